@@ -1,0 +1,152 @@
+/** The only reader of process.env: one schema, defaults, units in names. Settings are those of the README's table. */
+import { readFileSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import { z } from "zod";
+import type { EngineOptions } from "./engine/options.ts";
+import { overridePlans, type PlanTable } from "./model/plan.ts";
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+/** Comma-separated words; blanks dropped. */
+const list = z
+  .string()
+  .default("")
+  .transform((text) => text.split(",").map((word) => word.trim()).filter((word) => word !== ""));
+const optionalText = z
+  .string()
+  .optional()
+  .transform((text) => (text === undefined || text.trim() === "" ? null : text.trim()));
+const port = z.coerce.number({ error: "must be a port, 0 to 65535" }).int().min(0).max(65_535);
+
+function urlWith(...schemes: readonly string[]) {
+  return optionalText.refine(
+    (text) => text === null || (URL.canParse(text) && schemes.includes(new URL(text).protocol)),
+    `must be a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}`,
+  );
+}
+
+const schema = z.object({
+  SONDE_HOST: z.string().default("127.0.0.1"),
+  SONDE_PORT: port.default(8080),
+  SONDE_BASE_URL: urlWith("http:", "https:"),
+  SONDE_DATA_DIR: z.string().min(1).default("./data"),
+  SONDE_DATABASE_URL: urlWith("postgres:", "postgresql:"),
+  SONDE_CLICKHOUSE_URL: urlWith("http:", "https:"),
+  SONDE_REDIS_URL: urlWith("redis:", "rediss:"),
+  SONDE_ALLOW_NETS: list,
+  SONDE_PUBLIC_ALLOW_NETS: list,
+  SONDE_DOCS_URL: urlWith("http:", "https:"),
+  SONDE_RESOLVERS: list,
+  SONDE_EXTRA_CA: optionalText,
+  SONDE_CANARIES: z.string().optional(),
+  SONDE_SEALING_KEY_FILE: optionalText,
+  SONDE_RDAP_BOOTSTRAP: urlWith("http:", "https:"),
+  SONDE_METRICS_TOKEN: optionalText,
+  SONDE_TRUSTED_PROXIES: list,
+  SONDE_PLANS: optionalText,
+  SONDE_WORKERS: z.coerce.number({ error: "must be a whole number from 1 to 64" }).int().min(1).max(64).optional(),
+  SONDE_LOG: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
+  /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
+  SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
+});
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Without a trailing slash; null until the port is known. */
+  readonly baseUrl: string | null;
+  readonly docsUrl: string | null;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+  readonly clickhouseUrl: string | null;
+  readonly redisUrl: string | null;
+  readonly allowNets: readonly string[];
+  readonly publicAllowNets: readonly string[];
+  readonly resolvers: readonly string[];
+  readonly extraCaPem: string | null;
+  readonly canaries: readonly string[] | null;
+  /** Absolute; null: in the data folder. */
+  readonly sealingKeyFile: string | null;
+  readonly rdapBootstrapUrl: string | null;
+  readonly metricsToken: string | null;
+  readonly trustedProxies: readonly string[];
+  readonly plans: PlanTable;
+  /** Probe threads; null: one less than the machine has cores. */
+  readonly workers: number | null;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly httpServer: "uws" | "node" | null;
+}
+
+/** A setting that cannot be used: one line that names it and says what to do. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const parsed = schema.safeParse(env);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(`${issue?.path.join(".") ?? "environment"} ${issue?.message ?? "is not usable"}`);
+  }
+  const given = parsed.data;
+  if (given.SONDE_DATABASE_URL !== null && given.SONDE_SEALING_KEY_FILE === null) {
+    throw new ConfigError("SONDE_SEALING_KEY_FILE is required when SONDE_DATABASE_URL is set: the key must not live beside one machine's data");
+  }
+  return {
+    host: given.SONDE_HOST,
+    port: given.SONDE_PORT,
+    baseUrl: given.SONDE_BASE_URL?.replace(/\/+$/, "") ?? null,
+    docsUrl: given.SONDE_DOCS_URL?.replace(/\/+$/, "") ?? null,
+    dataDir: resolve(given.SONDE_DATA_DIR),
+    databaseUrl: given.SONDE_DATABASE_URL,
+    clickhouseUrl: given.SONDE_CLICKHOUSE_URL,
+    redisUrl: given.SONDE_REDIS_URL,
+    allowNets: given.SONDE_ALLOW_NETS,
+    publicAllowNets: given.SONDE_PUBLIC_ALLOW_NETS,
+    resolvers: given.SONDE_RESOLVERS,
+    extraCaPem: given.SONDE_EXTRA_CA === null ? null : readSetting("SONDE_EXTRA_CA", given.SONDE_EXTRA_CA),
+    canaries: given.SONDE_CANARIES === undefined ? null : list.parse(given.SONDE_CANARIES),
+    sealingKeyFile: absolute(given.SONDE_SEALING_KEY_FILE),
+    rdapBootstrapUrl: given.SONDE_RDAP_BOOTSTRAP,
+    metricsToken: given.SONDE_METRICS_TOKEN,
+    trustedProxies: given.SONDE_TRUSTED_PROXIES,
+    plans: overridePlans(given.SONDE_PLANS === null ? {} : readPlans(given.SONDE_PLANS)),
+    workers: given.SONDE_WORKERS ?? null,
+    logLevel: given.SONDE_LOG,
+    httpServer: given.SONDE_HTTP ?? null,
+  };
+}
+
+/** The part of the settings that goes to each prober. */
+export function engineOptionsOf(config: Config, ownEndpoints: readonly string[]): EngineOptions {
+  return {
+    allowNets: config.allowNets,
+    ownEndpoints,
+    resolvers: config.resolvers,
+    extraCaPem: config.extraCaPem,
+    rdapBootstrapUrl: config.rdapBootstrapUrl,
+    canaries: config.canaries,
+  };
+}
+
+function absolute(path: string | null): string | null {
+  return path === null || isAbsolute(path) ? path : resolve(path);
+}
+
+function readSetting(setting: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ConfigError(`${setting}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+  }
+}
+
+function readPlans(path: string): unknown {
+  const text = readSetting("SONDE_PLANS", path);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConfigError(`SONDE_PLANS: ${path} is not valid JSON`);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What crosses between the scheduler and the probers, many to a message, over MessagePorts.
+ * A spec is sent once per prober and named by its key afterwards, so a due check costs three numbers.
+ */
+import type { Kind } from "../model/kind.ts";
+import type { CheckOutcome } from "../model/result.ts";
+
+/** What to measure: stays with the prober until it is forgotten. */
+export interface CheckSpec {
+  /** Unique among the specs a scheduler has defined; a changed monitor gets a new one. */
+  readonly key: number;
+  readonly kind: Kind;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The whole check must end within this. */
+  readonly timeoutMs: number;
+}
+
+/** One run of a spec. */
+export interface CheckRun {
+  readonly checkId: number;
+  readonly specKey: number;
+  /** Unix ms when it should have started. */
+  readonly dueAtMs: number;
+  /** Run with nothing else in flight in its prober: a failure of a crowded moment, or what was in flight when a prober died. */
+  readonly alone: boolean;
+}
+
+export type ToProber =
+  | { readonly type: "define"; readonly specs: readonly CheckSpec[] }
+  | { readonly type: "forget"; readonly specKeys: readonly number[] }
+  | { readonly type: "run"; readonly runs: readonly CheckRun[] }
+  | { readonly type: "stop" };
+
+export type FromProber =
+  | { readonly type: "results"; readonly outcomes: readonly CheckOutcome[] }
+  | { readonly type: "fitness"; readonly fitness: ProberFitness }
+  | { readonly type: "stopped" };
+
+/** A prober's own state over the last second; sent every second. */
+export interface ProberFitness {
+  readonly fit: boolean;
+  /** Why not, for people; empty when fit. */
+  readonly reasons: readonly string[];
+  readonly inFlight: number;
+  /** Longest gap between two turns of its event loop, ms. */
+  readonly maxLoopGapMs: number;
+  /** Local refusals (EMFILE, ENOBUFS, EADDRNOTAVAIL …). */
+  readonly localRefusals: number;
+  /** Share of time its event loop was busy, 0 to 1. */
+  readonly loopUtilization: number;
+}
+
+/**
+ * The scheduler's side of the pool: a prober as a port, told by the main thread when it dies or a new one stands in.
+ * Sent over the control port that engine/pool.ts gives the scheduler task.
+ */
+export type FromPool =
+  | { readonly type: "prober-up"; readonly prober: number; readonly port: import("node:worker_threads").MessagePort }
+  | { readonly type: "prober-down"; readonly prober: number; readonly reason: string };

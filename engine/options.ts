@@ -1,0 +1,15 @@
+/** What the operator says about how checks leave this machine. Plain JSON: goes to each prober as its worker data. */
+export interface EngineOptions {
+  /** SONDE_ALLOW_NETS entries, `cidr[:port[-port]]`. */
+  readonly allowNets: readonly string[];
+  /** Our own listeners and stores, `ip:port`: refused whatever allowNets says. */
+  readonly ownEndpoints: readonly string[];
+  /** DNS servers for checks, `ip[:port]`; empty means the system's (resolv.conf). */
+  readonly resolvers: readonly string[];
+  /** PEM text of further roots; null for none. */
+  readonly extraCaPem: string | null;
+  /** URL of the RDAP bootstrap file; null means the public registry. */
+  readonly rdapBootstrapUrl: string | null;
+  /** `icmp:`, `dns:`, `tcp:host:port`; null means the gateway and the resolvers. */
+  readonly canaries: readonly string[] | null;
+}

@@ -1,0 +1,56 @@
+/** The probe contract: one file per kind in probes/, listed in probes/index.ts. */
+import type { ZodType } from "zod";
+import type { CertificateState } from "../model/status.ts";
+import type { Phase } from "../model/result.ts";
+import type { Verdict } from "../model/verdict.ts";
+import type { Transport } from "./transport/transport.ts";
+
+/** What one check is given. A probe touches network, clock and random only through this. */
+export interface ProbeContext {
+  /** Every dial passes the address guard. */
+  readonly transport: Transport;
+  /** Aborts at the check's deadline. */
+  readonly signal: AbortSignal;
+  /** Unix ms of the check's deadline, for sub-deadlines and caches. */
+  readonly deadlineAtMs: number;
+  /** Ends the running phase and starts the next. */
+  phase(name: Phase): void;
+  /** Remembers what a failure will be explained with; called with each address before it is dialled. */
+  tried(address: string): void;
+  /** The target has said something: a later timeout is its own slowness, not an unreachable server. */
+  answered(): void;
+  /** Monotonic ms with a fraction. */
+  now(): number;
+  /** Wall clock, Unix ms. */
+  wallNowMs(): number;
+  randomBytes(sizeBytes: number): Uint8Array;
+}
+
+/** What the protocol said. What the network did is thrown (see classify.ts). */
+export interface Outcome {
+  readonly verdict: Verdict;
+  /** Contract: Monitor.latency_ms, by kind. Rounded to whole ms by the runner. */
+  readonly latencyMs?: number | null;
+  readonly connectMs?: number | null;
+  /** Why it is not `ok`, in words for error_message; at most 500 characters. */
+  readonly message?: string;
+  readonly peer?: string;
+  readonly hint?: string;
+  readonly certificate?: CertificateState | null;
+  readonly domainExpiresAtMs?: number | null;
+}
+
+export interface Probe<Settings> {
+  readonly summary: string;
+  /**
+   * The kind's own API fields (contract names); also validates the API body and documents it. Parsing yields what run()
+   * gets and what is stored, so it must be idempotent: parse(parse(x)) equals parse(x). Every refusal carries the contract's message.
+   */
+  readonly settings: ZodType<Settings>;
+  run(settings: Settings, context: ProbeContext): Promise<Outcome>;
+}
+
+/** Keeps Settings inferred from the schema while the list holds probes of all kinds. */
+export function defineProbe<Settings>(probe: Probe<Settings>): Probe<Settings> {
+  return probe;
+}

@@ -1,0 +1,79 @@
+/**
+ * Transport: what a probe is given to send with. Every address is resolved by us, judged by the guard after resolution, and the
+ * address that was judged is the one dialled (design, section 8).
+ *
+ * Faults are thrown as NetworkFault; engine/classify.ts is the one place that maps them, and Node's own errors, to verdicts.
+ */
+import type { Socket } from "node:net";
+import type { ConnectionOptions, TLSSocket } from "node:tls";
+import type { ProbeContext } from "../probe.ts";
+
+export type IpFamily = 4 | 6;
+
+/** `both`: IPv4 and IPv6, in the order the resolver's answers allow; the first that connects wins (RFC 8305 in spirit). */
+export type IpPreference = "ipv4" | "ipv6" | "both";
+
+export interface Address {
+  readonly ip: string;
+  readonly family: IpFamily;
+}
+
+/** What a dial needs of the check it belongs to. */
+export type DialContext = Pick<ProbeContext, "signal" | "phase" | "tried" | "answered">;
+
+export interface Transport {
+  /**
+   * Addresses of a name or a literal, judged by the guard; at least one.
+   * @param port the port that will be dialled, because SONDE_ALLOW_NETS opens ports, not only networks
+   * @throws NetworkFault `unresolved` (no such name, no answer), `misconfigured` (only refused addresses, with the address and why)
+   */
+  resolve(host: string, port: number, preference: IpPreference, context: DialContext): Promise<readonly Address[]>;
+
+  /** A fresh TCP connection to one of the addresses, tried in turn; the fast path of every stream probe. Phase `connect` is the caller's. */
+  connectTcp(addresses: readonly Address[], port: number, context: DialContext): Promise<Socket>;
+
+  /** TLS over a connected socket: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA. */
+  startTls(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket>;
+
+  /**
+   * Connects and closes (by reset), and says how long the connect took: what the port probe needs and nothing more.
+   * @returns milliseconds with a fraction
+   */
+  connectTime(addresses: readonly Address[], port: number, context: DialContext): Promise<ConnectTime>;
+
+  /**
+   * One datagram out, the first accepted datagram back, over a connected socket with a random source port.
+   * @param accept returns undefined for a datagram that does not answer ours; it is dropped and waiting goes on
+   */
+  exchangeUdp<Reply>(
+    address: Address,
+    port: number,
+    datagram: Uint8Array,
+    accept: (datagram: Uint8Array) => Reply | undefined,
+    context: DialContext,
+    options?: { readonly resendAfterMs?: readonly number[] },
+  ): Promise<Reply>;
+
+  /** Echo requests to one address; see icmp.ts for how (datagram socket, raw socket, system ping). */
+  ping(address: Address, options: PingOptions, context: DialContext): Promise<PingReport>;
+}
+
+export interface ConnectTime {
+  readonly address: Address;
+  readonly connectMs: number;
+}
+
+export interface PingOptions {
+  readonly count: number;
+  /** Gap between two echo requests, ms. */
+  readonly spacingMs: number;
+  /** How long each waits for its answer, ms. */
+  readonly replyTimeoutMs: number;
+}
+
+export interface PingReport {
+  readonly sent: number;
+  /** Round trips of the answers, ms with a fraction; empty when none came. */
+  readonly roundTripsMs: readonly number[];
+  readonly method: "icmp-datagram" | "icmp-raw" | "system-ping";
+}

@@ -1,0 +1,45 @@
+/** Monitors: standing orders. The API calls a monitor a server. */
+import type { Kind } from "./kind.ts";
+
+export const PAUSE_REASONS = ["user", "subscription", "provider", "plan"] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
+
+/** Where checks run unless locations were chosen. */
+export const ANY_LOCATION = "any";
+
+/** A monitor as the control plane keeps it. */
+export interface Monitor {
+  readonly id: number;
+  readonly projectId: number;
+  readonly organizationId: number;
+  readonly name: string;
+  readonly kind: Kind;
+  /** The probe's settings as its schema accepts them (API field names); secrets are not in here. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Seconds; for a heartbeat the period. */
+  readonly intervalS: number;
+  readonly timeoutS: number;
+  /** Failures in a row that confirm down. */
+  readonly maxRetries: number;
+  readonly tags: readonly string[];
+  /** Active when empty. */
+  readonly pauseReasons: readonly PauseReason[];
+  readonly pausedAtMs: number | null;
+  readonly locations: readonly string[];
+  readonly disabledLocations: readonly string[];
+  readonly notifyOnPartial: boolean;
+  /** Lowercased host of the target, for search and for what monitors of one host share; null for heartbeats. */
+  readonly host: string | null;
+  /** Days before expiry to alert; null is off. */
+  readonly sslExpirationDays: number | null;
+  readonly domainExpirationDays: number | null;
+  /** Heartbeats only, seconds. */
+  readonly graceS: number | null;
+  readonly subscriptionId: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export function isActive(monitor: Pick<Monitor, "pauseReasons">): boolean {
+  return monitor.pauseReasons.length === 0;
+}

@@ -1,0 +1,89 @@
+/** Results: the record of one check, from the engine's outcome to the stored row. */
+import type { Kind } from "./kind.ts";
+import type { CertificateState, RowStatus } from "./status.ts";
+import type { ErrorCategory, Verdict } from "./verdict.ts";
+
+/** Parts of a check, timed with a monotonic clock, in the order they may come. */
+export const PHASES = ["resolve", "connect", "handshake", "request", "transfer"] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** Milliseconds spent in each phase that was entered, failed checks included. */
+export type PhaseTimes = Partial<Record<Phase, number>>;
+
+/** Why a check failed; kept for failures only. */
+export interface Explanation {
+  /** The phase in which it ended. */
+  readonly stage: Phase | null;
+  /** The address tried, `ip:port` or `ip`. */
+  readonly address: string | null;
+  /** The peer's own words, stripped of control characters and secrets; at most 500 characters. */
+  readonly peer: string | null;
+  /** What a person can do about it; the way it was done (`raw socket`, `system ping`). */
+  readonly hint: string | null;
+}
+
+/** What the engine says of one check; crosses threads and the spool as plain JSON. */
+export interface CheckOutcome {
+  readonly checkId: number;
+  readonly verdict: Verdict;
+  /** Wall clock when the probe started, Unix ms. */
+  readonly startedAtMs: number;
+  /** Started minus due, ms; never negative. */
+  readonly latenessMs: number;
+  readonly durationMs: number;
+  readonly latencyMs: number | null;
+  readonly connectMs: number | null;
+  /** Whether the target had said anything: splits `timeout` into two categories. */
+  readonly peerAnswered: boolean;
+  readonly message: string | null;
+  readonly phases: PhaseTimes;
+  readonly explanation: Explanation | null;
+  readonly certificate: CertificateState | null;
+  /** Unix ms when the target's domain expires; null when not asked or not known. */
+  readonly domainExpiresAtMs: number | null;
+}
+
+/**
+ * One stored row: a line of the spool and of ClickHouse's table `results`, with these very names as columns.
+ * snake_case because the file and the table share it.
+ */
+export interface ResultRow {
+  /** `hb_<id>`: decimal text of milliseconds, shard and counter; larger is later. */
+  readonly id: string;
+  readonly project_id: number;
+  readonly monitor_id: number;
+  readonly location: string;
+  readonly checker: string;
+  /** Counts the monitor's rows from 1, without gaps. */
+  readonly seq: number;
+  readonly check_id: number;
+  readonly kind: Kind;
+  /** Unix ms. */
+  readonly tested_at: number;
+  readonly status: RowStatus;
+  readonly verdict: Verdict;
+  /** 1 when the status differs from the row before it, or there is none: kept beyond 24 h (open-points 18.7.3). */
+  readonly changed: 0 | 1;
+  readonly latency_ms: number | null;
+  readonly connect_ms: number | null;
+  readonly error_category: ErrorCategory | null;
+  readonly error_message: string | null;
+  readonly lateness_ms: number;
+  readonly duration_ms: number;
+  /** 1 for a scheduled check, n for its nth confirming retry. */
+  readonly attempt: number;
+  /** JSON of PhaseTimes. */
+  readonly phases: string;
+  /** JSON of Explanation; empty when the check passed. */
+  readonly explanation: string;
+}
+
+export const PERIODS = ["15m", "1h", "24h", "7d"] as const;
+export type Period = (typeof PERIODS)[number];
+
+export const PERIOD_MS: Readonly<Record<Period, number>> = {
+  "15m": 15 * 60_000,
+  "1h": 3_600_000,
+  "24h": 24 * 3_600_000,
+  "7d": 7 * 24 * 3_600_000,
+};

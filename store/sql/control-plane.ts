@@ -1,0 +1,230 @@
+/**
+ * The control plane: what must survive and be consistent. One port, two adapters (SQLite, PostgreSQL), one shared suite.
+ * Every change of keys, rights, plans or monitors raises the generation in the same transaction.
+ * Ids are positive integers given by the store. Times are Unix ms. All methods reject with StoreError when the store is away.
+ */
+import type { Monitor, PauseReason } from "../../model/monitor.ts";
+import type { PlanName, Role } from "../../model/plan.ts";
+import type { LiveState, LiveStatus, MonitorStatus } from "../../model/status.ts";
+import type { ErrorCategory } from "../../model/verdict.ts";
+import type { Family } from "../../model/kind.ts";
+
+export interface ControlPlane {
+  readonly dialect: "sqlite" | "postgres";
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly monitors: Monitors;
+  readonly incidents: Incidents;
+  readonly history: History;
+  readonly heartbeats: Heartbeats;
+  readonly sink: SinkStore;
+  readonly meta: Meta;
+  /** Raised by every change that a cache or the plan must hear of. */
+  generation(): Promise<number>;
+  /** Answers within two seconds or rejects. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Small named values: sealing check value, first-start marker, applied versions. */
+export interface Meta {
+  get(name: string): Promise<string | undefined>;
+  set(name: string, value: string): Promise<void>;
+}
+
+export interface UserRecord { readonly id: number; readonly email: string; readonly name: string | null; readonly active: boolean }
+export interface WorkspaceRecord {
+  readonly id: number; readonly name: string; readonly plan: PlanName; readonly suspended: boolean; readonly createdAtMs: number;
+}
+export interface ProjectRecord {
+  readonly id: number; readonly organizationId: number; readonly name: string; readonly active: boolean; readonly createdAtMs: number;
+}
+
+export interface Accounts {
+  /** Owner, workspace, project and membership of a first start, in one transaction. */
+  createFirst(input: { email: string; userName: string; workspaceName: string; plan: PlanName; projectName: string; nowMs: number }): Promise<{
+    userId: number; organizationId: number; projectId: number;
+  }>;
+  isEmpty(): Promise<boolean>;
+  workspace(id: number): Promise<WorkspaceRecord | undefined>;
+  project(id: number): Promise<ProjectRecord | undefined>;
+  /** Active projects of a workspace, oldest first. */
+  projectsOf(organizationId: number): Promise<readonly ProjectRecord[]>;
+  role(userId: number, organizationId: number): Promise<Role | undefined>;
+}
+
+export type KeyKind = "workspace" | "account";
+export interface KeyRecord {
+  readonly id: number; readonly name: string; readonly kind: KeyKind; readonly userId: number; readonly organizationId: number | null;
+  /** Hex SHA-256 of the whole key string. */
+  readonly secretHash: string;
+  readonly active: boolean; readonly expiresAtMs: number | null; readonly createdAtMs: number; readonly lastUsedAtMs: number | null;
+}
+/** A key with the person and the workspace behind it, as they are now. */
+export interface KeyAccess {
+  readonly key: KeyRecord;
+  readonly user: UserRecord;
+  /** Of a workspace key; null for account-wide ones. */
+  readonly workspace: WorkspaceRecord | null;
+  /** The person's role there; null when the membership is gone, or for account-wide keys. */
+  readonly role: Role | null;
+}
+export interface Keys {
+  /** The id is part of the key string, so the hash is made once the id is known. */
+  create(input: {
+    name: string; kind: KeyKind; userId: number; organizationId: number | null; expiresAtMs: number | null; nowMs: number;
+    secretHash: (id: number) => string;
+  }): Promise<KeyRecord>;
+  access(id: number): Promise<KeyAccess | undefined>;
+  /** Batched by the caller; may lag by a minute. */
+  touch(uses: ReadonlyMap<number, number>): Promise<void>;
+}
+
+/** A monitor with its live state, as lists and the plan need it. */
+export interface MonitorWithLive { readonly monitor: Monitor; readonly live: LiveState }
+
+/** What a new monitor is made of; the store adds ids and times. */
+export type NewMonitor = Omit<Monitor, "id" | "createdAtMs" | "updatedAtMs"> & {
+  readonly nowMs: number;
+  /** Heartbeats only: the sealed token and the hash it is looked up by. */
+  readonly heartbeatToken: { readonly sealed: string; readonly hash: string } | null;
+};
+export type MonitorChange = Partial<
+  Pick<
+    Monitor,
+    | "name" | "settings" | "intervalS" | "timeoutS" | "maxRetries" | "tags" | "locations" | "disabledLocations" | "notifyOnPartial"
+    | "host" | "sslExpirationDays" | "domainExpirationDays" | "graceS"
+  >
+> & { readonly addPauseReason?: PauseReason; readonly removePauseReasons?: readonly PauseReason[] };
+
+export interface Actor {
+  readonly type: "user" | "system"; readonly id: number | null; readonly name: string | null;
+  readonly via: "api" | "dashboard" | "system"; readonly keyId: number | null;
+}
+export const SYSTEM_ACTOR: Actor = { type: "system", id: null, name: null, via: "system", keyId: null };
+
+export interface MonitorFilter {
+  readonly family: Family | "all";
+  readonly activeOnly: boolean;
+  readonly status: MonitorStatus | null;
+  readonly protocol: string | null;
+  /** Case-insensitive substring of the name. */
+  readonly nameContains: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Monitors {
+  /** Writes the monitor, its live row, and a history entry. Runs `before` inside the same transaction. */
+  create(input: NewMonitor, actor: Actor): Promise<Monitor>;
+  /** Not deleted, in that project. */
+  find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
+  /** Sorted by name without case, then id. `total` counts before paging. */
+  list(projectId: number, filter: MonitorFilter): Promise<{ readonly rows: readonly MonitorWithLive[]; readonly total: number }>;
+  /** Across projects: name, host or tag contains the text, or the id is the number. Sorted by name, then id. */
+  search(projectIds: readonly number[], text: string, id: number | null, limit: number, offset: number): Promise<{
+    readonly rows: readonly (MonitorWithLive & { readonly project: ProjectRecord })[]; readonly total: number;
+  }>;
+  /**
+   * Reads, lets `decide` answer with a change, and writes it, in one transaction holding the row: of two callers at once no update is lost.
+   * A pause or resume also writes its history entry, and an event into an open incident (monitor_paused, monitor_resumed).
+   * @returns the monitor after the change; undefined when it is not there
+   */
+  update(projectId: number, id: number, nowMs: number, actor: Actor, decide: (now: MonitorWithLive) => MonitorChange): Promise<MonitorWithLive | undefined>;
+  /** Tombstone; its incidents go with it. False when it was not there. */
+  remove(projectId: number, id: number, nowMs: number, actor: Actor): Promise<boolean>;
+  /** The settings that other website and keyword checks on the host share; null when there is none (contract, website check). */
+  hostExpiry(projectId: number, host: string): Promise<{ readonly sslExpirationDays: number | null; readonly domainExpirationDays: number | null } | null>;
+  /** Sets them on all of the project's website and keyword checks on the host. */
+  setHostExpiry(projectId: number, host: string, expiry: { sslExpirationDays?: number | null; domainExpirationDays?: number | null }, nowMs: number): Promise<void>;
+  names(projectId: number): Promise<ReadonlyMap<number, string>>;
+  /** Monitors of the project deleted since then: their results are hidden until they expire. */
+  deletedSince(projectId: number, sinceMs: number): Promise<readonly number[]>;
+  /** For the plan: every active monitor (Infinity: whole set) or what changed after a generation, deleted and paused ones as removals. */
+  changedSince(generation: number): Promise<{
+    readonly generation: number; readonly changed: readonly MonitorWithLive[]; readonly removedIds: readonly number[];
+  }>;
+}
+
+export type IncidentLevel = "down" | "degraded";
+export interface IncidentRecord {
+  readonly id: number; readonly monitorId: number; readonly monitorName: string; readonly monitorKind: string; readonly projectId: number;
+  readonly level: IncidentLevel; readonly startedAtMs: number; readonly endedAtMs: number | null;
+  readonly acknowledgedAtMs: number | null; readonly acknowledgedBy: Actor | null;
+  readonly errorMessage: string; readonly errorCategory: ErrorCategory | null; readonly locations: readonly string[];
+  readonly eventCount: number; readonly monitorPaused: boolean;
+}
+export const INCIDENT_EVENT_TYPES = [
+  "opened", "level_changed", "location_changed", "acknowledged", "retest_queued", "retest_finished", "alert_sent", "alert_failed",
+  "monitor_paused", "monitor_resumed", "recovered",
+] as const;
+export interface IncidentEvent {
+  readonly id: number; readonly type: (typeof INCIDENT_EVENT_TYPES)[number]; readonly atMs: number; readonly message: string;
+  readonly actor: Actor; readonly location: string | null; readonly data: Readonly<Record<string, unknown>>;
+}
+export interface Incidents {
+  /** Open first (down before degraded, then unacknowledged, then newest), then the rest newest first; none of paused monitors. */
+  list(projectId: number, options: { readonly monitorId: number | null; readonly limit: number }): Promise<readonly IncidentRecord[]>;
+  find(projectId: number, id: number): Promise<IncidentRecord | undefined>;
+  events(incidentId: number, limit: number, offset: number): Promise<{ readonly rows: readonly IncidentEvent[]; readonly total: number }>;
+  /** Only the first call changes anything; all return the incident as it is then. */
+  acknowledge(projectId: number, id: number, nowMs: number, actor: Actor, note: string | null): Promise<IncidentRecord | undefined>;
+  countOpen(): Promise<number>;
+}
+
+export interface HistoryEntry { readonly id: number; readonly type: "created" | "updated" | "paused" | "resumed"; readonly atMs: number; readonly message: string; readonly actor: Actor }
+export interface History {
+  /** Newest first. */
+  list(monitorId: number, limit: number, offset: number): Promise<{ readonly rows: readonly HistoryEntry[]; readonly total: number }>;
+}
+
+export interface HeartbeatCall { readonly up: boolean; readonly message: string | null; readonly pingMs: number | null }
+/** A call that waits for the sink. */
+export interface InboxRow extends HeartbeatCall { readonly id: number; readonly monitorId: number; readonly atMs: number }
+export interface Heartbeats {
+  /** Active heartbeat of a token's hash; undefined when unknown, paused or deleted. */
+  byTokenHash(hash: string): Promise<{ readonly monitorId: number } | undefined>;
+  /** The sealed token, for heartbeat_url. */
+  sealedToken(monitorId: number): Promise<string | undefined>;
+  /** The call's time and its inbox row, in one durable transaction, before `ok:true` is answered. */
+  record(monitorId: number, atMs: number, call: HeartbeatCall): Promise<void>;
+  /** Oldest first. */
+  inbox(limit: number): Promise<readonly InboxRow[]>;
+  /** Last call of each active heartbeat, for deadlines. */
+  lastCalls(): Promise<ReadonlyMap<number, number>>;
+}
+
+/** What the sink writes in one transaction. */
+export interface SinkBatch {
+  readonly shard: number;
+  /** Results up to and with this spool sequence are applied by this batch. */
+  readonly appliedSeq: number;
+  /** Whole live states; of monitors that were deleted meanwhile they are ignored. */
+  readonly live: readonly LiveState[];
+  readonly incidents: readonly IncidentChange[];
+  readonly drainedInboxIds: readonly number[];
+}
+/** Named by monitor, because at most one incident of a monitor is open. Changes to deleted monitors are ignored. */
+export type IncidentChange =
+  | { readonly type: "open"; readonly monitorId: number; readonly atMs: number; readonly level: IncidentLevel; readonly message: string; readonly category: ErrorCategory | null; readonly locations: readonly string[] }
+  /** degraded became down; never the other way. */
+  | { readonly type: "raise"; readonly monitorId: number; readonly atMs: number; readonly message: string; readonly category: ErrorCategory | null; readonly locations: readonly string[] }
+  /** The latest message during the incident. */
+  | { readonly type: "message"; readonly monitorId: number; readonly atMs: number; readonly message: string; readonly category: ErrorCategory | null; readonly locations: readonly string[] }
+  | { readonly type: "location"; readonly monitorId: number; readonly atMs: number; readonly location: string; readonly status: string; readonly message: string | null }
+  | { readonly type: "close"; readonly monitorId: number; readonly atMs: number };
+
+export interface SinkStore {
+  apply(batch: SinkBatch): Promise<void>;
+  /** 0 before the first batch. */
+  appliedSeq(shard: number): Promise<number>;
+  /** Level of the open incident of each monitor that has one. */
+  openIncidents(): Promise<ReadonlyMap<number, IncidentLevel>>;
+}
+
+export type { LiveState, LiveStatus };
+
+/** The store is away, full, or refuses: ours, never the caller's fault. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+}

@@ -1,0 +1,46 @@
+/**
+ * State: what is counted and passed on, not kept for ever. In process (counters persisted in SQLite) or Redis, one shared suite.
+ */
+
+export interface State {
+  readonly counters: Counters;
+  readonly notices: Notices;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Limits of a workspace; null is unlimited. */
+export interface RequestLimits { readonly perMinute: number | null; readonly perDay: number | null; readonly perMonth: number | null }
+export type RequestWindow = "minute" | "day" | "month";
+/** Where a workspace stands in its fixed UTC windows after the request was taken or refused. */
+export interface RequestTake {
+  /** The window that refused; null when the request was taken. A refused request is not counted. */
+  readonly refusedBy: RequestWindow | null;
+  readonly usedInMinute: number;
+}
+export interface RequestUsage {
+  readonly minute: number; readonly day: number; readonly month: number;
+}
+
+export interface Counters {
+  /** One request against all three windows at once, atomically also across processes. */
+  takeRequest(organizationId: number, limits: RequestLimits, nowMs: number): Promise<RequestTake>;
+  /** For GET /usage: counts by endpoint and day, not a limit. May be written in batches. */
+  countEndpoint(organizationId: number, keyId: number, endpoint: string, isError: boolean, nowMs: number): void;
+  usage(organizationId: number, nowMs: number): Promise<RequestUsage>;
+  /** Wrong keys: a bucket of 10 that refills one every 6 s (contract, Authentication 9). False while the address is refused. */
+  mayTryKey(address: string, nowMs: number): Promise<boolean>;
+  wrongKey(address: string, nowMs: number): Promise<void>;
+  /**
+   * At most `limit` in any fixed window of `windowMs`: heartbeat calls of one token.
+   * @returns false when refused
+   */
+  takeFrom(name: string, limit: number, windowMs: number, nowMs: number): Promise<boolean>;
+}
+
+/** "This changed": makes others look sooner than their next poll. Lost notices cost a second, never correctness. */
+export type Topic = "monitors" | "keys" | "heartbeats";
+export interface Notices {
+  publish(topic: Topic): void;
+  subscribe(topic: Topic, listener: () => void): () => void;
+}
