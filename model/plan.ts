@@ -67,3 +67,74 @@ export const PLANS: PlanTable = {
     apiAccess: true,
   },
 };
+
+/** What each number may be, beyond its type: bounds are those of the contract's own fields. */
+interface NumberRule {
+  readonly from: number;
+  readonly to: number;
+  /** null, unlimited, is allowed. */
+  readonly nullable: boolean;
+}
+
+const AMOUNT: NumberRule = { from: 0, to: Number.MAX_SAFE_INTEGER, nullable: true };
+
+const PLAN_FIELDS: Readonly<Record<keyof Plan, NumberRule | "boolean">> = {
+  requestsPerMinute: AMOUNT,
+  requestsPerDay: AMOUNT,
+  requestsPerMonth: AMOUNT,
+  onDemandTestsPerMonth: AMOUNT,
+  shortestIntervalS: { from: 1, to: 86_400, nullable: false },
+  shortestPeriodS: { from: 1, to: 604_800, nullable: false },
+  tunnelSlots: AMOUNT,
+  regionTargeting: "boolean",
+  apiAccess: "boolean",
+};
+
+/**
+ * The plan table with an operator's numbers over the built-in ones (open-points 18.4).
+ * @param overrides the parsed JSON of the file that SONDE_PLANS names
+ * @throws Error whose message names the unknown plan or key, or the value that cannot be used
+ */
+export function overridePlans(overrides: unknown): PlanTable {
+  if (!isObject(overrides)) throw new Error("SONDE_PLANS: must be one JSON object by plan name");
+  for (const name of Object.keys(overrides)) {
+    if (!(PLAN_NAMES as readonly string[]).includes(name)) {
+      throw new Error(`SONDE_PLANS: unknown plan "${name}", known are ${PLAN_NAMES.join(", ")}`);
+    }
+  }
+  return {
+    free: overridePlan("free", overrides),
+    starter: overridePlan("starter", overrides),
+    pro: overridePlan("pro", overrides),
+    business: overridePlan("business", overrides),
+  };
+}
+
+function overridePlan(name: PlanName, overrides: Readonly<Record<string, unknown>>): Plan {
+  if (!Object.hasOwn(overrides, name)) return PLANS[name];
+  const given = overrides[name];
+  if (!isObject(given)) throw new Error(`SONDE_PLANS: ${name} must be an object`);
+  for (const [key, value] of Object.entries(given)) {
+    if (!Object.hasOwn(PLAN_FIELDS, key)) {
+      throw new Error(`SONDE_PLANS: unknown key "${key}" in ${name}, known are ${Object.keys(PLAN_FIELDS).join(", ")}`);
+    }
+    const wanted = violation(PLAN_FIELDS[key as keyof Plan], value);
+    if (wanted !== undefined) throw new Error(`SONDE_PLANS: ${name}.${key} must be ${wanted}`);
+  }
+  return { ...PLANS[name], ...given };
+}
+
+/** @returns what the value should have been; undefined when it is that */
+function violation(rule: NumberRule | "boolean", value: unknown): string | undefined {
+  if (rule === "boolean") return typeof value === "boolean" ? undefined : "true or false";
+  if (value === null && rule.nullable) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= rule.from && value <= rule.to) {
+    return undefined;
+  }
+  const range = rule.to === Number.MAX_SAFE_INTEGER ? `${rule.from} or more` : `from ${rule.from} to ${rule.to}`;
+  return `a whole number, ${range}${rule.nullable ? ", or null for unlimited" : ""}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,42 @@
+/** Times as the API writes and reads them (open-points 2.6). Inside, a time is Unix ms. */
+
+const DAY_MS = 86_400_000;
+
+/** `YYYY-MM-DD HH:MM:SS`, UTC, no zone marker: monitors, results, subscriptions, keys. Parts of a second are cut off. */
+export function formatUtc(atMs: number): string {
+  const iso = new Date(atMs).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+}
+
+/** ISO 8601, UTC, with milliseconds and `Z`: incidents, regional status, on-demand checks, everything newer. */
+export function formatIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** Date; then optionally `T` or a space and the time, with parts of a second and a zone if wanted. */
+const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))?)?$/;
+
+/**
+ * Reads both forms above, a date alone (00:00:00 of it, open-points 9.3) and ISO times with an offset.
+ * @returns Unix ms; undefined for anything else, days that are not in the calendar included
+ */
+export function parseTime(text: string): number | undefined {
+  const match = TIME.exec(text);
+  if (match === null) return undefined;
+  const part = (index: number): number => Number(match[index] ?? 0);
+  const [year, month, day] = [part(1), part(2), part(3)];
+  const [hour, minute, second] = [part(4), part(5), part(6)];
+  const [offsetHour, offsetMinute] = [part(9), part(10)];
+  if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return undefined;
+  const midnight = new Date(0);
+  midnight.setUTCFullYear(year, month - 1, day);
+  if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== day) return undefined;
+  const thousandths = Number((match[7] ?? "").padEnd(3, "0").slice(0, 3));
+  const offsetMs = (match[8] === "-" ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
+  return midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000 + thousandths - offsetMs;
+}
+
+/** Whole days from now until then, rounded down; negative once it has passed. */
+export function daysUntil(atMs: number, nowMs: number): number {
+  return Math.floor((atMs - nowMs) / DAY_MS);
+}
