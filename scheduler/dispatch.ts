@@ -1,0 +1,161 @@
+/**
+ * Dispatch: hands due checks to the probers under all caps and takes their outcomes back, one final outcome per turn.
+ * A failure that a crowd can cause is run again in a narrow lane before it counts (design 7.2).
+ */
+import type { CheckRun, CheckSpec } from "../engine/check.ts";
+import type { CheckOutcome } from "../model/result.ts";
+import type { Verdict } from "../model/verdict.ts";
+import type { Entry } from "./entry.ts";
+import { type Admission, createAdmission } from "./gates.ts";
+
+/** What dispatch needs of engine/probers.ts. */
+export interface ProberSet {
+  define(specs: readonly CheckSpec[]): void;
+  forget(specKeys: readonly number[]): void;
+  run(runs: readonly CheckRun[]): void;
+}
+
+/** In flight in this process from which on a moment is crowded; our choice. */
+const CROWD_IN_FLIGHT = 256;
+/** A check that started this late ran in a crowded moment, ms; our choice. */
+const CROWD_LATENESS_MS = 250;
+/** Second looks at the same time; our choice: few enough to be quiet. */
+const SECOND_LOOKS_LIMIT = 16;
+/** Second looks that may wait; beyond it a failure counts at once, so that a real mass failure is not held back for long. */
+const SECOND_LOOKS_WAITING = 256;
+
+/** Verdicts that our own crowd can cause; what a target said in so many words is believed at once. */
+const CROWD_VERDICTS: ReadonlySet<Verdict> = new Set(["timeout", "unreachable", "unresolved", "closed", "handshake-failed"]);
+
+export interface DispatchOptions {
+  readonly probers: ProberSet;
+  readonly overallLimit: number;
+  readonly nowMs: () => number;
+  /** Whether the target passed when last judged: only then a failure is worth a second look. */
+  readonly wasHealthy: (entry: Entry) => boolean;
+  /** The final outcome of an entry's turn. */
+  readonly onOutcome: (entry: Entry, outcome: CheckOutcome, attempt: number) => void;
+}
+
+export interface Dispatch {
+  define(entry: Entry): void;
+  forget(specKey: number): void;
+  /** Starts the entry's turn, or has it wait; false when it still waits or runs from the turn before. */
+  begin(entry: Entry, turnAtMs: number): boolean;
+  /** Ends what a removed entry waits for or runs; its outcome is dropped. */
+  abandon(entry: Entry): void;
+  /** Sends what was begun since the last flush; called once per loop turn. */
+  flush(): void;
+  take(outcomes: readonly CheckOutcome[]): void;
+  hold(isHeld: boolean): void;
+  readonly running: number;
+  readonly waiting: number;
+  readonly secondLooks: number;
+}
+
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { probers, nowMs, onOutcome } = options;
+  const running = new Map<number, Entry>();
+  /** Failures that wait for their second look, oldest first, with the outcome that counts if none is possible. */
+  const secondLooks: Entry[] = [];
+  let secondLooksRunning = 0;
+  let secondLooksTotal = 0;
+  let runs: CheckRun[] = [];
+  /** Told after the runs of the same turn, because one of them may still name the spec. */
+  let obsoleteSpecKeys: number[] = [];
+  /** Unique across restarts as long as we start fewer than a million checks a second. */
+  let lastCheckId = Math.floor(nowMs()) * 1_000;
+
+  const admission: Admission = createAdmission(options.overallLimit, (entry) => {
+    entry.attempt = 1;
+    send(entry, entry.turnAtMs);
+  });
+
+  function send(entry: Entry, dueAtMs: number): void {
+    if (entry.spec === null) throw new Error(`monitor ${entry.monitor.id} has nothing to run`);
+    lastCheckId += 1;
+    entry.checkId = lastCheckId;
+    running.set(lastCheckId, entry);
+    runs.push({ checkId: lastCheckId, specKey: entry.spec.key, dueAtMs, alone: false });
+  }
+
+  function deservesSecondLook(entry: Entry, outcome: CheckOutcome): boolean {
+    return (
+      entry.attempt === 1 &&
+      CROWD_VERDICTS.has(outcome.verdict) &&
+      (admission.running > CROWD_IN_FLIGHT || outcome.latenessMs > CROWD_LATENESS_MS) &&
+      secondLooks.length < SECOND_LOOKS_WAITING &&
+      options.wasHealthy(entry)
+    );
+  }
+
+  function startSecondLooks(): void {
+    while (secondLooksRunning < SECOND_LOOKS_LIMIT) {
+      const entry = secondLooks.shift();
+      if (entry === undefined) return;
+      if (entry.state === "gone") {
+        admission.release(entry);
+        continue;
+      }
+      entry.attempt = 2;
+      secondLooksRunning += 1;
+      secondLooksTotal += 1;
+      send(entry, nowMs());
+    }
+  }
+
+  function finish(entry: Entry, outcome: CheckOutcome): void {
+    const isGone = entry.state === "gone";
+    if (entry.attempt > 1) secondLooksRunning -= 1;
+    entry.checkId = 0;
+    if (!isGone) entry.state = "idle";
+    admission.release(entry);
+    if (!isGone) onOutcome(entry, outcome, entry.attempt);
+  }
+
+  return {
+    define(entry) {
+      if (entry.spec !== null) probers.define([entry.spec]);
+    },
+    forget(specKey) {
+      obsoleteSpecKeys.push(specKey);
+    },
+    begin(entry, turnAtMs) {
+      if (entry.state !== "idle") return false;
+      entry.turnAtMs = turnAtMs;
+      admission.request(entry);
+      return true;
+    },
+    abandon(entry) {
+      admission.withdraw(entry);
+      entry.state = "gone";
+    },
+    flush() {
+      startSecondLooks();
+      if (runs.length > 0) probers.run(runs);
+      runs = [];
+      if (obsoleteSpecKeys.length > 0) probers.forget(obsoleteSpecKeys);
+      obsoleteSpecKeys = [];
+    },
+    take(outcomes) {
+      for (const outcome of outcomes) {
+        const entry = running.get(outcome.checkId);
+        // Applied once: an outcome that was taken before, or belongs to an earlier life, names nothing.
+        if (entry === undefined) continue;
+        running.delete(outcome.checkId);
+        if (deservesSecondLook(entry, outcome)) secondLooks.push(entry);
+        else finish(entry, outcome);
+      }
+    },
+    hold: (isHeld) => admission.hold(isHeld),
+    get running() {
+      return admission.running;
+    },
+    get waiting() {
+      return admission.waiting;
+    },
+    get secondLooks() {
+      return secondLooksTotal;
+    },
+  };
+}

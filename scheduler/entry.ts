@@ -1,0 +1,38 @@
+/** Entries: what the wheel turns. One per monitor and location that can be checked; a heartbeat has one without a spec. */
+import type { CheckSpec } from "../engine/check.ts";
+import type { Monitor } from "../model/monitor.ts";
+import type { Gate } from "./gates.ts";
+
+/**
+ * idle ──due──▶ waiting ──caps allow──▶ running ──outcome──▶ idle
+ *                  └──removed──▶ idle       └──removed──▶ gone: its outcome is dropped
+ * An entry that is due while it waits or runs skips that turn; the skip is counted.
+ */
+export type EntryState = "idle" | "waiting" | "running" | "gone";
+
+export interface Entry {
+  /** Names the entry in the wheel; reused after removal. */
+  readonly id: number;
+  readonly location: string;
+  monitor: Monitor;
+  /** null for heartbeats: nothing runs, the wheel holds their deadline. */
+  spec: CheckSpec | null;
+  intervalMs: number;
+  /** Offset of its turns within the interval, ms; of wall time, so that a restart does not shift it. */
+  phaseMs: number;
+  /** Caps that its next turn must pass. */
+  gates: readonly Gate[];
+  /** Caps that the waiting or running turn asked: a change of the monitor in between leaves them alone. */
+  held: readonly Gate[];
+  state: EntryState;
+  /** Unix ms of the turn the wheel holds; Infinity when it holds none. */
+  nextTurnAtMs: number;
+  /** Unix ms of the turn that waits or runs. */
+  turnAtMs: number;
+  /** Of the running attempt; 0 when none runs. */
+  checkId: number;
+  /** 1 for a turn's first attempt. */
+  attempt: number;
+  /** When it last had a result, or was planned: what the watchdog measures from. */
+  lastSignAtMs: number;
+}

@@ -1,0 +1,149 @@
+/**
+ * Plan: turns monitors into entries and changes of monitors into changes of entries. Pure: time comes in as an argument.
+ */
+import type { CheckSpec } from "../engine/check.ts";
+import type { Monitor } from "../model/monitor.ts";
+import { ANY_LOCATION } from "../model/monitor.ts";
+import type { Entry } from "./entry.ts";
+import type { Gate, GateBook } from "./gates.ts";
+import { phaseOf } from "./spread.ts";
+
+/** Checks in flight at one target host; our choice: polite to a host that serves hundreds of monitors, and more than 5,000/s need at 10 ms. */
+export const HOST_LIMIT = 128;
+
+export interface PlanLimits {
+  readonly perHost: number;
+  /** Places one workspace can hold, so that its hanging targets leave room for others. */
+  readonly perWorkspace: number;
+}
+
+/** What a change of one monitor means for the rest of the scheduler. */
+export interface EntryChange {
+  readonly entry: Entry;
+  /**
+   * added: new or resumed · respecified: measures something else now · rescheduled: another interval · kept: neither ·
+   * removed: paused, deleted, or not checked from that location any more
+   */
+  readonly type: "added" | "respecified" | "rescheduled" | "kept" | "removed";
+  /** Key of the spec that nothing needs any more. */
+  readonly obsoleteSpecKey: number | null;
+}
+
+export interface Plan {
+  /** Brings a monitor's entries in line with it. */
+  set(monitor: Monitor, nowMs: number): readonly EntryChange[];
+  remove(monitorId: number): readonly EntryChange[];
+  /** By wheel id. */
+  entry(id: number): Entry | undefined;
+  entriesOf(monitorId: number): readonly Entry[];
+  entries(): Iterable<Entry>;
+  readonly monitorCount: number;
+}
+
+export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
+  const byMonitor = new Map<number, Entry[]>();
+  const byId: (Entry | undefined)[] = [];
+  const freeIds: number[] = [];
+  let lastSpecKey = 0;
+
+  function specFor(monitor: Monitor): CheckSpec | null {
+    if (monitor.kind === "push") return null;
+    lastSpecKey += 1;
+    return { key: lastSpecKey, kind: monitor.kind, settings: monitor.settings, timeoutMs: monitor.timeoutS * 1_000 };
+  }
+
+  function gatesFor(monitor: Monitor): readonly Gate[] {
+    const workspace = gates.gate(`workspace ${monitor.organizationId}`, limits.perWorkspace);
+    return monitor.host === null ? [workspace] : [gates.gate(`host ${monitor.host}`, limits.perHost), workspace];
+  }
+
+  function add(monitor: Monitor, location: string, nowMs: number): EntryChange {
+    const intervalMs = monitor.intervalS * 1_000;
+    const entry: Entry = {
+      id: freeIds.pop() ?? byId.length,
+      location,
+      monitor,
+      spec: specFor(monitor),
+      intervalMs,
+      phaseMs: phaseOf(monitor.id, location, intervalMs),
+      gates: gatesFor(monitor),
+      held: [],
+      state: "idle",
+      nextTurnAtMs: Number.POSITIVE_INFINITY,
+      turnAtMs: 0,
+      checkId: 0,
+      attempt: 0,
+      lastSignAtMs: nowMs,
+    };
+    byId[entry.id] = entry;
+    return { entry, type: "added", obsoleteSpecKey: null };
+  }
+
+  function update(entry: Entry, monitor: Monitor): EntryChange {
+    const before = entry.monitor;
+    entry.monitor = monitor;
+    const intervalMs = monitor.intervalS * 1_000;
+    const hasNewInterval = intervalMs !== entry.intervalMs || before.graceS !== monitor.graceS;
+    if (hasNewInterval) {
+      entry.intervalMs = intervalMs;
+      entry.phaseMs = phaseOf(monitor.id, entry.location, intervalMs);
+    }
+    if (measuresTheSame(before, monitor)) {
+      return { entry, type: hasNewInterval ? "rescheduled" : "kept", obsoleteSpecKey: null };
+    }
+    const obsoleteSpecKey = entry.spec?.key ?? null;
+    entry.spec = specFor(monitor);
+    entry.gates = gatesFor(monitor);
+    return { entry, type: "respecified", obsoleteSpecKey };
+  }
+
+  function drop(entry: Entry): EntryChange {
+    byId[entry.id] = undefined;
+    freeIds.push(entry.id);
+    return { entry, type: "removed", obsoleteSpecKey: entry.spec?.key ?? null };
+  }
+
+  return {
+    set(monitor, nowMs) {
+      const wanted = enabledLocations(monitor);
+      const present = byMonitor.get(monitor.id) ?? [];
+      const changes = present.filter((entry) => !wanted.includes(entry.location)).map(drop);
+      const entries = wanted.map((location) => {
+        const old = present.find((entry) => entry.location === location);
+        const change = old === undefined ? add(monitor, location, nowMs) : update(old, monitor);
+        changes.push(change);
+        return change.entry;
+      });
+      byMonitor.set(monitor.id, entries);
+      return changes;
+    },
+    remove(monitorId) {
+      const entries = byMonitor.get(monitorId) ?? [];
+      byMonitor.delete(monitorId);
+      return entries.map(drop);
+    },
+    entry: (id) => byId[id],
+    entriesOf: (monitorId) => byMonitor.get(monitorId) ?? [],
+    *entries() {
+      for (const entries of byMonitor.values()) yield* entries;
+    },
+    get monitorCount() {
+      return byMonitor.size;
+    },
+  };
+}
+
+function enabledLocations(monitor: Monitor): readonly string[] {
+  // A heartbeat comes to us: it has one place, whatever else was chosen.
+  if (monitor.kind === "push") return [ANY_LOCATION];
+  return monitor.locations.filter((location) => !monitor.disabledLocations.includes(location));
+}
+
+function measuresTheSame(before: Monitor, after: Monitor): boolean {
+  return (
+    before.kind === after.kind &&
+    before.timeoutS === after.timeoutS &&
+    before.host === after.host &&
+    JSON.stringify(before.settings) === JSON.stringify(after.settings)
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * Sink: where outcomes become rows, statuses and incidents. One order, so that a death between any two steps loses and doubles nothing:
+ *
+ *   judged in memory ─▶ spool (one sync per batch) ─▶ one SQL transaction, up to that spool sequence ─▶ acknowledged ─▶ ClickHouse
+ *
+ * A restart replays the spool from the sequence that SQL has applied; ClickHouse gets whole segments by a token (store/results/pump.ts).
+ * A step that fails is tried again with the same batch; meanwhile outcomes wait here, up to a bound, and dispatch is held.
+ */
+import type { Logger } from "pino";
+import type { CheckOutcome } from "../model/result.ts";
+import type { Spool } from "../store/results/spool.ts";
+import type { SinkStore } from "../store/sql/control-plane.ts";
+import type { Judged, Ledger, Taken } from "./ledger.ts";
+
+/** Results wait this long for company, ms; design 3.5 allows 1 s. */
+const BATCH_WAIT_MS = 250;
+/** A batch is written sooner when it has this many; our choice: well below a second's worth at full speed. */
+const BATCH_ROWS = 2_000;
+/** Outcomes that may wait for a store that is away; about 15 s at full speed and 60 MB. */
+const BACKLOG_ROWS = 100_000;
+const RETRY_FIRST_MS = 100;
+const RETRY_LONGEST_MS = 5_000;
+
+export interface SinkOptions {
+  readonly shard: number;
+  readonly ledger: Ledger;
+  readonly spool: Spool;
+  readonly store: SinkStore;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  /** Rows are on disk and in SQL: jobs may be acknowledged, the segment may go to ClickHouse. */
+  readonly onApplied: (rows: number) => void;
+  /** The backlog is full (true) or has room again (false). */
+  readonly onHold: (isHeld: boolean) => void;
+}
+
+export interface Sink {
+  add(taken: Taken, outcome: CheckOutcome): void;
+  /** Resolves when everything added before is applied. */
+  flush(): Promise<void>;
+  readonly backlogRows: number;
+  /** Why the latest step failed; null when none does. */
+  readonly trouble: string | null;
+}
+
+export function createSink(options: SinkOptions): Sink {
+  const { shard, ledger, spool, store, log } = options;
+  let pending: { readonly taken: Taken; readonly outcome: CheckOutcome }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  let isHeld = false;
+  let trouble: string | null = null;
+
+  /** Tries a step until it succeeds: what is judged must not be judged again. */
+  async function persist<T>(step: string, attempt: () => Promise<T>): Promise<T> {
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LONGEST_MS)) {
+      try {
+        const done = await attempt();
+        trouble = null;
+        return done;
+      } catch (error) {
+        trouble = `${step}: ${error instanceof Error ? error.message : String(error)}`;
+        log.error({ err: error, step, waitMs }, "results wait: a step of the sink failed and is tried again");
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+  }
+
+  async function writeBatch(): Promise<void> {
+    const batch = pending;
+    pending = [];
+    const judged: Judged = ledger.judge(batch);
+    if (judged.lines.length > 0) {
+      const appliedSeq = await persist("spool", () => spool.append(judged.lines));
+      await persist("control plane", () => store.apply({ shard, appliedSeq, ...judged.changes }));
+    }
+    options.onApplied(judged.lines.length);
+  }
+
+  function updateHold(): void {
+    const shouldHold = isHeld ? pending.length > BACKLOG_ROWS / 2 : pending.length >= BACKLOG_ROWS;
+    if (shouldHold === isHeld) return;
+    isHeld = shouldHold;
+    options.onHold(isHeld);
+  }
+
+  /** One writer at a time: the batches' order is the order of the spool's sequence. */
+  function write(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= writeBatch().finally(() => {
+      writing = undefined;
+      updateHold();
+      arm();
+    });
+    return writing;
+  }
+
+  /** Sees to it that what is pending gets written, soon or at once. */
+  function arm(): void {
+    if (writing !== undefined || pending.length === 0) return;
+    if (pending.length >= BATCH_ROWS) void write();
+    else timer ??= setTimeout(() => void write(), BATCH_WAIT_MS);
+  }
+
+  return {
+    add(taken, outcome) {
+      pending.push({ taken, outcome });
+      updateHold();
+      arm();
+    },
+    async flush() {
+      while (pending.length > 0 || writing !== undefined) await write();
+    },
+    get backlogRows() {
+      return pending.length;
+    },
+    get trouble() {
+      return trouble;
+    },
+  };
+}

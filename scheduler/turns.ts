@@ -1,0 +1,79 @@
+/**
+ * Turns: when each entry is due. Periods do not drift: the next turn comes from the phase, never from when the last one ended.
+ * Turns that nobody could take (a freeze, a check that still runs) are counted and not made up for.
+ */
+import type { Entry } from "./entry.ts";
+import { nextDue } from "./spread.ts";
+import type { Wheel } from "./wheel.ts";
+
+export interface TurnsOptions {
+  readonly wheel: Wheel;
+  readonly entry: (id: number) => Entry | undefined;
+  /** Starts a check's turn; false when the turn before is not over. */
+  readonly begin: (entry: Entry, turnAtMs: number) => boolean;
+  /** A heartbeat's deadline passed. */
+  readonly missed: (entry: Entry, deadlineAtMs: number) => void;
+}
+
+export interface Turns {
+  /** The entry's next turn, replacing the one it had. */
+  set(entry: Entry, atMs: number): void;
+  /** Into its phase: the first turn after a time. */
+  settle(entry: Entry, afterMs: number): void;
+  /** No later than a time; a turn that comes sooner stays. */
+  hasten(entry: Entry, atMs: number): void;
+  clear(entry: Entry): void;
+  /** Takes all turns that are due. */
+  advance(nowMs: number): void;
+  /** Turns that were not taken since the start. */
+  readonly skipped: number;
+}
+
+export function createTurns(options: TurnsOptions): Turns {
+  const { wheel } = options;
+  let skipped = 0;
+
+  function set(entry: Entry, atMs: number): void {
+    clear(entry);
+    entry.nextTurnAtMs = atMs;
+    wheel.insert(entry.id, atMs);
+  }
+
+  function clear(entry: Entry): void {
+    if (entry.nextTurnAtMs === Number.POSITIVE_INFINITY) return;
+    wheel.remove(entry.id);
+    entry.nextTurnAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  function take(entry: Entry, nowMs: number): void {
+    const dueAtMs = entry.nextTurnAtMs;
+    entry.nextTurnAtMs = Number.POSITIVE_INFINITY;
+    if (entry.spec === null) {
+      options.missed(entry, dueAtMs);
+      return;
+    }
+    const late = Math.floor((nowMs - dueAtMs) / entry.intervalMs);
+    skipped += late;
+    if (!options.begin(entry, dueAtMs + late * entry.intervalMs)) skipped += 1;
+    set(entry, nextDue(nowMs, entry.intervalMs, entry.phaseMs));
+  }
+
+  return {
+    set,
+    clear,
+    settle: (entry, afterMs) => set(entry, nextDue(afterMs, entry.intervalMs, entry.phaseMs)),
+    hasten(entry, atMs) {
+      if (atMs < entry.nextTurnAtMs) set(entry, atMs);
+    },
+    advance(nowMs) {
+      for (const id of wheel.advance(nowMs)) {
+        const entry = options.entry(id);
+        // A turn taken in this very advance may have removed or moved another.
+        if (entry !== undefined && entry.nextTurnAtMs <= nowMs) take(entry, nowMs);
+      }
+    },
+    get skipped() {
+      return skipped;
+    },
+  };
+}
