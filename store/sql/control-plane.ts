@@ -51,6 +51,8 @@ export interface Accounts {
   /** Active projects of a workspace, oldest first. */
   projectsOf(organizationId: number): Promise<readonly ProjectRecord[]>;
   role(userId: number, organizationId: number): Promise<Role | undefined>;
+  /** Every workspace the person belongs to, oldest membership first: what an account-wide key reaches. */
+  memberships(userId: number): Promise<readonly { readonly workspace: WorkspaceRecord; readonly role: Role }[]>;
 }
 
 export type KeyKind = "workspace" | "account";
