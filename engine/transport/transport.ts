@@ -29,7 +29,11 @@ export interface Transport {
    */
   resolve(host: string, port: number, preference: IpPreference, context: DialContext): Promise<readonly Address[]>;
 
-  /** A fresh TCP connection to one of the addresses, tried in turn; the fast path of every stream probe. Phase `connect` is the caller's. */
+  /**
+   * A fresh TCP connection to one of the addresses, tried in turn; the fast path of every stream probe. Phase `connect` is the caller's.
+   * The socket is destroyed with the fault when the signal aborts, for as long as it lives; an `error` before the caller listens is not lost
+   * (`socket.errored`), and never uncaught.
+   */
   connectTcp(addresses: readonly Address[], port: number, context: DialContext): Promise<Socket>;
 
   /** TLS over a connected socket: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA. */

@@ -1,0 +1,47 @@
+/** What the network did, when it was not what a check needs. Thrown by transport and probes, read by classify.ts. */
+import type { Verdict } from "../../model/verdict.ts";
+
+export interface FaultDetail {
+  /** The target had said something before; omitted when the thrower does not know. */
+  readonly peerAnswered?: boolean;
+  /** The peer's own words, not yet stripped. */
+  readonly peer?: string;
+  /** What a person can do about it. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** A failure whose verdict its thrower knows. Node's own errors are thrown as they are and mapped by classify(). */
+export class NetworkFault extends Error {
+  override readonly name = "NetworkFault";
+  readonly verdict: Exclude<Verdict, "ok">;
+  readonly peerAnswered: boolean | undefined;
+  readonly peer: string | undefined;
+  readonly hint: string | undefined;
+
+  constructor(verdict: Exclude<Verdict, "ok">, message: string, detail: FaultDetail = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.verdict = verdict;
+    this.peerAnswered = detail.peerAnswered;
+    this.peer = detail.peer;
+    this.hint = detail.hint;
+  }
+}
+
+/**
+ * What an aborted signal means: its reason when that is an error with meaning (a NetworkFault such as `cancelled`),
+ * else the deadline. A bare abort() counts as the deadline too, because only deadlines abort checks.
+ */
+export function faultOfAbort(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof NetworkFault ? reason : new DeadlinePassed();
+}
+
+/** The check's deadline passed; classify() words it by the phase in which it happened. */
+export class DeadlinePassed extends Error {
+  override readonly name = "DeadlinePassed";
+
+  constructor() {
+    super("no answer within the deadline");
+  }
+}
