@@ -43,3 +43,14 @@ export interface Monitor {
 export function isActive(monitor: Pick<Monitor, "pauseReasons">): boolean {
   return monitor.pauseReasons.length === 0;
 }
+
+const ONLY_ANY: readonly string[] = [ANY_LOCATION];
+
+/** Where the monitor is checked from. A heartbeat comes to us: it has one place, whatever else was chosen. */
+export function enabledLocations(
+  monitor: Pick<Monitor, "kind" | "locations" | "disabledLocations">,
+): readonly string[] {
+  if (monitor.kind === "push") return ONLY_ANY;
+  if (monitor.disabledLocations.length === 0) return monitor.locations;
+  return monitor.locations.filter((location) => !monitor.disabledLocations.includes(location));
+}

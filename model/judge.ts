@@ -1,0 +1,106 @@
+/**
+ * Judge: what one check makes of one location of a monitor (open-points 6.1, 18.2.3, 18.7.2; the table of design 4).
+ *
+ * Two things are remembered: the last *confirmed* verdict and the number of checks in a row that did not pass.
+ *
+ *   check                                    confirmed        shown in regional_status        row          streak
+ *   passed                                   up               up                              healthy      0
+ *   failed, streak reaches maxretries        down             down                            down         + 1
+ *   failed, earlier                          as it was        pending; down stays down        degraded ¹   + 1
+ *   credentials refused, streak reaches it   degraded         degraded                        degraded     + 1
+ *   credentials refused, earlier             as it was        pending; down stays down        degraded     + 1
+ *   inconclusive, a fault of ours            as it was        pending; down stays down        degraded     as it was
+ *   any, inside a maintenance window         as it was        as it was                       unknown      as it was
+ *
+ * ¹ `down` where the location is down already: a confirmed verdict is not confirmed anew when maxretries is raised meanwhile.
+ * There is one streak: timeouts and refused logins count together, and the verdict of the confirming check decides between the two.
+ */
+import { familyOf, type Kind } from "./kind.ts";
+import type { LocationState, RowStatus } from "./status.ts";
+import { confirmedStatusOf, type ErrorCategory, errorCategoryOf, type Verdict } from "./verdict.ts";
+
+/** What the rules need to know of one check. */
+export interface LocationCheck {
+  readonly kind: Kind;
+  readonly verdict: Verdict;
+  readonly peerAnswered: boolean;
+  readonly latencyMs: number | null;
+  /** Start of the check, Unix ms. */
+  readonly atMs: number;
+}
+
+export interface LocationRule {
+  /** Checks in a row that must fail to confirm it, from 1. Heartbeats have no retries, whatever it says. */
+  readonly maxRetries: number;
+  readonly inMaintenance: boolean;
+}
+
+export interface LocationJudgement {
+  readonly state: LocationState;
+  readonly rowStatus: RowStatus;
+  /** Of this check, for its row; null when it passed. */
+  readonly errorCategory: ErrorCategory | null;
+}
+
+/** A location that was never checked. */
+export function newLocationState(): LocationState {
+  return { status: "unknown", confirmed: null, notPassed: 0, lastCheckAtMs: null, pingMs: null, errorCategory: null };
+}
+
+export function judgeLocation(state: LocationState, check: LocationCheck, rule: LocationRule): LocationJudgement {
+  const { verdict, atMs } = check;
+  const errorCategory = errorCategoryOf(verdict, familyOf(check.kind), check.peerAnswered);
+  const pingMs = verdict === "ok" ? check.latencyMs : null;
+  if (rule.inMaintenance) {
+    return { state: { ...state, lastCheckAtMs: atMs, pingMs }, rowStatus: "unknown", errorCategory };
+  }
+
+  const learned = confirmedStatusOf(verdict);
+  if (learned === undefined) {
+    return { state: withoutVerdict(state, atMs, state.notPassed, errorCategory), rowStatus: "degraded", errorCategory };
+  }
+  if (learned === "up") {
+    const passed: LocationState = {
+      status: "up",
+      confirmed: "up",
+      notPassed: 0,
+      lastCheckAtMs: atMs,
+      pingMs,
+      errorCategory,
+    };
+    return { state: passed, rowStatus: "healthy", errorCategory };
+  }
+
+  const notPassed = state.notPassed + 1;
+  const isConfirmed = check.kind === "push" || notPassed >= rule.maxRetries || state.confirmed === learned;
+  if (!isConfirmed) {
+    return { state: withoutVerdict(state, atMs, notPassed, errorCategory), rowStatus: "degraded", errorCategory };
+  }
+  const failed: LocationState = {
+    status: learned,
+    confirmed: learned,
+    notPassed,
+    lastCheckAtMs: atMs,
+    pingMs,
+    errorCategory,
+  };
+  return { state: failed, rowStatus: learned, errorCategory };
+}
+
+/** Nothing was confirmed: a location that is down stays down, for the reason it is down for; others wait for a verdict. */
+function withoutVerdict(
+  state: LocationState,
+  atMs: number,
+  notPassed: number,
+  errorCategory: ErrorCategory | null,
+): LocationState {
+  const isDown = state.confirmed === "down";
+  return {
+    status: isDown ? "down" : "pending",
+    confirmed: state.confirmed,
+    notPassed,
+    lastCheckAtMs: atMs,
+    pingMs: null,
+    errorCategory: isDown ? state.errorCategory : errorCategory,
+  };
+}

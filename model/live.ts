@@ -1,0 +1,114 @@
+/** Live: what a monitor remembers between two checks, and how one check moves it forward. The sink's hot path. */
+import { judgeLocation, newLocationState } from "./judge.ts";
+import { mergeLocations } from "./merge.ts";
+import { enabledLocations, type Monitor } from "./monitor.ts";
+import type { CheckOutcome, ResultRow } from "./result.ts";
+import type { LiveState, LiveStatus, LocationState } from "./status.ts";
+
+/** What the rules need to know of a monitor. */
+export type JudgedMonitor = Pick<Monitor, "kind" | "maxRetries" | "locations" | "disabledLocations">;
+
+export type JudgedOutcome = Pick<
+  CheckOutcome,
+  "verdict" | "startedAtMs" | "latenessMs" | "latencyMs" | "connectMs" | "peerAnswered" | "message" | "certificate"
+>;
+
+/** The columns of the check's row that depend on what came before it, or that are left empty by a rule. */
+export type JudgedColumns = Pick<
+  ResultRow,
+  "seq" | "status" | "changed" | "latency_ms" | "connect_ms" | "error_category" | "error_message"
+>;
+
+export interface AppliedCheck {
+  readonly live: LiveState;
+  readonly row: JudgedColumns;
+  readonly previousStatus: LiveStatus;
+}
+
+/** A monitor that was never checked. */
+export function newLiveState(monitorId: number): LiveState {
+  return {
+    monitorId,
+    status: "unknown",
+    lastCheckedAtMs: null,
+    latencyMs: null,
+    connectMs: null,
+    region: null,
+    latenessMs: null,
+    seq: 0,
+    lastRowStatus: null,
+    certificate: null,
+    locations: {},
+    errorMessage: null,
+  };
+}
+
+/**
+ * One final attempt of one due time. Applying the same checks in the same order gives the same states and rows: replays rely on it.
+ * A check from a location that is not enabled (any more) has its row, but moves no status.
+ */
+export function applyCheck(
+  live: LiveState,
+  monitor: JudgedMonitor,
+  location: string,
+  outcome: JudgedOutcome,
+  inMaintenance: boolean,
+): AppliedCheck {
+  const { state, rowStatus, errorCategory } = judgeLocation(
+    live.locations[location] ?? newLocationState(),
+    {
+      kind: monitor.kind,
+      verdict: outcome.verdict,
+      peerAnswered: outcome.peerAnswered,
+      latencyMs: outcome.latencyMs,
+      atMs: outcome.startedAtMs,
+    },
+    { maxRetries: monitor.maxRetries, inMaintenance },
+  );
+  const enabled = enabledLocations(monitor);
+  const isEnabled = enabled.includes(location);
+  const locations = isEnabled ? { ...live.locations, [location]: state } : live.locations;
+  const status = isEnabled && !inMaintenance ? statusFrom(enabled, locations) : live.status;
+  const hasPassed = outcome.verdict === "ok";
+  const latencyMs = hasPassed ? outcome.latencyMs : null;
+  const connectMs = hasPassed ? outcome.connectMs : null;
+  const errorMessage = hasPassed ? null : outcome.message;
+  const seq = live.seq + 1;
+  return {
+    live: {
+      monitorId: live.monitorId,
+      status,
+      lastCheckedAtMs: outcome.startedAtMs,
+      latencyMs,
+      connectMs,
+      region: location,
+      latenessMs: outcome.latenessMs,
+      seq,
+      lastRowStatus: rowStatus,
+      certificate: outcome.certificate ?? live.certificate,
+      locations,
+      errorMessage,
+    },
+    row: {
+      seq,
+      status: rowStatus,
+      changed: rowStatus === live.lastRowStatus ? 0 : 1,
+      latency_ms: latencyMs,
+      connect_ms: connectMs,
+      error_category: errorCategory,
+      error_message: errorMessage,
+    },
+    previousStatus: live.status,
+  };
+}
+
+/** States of the enabled locations, those without any left out. */
+export function enabledStates(enabled: readonly string[], locations: LiveState["locations"]): LocationState[] {
+  const states: LocationState[] = [];
+  for (const location of enabled) states.push(locations[location] ?? newLocationState());
+  return states;
+}
+
+function statusFrom(enabled: readonly string[], locations: LiveState["locations"]): LiveStatus {
+  return mergeLocations(enabledStates(enabled, locations));
+}
