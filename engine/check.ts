@@ -56,4 +56,10 @@ export interface ProberFitness {
  */
 export type FromPool =
   | { readonly type: "prober-up"; readonly prober: number; readonly port: import("node:worker_threads").MessagePort }
-  | { readonly type: "prober-down"; readonly prober: number; readonly reason: string };
+  | {
+      readonly type: "prober-down";
+      readonly prober: number;
+      readonly reason: string;
+      /** The check that was last about to do something in it; null when none was. */
+      readonly suspect: number | null;
+    };

@@ -1,0 +1,268 @@
+/**
+ * A prober: owns its sockets, takes runs from a MessagePort and gives outcomes back over it, as they happen and many to a message.
+ * One turn of its event loop starts a bounded number of checks, so that starting a burst does not delay the answers to it.
+ */
+import type { EventLoopUtilization } from "node:perf_hooks";
+import type { CheckOutcome } from "../model/result.ts";
+import type { CheckRun, CheckSpec, FromProber, ToProber } from "./check.ts";
+import { Deadlines } from "./deadlines.ts";
+import { Fitness, TICK_MS } from "./fitness.ts";
+import { type AnyProbe, type ProbeList, probeOf } from "./registry.ts";
+import { type RunEnvironment, RunningCheck } from "./run.ts";
+import type { Transport } from "./transport/transport.ts";
+import { Turns } from "./turns.ts";
+
+/** Its side of a MessagePort. */
+export interface ProberPort {
+  postMessage(message: FromProber): void;
+  on(event: "message", listener: (message: ToProber) => void): unknown;
+  on(event: "close", listener: () => void): unknown;
+  close(): void;
+}
+
+/** Everything a prober takes from the outside world. */
+export interface ProberSurroundings {
+  readonly port: ProberPort;
+  readonly probes: ProbeList;
+  readonly transport: Transport;
+  readonly now: () => number;
+  readonly wallNowMs: () => number;
+  readonly randomBytes: (sizeBytes: number) => Uint8Array;
+  readonly utilization: (since?: EventLoopUtilization) => EventLoopUtilization;
+  /** Proof of life, every TICK_MS. */
+  readonly beat: () => void;
+  /** Names the check that is about to do something. */
+  readonly touch: (checkId: number) => void;
+  readonly maxInFlight?: number;
+}
+
+/** Beyond this a prober queues: well below the usual hard limit of 1,048,576 descriptors, and of ports per target (28,232). */
+const MAX_IN_FLIGHT = 8_192;
+/** Checks started in one turn of the event loop: about 2 ms of work. */
+const STARTS_PER_TURN = 32;
+/** At most so many messages with results a second under load; the first after a quiet moment goes at the end of its turn. */
+const FLUSH_EVERY_MS = 2;
+const REPORT_EVERY_MS = 1_000;
+
+/** A spec with its settings parsed once. */
+interface Compiled {
+  readonly timeoutMs: number;
+  readonly probe: AnyProbe | null;
+  readonly settings: unknown;
+  /** Why it cannot run; null when it can. */
+  readonly refusal: { readonly verdict: "unsupported" | "misconfigured"; readonly message: string } | null;
+}
+
+export class Prober {
+  /** Settles when the prober has ended every check and closed its port. */
+  readonly stopped: Promise<void>;
+  readonly #around: ProberSurroundings;
+  readonly #environment: RunEnvironment;
+  readonly #fitness: Fitness;
+  readonly #specs = new Map<number, Compiled>();
+  readonly #turns = new Turns<CheckRun>();
+  readonly #inFlight = new Set<RunningCheck>();
+  readonly #deadlines = new Deadlines<RunningCheck>();
+  readonly #maxInFlight: number;
+  readonly #ticker: NodeJS.Timeout;
+  #deadlineTimer: NodeJS.Timeout | null = null;
+  #deadlineTimerAtMs = Number.POSITIVE_INFINITY;
+  #outcomes: CheckOutcome[] = [];
+  #flushing = false;
+  #flushedAtMs = 0;
+  #starting = false;
+  #reportedAtMs: number;
+  #utilization: EventLoopUtilization;
+  #stopping = false;
+  #settleStopped: () => void = () => {};
+
+  constructor(around: ProberSurroundings) {
+    this.#around = around;
+    this.#maxInFlight = around.maxInFlight ?? MAX_IN_FLIGHT;
+    this.#environment = {
+      transport: around.transport,
+      now: around.now,
+      wallNowMs: around.wallNowMs,
+      randomBytes: around.randomBytes,
+      touch: around.touch,
+      done: (check, outcome) => this.#end(check, outcome),
+    };
+    const nowMs = around.now();
+    this.#fitness = new Fitness(nowMs);
+    this.#reportedAtMs = nowMs;
+    this.#utilization = around.utilization();
+    this.stopped = new Promise((resolve) => {
+      this.#settleStopped = resolve;
+    });
+    this.#ticker = setInterval(() => this.#tick(), TICK_MS);
+    around.port.on("message", (message) => this.#take(message));
+    around.port.on("close", () => this.#stop());
+  }
+
+  #take(message: ToProber): void {
+    switch (message.type) {
+      case "define":
+        for (const spec of message.specs) this.#specs.set(spec.key, compile(spec, this.#around.probes));
+        return;
+      case "forget":
+        for (const key of message.specKeys) this.#specs.delete(key);
+        return;
+      case "run":
+        for (const run of message.runs) this.#turns.add(run, run.alone);
+        this.#startSoon();
+        return;
+      case "stop":
+        this.#stop();
+    }
+  }
+
+  /** Starts now what may start in this turn, the rest in the turns to come. */
+  #startSoon(): void {
+    if (this.#starting || this.#stopping) return;
+    this.#starting = true;
+    for (let started = 0; started < STARTS_PER_TURN && this.#inFlight.size < this.#maxInFlight; started++) {
+      const run = this.#turns.take(this.#inFlight.size, this.#around.now());
+      if (run === undefined) {
+        this.#starting = false;
+        return;
+      }
+      this.#start(run);
+    }
+    setImmediate(() => {
+      this.#starting = false;
+      if (this.#turns.waiting > 0 && this.#inFlight.size < this.#maxInFlight) this.#startSoon();
+    });
+  }
+
+  #start(run: CheckRun): void {
+    const spec = this.#specs.get(run.specKey);
+    const check = new RunningCheck(run, spec?.timeoutMs ?? 0, this.#environment);
+    this.#inFlight.add(check);
+    this.#fitness.started(Math.max(0, check.startedAtMs - run.dueAtMs));
+    if (spec === undefined) {
+      check.refuse("internal-error", "The prober was asked to run a check it does not know");
+    } else if (spec.probe === null) {
+      check.refuse(spec.refusal?.verdict ?? "unsupported", spec.refusal?.message ?? "");
+    } else {
+      this.#deadlines.add(check, spec.timeoutMs, check.startedAt);
+      if (check.expiresAtMs < this.#deadlineTimerAtMs) this.#setDeadlineTimer(check.expiresAtMs, check.startedAt);
+      check.start(spec.probe, spec.settings);
+    }
+  }
+
+  #end(check: RunningCheck, outcome: CheckOutcome): void {
+    this.#inFlight.delete(check);
+    this.#deadlines.remove(check);
+    this.#fitness.ended(outcome.verdict === "unfit");
+    this.#outcomes.push(outcome.verdict === "ok" ? outcome : this.#judged(check, outcome));
+    if (check.run.alone) this.#flush();
+    else this.#flushSoon();
+    if (this.#turns.waiting > 0) this.#startSoon();
+  }
+
+  /** A failure whose life overlapped a moment in which this prober was unfit says nothing about its target. */
+  #judged(check: RunningCheck, outcome: CheckOutcome): CheckOutcome {
+    // The loop may read sockets before the ticker runs: the stall must be known before it is asked for.
+    this.#fitness.turn(check.endedAt);
+    const excuse = this.#fitness.excuse(outcome.verdict, check.startedAt, check.endedAt);
+    if (excuse === undefined) return outcome;
+    return { ...outcome, verdict: "unfit", message: `This checker was unfit: ${excuse} (${outcome.message})` };
+  }
+
+  #setDeadlineTimer(atMs: number, nowMs: number): void {
+    if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+    this.#deadlineTimerAtMs = atMs;
+    this.#deadlineTimer = setTimeout(() => this.#drainThenExpire(), Math.max(1, Math.ceil(atMs - nowMs)));
+  }
+
+  /**
+   * Timers run before sockets are read, so after a stall answers that have arrived long ago would become time-outs. A deadline is
+   * believed only after two full poll phases: the first reads what had arrived, the second what that set off.
+   */
+  #drainThenExpire(): void {
+    const nowMs = this.#around.now();
+    this.#fitness.turn(nowMs);
+    setImmediate(() => setImmediate(() => this.#expire(nowMs)));
+  }
+
+  #expire(dueMs: number): void {
+    const due = this.#deadlines.takeDue(dueMs);
+    for (const check of due) check.expire();
+    setImmediate(() => {
+      for (const check of due) check.giveUp();
+    });
+    this.#deadlineTimerAtMs = Number.POSITIVE_INFINITY;
+    const nextAtMs = this.#deadlines.nextAtMs();
+    if (nextAtMs !== undefined) this.#setDeadlineTimer(nextAtMs, this.#around.now());
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    const sinceMs = this.#around.now() - this.#flushedAtMs;
+    if (sinceMs >= FLUSH_EVERY_MS) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), FLUSH_EVERY_MS);
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#outcomes.length === 0) return;
+    const outcomes = this.#outcomes;
+    this.#outcomes = [];
+    this.#flushedAtMs = this.#around.now();
+    this.#around.port.postMessage({ type: "results", outcomes });
+  }
+
+  #tick(): void {
+    this.#around.beat();
+    const nowMs = this.#around.now();
+    this.#fitness.tick(nowMs);
+    if (nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;
+    this.#reportedAtMs = nowMs;
+    const utilization = this.#around.utilization();
+    const busy = this.#around.utilization(this.#utilization).utilization;
+    this.#utilization = utilization;
+    const fitness = this.#fitness.report(nowMs, this.#inFlight.size, busy);
+    this.#around.port.postMessage({ type: "fitness", fitness });
+  }
+
+  #stop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    clearInterval(this.#ticker);
+    if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+    for (const check of this.#inFlight) check.cancel();
+    for (const run of this.#turns.takeAll()) this.#cancelWaiting(run);
+    this.#flush();
+    this.#around.port.postMessage({ type: "stopped" });
+    this.#around.port.close();
+    this.#settleStopped();
+  }
+
+  #cancelWaiting(run: CheckRun): void {
+    const check = new RunningCheck(run, 0, this.#environment);
+    this.#inFlight.add(check);
+    check.cancel();
+  }
+}
+
+function compile(spec: CheckSpec, probes: ProbeList): Compiled {
+  const refused = (verdict: "unsupported" | "misconfigured", message: string): Compiled => ({
+    timeoutMs: spec.timeoutMs,
+    probe: null,
+    settings: null,
+    refusal: { verdict, message },
+  });
+  const probe = probeOf(probes, spec.kind);
+  if (probe === undefined) return refused("unsupported", `This checker cannot run ${spec.kind} checks`);
+  const parsed = probe.settings.safeParse(spec.settings);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const field = issue === undefined || issue.path.length === 0 ? "settings" : issue.path.join(".");
+    return refused(
+      "misconfigured",
+      `The monitor's settings cannot be used: ${field}: ${issue?.message ?? "not valid"}`,
+    );
+  }
+  return { timeoutMs: spec.timeoutMs, probe, settings: parsed.data, refusal: null };
+}

@@ -1,0 +1,25 @@
+/** What can be measured, by kind: the one file of the engine that the API may import. */
+import type { ZodType } from "zod";
+import type { Probe } from "./probe.ts";
+import * as list from "./probes/index.ts";
+import { pushSettings } from "./probes/push.ts";
+
+/** A probe of some kind; its settings are what its own schema yields. */
+export type AnyProbe = Probe<unknown>;
+export type ProbeList = Readonly<Record<string, AnyProbe>>;
+
+/** Does not compile when the list exports anything but probes. */
+export const probes: ProbeList = list;
+
+/** Heartbeats have settings and no probe: the scheduler judges them. */
+const WITHOUT_PROBE: Readonly<Record<string, ZodType>> = { push: pushSettings };
+
+/** The schema of a kind's own API fields; undefined for a kind that cannot be measured here. */
+export function settingsOf(kind: string): ZodType | undefined {
+  return probeOf(probes, kind)?.settings ?? (Object.hasOwn(WITHOUT_PROBE, kind) ? WITHOUT_PROBE[kind] : undefined);
+}
+
+/** Kinds are foreign words: `constructor` is not one. */
+export function probeOf(among: ProbeList, kind: string): AnyProbe | undefined {
+  return Object.hasOwn(among, kind) ? among[kind] : undefined;
+}

@@ -1,0 +1,47 @@
+/**
+ * When a prober is silent: its beats stand still while the watcher itself is awake. Pure.
+ *
+ * Silence is counted in the watcher's own looks that came on time, not in elapsed time: when the whole process was frozen (SIGSTOP, a
+ * suspended machine) or starved, the watcher's looks come late, nobody had the chance to beat, and everybody gets a fresh two seconds.
+ */
+
+/** How often the watcher looks, ms. */
+export const LOOK_EVERY_MS = 250;
+/** Silence after which a prober is given up (design, section 3). */
+const SILENT_MS = 2_000;
+/** A look this late means that the watcher was away. */
+const AWAY_MS = 3 * LOOK_EVERY_MS;
+
+export class SilenceWatch {
+  readonly #watched = new Map<number, { beats: number; silentMs: number }>();
+  #lastLookMs: number;
+
+  constructor(nowMs: number) {
+    this.#lastLookMs = nowMs;
+  }
+
+  add(prober: number, beats: number): void {
+    this.#watched.set(prober, { beats, silentMs: 0 });
+  }
+
+  remove(prober: number): void {
+    this.#watched.delete(prober);
+  }
+
+  /** @returns the probers that have been silent for two seconds, each once */
+  look(beatsOf: (prober: number) => number, nowMs: number): number[] {
+    const sinceMs = nowMs - this.#lastLookMs;
+    this.#lastLookMs = nowMs;
+    const silent: number[] = [];
+    for (const [prober, seen] of this.#watched) {
+      const beats = beatsOf(prober);
+      if (beats !== seen.beats || sinceMs >= AWAY_MS) seen.silentMs = 0;
+      else seen.silentMs += sinceMs;
+      seen.beats = beats;
+      if (seen.silentMs < SILENT_MS) continue;
+      silent.push(prober);
+      this.#watched.delete(prober);
+    }
+    return silent;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Who may start next in a prober: ordinary runs in the order they came, and runs that must be alone. Pure.
+ *
+ * Alone runs wait until nothing is in flight and then go one after the other; after a second of that, the ordinary runs that have
+ * gathered are let through before the next second, so neither kind starves the other.
+ */
+
+/** How long alone runs may keep ordinary ones waiting, ms. */
+const ALONE_PHASE_MS = 1_000;
+
+export class Turns<Run> {
+  readonly #ordinary = new Queue<Run>();
+  readonly #alone = new Queue<Run>();
+  /** When the running phase of alone runs began; null between two of them. */
+  #aloneSinceMs: number | null = null;
+  /** Ordinary runs that still go before the next phase of alone runs. */
+  #letThrough = 0;
+  #aloneInFlight = false;
+
+  get waiting(): number {
+    return this.#ordinary.size + this.#alone.size;
+  }
+
+  add(run: Run, alone: boolean): void {
+    if (alone) this.#alone.push(run);
+    else this.#ordinary.push(run);
+  }
+
+  /** The next run that may start while `inFlight` others are running; undefined when none may. */
+  take(inFlight: number, nowMs: number): Run | undefined {
+    if (this.#aloneInFlight && inFlight > 0) return undefined;
+    this.#aloneInFlight = false;
+    if (this.#alone.size === 0) {
+      this.#aloneSinceMs = null;
+      this.#letThrough = 0;
+      return this.#ordinary.shift();
+    }
+    if (this.#aloneSinceMs !== null && nowMs - this.#aloneSinceMs >= ALONE_PHASE_MS) {
+      this.#aloneSinceMs = null;
+      this.#letThrough = this.#ordinary.size;
+    }
+    if (this.#letThrough > 0) {
+      this.#letThrough--;
+      return this.#ordinary.shift();
+    }
+    if (inFlight > 0) return undefined;
+    this.#aloneSinceMs ??= nowMs;
+    this.#aloneInFlight = true;
+    return this.#alone.shift();
+  }
+
+  takeAll(): Run[] {
+    const all: Run[] = [];
+    for (const queue of [this.#alone, this.#ordinary]) {
+      for (let run = queue.shift(); run !== undefined; run = queue.shift()) all.push(run);
+    }
+    this.#aloneInFlight = false;
+    this.#aloneSinceMs = null;
+    this.#letThrough = 0;
+    return all;
+  }
+}
+
+/** First in, first out, in constant time: a head that moves through chunks that are dropped when they are used up. */
+class Queue<Item> {
+  #in: Item[] = [];
+  #out: Item[] = [];
+  #head = 0;
+
+  get size(): number {
+    return this.#in.length + this.#out.length - this.#head;
+  }
+
+  push(item: Item): void {
+    this.#in.push(item);
+  }
+
+  shift(): Item | undefined {
+    if (this.#head === this.#out.length) {
+      this.#out = this.#in;
+      this.#in = [];
+      this.#head = 0;
+    }
+    return this.#head < this.#out.length ? this.#out[this.#head++] : undefined;
+  }
+}

@@ -1,0 +1,46 @@
+/** What a prober's thread shows to the main thread without a message: memory that stays readable when it hangs or has died. */
+
+/** Int32: beats, thread id; Float64 at byte 8: the check that was last about to do something. */
+const SIZE_BYTES = 16;
+const BEATS = 0;
+const THREAD_ID = 1;
+const SUSPECT_OFFSET_BYTES = 8;
+
+export class Vitals {
+  readonly memory: SharedArrayBuffer;
+  readonly #words: Int32Array;
+  readonly #suspect: Float64Array;
+
+  constructor(memory = new SharedArrayBuffer(SIZE_BYTES)) {
+    this.memory = memory;
+    this.#words = new Int32Array(memory);
+    this.#suspect = new Float64Array(memory, SUSPECT_OFFSET_BYTES, 1);
+  }
+
+  /** The prober: alive. */
+  beat(): void {
+    Atomics.add(this.#words, BEATS, 1);
+  }
+
+  get beats(): number {
+    return Atomics.load(this.#words, BEATS);
+  }
+
+  get threadId(): number {
+    return Atomics.load(this.#words, THREAD_ID);
+  }
+
+  set threadId(id: number) {
+    Atomics.store(this.#words, THREAD_ID, id);
+  }
+
+  /** Plain memory, not Atomics: it is written several times a check, and read only when the thread writes no more. */
+  touch(checkId: number): void {
+    this.#suspect[0] = checkId;
+  }
+
+  /** 0 when no check ever was. */
+  get suspect(): number {
+    return this.#suspect[0] ?? 0;
+  }
+}

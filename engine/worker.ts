@@ -1,0 +1,74 @@
+/** The task file of a prober's thread: runs as one long-lived piscina task until its scheduler stops it. */
+import { randomFillSync } from "node:crypto";
+import { performance } from "node:perf_hooks";
+import { type MessagePort, parentPort, threadId } from "node:worker_threads";
+import type { EngineOptions } from "./options.ts";
+import { Prober } from "./prober.ts";
+import { type ProbeList, probes } from "./registry.ts";
+import { createTransport } from "./transport/index.ts";
+import type { Transport } from "./transport/transport.ts";
+import { Vitals } from "./vitals.ts";
+
+/** What engine/pool.ts gives a prober's thread. */
+export interface ProberTask {
+  readonly prober: number;
+  readonly port: MessagePort;
+  readonly engine: EngineOptions;
+  readonly vitals: SharedArrayBuffer;
+}
+
+/** What a prober's thread tells the main thread. */
+export type FromProberThread =
+  | { readonly type: "prober-ready"; readonly prober: number }
+  /** Rejections that nobody waited for, since the last such message: a flaw in a probe, not the end of its thread. */
+  | { readonly type: "prober-strays"; readonly prober: number; readonly count: number; readonly latest: string };
+
+/** Stray rejections are told at most this often, ms. */
+const TELL_STRAYS_EVERY_MS = 1_000;
+
+/** Piscina calls the export named `task`. */
+export function task(given: ProberTask): Promise<void> {
+  return serveProber(given, probes, createTransport(given.engine));
+}
+
+/** A prober with probes of the caller's choice, for task files other than this one. */
+export function serveProber(given: ProberTask, among: ProbeList, transport: Transport): Promise<void> {
+  const vitals = new Vitals(given.vitals);
+  swallowStrays(given.prober);
+  const prober = new Prober({
+    port: given.port,
+    probes: among,
+    transport,
+    now: () => performance.now(),
+    wallNowMs: () => Date.now(),
+    randomBytes: (sizeBytes) => randomFillSync(new Uint8Array(sizeBytes)),
+    utilization: (since) => performance.eventLoopUtilization(since),
+    beat: () => vitals.beat(),
+    touch: (checkId) => vitals.touch(checkId),
+  });
+  vitals.threadId = threadId;
+  tell({ type: "prober-ready", prober: given.prober });
+  return prober.stopped;
+}
+
+/**
+ * A promise that is rejected after its check has ended (a straggler's second half) must not end the thread with everything in
+ * flight; an uncaught exception still does, because what it interrupted is unknown.
+ */
+function swallowStrays(prober: number): void {
+  let count = 0;
+  let latest = "";
+  process.on("unhandledRejection", (reason) => {
+    count++;
+    latest = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason);
+    if (count > 1) return;
+    setTimeout(() => {
+      tell({ type: "prober-strays", prober, count, latest });
+      count = 0;
+    }, TELL_STRAYS_EVERY_MS).unref();
+  });
+}
+
+function tell(message: FromProberThread): void {
+  parentPort?.postMessage(message);
+}
