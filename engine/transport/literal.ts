@@ -1,0 +1,96 @@
+/**
+ * Hosts that are IP addresses, however they are dressed up, and names reserved for documentation. Pure, because the API
+ * imports it too. What it finds is judged by the guard like any other address.
+ */
+import { domainToASCII } from "node:url";
+import { formatIpv4, formatIpv6, mappedIpv4, parseIpv4, parseIpv6 } from "./ip.ts";
+
+export interface Literal {
+  /** Canonical: dotted decimal, or RFC 5952; an IPv4-mapped address is written as the IPv4 inside. */
+  readonly ip: string;
+  readonly family: 4 | 6;
+  /** It names an interface of this machine (RFC 4007), so it means nothing to anybody else. */
+  readonly hasZone: boolean;
+}
+
+/** RFC 1035 section 2.3.4, as text; also bounds the work below. Percent-encoding may triple it. */
+const HOST_LENGTH = 3 * 255;
+
+/**
+ * The address that a host means, undefined when it is a name. Understands what some resolver, browser or library takes
+ * for an address: strict forms, brackets, zones, the forms of inet_aton(3) (`0x7f.1`, `2130706433`, `0177.0.0.1`),
+ * a final dot, percent-encoding, full-width and other digits that Unicode or IDNA maps to ASCII, `localhost` (RFC 6761 section 6.3).
+ */
+export function literalOf(host: string): Literal | undefined {
+  const strict = parseIpv4(host);
+  if (strict >= 0) return { ip: host, family: 4, hasZone: false };
+  if (host.length > HOST_LENGTH) return undefined;
+  const text = unwrapped(host);
+  if (text.includes(":")) return ipv6Literal(text);
+  const name = asciiOf(text).replace(/\.$/, "").toLowerCase();
+  if (name === "localhost" || name.endsWith(".localhost")) return { ip: "127.0.0.1", family: 4, hasZone: false };
+  const ipv4 = parseInetAton(name);
+  return ipv4 < 0 ? undefined : { ip: formatIpv4(ipv4), family: 4, hasZone: false };
+}
+
+/**
+ * RFC 2606 sections 2 and 3, RFC 6761 section 6.5: `example` and example.com, .net, .org, with all below them.
+ * `.test` (for testing, also people's own) and `.invalid` (never resolves) are not documentation; `.localhost` is a literal.
+ */
+export function isDocumentationName(host: string): boolean {
+  const name = asciiOf(host.trim()).replace(/\.$/, "").toLowerCase();
+  return /(?:^|\.)example(?:\.(?:com|net|org))?$/.test(name);
+}
+
+/** Without brackets, surrounding blanks and percent-encoding; compatibility characters (full-width colon, digits) folded. */
+function unwrapped(host: string): string {
+  const text = percentDecoded(host).trim().normalize("NFKC");
+  return text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
+}
+
+function percentDecoded(text: string): string {
+  // In an IPv6 address the percent sign begins a zone.
+  if (!text.includes("%") || text.includes(":")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** UTS 46 for what is not ASCII: ideographic dots become dots, invisible characters vanish. */
+function asciiOf(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
+  return /^[\x00-\x7f]*$/.test(text) ? text : domainToASCII(text);
+}
+
+function ipv6Literal(text: string): Literal | undefined {
+  const [address = "", zone] = text.split("%", 2);
+  const words = parseIpv6(address);
+  if (words === undefined) return undefined;
+  const mapped = mappedIpv4(words);
+  return mapped >= 0
+    ? { ip: formatIpv4(mapped), family: 4, hasZone: zone !== undefined }
+    : { ip: formatIpv6(words), family: 6, hasZone: zone !== undefined };
+}
+
+/** inet_aton(3): one to four parts, decimal, octal (0…) or hexadecimal (0x…), the last one filling what is left. @returns -1 when it is not */
+function parseInetAton(text: string): number {
+  const parts = text.split(".");
+  if (parts.length > 4) return -1;
+  let address = 0;
+  for (const [index, part] of parts.entries()) {
+    const value = inetAtonPart(part);
+    const isLast = index === parts.length - 1;
+    const bytes = isLast ? 4 - index : 1;
+    if (value < 0 || value >= 256 ** bytes) return -1;
+    address += isLast ? value : value * 256 ** (3 - index);
+  }
+  return address;
+}
+
+function inetAtonPart(part: string): number {
+  if (/^0x[0-9a-f]*$/.test(part)) return part.length === 2 ? 0 : Number.parseInt(part, 16);
+  if (/^0[0-7]*$/.test(part)) return Number.parseInt(part, 8);
+  return /^[1-9]\d*$/.test(part) ? Number(part) : -1;
+}
