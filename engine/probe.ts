@@ -1,7 +1,7 @@
 /** The probe contract: one file per kind in probes/, listed in probes/index.ts. */
 import type { ZodType } from "zod";
-import type { CertificateState } from "../model/status.ts";
 import type { Phase } from "../model/result.ts";
+import type { CertificateState } from "../model/status.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -24,6 +24,8 @@ export interface ProbeContext {
   /** Wall clock, Unix ms. */
   wallNowMs(): number;
   randomBytes(sizeBytes: number): Uint8Array;
+  /** When the domain that a host belongs to expires, as far as known: asks aside and never waits. Absent where no registry is asked. */
+  readonly domainExpiresAtMs?: ((host: string) => number | null) | undefined;
 }
 
 /** What the protocol said. What the network did is thrown (see classify.ts). */

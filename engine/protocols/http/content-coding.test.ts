@@ -1,0 +1,86 @@
+import * as zlib from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { codingsOf, decodeContent } from "./content-coding.ts";
+
+const TEXT = Buffer.from("hello, hello, hello ".repeat(500));
+
+async function decode(
+  contentEncoding: string,
+  bytes: Uint8Array,
+  pieceBytes: number,
+  limitBytes = 1_000_000,
+  cut = false,
+) {
+  const pieces: Buffer[] = [];
+  const codings = codingsOf(contentEncoding);
+  if (codings === undefined) throw new Error("unknown coding");
+  const decoder = decodeContent(codings, limitBytes, (piece) => pieces.push(Buffer.from(piece)));
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const lent = Buffer.from(bytes.subarray(at, at + pieceBytes));
+    if (!decoder.push(lent)) break;
+    lent.fill(0);
+  }
+  try {
+    await decoder.end(cut);
+  } finally {
+    decoder.close();
+  }
+  return Buffer.concat(pieces);
+}
+
+const FORMS: readonly [string, Buffer][] = [
+  ["gzip", zlib.gzipSync(TEXT)],
+  ["X-GZip", zlib.gzipSync(TEXT)],
+  ["deflate", zlib.deflateSync(TEXT)],
+  ["deflate", zlib.deflateRawSync(TEXT)],
+  ["br", zlib.brotliCompressSync(TEXT)],
+  ["gzip, br", zlib.brotliCompressSync(zlib.gzipSync(TEXT))],
+  ["identity, gzip", zlib.gzipSync(TEXT)],
+];
+
+describe("decodeContent", () => {
+  it.each(FORMS)("%s, in pieces of every size", async (coding, bytes) => {
+    for (const pieceBytes of [1, 7, 100_000]) expect((await decode(coding, bytes, pieceBytes)).equals(TEXT)).toBe(true);
+  });
+
+  it.each(FORMS)("%s stops at its bound, to the byte", async (coding, bytes) => {
+    expect((await decode(coding, bytes, 100_000, 4_321)).equals(TEXT.subarray(0, 4_321))).toBe(true);
+  });
+
+  it("does not unpack a bomb", async () => {
+    const bomb = zlib.gzipSync(Buffer.alloc(200 * 1024 * 1024));
+    const before = process.memoryUsage().arrayBuffers;
+    expect((await decode("gzip", bomb, 16_384, 1024 * 1024)).length).toBe(1024 * 1024);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it.each(FORMS.filter(([coding]) => !coding.includes(",")))(
+    "%s cut short is a fault, unless the cut was ours",
+    async (coding, bytes) => {
+      const half = bytes.subarray(0, bytes.length - 5);
+      await expect(decode(coding, half, 100_000)).rejects.toThrow();
+      await expect(decode(coding, half, 100_000, 1_000_000, true)).resolves.toBeDefined();
+    },
+  );
+
+  it.each(["gzip", "br"])("%s that is none is a fault, also when we cut it", async (coding) => {
+    const noise = Buffer.from("<html>this is not compressed</html>".repeat(10));
+    await expect(decode(coding, noise, 100_000)).rejects.toThrow();
+    await expect(decode(coding, noise, 100_000, 1_000_000, true)).rejects.toThrow();
+  });
+
+  it("takes an empty body for what it is", async () => {
+    expect((await decode("gzip", Buffer.alloc(0), 1)).length).toBe(0);
+  });
+});
+
+describe("codingsOf", () => {
+  it("knows what it cannot undo", () => {
+    expect(codingsOf(null)).toEqual([]);
+    expect(codingsOf("")).toEqual([]);
+    expect(codingsOf("identity")).toEqual([]);
+    expect(codingsOf("gzip, br")).toEqual(["br", "gzip"]);
+    expect(codingsOf("compress")).toBeUndefined();
+    expect(codingsOf("gzip, gzip, gzip, gzip")).toBeUndefined();
+  });
+});

@@ -1,0 +1,80 @@
+/** What one response means for a check: status judged, redirect noted, body searched. Pure but for zlib's threads. */
+import type { ProbeContext } from "../probe.ts";
+import { codingsOf, type Decoder, decodeContent } from "../protocols/http/content-coding.ts";
+import type { ResponseHead } from "../protocols/http/head.ts";
+import { isRedirect } from "../protocols/http/hop.ts";
+import { BODY_LIMIT_BYTES, type ResponseListener } from "../protocols/http/response.ts";
+import { charsetOf, searchText, type TextSearch } from "../protocols/http/text-search.ts";
+import { NetworkFault } from "../transport/fault.ts";
+import type { WebPlan } from "./plan.ts";
+
+export class Answer implements ResponseListener {
+  readonly #plan: WebPlan;
+  readonly #context: Pick<ProbeContext, "phase">;
+  #head: ResponseHead | null = null;
+  #search: TextSearch | null = null;
+  #decoder: Decoder | null = null;
+  #wireBytes = 0;
+
+  constructor(plan: WebPlan, context: Pick<ProbeContext, "phase">) {
+    this.#plan = plan;
+    this.#context = context;
+  }
+
+  get status(): number {
+    return this.#head?.status ?? 0;
+  }
+
+  get accepted(): boolean {
+    return this.#plan.accepted[this.status] === 1;
+  }
+
+  /** Where it sends us; null when it does not, also when a redirect's own code is accepted (open-points 18.3.3). */
+  get location(): string | null {
+    return !this.accepted && isRedirect(this.status) ? (this.#head?.location ?? null) : null;
+  }
+
+  /** Whether the keyword was in the body; call finish() first. */
+  get found(): boolean {
+    return this.#search?.found ?? false;
+  }
+
+  head(head: ResponseHead): boolean {
+    this.#head = head;
+    this.#context.phase("transfer");
+    if (!this.accepted) return false;
+    if (this.#plan.keyword !== null) this.#openSearch(this.#plan.keyword, head);
+    return true;
+  }
+
+  body(bytes: Buffer): boolean {
+    this.#wireBytes += bytes.length;
+    if (this.#decoder !== null) return this.#decoder.push(bytes);
+    this.#search?.push(bytes);
+    return true;
+  }
+
+  /** Waits for what is still being decoded. */
+  async finish(): Promise<void> {
+    try {
+      await this.#decoder?.end(this.#wireBytes >= BODY_LIMIT_BYTES);
+    } catch (error) {
+      throw new NetworkFault("protocol-error", "The compressed body cannot be read", { cause: error });
+    }
+    this.#search?.end();
+  }
+
+  close(): void {
+    this.#decoder?.close();
+  }
+
+  #openSearch(keyword: string, head: ResponseHead): void {
+    const search = searchText(keyword, charsetOf(head.contentType));
+    this.#search = search;
+    const codings = codingsOf(head.contentEncoding);
+    if (codings === undefined) {
+      throw new NetworkFault("protocol-error", `The body's encoding is not known: ${head.contentEncoding ?? ""}`);
+    }
+    if (codings.length > 0) this.#decoder = decodeContent(codings, BODY_LIMIT_BYTES, (piece) => search.push(piece));
+  }
+}

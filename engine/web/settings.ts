@@ -1,0 +1,75 @@
+/** What website and keyword checks share in the API: fields, defaults and the contract's messages. */
+import { isIP } from "node:net";
+import { z } from "zod";
+import { parseWebUrl } from "../protocols/http/hop.ts";
+import { isStatusCodeItem } from "../protocols/http/status-codes.ts";
+
+/** Contract: "Website check". 0 is off and reads back as null (open-points 18.2.5). */
+const EXPIRY_DAYS = [0, 1, 2, 3, 7, 14, 30, 60] as const;
+
+const STATUS_CODES_MESSAGE =
+  'accepted_statuscodes must be a list of codes or ranges from 100 to 599, such as "200-299".';
+
+const url = z
+  .string({ error: "Missing or invalid url" })
+  .refine((text) => parseWebUrl(text) !== undefined, "Missing or invalid url")
+  .describe("Address to request, http or https");
+
+const acceptedStatusCodes = z
+  .array(z.string({ error: STATUS_CODES_MESSAGE }).refine(isStatusCodeItem, STATUS_CODES_MESSAGE), {
+    error: STATUS_CODES_MESSAGE,
+  })
+  .min(1, STATUS_CODES_MESSAGE)
+  .default(["200-299"])
+  .describe("Status codes or ranges that count as up");
+
+const ipVersion = z
+  .enum(["ipv4", "ipv6"], { error: "ip_version must be ipv4, ipv6 or null." })
+  .nullable()
+  .default(null)
+  .describe("Address family to use; null for both");
+
+/** Undefined when omitted: the default depends on the project's other checks, which only the API knows. */
+function expiryDays(field: "ssl_expiration" | "domain_expiration", what: string) {
+  return z
+    .literal(EXPIRY_DAYS, { error: `${field} must be one of ${EXPIRY_DAYS.join(", ")} or null.` })
+    .nullable()
+    .transform((days) => (days === 0 ? null : days))
+    .optional()
+    .describe(`Days before ${what} expiry to alert; 0 or null is off`);
+}
+
+export const webFields = {
+  url,
+  accepted_statuscodes: acceptedStatusCodes,
+  ip_version: ipVersion,
+  ssl_expiration: expiryDays("ssl_expiration", "certificate"),
+  domain_expiration: expiryDays("domain_expiration", "domain"),
+};
+
+export interface WebSettings {
+  readonly url: string;
+  readonly accepted_statuscodes: readonly string[];
+  readonly ip_version: "ipv4" | "ipv6" | null;
+  readonly ssl_expiration?: number | null | undefined;
+  readonly domain_expiration?: number | null | undefined;
+  readonly keyword?: string;
+  readonly invert_keyword?: boolean;
+}
+
+/** Rules between fields: what an expiry alert needs of the address. */
+export function checkExpiryFields(settings: WebSettings, context: z.RefinementCtx): void {
+  const target = parseWebUrl(settings.url);
+  if (target === undefined) return;
+  if (typeof settings.ssl_expiration === "number" && target.protocol !== "https:") {
+    refuse("ssl_expiration", "ssl_expiration needs an https URL.");
+  }
+  // Open-points 18.1.16.
+  if (typeof settings.domain_expiration === "number" && isIP(target.hostname.replace(/^\[|\]$/g, "")) !== 0) {
+    refuse("domain_expiration", "domain_expiration needs a domain name.");
+  }
+
+  function refuse(field: keyof WebSettings, message: string): void {
+    context.addIssue({ code: "custom", path: [field], message, input: settings[field] });
+  }
+}

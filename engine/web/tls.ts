@@ -1,0 +1,80 @@
+/** TLS for a website check: certificate seen also when it is not valid, HTTP/1.1 offered first, HTTP/2 only to a server that insists. */
+import type { Socket } from "node:net";
+import type { ConnectionOptions, TLSSocket } from "node:tls";
+import type { CertificateState } from "../../model/status.ts";
+import { classifyCode } from "../classify.ts";
+import type { ProbeContext } from "../probe.ts";
+import type { Hop } from "../protocols/http/hop.ts";
+import { NetworkFault } from "../transport/fault.ts";
+import type { Address } from "../transport/transport.ts";
+
+export interface OpenedTls {
+  readonly socket: Socket;
+  readonly certificate: CertificateState | null;
+  /** Why the certificate is not to be trusted; null when it is. */
+  readonly fault: NetworkFault | null;
+  readonly http2: boolean;
+}
+
+export async function openTls(addresses: readonly Address[], hop: Hop, context: ProbeContext): Promise<OpenedTls> {
+  let socket: TLSSocket;
+  try {
+    socket = await connect(addresses, hop, ["http/1.1"], context);
+  } catch (error) {
+    if (!refusesHttp1(error)) throw error;
+    context.phase("connect");
+    socket = await connect(addresses, hop, ["h2", "http/1.1"], context);
+  }
+  const certificate = certificateOf(socket);
+  const fault = socket.authorized ? null : faultOf(socket, hop.host);
+  if (fault !== null) socket.destroy();
+  return { socket, certificate, fault, http2: socket.alpnProtocol === "h2" };
+}
+
+async function connect(
+  addresses: readonly Address[],
+  hop: Hop,
+  protocols: string[],
+  context: ProbeContext,
+): Promise<TLSSocket> {
+  const socket = await context.transport.connectTcp(addresses, hop.port, context);
+  context.phase("handshake");
+  const options: ConnectionOptions = {
+    ALPNProtocols: protocols,
+    // Judged by us after the handshake, so that an invalid certificate is seen as well.
+    rejectUnauthorized: false,
+    ...(hop.servername === "" ? { host: hop.host } : { servername: hop.servername }),
+  };
+  try {
+    return await context.transport.startTls(socket, options, context);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** The alert of a server that has none of the protocols we offered (RFC 7301 section 3.2). */
+function refusesHttp1(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if ("code" in each && String(each.code).endsWith("_NO_APPLICATION_PROTOCOL")) return true;
+  }
+  return false;
+}
+
+function certificateOf(socket: TLSSocket): CertificateState | null {
+  const certificate = socket.getPeerX509Certificate();
+  return certificate === undefined ? null : { valid: socket.authorized, expiresAtMs: Date.parse(certificate.validTo) };
+}
+
+function faultOf(socket: TLSSocket, host: string): NetworkFault {
+  // Node's types say Error; what it sets is the error's code (lib/_tls_wrap.js, onConnectSecure).
+  const code = String(socket.authorizationError);
+  const words = classifyCode(code, "handshake")?.message ?? `The certificate is not valid (${code})`;
+  const certificate = socket.getPeerX509Certificate();
+  if (code === "CERT_HAS_EXPIRED") return new NetworkFault("cert-invalid", `${words}: ${certificate?.validTo}`);
+  if (code === "CERT_NOT_YET_VALID") return new NetworkFault("cert-invalid", `${words}: ${certificate?.validFrom}`);
+  if (code !== "ERR_TLS_CERT_ALTNAME_INVALID") return new NetworkFault("cert-invalid", words);
+  return new NetworkFault("cert-invalid", `${words} than ${host}`, {
+    peer: certificate?.subjectAltName ?? certificate?.subject ?? "",
+  });
+}

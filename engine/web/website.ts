@@ -1,0 +1,123 @@
+/**
+ * The website check: own resolution through the guard on every hop, fresh connections, redirects, certificate, status, keyword.
+ *
+ * Response time is what a visitor waits who has the address already: from the first connect to the end of the body (or its first
+ * MiB), TLS and redirects with their own look-ups included. The first look-up is a phase of its own, because it says more about
+ * our resolver's cache than about the website.
+ */
+import type { Socket } from "node:net";
+import type { CertificateState } from "../../model/status.ts";
+import { classify } from "../classify.ts";
+import type { Outcome, ProbeContext } from "../probe.ts";
+import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
+import { type Hop, redirectedHop } from "../protocols/http/hop.ts";
+import { DeadlinePassed, NetworkFault } from "../transport/fault.ts";
+import { Answer } from "./answer.ts";
+import { exchangeFast } from "./fast.ts";
+import { exchangeFull } from "./full.ts";
+import type { WebPlan } from "./plan.ts";
+import { openTls } from "./tls.ts";
+
+/** Open-points 18.3.3. */
+const REDIRECT_LIMIT = 10;
+
+/** How a request is sent: `fast` on the bare socket, `full` through undici. A server that speaks only HTTP/2 always gets `full`. */
+export type WebPath = "fast" | "full";
+
+/** What is learned on the way, whatever the end. */
+interface Journey {
+  readonly plan: WebPlan;
+  readonly context: ProbeContext;
+  readonly path: WebPath;
+  /** Monotonic ms of the first connect. */
+  startedAt: number;
+  redirects: number;
+  /** The first certificate seen of the monitor's own host. */
+  certificate: CertificateState | null;
+}
+
+export async function checkWebsite(plan: WebPlan, context: ProbeContext, path: WebPath = "fast"): Promise<Outcome> {
+  const journey: Journey = { plan, context, path, startedAt: 0, redirects: 0, certificate: null };
+  const outcome = await travel(journey).catch((error: unknown) => outcomeOfFault(error, journey));
+  const domainExpiresAtMs = plan.wantsDomainExpiry ? (context.domainExpiresAtMs?.(plan.first.host) ?? null) : null;
+  return { ...outcome, certificate: journey.certificate, domainExpiresAtMs };
+}
+
+async function travel(journey: Journey): Promise<Outcome> {
+  const visited: string[] = [];
+  let hop = journey.plan.first;
+  for (;;) {
+    const answer = await visit(hop, journey);
+    const location = answer.location;
+    if (location === null) return judge(answer, journey);
+    if (journey.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`);
+    const next = redirectedHop(hop, location, ACCEPT_ENCODING);
+    if (next === undefined) return rejected("Redirected to an address that is not http or https", location);
+    visited.push(hop.url.href);
+    if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`);
+    journey.redirects++;
+    hop = next;
+  }
+}
+
+async function visit(hop: Hop, journey: Journey): Promise<Answer> {
+  const { context, plan } = journey;
+  const answer = new Answer(plan, context);
+  try {
+    context.phase("resolve");
+    const addresses = await context.transport.resolve(hop.host, hop.port, plan.preference, context);
+    if (journey.redirects === 0) journey.startedAt = context.now();
+    context.phase("connect");
+    let socket: Socket;
+    let path = journey.path;
+    if (hop.tls) {
+      const opened = await openTls(addresses, hop, context);
+      if (hop.host === plan.first.host) journey.certificate ??= opened.certificate;
+      if (opened.fault !== null) throw opened.fault;
+      socket = opened.socket;
+      if (opened.http2) path = "full";
+    } else {
+      socket = await context.transport.connectTcp(addresses, hop.port, context);
+    }
+    await (path === "fast" ? exchangeFast : exchangeFull)(socket, hop, answer, context);
+    await answer.finish();
+    return answer;
+  } catch (error) {
+    throw journey.redirects === 0 ? error : afterRedirect(error, hop);
+  } finally {
+    answer.close();
+  }
+}
+
+function judge(answer: Answer, { plan, context, startedAt }: Journey): Outcome {
+  if (!answer.accepted) {
+    return rejected(`Answered with status ${answer.status}, accepted is ${plan.acceptedItems.join(", ")}`);
+  }
+  if (plan.keyword !== null && answer.found === plan.inverted) {
+    return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer");
+  }
+  return { verdict: "ok", latencyMs: context.now() - startedAt };
+}
+
+function rejected(message: string, peer?: string): Outcome {
+  return { verdict: "rejected", message, ...(peer === undefined ? {} : { peer }) };
+}
+
+/** Says which hop it was, because the address is not the monitor's own. */
+function afterRedirect(error: unknown, hop: Hop): unknown {
+  if (error instanceof DeadlinePassed) return error;
+  const { verdict, message, peer, hint } = classify(error, "connect");
+  if (verdict === "internal-error") return error;
+  return new NetworkFault(verdict, `After a redirect to ${hop.shown}: ${message}`, {
+    cause: error,
+    ...(peer === undefined ? {} : { peer }),
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+/** A fault after the handshake still tells of the certificate; any other goes to the runner as it is. */
+function outcomeOfFault(error: unknown, { certificate }: Journey): Outcome {
+  if (!(error instanceof NetworkFault) || certificate === null) throw error;
+  const { verdict, message, peer, hint } = error;
+  return { verdict, message, ...(peer === undefined ? {} : { peer }), ...(hint === undefined ? {} : { hint }) };
+}
