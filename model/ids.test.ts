@@ -110,7 +110,7 @@ describe("createResultIds", () => {
           last = id;
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     );
   });
 });

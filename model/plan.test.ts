@@ -79,7 +79,7 @@ describe("overridePlans", () => {
           expect((error as Error).message).toMatch(/^SONDE_PLANS: /);
         }
       }),
-      { numRuns: 20_000 },
+      { numRuns: 100_000 },
     );
   });
 });
