@@ -199,7 +199,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
 }
 
 function wholeMs(ms: number | null | undefined): number | null {
-  return ms === null || ms === undefined || !Number.isFinite(ms) || ms < 0 ? null : Math.round(ms);
+  return ms === null || ms === undefined || !Number.isFinite(ms) || ms < 0 ? null : Math.max(0, Math.round(ms));
 }
 
 /** Only this much of foreign text is looked at: enough for the 500 characters that are kept. */
