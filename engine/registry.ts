@@ -4,6 +4,9 @@ import type { Probe } from "./probe.ts";
 import * as list from "./probes/index.ts";
 import { pushSettings } from "./probes/push.ts";
 
+/** The API refuses addresses with the guard that the probers dial through. */
+export { createGuard, isDocumentationName, type Judgement } from "./transport/guard.ts";
+
 /** A probe of some kind; its settings are what its own schema yields. */
 export type AnyProbe = Probe<unknown>;
 export type ProbeList = Readonly<Record<string, AnyProbe>>;

@@ -1,0 +1,74 @@
+/** The caller's address: the connection's, or the forwarded one when a trusted proxy stands before us. */
+import { BlockList, isIP } from "node:net";
+import type { ApiRequest } from "./http.ts";
+
+/** Beyond this many the texts are forgotten and worked out again. */
+const MAX_KNOWN = 10_000;
+
+/**
+ * @param trusted addresses or networks, `10.0.0.0/8`
+ * @throws Error naming an entry that is neither
+ */
+export function clientAddressOf(trusted: readonly string[]): (request: ApiRequest) => string {
+  const proxies = trusted.length === 0 ? null : blockList(trusted);
+  const known = new Map<string, string>();
+
+  function plain(text: string): string {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    if (known.size >= MAX_KNOWN) known.clear();
+    const address = plainAddress(text);
+    known.set(text, address);
+    return address;
+  }
+
+  return ({ remoteAddress, forwardedFor }) => {
+    let address = plain(remoteAddress);
+    if (proxies === null || forwardedFor === "") return address;
+    // Right to left: each entry was written by the one after it, so it counts only while that one is trusted.
+    const hops = forwardedFor.split(",");
+    for (let index = hops.length - 1; index >= 0 && isTrusted(proxies, address); index--) {
+      const hop = plainAddress((hops[index] ?? "").trim());
+      if (isIP(hop) === 0) break;
+      address = hop;
+    }
+    return address;
+  };
+}
+
+export function isLoopback(address: string): boolean {
+  return address.startsWith("127.") || address === "::1";
+}
+
+/** One text for one address: IPv4 inside IPv6 as IPv4, IPv6 in its short form. */
+export function plainAddress(text: string): string {
+  if (isIP(text) !== 6) return text;
+  // The URL parser writes IPv6 in the canonical form of RFC 5952; it knows no zone.
+  if (!URL.canParse(`http://[${text}]`)) return text;
+  const url = new URL(`http://[${text}]`);
+  const short = url.hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
+  if (mapped === null) return short;
+  const [high, low] = [Number.parseInt(mapped[1] ?? "", 16), Number.parseInt(mapped[2] ?? "", 16)];
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+function blockList(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = "", bits] = entry.split("/");
+    const family = isIP(address) === 4 ? "ipv4" : "ipv6";
+    const most = family === "ipv4" ? 32 : 128;
+    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+    if (isIP(address) === 0 || length < 0 || length > most) {
+      throw new Error(`SONDE_TRUSTED_PROXIES: ${entry} is neither an address nor a network such as 10.0.0.0/8`);
+    }
+    list.addSubnet(address, length, family);
+  }
+  return list;
+}
+
+function isTrusted(proxies: BlockList, address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && proxies.check(address, family === 4 ? "ipv4" : "ipv6");
+}

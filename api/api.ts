@@ -1,0 +1,81 @@
+/** What handlers work with: the stores, the settings and the caches of one running API. */
+import type { PlanTable } from "../model/plan.ts";
+import type { ResultStore } from "../store/results/result-store.ts";
+import type { ControlPlane } from "../store/sql/control-plane.ts";
+import type { State } from "../store/state/state.ts";
+import type { Access } from "./access.ts";
+import type { Targets } from "./monitors/targets.ts";
+
+export interface ApiConfig {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Without a trailing slash; null: from host and port. */
+  readonly baseUrl: string | null;
+  readonly docsUrl: string | null;
+  readonly metricsToken: string | null;
+  /** Addresses or networks (`cidr`) whose forwarded header is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly plans: PlanTable;
+  /** null: uWebSockets.js where it loads, node:http otherwise. */
+  readonly httpServer: "uws" | "node" | null;
+  /** SONDE_ALLOW_NETS: opens private networks for monitors. */
+  readonly allowNets: readonly string[];
+  /** Our own listeners and stores, `ip:port`: refused as targets whatever allowNets says. */
+  readonly ownEndpoints: readonly string[];
+}
+
+/** The part of pino that the API writes to. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  isLevelEnabled(level: string): boolean;
+}
+
+/** Seals and opens secrets; the purpose is bound to the sealed text. */
+export interface Sealing {
+  seal(purpose: string, text: string): string;
+  open(purpose: string, sealed: string): string;
+}
+
+export interface RegionState {
+  /** `any` or a lowercase two-letter country. */
+  readonly code: string;
+  readonly healthyCheckers: number;
+}
+
+export interface ApiDependencies {
+  readonly config: ApiConfig;
+  readonly controlPlane: ControlPlane;
+  readonly state: State;
+  readonly results: ResultStore;
+  readonly sealing: Sealing;
+  /** Unix ms. */
+  readonly clock: { now(): number };
+  readonly log: Log;
+  readonly version: string;
+  /** Resolve when well, reject when not; asked at most once a second. */
+  readonly health: { database(): Promise<void>; queue(): Promise<void> };
+  /** Prometheus text. */
+  readonly metrics: () => Promise<string>;
+  readonly regions: () => Promise<readonly RegionState[]>;
+  /** Why results are late or away, in words for people; null when all is well. */
+  readonly storeCondition: () => string | null;
+  /** Addresses of a name; rejects or stays empty when it has none. By default the system's resolver. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+}
+
+export interface Api extends ApiDependencies {
+  readonly targets: Targets;
+  readonly plans: PlanTable;
+  readonly access: Access;
+  /** When each key was last used, waiting to be written. */
+  readonly uses: Map<number, number>;
+  readonly startedAtMs: number;
+  /** Known once the port is. */
+  readonly baseUrl: () => string;
+  /** The OpenAPI document as text, made at first use. */
+  readonly document: { json(): string; yaml(): string };
+}

@@ -1,0 +1,180 @@
+/** Who calls: keys by both headers, the wrong-key throttle, workspaces and projects, usage limits (contract "Authentication"). */
+import { hash, timingSafeEqual } from "node:crypto";
+import { parseId } from "../model/ids.ts";
+import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
+import type { Membership } from "./access.ts";
+import type { Api } from "./api.ts";
+import { ApiError, forbidden, refusal } from "./errors.ts";
+import type { ApiRequest, ApiResponse } from "./http.ts";
+import { limitExceeded, limitHeaders, requestLimits, WRONG_KEY_RETRY_S } from "./limits.ts";
+import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
+import { canEdit } from "./route.ts";
+
+/** `uk<id>_<secret>` from the API or sign-in, `dk…` from the dashboard (open-points 9.3). */
+const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
+const BEARER = /^bearer +(\S+) *$/i;
+
+/** Hex SHA-256 of the whole key: keys have full entropy, so no slow hash is needed. */
+export function hashKey(key: string): string {
+  return hash("sha256", key, "hex");
+}
+
+/** What is known of a request beyond its own words; the limit headers are filled in as soon as there is a valid key. */
+export interface Admission {
+  limitHeaders: readonly string[] | null;
+  /** Set once the request passed the usage limits and is counted as one. */
+  counted: { readonly organizationId: number; readonly keyId: number } | null;
+}
+
+/** The key as sent; X-API-Key wins over Authorization. Null when there is none. */
+export function sentKey(request: ApiRequest): string | null {
+  const own = request.apiKey.trim();
+  if (own !== "") return own;
+  return BEARER.exec(request.authorization)?.[1] ?? null;
+}
+
+/**
+ * The order of checks of open-points 2 and 18.7.1, up to the role.
+ * @returns the answer instead of a call when a usage limit refuses
+ */
+export async function admit(
+  api: Api,
+  route: Exclude<Route, { scope: "public" }>,
+  call: Call,
+  admission: Admission,
+): Promise<KeyCall | ProjectCall | ApiResponse> {
+  await api.access.refresh();
+  const access = await identify(api, call);
+  const { workspace, role } = await workspaceOf(api, access);
+  return access.key.kind === "account" && route.scope === "project"
+    ? admitAccountKey(api, route, call, access, workspace, admission)
+    : admitOrdinary(api, route, call, access, { workspace, role }, admission);
+}
+
+async function admitOrdinary(
+  api: Api,
+  route: Exclude<Route, { scope: "public" }>,
+  call: Call,
+  access: KeyAccess,
+  own: Membership,
+  admission: Admission,
+): Promise<KeyCall | ProjectCall | ApiResponse> {
+  const refused = await takeRequest(api, access, own.workspace, call.nowMs, admission);
+  if (refused !== null) return refused;
+  if (route.scope === "key") return keyCall(api, call, access, own);
+  const project = await namedProject(api, call.request);
+  if (project.organizationId !== own.workspace.id) throw refusal("otherOrganization");
+  return projectCall(route, keyCall(api, call, access, own), project);
+}
+
+/** The project's workspace decides plan and limits, so project and access come first (open-points 18.7.1). */
+async function admitAccountKey(
+  api: Api,
+  route: ProjectRoute,
+  call: Call,
+  access: KeyAccess,
+  fallback: WorkspaceRecord,
+  admission: Admission,
+): Promise<ProjectCall | ApiResponse> {
+  try {
+    const project = await namedProject(api, call.request);
+    const memberships = await api.access.memberships(access.user.id);
+    const own = memberships.find(({ workspace }) => workspace.id === project.organizationId);
+    if (own === undefined) throw refusal("noProjectAccess");
+    const refused = await takeRequest(api, access, own.workspace, call.nowMs, admission);
+    if (refused !== null) return refused;
+    return projectCall(route, keyCall(api, call, access, own), project);
+  } catch (error) {
+    // The key was valid, so the headers are due; nothing was taken from any workspace yet.
+    if (error instanceof ApiError && admission.limitHeaders === null) {
+      const { minute } = await api.state.counters.usage(fallback.id, call.nowMs);
+      admission.limitHeaders = limitHeaders(api.plans[fallback.plan], minute, call.nowMs);
+    }
+    throw error;
+  }
+}
+
+/** @throws 429 while the address is refused, 401 when the key is not a good one */
+async function identify(api: Api, call: Call): Promise<KeyAccess> {
+  const { counters } = api.state;
+  if (!(await counters.mayTryKey(call.clientAddress, call.nowMs))) {
+    throw refusal("tooManyWrongKeys", { retryAfterS: WRONG_KEY_RETRY_S });
+  }
+  const key = sentKey(call.request);
+  if (key === null) throw refusal("keyMissing");
+  const access = await find(api, key);
+  if (access === undefined) {
+    await counters.wrongKey(call.clientAddress, call.nowMs);
+    throw refusal("keyInvalid");
+  }
+  // `expired` wins over `inactive` (open-points 9.1).
+  if (access.key.expiresAtMs !== null && access.key.expiresAtMs <= call.nowMs) throw refusal("keyExpired");
+  if (!access.key.active) throw refusal("keyInvalid");
+  if (!access.user.active) throw refusal("ownerInactive");
+  return access;
+}
+
+async function find(api: Api, key: string): Promise<KeyAccess | undefined> {
+  const id = KEY_FORM.exec(key)?.[1];
+  if (id === undefined) return undefined;
+  const access = await api.access.key(Number(id));
+  if (access === undefined) return undefined;
+  const sent = Buffer.from(hashKey(key), "latin1");
+  const kept = Buffer.from(access.key.secretHash, "latin1");
+  return sent.length === kept.length && timingSafeEqual(sent, kept) ? access : undefined;
+}
+
+/** The key's workspace; of an account-wide key the person's first own one, else the oldest membership (open-points 8.1). */
+async function workspaceOf(api: Api, access: KeyAccess): Promise<Membership> {
+  if (access.key.kind === "workspace") {
+    if (access.workspace === null || access.role === null) throw refusal("workspaceAccessRemoved");
+    return { workspace: access.workspace, role: access.role };
+  }
+  const memberships = await api.access.memberships(access.user.id);
+  const chosen = memberships.find(({ role }) => role === "owner") ?? memberships[0];
+  if (chosen === undefined) throw refusal("workspaceAccessRemoved");
+  return chosen;
+}
+
+async function takeRequest(
+  api: Api,
+  access: KeyAccess,
+  workspace: WorkspaceRecord,
+  nowMs: number,
+  admission: Admission,
+): Promise<ApiResponse | null> {
+  const plan = api.plans[workspace.plan];
+  if (!plan.apiAccess) {
+    admission.limitHeaders = limitHeaders(plan, 0, nowMs);
+    throw refusal("noApiAccess");
+  }
+  const limits = requestLimits(plan);
+  const take = await api.state.counters.takeRequest(workspace.id, limits, nowMs);
+  admission.limitHeaders = limitHeaders(plan, take.usedInMinute, nowMs);
+  if (take.refusedBy !== null) return limitExceeded(take.refusedBy, limits);
+  admission.counted = { organizationId: workspace.id, keyId: access.key.id };
+  api.uses.set(access.key.id, nowMs);
+  return null;
+}
+
+async function namedProject(api: Api, request: ApiRequest): Promise<ProjectRecord> {
+  const sent = request.projectId.trim();
+  if (sent === "") throw refusal("projectHeaderMissing");
+  const id = parseId("project", sent);
+  if (id === undefined) throw refusal("projectHeaderInvalid");
+  const project = await api.access.project(id);
+  if (project === undefined || !project.active) throw refusal("projectNotFound");
+  return project;
+}
+
+function keyCall(api: Api, call: Call, access: KeyAccess, { workspace, role }: Membership): KeyCall {
+  const actor: Actor = { type: "user", id: access.user.id, name: access.user.name, via: "api", keyId: access.key.id };
+  return { ...call, access, workspace, role, plan: api.plans[workspace.plan], actor };
+}
+
+function projectCall(route: Route, call: KeyCall, project: ProjectRecord): ProjectCall {
+  if (route.scope === "project" && route.editorsOnly !== undefined && !canEdit(call.role)) {
+    throw forbidden(route.editorsOnly);
+  }
+  return { ...call, project };
+}

@@ -1,0 +1,170 @@
+/** Incidents: list, one, its events, acknowledge (contract "Incidents", open-points 5). */
+
+import { z } from "zod";
+import { formatId, parseId } from "../../model/ids.ts";
+import { familyOf, type Kind } from "../../model/kind.ts";
+import { formatIso } from "../../model/time.ts";
+import type { IncidentRecord } from "../../store/sql/control-plane.ts";
+import { viewActor } from "../actor.ts";
+import type { Api } from "../api.ts";
+import { fieldOf, readOptionalObject } from "../body.ts";
+import { refusal } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { ok } from "../http.ts";
+import { codePoints, hasNul } from "../monitors/common.ts";
+import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
+import type { ProjectCall, Route } from "../route.ts";
+import { pathId } from "../route.ts";
+import * as schemas from "../schemas.ts";
+import { incidentIdParams } from "./params.ts";
+
+/** Code points (open-points 5.4). */
+const MAX_NOTE = 500;
+
+const listQuery = {
+  server_id: textParameter("Only incidents of this monitor, `srv_<n>` or `<n>`."),
+  status: textParameter("`active` or `recovered`; anything else means both."),
+  limit: limitParameter(100, "How many incidents to consider, before the status filter."),
+} as const;
+const eventsQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
+
+async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const query = readQuery(listQuery, call.request.query);
+  let monitorId: number | null = null;
+  if (query.server_id !== "") {
+    monitorId = parseId("server", query.server_id) ?? null;
+    if (monitorId === null) throw refusal("invalidServerId");
+    if ((await api.controlPlane.monitors.find(call.project.id, monitorId)) === undefined)
+      throw refusal("serverNotFound");
+  }
+  const considered = await api.controlPlane.incidents.list(call.project.id, { monitorId, limit: query.limit });
+  const isOpen = (incident: IncidentRecord): boolean => incident.endedAtMs === null;
+  const active = considered.filter(isOpen).length;
+  const wanted =
+    query.status === "active" || query.status === "recovered"
+      ? considered.filter((incident) => isOpen(incident) === (query.status === "active"))
+      : considered;
+  return ok({ incidents: wanted.map(viewRow), total: wanted.length, active });
+}
+
+async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  return ok(viewIncident(await find(api, call), call.nowMs));
+}
+
+async function events(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { id } = await find(api, call);
+  const { limit, offset } = readQuery(eventsQuery, call.request.query);
+  const { rows, total } = await api.controlPlane.incidents.events(id, limit, offset);
+  const shown = rows.map((event) => ({
+    id: formatId("event", event.id),
+    type: event.type,
+    at: formatIso(event.atMs),
+    message: event.message,
+    actor: viewActor(event.actor),
+    location: event.location,
+    data: event.data,
+  }));
+  return ok({ incident_id: formatId("incident", id), events: shown, total });
+}
+
+async function acknowledge(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { id } = await find(api, call);
+  const note = fieldOf(readOptionalObject(call.request), "note") ?? null;
+  if (note !== null && (typeof note !== "string" || codePoints(note) > MAX_NOTE || hasNul(note)))
+    throw refusal("noteInvalid");
+  const { incidents } = api.controlPlane;
+  const acknowledged = await incidents.acknowledge(call.project.id, id, call.nowMs, call.actor, note);
+  if (acknowledged === undefined) throw refusal("incidentNotFound");
+  return ok(viewIncident(acknowledged, call.nowMs));
+}
+
+async function find(api: Api, call: ProjectCall): Promise<IncidentRecord> {
+  const id = pathId(call, "incident", "invalidIncidentId");
+  const incident = await api.controlPlane.incidents.find(call.project.id, id);
+  if (incident === undefined) throw refusal("incidentNotFound");
+  return incident;
+}
+
+function viewRow(incident: IncidentRecord) {
+  return {
+    id: formatId("incident", incident.id),
+    server_id: formatId("server", incident.monitorId),
+    server_name: incident.monitorName,
+    status: incident.endedAtMs === null ? "active" : "recovered",
+    severity: incident.level === "down" ? "critical" : "warning",
+    started_at: formatIso(incident.startedAtMs),
+    ended_at: isoOrNull(incident.endedAtMs),
+    acknowledged: incident.acknowledgedAtMs !== null,
+    acknowledged_at: isoOrNull(incident.acknowledgedAtMs),
+    error_type: incident.level,
+    error_message: incident.errorMessage,
+  };
+}
+
+function viewIncident(incident: IncidentRecord, nowMs: number) {
+  const isTunnel = familyOf(incident.monitorKind as Kind) === "tunnel";
+  return {
+    ...viewRow(incident),
+    type: isTunnel ? "vpn" : incident.monitorKind,
+    protocol: incident.monitorKind,
+    duration_seconds: Math.max(0, Math.floor(((incident.endedAtMs ?? nowMs) - incident.startedAtMs) / 1_000)),
+    acknowledged_by: incident.acknowledgedBy === null ? null : viewActor(incident.acknowledgedBy),
+    locations: incident.locations,
+    error_category: incident.errorCategory,
+    event_count: incident.eventCount,
+  };
+}
+
+function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : formatIso(atMs);
+}
+
+export const incidents: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/incidents",
+    group: "Incidents",
+    summary: "List incidents, open ones first",
+    scope: "project",
+    query: listQuery,
+    responses: { 200: schemas.incidentList },
+    errors: [400, 403, 404],
+    handle: list,
+  },
+  {
+    method: "GET",
+    path: "/incidents/{id}",
+    group: "Incidents",
+    summary: "Read an incident",
+    scope: "project",
+    params: incidentIdParams,
+    responses: { 200: schemas.incident },
+    errors: [400, 403, 404],
+    handle: read,
+  },
+  {
+    method: "GET",
+    path: "/incidents/{id}/events",
+    group: "Incidents",
+    summary: "What happened during an incident, oldest first",
+    scope: "project",
+    params: incidentIdParams,
+    query: eventsQuery,
+    responses: { 200: schemas.incidentEvents },
+    errors: [400, 403, 404],
+    handle: events,
+  },
+  {
+    method: "POST",
+    path: "/incidents/{id}/acknowledge",
+    group: "Incidents",
+    summary: "Acknowledge an incident; repeating it changes nothing",
+    scope: "project",
+    editorsOnly: "You do not have permission to edit this project",
+    params: incidentIdParams,
+    body: { schema: z.object({ note: z.string().max(MAX_NOTE).nullable().optional() }), required: false },
+    responses: { 200: schemas.incident },
+    errors: [400, 403, 404],
+    handle: acknowledge,
+  },
+];

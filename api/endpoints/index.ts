@@ -1,0 +1,19 @@
+/** THE LIST: every group of endpoints, one line each. */
+import type { Route } from "../route.ts";
+import { health } from "./health.ts";
+import { incidents } from "./incidents.ts";
+import { operator } from "./operator.ts";
+import { pushes } from "./push.ts";
+import { results } from "./results.ts";
+import { searches } from "./search.ts";
+import { servers } from "./servers.ts";
+
+export const routes: readonly Route[] = [
+  ...servers,
+  ...searches,
+  ...results,
+  ...incidents,
+  ...health,
+  ...pushes,
+  ...operator,
+];

@@ -1,0 +1,213 @@
+/** Check results (contract "Results"). When the result store is away these answer 503; everything kept in SQL goes on. */
+import { formatId, formatResultId } from "../../model/ids.ts";
+import { familyOf, type Kind } from "../../model/kind.ts";
+import { PERIOD_MS, PERIODS } from "../../model/result.ts";
+import { formatUtc } from "../../model/time.ts";
+import type { ResultDetails, StoredResult } from "../../store/results/result-store.ts";
+import { StoreError } from "../../store/sql/control-plane.ts";
+import type { Api } from "../api.ts";
+import { refusal, resultsAway } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { JSON_HEADERS, json } from "../http.ts";
+import { limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
+import type { ProjectCall, Route } from "../route.ts";
+import { pathId } from "../route.ts";
+import * as schemas from "../schemas.ts";
+import { serverIdParams } from "./params.ts";
+
+const projectQuery = {
+  period: wordParameter({
+    words: PERIODS,
+    fallback: "24h",
+    message: "period must be 15m, 1h, 24h or 7d.",
+    description: "How far back.",
+    lowercase: true,
+  }),
+  limit: limitParameter(500),
+  explain: switchParameter(
+    "Adds `explain` to each row: lateness, location, checker, verdict, phases, why it failed; an addition of ours.",
+  ),
+} as const;
+
+const monitorQuery = {
+  ...projectQuery,
+  offset: offsetParameter,
+  status: wordParameter({
+    words: ["healthy", "down", "degraded"],
+    aliases: { up: "healthy" },
+    fallback: null,
+    message: "status must be healthy, down or degraded.",
+    description: "Only results with this status; `up` is healthy.",
+  }),
+} as const;
+
+async function ofProject(api: Api, call: ProjectCall, onlyDown: boolean) {
+  const query = readQuery(projectQuery, call.request.query);
+  const { monitors } = api.controlPlane;
+  const projectId = call.project.id;
+  const [names, deleted] = await Promise.all([
+    monitors.names(projectId),
+    monitors.deletedSince(projectId, call.nowMs - PERIOD_MS[query.period]),
+  ]);
+  const rows = await reading(api, () =>
+    api.results.ofProject({
+      projectId,
+      period: query.period,
+      onlyDown,
+      limit: query.limit,
+      nowMs: call.nowMs,
+      withoutMonitorIds: deleted,
+      details: query.explain,
+    }),
+  );
+  const results: Record<string, unknown>[] = [];
+  for (const row of rows) {
+    const name = names.get(row.monitorId);
+    // Deleted since the two questions were asked.
+    if (name !== undefined) results.push(viewResult(row, name));
+  }
+  return { results, period: query.period };
+}
+
+async function all(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { results, period } = await ofProject(api, call, false);
+  return answered(api, { results, period, total: results.length });
+}
+
+async function failures(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { results, period } = await ofProject(api, call, true);
+  return answered(api, { failures: results, period, total: results.length });
+}
+
+async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const id = pathId(call, "server", "invalidServerId");
+  const found = await api.controlPlane.monitors.find(call.project.id, id);
+  if (found === undefined) throw refusal("serverNotFound");
+  const { period, limit, offset, status, explain } = readQuery(monitorQuery, call.request.query);
+  const { rows, total, inPeriod, healthy } = await reading(api, () =>
+    api.results.ofMonitor({
+      projectId: call.project.id,
+      monitorId: id,
+      period,
+      status,
+      limit,
+      offset,
+      nowMs: call.nowMs,
+      details: explain,
+    }),
+  );
+  const { name } = found.monitor;
+  return answered(api, {
+    server_id: formatId("server", id),
+    server_name: name,
+    results: rows.map((row) => viewResult(row, name)),
+    period,
+    total,
+    success_rate: inPeriod === 0 ? null : Math.round((healthy / inPeriod) * 100),
+  });
+}
+
+async function reading<T>(api: Api, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    api.log.warn({ reason: error.message }, "the result store refused");
+    throw resultsAway(api.storeCondition());
+  }
+}
+
+/** The body keeps the contract's shape; that results are late is said in a header. */
+function answered(api: Api, body: unknown): ApiResponse {
+  const condition = api.storeCondition();
+  return json(
+    200,
+    body,
+    condition === null ? JSON_HEADERS : [...JSON_HEADERS, "X-Results-Delayed", headerText(condition)],
+  );
+}
+
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 200);
+}
+
+function viewResult(row: StoredResult, serverName: string): Record<string, unknown> {
+  const view: Record<string, unknown> = {
+    id: formatResultId(row.id),
+    server_id: formatId("server", row.monitorId),
+    server_name: serverName,
+    status: row.status,
+    latency_ms: row.latencyMs,
+    protocol: row.kind,
+    tested_at: formatUtc(row.testedAtMs),
+    error_message: row.errorMessage,
+  };
+  if (familyOf(row.kind as Kind) === "tunnel") view.connect_ms = row.connectMs;
+  if (row.details !== null) view.explain = viewDetails(row.details);
+  return view;
+}
+
+function viewDetails(details: ResultDetails): Record<string, unknown> {
+  const why = readObject(details.explanation);
+  return {
+    lateness_ms: details.lateness_ms,
+    location: details.location,
+    checker: details.checker,
+    verdict: details.verdict,
+    attempt: details.attempt,
+    duration_ms: details.duration_ms,
+    error_category: details.error_category,
+    phases: readObject(details.phases),
+    stage: why.stage ?? null,
+    address: why.address ?? null,
+    peer: why.peer ?? null,
+    hint: why.hint ?? null,
+  };
+}
+
+/** JSON that we wrote ourselves; empty when there is nothing. */
+function readObject(text: string): Record<string, unknown> {
+  if (text === "") return {};
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+export const results: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/results",
+    group: "Results",
+    summary: "Results of the project, newest first",
+    scope: "project",
+    query: projectQuery,
+    responses: { 200: schemas.resultList },
+    errors: [400, 403, 404, 503],
+    handle: all,
+  },
+  {
+    method: "GET",
+    path: "/results/failures",
+    group: "Results",
+    summary: "Results of the project that were down, newest first",
+    scope: "project",
+    query: projectQuery,
+    responses: { 200: schemas.failureList },
+    errors: [400, 403, 404, 503],
+    handle: failures,
+  },
+  {
+    method: "GET",
+    path: "/results/server/{id}",
+    group: "Results",
+    summary: "Results of one monitor, newest first",
+    scope: "project",
+    params: serverIdParams,
+    query: monitorQuery,
+    responses: { 200: schemas.monitorResults },
+    errors: [400, 403, 404, 503],
+    handle: ofMonitor,
+  },
+];

@@ -1,0 +1,72 @@
+/** Search over every project that the key reaches (open-points 3.6). */
+import { formatId, parseId } from "../../model/ids.ts";
+import type { ProjectRecord, WorkspaceRecord } from "../../store/sql/control-plane.ts";
+import type { Api } from "../api.ts";
+import { refusal } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { ok } from "../http.ts";
+import { codePoints } from "../monitors/common.ts";
+import { viewMonitor } from "../monitors/view.ts";
+import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
+import type { KeyCall, Route } from "../route.ts";
+import * as schemas from "../schemas.ts";
+
+/** Code points after trimming. */
+const MAX_TEXT = 255;
+
+const searchQuery = {
+  q: textParameter("Text in the name, the host or a tag, or a whole monitor id. Required, 1 to 255 characters."),
+  limit: limitParameter(50),
+  offset: offsetParameter,
+} as const;
+
+async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const query = readQuery(searchQuery, call.request.query);
+  const text = query.q.trim();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no stored text has a NUL, and PostgreSQL refuses one
+  if (text === "" || codePoints(text) > MAX_TEXT || /\u0000/.test(text)) throw refusal("searchTextMissing");
+  const workspaces = await reachable(api, call);
+  const projects = await projectsOf(api, [...workspaces.values()]);
+  const ids = projects.map(({ id }) => id);
+  const found = await api.controlPlane.monitors.search(
+    ids,
+    text,
+    parseId("server", text) ?? null,
+    query.limit,
+    query.offset,
+  );
+  const servers = found.rows.map((row) => ({
+    ...viewMonitor(row, call.nowMs),
+    project_id: formatId("project", row.project.id),
+    project_name: row.project.name,
+    organization_id: row.project.organizationId,
+    organization_name: workspaces.get(row.project.organizationId)?.name ?? "",
+  }));
+  return ok({ servers, total: found.total });
+}
+
+/** A workspace key reaches its own workspace, an account-wide one every workspace of its owner that has API access. */
+async function reachable(api: Api, call: KeyCall): Promise<Map<number, WorkspaceRecord>> {
+  if (call.access.key.kind === "workspace") return new Map([[call.workspace.id, call.workspace]]);
+  const memberships = await api.access.memberships(call.access.user.id);
+  const open = memberships.filter(({ workspace }) => api.plans[workspace.plan].apiAccess);
+  return new Map(open.map(({ workspace }) => [workspace.id, workspace]));
+}
+
+async function projectsOf(api: Api, workspaces: readonly WorkspaceRecord[]): Promise<readonly ProjectRecord[]> {
+  return (await Promise.all(workspaces.map(({ id }) => api.controlPlane.accounts.projectsOf(id)))).flat();
+}
+
+export const searches: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/servers/search",
+    group: "Monitors",
+    summary: "Search monitors across every project the key can reach",
+    scope: "key",
+    query: searchQuery,
+    responses: { 200: schemas.searchList },
+    errors: [400, 403],
+    handle: search,
+  },
+];

@@ -1,0 +1,327 @@
+/** Monitors: list, create, read, change, delete, history (contract "Monitors"). */
+import { formatId } from "../../model/ids.ts";
+import { ANY_LOCATION, isActive } from "../../model/monitor.ts";
+import { MONITOR_STATUSES } from "../../model/status.ts";
+import { formatIso } from "../../model/time.ts";
+import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
+import { viewActor } from "../actor.ts";
+import type { Api } from "../api.ts";
+import { fieldOf, readObject } from "../body.ts";
+import { badRequest, refusal } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { ok } from "../http.ts";
+import { createBody, updateBody } from "../monitors/bodies.ts";
+import { DEFAULTS } from "../monitors/common.ts";
+import type { Draft, Expiry } from "../monitors/draft.ts";
+import {
+  draftOfChange,
+  draftOfNew,
+  expiryOfNew,
+  isWebsite,
+  refuseShort,
+  standardIntervalS,
+  targetOf,
+} from "../monitors/draft.ts";
+import { isUptimeKind } from "../monitors/fields.ts";
+import { hashToken, newToken } from "../monitors/token.ts";
+import { hasTunnelField, refuseTunnel, refuseTunnelChange } from "../monitors/tunnels.ts";
+import { viewMonitor } from "../monitors/view.ts";
+import { limitParameter, offsetParameter, readQuery, switchParameter, textParameter, wordParameter } from "../query.ts";
+import type { ProjectCall, Route } from "../route.ts";
+import { canEdit, pathId } from "../route.ts";
+import * as schemas from "../schemas.ts";
+import { serverIdParams } from "./params.ts";
+
+/** Code points (open-points 3.4). */
+const MAX_NAME_FILTER = 255;
+/** What a heartbeat's token is sealed for. */
+const TOKEN_PURPOSE = "heartbeat";
+
+const listQuery = {
+  family: wordParameter({
+    words: ["tunnel", "uptime", "all"],
+    fallback: "tunnel",
+    message: "family must be tunnel, uptime or all",
+    description: "Which family to list.",
+  }),
+  active_only: switchParameter("Only monitors that are not paused."),
+  status: wordParameter({
+    words: MONITOR_STATUSES,
+    fallback: null,
+    message: "status must be healthy, down, degraded, partial, paused or unknown.",
+    description: "Only monitors with this status.",
+  }),
+  protocol: textParameter("Only monitors of this protocol or uptime type."),
+  name: textParameter("Only monitors whose name contains the text, whatever its case."),
+  search: textParameter("Another name of `name`, which wins."),
+  q: textParameter("Another name of `search`, which wins."),
+  limit: limitParameter(500),
+  offset: offsetParameter,
+  explain: switchParameter("Adds `lateness_ms` to each row; an addition of ours."),
+} as const;
+
+const historyQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
+
+async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const query = readQuery(listQuery, call.request.query);
+  const name = [query.name, query.search, query.q].map((text) => text.trim()).find((text) => text !== "") ?? null;
+  if (name !== null && [...name].length > MAX_NAME_FILTER) {
+    throw badRequest(`name must be at most ${MAX_NAME_FILTER} characters.`);
+  }
+  const { rows, total } = await api.controlPlane.monitors.list(call.project.id, {
+    family: query.family,
+    activeOnly: query.active_only,
+    status: query.status,
+    protocol: query.protocol === "" ? null : query.protocol,
+    nameContains: name,
+    limit: query.limit,
+    offset: query.offset,
+  });
+  const servers = rows.map((row) => {
+    const view = viewMonitor(row, call.nowMs);
+    if (query.explain) view.lateness_ms = row.live.latenessMs;
+    return view;
+  });
+  return ok({ servers, total });
+}
+
+async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
+  const type = fieldOf(body, "type");
+  if (type === undefined ? hasTunnelField(body) : type === "vpn") refuseTunnel(body);
+  if (type === undefined) throw refusal(typeof fieldOf(body, "name") === "string" ? "typeInvalid" : "nameInvalid");
+  if (type === "group") throw refusal("typeGroup");
+  if (typeof type !== "string" || !isUptimeKind(type)) throw refusal("typeInvalid");
+
+  const draft = draftOfNew(type, body);
+  const target = targetOf(type, draft.settings);
+  if (target !== null) await api.targets.accept(target);
+  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+  refuseShort(draft, call.plan);
+
+  const { monitors } = api.controlPlane;
+  const host = target?.host ?? null;
+  const shared = isWebsite(type) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
+  const token = type === "push" ? newToken() : null;
+  const isPush = type === "push";
+  const created = await monitors.create(
+    {
+      projectId: call.project.id,
+      organizationId: call.project.organizationId,
+      name: draft.name,
+      kind: type,
+      settings: draft.settings,
+      intervalS: isPush ? Number(draft.settings.period) : (draft.intervalS ?? standardIntervalS(call.plan)),
+      timeoutS: draft.timeoutS ?? DEFAULTS.timeoutS,
+      // Heartbeats have no retries: silence is down at once (open-points 6.1).
+      maxRetries: isPush ? 1 : (draft.maxRetries ?? DEFAULTS.maxRetries),
+      tags: draft.tags ?? [],
+      pauseReasons: draft.active === false ? ["user"] : [],
+      pausedAtMs: draft.active === false ? call.nowMs : null,
+      locations: [ANY_LOCATION],
+      disabledLocations: [],
+      notifyOnPartial: false,
+      host,
+      ...expiryOfNew(type, draft.expiry, shared),
+      graceS: isPush ? Number(draft.settings.grace) : null,
+      subscriptionId: null,
+      nowMs: call.nowMs,
+      heartbeatToken:
+        token === null ? null : { sealed: api.sealing.seal(TOKEN_PURPOSE, token), hash: hashToken(token) },
+    },
+    call.actor,
+  );
+  await shareExpiry(api, call, host, draft.expiry);
+  api.state.notices.publish("monitors");
+  const stored = await monitors.find(call.project.id, created.id);
+  if (stored === undefined) throw refusal("serverNotFound");
+  return ok(viewMonitor(stored, call.nowMs, token === null ? null : heartbeatUrl(api, token)));
+}
+
+async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const found = await findMonitor(api, call);
+  return ok(viewMonitor(found, call.nowMs, await heartbeatUrlFor(api, call, found)));
+}
+
+async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const found = await findMonitor(api, call);
+  const body = readObject(call.request);
+  const { kind } = found.monitor;
+  if (!isUptimeKind(kind)) refuseTunnelChange(body);
+  const draft = draftOfChange(found.monitor, kind, body);
+  const target = draft.settings === undefined ? null : targetOf(kind, draft.settings);
+  if (target !== null) await api.targets.accept(target);
+  refuseResume(draft, found, call);
+  refuseShort(draft, call.plan);
+
+  const moved = await expiryOfMove(api, call, found, target?.host ?? null);
+  const decide = (now: MonitorWithLive): MonitorChange => changeOf(now, draftOfChange(now.monitor, kind, body), moved);
+  const changed = await api.controlPlane.monitors.update(
+    call.project.id,
+    found.monitor.id,
+    call.nowMs,
+    call.actor,
+    decide,
+  );
+  if (changed === undefined) throw refusal("serverNotFound");
+  await shareExpiry(api, call, changed.monitor.host, draft.expiry);
+  api.state.notices.publish("monitors");
+  return ok(viewMonitor(changed, call.nowMs, await heartbeatUrlFor(api, call, changed)));
+}
+
+/** Made inside the store's transaction, from the monitor as it is then. */
+function changeOf(now: MonitorWithLive, draft: Draft, moved: Expiry): MonitorChange {
+  const { active, settings, expiry, periodS: _, ...common } = draft;
+  const kind = now.monitor.kind;
+  const change: Record<string, unknown> = { ...common };
+  if (settings !== undefined) {
+    change.settings = settings;
+    if (isUptimeKind(kind)) change.host = targetOf(kind, settings)?.host ?? null;
+    if (kind === "push") {
+      change.intervalS = Number(settings.period);
+      change.graceS = Number(settings.grace);
+    }
+  }
+  if (isWebsite(kind)) Object.assign(change, moved, expiry);
+  if (active === false && isActive(now.monitor)) change.addPauseReason = "user";
+  if (active === true && !isActive(now.monitor)) change.removePauseReasons = now.monitor.pauseReasons;
+  return change as MonitorChange;
+}
+
+/** State before plan (open-points 2 and 6.5). An uptime check needs no slot, so a plan's pause ends like a user's. */
+function refuseResume(draft: Draft, { monitor }: MonitorWithLive, call: ProjectCall): void {
+  if (draft.active !== true || isActive(monitor)) return;
+  if (monitor.pauseReasons.includes("subscription")) throw refusal("subscriptionOff");
+  if (monitor.pauseReasons.includes("provider")) throw refusal("providerDropped");
+  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+}
+
+/** A website check that moves to another host takes over what the project's checks there share. */
+async function expiryOfMove(
+  api: Api,
+  call: ProjectCall,
+  { monitor }: MonitorWithLive,
+  host: string | null,
+): Promise<Expiry> {
+  if (!isWebsite(monitor.kind) || host === null || host === monitor.host) return {};
+  return (await api.controlPlane.monitors.hostExpiry(call.project.id, host)) ?? {};
+}
+
+/** A sent setting applies to all of the project's website checks on the host. */
+async function shareExpiry(api: Api, call: ProjectCall, host: string | null, expiry: Expiry): Promise<void> {
+  if (host === null || Object.keys(expiry).length === 0) return;
+  await api.controlPlane.monitors.setHostExpiry(call.project.id, host, expiry, call.nowMs);
+}
+
+async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const id = pathId(call, "server", "invalidServerId");
+  if (!(await api.controlPlane.monitors.remove(call.project.id, id, call.nowMs, call.actor)))
+    throw refusal("serverNotFound");
+  api.state.notices.publish("monitors");
+  return ok({ success: true, id: formatId("server", id) });
+}
+
+async function history(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { monitor } = await findMonitor(api, call);
+  const { limit, offset } = readQuery(historyQuery, call.request.query);
+  const { rows, total } = await api.controlPlane.history.list(monitor.id, limit, offset);
+  const entries = rows.map((entry) => ({
+    id: formatId("history", entry.id),
+    type: entry.type,
+    at: formatIso(entry.atMs),
+    message: entry.message,
+    actor: viewActor(entry.actor),
+  }));
+  return ok({ server_id: formatId("server", monitor.id), entries, total });
+}
+
+async function findMonitor(api: Api, call: ProjectCall): Promise<MonitorWithLive> {
+  const found = await api.controlPlane.monitors.find(call.project.id, pathId(call, "server", "invalidServerId"));
+  if (found === undefined) throw refusal("serverNotFound");
+  return found;
+}
+
+async function heartbeatUrlFor(api: Api, call: ProjectCall, { monitor }: MonitorWithLive): Promise<string | null> {
+  if (monitor.kind !== "push" || !canEdit(call.role)) return null;
+  const sealed = await api.controlPlane.heartbeats.sealedToken(monitor.id);
+  return sealed === undefined ? null : heartbeatUrl(api, api.sealing.open(TOKEN_PURPOSE, sealed));
+}
+
+function heartbeatUrl(api: Api, token: string): string {
+  return `${api.baseUrl()}/api/push/${token}`;
+}
+
+export const servers: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/servers",
+    group: "Monitors",
+    summary: "List monitors, sorted by name",
+    scope: "project",
+    query: listQuery,
+    responses: { 200: schemas.monitorList },
+    errors: [400, 403, 404],
+    handle: list,
+  },
+  {
+    method: "POST",
+    path: "/servers",
+    group: "Monitors",
+    summary: "Create a monitor and queue its first check",
+    scope: "project",
+    editorsOnly: "You do not have permission to create monitors in this project",
+    body: { schema: createBody, required: true },
+    responses: { 200: schemas.monitor },
+    errors: [400, 403, 404, 413, 422],
+    handle: create,
+  },
+  {
+    method: "GET",
+    path: "/servers/{id}",
+    group: "Monitors",
+    summary: "Read a monitor",
+    scope: "project",
+    params: serverIdParams,
+    responses: { 200: schemas.monitor },
+    errors: [400, 403, 404],
+    handle: read,
+  },
+  {
+    method: "PUT",
+    path: "/servers/{id}",
+    group: "Monitors",
+    summary: "Change the fields that are sent",
+    scope: "project",
+    editorsOnly: "You do not have permission to edit this monitor",
+    params: serverIdParams,
+    body: { schema: updateBody, required: true },
+    responses: { 200: schemas.monitor },
+    errors: [400, 403, 404, 409, 413, 422],
+    handle: update,
+  },
+  {
+    method: "DELETE",
+    path: "/servers/{id}",
+    group: "Monitors",
+    summary: "Delete a monitor with its results and incidents",
+    scope: "project",
+    editorsOnly: "You do not have permission to delete this monitor",
+    params: serverIdParams,
+    responses: { 200: schemas.removed },
+    errors: [400, 403, 404],
+    handle: remove,
+  },
+  {
+    method: "GET",
+    path: "/servers/{id}/history",
+    group: "Monitors",
+    summary: "What was done to a monitor, newest first",
+    description: "An addition of ours.",
+    scope: "project",
+    params: serverIdParams,
+    query: historyQuery,
+    responses: { 200: schemas.historyList },
+    errors: [400, 403, 404],
+    handle: history,
+  },
+];

@@ -1,0 +1,103 @@
+/** Every refusal of the API: status and message, in one table (contract "Errors", open-points 18.1). */
+import type { ApiResponse } from "./http.ts";
+import { JSON_HEADERS } from "./http.ts";
+
+const TABLE = {
+  invalidServerId: [400, "Invalid server ID"],
+  invalidIncidentId: [400, "Invalid incident ID"],
+  invalidJson: [400, "Invalid JSON body"],
+  projectHeaderMissing: [400, "X-Project-Id header is required"],
+  projectHeaderInvalid: [400, "Invalid X-Project-Id header"],
+  nameInvalid: [400, "Missing or invalid name"],
+  typeInvalid: [400, "Missing or invalid type"],
+  typeGroup: [400, "Groups cannot be created through the API."],
+  typeChange: [400, "The type of a check cannot be changed. Create a new check instead."],
+  noteInvalid: [400, "note must be a string of at most 500 characters."],
+  searchTextMissing: [400, "q is required"],
+  keyMissing: [401, "API key is required. Provide X-API-Key header or Authorization: Bearer <key>"],
+  keyInvalid: [401, "Invalid or expired API key"],
+  keyExpired: [401, "API key has expired"],
+  ownerInactive: [401, "API key owner account is inactive"],
+  workspaceAccessRemoved: [401, "This API key's workspace access has been removed"],
+  noApiAccess: [403, "API access isn't included on this workspace's plan."],
+  otherOrganization: [403, "This API key is scoped to a different organization"],
+  noProjectAccess: [403, "You do not have access to this project"],
+  noMonitorsOnPlan: [403, "Your plan does not allow monitors."],
+  metricsNotHere: [403, "Metrics are answered on loopback only. Set SONDE_METRICS_TOKEN to read them from elsewhere."],
+  metricsToken: [401, "The metrics token is required. Provide Authorization: Bearer <token>"],
+  notFound: [404, "Not found"],
+  serverNotFound: [404, "Server not found"],
+  incidentNotFound: [404, "Incident not found"],
+  projectNotFound: [404, "Project not found or inactive"],
+  methodNotAllowed: [405, "Method not allowed"],
+  subscriptionOff: [409, "The monitor's subscription is switched off. Switch it on to resume the monitor."],
+  providerDropped: [409, "The provider no longer lists this server."],
+  followsSubscription: [409, "This monitor follows its subscription."],
+  tooManyWrongKeys: [429, "Too many invalid API keys from this address. Try again later."],
+  internal: [500, "Internal server error"],
+  healthFailed: [503, "Health check failed"],
+  storeAway: [503, "The database is not available right now. Try again in a few seconds."],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ErrorName = keyof typeof TABLE;
+
+interface ErrorExtras {
+  readonly details?: unknown;
+  /** Seconds, in the body and as Retry-After. */
+  readonly retryAfterS?: number;
+  readonly headers?: readonly string[];
+}
+
+/** Thrown by handlers and checks; becomes the standard body. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly extras: ErrorExtras;
+
+  constructor(status: number, message: string, extras: ErrorExtras = {}) {
+    super(message);
+    this.status = status;
+    this.extras = extras;
+  }
+}
+
+export function refusal(name: ErrorName, extras: ErrorExtras = {}): ApiError {
+  const [status, message] = TABLE[name];
+  return new ApiError(status, message, extras);
+}
+
+export const badRequest = (message: string): ApiError => new ApiError(400, message);
+export const forbidden = (message: string): ApiError => new ApiError(403, message);
+export const unprocessable = (message: string): ApiError => new ApiError(422, message);
+
+/** A configuration field over its limit, in bytes of UTF-8 (open-points 18.1.7). */
+export function fieldTooLong(field: string, limitBytes: number, sizeBytes: number): ApiError {
+  return new ApiError(413, `${field} must be at most ${limitBytes} bytes (received ${sizeBytes}).`);
+}
+
+export function bodyTooLong(limitBytes: number): ApiError {
+  return new ApiError(413, `The request body must be at most ${limitBytes} bytes.`);
+}
+
+export function resultsAway(reason: string | null): ApiError {
+  const why = reason === null ? "" : ` (${reason})`;
+  return new ApiError(503, `Results are not available right now${why}. Try again in a few seconds.`, {
+    headers: RETRY_SOON,
+  });
+}
+
+/** Seconds until a store that is away is worth asking again. */
+export const RETRY_SOON: readonly string[] = ["Retry-After", "5"];
+
+/** Standard error body (contract "Errors"). */
+export function errorResponse(error: ApiError): ApiResponse {
+  const { details, retryAfterS, headers } = error.extras;
+  const body: Record<string, unknown> = { error: true, code: error.status, message: error.message };
+  if (details !== undefined) body.details = details;
+  let sent = headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...headers];
+  if (retryAfterS !== undefined) {
+    body.retry_after = retryAfterS;
+    sent = [...sent, "Retry-After", String(retryAfterS)];
+  }
+  return { status: error.status, headers: sent, body: JSON.stringify(body) };
+}

@@ -1,0 +1,68 @@
+/** Usage limits of a workspace: headers and the 429 body (contract "Limits" and "Errors"). */
+import type { Plan } from "../model/plan.ts";
+import type { RequestLimits, RequestWindow } from "../store/state/state.ts";
+import type { ApiResponse } from "./http.ts";
+import { JSON_HEADERS } from "./http.ts";
+
+/** Stands for "unlimited" in the two headers, which carry a number always (open-points 18.4). */
+const UNLIMITED = 1_000_000_000;
+const MINUTE_MS = 60_000;
+
+/** A wrong-key bucket gives one more try every so many seconds (contract, Authentication 9). */
+export const WRONG_KEY_RETRY_S = 6;
+
+export function requestLimits(plan: Plan): RequestLimits {
+  return { perMinute: plan.requestsPerMinute, perDay: plan.requestsPerDay, perMonth: plan.requestsPerMonth };
+}
+
+/** Stand on every response to a request that came with a valid key (open-points 18.1.2). */
+export function limitHeaders(plan: Plan, usedInMinute: number, nowMs: number): readonly string[] {
+  const limit = plan.requestsPerMinute;
+  const resetS = (Math.floor(nowMs / MINUTE_MS) + 1) * 60;
+  return [
+    "X-RateLimit-Limit",
+    String(limit ?? UNLIMITED),
+    "X-RateLimit-Remaining",
+    String(limit === null ? UNLIMITED : Math.max(0, limit - usedInMinute)),
+    "X-RateLimit-Reset",
+    String(resetS),
+  ];
+}
+
+const WINDOWS: Readonly<
+  Record<
+    RequestWindow,
+    { error: string; message: (limit: number) => string; limit: keyof RequestLimits; retryAfterS: number | null }
+  >
+> = {
+  minute: {
+    error: "Rate limit exceeded",
+    message: (limit) => `Per-minute limit of ${limit} requests exceeded`,
+    limit: "perMinute",
+    retryAfterS: 60,
+  },
+  day: {
+    error: "Daily limit exceeded",
+    message: (limit) => `Daily limit of ${limit} requests exceeded`,
+    limit: "perDay",
+    retryAfterS: 3_600,
+  },
+  month: {
+    error: "Monthly limit exceeded",
+    message: (limit) => `Monthly limit of ${limit} requests exceeded`,
+    limit: "perMonth",
+    retryAfterS: null,
+  },
+};
+
+/** The 429 of a usage limit has a shape of its own: `error` is text, there is no code. */
+export function limitExceeded(window: RequestWindow, limits: RequestLimits): ApiResponse {
+  const { error, message, limit, retryAfterS } = WINDOWS[window];
+  const body = { error, message: message(limits[limit] ?? 0) };
+  if (retryAfterS === null) return { status: 429, headers: JSON_HEADERS, body: JSON.stringify(body) };
+  return {
+    status: 429,
+    headers: [...JSON_HEADERS, "Retry-After", String(retryAfterS)],
+    body: JSON.stringify({ ...body, retry_after: retryAfterS }),
+  };
+}

@@ -1,0 +1,93 @@
+/** Request bodies of monitors for the document, put together from the very schemas that validate them. */
+import { z } from "zod";
+import { settingsOf } from "../../engine/registry.ts";
+import { TUNNEL_PROTOCOLS, UPTIME_KINDS, type UptimeKind } from "../../model/kind.ts";
+import { commonFields, nameField } from "./common.ts";
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+const everyKind: Shape = {
+  tags: commonFields.tags.optional(),
+  active: commonFields.active.optional(),
+};
+const checked: Shape = {
+  interval: commonFields.interval.optional(),
+  timeout: commonFields.timeout.optional(),
+  maxretries: commonFields.maxretries.optional(),
+};
+
+/** Fields of a kind's own schema, whatever rules stand around them. */
+function shapeOf(kind: UptimeKind): Shape {
+  let schema: unknown = settingsOf(kind);
+  while (schema instanceof z.ZodPipe) schema = schema.in;
+  return schema instanceof z.ZodObject ? (schema.shape as Shape) : {};
+}
+
+function createBodyOf(kind: UptimeKind) {
+  return z
+    .object({
+      type: z.literal(kind),
+      name: nameField,
+      ...(kind === "push" ? {} : checked),
+      ...everyKind,
+      ...shapeOf(kind),
+    })
+    .meta({ id: `Create_${kind}` });
+}
+
+const text = z.string().optional();
+const tunnelFields: Shape = {
+  protocol: z.enum(TUNNEL_PROTOCOLS).optional(),
+  url: text,
+  config: text,
+  host: text,
+  username: text,
+  password: text,
+  port: z.int().optional(),
+  proto: z.enum(["udp", "tcp"]).optional(),
+  remote_id: text,
+  ip: text,
+  servers: z
+    .array(z.object({ host: z.string(), port: z.int(), proto: z.enum(["udp", "tcp"]) }))
+    .max(16)
+    .optional(),
+  wg: text,
+  wireguard_config: text,
+  wireguard_ip: text,
+  group: text,
+  ca: text,
+  pin: text,
+  psk: text,
+};
+
+const createTunnel = z
+  .object({ type: z.literal("vpn").optional(), name: nameField, ...checked, ...everyKind, ...tunnelFields })
+  .meta({ id: "Create_vpn" });
+
+export const createBody = z.union([...UPTIME_KINDS.map(createBodyOf), createTunnel]).meta({ id: "CreateMonitor" });
+
+/** Every field of any kind, none required; fields of several kinds take what any of them takes. */
+function updateShape(): Shape {
+  const byField = new Map<string, z.ZodType[]>();
+  for (const shape of [...UPTIME_KINDS.map(shapeOf), tunnelFields]) {
+    for (const [field, schema] of Object.entries(shape)) {
+      const known = byField.get(field) ?? [];
+      if (!known.includes(schema)) byField.set(field, [...known, schema]);
+    }
+  }
+  const fields = [...byField].map(([field, [first, ...others]]) => {
+    const schema = first === undefined ? z.unknown() : others.length === 0 ? first : z.union([first, ...others]);
+    return [field, schema.optional()] as const;
+  });
+  return Object.fromEntries(fields);
+}
+
+export const updateBody = z
+  .object({
+    name: nameField.optional(),
+    type: z.string().optional().describe("Only the type it has"),
+    ...checked,
+    ...everyKind,
+    ...updateShape(),
+  })
+  .meta({ id: "UpdateMonitor" });

@@ -1,0 +1,179 @@
+/** A monitor's body, new or changed, to what is stored. Validation is pure: the plan and the stored monitor are handed in. */
+import { settingsOf } from "../../engine/registry.ts";
+import type { UptimeKind } from "../../model/kind.ts";
+import type { Monitor } from "../../model/monitor.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { JsonObject } from "../body.ts";
+import { fieldOf } from "../body.ts";
+import { ApiError, badRequest, fieldTooLong, forbidden, refusal } from "../errors.ts";
+import type { CommonFields } from "./common.ts";
+import { commonFields, hasNul, nameField, parsed, readCommon, readField } from "./common.ts";
+import { refuseForeignFields, settingsFields } from "./fields.ts";
+import type { Target } from "./targets.ts";
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Bytes of UTF-8 (contract "Limits" 6, open-points 18.1.7). */
+const MAX_BYTES: Readonly<Record<string, number>> = {
+  url: 8_192,
+  config: 102_400,
+  host: 253,
+  username: 256,
+  password: 4_096,
+  remote_id: 256,
+  ip: 64,
+  wg: 102_400,
+  wireguard_config: 102_400,
+  wireguard_ip: 64,
+  group: 256,
+  ca: 102_400,
+  psk: 4_096,
+};
+
+/** Seconds; the plan's shortest when that is longer (contract, POST /servers). */
+const STANDARD_INTERVAL_S = 180;
+/** What a website check alerts on unless told otherwise (contract, website check). */
+const STANDARD_SSL_EXPIRATION_DAYS = 14;
+
+export interface Expiry {
+  readonly sslExpirationDays?: number | null;
+  readonly domainExpirationDays?: number | null;
+}
+
+/** What a body says, checked as far as the body and the plan tell. */
+export interface Draft extends CommonFields {
+  readonly active?: boolean;
+  /** Whole settings of the kind, without the expiry fields, which the project's checks on one host share. */
+  readonly settings?: Settings;
+  readonly expiry: Expiry;
+  /** A heartbeat's period when it was sent. */
+  readonly periodS?: number;
+}
+
+/** @throws 413 naming a configuration field over its limit */
+export function refuseLongFields(body: JsonObject): void {
+  for (const field of Object.keys(body)) {
+    const limit = Object.hasOwn(MAX_BYTES, field) ? MAX_BYTES[field] : undefined;
+    const value = body[field];
+    if (limit === undefined || typeof value !== "string") continue;
+    const size = Buffer.byteLength(value);
+    if (size > limit) throw fieldTooLong(field, limit, size);
+  }
+}
+
+export function draftOfNew(
+  kind: UptimeKind,
+  body: JsonObject,
+): Draft & { readonly name: string; readonly settings: Settings } {
+  const name = parsed(nameField, fieldOf(body, "name"), "Missing or invalid name");
+  const common = commonOf(kind, body);
+  return { ...common, name, ...readSettings(kind, settingsFields(kind, body), {}) };
+}
+
+/** The sent fields over the stored ones; settings only when some of them were sent. */
+export function draftOfChange(monitor: Monitor, kind: UptimeKind, body: JsonObject): Draft {
+  const type = fieldOf(body, "type");
+  if (type !== undefined && type !== kind) throw refusal("typeChange");
+  const common = commonOf(kind, body);
+  const sent = settingsFields(kind, body);
+  if (Object.keys(sent).length === 0) return { ...common, expiry: {} };
+  return { ...common, ...readSettings(kind, sent, monitor.settings) };
+}
+
+function commonOf(kind: UptimeKind, body: JsonObject): CommonFields & { readonly active?: boolean } {
+  refuseForeignFields(kind, body);
+  refuseLongFields(body);
+  const common = readCommon(body);
+  const active = readField(body, "active", commonFields.active);
+  return { ...common, ...(active !== undefined && { active }) };
+}
+
+interface ReadSettings {
+  readonly settings: Settings;
+  readonly expiry: Expiry;
+  readonly periodS?: number;
+}
+
+function readSettings(kind: UptimeKind, sent: Settings, stored: Settings): ReadSettings {
+  for (const [field, value] of Object.entries(sent)) {
+    if (hasNul(value)) throw badRequest(`Missing or invalid ${field}`);
+  }
+  const schema = settingsOf(kind);
+  if (schema === undefined) throw new ApiError(422, `${kind} checks cannot be run here.`);
+  const whole = parsed(schema, { ...stored, ...sent }, `Missing or invalid ${Object.keys(sent)[0] ?? "type"}`);
+  const { ssl_expiration: ssl, domain_expiration: domain, ...settings } = whole as Record<string, unknown>;
+  return {
+    settings,
+    expiry: {
+      ...("ssl_expiration" in sent && { sslExpirationDays: daysOrOff(ssl) }),
+      ...("domain_expiration" in sent && { domainExpirationDays: daysOrOff(domain) }),
+    },
+    ...("period" in sent && { periodS: Number(settings.period) }),
+  };
+}
+
+/** 0 and null are off and read back as null (open-points 18.2.5). */
+function daysOrOff(value: unknown): number | null {
+  return typeof value === "number" && value > 0 ? value : null;
+}
+
+/** @throws 403 when the plan does not check that often; asked last, after everything else of the body */
+export function refuseShort(draft: Draft, plan: Plan): void {
+  const { intervalS, periodS } = draft;
+  if (intervalS !== undefined && intervalS < plan.shortestIntervalS) {
+    throw forbidden(
+      `The shortest interval on your plan is ${plan.shortestIntervalS} seconds (requested ${intervalS}).`,
+    );
+  }
+  if (periodS !== undefined && periodS < plan.shortestPeriodS) {
+    throw forbidden(`The shortest period on your plan is ${plan.shortestPeriodS} seconds (requested ${periodS}).`);
+  }
+}
+
+export function standardIntervalS(plan: Plan): number {
+  return Math.max(STANDARD_INTERVAL_S, plan.shortestIntervalS);
+}
+
+/** Host and port that a check of these settings dials; null for heartbeats. */
+export function targetOf(kind: UptimeKind, settings: Settings): Target | null {
+  switch (kind) {
+    case "http":
+    case "keyword": {
+      const url = new URL(String(settings.url));
+      const standard = url.protocol === "https:" ? 443 : 80;
+      return { host: hostText(url.hostname), port: url.port === "" ? standard : Number(url.port) };
+    }
+    case "ping":
+      return { host: hostText(String(settings.host)), port: 0 };
+    case "port":
+    case "dns":
+      return { host: hostText(String(settings.host)), port: Number(settings.port) };
+    case "push":
+      return null;
+  }
+}
+
+/** Lowercase, without brackets: one text for one host. */
+function hostText(host: string): string {
+  return host.toLowerCase().replace(/^\[|\]$/g, "");
+}
+
+export function isWebsite(kind: string): boolean {
+  return kind === "http" || kind === "keyword";
+}
+
+/** Sent values win, then those of the project's other checks on the host, then the contract's default. */
+export function expiryOfNew(
+  kind: UptimeKind,
+  sent: Expiry,
+  shared: Required<Expiry> | null,
+): { sslExpirationDays: number | null; domainExpirationDays: number | null } {
+  if (!isWebsite(kind)) return { sslExpirationDays: null, domainExpirationDays: null };
+  // Kept for an http:// address too, where it shows as off: a later https check on the host takes it over.
+  const standard = shared ?? { sslExpirationDays: STANDARD_SSL_EXPIRATION_DAYS, domainExpirationDays: null };
+  return {
+    sslExpirationDays: sent.sslExpirationDays === undefined ? standard.sslExpirationDays : sent.sslExpirationDays,
+    domainExpirationDays:
+      sent.domainExpirationDays === undefined ? standard.domainExpirationDays : sent.domainExpirationDays,
+  };
+}

@@ -1,0 +1,90 @@
+/** A monitor as the API shows it (contract "Monitor", open-points 3.1 and 18.2). */
+
+import { formatId } from "../../model/ids.ts";
+import { familyOf } from "../../model/kind.ts";
+import { isActive, type Monitor } from "../../model/monitor.ts";
+import type { LiveState, LocationState } from "../../model/status.ts";
+import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";
+import type { MonitorWithLive } from "../../store/sql/control-plane.ts";
+import { isWebsite } from "./draft.ts";
+
+export type MonitorView = Record<string, unknown>;
+
+/** @param heartbeatUrl for editors, from the endpoints of one monitor only */
+export function viewMonitor(
+  { monitor, live }: MonitorWithLive,
+  nowMs: number,
+  heartbeatUrl: string | null = null,
+): MonitorView {
+  const isTunnel = familyOf(monitor.kind) === "tunnel";
+  const active = isActive(monitor);
+  const status = active ? live.status : "paused";
+  const view: MonitorView = {
+    id: formatId("server", monitor.id),
+    name: monitor.name,
+    type: isTunnel ? "vpn" : monitor.kind,
+    protocol: monitor.kind,
+    status,
+    aggregate_status: status,
+    active,
+    interval: monitor.intervalS,
+    latency_ms: live.latencyMs,
+    region: live.region,
+    locations: monitor.locations,
+    disabled_locations: monitor.disabledLocations,
+    regional_status: regionalStatus(live),
+    notify_on_partial: monitor.notifyOnPartial,
+    tags: monitor.tags,
+    last_checked: live.lastCheckedAtMs === null ? null : formatUtc(live.lastCheckedAtMs),
+  };
+  if (isTunnel) view.connect_ms = live.connectMs;
+  else addUptimeFields(view, monitor, live, nowMs);
+  if (monitor.kind === "push") {
+    view.period = monitor.intervalS;
+    view.grace = monitor.graceS;
+    if (heartbeatUrl !== null) view.heartbeat_url = heartbeatUrl;
+  }
+  return view;
+}
+
+/** Every uptime check shows all of them; what its kind has no use for is null (open-points 18.2.1). */
+function addUptimeFields(view: MonitorView, monitor: Monitor, live: LiveState, nowMs: number): void {
+  const { settings, kind } = monitor;
+  const isSite = isWebsite(kind);
+  const isSecure = isSite && /^https:/i.test(String(settings.url));
+  view.url = settings.url ?? null;
+  view.host = settings.host ?? null;
+  view.domain = settings.domain ?? null;
+  view.port = settings.port ?? null;
+  view.keyword = settings.keyword ?? null;
+  view.invert_keyword = settings.invert_keyword ?? false;
+  view.accepted_statuscodes = settings.accepted_statuscodes ?? [];
+  view.certificate =
+    live.certificate === null
+      ? null
+      : { valid: live.certificate.valid, days_remaining: daysUntil(live.certificate.expiresAtMs, nowMs) };
+  view.ssl_expiration = isSecure ? monitor.sslExpirationDays : null;
+  view.domain_expiration = isSite ? monitor.domainExpirationDays : null;
+  view.ip_version = settings.ip_version ?? null;
+}
+
+function regionalStatus(live: LiveState): Record<string, unknown> {
+  const view: Record<string, unknown> = {};
+  // Empty before the first check, also when locations are already known as pending.
+  if (live.lastCheckedAtMs === null) return view;
+  for (const location in live.locations) {
+    const state = live.locations[location];
+    if (state !== undefined) view[location] = regionalEntry(state);
+  }
+  return view;
+}
+
+function regionalEntry(state: LocationState): Record<string, unknown> {
+  const entry: Record<string, unknown> = {
+    status: state.status,
+    last_check: state.lastCheckAtMs === null ? "" : formatIso(state.lastCheckAtMs),
+    ping_ms: state.pingMs,
+  };
+  if (state.errorCategory !== null) entry.error_category = state.errorCategory;
+  return entry;
+}

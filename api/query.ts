@@ -1,0 +1,94 @@
+/** Query parameters as data: one definition reads the text and documents it. An empty value means the default (open-points 2.8). */
+import { z } from "zod";
+import { badRequest } from "./errors.ts";
+
+export interface QueryParameter<T> {
+  /** What the document shows: the value as its readers understand it. */
+  readonly schema: z.ZodType;
+  /** @param text empty when absent */
+  read(text: string): T;
+}
+// biome-ignore lint/suspicious/noExplicitAny: a set holds parameters of any type; readQuery gives each its own back
+export type QueryParameters = Readonly<Record<string, QueryParameter<any>>>;
+export type QueryOf<P extends QueryParameters> = {
+  readonly [K in keyof P]: P[K] extends QueryParameter<infer T> ? T : never;
+};
+
+/** Reads the declared parameters in their order; the first bad one is thrown as a 400. Of a parameter sent twice the first counts. */
+export function readQuery<P extends QueryParameters>(parameters: P, query: string): QueryOf<P> {
+  const sent = query === "" ? null : new URLSearchParams(query);
+  const values: Record<string, unknown> = {};
+  for (const name in parameters) {
+    values[name] = parameters[name]?.read(sent?.get(name) ?? "");
+  }
+  return values as QueryOf<P>;
+}
+
+const DIGITS = /^[0-9]{1,15}$/;
+
+function wholeNumber(
+  min: number,
+  max: number,
+  fallback: number,
+  message: string,
+  description: string,
+): QueryParameter<number> {
+  return {
+    schema: z.int().min(min).max(max).default(fallback).describe(description),
+    read(text) {
+      if (text === "") return fallback;
+      const value = DIGITS.test(text) ? Number(text) : Number.NaN;
+      if (!(value >= min && value <= max)) throw badRequest(message);
+      return value;
+    },
+  };
+}
+
+export function limitParameter(fallback: number, description = "How many to return."): QueryParameter<number> {
+  return wholeNumber(1, 1_000, fallback, "limit must be a whole number from 1 to 1000.", description);
+}
+
+export const offsetParameter: QueryParameter<number> = wholeNumber(
+  0,
+  Number.MAX_SAFE_INTEGER,
+  0,
+  "offset must be a whole number, 0 or more.",
+  "How many matching ones to skip.",
+);
+
+/** One of a few words; without a fallback an empty value means null. */
+export function wordParameter<const W extends readonly [string, ...string[]], F extends W[number] | null>(options: {
+  readonly words: W;
+  readonly fallback: F;
+  readonly message: string;
+  readonly description: string;
+  /** Further spellings. */
+  readonly aliases?: Readonly<Record<string, W[number]>>;
+  readonly lowercase?: boolean;
+}): QueryParameter<W[number] | F> {
+  const words = new Map<string, W[number]>(options.words.map((word) => [word, word]));
+  for (const [alias, word] of Object.entries(options.aliases ?? {})) words.set(alias, word);
+  const schema = z.enum([...words.keys()] as [string, ...string[]]).describe(options.description);
+  return {
+    schema: options.fallback === null ? schema.optional() : schema.default(options.fallback),
+    read(text) {
+      if (text === "") return options.fallback;
+      const word = words.get(options.lowercase === true ? text.toLowerCase() : text);
+      if (word === undefined) throw badRequest(options.message);
+      return word;
+    },
+  };
+}
+
+/** `1` or `true` is on, anything else off. */
+export function switchParameter(description: string): QueryParameter<boolean> {
+  return {
+    schema: z.string().optional().describe(`${description} \`1\` or \`true\` is on; anything else is off.`),
+    read: (text) => text === "1" || text === "true",
+  };
+}
+
+/** Any text, as sent. */
+export function textParameter(description: string): QueryParameter<string> {
+  return { schema: z.string().optional().describe(description), read: (text) => text };
+}

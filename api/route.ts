@@ -1,0 +1,84 @@
+/** Routes as data: what a path is, who may use it, what it takes and answers, and the function that does it. */
+import type { z } from "zod";
+import type { IdKind } from "../model/ids.ts";
+import { parseId } from "../model/ids.ts";
+import type { Plan, Role } from "../model/plan.ts";
+import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
+import type { Api } from "./api.ts";
+import type { ErrorName } from "./errors.ts";
+import { refusal } from "./errors.ts";
+import type { ApiRequest, ApiResponse } from "./http.ts";
+import type { QueryParameters } from "./query.ts";
+
+export interface Call {
+  readonly request: ApiRequest;
+  /** Path parameters, decoded, in the order of the path. */
+  readonly params: readonly string[];
+  readonly nowMs: number;
+  /** Of the caller; taken from a forwarded header only when a trusted proxy sent it. */
+  readonly clientAddress: string;
+}
+
+export interface KeyCall extends Call {
+  readonly access: KeyAccess;
+  /** Its plan and limits decide: the key's own, the project's, or the default one of an account-wide key. */
+  readonly workspace: WorkspaceRecord;
+  readonly role: Role;
+  readonly plan: Plan;
+  readonly actor: Actor;
+}
+
+export interface ProjectCall extends KeyCall {
+  readonly project: ProjectRecord;
+}
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+interface RouteBase {
+  /** `*`: any method. */
+  readonly method: Method | "*";
+  /** Relative to the API root unless `atRoot`; `{name}` is a parameter. */
+  readonly path: string;
+  readonly atRoot?: true;
+  readonly group: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: Readonly<Record<string, z.ZodType>>;
+  readonly query?: QueryParameters;
+  readonly body?: { readonly schema: z.ZodType; readonly required: boolean };
+  /** By status: the schema of a JSON answer, or the media type of another. */
+  readonly responses: Readonly<Record<number, z.ZodType | string>>;
+  /** Further statuses that answer the standard error body. */
+  readonly errors?: readonly number[];
+  /** Left out of the document. */
+  readonly hidden?: true;
+}
+
+export interface PublicRoute extends RouteBase {
+  readonly scope: "public";
+  /** Answers OPTIONS and sends CORS headers: the contract's public endpoints. */
+  readonly cors?: true;
+  handle(api: Api, call: Call): Promise<ApiResponse>;
+}
+export interface KeyRoute extends RouteBase {
+  readonly scope: "key";
+  handle(api: Api, call: KeyCall): Promise<ApiResponse>;
+}
+export interface ProjectRoute extends RouteBase {
+  readonly scope: "project";
+  /** Owner, Admin and Manager only; what a Viewer is told. */
+  readonly editorsOnly?: string;
+  handle(api: Api, call: ProjectCall): Promise<ApiResponse>;
+}
+export type Route = PublicRoute | KeyRoute | ProjectRoute;
+
+export function canEdit(role: Role): boolean {
+  return role !== "viewer";
+}
+
+/** The path's id, or the contract's 400. */
+export function pathId(call: Call, kind: IdKind, error: ErrorName): number {
+  const id = parseId(kind, call.params[0] ?? "");
+  if (id === undefined) throw refusal(error);
+  return id;
+}

@@ -1,0 +1,110 @@
+/** node:http before the API: for where uWebSockets.js does not load. Same limits, same suite. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
+import { ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
+
+/** Bytes of all headers together; beyond it Node answers 431. */
+const MAX_HEADER_BYTES = 16_384;
+const MAX_HEADERS = 100;
+const HEADERS_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 10_000;
+
+export async function listenNode(options: ListenOptions): Promise<HttpServer> {
+  const inFlight = new Set<Promise<void>>();
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: options.bodyTimeoutMs,
+      keepAliveTimeout: IDLE_TIMEOUT_MS,
+      connectionsCheckingInterval: Math.min(1_000, options.bodyTimeoutMs),
+    },
+    (incoming, outgoing) => {
+      const serving = serve(options, incoming, outgoing).catch(() => {
+        outgoing.destroy();
+      });
+      inFlight.add(serving);
+      void serving.finally(() => inFlight.delete(serving));
+    },
+  );
+  server.maxHeadersCount = MAX_HEADERS;
+  // A stranger's garbage gets one line and a closed connection.
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    else socket.destroy();
+  });
+  await listening(server, options);
+
+  return {
+    kind: "node",
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((settle) => server.close(() => settle()));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), options.drainTimeoutMs);
+      await Promise.all(inFlight);
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function listening(server: ReturnType<typeof createServer>, { host, port }: ListenOptions): Promise<void> {
+  return new Promise((settle, fail) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      fail(new ListenError(listenFailure(error.code ?? "", host, port))),
+    );
+    server.listen(port, host, () => settle());
+  });
+}
+
+async function serve({ handle }: ListenOptions, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const url = incoming.url ?? "/";
+  const mark = url.indexOf("?");
+  const { headers } = incoming;
+  const head = {
+    method: incoming.method ?? "GET",
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: mark < 0 ? "" : url.slice(mark + 1),
+    apiKey: one(headers["x-api-key"]),
+    authorization: headers.authorization ?? "",
+    projectId: one(headers["x-project-id"]),
+    forwardedFor: one(headers["x-forwarded-for"]),
+    remoteAddress: incoming.socket.remoteAddress ?? "",
+  };
+  const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  const body = hasBody ? await readBody(incoming) : null;
+  const request: ApiRequest = { ...head, body };
+  write(outgoing, request.method, await handle(request));
+}
+
+function one(value: string | string[] | undefined): string {
+  return typeof value === "string" ? value : (value?.[0] ?? "");
+}
+
+async function readBody(incoming: IncomingMessage): Promise<ApiRequest["body"]> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > MAX_DISCARDED_BYTES) break;
+  }
+  if (size === 0) return null;
+  return size > MAX_BODY_BYTES ? "too-large" : Buffer.concat(chunks);
+}
+
+function write(outgoing: ServerResponse, method: string, response: ApiResponse): void {
+  const body = Buffer.from(response.body);
+  for (let index = 0; index + 1 < response.headers.length; index += 2) {
+    outgoing.setHeader(response.headers[index] ?? "", response.headers[index + 1] ?? "");
+  }
+  outgoing.statusCode = response.status;
+  if (response.status !== 204) outgoing.setHeader("Content-Length", body.length);
+  outgoing.end(method === "HEAD" || response.status === 204 ? undefined : body);
+}

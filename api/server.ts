@@ -1,0 +1,147 @@
+/**
+ * uWebSockets.js before the API: the only file that knows it. Imported when it is asked for, because it does not load everywhere
+ * (Node 24 on an older glibc). It refuses by itself headers beyond 4 KiB x 4 or 100 of them and HTTP/1.0, and ends connections idle for 10 s.
+ */
+
+import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import * as uws from "uWebSockets.js";
+import { STATUS_CODES } from "node:http";
+import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
+import { ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
+
+const TEXT = new TextDecoder();
+const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([code, words]) => [Number(code), `${code} ${words}`]));
+
+export async function listenUws(options: ListenOptions): Promise<HttpServer> {
+  const app = uws.App();
+  const flights = createFlights();
+  app.any("/*", (res, req) => serve(options, flights, res, req));
+  const socket = await listening(app, options);
+
+  return {
+    kind: "uws",
+    port: uws.us_socket_local_port(socket),
+    async close() {
+      uws.us_listen_socket_close(socket);
+      await flights.landed(options.drainTimeoutMs);
+      app.close();
+    },
+  };
+}
+
+interface Flights {
+  start(): void;
+  end(): void;
+  landed(timeoutMs: number): Promise<void>;
+}
+
+/** Counts what is being answered, so that close() can wait for it. */
+function createFlights(): Flights {
+  let count = 0;
+  let onNone: (() => void) | null = null;
+  return {
+    start: () => {
+      count += 1;
+    },
+    end: () => {
+      count -= 1;
+      if (count === 0) onNone?.();
+    },
+    async landed(timeoutMs) {
+      if (count === 0) return;
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((settle) => {
+        onNone = settle;
+        timer = setTimeout(settle, timeoutMs);
+      });
+      clearTimeout(timer);
+    },
+  };
+}
+
+function listening(app: uws.TemplatedApp, { host, port }: ListenOptions): Promise<us_listen_socket> {
+  return new Promise((settle, fail) => {
+    const done = (socket: us_listen_socket | false): void => {
+      if (socket === false) fail(new ListenError(listenFailure("EADDRINUSE", host, port)));
+      else settle(socket);
+    };
+    // Without the option two processes would share the port in silence (SO_REUSEPORT); the types lack this form.
+    type Listen = (
+      host: string,
+      port: number,
+      option: number,
+      done: (socket: us_listen_socket | false) => void,
+    ) => void;
+    (app.listen as unknown as Listen).call(app, host, port, uws.ListenOptions.LIBUS_LISTEN_EXCLUSIVE_PORT, done);
+  });
+}
+
+/** uWS ends `req` with this call, so everything is read here, before anything waits. */
+function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req: HttpRequest): void {
+  const state = { aborted: false };
+  flights.start();
+  res.onAborted(() => {
+    state.aborted = true;
+    flights.end();
+  });
+  const head = {
+    method: req.getCaseSensitiveMethod(),
+    path: req.getUrl(),
+    // Absent, it is undefined, whatever the types say.
+    query: req.getQuery() ?? "",
+    apiKey: req.getHeader("x-api-key"),
+    authorization: req.getHeader("authorization"),
+    projectId: req.getHeader("x-project-id"),
+    forwardedFor: req.getHeader("x-forwarded-for"),
+    remoteAddress: TEXT.decode(res.getRemoteAddressAsText()),
+  };
+  const hasBody = req.getHeader("content-length") !== "" || req.getHeader("transfer-encoding") !== "";
+  const respond = async (body: ApiRequest["body"]): Promise<void> => {
+    const response = await options.handle({ ...head, body });
+    if (state.aborted) return;
+    flights.end();
+    res.cork(() => write(res, head.method, response));
+  };
+  if (hasBody) readBody(options, res, state, respond);
+  else void respond(null);
+}
+
+function readBody(
+  { bodyTimeoutMs }: ListenOptions,
+  res: HttpResponse,
+  state: { readonly aborted: boolean },
+  respond: (body: ApiRequest["body"]) => Promise<void>,
+): void {
+  let chunks: Uint8Array[] = [];
+  let size = 0;
+  const timer = setTimeout(() => {
+    if (!state.aborted) res.close();
+  }, bodyTimeoutMs);
+  res.onData((chunk, isLast) => {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) chunks = [];
+    // uWS takes the chunk's memory back when this returns.
+    else if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)));
+    if (isLast) {
+      clearTimeout(timer);
+      void respond(size === 0 ? null : size > MAX_BODY_BYTES ? "too-large" : joined(chunks));
+    } else if (size > MAX_DISCARDED_BYTES) {
+      clearTimeout(timer);
+      res.close();
+    }
+  });
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+}
+
+function write(res: HttpResponse, method: string, { status, headers, body }: ApiResponse): void {
+  res.writeStatus(STATUS_LINES.get(status) ?? String(status));
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    res.writeHeader(headers[index] ?? "", headers[index + 1] ?? "");
+  if (status === 204) res.endWithoutBody();
+  else if (method === "HEAD") res.endWithoutBody(Buffer.byteLength(body));
+  else res.end(body);
+}

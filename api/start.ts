@@ -1,0 +1,106 @@
+/** Starts the API on the server that loads here, and stops it without losing an answer. */
+import { lookup } from "node:dns/promises";
+import { createAccess } from "./access.ts";
+import type { Api, ApiDependencies, Log } from "./api.ts";
+import { createApp } from "./app.ts";
+import { routes } from "./endpoints/index.ts";
+import type { HttpServer, ListenOptions } from "./http.ts";
+import { ListenError } from "./http.ts";
+import { createTargets } from "./monitors/targets.ts";
+import { documentText } from "./openapi.ts";
+
+/** A body is here by then, or its connection ends. */
+const BODY_TIMEOUT_MS = 10_000;
+/** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
+const DRAIN_TIMEOUT_MS = 80_000;
+/** `lastUsedAt` may lag by a minute (open-points 9.1). */
+const USES_WRITTEN_EVERY_MS = 10_000;
+
+export interface RunningApi {
+  /** Where it listens, `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly port: number;
+  readonly server: "uws" | "node";
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly bodyTimeoutMs?: number;
+  readonly drainTimeoutMs?: number;
+}
+
+/** @throws ListenError with one line that says what to do when the port cannot be had */
+export async function startApi(dependencies: ApiDependencies, options: StartOptions = {}): Promise<RunningApi> {
+  const { config, controlPlane, log } = dependencies;
+  let url = "";
+  const baseUrl = (): string => config.baseUrl ?? url;
+  const api: Api = {
+    ...dependencies,
+    plans: config.plans,
+    access: createAccess(controlPlane),
+    targets: createTargets({ ...config, resolve: dependencies.resolve ?? systemResolve }),
+    uses: new Map(),
+    startedAtMs: dependencies.clock.now(),
+    baseUrl,
+    document: documentText(routes, () => ({ baseUrl: baseUrl(), version: dependencies.version })),
+  };
+  const server = await listen(config.httpServer, log, {
+    host: config.host,
+    port: config.port,
+    handle: createApp(api, routes),
+    bodyTimeoutMs: options.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+    drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+  });
+  url = `http://${hostInUrl(config.host)}:${server.port}`;
+  const writing = setInterval(() => void writeUses(api), USES_WRITTEN_EVERY_MS).unref();
+
+  return {
+    url,
+    port: server.port,
+    server: server.kind,
+    async close() {
+      clearInterval(writing);
+      await server.close();
+      await writeUses(api);
+    },
+  };
+}
+
+async function listen(wanted: "uws" | "node" | null, log: Log, options: ListenOptions): Promise<HttpServer> {
+  const { listenNode } = await import("./server-node.ts");
+  if (wanted === "node") return listenNode(options);
+  try {
+    const { listenUws } = await import("./server.ts");
+    return await listenUws(options);
+  } catch (error) {
+    if (error instanceof ListenError || wanted === "uws") throw error;
+    log.warn({ reason: firstLine(error) }, "uWebSockets.js does not load here; serving with node:http");
+    return listenNode(options);
+  }
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+}
+
+/** An address to connect to: a listener on every address is reached by loopback. */
+function hostInUrl(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+async function writeUses(api: Api): Promise<void> {
+  if (api.uses.size === 0) return;
+  const uses = new Map(api.uses);
+  api.uses.clear();
+  try {
+    await api.controlPlane.keys.touch(uses);
+  } catch (error) {
+    api.log.warn({ reason: firstLine(error) }, "last uses of keys could not be written");
+  }
+}
+
+async function systemResolve(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
