@@ -219,6 +219,7 @@ class ConnectedProbers implements Probers {
   #add(id: number, port: MessagePort): void {
     const prober: ProberSide = { id, port, defined: new Set(), flights: new Map(), stopped: false };
     port.on("message", (message: FromProber) => this.#hear(prober, message));
+    port.on("close", () => this.#hear(prober, { type: "stopped" }));
     if (this.#isClosing) {
       send(prober, { type: "stop" });
       return;
