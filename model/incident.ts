@@ -91,7 +91,7 @@ export function incidentStep(
 
 function opened(enabled: readonly string[], after: LiveState, check: IncidentCheck): IncidentStep {
   const level = levelOf(enabledStates(enabled, after.locations), after);
-  if (level === null || check.outcome.verdict === "ok") return NOTHING;
+  if (level === null) return NOTHING;
   const failure = failureOf(enabled, after, check);
   const change = {
     type: "open",

@@ -102,6 +102,21 @@ describe("applyCheck", () => {
     const { live, row } = applyCheck(healthy, { ...monitor, maxRetries: 1 }, "any", outcome("refused"), true);
     expect([row.status, row.changed, row.error_category]).toEqual(["unknown", 1, "server_not_connected"]);
     expect([live.status, live.seq, live.lastCheckedAtMs]).toEqual(["healthy", 2, 1_000]);
+    // Not even when the monitor's locations were changed since.
+    const partial = [
+      ["de", "refused"],
+      ["nl", "ok"],
+      ["de", "refused"],
+    ] as const;
+    const before = partial.reduce(
+      (now, [at, said]) => applyCheck(now, three, at, outcome(said), false).live,
+      newLiveState(3),
+    );
+    const onlyUp = { ...three, disabledLocations: ["de", "us"] };
+    expect([before.status, applyCheck(before, onlyUp, "nl", outcome("ok"), true).live.status]).toEqual([
+      "partial",
+      "partial",
+    ]);
     const first = applyCheck(newLiveState(2), monitor, "any", outcome("ok"), true).live;
     expect(first.status).toBe("unknown");
   });
