@@ -9,6 +9,8 @@ import { STATUS_CODES } from "node:http";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
 import { ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
 
+/** LIBUS_LISTEN_EXCLUSIVE_PORT of libusockets.h: without it two processes would share a port in silence (SO_REUSEPORT). */
+const LISTEN_EXCLUSIVE_PORT = 1;
 const TEXT = new TextDecoder();
 const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([code, words]) => [Number(code), `${code} ${words}`]));
 
@@ -65,14 +67,14 @@ function listening(app: uws.TemplatedApp, { host, port }: ListenOptions): Promis
       if (socket === false) fail(new ListenError(listenFailure("EADDRINUSE", host, port)));
       else settle(socket);
     };
-    // Without the option two processes would share the port in silence (SO_REUSEPORT); the types lack this form.
+    // The types lack this form.
     type Listen = (
       host: string,
       port: number,
       option: number,
       done: (socket: us_listen_socket | false) => void,
     ) => void;
-    (app.listen as unknown as Listen).call(app, host, port, uws.ListenOptions.LIBUS_LISTEN_EXCLUSIVE_PORT, done);
+    (app.listen as unknown as Listen).call(app, host, port, LISTEN_EXCLUSIVE_PORT, done);
   });
 }
 

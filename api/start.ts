@@ -5,7 +5,6 @@ import type { Api, ApiDependencies, Log } from "./api.ts";
 import { createApp } from "./app.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer, ListenOptions } from "./http.ts";
-import { ListenError } from "./http.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 
@@ -69,14 +68,15 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 async function listen(wanted: "uws" | "node" | null, log: Log, options: ListenOptions): Promise<HttpServer> {
   const { listenNode } = await import("./server-node.ts");
   if (wanted === "node") return listenNode(options);
+  let uws: typeof import("./server.ts");
   try {
-    const { listenUws } = await import("./server.ts");
-    return await listenUws(options);
+    uws = await import("./server.ts");
   } catch (error) {
-    if (error instanceof ListenError || wanted === "uws") throw error;
+    if (wanted === "uws") throw error;
     log.warn({ reason: firstLine(error) }, "uWebSockets.js does not load here; serving with node:http");
     return listenNode(options);
   }
+  return uws.listenUws(options);
 }
 
 function firstLine(error: unknown): string {
