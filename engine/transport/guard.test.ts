@@ -171,14 +171,15 @@ describe("disguises of an address in a host", () => {
     ["::ffff:127.0.0.1", "127.0.0.1"],
     ["0000:0000:0000:0000:0000:ffff:7f00:0001", "127.0.0.1"],
     ["[FE80::1%25eth0]", "fe80::1"],
-    ["localhost", "127.0.0.1"],
-    ["LocalHost.", "127.0.0.1"],
-    ["a.b.localhost", "127.0.0.1"],
     ["134744072", "8.8.8.8"],
   ])("%s means %s", (host, ip) => {
     expect(literalOf(host)?.ip).toBe(ip);
     const expected = literalOf(host)?.hasZone === true ? false : closed.judge(ip, 443).allowed;
     expect(closed.judgeLiteral(host, 443)?.allowed).toBe(expected);
+  });
+
+  it.each(["localhost", "LocalHost.", "a.b.localhost", "ｌｏｃａｌｈｏｓｔ"])("%s is this machine", (host) => {
+    expect(closed.judgeLiteral(host, 443)).toMatchObject({ allowed: false, kind: "loopback" });
   });
 
   it("a zone is refused whatever the address", () => {

@@ -4,10 +4,10 @@
  *
  * Not knowable here: a NAT64 prefix of the operator's own (RFC 6052 section 2.2) and addresses that a router outside translates.
  */
-import { networkInterfaces } from "node:os";
 import { type AllowNet, allowsIpv4, allowsIpv6, parseAllowNet } from "./allow-nets.ts";
 import { formatIpv4, type Ipv6Words, mappedIpv4, parseIpv4, parseIpv6 } from "./ip.ts";
-import { literalOf } from "./literal.ts";
+import { isLoopbackName, literalOf } from "./literal.ts";
+import { localAddresses } from "./local-addresses.ts";
 import { embeddedIpv4, KIND_WORDS, type SpecialKind, specialIpv4, specialIpv6 } from "./special-addresses.ts";
 
 export { AllowNetError } from "./allow-nets.ts";
@@ -28,7 +28,7 @@ export type Judgement =
 export interface Guard {
   /** @param port the port that will be dialled; 0 for what has none (ping) */
   judge(ip: string, port: number): Judgement;
-  /** Judges a host that is an address in any disguise; undefined when it is a name, which only its addresses can judge. */
+  /** Judges a host that is an address in any disguise, or localhost; undefined when it is a name, which only its addresses can judge. */
   judgeLiteral(host: string, port: number): Judgement | undefined;
 }
 
@@ -48,7 +48,7 @@ const ALLOWED: Judgement = { allowed: true };
 /** @throws AllowNetError naming the entry that cannot be used */
 export function createGuard(options: GuardOptions): Guard {
   const nets: readonly AllowNet[] = options.allowNets.map(parseAllowNet);
-  const isOwn = ownEndpoints(options.ownEndpoints, options.localAddresses ?? systemAddresses);
+  const isOwn = ownEndpoints(options.ownEndpoints, options.localAddresses ?? (() => localAddresses().all));
 
   function judgeIpv4(address: number, ip: string, port: number): Judgement {
     if (isOwn(ip, port)) return ownRefusal(ip, port);
@@ -75,6 +75,7 @@ export function createGuard(options: GuardOptions): Guard {
   return {
     judge,
     judgeLiteral(host, port) {
+      if (isLoopbackName(host)) return judge("127.0.0.1", port);
       const literal = literalOf(host);
       if (literal === undefined) return undefined;
       if (literal.hasZone) return refusal("scoped", `${literal.ip} with a zone names an interface of this machine`);
@@ -97,18 +98,18 @@ function ownRefusal(ip: string, port: number): Judgement {
 }
 
 /** Compares by canonical text. A listener on every address is found by the machine's addresses and all of loopback. */
-function ownEndpoints(entries: readonly string[], localAddresses: () => readonly string[]) {
+function ownEndpoints(entries: readonly string[], machineAddresses: () => readonly string[]) {
   const exact = new Set<string>();
   const everywhere = new Set<number>();
   const ports = new Set<number>();
   for (const entry of entries) {
     const [, host = "", port = ""] = /^(.*):(\d{1,5})$/.exec(entry.trim()) ?? [];
-    const ip = literalOf(host)?.ip;
+    const ip = isLoopbackName(host) ? "127.0.0.1" : literalOf(host)?.ip;
     if (ip === undefined) throw new OwnEndpointError(entry);
     ports.add(Number(port));
     if (ip === "0.0.0.0" || ip === "::") everywhere.add(Number(port));
     else exact.add(`${ip} ${port}`);
-    if (/^localhost$/i.test(host)) exact.add(`::1 ${port}`);
+    if (isLoopbackName(host)) exact.add(`::1 ${port}`);
   }
 
   return (ip: string, port: number): boolean => {
@@ -118,7 +119,7 @@ function ownEndpoints(entries: readonly string[], localAddresses: () => readonly
     // Dialling 0.0.0.0 or :: reaches this machine, but those are refused anyway.
     return (
       everywhere.has(port) &&
-      (canonical.startsWith("127.") || canonical === "::1" || localAddresses().includes(canonical))
+      (canonical.startsWith("127.") || canonical === "::1" || machineAddresses().includes(canonical))
     );
   };
 }
@@ -130,20 +131,4 @@ class OwnEndpointError extends Error {
   constructor(entry: string) {
     super(`own endpoint "${entry}" is not ip:port`);
   }
-}
-
-/** The machine's addresses change rarely; asking costs about 0.1 ms. */
-const ADDRESSES_KEPT_MS = 10_000;
-let known: readonly string[] = [];
-let knownAtMs = Number.NEGATIVE_INFINITY;
-
-function systemAddresses(): readonly string[] {
-  const nowMs = performance.now();
-  if (nowMs - knownAtMs > ADDRESSES_KEPT_MS) {
-    knownAtMs = nowMs;
-    known = Object.values(networkInterfaces()).flatMap((all) =>
-      (all ?? []).map(({ address }) => literalOf(address)?.ip ?? address),
-    );
-  }
-  return known;
 }

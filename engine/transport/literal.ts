@@ -19,7 +19,7 @@ const HOST_LENGTH = 3 * 255;
 /**
  * The address that a host means, undefined when it is a name. Understands what some resolver, browser or library takes
  * for an address: strict forms, brackets, zones, the forms of inet_aton(3) (`0x7f.1`, `2130706433`, `0177.0.0.1`),
- * a final dot, percent-encoding, full-width and other digits that Unicode or IDNA maps to ASCII, `localhost` (RFC 6761 section 6.3).
+ * a final dot, percent-encoding, full-width and other digits that Unicode or IDNA maps to ASCII.
  */
 export function literalOf(host: string): Literal | undefined {
   const strict = parseIpv4(host);
@@ -28,9 +28,13 @@ export function literalOf(host: string): Literal | undefined {
   const text = unwrapped(host);
   if (text.includes(":")) return ipv6Literal(text);
   const name = asciiOf(text).replace(/\.$/, "").toLowerCase();
-  if (name === "localhost" || name.endsWith(".localhost")) return { ip: "127.0.0.1", family: 4, hasZone: false };
   const ipv4 = parseInetAton(name);
   return ipv4 < 0 ? undefined : { ip: formatIpv4(ipv4), family: 4, hasZone: false };
+}
+
+/** `localhost` and all below it are this machine and never asked of a server (RFC 6761 section 6.3). */
+export function isLoopbackName(host: string): boolean {
+  return /(?:^|\.)localhost$/.test(plainName(host));
 }
 
 /**
@@ -38,8 +42,11 @@ export function literalOf(host: string): Literal | undefined {
  * `.test` (for testing, also people's own) and `.invalid` (never resolves) are not documentation; `.localhost` is a literal.
  */
 export function isDocumentationName(host: string): boolean {
-  const name = asciiOf(host.trim()).replace(/\.$/, "").toLowerCase();
-  return /(?:^|\.)example(?:\.(?:com|net|org))?$/.test(name);
+  return /(?:^|\.)example(?:\.(?:com|net|org))?$/.test(plainName(host));
+}
+
+function plainName(host: string): string {
+  return asciiOf(host.trim()).replace(/\.$/, "").toLowerCase();
 }
 
 /** Without brackets, surrounding blanks and percent-encoding; compatibility characters (full-width colon, digits) folded. */

@@ -3,6 +3,7 @@
  * address that was judged is the one dialled (design, section 8).
  *
  * Faults are thrown as NetworkFault; engine/classify.ts is the one place that maps them, and Node's own errors, to verdicts.
+ * Phases and answered() are the probe's to call; tried() is called here, before each dial.
  */
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
@@ -24,7 +25,7 @@ export type DialContext = Pick<ProbeContext, "signal" | "phase" | "tried" | "ans
 export interface Transport {
   /**
    * Addresses of a name or a literal, judged by the guard; at least one.
-   * @param port the port that will be dialled, because SONDE_ALLOW_NETS opens ports, not only networks
+   * @param port the port that will be dialled, because SONDE_ALLOW_NETS opens ports, not only networks; 0 for ping
    * @throws NetworkFault `unresolved` (no such name, no answer), `misconfigured` (only refused addresses, with the address and why)
    */
   resolve(host: string, port: number, preference: IpPreference, context: DialContext): Promise<readonly Address[]>;
@@ -36,7 +37,10 @@ export interface Transport {
    */
   connectTcp(addresses: readonly Address[], port: number, context: DialContext): Promise<Socket>;
 
-  /** TLS over a connected socket: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA. */
+  /**
+   * TLS over a connected socket: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA.
+   * Ends with the signal like the socket below it.
+   */
   startTls(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket>;
 
   /**
@@ -55,11 +59,18 @@ export interface Transport {
     datagram: Uint8Array,
     accept: (datagram: Uint8Array) => Reply | undefined,
     context: DialContext,
-    options?: { readonly resendAfterMs?: readonly number[] },
+    options?: UdpOptions,
   ): Promise<Reply>;
 
   /** Echo requests to one address; see icmp.ts for how (datagram socket, raw socket, system ping). */
   ping(address: Address, options: PingOptions, context: DialContext): Promise<PingReport>;
+}
+
+export interface UdpOptions {
+  /** When to send it again, ms after the first time, rising. */
+  readonly resendAfterMs?: readonly number[];
+  /** Asked before each resend; false ends the exchange as a time-out. */
+  readonly isWanted?: () => boolean;
 }
 
 export interface ConnectTime {

@@ -1,0 +1,85 @@
+/** One question and one answer over UDP: a connected socket of its own, so only its peer is heard, from a random port. */
+import { createSocket, type Socket } from "node:dgram";
+import { DeadlinePassed, faultOfAbort, NetworkFault } from "./fault.ts";
+import type { Address, UdpOptions } from "./transport.ts";
+
+export interface ExchangeOptions extends UdpOptions {
+  readonly signal?: AbortSignal;
+  /** Ends it as a time-out whatever is still to be sent. */
+  readonly giveUpAfterMs?: number;
+}
+
+/** Datagrams that do not answer ours, after which the peer is said to talk nonsense: bounds our work. */
+const STRAY_LIMIT = 256;
+
+/** @param accept returns undefined for a datagram that does not answer ours; waiting goes on */
+export function exchangeDatagram<Reply>(
+  address: Address,
+  port: number,
+  datagram: Uint8Array,
+  accept: (datagram: Uint8Array) => Reply | undefined,
+  options: ExchangeOptions,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const { signal } = options;
+    if (signal?.aborted === true) return reject(faultOfAbort(signal));
+    const socket = openSocket(address);
+    const timers: NodeJS.Timeout[] = [];
+    let strays = 0;
+    let isOpen = true;
+
+    function close(): boolean {
+      if (!isOpen) return false;
+      isOpen = false;
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      socket.close();
+      return true;
+    }
+    function fail(error: unknown): void {
+      if (close()) reject(error);
+    }
+    function onAbort(): void {
+      if (signal !== undefined) fail(faultOfAbort(signal));
+    }
+    function send(): void {
+      socket.send(datagram, (error) => {
+        if (error !== null) fail(error);
+      });
+    }
+    function resend(): void {
+      if (options.isWanted?.() === false) fail(new DeadlinePassed());
+      else send();
+    }
+
+    socket.on("error", fail);
+    socket.on("message", (received) => {
+      try {
+        const reply = accept(received);
+        if (reply !== undefined) {
+          if (close()) resolve(reply);
+        } else if (++strays >= STRAY_LIMIT)
+          fail(new NetworkFault("protocol-error", "The server answers something else"));
+      } catch (error) {
+        fail(error);
+      }
+    });
+    signal?.addEventListener("abort", onAbort);
+    socket.connect(port, address.ip, () => {
+      if (!isOpen) return;
+      send();
+      for (const afterMs of options.resendAfterMs ?? []) timers.push(setTimeout(resend, afterMs));
+      if (options.giveUpAfterMs !== undefined) {
+        timers.push(setTimeout(() => fail(new DeadlinePassed()), options.giveUpAfterMs));
+      }
+    });
+  });
+}
+
+/** dgram looks up even literals, through getaddrinfo unless told how. */
+function openSocket(address: Address): Socket {
+  return createSocket({
+    type: address.family === 4 ? "udp4" : "udp6",
+    lookup: (_host, _options, callback) => callback(null, address.ip, address.family),
+  });
+}

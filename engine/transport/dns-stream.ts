@@ -1,0 +1,45 @@
+/** One DNS question over an open stream: what is left to do when the answer over UDP was cut short (RFC 7766). */
+import type { Socket } from "node:net";
+import { FrameReader, frame } from "../protocols/dns/framing.ts";
+import { DnsFormatError, decodeReply, type Query, type Reply } from "../protocols/dns/message.ts";
+import { NetworkFault } from "./fault.ts";
+
+/** Settles with the stream: whoever opened it destroys it with a fault when time is up, which is then thrown here. */
+export function askOverStream(socket: Socket, query: Query): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const reader = new FrameReader();
+    let isDone = false;
+
+    function settle(error: unknown, reply?: Reply): void {
+      if (isDone) return;
+      isDone = true;
+      socket.destroy();
+      if (reply === undefined) reject(error);
+      else resolve(reply);
+    }
+    function onData(chunk: Uint8Array): void {
+      try {
+        const message = reader.push(chunk);
+        if (message === undefined) return;
+        const reply = decodeReply(message, query);
+        // Over a stream nobody else can have sent it, so there is nothing to wait for.
+        settle(nonsense("its answer is not to our question"), reply?.truncated === true ? undefined : reply);
+      } catch (error) {
+        settle(error instanceof DnsFormatError ? nonsense(error.message) : error);
+      }
+    }
+
+    socket.on("data", onData);
+    socket.on("error", settle);
+    socket.on("close", () =>
+      settle(new NetworkFault("closed", "The DNS server closed the connection without an answer")),
+    );
+    if (socket.destroyed) settle(socket.errored ?? new NetworkFault("closed", "The DNS server closed the connection"));
+    else socket.write(frame(query.bytes));
+  });
+}
+
+/** @param reason what DnsFormatError says, or a clause like it */
+export function nonsense(reason: string): NetworkFault {
+  return new NetworkFault("protocol-error", `The answer is not valid DNS: ${reason}`, { peerAnswered: true });
+}

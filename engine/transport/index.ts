@@ -1,0 +1,195 @@
+/** The transport that probes are given: names resolved by us, every address judged by the guard, the judged address dialled. */
+import type { EngineOptions } from "../options.ts";
+import { toAsciiName } from "../protocols/dns/name.ts";
+import { exchangeDatagram } from "./datagram.ts";
+import { faultOfAbort, NetworkFault } from "./fault.ts";
+import { createGuard, type Guard, isDocumentationName } from "./guard.ts";
+import { isLoopbackName, literalOf } from "./literal.ts";
+import { localAddresses } from "./local-addresses.ts";
+import { type Answer, createResolver, type Resolver } from "./resolver.ts";
+import { connectTcp, connectTime, createTlsStarter, endpointOf } from "./stream.ts";
+import type { Address, DialContext, IpFamily, IpPreference, Transport } from "./transport.ts";
+
+/** RFC 8305 section 3: how long the other family's answer is waited for once one has addresses, ms. */
+const RESOLUTION_DELAY_MS = 50;
+/** Hosts whose reading is remembered. */
+const HOST_LIMIT = 20_000;
+
+export interface TransportDeps {
+  readonly ping?: Transport["ping"];
+  /** A faster way than net.connect, where there is one. */
+  readonly connectTime?: Transport["connectTime"];
+  readonly resolver?: Resolver;
+  readonly guard?: Guard;
+}
+
+/** A host as it was written, read once. */
+type Host =
+  | { readonly kind: "literal"; readonly address: Address }
+  | { readonly kind: "name"; readonly name: string; readonly isAbsolute: boolean }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** @throws AllowNetError, ResolverEntryError naming the entry of the settings that cannot be used */
+export function createTransport(options: EngineOptions, deps: TransportDeps = {}): Transport {
+  const guard = deps.guard ?? createGuard({ allowNets: options.allowNets, ownEndpoints: options.ownEndpoints });
+  const resolver = deps.resolver ?? createResolver({ servers: options.resolvers });
+  const hosts = new Map<string, Host>();
+
+  function hostOf(text: string): Host {
+    const known = hosts.get(text);
+    if (known !== undefined) return known;
+    if (hosts.size >= HOST_LIMIT) hosts.clear();
+    const host = readHost(text);
+    hosts.set(text, host);
+    return host;
+  }
+
+  async function resolve(
+    text: string,
+    port: number,
+    preference: IpPreference,
+    context: DialContext,
+  ): Promise<readonly Address[]> {
+    const host = hostOf(text);
+    if (host.kind === "refused") throw new NetworkFault("misconfigured", host.reason);
+    if (host.kind === "literal") return judged(guard, text, fitting(host.address, preference), port);
+    const answer = await lookup(resolver, host, preference, context);
+    if (answer.fault !== null) throw answer.fault;
+    return judged(guard, text, answer.addresses, port);
+  }
+
+  return {
+    resolve,
+    connectTcp,
+    startTls: createTlsStarter(options.extraCaPem),
+    connectTime: deps.connectTime ?? connectTime,
+    exchangeUdp(address, port, datagram, accept, context, exchange = {}) {
+      context.tried(endpointOf(address, port));
+      return exchangeDatagram(address, port, datagram, accept, { ...exchange, signal: context.signal });
+    },
+    ping: deps.ping ?? pingless,
+  };
+}
+
+function pingless(): Promise<never> {
+  return Promise.reject(new NetworkFault("unsupported", "This checker cannot ping"));
+}
+
+function readHost(text: string): Host {
+  const literal = literalOf(text);
+  if (literal?.hasZone === true) return { kind: "refused", reason: `${text} names an interface of this machine` };
+  if (literal !== undefined) return { kind: "literal", address: { ip: literal.ip, family: literal.family } };
+  if (isDocumentationName(text)) return { kind: "refused", reason: `${text} is reserved for documentation` };
+  const name = toAsciiName(text.trim());
+  if (name === undefined) return { kind: "refused", reason: `${text} is neither a name nor an address` };
+  // `localhost` never goes through a search list.
+  return { kind: "name", name, isAbsolute: text.endsWith(".") || isLoopbackName(name) };
+}
+
+function fitting(address: Address, preference: IpPreference): readonly Address[] {
+  if (preference !== "both" && address.family !== familyOf(preference)) {
+    throw new NetworkFault(
+      "misconfigured",
+      `${address.ip} is not an ${preference === "ipv4" ? "IPv4" : "IPv6"} address`,
+    );
+  }
+  return [address];
+}
+
+function familyOf(preference: "ipv4" | "ipv6"): IpFamily {
+  return preference === "ipv4" ? 4 : 6;
+}
+
+/** Those that may be dialled; when there is none, the first refusal with its address and reason. */
+function judged(guard: Guard, host: string, addresses: readonly Address[], port: number): readonly Address[] {
+  let reason: string | undefined;
+  const allowed = addresses.filter(({ ip }) => {
+    const judgement = guard.judge(ip, port);
+    if (!judgement.allowed) reason ??= judgement.reason;
+    return judgement.allowed;
+  });
+  if (allowed.length > 0) return allowed;
+  const words = reason ?? "it has no address";
+  throw new NetworkFault(
+    "misconfigured",
+    words.startsWith(host) ? `Refused: ${words}` : `${host} is refused: ${words}`,
+    {
+      hint: "SONDE_ALLOW_NETS opens networks",
+    },
+  );
+}
+
+function lookup(
+  resolver: Resolver,
+  { name, isAbsolute }: { readonly name: string; readonly isAbsolute: boolean },
+  preference: IpPreference,
+  context: DialContext,
+): Answer | Promise<Answer> {
+  if (preference !== "both") {
+    const answer = resolver.lookup(name, isAbsolute, familyOf(preference));
+    return answer instanceof Promise ? untilAborted(answer, context.signal) : answer;
+  }
+  // RFC 6724 rule 1: a family that this machine cannot reach beyond its link comes last.
+  const order: readonly [IpFamily, IpFamily] = localAddresses().hasIpv6 ? [6, 4] : [4, 6];
+  const first = resolver.lookup(name, isAbsolute, order[0]);
+  const second = resolver.lookup(name, isAbsolute, order[1]);
+  if (!(first instanceof Promise || second instanceof Promise)) return merged(first, second);
+  return untilAborted(both(first, second), context.signal);
+}
+
+/** Both answers, or one with addresses when the other does not follow soon. */
+function both(first: Answer | Promise<Answer>, second: Answer | Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve) => {
+    const heard: [Answer | undefined, Answer | undefined] = [undefined, undefined];
+    let timer: NodeJS.Timeout | undefined;
+    const hear = (index: 0 | 1, answer: Answer) => {
+      heard[index] = answer;
+      const [one, other] = heard;
+      if (one !== undefined && other !== undefined) {
+        clearTimeout(timer);
+        resolve(merged(one, other));
+      } else if (answer.fault === null) {
+        timer = setTimeout(() => resolve(answer), RESOLUTION_DELAY_MS);
+      }
+    };
+    // A lookup never rejects.
+    void Promise.resolve(first).then((answer) => hear(0, answer));
+    void Promise.resolve(second).then((answer) => hear(1, answer));
+  });
+}
+
+/** RFC 8305 section 4: families take turns, the preferred one first. */
+function merged(first: Answer, second: Answer): Answer {
+  if (first.fault !== null && second.fault !== null)
+    return { addresses: [], fault: telling(first.fault, second.fault) };
+  if (second.addresses.length === 0) return first;
+  if (first.addresses.length === 0) return second;
+  const addresses: Address[] = [];
+  for (let index = 0; index < Math.max(first.addresses.length, second.addresses.length); index++) {
+    addresses.push(...first.addresses.slice(index, index + 1), ...second.addresses.slice(index, index + 1));
+  }
+  return { addresses, fault: null };
+}
+
+/** Two families without an address: our own trouble before what the servers said. */
+function telling(first: Error, second: Error): Error {
+  if (!(first instanceof NetworkFault && first.verdict === "unresolved")) return first;
+  if (!(second instanceof NetworkFault && second.verdict === "unresolved")) return second;
+  const [, name] = /^The name (\S+) has no IPv[46] address$/.exec(first.message) ?? [];
+  return name !== undefined && /has no IPv[46] address$/.test(second.message)
+    ? new NetworkFault("unresolved", `The name ${name} has no address`)
+    : first;
+}
+
+/** A lookup is shared by many checks, so a check leaves it, and never ends it. */
+function untilAborted(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(faultOfAbort(signal));
+    const onAbort = () => reject(faultOfAbort(signal));
+    signal.addEventListener("abort", onAbort, { once: true });
+    void answer.then((found) => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(found);
+    });
+  });
+}

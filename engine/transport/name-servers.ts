@@ -1,0 +1,248 @@
+/**
+ * Our own DNS servers, asked about targets' names: SONDE_RESOLVERS, or what resolv.conf names. Exempt from the guard (design, section 8).
+ *
+ * A server that is silent says nothing by itself: it may be the name (a forwarder whose upstream never answers) or we may be cut
+ * off. So a silent server is also asked for the root, which every resolver knows. If anything came from any server, the name is
+ * at fault (`unresolved`); if nothing did, we are (`unfit`), and no healthy target goes down with our resolver.
+ */
+import { connect } from "node:net";
+import { isLocalRefusal } from "../classify.ts";
+import {
+  DnsFormatError,
+  decodeReply,
+  encodeQuery,
+  type Query,
+  type QuestionType,
+  type Reply,
+} from "../protocols/dns/message.ts";
+import { exchangeDatagram } from "./datagram.ts";
+import { askOverStream } from "./dns-stream.ts";
+import { DeadlinePassed, NetworkFault } from "./fault.ts";
+import { parseIpv4 } from "./ip.ts";
+import { literalOf } from "./literal.ts";
+import type { SystemNames } from "./system-names.ts";
+import type { Address } from "./transport.ts";
+
+/** What each server gets in the first, second, third round, ms; like glibc and c-ares the later rounds wait longer. */
+const PATIENCE_MS = [1_000, 1_500, 2_500] as const;
+/** One question ends by then: below the shortest timeout of a monitor (10 s), so that a check hears why. */
+const BUDGET_MS = 6_000;
+const WITNESS_PATIENCE_MS = 2_500;
+/** A server that was silent is asked after the others for this long, ms. */
+const DEMOTED_MS = 30_000;
+
+/**
+ * Questions on their way at once; dnsmasq refuses the 151st by default, and a burst of thousands drowns any resolver. A silent
+ * question gives its place up after the first round, so dead names do not hold living ones up.
+ */
+const PLACES = 128;
+/** Waiting longer for a place is our own trouble, ms. */
+const QUEUE_MS = 2_000;
+
+export interface NameServer {
+  readonly address: Address;
+  readonly port: number;
+  /** As people write it. */
+  readonly shown: string;
+}
+
+interface Standing {
+  answeredAtMs: number;
+  silentAtMs: number;
+  isWitnessed: boolean;
+}
+
+/** An entry of SONDE_RESOLVERS that cannot be used; the message names it. */
+export class ResolverEntryError extends Error {
+  override readonly name = "ResolverEntryError";
+}
+
+/** `ip`, `ip:port`, `[ip]:port`; IPv6 may carry a zone. */
+export function parseNameServer(entry: string): NameServer {
+  const text = entry.trim();
+  const [, bracketed, afterBracket] = /^\[([^\]]+)\](?::(\d{1,5}))?$/.exec(text) ?? [];
+  const [, plain, afterColon] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain ?? text;
+  const port = Number(afterBracket ?? afterColon ?? 53);
+  const literal = parseIpv4(host) >= 0 || host.includes(":") ? literalOf(host) : undefined;
+  if (literal === undefined || port < 1 || port > 65_535) {
+    throw new ResolverEntryError(
+      `"${entry}" is not a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53`,
+    );
+  }
+  return { address: { ip: literal.hasZone ? host : literal.ip, family: literal.family }, port, shown: text };
+}
+
+export class NameServers {
+  readonly #configured: readonly NameServer[];
+  readonly #system: SystemNames;
+  readonly #now: () => number;
+  readonly #randomId: () => number;
+  readonly #standings = new Map<string, Standing>();
+  readonly #queue: (() => void)[] = [];
+  #places = PLACES;
+
+  /** @param entries SONDE_RESOLVERS; empty for the system's */
+  constructor(entries: readonly string[], system: SystemNames, now: () => number, randomId: () => number) {
+    this.#configured = entries.map(parseNameServer);
+    this.#system = system;
+    this.#now = now;
+    this.#randomId = randomId;
+  }
+
+  /** Whether resolv.conf's search list applies: it belongs to resolv.conf's servers. */
+  get isSystem(): boolean {
+    return this.#configured.length === 0;
+  }
+
+  /**
+   * @returns a reply that is NOERROR or NXDOMAIN
+   * @throws NetworkFault `unresolved` or `unfit`
+   */
+  async ask(name: string, type: QuestionType): Promise<Reply> {
+    await this.#takePlace();
+    const place = { isHeld: true };
+    try {
+      return await this.#askAll(name, type, place);
+    } finally {
+      this.#givePlace(place);
+    }
+  }
+
+  async #askAll(name: string, type: QuestionType, place: { isHeld: boolean }): Promise<Reply> {
+    const startedAtMs = this.#now();
+    const servers = this.#inOrder();
+    let refusal: string | undefined;
+    for (const patienceMs of PATIENCE_MS) {
+      for (const server of servers) {
+        const leftMs = startedAtMs + BUDGET_MS - this.#now();
+        if (leftMs <= 0) break;
+        const reply = await this.#askOne(server, name, type, Math.min(patienceMs, leftMs));
+        if (reply?.rcode === "NOERROR" || reply?.rcode === "NXDOMAIN") return reply;
+        if (reply === undefined) this.#witness(server);
+        else refusal = reply.rcode;
+      }
+      if (refusal !== undefined) break;
+      this.#givePlace(place);
+    }
+    const shown = servers.map((server) => server.shown).join(", ");
+    if (refusal !== undefined) {
+      throw new NetworkFault(
+        "unresolved",
+        `The name ${name} could not be resolved: the DNS server answered ${refusal}`,
+      );
+    }
+    if (servers.some((server) => this.#standing(server).answeredAtMs >= startedAtMs)) {
+      throw new NetworkFault(
+        "unresolved",
+        `The name ${name} could not be resolved: the DNS servers (${shown}) gave no answer`,
+      );
+    }
+    throw new NetworkFault("unfit", `This checker's DNS servers (${shown}) do not answer`, {
+      hint: "Check SONDE_RESOLVERS or resolv.conf",
+    });
+  }
+
+  /** Undefined when nothing usable came. */
+  async #askOne(server: NameServer, name: string, type: QuestionType, patienceMs: number): Promise<Reply | undefined> {
+    const standing = this.#standing(server);
+    try {
+      const reply = await exchange(server, encodeQuery(name, type, this.#randomId()), patienceMs);
+      standing.answeredAtMs = this.#now();
+      return reply;
+    } catch (error) {
+      if (isLocalRefusal(error)) throw error;
+      standing.silentAtMs = this.#now();
+      return undefined;
+    }
+  }
+
+  /** Asks aside for the root's servers: proof that this server is there. */
+  #witness(server: NameServer): void {
+    const standing = this.#standing(server);
+    if (standing.isWitnessed) return;
+    standing.isWitnessed = true;
+    exchange(server, encodeQuery("", "NS", this.#randomId()), WITNESS_PATIENCE_MS)
+      .then(() => {
+        standing.answeredAtMs = this.#now();
+      })
+      .catch(() => {})
+      .finally(() => {
+        standing.isWitnessed = false;
+      });
+  }
+
+  #inOrder(): readonly NameServer[] {
+    const nowMs = this.#now();
+    const servers = this.isSystem ? this.#ofSystem(nowMs) : this.#configured;
+    const isDemoted = (server: NameServer) => {
+      const { silentAtMs, answeredAtMs } = this.#standing(server);
+      return silentAtMs > answeredAtMs && nowMs - silentAtMs < DEMOTED_MS;
+    };
+    return [...servers.filter((server) => !isDemoted(server)), ...servers.filter(isDemoted)];
+  }
+
+  /** Without a nameserver line the local machine is asked (resolv.conf(5)). */
+  #ofSystem(nowMs: number): readonly NameServer[] {
+    const { nameservers } = this.#system.resolvConf(nowMs);
+    return (nameservers.length > 0 ? nameservers : ["127.0.0.1"]).map(parseNameServer);
+  }
+
+  #standing(server: NameServer): Standing {
+    const known = this.#standings.get(server.shown);
+    if (known !== undefined) return known;
+    const fresh = { answeredAtMs: Number.NEGATIVE_INFINITY, silentAtMs: Number.NEGATIVE_INFINITY, isWitnessed: false };
+    this.#standings.set(server.shown, fresh);
+    return fresh;
+  }
+
+  #takePlace(): Promise<void> | undefined {
+    if (this.#places > 0) {
+      this.#places--;
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#queue.splice(this.#queue.indexOf(called), 1);
+        reject(new NetworkFault("unfit", "This checker has too many DNS questions waiting"));
+      }, QUEUE_MS);
+      const called = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#queue.push(called);
+    });
+  }
+
+  #givePlace(place: { isHeld: boolean }): void {
+    if (!place.isHeld) return;
+    place.isHeld = false;
+    const next = this.#queue.shift();
+    if (next === undefined) this.#places++;
+    else next();
+  }
+}
+
+/** UDP, then TCP when the answer does not fit; a reply that cannot be read is dropped like a stranger's. */
+async function exchange(server: NameServer, query: Query, patienceMs: number): Promise<Reply> {
+  const accept = (datagram: Uint8Array) => {
+    try {
+      return decodeReply(datagram, query);
+    } catch (error) {
+      if (error instanceof DnsFormatError) return undefined;
+      throw error;
+    }
+  };
+  const reply = await exchangeDatagram(server.address, server.port, query.bytes, accept, { giveUpAfterMs: patienceMs });
+  return reply.truncated ? exchangeOverStream(server, query, patienceMs) : reply;
+}
+
+async function exchangeOverStream(server: NameServer, query: Query, patienceMs: number): Promise<Reply> {
+  const socket = connect({ host: server.address.ip, port: server.port });
+  const timer = setTimeout(() => socket.destroy(new DeadlinePassed()), patienceMs);
+  try {
+    return await askOverStream(socket, query);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * TCP and TLS. The hot path: one connection costs one promise, two socket listeners and one abort listener, which lives with
+ * the check's signal and is never taken off.
+ */
+import { connect as netConnect, type Socket } from "node:net";
+import {
+  type ConnectionOptions,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type TLSSocket,
+  connect as tlsConnect,
+} from "node:tls";
+import { faultOfAbort, NetworkFault } from "./fault.ts";
+import { localAddresses } from "./local-addresses.ts";
+import type { Address, ConnectTime, DialContext } from "./transport.ts";
+
+/** RFC 8305 section 5, "Connection Attempt Delay". */
+export const ATTEMPT_DELAY_MS = 250;
+/** More addresses of one name are not tried in one check. */
+export const ATTEMPT_LIMIT = 8;
+
+/** What connecting gives when this machine has no way to the address's family at all (connect(2)). */
+const NO_ROUTE_CODES = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
+
+export function connectTcp(addresses: readonly Address[], port: number, context: DialContext): Promise<Socket> {
+  const [first] = addresses;
+  if (first === undefined) return Promise.reject(noAddress());
+  if (context.signal.aborted) return Promise.reject(faultOfAbort(context.signal));
+  if (addresses.length > 1) return connectFirst(addresses, port, context).then(({ socket }) => socket);
+  return new Promise((resolve, reject) => {
+    const socket = open(first, port, context, reject);
+    socket.once("connect", () => resolve(socket));
+  });
+}
+
+/** Connects, resets, and says how long the connect took; a reset leaves no TIME_WAIT on either side. */
+export function connectTime(addresses: readonly Address[], port: number, context: DialContext): Promise<ConnectTime> {
+  const [first] = addresses;
+  if (first === undefined) return Promise.reject(noAddress());
+  if (context.signal.aborted) return Promise.reject(faultOfAbort(context.signal));
+  if (addresses.length > 1) {
+    return connectFirst(addresses, port, context).then(({ socket, address, connectMs }) => {
+      socket.resetAndDestroy();
+      return { address, connectMs };
+    });
+  }
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const socket = open(first, port, context, reject);
+    socket.once("connect", () => {
+      const connectMs = performance.now() - startedAt;
+      socket.resetAndDestroy();
+      resolve({ address: first, connectMs });
+    });
+  });
+}
+
+/** A connecting socket that ends with the check's signal, for as long as it lives. */
+function open(address: Address, port: number, context: DialContext, failed: (error: Error) => void): Socket {
+  const { signal } = context;
+  context.tried(endpointOf(address, port));
+  const socket = netConnect({ host: address.ip, port });
+  // Stays on: an error before the caller listens, or after it has stopped, must not be uncaught.
+  socket.on("error", (error) => failed(ourOwnWay(error, address)));
+  signal.addEventListener("abort", () => socket.destroy(faultOfAbort(signal)), { once: true });
+  return socket;
+}
+
+interface Dialled extends ConnectTime {
+  readonly socket: Socket;
+}
+
+/** One after the other, the next at once when one fails, else after the delay; the first that connects wins. */
+function connectFirst(addresses: readonly Address[], port: number, context: DialContext): Promise<Dialled> {
+  return new Promise((resolve, reject) => {
+    const waiting = addresses.slice(0, ATTEMPT_LIMIT);
+    const running = new Set<Socket>();
+    const faults: Error[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+
+    function failed(socket: Socket, error: Error): void {
+      running.delete(socket);
+      if (isOver) return;
+      faults.push(error);
+      if (waiting.length > 0 && !context.signal.aborted) attempt();
+      else if (running.size === 0) {
+        isOver = true;
+        clearTimeout(timer);
+        reject(faultOfAll(faults, context.signal));
+      }
+    }
+    function won(socket: Socket, address: Address, connectMs: number): void {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      running.delete(socket);
+      for (const loser of running) loser.destroy();
+      // The explanation names the address that answered, not the last one tried.
+      context.tried(endpointOf(address, port));
+      resolve({ socket, address, connectMs });
+    }
+    function attempt(): void {
+      clearTimeout(timer);
+      const address = waiting.shift();
+      if (address === undefined) return;
+      const startedAt = performance.now();
+      const socket = open(address, port, context, (error) => failed(socket, error));
+      running.add(socket);
+      socket.once("connect", () => won(socket, address, performance.now() - startedAt));
+      if (waiting.length > 0) timer = setTimeout(attempt, ATTEMPT_DELAY_MS);
+    }
+    attempt();
+  });
+}
+
+function faultOfAll(faults: readonly Error[], signal: AbortSignal): Error {
+  if (signal.aborted) return faultOfAbort(signal);
+  const [only] = faults;
+  return faults.length === 1 && only !== undefined
+    ? only
+    : new AggregateError(faults, "no address could be connected to");
+}
+
+function noAddress(): NetworkFault {
+  return new NetworkFault("unresolved", "No address to connect to");
+}
+
+/** A machine without IPv6 says nothing about an IPv6 target. */
+export function ourOwnWay(error: Error, { family }: Address): Error {
+  if (family === 4 || !("code" in error) || !NO_ROUTE_CODES.has(String(error.code)) || localAddresses().hasIpv6)
+    return error;
+  return new NetworkFault("unsupported", "This checker has no IPv6", { cause: error });
+}
+
+export function endpointOf({ ip, family }: Address, port: number): string {
+  return family === 4 ? `${ip}:${port}` : `[${ip}]:${port}`;
+}
+
+/** @param extraCaPem further roots, trusted beside the built-in ones; one parsed store serves every check */
+export function createTlsStarter(extraCaPem: string | null) {
+  let shared: SecureContext | undefined;
+
+  return (socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> => {
+    const { signal } = context;
+    if (signal.aborted) return Promise.reject(faultOfAbort(signal));
+    // A caller with key material of its own gets its own context; parsing the roots anew costs it about 10 ms.
+    const own = options.ca ?? options.cert ?? options.key ?? options.pfx ?? options.secureContext;
+    shared ??= createSecureContext(extraCaPem === null ? {} : { ca: [...rootCertificates, extraCaPem] });
+    return handshake(socket, own === undefined ? { ...options, secureContext: shared } : options, signal);
+  };
+}
+
+function handshake(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    // Without a `session` there is no resumption, so every check sees the certificate (a resumed session has none).
+    const secure = tlsConnect({ ...options, socket });
+    // Stays on, as in open().
+    secure.on("error", (error) => {
+      reject(error);
+      secure.destroy();
+    });
+    let isOpen = false;
+    secure.once("close", () => {
+      if (!isOpen) reject(signal.aborted ? faultOfAbort(signal) : closedEarly());
+    });
+    secure.once("secureConnect", () => {
+      isOpen = true;
+      resolve(secure);
+    });
+    signal.addEventListener("abort", () => secure.destroy(faultOfAbort(signal)), { once: true });
+  });
+}
+
+function closedEarly(): NetworkFault {
+  return new NetworkFault("closed", "The server closed the connection during the TLS handshake");
+}
