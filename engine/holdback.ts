@@ -1,0 +1,62 @@
+/**
+ * Keeps failures of recently healthy targets for a second before they count. Pure.
+ *
+ * A cut of our own network is known at the fifth failure at the earliest (network-fitness.ts), or when the canaries, asked at the first
+ * failure, have not answered: until then failures that are ours would be held against targets, and with `maxretries` 1 call them down.
+ * So the sink notes every result at once, applies passes and failures of targets that were not healthy at once, and gives the others
+ * here. What comes out again is asked about with NetworkFitness.excuses(). A real failure counts a second later; nothing else changes.
+ *
+ * Results of one target keep their order: while one is held, the following ones wait behind it.
+ */
+
+/** Longer than two failing canary questions (canary.ts) take. */
+export const HOLD_MS = 1_500;
+/** Beyond this the oldest count at once: bounds memory when everything fails and no cut is found. */
+const MAX_HELD = 100_000;
+
+export class Holdback<Item> {
+  readonly #held: { readonly item: Item; readonly target: number; readonly untilMs: number }[] = [];
+  #head = 0;
+  /** Held results by target. */
+  readonly #targets = new Map<number, number>();
+
+  get size(): number {
+    return this.#held.length - this.#head;
+  }
+
+  /**
+   * @param target what keeps its order: a monitor's location
+   * @param isSuspicious a failure of a target that was confirmed up
+   * @returns whether it is held; otherwise the caller applies it now
+   */
+  hold(item: Item, target: number, isSuspicious: boolean, nowMs: number): boolean {
+    const waiting = this.#targets.get(target) ?? 0;
+    if (!isSuspicious && waiting === 0) return false;
+    this.#held.push({ item, target, untilMs: nowMs + HOLD_MS });
+    this.#targets.set(target, waiting + 1);
+    return true;
+  }
+
+  /** What has waited long enough, in the order it came; everything when `isCut`, because then what to think of it is known. */
+  release(nowMs: number, isCut: boolean): Item[] {
+    const released: Item[] = [];
+    for (let next = this.#held[this.#head]; next !== undefined; next = this.#held[this.#head]) {
+      if (!isCut && next.untilMs > nowMs && this.size <= MAX_HELD) break;
+      released.push(next.item);
+      this.#head++;
+      const left = (this.#targets.get(next.target) ?? 1) - 1;
+      if (left === 0) this.#targets.delete(next.target);
+      else this.#targets.set(next.target, left);
+    }
+    if (this.#head > 1_024 || this.#head === this.#held.length) {
+      this.#held.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return released;
+  }
+
+  /** When to call release() next; undefined when nothing is held. */
+  nextAtMs(): number | undefined {
+    return this.#held[this.#head]?.untilMs;
+  }
+}
