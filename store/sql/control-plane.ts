@@ -3,11 +3,12 @@
  * Every change of keys, rights, plans or monitors raises the generation in the same transaction.
  * Ids are positive integers given by the store. Times are Unix ms. All methods reject with StoreError when the store is away.
  */
+
+import type { Family } from "../../model/kind.ts";
 import type { Monitor, PauseReason } from "../../model/monitor.ts";
 import type { PlanName, Role } from "../../model/plan.ts";
 import type { LiveState, LiveStatus, MonitorStatus } from "../../model/status.ts";
 import type { ErrorCategory } from "../../model/verdict.ts";
-import type { Family } from "../../model/kind.ts";
 
 export interface ControlPlane {
   readonly dialect: "sqlite" | "postgres";
@@ -32,18 +33,40 @@ export interface Meta {
   set(name: string, value: string): Promise<void>;
 }
 
-export interface UserRecord { readonly id: number; readonly email: string; readonly name: string | null; readonly active: boolean }
+export interface UserRecord {
+  readonly id: number;
+  readonly email: string;
+  readonly name: string | null;
+  readonly active: boolean;
+}
 export interface WorkspaceRecord {
-  readonly id: number; readonly name: string; readonly plan: PlanName; readonly suspended: boolean; readonly createdAtMs: number;
+  readonly id: number;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly suspended: boolean;
+  readonly createdAtMs: number;
 }
 export interface ProjectRecord {
-  readonly id: number; readonly organizationId: number; readonly name: string; readonly active: boolean; readonly createdAtMs: number;
+  readonly id: number;
+  readonly organizationId: number;
+  readonly name: string;
+  readonly active: boolean;
+  readonly createdAtMs: number;
 }
 
 export interface Accounts {
   /** Owner, workspace, project and membership of a first start, in one transaction. */
-  createFirst(input: { email: string; userName: string; workspaceName: string; plan: PlanName; projectName: string; nowMs: number }): Promise<{
-    userId: number; organizationId: number; projectId: number;
+  createFirst(input: {
+    email: string;
+    userName: string;
+    workspaceName: string;
+    plan: PlanName;
+    projectName: string;
+    nowMs: number;
+  }): Promise<{
+    userId: number;
+    organizationId: number;
+    projectId: number;
   }>;
   isEmpty(): Promise<boolean>;
   workspace(id: number): Promise<WorkspaceRecord | undefined>;
@@ -57,10 +80,17 @@ export interface Accounts {
 
 export type KeyKind = "workspace" | "account";
 export interface KeyRecord {
-  readonly id: number; readonly name: string; readonly kind: KeyKind; readonly userId: number; readonly organizationId: number | null;
+  readonly id: number;
+  readonly name: string;
+  readonly kind: KeyKind;
+  readonly userId: number;
+  readonly organizationId: number | null;
   /** Hex SHA-256 of the whole key string. */
   readonly secretHash: string;
-  readonly active: boolean; readonly expiresAtMs: number | null; readonly createdAtMs: number; readonly lastUsedAtMs: number | null;
+  readonly active: boolean;
+  readonly expiresAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
 }
 /** A key with the person and the workspace behind it, as they are now. */
 export interface KeyAccess {
@@ -74,7 +104,12 @@ export interface KeyAccess {
 export interface Keys {
   /** The id is part of the key string, so the hash is made once the id is known. */
   create(input: {
-    name: string; kind: KeyKind; userId: number; organizationId: number | null; expiresAtMs: number | null; nowMs: number;
+    name: string;
+    kind: KeyKind;
+    userId: number;
+    organizationId: number | null;
+    expiresAtMs: number | null;
+    nowMs: number;
     secretHash: (id: number) => string;
   }): Promise<KeyRecord>;
   access(id: number): Promise<KeyAccess | undefined>;
@@ -83,7 +118,10 @@ export interface Keys {
 }
 
 /** A monitor with its live state, as lists and the plan need it. */
-export interface MonitorWithLive { readonly monitor: Monitor; readonly live: LiveState }
+export interface MonitorWithLive {
+  readonly monitor: Monitor;
+  readonly live: LiveState;
+}
 
 /** What a new monitor is made of; the store adds ids and times. */
 export type NewMonitor = Omit<Monitor, "id" | "createdAtMs" | "updatedAtMs"> & {
@@ -94,14 +132,28 @@ export type NewMonitor = Omit<Monitor, "id" | "createdAtMs" | "updatedAtMs"> & {
 export type MonitorChange = Partial<
   Pick<
     Monitor,
-    | "name" | "settings" | "intervalS" | "timeoutS" | "maxRetries" | "tags" | "locations" | "disabledLocations" | "notifyOnPartial"
-    | "host" | "sslExpirationDays" | "domainExpirationDays" | "graceS"
+    | "name"
+    | "settings"
+    | "intervalS"
+    | "timeoutS"
+    | "maxRetries"
+    | "tags"
+    | "locations"
+    | "disabledLocations"
+    | "notifyOnPartial"
+    | "host"
+    | "sslExpirationDays"
+    | "domainExpirationDays"
+    | "graceS"
   >
 > & { readonly addPauseReason?: PauseReason; readonly removePauseReasons?: readonly PauseReason[] };
 
 export interface Actor {
-  readonly type: "user" | "system"; readonly id: number | null; readonly name: string | null;
-  readonly via: "api" | "dashboard" | "system"; readonly keyId: number | null;
+  readonly type: "user" | "system";
+  readonly id: number | null;
+  readonly name: string | null;
+  readonly via: "api" | "dashboard" | "system";
+  readonly keyId: number | null;
 }
 export const SYSTEM_ACTOR: Actor = { type: "system", id: null, name: null, via: "system", keyId: null };
 
@@ -117,72 +169,156 @@ export interface MonitorFilter {
 }
 
 export interface Monitors {
-  /** Writes the monitor, its live row, and a history entry. Runs `before` inside the same transaction. */
+  /** Writes the monitor, its live row, and a history entry. */
   create(input: NewMonitor, actor: Actor): Promise<Monitor>;
   /** Not deleted, in that project. */
   find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
   /** Sorted by name without case, then id. `total` counts before paging. */
-  list(projectId: number, filter: MonitorFilter): Promise<{ readonly rows: readonly MonitorWithLive[]; readonly total: number }>;
+  list(
+    projectId: number,
+    filter: MonitorFilter,
+  ): Promise<{ readonly rows: readonly MonitorWithLive[]; readonly total: number }>;
   /** Across projects: name, host or tag contains the text, or the id is the number. Sorted by name, then id. */
-  search(projectIds: readonly number[], text: string, id: number | null, limit: number, offset: number): Promise<{
-    readonly rows: readonly (MonitorWithLive & { readonly project: ProjectRecord })[]; readonly total: number;
+  search(
+    projectIds: readonly number[],
+    text: string,
+    id: number | null,
+    limit: number,
+    offset: number,
+  ): Promise<{
+    readonly rows: readonly (MonitorWithLive & { readonly project: ProjectRecord })[];
+    readonly total: number;
   }>;
   /**
    * Reads, lets `decide` answer with a change, and writes it, in one transaction holding the row: of two callers at once no update is lost.
+   * `decide` may be asked again after a deadlock (PostgreSQL), so it has no effect of its own; what it throws passes through.
    * A pause or resume also writes its history entry, and an event into an open incident (monitor_paused, monitor_resumed).
    * @returns the monitor after the change; undefined when it is not there
    */
-  update(projectId: number, id: number, nowMs: number, actor: Actor, decide: (now: MonitorWithLive) => MonitorChange): Promise<MonitorWithLive | undefined>;
+  update(
+    projectId: number,
+    id: number,
+    nowMs: number,
+    actor: Actor,
+    decide: (now: MonitorWithLive) => MonitorChange,
+  ): Promise<MonitorWithLive | undefined>;
   /** Tombstone; its incidents go with it. False when it was not there. */
   remove(projectId: number, id: number, nowMs: number, actor: Actor): Promise<boolean>;
   /** The settings that other website and keyword checks on the host share; null when there is none (contract, website check). */
-  hostExpiry(projectId: number, host: string): Promise<{ readonly sslExpirationDays: number | null; readonly domainExpirationDays: number | null } | null>;
-  /** Sets them on all of the project's website and keyword checks on the host. */
-  setHostExpiry(projectId: number, host: string, expiry: { sslExpirationDays?: number | null; domainExpirationDays?: number | null }, nowMs: number): Promise<void>;
+  hostExpiry(
+    projectId: number,
+    host: string,
+  ): Promise<{ readonly sslExpirationDays: number | null; readonly domainExpirationDays: number | null } | null>;
+  /** Sets them on all of the project's website and keyword checks on the host; certificate days on https addresses only. */
+  setHostExpiry(
+    projectId: number,
+    host: string,
+    expiry: { sslExpirationDays?: number | null; domainExpirationDays?: number | null },
+    nowMs: number,
+  ): Promise<void>;
   names(projectId: number): Promise<ReadonlyMap<number, string>>;
   /** Monitors of the project deleted since then: their results are hidden until they expire. */
   deletedSince(projectId: number, sinceMs: number): Promise<readonly number[]>;
+  /** Of any project, paused or not, not deleted: for results that come in after the plan let go of the monitor. */
+  recall(id: number): Promise<MonitorWithLive | undefined>;
   /** For the plan: every active monitor (Infinity: whole set) or what changed after a generation, deleted and paused ones as removals. */
   changedSince(generation: number): Promise<{
-    readonly generation: number; readonly changed: readonly MonitorWithLive[]; readonly removedIds: readonly number[];
+    readonly generation: number;
+    readonly changed: readonly MonitorWithLive[];
+    readonly removedIds: readonly number[];
   }>;
 }
 
 export type IncidentLevel = "down" | "degraded";
 export interface IncidentRecord {
-  readonly id: number; readonly monitorId: number; readonly monitorName: string; readonly monitorKind: string; readonly projectId: number;
-  readonly level: IncidentLevel; readonly startedAtMs: number; readonly endedAtMs: number | null;
-  readonly acknowledgedAtMs: number | null; readonly acknowledgedBy: Actor | null;
-  readonly errorMessage: string; readonly errorCategory: ErrorCategory | null; readonly locations: readonly string[];
-  readonly eventCount: number; readonly monitorPaused: boolean;
+  readonly id: number;
+  readonly monitorId: number;
+  readonly monitorName: string;
+  readonly monitorKind: string;
+  readonly projectId: number;
+  readonly level: IncidentLevel;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly acknowledgedAtMs: number | null;
+  readonly acknowledgedBy: Actor | null;
+  readonly errorMessage: string;
+  readonly errorCategory: ErrorCategory | null;
+  readonly locations: readonly string[];
+  readonly eventCount: number;
+  readonly monitorPaused: boolean;
 }
 export const INCIDENT_EVENT_TYPES = [
-  "opened", "level_changed", "location_changed", "acknowledged", "retest_queued", "retest_finished", "alert_sent", "alert_failed",
-  "monitor_paused", "monitor_resumed", "recovered",
+  "opened",
+  "level_changed",
+  "location_changed",
+  "acknowledged",
+  "retest_queued",
+  "retest_finished",
+  "alert_sent",
+  "alert_failed",
+  "monitor_paused",
+  "monitor_resumed",
+  "recovered",
 ] as const;
 export interface IncidentEvent {
-  readonly id: number; readonly type: (typeof INCIDENT_EVENT_TYPES)[number]; readonly atMs: number; readonly message: string;
-  readonly actor: Actor; readonly location: string | null; readonly data: Readonly<Record<string, unknown>>;
+  readonly id: number;
+  readonly type: (typeof INCIDENT_EVENT_TYPES)[number];
+  readonly atMs: number;
+  readonly message: string;
+  readonly actor: Actor;
+  readonly location: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 export interface Incidents {
   /** Open first (down before degraded, then unacknowledged, then newest), then the rest newest first; none of paused monitors. */
-  list(projectId: number, options: { readonly monitorId: number | null; readonly limit: number }): Promise<readonly IncidentRecord[]>;
+  list(
+    projectId: number,
+    options: { readonly monitorId: number | null; readonly limit: number },
+  ): Promise<readonly IncidentRecord[]>;
   find(projectId: number, id: number): Promise<IncidentRecord | undefined>;
-  events(incidentId: number, limit: number, offset: number): Promise<{ readonly rows: readonly IncidentEvent[]; readonly total: number }>;
+  events(
+    incidentId: number,
+    limit: number,
+    offset: number,
+  ): Promise<{ readonly rows: readonly IncidentEvent[]; readonly total: number }>;
   /** Only the first call changes anything; all return the incident as it is then. */
-  acknowledge(projectId: number, id: number, nowMs: number, actor: Actor, note: string | null): Promise<IncidentRecord | undefined>;
+  acknowledge(
+    projectId: number,
+    id: number,
+    nowMs: number,
+    actor: Actor,
+    note: string | null,
+  ): Promise<IncidentRecord | undefined>;
   countOpen(): Promise<number>;
 }
 
-export interface HistoryEntry { readonly id: number; readonly type: "created" | "updated" | "paused" | "resumed"; readonly atMs: number; readonly message: string; readonly actor: Actor }
+export interface HistoryEntry {
+  readonly id: number;
+  readonly type: "created" | "updated" | "paused" | "resumed";
+  readonly atMs: number;
+  readonly message: string;
+  readonly actor: Actor;
+}
 export interface History {
   /** Newest first. */
-  list(monitorId: number, limit: number, offset: number): Promise<{ readonly rows: readonly HistoryEntry[]; readonly total: number }>;
+  list(
+    monitorId: number,
+    limit: number,
+    offset: number,
+  ): Promise<{ readonly rows: readonly HistoryEntry[]; readonly total: number }>;
 }
 
-export interface HeartbeatCall { readonly up: boolean; readonly message: string | null; readonly pingMs: number | null }
+export interface HeartbeatCall {
+  readonly up: boolean;
+  readonly message: string | null;
+  readonly pingMs: number | null;
+}
 /** A call that waits for the sink. */
-export interface InboxRow extends HeartbeatCall { readonly id: number; readonly monitorId: number; readonly atMs: number }
+export interface InboxRow extends HeartbeatCall {
+  readonly id: number;
+  readonly monitorId: number;
+  readonly atMs: number;
+}
 export interface Heartbeats {
   /** Active heartbeat of a token's hash; undefined when unknown, paused or deleted. */
   byTokenHash(hash: string): Promise<{ readonly monitorId: number } | undefined>;
@@ -208,15 +344,45 @@ export interface SinkBatch {
 }
 /** Named by monitor, because at most one incident of a monitor is open. Changes to deleted monitors are ignored. */
 export type IncidentChange =
-  | { readonly type: "open"; readonly monitorId: number; readonly atMs: number; readonly level: IncidentLevel; readonly message: string; readonly category: ErrorCategory | null; readonly locations: readonly string[] }
+  | {
+      readonly type: "open";
+      readonly monitorId: number;
+      readonly atMs: number;
+      readonly level: IncidentLevel;
+      readonly message: string;
+      readonly category: ErrorCategory | null;
+      readonly locations: readonly string[];
+    }
   /** degraded became down; never the other way. */
-  | { readonly type: "raise"; readonly monitorId: number; readonly atMs: number; readonly message: string; readonly category: ErrorCategory | null; readonly locations: readonly string[] }
+  | {
+      readonly type: "raise";
+      readonly monitorId: number;
+      readonly atMs: number;
+      readonly message: string;
+      readonly category: ErrorCategory | null;
+      readonly locations: readonly string[];
+    }
   /** The latest message during the incident. */
-  | { readonly type: "message"; readonly monitorId: number; readonly atMs: number; readonly message: string; readonly category: ErrorCategory | null; readonly locations: readonly string[] }
-  | { readonly type: "location"; readonly monitorId: number; readonly atMs: number; readonly location: string; readonly status: string; readonly message: string | null }
+  | {
+      readonly type: "message";
+      readonly monitorId: number;
+      readonly atMs: number;
+      readonly message: string;
+      readonly category: ErrorCategory | null;
+      readonly locations: readonly string[];
+    }
+  | {
+      readonly type: "location";
+      readonly monitorId: number;
+      readonly atMs: number;
+      readonly location: string;
+      readonly status: string;
+      readonly message: string | null;
+    }
   | { readonly type: "close"; readonly monitorId: number; readonly atMs: number };
 
 export interface SinkStore {
+  /** All of it, or nothing when `appliedSeq` is not above what was applied before: a batch may safely come again. */
   apply(batch: SinkBatch): Promise<void>;
   /** 0 before the first batch. */
   appliedSeq(shard: number): Promise<number>;

@@ -1,0 +1,143 @@
+/** Incidents, read and acknowledged; the sink opens and closes them (sink-incidents.ts). */
+import type { Selectable } from "kysely";
+import type { ErrorCategory } from "../../model/verdict.ts";
+import type { Actor, IncidentLevel, IncidentRecord, Incidents } from "./control-plane.ts";
+import { type Database, type Session, statement } from "./database.ts";
+import { insertEvents, toEvent } from "./incident-events.ts";
+import type { Flag, IncidentTable } from "./tables.ts";
+import { fromJson, storableOrNull, toJson } from "./text.ts";
+
+type IncidentRow = Selectable<IncidentTable> & {
+  readonly monitor_name: string;
+  readonly monitor_kind: string;
+  readonly monitor_active: Flag;
+};
+
+const FIND = statement(
+  "find_incident",
+  `select i.*, m.name as monitor_name, m.kind as monitor_kind, m.active as monitor_active
+   from incidents i join monitors m on m.id = i.monitor_id where i.id = ? and i.project_id = ?`,
+);
+
+export function createIncidents({ read, write }: Database): Incidents {
+  return {
+    list: (projectId, { monitorId, limit }) => list(read, projectId, monitorId, limit),
+    find: (projectId, id) => find(read, projectId, id),
+    async events(incidentId, limit, offset) {
+      const ofIncident = read.kysely.selectFrom("incident_events").where("incident_id", "=", incidentId);
+      const rows = await ofIncident.selectAll().orderBy("at_ms").orderBy("id").limit(limit).offset(offset).execute();
+      const { total } = await ofIncident.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+      return { rows: rows.map(toEvent), total };
+    },
+    acknowledge: (projectId, id, nowMs, actor, note) =>
+      write(async (session) => {
+        await acknowledge(session, projectId, id, nowMs, actor, note);
+        return find(session, projectId, id);
+      }),
+    async countOpen() {
+      const { total } = await read.kysely
+        .selectFrom("incidents as i")
+        .innerJoin("monitors as m", "m.id", "i.monitor_id")
+        .where("i.ended_at_ms", "is", null)
+        .where("m.active", "=", 1)
+        .select((of) => of.fn.countAll<number>().as("total"))
+        .executeTakeFirstOrThrow();
+      return total;
+    },
+  };
+}
+
+async function find(session: Session, projectId: number, id: number): Promise<IncidentRecord | undefined> {
+  const row = (await session.query<IncidentRow>(FIND, id, projectId))[0];
+  return row && toIncident(row);
+}
+
+/** Two questions, so that each walks its index and stops at the limit, however many incidents there were. */
+async function list(
+  session: Session,
+  projectId: number,
+  monitorId: number | null,
+  limit: number,
+): Promise<readonly IncidentRecord[]> {
+  const open = await ofActiveMonitors(session, projectId, monitorId)
+    .where("i.ended_at_ms", "is", null)
+    .orderBy((of) => of.case().when("i.level", "=", "down").then(0).else(1).end())
+    .orderBy((of) => of.case().when("i.acknowledged_at_ms", "is", null).then(0).else(1).end())
+    .orderBy("i.started_at_ms", "desc")
+    .orderBy("i.id", "desc")
+    .limit(limit)
+    .execute();
+  const left = limit - open.length;
+  if (left <= 0) return open.map(toIncident);
+  const closed = await ofActiveMonitors(session, projectId, monitorId)
+    .where("i.ended_at_ms", "is not", null)
+    .orderBy("i.started_at_ms", "desc")
+    .orderBy("i.id", "desc")
+    .limit(left)
+    .execute();
+  // One that closed between the two questions is in both: it is listed where it was met first.
+  const seen = new Set(open.map((row) => row.id));
+  return [...open, ...closed.filter((row) => !seen.has(row.id))].map(toIncident);
+}
+
+function ofActiveMonitors(session: Session, projectId: number, monitorId: number | null) {
+  const query = session.kysely
+    .selectFrom("incidents as i")
+    .innerJoin("monitors as m", "m.id", "i.monitor_id")
+    .selectAll("i")
+    .select(["m.name as monitor_name", "m.kind as monitor_kind", "m.active as monitor_active"])
+    .where("i.project_id", "=", projectId)
+    .where("m.active", "=", 1);
+  return monitorId === null ? query : query.where("i.monitor_id", "=", monitorId);
+}
+
+/** Changes nothing when it was done before, by whomever. */
+async function acknowledge(
+  session: Session,
+  projectId: number,
+  id: number,
+  nowMs: number,
+  actor: Actor,
+  note: string | null,
+): Promise<void> {
+  const done = await session.kysely
+    .updateTable("incidents")
+    .set((of) => ({
+      acknowledged_at_ms: nowMs,
+      acknowledged_by: toJson(actor),
+      event_count: of("event_count", "+", 1),
+    }))
+    .where("id", "=", id)
+    .where("project_id", "=", projectId)
+    .where("acknowledged_at_ms", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  if (done === undefined) return;
+  const data = { note: storableOrNull(note) };
+  await insertEvents(session, [
+    {
+      incidentId: id,
+      event: { type: "acknowledged", atMs: nowMs, message: "Incident acknowledged", actor, location: null, data },
+    },
+  ]);
+}
+
+function toIncident(row: IncidentRow): IncidentRecord {
+  return {
+    id: row.id,
+    monitorId: row.monitor_id,
+    monitorName: row.monitor_name,
+    monitorKind: row.monitor_kind,
+    projectId: row.project_id,
+    level: row.level as IncidentLevel,
+    startedAtMs: row.started_at_ms,
+    endedAtMs: row.ended_at_ms,
+    acknowledgedAtMs: row.acknowledged_at_ms,
+    acknowledgedBy: row.acknowledged_by === null ? null : fromJson<Actor>(row.acknowledged_by),
+    errorMessage: row.error_message,
+    errorCategory: row.error_category as ErrorCategory | null,
+    locations: fromJson(row.locations),
+    eventCount: row.event_count,
+    monitorPaused: row.monitor_active === 0,
+  };
+}

@@ -1,0 +1,114 @@
+/** API keys, as hashes, and the rights behind them. */
+import type { Selectable } from "kysely";
+import type { PlanName, Role } from "../../model/plan.ts";
+import type { KeyAccess, KeyKind, KeyRecord, Keys } from "./control-plane.ts";
+import { bulkStatement, type Database, statement } from "./database.ts";
+import { raiseGeneration } from "./generation.ts";
+import type { Flag, Tables } from "./tables.ts";
+import { storable } from "./text.ts";
+
+type KeyRow = Selectable<Tables["api_keys"]>;
+
+interface AccessRow extends KeyRow {
+  readonly user_email: string;
+  readonly user_name: string | null;
+  readonly user_active: Flag;
+  readonly workspace_name: string | null;
+  readonly workspace_plan: PlanName;
+  readonly workspace_suspended: Flag;
+  readonly workspace_created_at_ms: number;
+  readonly role: Role | null;
+}
+
+const ACCESS = statement(
+  "key_access",
+  `select k.*, u.email as user_email, u.name as user_name, u.active as user_active,
+     w.name as workspace_name, w.plan as workspace_plan, w.suspended as workspace_suspended,
+     w.created_at_ms as workspace_created_at_ms, m.role as role
+   from api_keys k
+   join users u on u.id = k.user_id
+   left join workspaces w on w.id = k.organization_id
+   left join memberships m on m.user_id = k.user_id and m.organization_id = k.organization_id
+   where k.id = ?`,
+);
+
+const TOUCH = bulkStatement(
+  "touch_keys",
+  "update api_keys set last_used_at_ms = max(coalesce(last_used_at_ms, 0), ?) where id = ?",
+  `update api_keys k set last_used_at_ms = greatest(coalesce(k.last_used_at_ms, 0), used.at_ms)
+   from unnest($1::bigint[], $2::bigint[]) as used (at_ms, id) where k.id = used.id`,
+);
+
+export function createKeys({ read, write }: Database): Keys {
+  return {
+    create: (input) =>
+      write(async (session) => {
+        const values = {
+          name: storable(input.name),
+          kind: input.kind,
+          user_id: input.userId,
+          organization_id: input.organizationId,
+          active: 1 as const,
+          expires_at_ms: input.expiresAtMs,
+          created_at_ms: input.nowMs,
+        };
+        const { id } = await session.kysely
+          .insertInto("api_keys")
+          .values({ ...values, secret_hash: "", last_used_at_ms: null })
+          .returning("id")
+          .executeTakeFirstOrThrow();
+        const secretHash = input.secretHash(id);
+        const row = await session.kysely
+          .updateTable("api_keys")
+          .set({ secret_hash: secretHash })
+          .where("id", "=", id)
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        await raiseGeneration(session);
+        return toKey(row);
+      }),
+    async access(id) {
+      const row = (await read.query<AccessRow>(ACCESS, id))[0];
+      return row && toAccess(row);
+    },
+    async touch(uses) {
+      if (uses.size === 0) return;
+      // In the order of ids, so that two writers never wait for each other's rows.
+      const rows = [...uses].sort(([a], [b]) => a - b).map(([id, atMs]) => [atMs, id]);
+      await write((session) => session.bulk(TOUCH, rows));
+    },
+  };
+}
+
+function toKey(row: KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind as KeyKind,
+    userId: row.user_id,
+    organizationId: row.organization_id,
+    secretHash: row.secret_hash,
+    active: row.active === 1,
+    expiresAtMs: row.expires_at_ms,
+    createdAtMs: row.created_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
+  };
+}
+
+function toAccess(row: AccessRow): KeyAccess {
+  return {
+    key: toKey(row),
+    user: { id: row.user_id, email: row.user_email, name: row.user_name, active: row.user_active === 1 },
+    workspace:
+      row.organization_id === null || row.workspace_name === null
+        ? null
+        : {
+            id: row.organization_id,
+            name: row.workspace_name,
+            plan: row.workspace_plan,
+            suspended: row.workspace_suspended === 1,
+            createdAtMs: row.workspace_created_at_ms,
+          },
+    role: row.role,
+  };
+}

@@ -1,0 +1,8 @@
+/** THE LIST of migrations. A new one is a new file and one line; one that was released never changes. */
+import type { Kysely } from "kysely";
+import type { Dialect } from "../database.ts";
+import { controlPlane } from "./0001-control-plane.ts";
+
+export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
+  "0001-control-plane": controlPlane,
+};

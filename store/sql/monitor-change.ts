@@ -1,0 +1,76 @@
+/** What a change makes of a monitor, and what its history says about it. Pure. */
+import { isActive, type Monitor, PAUSE_REASONS, type PauseReason } from "../../model/monitor.ts";
+import type { MonitorChange } from "./control-plane.ts";
+import { storable, storableOrNull } from "./text.ts";
+
+/** Fields of a monitor and their names in the API; `settings` speaks for itself, `host` follows from it. */
+const API_NAMES = {
+  name: "name",
+  intervalS: "interval",
+  timeoutS: "timeout",
+  maxRetries: "maxretries",
+  tags: "tags",
+  locations: "locations",
+  disabledLocations: "disabled_locations",
+  notifyOnPartial: "notify_on_partial",
+  sslExpirationDays: "ssl_expiration",
+  domainExpirationDays: "domain_expiration",
+  graceS: "grace",
+} as const satisfies Partial<Record<keyof Monitor, string>>;
+
+export interface ChangedMonitor {
+  readonly monitor: Monitor;
+  /** API names of the fields that differ now, pausing aside. */
+  readonly fields: readonly string[];
+  readonly turned: "paused" | "resumed" | null;
+  /** Whether anything differs at all. */
+  readonly isChanged: boolean;
+}
+
+export function changeMonitor(before: Monitor, change: MonitorChange, nowMs: number): ChangedMonitor {
+  const { addPauseReason, removePauseReasons, ...values } = change;
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  const merged: Monitor = { ...before, ...given };
+  const pauseReasons = changeReasons(before.pauseReasons, addPauseReason, removePauseReasons ?? []);
+  const after: Monitor = { ...merged, name: storable(merged.name), host: storableOrNull(merged.host), pauseReasons };
+  const fields = changedFields(before, after);
+  const isHostChanged = before.host !== after.host;
+  const isChanged = fields.length > 0 || isHostChanged || !isSame(before.pauseReasons, pauseReasons);
+  const turned = turnOf(before, after);
+  const pausedAtMs = turned === null ? before.pausedAtMs : turned === "paused" ? nowMs : null;
+  return { monitor: isChanged ? { ...after, pausedAtMs, updatedAtMs: nowMs } : before, fields, turned, isChanged };
+}
+
+/** Always in the order of the list, each once. */
+function changeReasons(
+  before: readonly PauseReason[],
+  added: PauseReason | undefined,
+  removed: readonly PauseReason[],
+): readonly PauseReason[] {
+  return PAUSE_REASONS.filter((reason) => reason === added || (before.includes(reason) && !removed.includes(reason)));
+}
+
+function turnOf(before: Monitor, after: Monitor): ChangedMonitor["turned"] {
+  if (isActive(before) === isActive(after)) return null;
+  return isActive(after) ? "resumed" : "paused";
+}
+
+function changedFields(before: Monitor, after: Monitor): readonly string[] {
+  const fields: string[] = [];
+  for (const [field, apiName] of Object.entries(API_NAMES)) {
+    const key = field as keyof typeof API_NAMES;
+    if (isSame(before[key], after[key])) continue;
+    // A heartbeat's interval is its period (open-points 18.1.10).
+    fields.push(key === "intervalS" && after.kind === "push" ? "period" : apiName);
+  }
+  const settings = new Set([...Object.keys(before.settings), ...Object.keys(after.settings)]);
+  for (const name of settings) {
+    if (!isSame(before.settings[name], after.settings[name])) fields.push(name);
+  }
+  return fields;
+}
+
+/** Values are plain JSON. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,199 @@
+/** Monitors, read: one, pages, searches, what the plan asks. Changes are in monitor-writes.ts. */
+import { type SelectQueryBuilder, sql } from "kysely";
+import { toProject } from "./accounts.ts";
+import type { MonitorFilter, Monitors, MonitorWithLive } from "./control-plane.ts";
+import { type Database, type Dialect, type Session, statement } from "./database.ts";
+import { readGeneration } from "./generation.ts";
+import {
+  LIVE_COLUMNS,
+  MONITOR_COLUMNS,
+  type MonitorWithLiveRow,
+  toMonitorWithLive,
+  WEBSITE_KINDS,
+} from "./monitor-rows.ts";
+import { createMonitorWrites } from "./monitor-writes.ts";
+import type { LiveTable, MonitorTable, Tables } from "./tables.ts";
+import { caseKey, searchable } from "./text.ts";
+
+const FIND = statement(
+  "find_monitor",
+  `select ${[...MONITOR_COLUMNS, ...LIVE_COLUMNS].join(", ")} from monitors m join live l on l.monitor_id = m.id
+   where m.id = ? and m.project_id = ? and m.deleted_at_ms is null`,
+);
+
+const RECALL = statement(
+  "recall_monitor",
+  `select ${[...MONITOR_COLUMNS, ...LIVE_COLUMNS].join(", ")} from monitors m join live l on l.monitor_id = m.id
+   where m.id = ? and m.deleted_at_ms is null`,
+);
+
+type MonitorQuery = SelectQueryBuilder<Tables & { m: MonitorTable; l: LiveTable }, "m" | "l", object>;
+
+export function createMonitors(database: Database): Monitors {
+  const { read } = database;
+  return {
+    ...createMonitorWrites(database),
+    async find(projectId, id) {
+      const row = (await read.query<MonitorWithLiveRow>(FIND, id, projectId))[0];
+      return row && toMonitorWithLive(row);
+    },
+    list: (projectId, filter) => list(read, projectId, filter),
+    search: (projectIds, text, id, limit, offset) => search(read, projectIds, text, id, limit, offset),
+    async hostExpiry(projectId, host) {
+      const row = await read.kysely
+        .selectFrom("monitors")
+        .select(["ssl_expiration_days as sslExpirationDays", "domain_expiration_days as domainExpirationDays"])
+        .where("project_id", "=", projectId)
+        .where("host", "=", host)
+        .where("kind", "in", WEBSITE_KINDS)
+        .where("deleted_at_ms", "is", null)
+        // All of a host are alike, but where only the other could be set: the one that says more speaks for them.
+        .orderBy(sql`coalesce(ssl_expiration_days, 0) + coalesce(domain_expiration_days, 0)`, "desc")
+        .orderBy("id")
+        .limit(1)
+        .executeTakeFirst();
+      return row ?? null;
+    },
+    async names(projectId) {
+      const rows = await read.kysely
+        .selectFrom("monitors")
+        .select(["id", "name"])
+        .where("project_id", "=", projectId)
+        .where("deleted_at_ms", "is", null)
+        .execute();
+      return new Map(rows.map((row) => [row.id, row.name]));
+    },
+    async deletedSince(projectId, sinceMs) {
+      const rows = await read.kysely
+        .selectFrom("monitors")
+        .select("id")
+        .where("project_id", "=", projectId)
+        .where("deleted_at_ms", ">=", sinceMs)
+        .orderBy("id")
+        .execute();
+      return rows.map((row) => row.id);
+    },
+    async recall(id) {
+      const row = (await read.query<MonitorWithLiveRow>(RECALL, id))[0];
+      return row && toMonitorWithLive(row);
+    },
+    changedSince: (generation) => changedSince(read, generation),
+  };
+}
+
+async function list(session: Session, projectId: number, filter: MonitorFilter) {
+  const matching = filtered(session, projectId, filter);
+  const rows = await matching
+    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .orderBy("m.name_key")
+    .orderBy("m.id")
+    .limit(filter.limit)
+    .offset(filter.offset)
+    .execute();
+  return { rows: rows.map(toMonitorWithLive), total: await countAll(matching, rows.length, filter) };
+}
+
+function filtered(session: Session, projectId: number, filter: MonitorFilter): MonitorQuery {
+  const { family, activeOnly, status, protocol, nameContains } = filter;
+  let query: MonitorQuery = monitorsWithLive(session).where("m.project_id", "=", projectId);
+  if (family !== "all") query = query.where("m.family", "=", family);
+  if (activeOnly) query = query.where("m.active", "=", 1);
+  if (protocol !== null) query = query.where("m.kind", "=", protocol);
+  if (status === "paused") query = query.where("m.active", "=", 0);
+  else if (status !== null) query = query.where("m.active", "=", 1).where("l.status", "=", status);
+  if (nameContains !== null) query = query.where(contains(session.dialect, "m.name_key", caseKey(nameContains)));
+  return query;
+}
+
+async function search(
+  session: Session,
+  projectIds: readonly number[],
+  text: string,
+  id: number | null,
+  limit: number,
+  offset: number,
+) {
+  if (projectIds.length === 0) return { rows: [], total: 0 };
+  const isMatch = contains(session.dialect, "m.search_key", searchable(text));
+  const matching = monitorsWithLive(session)
+    .where("m.project_id", "in", projectIds)
+    .where((of) => (id === null ? isMatch : of.or([isMatch, of("m.id", "=", id)])));
+  const rows = await matching
+    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .orderBy("m.name_key")
+    .orderBy("m.id")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const projects = await session.kysely.selectFrom("projects").selectAll().where("id", "in", projectIds).execute();
+  const byId = new Map(projects.map((row) => [row.id, toProject(row)]));
+  return {
+    rows: rows.map(toMonitorWithLive).flatMap((row) => {
+      const project = byId.get(row.monitor.projectId);
+      return project === undefined ? [] : [{ ...row, project }];
+    }),
+    total: await countAll(matching, rows.length, { limit, offset }),
+  };
+}
+
+function monitorsWithLive(session: Session): MonitorQuery {
+  return session.kysely
+    .selectFrom("monitors as m")
+    .innerJoin("live as l", "l.monitor_id", "m.id")
+    .where("m.deleted_at_ms", "is", null);
+}
+
+/** Matches across all pages; a page that is not full has told it already. */
+async function countAll(
+  matching: MonitorQuery,
+  found: number,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<number> {
+  if (found < page.limit && (found > 0 || page.offset === 0)) return page.offset + found;
+  const { total } = await matching.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return total;
+}
+
+/** Not LIKE: nothing in the text is a wildcard. */
+function contains(dialect: Dialect, column: "m.name_key" | "m.search_key", text: string) {
+  const place = dialect === "sqlite" ? sql`instr` : sql`strpos`;
+  return sql<boolean>`${place}(${sql.ref(column)}, ${text}) > 0`;
+}
+
+async function changedSince(session: Session, generation: number) {
+  // Read first: what commits in between is told now and once more next time.
+  const current = await readGeneration(session);
+  if (!Number.isFinite(generation)) {
+    const rows = await monitorsWithLive(session)
+      .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+      .where("m.active", "=", 1)
+      .orderBy("m.id")
+      .execute();
+    return { generation: current, changed: rows.map(toMonitorWithLive), removedIds: [] };
+  }
+  if (current <= generation) return { generation: current, changed: [], removedIds: [] };
+  const changed: MonitorWithLive[] = [];
+  const removedIds: number[] = [];
+  const states = await session.kysely
+    .selectFrom("monitors")
+    .select("id")
+    .where("generation", ">", generation)
+    .where((of) => of.or([of("active", "=", 0), of("deleted_at_ms", "is not", null)]))
+    .orderBy("id")
+    .execute();
+  for (const { id } of states) removedIds.push(id);
+  const rows = await monitorsWithLive(session)
+    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .where("m.generation", ">", generation)
+    .where("m.active", "=", 1)
+    .orderBy("m.id")
+    .execute();
+  for (const row of rows) changed.push(toMonitorWithLive(row));
+  return { generation: current, changed, removedIds: notIn(removedIds, changed) };
+}
+
+/** A monitor that was resumed between the two questions is in both answers: the later one holds. */
+function notIn(ids: readonly number[], changed: readonly MonitorWithLive[]): readonly number[] {
+  const back = new Set(changed.map(({ monitor }) => monitor.id));
+  return ids.filter((id) => !back.has(id));
+}

@@ -1,0 +1,44 @@
+/** Opens the control plane on SQLite or PostgreSQL and brings its schema up to date. */
+import { createAccounts } from "./accounts.ts";
+import type { ControlPlane } from "./control-plane.ts";
+import { readGeneration } from "./generation.ts";
+import { createHeartbeats } from "./heartbeats.ts";
+import { createHistory } from "./history.ts";
+import { createIncidents } from "./incidents.ts";
+import { createKeys } from "./keys.ts";
+import { createMeta } from "./meta.ts";
+import { createMonitors } from "./monitors.ts";
+import { openPostgres } from "./postgres.ts";
+import { createSinkStore } from "./sink.ts";
+import { openSqlite } from "./sqlite.ts";
+
+/** Where it is: the path of an SQLite file in an existing folder, or `postgres://…`. Plain data: it crosses threads. */
+export type SqlPlace = { readonly file: string } | { readonly url: string };
+
+export interface ControlPlaneOptions {
+  /**
+   * `api`: a commit waits for the disk, because somebody was answered. `sink`: it does not, because results are replayed from the
+   * spool. PostgreSQL always waits.
+   */
+  readonly role: "api" | "sink";
+}
+
+/** @throws StoreError, one line that says what to do, when the store cannot be used; nothing is half-written then */
+export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOptions): Promise<ControlPlane> {
+  const database =
+    "url" in place ? await openPostgres(place.url) : await openSqlite({ file: place.file, durable: role === "api" });
+  return {
+    dialect: database.dialect,
+    accounts: createAccounts(database),
+    keys: createKeys(database),
+    monitors: createMonitors(database),
+    incidents: createIncidents(database),
+    history: createHistory(database),
+    heartbeats: createHeartbeats(database),
+    sink: createSinkStore(database),
+    meta: createMeta(database),
+    generation: () => readGeneration(database.read),
+    ping: () => database.ping(),
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,250 @@
+/**
+ * Incident changes of a batch: folded in memory over the incidents that are open, then written with a few statements, however
+ * many monitors fail at once. At most one incident of a monitor is open.
+ */
+import type { ErrorCategory } from "../../model/verdict.ts";
+import { type IncidentChange, type IncidentLevel, SYSTEM_ACTOR } from "./control-plane.ts";
+import { bulkStatement, type Session, statement } from "./database.ts";
+import { insertEvents, type NewIncidentEvent } from "./incident-events.ts";
+import { fromJson, storable, toJson } from "./text.ts";
+
+/** An incident while a batch is folded; one without an id is not in the database yet. */
+export interface IncidentDraft {
+  readonly id: number | null;
+  readonly monitorId: number;
+  readonly projectId: number;
+  readonly startedAtMs: number;
+  level: IncidentLevel;
+  endedAtMs: number | null;
+  errorMessage: string;
+  errorCategory: ErrorCategory | null;
+  locations: readonly string[];
+  /** Those that this batch adds. */
+  readonly events: NewIncidentEvent[];
+}
+
+/** @returns every incident that the changes touch, those of one monitor in the order of their start */
+export function foldIncidentChanges(
+  changes: readonly IncidentChange[],
+  projectOf: ReadonlyMap<number, number>,
+  open: ReadonlyMap<number, IncidentDraft>,
+): readonly IncidentDraft[] {
+  const current = new Map(open);
+  const touched = new Set<IncidentDraft>();
+  for (const change of changes) {
+    const projectId = projectOf.get(change.monitorId);
+    if (projectId === undefined) continue;
+    const incident = current.get(change.monitorId);
+    if (incident === undefined) {
+      if (change.type !== "open") continue;
+      const opened = openIncident(change, projectId);
+      current.set(change.monitorId, opened);
+      touched.add(opened);
+      continue;
+    }
+    changeIncident(incident, change);
+    touched.add(incident);
+    if (incident.endedAtMs !== null) current.delete(change.monitorId);
+  }
+  return [...touched];
+}
+
+type Change<Type extends IncidentChange["type"]> = Extract<IncidentChange, { type: Type }>;
+
+function openIncident(change: Change<"open">, projectId: number): IncidentDraft {
+  const { monitorId, atMs, level, message, category, locations } = change;
+  const opened = event("opened", atMs, `Incident opened: ${level}`, { level, error_message: message });
+  return {
+    id: null,
+    monitorId,
+    projectId,
+    startedAtMs: Math.round(atMs),
+    level,
+    endedAtMs: null,
+    errorMessage: message,
+    errorCategory: category,
+    locations,
+    events: [opened],
+  };
+}
+
+function changeIncident(incident: IncidentDraft, change: IncidentChange): void {
+  switch (change.type) {
+    // One is open already: only what is worse is taken over.
+    case "open":
+      if (change.level === "down") raise(incident, change);
+      describe(incident, change);
+      return;
+    case "raise":
+      raise(incident, change);
+      describe(incident, change);
+      return;
+    case "message":
+      describe(incident, change);
+      return;
+    case "location": {
+      const data = { status: change.status, error_message: change.message };
+      incident.events.push({
+        ...event("location_changed", change.atMs, `Location ${change.location}: ${change.status}`, data),
+        location: change.location,
+      });
+      return;
+    }
+    case "close": {
+      incident.endedAtMs = Math.max(Math.round(change.atMs), incident.startedAtMs);
+      const durationS = Math.floor((incident.endedAtMs - incident.startedAtMs) / 1_000);
+      incident.events.push(event("recovered", change.atMs, "Incident recovered", { duration_seconds: durationS }));
+      return;
+    }
+  }
+}
+
+function raise(incident: IncidentDraft, { atMs }: { readonly atMs: number }): void {
+  if (incident.level === "down") return;
+  incident.level = "down";
+  incident.events.push(
+    event("level_changed", atMs, "Level changed from degraded to down", { from: "degraded", to: "down" }),
+  );
+}
+
+function describe(incident: IncidentDraft, change: Change<"open" | "raise" | "message">): void {
+  incident.errorMessage = change.message;
+  incident.errorCategory = change.category;
+  incident.locations = change.locations;
+}
+
+function event(
+  type: NewIncidentEvent["type"],
+  atMs: number,
+  message: string,
+  data: Readonly<Record<string, unknown>>,
+): NewIncidentEvent {
+  return { type, atMs: Math.round(atMs), message, actor: SYSTEM_ACTOR, location: null, data };
+}
+
+/** Ids come as one JSON or array value, so that the statement is one, however many there are. */
+const MONITORS = {
+  sqlite: statement(
+    "sink_monitors",
+    `select id, project_id from monitors where id in (select value from json_each(?)) and deleted_at_ms is null`,
+  ),
+  // Held, so that a monitor that is being deleted gets no incident afterwards; in one order, so that nobody waits in a circle.
+  postgres: statement(
+    "sink_monitors",
+    `select id, project_id from monitors where id in (select value::bigint from json_array_elements_text(?::json))
+     and deleted_at_ms is null order by id for share`,
+  ),
+};
+const OPEN = {
+  sqlite: statement(
+    "sink_open_incidents",
+    `select * from incidents where ended_at_ms is null and monitor_id in (select value from json_each(?))`,
+  ),
+  postgres: statement(
+    "sink_open_incidents",
+    `select * from incidents where ended_at_ms is null
+     and monitor_id in (select value::bigint from json_array_elements_text(?::json)) order by id for update`,
+  ),
+};
+
+const UPDATE = bulkStatement(
+  "sink_update_incident",
+  `update incidents set level = ?, ended_at_ms = ?, error_message = ?, error_category = ?, locations = ?,
+     event_count = event_count + ? where id = ?`,
+  `update incidents i set level = n.level, ended_at_ms = n.ended_at_ms, error_message = n.error_message,
+     error_category = n.error_category, locations = n.locations, event_count = i.event_count + n.events
+   from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::int[], $7::bigint[])
+     as n (level, ended_at_ms, error_message, error_category, locations, events, id)
+   where i.id = n.id`,
+);
+
+/** Rows of one insert; ten values each stay below SQLite's 32,766 parameters. */
+const ROWS_PER_INSERT = 500;
+
+interface OpenRow {
+  readonly id: number;
+  readonly monitor_id: number;
+  readonly project_id: number;
+  readonly level: IncidentLevel;
+  readonly started_at_ms: number;
+  readonly error_message: string;
+  readonly error_category: ErrorCategory | null;
+  readonly locations: string;
+}
+
+export async function applyIncidentChanges(session: Session, changes: readonly IncidentChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const ids = JSON.stringify([...new Set(changes.map((change) => change.monitorId))]);
+  const monitors = await session.query<{ id: number; project_id: number }>(MONITORS[session.dialect], ids);
+  const rows = await session.query<OpenRow>(OPEN[session.dialect], ids);
+  const projectOf = new Map(monitors.map((row) => [row.id, row.project_id]));
+  const open = new Map(rows.map((row) => [row.monitor_id, toDraft(row)]));
+  const drafts = foldIncidentChanges(changes, projectOf, open);
+  // Those that were open end before new ones begin, for the sake of the unique index.
+  await session.bulk(
+    UPDATE,
+    drafts.flatMap((draft) => (draft.id === null ? [] : [updateValues(draft, draft.id)])),
+  );
+  const ids2 = await insertDrafts(
+    session,
+    drafts.filter((draft) => draft.id === null),
+  );
+  await insertEvents(
+    session,
+    drafts.flatMap((draft) => {
+      const incidentId = draft.id ?? ids2.get(draft);
+      return incidentId === undefined ? [] : draft.events.map((added) => ({ incidentId, event: added }));
+    }),
+  );
+}
+
+function toDraft(row: OpenRow): IncidentDraft {
+  return {
+    id: row.id,
+    monitorId: row.monitor_id,
+    projectId: row.project_id,
+    startedAtMs: row.started_at_ms,
+    level: row.level,
+    endedAtMs: null,
+    errorMessage: row.error_message,
+    errorCategory: row.error_category,
+    locations: fromJson(row.locations),
+    events: [],
+  };
+}
+
+function updateValues(draft: IncidentDraft, id: number) {
+  const { level, endedAtMs, errorMessage, errorCategory, locations, events } = draft;
+  return [level, endedAtMs, storable(errorMessage), errorCategory, toJson(locations), events.length, id];
+}
+
+/** @returns their ids: given in the order of the rows, so those of one monitor are in the order of their start */
+async function insertDrafts(
+  session: Session,
+  drafts: readonly IncidentDraft[],
+): Promise<ReadonlyMap<IncidentDraft, number>> {
+  const idsOf = new Map<number, number[]>();
+  for (let start = 0; start < drafts.length; start += ROWS_PER_INSERT) {
+    const rows = drafts.slice(start, start + ROWS_PER_INSERT).map((draft) => ({
+      monitor_id: draft.monitorId,
+      project_id: draft.projectId,
+      level: draft.level,
+      started_at_ms: draft.startedAtMs,
+      ended_at_ms: draft.endedAtMs,
+      acknowledged_at_ms: null,
+      acknowledged_by: null,
+      error_message: storable(draft.errorMessage),
+      error_category: draft.errorCategory,
+      locations: toJson(draft.locations),
+      event_count: draft.events.length,
+    }));
+    const made = await session.kysely.insertInto("incidents").values(rows).returning(["id", "monitor_id"]).execute();
+    for (const row of made) idsOf.set(row.monitor_id, [...(idsOf.get(row.monitor_id) ?? []), row.id]);
+  }
+  for (const ids of idsOf.values()) ids.sort((a, b) => b - a);
+  return new Map(drafts.flatMap((draft) => toPair(draft, idsOf.get(draft.monitorId)?.pop())));
+}
+
+function toPair(draft: IncidentDraft, id: number | undefined): readonly (readonly [IncidentDraft, number])[] {
+  return id === undefined ? [] : [[draft, id]];
+}

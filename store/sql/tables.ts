@@ -1,0 +1,190 @@
+/**
+ * The schema as the query builder sees it; migrations/ makes it, schema.*.sql shows it. Times are Unix ms, booleans 0 or 1,
+ * lists and objects JSON text.
+ */
+import type { Generated } from "kysely";
+
+export type Flag = 0 | 1;
+
+export interface Tables {
+  readonly meta: MetaTable;
+  readonly generation: GenerationTable;
+  readonly users: UserTable;
+  readonly workspaces: WorkspaceTable;
+  readonly memberships: MembershipTable;
+  readonly projects: ProjectTable;
+  readonly api_keys: KeyTable;
+  readonly monitors: MonitorTable;
+  readonly live: LiveTable;
+  readonly heartbeats: HeartbeatTable;
+  readonly heartbeat_inbox: InboxTable;
+  readonly incidents: IncidentTable;
+  readonly incident_events: IncidentEventTable;
+  readonly history: HistoryTable;
+  readonly sink_shards: SinkShardTable;
+}
+
+interface MetaTable {
+  name: string;
+  value: string;
+}
+
+/** One row, id 1. */
+interface GenerationTable {
+  id: number;
+  value: number;
+}
+
+interface UserTable {
+  id: Generated<number>;
+  email: string;
+  /** Lowercased, unique. */
+  email_key: string;
+  name: string | null;
+  active: Flag;
+  created_at_ms: number;
+}
+
+interface WorkspaceTable {
+  id: Generated<number>;
+  name: string;
+  plan: string;
+  suspended: Flag;
+  created_at_ms: number;
+}
+
+interface MembershipTable {
+  organization_id: number;
+  user_id: number;
+  role: string;
+  created_at_ms: number;
+}
+
+interface ProjectTable {
+  id: Generated<number>;
+  organization_id: number;
+  name: string;
+  active: Flag;
+  created_at_ms: number;
+}
+
+interface KeyTable {
+  id: Generated<number>;
+  name: string;
+  kind: string;
+  user_id: number;
+  organization_id: number | null;
+  secret_hash: string;
+  active: Flag;
+  expires_at_ms: number | null;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+}
+
+export interface MonitorTable {
+  id: Generated<number>;
+  project_id: number;
+  organization_id: number;
+  name: string;
+  name_key: string;
+  search_key: string;
+  kind: string;
+  family: string;
+  settings: string;
+  interval_s: number;
+  timeout_s: number;
+  max_retries: number;
+  tags: string;
+  pause_reasons: string;
+  /** 1 when there is no pause reason. */
+  active: Flag;
+  paused_at_ms: number | null;
+  locations: string;
+  disabled_locations: string;
+  notify_on_partial: Flag;
+  host: string | null;
+  ssl_expiration_days: number | null;
+  domain_expiration_days: number | null;
+  grace_s: number | null;
+  subscription_id: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  /** Set: a tombstone. */
+  deleted_at_ms: number | null;
+  /** The generation that its latest change raised. */
+  generation: number;
+}
+
+/** One row per monitor that is not deleted. */
+export interface LiveTable {
+  monitor_id: number;
+  status: string;
+  last_checked_at_ms: number | null;
+  latency_ms: number | null;
+  connect_ms: number | null;
+  region: string | null;
+  lateness_ms: number | null;
+  seq: number;
+  last_row_status: string | null;
+  certificate_valid: Flag | null;
+  certificate_expires_at_ms: number | null;
+  location_states: string;
+  error_message: string | null;
+}
+
+interface HeartbeatTable {
+  monitor_id: number;
+  token_hash: string;
+  token_sealed: string;
+  last_call_at_ms: number | null;
+}
+
+interface InboxTable {
+  id: Generated<number>;
+  monitor_id: number;
+  at_ms: number;
+  up: Flag;
+  message: string | null;
+  ping_ms: number | null;
+}
+
+export interface IncidentTable {
+  id: Generated<number>;
+  monitor_id: number;
+  project_id: number;
+  level: string;
+  started_at_ms: number;
+  ended_at_ms: number | null;
+  acknowledged_at_ms: number | null;
+  acknowledged_by: string | null;
+  error_message: string;
+  error_category: string | null;
+  locations: string;
+  event_count: number;
+}
+
+export interface IncidentEventTable {
+  id: Generated<number>;
+  incident_id: number;
+  type: string;
+  at_ms: number;
+  message: string;
+  actor: string;
+  location: string | null;
+  data: string;
+}
+
+interface HistoryTable {
+  id: Generated<number>;
+  monitor_id: number;
+  type: string;
+  at_ms: number;
+  message: string;
+  actor: string;
+}
+
+/** Up to which spool sequence results are applied, by shard. */
+interface SinkShardTable {
+  shard: number;
+  applied_seq: number;
+}
