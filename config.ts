@@ -11,7 +11,12 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 const list = z
   .string()
   .default("")
-  .transform((text) => text.split(",").map((word) => word.trim()).filter((word) => word !== ""));
+  .transform((text) =>
+    text
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== ""),
+  );
 const optionalText = z
   .string()
   .optional()
@@ -91,7 +96,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   }
   const given = parsed.data;
   if (given.SONDE_DATABASE_URL !== null && given.SONDE_SEALING_KEY_FILE === null) {
-    throw new ConfigError("SONDE_SEALING_KEY_FILE is required when SONDE_DATABASE_URL is set: the key must not live beside one machine's data");
+    throw new ConfigError(
+      "SONDE_SEALING_KEY_FILE is required when SONDE_DATABASE_URL is set: the key must not live beside one machine's data",
+    );
   }
   return {
     host: given.SONDE_HOST,
@@ -138,7 +145,9 @@ function readSetting(setting: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigError(`${setting}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+    throw new ConfigError(
+      `${setting}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`,
+    );
   }
 }
 
@@ -150,3 +159,42 @@ function readPlans(path: string): unknown {
     throw new ConfigError(`SONDE_PLANS: ${path} is not valid JSON`);
   }
 }
+
+/** Where the command line finds a running service, and as whom it asks. */
+export interface ClientConfig {
+  /** Without a trailing slash and without /api/v1. */
+  readonly url: string;
+  readonly key: string | null;
+  /** `prj_1` or `1`; null: the default project of the key. */
+  readonly project: string | null;
+}
+
+/** Words on the command line win over the environment; without either, the service and the key of the data folder here. */
+export function loadClientConfig(
+  words: { readonly url?: string; readonly key?: string; readonly project?: string },
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ClientConfig {
+  const url =
+    words.url ??
+    env.SONDE_URL ??
+    env.SONDE_BASE_URL ??
+    `http://${env.SONDE_HOST ?? "127.0.0.1"}:${env.SONDE_PORT ?? "8080"}`;
+  if (!URL.canParse(url))
+    throw new ConfigError(`${url} is not a URL: give --url or SONDE_URL, such as http://127.0.0.1:8080`);
+  return {
+    url: url.replace(/\/+$/, "").replace(/\/api\/v1$/, ""),
+    key: words.key ?? env.SONDE_KEY ?? readOwnerKey(env.SONDE_DATA_DIR ?? "./data"),
+    project: words.project ?? env.SONDE_PROJECT ?? null,
+  };
+}
+
+function readOwnerKey(dataDir: string): string | null {
+  try {
+    return readFileSync(resolve(dataDir, OWNER_KEY_FILE), "utf8").trim();
+  } catch {
+    return null;
+  }
+}
+
+/** In the data folder: the key of the first start, 0600. */
+export const OWNER_KEY_FILE = "owner.key";

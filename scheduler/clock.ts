@@ -27,7 +27,7 @@ export interface PlanClock {
 
 export function createPlanClock(clocks: Clocks): PlanClock {
   let offsetMs = clocks.wallNowMs() - clocks.monotonicNowMs();
-  let latestMs = 0;
+  let latestMs = Number.NEGATIVE_INFINITY;
   return {
     nowMs() {
       latestMs = Math.max(latestMs, clocks.monotonicNowMs() + offsetMs);
@@ -37,7 +37,7 @@ export function createPlanClock(clocks: Clocks): PlanClock {
       const movedMs = clocks.wallNowMs() - clocks.monotonicNowMs() - offsetMs;
       offsetMs += movedMs;
       if (Math.abs(movedMs) <= CLOCK_STEP_MS) return 0;
-      latestMs = 0;
+      latestMs = Number.NEGATIVE_INFINITY;
       return movedMs;
     },
   };

@@ -25,7 +25,13 @@ const SECOND_LOOKS_LIMIT = 16;
 const SECOND_LOOKS_WAITING = 256;
 
 /** Verdicts that our own crowd can cause; what a target said in so many words is believed at once. */
-const CROWD_VERDICTS: ReadonlySet<Verdict> = new Set(["timeout", "unreachable", "unresolved", "closed", "handshake-failed"]);
+const CROWD_VERDICTS: ReadonlySet<Verdict> = new Set([
+  "timeout",
+  "unreachable",
+  "unresolved",
+  "closed",
+  "handshake-failed",
+]);
 
 export interface DispatchOptions {
   readonly probers: ProberSet;

@@ -2,22 +2,14 @@
  * Heartbeats: signs of life sent to us. Calls come out of the inbox, missed deadlines out of the wheel; both become outcomes like any
  * other check's, so that status, incidents and rows follow one way (open-points 6.1, 13; design 3.6).
  */
-import type { CheckOutcome } from "../model/result.ts";
+
 import type { Monitor } from "../model/monitor.ts";
+import type { CheckOutcome } from "../model/result.ts";
 import type { InboxRow } from "../store/sql/control-plane.ts";
 
 /** How long a heartbeat may stay silent, ms. */
 export function patienceMs(monitor: Pick<Monitor, "intervalS" | "graceS">): number {
   return (monitor.intervalS + (monitor.graceS ?? 0)) * 1_000;
-}
-
-/**
- * @param lastSignAtMs last call, or creation or resume when there was none
- * @param readyAtMs when this service began to listen: a deadline that fell into our own absence counts from there
- */
-export function firstDeadlineMs(monitor: Pick<Monitor, "intervalS" | "graceS">, lastSignAtMs: number, readyAtMs: number): number {
-  const deadlineAtMs = lastSignAtMs + patienceMs(monitor);
-  return deadlineAtMs >= readyAtMs ? deadlineAtMs : readyAtMs + patienceMs(monitor);
 }
 
 /** A call as an outcome: the ping that the job sent is its latency. */
@@ -32,14 +24,24 @@ export function callOutcome(call: InboxRow, checkId: number): CheckOutcome {
 }
 
 /** A deadline that passed without a call. */
-export function missedOutcome(monitor: Monitor, deadlineAtMs: number, firedAtMs: number, checkId: number): CheckOutcome {
+export function missedOutcome(
+  monitor: Monitor,
+  deadlineAtMs: number,
+  firedAtMs: number,
+  checkId: number,
+): CheckOutcome {
   return {
     ...silentOutcome(checkId, firedAtMs),
     verdict: "timeout",
     latenessMs: Math.max(0, Math.round(firedAtMs - deadlineAtMs)),
     peerAnswered: true,
     message: `No call within ${monitor.intervalS} s and ${monitor.graceS ?? 0} s of grace`,
-    explanation: { stage: null, address: null, peer: null, hint: "Look whether the job ran, and whether it reached heartbeat_url." },
+    explanation: {
+      stage: null,
+      address: null,
+      peer: null,
+      hint: "Look whether the job ran, and whether it reached heartbeat_url.",
+    },
   };
 }
 

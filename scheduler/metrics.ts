@@ -1,7 +1,7 @@
 /** Metrics of the scheduler's thread, in Prometheus' names and units. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { CheckOutcome } from "../model/result.ts";
 import type { Kind } from "../model/kind.ts";
+import type { CheckOutcome } from "../model/result.ts";
 
 /** Seconds; from a tick of the wheel to a whole minute. */
 const LATENESS_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
@@ -34,8 +34,14 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
   backlogRows: ["sonde_sink_backlog_rows", "Outcomes that wait for the sink"],
   spoolBytes: ["sonde_spool_bytes", "Bytes of results that wait on disk for ClickHouse"],
   spoolRows: ["sonde_spool_rows", "Results that wait on disk for ClickHouse"],
-  droppedRows: ["sonde_spool_dropped_rows", "Results without a change of status that were dropped because the spool was full"],
-  skippedTurns: ["sonde_turns_skipped", "Turns that were not taken: the one before still ran, or this process stood still"],
+  droppedRows: [
+    "sonde_spool_dropped_rows",
+    "Results without a change of status that were dropped because the spool was full",
+  ],
+  skippedTurns: [
+    "sonde_turns_skipped",
+    "Turns that were not taken: the one before still ran, or this process stood still",
+  ],
   secondLooks: ["sonde_second_looks", "Failures of a crowded moment that were run again before they counted"],
   unfitProbers: ["sonde_probers_unfit", "Probers that do not trust their own measurements"],
   openIncidents: ["sonde_incidents_open", "Open incidents"],
@@ -44,7 +50,12 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
 export function createMetrics(): SchedulerMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const checks = new Counter({ name: "sonde_checks_total", help: "Finished checks", labelNames: ["kind", "verdict"], registers });
+  const checks = new Counter({
+    name: "sonde_checks_total",
+    help: "Finished checks",
+    labelNames: ["kind", "verdict"],
+    registers,
+  });
   const lateness = new Histogram({
     name: "sonde_check_lateness_seconds",
     help: "Started minus due",

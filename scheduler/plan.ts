@@ -3,7 +3,7 @@
  */
 import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
-import { ANY_LOCATION } from "../model/monitor.ts";
+import { enabledLocations } from "../model/monitor.ts";
 import type { Entry } from "./entry.ts";
 import type { Gate, GateBook } from "./gates.ts";
 import { phaseOf } from "./spread.ts";
@@ -131,12 +131,6 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
       return byMonitor.size;
     },
   };
-}
-
-function enabledLocations(monitor: Monitor): readonly string[] {
-  // A heartbeat comes to us: it has one place, whatever else was chosen.
-  if (monitor.kind === "push") return [ANY_LOCATION];
-  return monitor.locations.filter((location) => !monitor.disabledLocations.includes(location));
 }
 
 function measuresTheSame(before: Monitor, after: Monitor): boolean {

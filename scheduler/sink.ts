@@ -7,10 +7,9 @@
  * A step that fails is tried again with the same batch; meanwhile outcomes wait here, up to a bound, and dispatch is held.
  */
 import type { Logger } from "pino";
-import type { CheckOutcome } from "../model/result.ts";
+import type { LiveState } from "../model/status.ts";
 import type { Spool } from "../store/results/spool.ts";
-import type { SinkStore } from "../store/sql/control-plane.ts";
-import type { Judged, Ledger, Taken } from "./ledger.ts";
+import type { IncidentChange, SinkBatch, SinkStore } from "../store/sql/control-plane.ts";
 
 /** Results wait this long for company, ms; design 3.5 allows 1 s. */
 const BATCH_WAIT_MS = 250;
@@ -21,21 +20,51 @@ const BACKLOG_ROWS = 100_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_LONGEST_MS = 5_000;
 
+/** An outcome that was judged: what must be written of it. */
+export interface SinkItem {
+  readonly monitorId: number;
+  /** Line of the spool. */
+  readonly line: string;
+  readonly incidents: readonly IncidentChange[];
+  /** The heartbeat call that it came from. */
+  readonly inboxId: number | null;
+}
+
+/** What a batch changes in SQL. Live states are those after its last item, so nothing may be judged between its items and this. */
+export function changesOf(
+  items: readonly SinkItem[],
+  live: (monitorId: number) => LiveState | undefined,
+  discardedInboxIds: readonly number[] = [],
+): Omit<SinkBatch, "shard" | "appliedSeq"> {
+  const states = new Map<number, LiveState>();
+  const incidents: IncidentChange[] = [];
+  const drainedInboxIds = [...discardedInboxIds];
+  for (const item of items) {
+    const state = live(item.monitorId);
+    if (state !== undefined) states.set(item.monitorId, state);
+    if (item.incidents.length > 0) incidents.push(...item.incidents);
+    if (item.inboxId !== null) drainedInboxIds.push(item.inboxId);
+  }
+  return { live: [...states.values()], incidents, drainedInboxIds };
+}
+
 export interface SinkOptions {
   readonly shard: number;
-  readonly ledger: Ledger;
   readonly spool: Spool;
   readonly store: SinkStore;
   readonly log: Logger;
-  readonly nowMs: () => number;
+  /** The live state as of the latest judged outcome. */
+  readonly live: (monitorId: number) => LiveState | undefined;
   /** Rows are on disk and in SQL: jobs may be acknowledged, the segment may go to ClickHouse. */
-  readonly onApplied: (rows: number) => void;
+  readonly onApplied: (appliedSeq: number) => void;
   /** The backlog is full (true) or has room again (false). */
   readonly onHold: (isHeld: boolean) => void;
 }
 
 export interface Sink {
-  add(taken: Taken, outcome: CheckOutcome): void;
+  add(item: SinkItem): void;
+  /** An inbox row that belongs to nothing any more. */
+  discard(inboxId: number): void;
   /** Resolves when everything added before is applied. */
   flush(): Promise<void>;
   readonly backlogRows: number;
@@ -44,8 +73,9 @@ export interface Sink {
 }
 
 export function createSink(options: SinkOptions): Sink {
-  const { shard, ledger, spool, store, log } = options;
-  let pending: { readonly taken: Taken; readonly outcome: CheckOutcome }[] = [];
+  const { shard, spool, store, log } = options;
+  let pending: SinkItem[] = [];
+  let discarded: number[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let isHeld = false;
@@ -67,14 +97,13 @@ export function createSink(options: SinkOptions): Sink {
   }
 
   async function writeBatch(): Promise<void> {
-    const batch = pending;
+    const items = pending;
+    const changes = changesOf(items, options.live, discarded);
     pending = [];
-    const judged: Judged = ledger.judge(batch);
-    if (judged.lines.length > 0) {
-      const appliedSeq = await persist("spool", () => spool.append(judged.lines));
-      await persist("control plane", () => store.apply({ shard, appliedSeq, ...judged.changes }));
-    }
-    options.onApplied(judged.lines.length);
+    discarded = [];
+    const appliedSeq = await persist("spool", () => spool.append(items.map((item) => item.line)));
+    await persist("control plane", () => store.apply({ shard, appliedSeq, ...changes }));
+    options.onApplied(appliedSeq);
   }
 
   function updateHold(): void {
@@ -104,10 +133,13 @@ export function createSink(options: SinkOptions): Sink {
   }
 
   return {
-    add(taken, outcome) {
-      pending.push({ taken, outcome });
+    add(item) {
+      pending.push(item);
       updateHold();
       arm();
+    },
+    discard(inboxId) {
+      discarded.push(inboxId);
     },
     async flush() {
       while (pending.length > 0 || writing !== undefined) await write();

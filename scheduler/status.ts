@@ -15,5 +15,7 @@ export interface SchedulerStatus {
   readonly metrics: string;
 }
 
-export type FromScheduler = { readonly type: "status"; readonly status: SchedulerStatus } | { readonly type: "stopped" };
+export type FromScheduler =
+  | { readonly type: "status"; readonly status: SchedulerStatus }
+  | { readonly type: "stopped" };
 export type ToScheduler = { readonly type: "stop" };

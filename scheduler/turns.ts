@@ -3,11 +3,12 @@
  * Turns that nobody could take (a freeze, a check that still runs) are counted and not made up for.
  */
 import type { Entry } from "./entry.ts";
+import { patienceMs } from "./heartbeats.ts";
 import { nextDue } from "./spread.ts";
-import type { Wheel } from "./wheel.ts";
+import { createWheel } from "./wheel.ts";
 
 export interface TurnsOptions {
-  readonly wheel: Wheel;
+  readonly nowMs: number;
   readonly entry: (id: number) => Entry | undefined;
   /** Starts a check's turn; false when the turn before is not over. */
   readonly begin: (entry: Entry, turnAtMs: number) => boolean;
@@ -25,12 +26,14 @@ export interface Turns {
   clear(entry: Entry): void;
   /** Takes all turns that are due. */
   advance(nowMs: number): void;
+  /** The clock was set: everything goes to its phase anew, without a burst. */
+  restart(entries: Iterable<Entry>, nowMs: number): void;
   /** Turns that were not taken since the start. */
   readonly skipped: number;
 }
 
 export function createTurns(options: TurnsOptions): Turns {
-  const { wheel } = options;
+  let wheel = createWheel(options.nowMs);
   let skipped = 0;
 
   function set(entry: Entry, atMs: number): void {
@@ -45,6 +48,10 @@ export function createTurns(options: TurnsOptions): Turns {
     entry.nextTurnAtMs = Number.POSITIVE_INFINITY;
   }
 
+  function settle(entry: Entry, afterMs: number): void {
+    set(entry, nextDue(afterMs, entry.intervalMs, entry.phaseMs));
+  }
+
   function take(entry: Entry, nowMs: number): void {
     const dueAtMs = entry.nextTurnAtMs;
     entry.nextTurnAtMs = Number.POSITIVE_INFINITY;
@@ -55,21 +62,29 @@ export function createTurns(options: TurnsOptions): Turns {
     const late = Math.floor((nowMs - dueAtMs) / entry.intervalMs);
     skipped += late;
     if (!options.begin(entry, dueAtMs + late * entry.intervalMs)) skipped += 1;
-    set(entry, nextDue(nowMs, entry.intervalMs, entry.phaseMs));
+    settle(entry, nowMs);
   }
 
   return {
     set,
     clear,
-    settle: (entry, afterMs) => set(entry, nextDue(afterMs, entry.intervalMs, entry.phaseMs)),
+    settle,
     hasten(entry, atMs) {
       if (atMs < entry.nextTurnAtMs) set(entry, atMs);
     },
     advance(nowMs) {
-      for (const id of wheel.advance(nowMs)) {
+      wheel.advance(nowMs, (id) => {
         const entry = options.entry(id);
-        // A turn taken in this very advance may have removed or moved another.
-        if (entry !== undefined && entry.nextTurnAtMs <= nowMs) take(entry, nowMs);
+        if (entry !== undefined) take(entry, nowMs);
+      });
+    },
+    restart(entries, nowMs) {
+      wheel = createWheel(nowMs);
+      for (const entry of entries) {
+        entry.nextTurnAtMs = Number.POSITIVE_INFINITY;
+        // A heartbeat's deadline was reckoned by the clock that was wrong.
+        if (entry.spec === null) set(entry, nowMs + patienceMs(entry.monitor));
+        else settle(entry, nowMs);
       }
     },
     get skipped() {

@@ -25,9 +25,15 @@ export async function prepare() {
 
 function checkNode() {
   const version = process.versions.node.split(".").map(Number);
-  const isOld = OLDEST_NODE.some((part, i) => version[i] < part && OLDEST_NODE.slice(0, i).every((p, j) => version[j] === p));
-  if (isOld) stop(`Node ${process.versions.node} is too old: install Node ${OLDEST_NODE.join(".")} or newer (Node 20 and 24 are tested)`);
-  if (process.platform !== "linux") stop(`this runs on Linux (Debian or Ubuntu), not on ${process.platform}: use the Dockerfile in docker/`);
+  const isOld = OLDEST_NODE.some(
+    (part, i) => version[i] < part && OLDEST_NODE.slice(0, i).every((p, j) => version[j] === p),
+  );
+  if (isOld)
+    stop(
+      `Node ${process.versions.node} is too old: install Node ${OLDEST_NODE.join(".")} or newer (Node 20 and 24 are tested)`,
+    );
+  if (process.platform !== "linux")
+    stop(`this runs on Linux (Debian or Ubuntu), not on ${process.platform}: use the Dockerfile in docker/`);
 }
 
 async function install() {
@@ -35,7 +41,12 @@ async function install() {
   const wanted = hashOf(readFileSync(join(ROOT, "package-lock.json")), process.versions.modules, process.arch);
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   // `npm install` with the lock file installs exactly what is locked, also where a registry lacks other systems' optional packages.
-  await step("installing the pinned dependencies (about two minutes the first time)", "npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"]);
+  await step("installing the pinned dependencies (about two minutes the first time)", "npm", [
+    "install",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ]);
   writeFileSync(stamp, wanted);
 }
 
@@ -45,7 +56,9 @@ function checkNativeModules() {
     const Database = require("better-sqlite3");
     new Database(":memory:").close();
   } catch {
-    stop("better-sqlite3 neither downloaded nor compiled: apt-get install build-essential python3, remove node_modules, and start again");
+    stop(
+      "better-sqlite3 neither downloaded nor compiled: apt-get install build-essential python3, remove node_modules, and start again",
+    );
   }
 }
 
@@ -53,16 +66,24 @@ async function build() {
   const stamp = join(ROOT, "dist", ".sonde-built");
   const wanted = hashOf(...sourceStates());
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  await step("building", process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.build.json"]);
+  await step("building", process.execPath, [
+    join(ROOT, "node_modules/typescript/bin/tsc"),
+    "-p",
+    "tsconfig.build.json",
+  ]);
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   writeFileSync(stamp, wanted);
 }
 
 /** Name, size and time of every source: enough to know whether the last build still holds. */
 function sourceStates() {
-  const top = readdirSync(ROOT).filter((name) => name.endsWith(".ts") || name.startsWith("tsconfig") || name === "package-lock.json");
+  const top = readdirSync(ROOT).filter(
+    (name) => name.endsWith(".ts") || name.startsWith("tsconfig") || name === "package-lock.json",
+  );
   const inside = SOURCE_FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true }).filter((name) => name.endsWith(".ts")).map((name) => join(folder, name)),
+    readdirSync(join(ROOT, folder), { recursive: true })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => join(folder, name)),
   );
   return [...top, ...inside].sort().map((name) => {
     const { size, mtimeMs } = statSync(join(ROOT, name));

@@ -1,0 +1,118 @@
+/** A client of a running service's REST API: what the terminal's commands and the demo ask with. */
+import type { ClientConfig } from "../config.ts";
+import { CommandError } from "./command.ts";
+
+/** Longest wait for an answer, ms. */
+const ANSWER_WITHIN_MS = 15_000;
+
+/** Rows as the API sends them, as far as the terminal shows them. */
+export interface MonitorRow {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly protocol: string;
+  readonly status: string;
+  readonly active: boolean;
+  readonly interval: number | null;
+  readonly latency_ms: number | null;
+  readonly last_checked: string | null;
+  readonly lateness_ms?: number | null;
+}
+
+export interface ResultRowShown {
+  readonly id: string;
+  readonly server_id: string;
+  readonly server_name: string;
+  readonly status: string;
+  readonly latency_ms: number | null;
+  readonly protocol: string;
+  readonly tested_at: string;
+  readonly error_message: string | null;
+  readonly explain?: Readonly<Record<string, unknown>>;
+}
+
+export interface IncidentRow {
+  readonly id: string;
+  readonly server_id: string;
+  readonly server_name: string;
+  readonly status: string;
+  readonly severity: string;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly acknowledged: boolean;
+  readonly error_message: string;
+}
+
+export interface Client {
+  readonly url: string;
+  get<Answer>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<Answer>;
+  post<Answer>(path: string, body: unknown): Promise<Answer>;
+  remove(path: string): Promise<void>;
+}
+
+/** @param config.project null: asked once from the service (the key's default project) */
+export async function connect(config: ClientConfig): Promise<Client> {
+  if (config.key === null) {
+    throw new CommandError(
+      "no key: give --key or SONDE_KEY, or run this beside the data folder of a service (its owner.key is read)",
+    );
+  }
+  const headers: Record<string, string> = { "x-api-key": config.key, accept: "application/json" };
+  if (config.project !== null) headers["x-project-id"] = config.project;
+
+  async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await send(`${config.url}/api/v1${path}`, {
+      method,
+      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    const text = await response.text();
+    const answer = parse(text);
+    if (response.ok) return answer;
+    throw new CommandError(
+      `${method} ${path} was answered ${response.status}: ${messageOf(answer) ?? text.slice(0, 200)}`,
+    );
+  }
+
+  return {
+    url: config.url,
+    get: async <Answer>(path: string, query: Readonly<Record<string, string | number | undefined>> = {}) =>
+      (await ask("GET", path + queryText(query))) as Answer,
+    post: async <Answer>(path: string, body: unknown) => (await ask("POST", path, body)) as Answer,
+    remove: async (path) => {
+      await ask("DELETE", path);
+    },
+  };
+
+  async function send(url: string, options: RequestInit): Promise<Response> {
+    try {
+      return await fetch(url, options);
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      const reason = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
+      throw new CommandError(
+        `no answer from ${config.url} (${reason}): is the service running there? Give --url or SONDE_URL`,
+      );
+    }
+  }
+}
+
+function queryText(query: Readonly<Record<string, string | number | undefined>>): string {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) words.set(name, String(value));
+  return words.size === 0 ? "" : `?${words}`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function messageOf(answer: unknown): string | undefined {
+  if (typeof answer !== "object" || answer === null || !("message" in answer)) return undefined;
+  return String(answer.message);
+}

@@ -1,0 +1,46 @@
+/** `sonde incidents`: stretches of down or degraded. */
+import type { Command } from "commander";
+import type { IncidentRow } from "../client.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { plain, renderTable, shorten } from "../table.ts";
+
+interface Words extends ServiceWords {
+  readonly status?: string;
+  readonly limit?: string;
+}
+
+const MESSAGE_COLUMNS = 50;
+
+export function addIncidents(program: Command): void {
+  addServiceOptions(program.command("incidents"))
+    .description("list the incidents of a running service, open ones first")
+    .option("--status <status>", "only active or recovered ones")
+    .option("--limit <n>", "consider at most so many (1 to 1000)")
+    .addHelpText("after", "\nExample:\n  sonde incidents --status active\n")
+    .action(async (words: Words) => {
+      const client = await connectTo(words);
+      const answer = await client.get<{ incidents: IncidentRow[] }>("/incidents", {
+        status: words.status,
+        limit: words.limit,
+      });
+      if (words.json === true) return printJson(answer);
+      process.stdout.write(`${incidentTable(answer.incidents)}\n`);
+    });
+}
+
+function incidentTable(incidents: readonly IncidentRow[]): string {
+  return renderTable(
+    ["id", "monitor", "name", "status", "severity", "started", "ended", "seen", "message"],
+    incidents.map((incident) => [
+      incident.id,
+      incident.server_id,
+      incident.server_name,
+      incident.status,
+      incident.severity,
+      incident.started_at,
+      incident.ended_at,
+      incident.acknowledged ? "yes" : "no",
+      shorten(plain(incident.error_message), MESSAGE_COLUMNS),
+    ]),
+  );
+}

@@ -1,0 +1,81 @@
+/** `sonde results`: what the latest checks said, and on request why. */
+import type { Command } from "commander";
+import type { ResultRowShown } from "../client.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { plain, renderTable, shorten } from "../table.ts";
+
+interface Words extends ServiceWords {
+  readonly period?: string;
+  readonly limit?: string;
+  readonly failures?: boolean;
+  readonly explain?: boolean;
+}
+
+/** Longest message in the table; `--explain` and `--json` show all of it. */
+const MESSAGE_COLUMNS = 60;
+
+export function addResults(program: Command): void {
+  addServiceOptions(program.command("results"))
+    .argument("[monitor]", "only of this monitor, such as srv_1")
+    .description("show results of a running service, newest first")
+    .option("--period <period>", "15m, 1h, 24h or 7d", "1h")
+    .option("--limit <n>", "at most so many (1 to 1000)", "20")
+    .option("--failures", "only those that were down")
+    .option("--explain", "say why each failed: stage, address tried, phases, the peer's words")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  sonde results --failures --explain\n  sonde results srv_4 --period 24h --json\n",
+    )
+    .action(async (monitor: string | undefined, words: Words) => {
+      const client = await connectTo(words);
+      const path = pathOf(monitor, words.failures === true);
+      const status = monitor !== undefined && words.failures === true ? "down" : undefined;
+      const query = {
+        period: words.period,
+        limit: words.limit,
+        explain: words.explain === true ? 1 : undefined,
+        status,
+      };
+      const answer = await client.get<{ results?: ResultRowShown[]; failures?: ResultRowShown[] }>(path, query);
+      if (words.json === true) return printJson(answer);
+      const rows = answer.results ?? answer.failures ?? [];
+      process.stdout.write(words.explain === true ? explanations(rows) : `${resultTable(rows)}\n`);
+    });
+}
+
+function pathOf(monitor: string | undefined, onlyFailures: boolean): string {
+  if (monitor !== undefined) return `/results/server/${encodeURIComponent(monitor)}`;
+  return onlyFailures ? "/results/failures" : "/results";
+}
+
+function resultTable(rows: readonly ResultRowShown[]): string {
+  return renderTable(
+    ["tested at", "monitor", "name", "kind", "status", "latency ms", "message"],
+    rows.map((row) => [
+      row.tested_at,
+      row.server_id,
+      row.server_name,
+      row.protocol,
+      row.status,
+      row.latency_ms,
+      shorten(plain(row.error_message ?? ""), MESSAGE_COLUMNS),
+    ]),
+  );
+}
+
+function explanations(rows: readonly ResultRowShown[]): string {
+  return rows.map((row) => `${explain(row).join("\n")}\n`).join("\n");
+}
+
+function explain(row: ResultRowShown): readonly string[] {
+  const head = `${row.tested_at}  ${row.server_id}  ${plain(row.server_name)}  ${row.protocol}  ${row.status}`;
+  const facts = Object.entries(row.explain ?? {})
+    .filter(([, value]) => value !== null && value !== "" && value !== undefined)
+    .map(
+      ([name, value]) =>
+        `  ${name.padEnd(12)} ${plain(typeof value === "object" ? JSON.stringify(value) : String(value))}`,
+    );
+  return row.error_message === null
+    ? [head, ...facts]
+    : [head, `  ${"message".padEnd(12)} ${plain(row.error_message)}`, ...facts];
+}

@@ -1,0 +1,66 @@
+/** `sonde up`: API, scheduler and checker in one process. */
+import type { Command } from "commander";
+import { loadConfig } from "../../config.ts";
+import { startDemo } from "../../demo/demo.ts";
+import { createLog, startService } from "../../main.ts";
+import { CommandError } from "../command.ts";
+
+/** A second signal while draining ends at once; the number is the shell's for SIGINT. */
+const INTERRUPTED = 130;
+
+export function addUp(program: Command): void {
+  program
+    .command("up")
+    .description("start everything in one process on this machine")
+    .option("--demo", "bring up local targets of every kind, watch them, and show a live table")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  sonde up\n  SONDE_PORT=9000 SONDE_DATA_DIR=/var/lib/sonde sonde up\n  npm start -- --demo\n",
+    )
+    .action(async ({ demo }: { demo?: boolean }) => up(demo === true));
+}
+
+async function up(isDemo: boolean): Promise<void> {
+  const config = loadConfig();
+  const demo = isDemo ? await startDemo(config) : undefined;
+  const runConfig = demo?.config ?? config;
+  const service = await startService(runConfig, {
+    log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel),
+    progress: (line) => process.stderr.write(`${line}\n`),
+  });
+  process.stdout.write(banner(service));
+  const stopped = stopOnSignal(async () => {
+    await demo?.close();
+    await service.close();
+  });
+  await demo?.watch(service);
+  await stopped;
+}
+
+function banner(service: {
+  url: string;
+  firstKey: string | null;
+  projectId: number | null;
+  keyFile: string | null;
+}): string {
+  const lines = [`Sonde listens on ${service.url}/api/v1`];
+  if (service.projectId !== null) lines.push(`Project: prj_${service.projectId}`);
+  if (service.firstKey !== null)
+    lines.push(`Key (shown once, kept in ${service.keyFile ?? "owner.key"}): ${service.firstKey}`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** Resolves when the service has drained after SIGTERM or Ctrl-C. */
+function stopOnSignal(close: () => Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isStopping = false;
+    const stop = (): void => {
+      if (isStopping) process.exit(INTERRUPTED);
+      isStopping = true;
+      process.stderr.write("stopping: letting checks end and writing everything down …\n");
+      close().then(resolve, (error: unknown) => reject(new CommandError(`stopping failed: ${String(error)}`)));
+    };
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+  });
+}

@@ -1,0 +1,31 @@
+/** Options that every command of a running service's client has. */
+import type { Command } from "commander";
+import { loadClientConfig } from "../config.ts";
+import { type Client, connect } from "./client.ts";
+
+export interface ServiceWords {
+  readonly url?: string;
+  readonly key?: string;
+  readonly project?: string;
+  readonly json?: boolean;
+}
+
+export function addServiceOptions(command: Command): Command {
+  return command
+    .option("--url <url>", "where the service listens (SONDE_URL)")
+    .option("--key <key>", "API key (SONDE_KEY; otherwise owner.key of the data folder)")
+    .option("--project <id>", "project, such as prj_1 (SONDE_PROJECT; otherwise prj_1)")
+    .option("--json", "print the API's own JSON");
+}
+
+/** The first project of a fresh service, when none is named. */
+const FIRST_PROJECT = "prj_1";
+
+export function connectTo(words: ServiceWords): Promise<Client> {
+  const config = loadClientConfig(words);
+  return connect({ ...config, project: config.project ?? FIRST_PROJECT });
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+/** The command line. Exit code 0 only when what was asked for held. */
+import { Command } from "commander";
+import { VERSION } from "../version.ts";
+import { commands } from "./commands/index.ts";
+
+const program = new Command("sonde")
+  .description("Watches VPN tunnels and uptime targets: checks on schedule, history and incidents behind a REST API.")
+  .version(VERSION)
+  .showHelpAfterError("(add --help for what it understands)");
+for (const add of commands) add(program);
+
+/** Errors whose message already says what to do; anything else is our own mistake and shows where. */
+const PLAIN_ERRORS = new Set(["CommandError", "ConfigError", "DataFolderError", "StoreError", "StartError"]);
+
+try {
+  await program.parseAsync(process.argv);
+} catch (error) {
+  const isPlain = error instanceof Error && PLAIN_ERRORS.has(error.name);
+  process.stderr.write(
+    `sonde: ${isPlain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  process.exitCode = 1;
+}

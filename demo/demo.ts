@@ -1,0 +1,176 @@
+/**
+ * The demo: local targets of every kind that needs nothing installed, watched by monitors that are created through the API like
+ * anybody's, so that results can be seen in the first minute.
+ */
+import { type Client, connect, type IncidentRow, type MonitorRow } from "../cli/client.ts";
+import { monitorTable } from "../cli/commands/monitors.ts";
+import type { Config } from "../config.ts";
+import { type DemoTargets, startTargets } from "./targets.ts";
+
+const LOOPBACK = "127.0.0.1";
+/** Marks the demo's monitors, so that the next demo replaces them. */
+const TAG = "demo";
+/** Between two looks, ms; two requests each, well within the plan's 120 a minute. */
+const LOOK_MS = 2_000;
+/** The job's sign of life, ms. */
+const PUSH_MS = 10_000;
+/** The demo's own plan: seconds instead of half minutes, because somebody is watching. */
+const INTERVAL_S = 2;
+
+export interface DemoService {
+  readonly url: string;
+  readonly ownerKey: string | null;
+  readonly projectId: number | null;
+}
+
+export interface Demo {
+  /** The operator's settings with the targets' ports opened in the guard. */
+  readonly config: Config;
+  /** Creates the monitors and shows them until the demo is closed. */
+  watch(service: DemoService): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startDemo(config: Config): Promise<Demo> {
+  const targets = await startTargets();
+  const timers: NodeJS.Timeout[] = [];
+  const business = { ...config.plans.business, shortestIntervalS: INTERVAL_S };
+  return {
+    config: {
+      ...config,
+      allowNets: [...config.allowNets, ...openings(targets)],
+      extraCaPem: [config.extraCaPem, targets.authorityPem].filter((pem) => pem !== null).join("\n"),
+      plans: { ...config.plans, business },
+    },
+    async watch(service) {
+      const client = await connect({
+        url: service.url,
+        key: service.ownerKey,
+        project: `prj_${service.projectId ?? 1}`,
+      });
+      await removeOld(client);
+      const heartbeatUrl = await createMonitors(client, targets);
+      const push = (): void => void fetch(`${heartbeatUrl}?ping=12`).catch(() => {});
+      push();
+      timers.push(setInterval(push, PUSH_MS), setInterval(createLook(client), LOOK_MS));
+    },
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      await targets.close();
+    },
+  };
+}
+
+/** Only these ports of loopback; port 0 is ping, which has none. */
+function openings(targets: DemoTargets): readonly string[] {
+  const { websitePort, keywordPort, tcpPort, dnsPort, flappingPort, hangingPort, expiringPort } = targets;
+  const ports = [websitePort, keywordPort, tcpPort, dnsPort, flappingPort, hangingPort, expiringPort, 0];
+  return ports.map((port) => `${LOOPBACK}/32:${port}`);
+}
+
+async function removeOld(client: Client): Promise<void> {
+  const { servers } = await client.get<{ servers: (MonitorRow & { tags: string[] })[] }>("/servers", {
+    family: "all",
+    limit: 1000,
+  });
+  for (const { id, tags } of servers) if (tags.includes(TAG)) await client.remove(`/servers/${id}`);
+}
+
+/** @returns the address that the demo's job calls */
+async function createMonitors(client: Client, targets: DemoTargets): Promise<string> {
+  const often = { interval: INTERVAL_S, timeout: 10, tags: [TAG] };
+  const bodies = [
+    { type: "http", name: "Website", url: `http://${LOOPBACK}:${targets.websitePort}/`, ...often },
+    {
+      type: "keyword",
+      name: "Shop",
+      url: `http://${LOOPBACK}:${targets.keywordPort}/kettles`,
+      keyword: "In stock",
+      ...often,
+    },
+    { type: "port", name: "Mail port", host: LOOPBACK, port: targets.tcpPort, ...often },
+    {
+      type: "dns",
+      name: "Zone",
+      domain: "demo.sonde.net",
+      host: LOOPBACK,
+      port: targets.dnsPort,
+      keyword: "192.0.2.7",
+      ...often,
+    },
+    { type: "ping", name: "Loopback", host: LOOPBACK, ...often },
+    { type: "http", name: "Flapping site", url: `http://${LOOPBACK}:${targets.flappingPort}/`, ...often },
+    { type: "http", name: "Hanging site", url: `http://${LOOPBACK}:${targets.hangingPort}/`, ...often },
+    {
+      type: "http",
+      name: "Expiring certificate",
+      url: `https://${LOOPBACK}:${targets.expiringPort}/`,
+      ssl_expiration: 7,
+      ...often,
+    },
+  ];
+  for (const body of bodies) await client.post("/servers", body);
+  const job = await client.post<{ heartbeat_url: string }>("/servers", {
+    type: "push",
+    name: "Nightly job",
+    period: 60,
+    tags: [TAG],
+  });
+  return job.heartbeat_url;
+}
+
+/** Draws over itself on a terminal; elsewhere a line for each monitor whose status changed. */
+function createLook(client: Client): () => void {
+  const isTerminal = process.stdout.isTTY === true;
+  const shown = new Map<string, string>();
+  let isLooking = false;
+  return () => {
+    if (isLooking) return;
+    isLooking = true;
+    look(client)
+      .then(({ monitors, incidents }) => {
+        if (isTerminal) process.stdout.write(`\u001b[H\u001b[2J${screen(client.url, monitors, incidents)}\n`);
+        else for (const line of changedLines(monitors, incidents, shown)) process.stdout.write(`${line}\n`);
+      })
+      .catch((error: unknown) =>
+        process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`),
+      )
+      .finally(() => {
+        isLooking = false;
+      });
+  };
+}
+
+async function look(client: Client): Promise<{ monitors: readonly MonitorRow[]; incidents: readonly IncidentRow[] }> {
+  const { servers } = await client.get<{ servers: MonitorRow[] }>("/servers", {
+    family: "all",
+    explain: 1,
+    limit: 1000,
+  });
+  const { incidents } = await client.get<{ incidents: IncidentRow[] }>("/incidents", { status: "active" });
+  return { monitors: servers, incidents };
+}
+
+function screen(url: string, monitors: readonly MonitorRow[], incidents: readonly IncidentRow[]): string {
+  const words = `Sonde at ${url}/api/v1 · ${monitors.length} monitors · ${incidents.length} open incidents · Ctrl-C stops`;
+  return `${words}\n${monitorTable(monitors, incidents)}`;
+}
+
+function changedLines(
+  monitors: readonly MonitorRow[],
+  incidents: readonly IncidentRow[],
+  shown: Map<string, string>,
+): readonly string[] {
+  const open = new Set(incidents.map((incident) => incident.server_id));
+  return monitors.flatMap((monitor) => {
+    const state = `${monitor.status}${open.has(monitor.id) ? ", incident open" : ""}`;
+    if (shown.get(monitor.id) === state) return [];
+    shown.set(monitor.id, state);
+    const latency = monitor.latency_ms === null ? "" : ` in ${monitor.latency_ms} ms`;
+    const late =
+      monitor.lateness_ms === null || monitor.lateness_ms === undefined ? "" : `, ${monitor.lateness_ms} ms late`;
+    return [
+      `${monitor.last_checked ?? "not checked yet"}  ${monitor.name} (${monitor.protocol}): ${state}${latency}${late}`,
+    ];
+  });
+}

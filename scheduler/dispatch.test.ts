@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import type { CheckRun, CheckSpec } from "../engine/check.ts";
+import type { CheckOutcome } from "../model/result.ts";
+import { createDispatch, type Dispatch } from "./dispatch.ts";
+import type { Entry } from "./entry.ts";
+import { entryOf, outcomeOf } from "./fixtures.ts";
+
+interface Scene {
+  readonly dispatch: Dispatch;
+  readonly runs: CheckRun[];
+  readonly forgotten: number[];
+  readonly ended: { readonly entry: Entry; readonly outcome: CheckOutcome; readonly attempt: number }[];
+}
+
+function scene(wasHealthy = true): Scene {
+  const runs: CheckRun[] = [];
+  const forgotten: number[] = [];
+  const ended: Scene["ended"] = [];
+  const dispatch = createDispatch({
+    probers: {
+      define: (_specs: readonly CheckSpec[]) => {},
+      forget: (keys) => forgotten.push(...keys),
+      run: (batch) => runs.push(...batch),
+    },
+    overallLimit: 1_000,
+    nowMs: () => 5_000,
+    wasHealthy: () => wasHealthy,
+    onOutcome: (entry, outcome, attempt) => ended.push({ entry, outcome, attempt }),
+  });
+  return { dispatch, runs, forgotten, ended };
+}
+
+function last(runs: readonly CheckRun[]): number {
+  return runs.at(-1)?.checkId ?? 0;
+}
+
+describe("createDispatch", () => {
+  it("applies an outcome once, and no outcome that it did not ask for", () => {
+    const { dispatch, runs, ended } = scene();
+    dispatch.begin(entryOf(1), 4_990);
+    dispatch.flush();
+    const outcome = outcomeOf(last(runs));
+    dispatch.take([outcome, outcome, outcomeOf(77)]);
+    expect(ended).toHaveLength(1);
+    expect(runs[0]?.dueAtMs).toBe(4_990);
+  });
+
+  it("never runs an entry twice at once", () => {
+    const { dispatch, runs } = scene();
+    const entry = entryOf(1);
+    expect(dispatch.begin(entry, 1)).toBe(true);
+    expect(dispatch.begin(entry, 2)).toBe(false);
+    dispatch.flush();
+    expect(runs).toHaveLength(1);
+  });
+
+  it("looks twice at a failure of a crowded moment before it counts", () => {
+    const { dispatch, runs, ended } = scene();
+    dispatch.begin(entryOf(1), 0);
+    dispatch.flush();
+    dispatch.take([outcomeOf(last(runs), { verdict: "timeout", latenessMs: 400 })]);
+    expect(ended).toHaveLength(0);
+    dispatch.flush();
+    expect(runs).toHaveLength(2);
+    dispatch.take([outcomeOf(last(runs))]);
+    expect(ended.map(({ outcome, attempt }) => [outcome.verdict, attempt])).toEqual([["ok", 2]]);
+  });
+
+  it("believes at once what a target said itself, what happened in quiet, and what was not healthy before", () => {
+    for (const [verdict, latenessMs, wasHealthy] of [
+      ["rejected", 400, true],
+      ["timeout", 0, true],
+      ["timeout", 400, false],
+    ] as const) {
+      const { dispatch, runs, ended } = scene(wasHealthy);
+      dispatch.begin(entryOf(1), 0);
+      dispatch.flush();
+      dispatch.take([outcomeOf(last(runs), { verdict, latenessMs })]);
+      expect(ended).toHaveLength(1);
+    }
+  });
+
+  it("drops the outcome of an entry that was removed, and gives its place back", () => {
+    const { dispatch, runs, ended } = scene();
+    const entry = entryOf(1);
+    dispatch.begin(entry, 0);
+    dispatch.flush();
+    dispatch.abandon(entry);
+    dispatch.take([outcomeOf(last(runs))]);
+    expect(ended).toHaveLength(0);
+    expect(dispatch.running).toBe(0);
+  });
+
+  it("forgets a spec only after the runs that may name it", () => {
+    const { dispatch, runs, forgotten } = scene();
+    dispatch.begin(entryOf(1), 0);
+    dispatch.forget(1);
+    expect(forgotten).toEqual([]);
+    dispatch.flush();
+    expect([runs.length, forgotten]).toEqual([1, [1]]);
+  });
+});

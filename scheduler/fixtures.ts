@@ -1,0 +1,77 @@
+/** Monitors, entries and outcomes for the tests of this folder. */
+import { newLiveState } from "../model/live.ts";
+import type { Monitor } from "../model/monitor.ts";
+import type { CheckOutcome } from "../model/result.ts";
+import type { LiveState } from "../model/status.ts";
+import type { Entry } from "./entry.ts";
+import type { Gate } from "./gates.ts";
+
+export function monitorOf(over: Partial<Monitor> = {}): Monitor {
+  return {
+    id: 1,
+    projectId: 1,
+    organizationId: 1,
+    name: "Site",
+    kind: "http",
+    settings: { url: "http://site.test/" },
+    intervalS: 60,
+    timeoutS: 10,
+    maxRetries: 2,
+    tags: [],
+    pauseReasons: [],
+    pausedAtMs: null,
+    locations: ["any"],
+    disabledLocations: [],
+    notifyOnPartial: false,
+    host: "site.test",
+    sslExpirationDays: null,
+    domainExpirationDays: null,
+    graceS: null,
+    subscriptionId: null,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    ...over,
+  };
+}
+
+export function liveOf(over: Partial<LiveState> = {}): LiveState {
+  return { ...newLiveState(over.monitorId ?? 1), ...over };
+}
+
+export function entryOf(id: number, gates: readonly Gate[] = [], monitor: Monitor = monitorOf({ id })): Entry {
+  return {
+    id,
+    location: "any",
+    monitor,
+    spec: { key: id, kind: monitor.kind, settings: monitor.settings, timeoutMs: monitor.timeoutS * 1_000 },
+    intervalMs: monitor.intervalS * 1_000,
+    phaseMs: 0,
+    gates,
+    held: [],
+    state: "idle",
+    nextTurnAtMs: Number.POSITIVE_INFINITY,
+    turnAtMs: 0,
+    checkId: 0,
+    attempt: 0,
+    lastSignAtMs: 0,
+  };
+}
+
+export function outcomeOf(checkId: number, over: Partial<CheckOutcome> = {}): CheckOutcome {
+  return {
+    checkId,
+    verdict: "ok",
+    startedAtMs: 1_000,
+    latenessMs: 0,
+    durationMs: 5,
+    latencyMs: 5,
+    connectMs: null,
+    peerAnswered: true,
+    message: null,
+    phases: {},
+    explanation: null,
+    certificate: null,
+    domainExpiresAtMs: null,
+    ...over,
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * Ledger: what every monitor remembers between two checks, held in memory by the shard's owner. Judging moves it forward and says what
+ * must be written; nothing is read from a store on the way of a check.
+ */
+import { createResultIds } from "../model/ids.ts";
+import { incidentStep, type OpenIncident } from "../model/incident.ts";
+import { applyCheck, newLiveState } from "../model/live.ts";
+import { ANY_LOCATION, type Monitor } from "../model/monitor.ts";
+import type { CheckOutcome, ResultRow } from "../model/result.ts";
+import { delayAfterS } from "../model/schedule.ts";
+import type { CertificateState, LiveState } from "../model/status.ts";
+import type { IncidentLevel } from "../store/sql/control-plane.ts";
+import type { SinkItem } from "./sink.ts";
+
+/** Whose outcome it is. */
+export interface Taken {
+  readonly monitor: Monitor;
+  readonly location: string;
+  readonly attempt: number;
+  /** The inbox row that this outcome came from; null for checks. */
+  readonly inboxId: number | null;
+}
+
+/** A line of the spool: the row, and what a replay needs beside it. ClickHouse skips the member that it has no column for. */
+interface SpoolLine extends ResultRow {
+  readonly replay: {
+    readonly peer_answered: boolean;
+    readonly certificate: CertificateState | null;
+    readonly inbox_id: number | null;
+  };
+}
+
+export interface JudgedItem extends SinkItem {
+  /** The location's next check comes no later than this, ms from now. */
+  readonly nextWithinMs: number;
+}
+
+export interface Ledger {
+  /** Takes a monitor in, or its new settings; a live state that is known already is newer than the given one, and stays. */
+  set(monitor: Monitor, live: LiveState): void;
+  /** Deleted: nothing will be judged any more. */
+  forget(monitorId: number): void;
+  monitor(monitorId: number): Monitor | undefined;
+  live(monitorId: number): LiveState | undefined;
+  wasChecked(monitorId: number): boolean;
+  wasHealthy(monitorId: number, location: string): boolean;
+  judge(taken: Taken, outcome: CheckOutcome): JudgedItem;
+  /** Judges a line of the spool again, after a death: the same states and incidents come out. Undefined for a monitor that is gone. */
+  rejudge(line: string): SinkItem | undefined;
+  /** The monitor that a line of the spool is about. */
+  monitorOf(line: string): number;
+}
+
+export interface LedgerOptions {
+  readonly shard: number;
+  /** Names this process in the rows. */
+  readonly checker: string;
+  readonly openIncidents: ReadonlyMap<number, IncidentLevel>;
+}
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const monitors = new Map<number, Monitor>();
+  const lives = new Map<number, LiveState>();
+  const open = new Map<number, OpenIncident>();
+  for (const [monitorId, level] of options.openIncidents) open.set(monitorId, { level, failure: null });
+  const nextId = createResultIds(options.shard);
+
+  /** Moves the monitor's memory forward by one outcome. */
+  function advance(monitor: Monitor, location: string, outcome: CheckOutcome) {
+    const before = lives.get(monitor.id) ?? newLiveState(monitor.id);
+    const applied = applyCheck(before, monitor, location, outcome, false);
+    lives.set(monitor.id, applied.live);
+    const step = incidentStep(open.get(monitor.id) ?? null, monitor, before, applied.live, {
+      location,
+      outcome,
+      errorCategory: applied.row.error_category,
+      inMaintenance: false,
+    });
+    if (step.open === null) open.delete(monitor.id);
+    else open.set(monitor.id, step.open);
+    return { applied, incidents: step.changes };
+  }
+
+  function lineOf(
+    taken: Taken,
+    outcome: CheckOutcome,
+    columns: ReturnType<typeof advance>["applied"]["row"],
+  ): SpoolLine {
+    return {
+      id: nextId(outcome.startedAtMs),
+      project_id: taken.monitor.projectId,
+      monitor_id: taken.monitor.id,
+      location: taken.location,
+      checker: options.checker,
+      check_id: outcome.checkId,
+      kind: taken.monitor.kind,
+      tested_at: outcome.startedAtMs,
+      verdict: outcome.verdict,
+      ...columns,
+      lateness_ms: Math.round(outcome.latenessMs),
+      duration_ms: outcome.durationMs,
+      attempt: taken.attempt,
+      phases: JSON.stringify(outcome.phases),
+      explanation: outcome.explanation === null ? "" : JSON.stringify(outcome.explanation),
+      replay: { peer_answered: outcome.peerAnswered, certificate: outcome.certificate, inbox_id: taken.inboxId },
+    };
+  }
+
+  return {
+    set(monitor, live) {
+      monitors.set(monitor.id, monitor);
+      if (!lives.has(monitor.id)) lives.set(monitor.id, live);
+    },
+    forget(monitorId) {
+      monitors.delete(monitorId);
+      lives.delete(monitorId);
+      open.delete(monitorId);
+    },
+    monitor: (monitorId) => monitors.get(monitorId),
+    live: (monitorId) => lives.get(monitorId),
+    wasChecked: (monitorId) => (lives.get(monitorId)?.lastCheckedAtMs ?? null) !== null,
+    wasHealthy: (monitorId, location) => lives.get(monitorId)?.locations[location]?.confirmed === "up",
+    judge(taken, outcome) {
+      const { applied, incidents } = advance(taken.monitor, taken.location, outcome);
+      const state = applied.live.locations[taken.location] ?? { status: "unknown" as const };
+      return {
+        monitorId: taken.monitor.id,
+        line: JSON.stringify(lineOf(taken, outcome, applied.row)),
+        incidents,
+        inboxId: taken.inboxId,
+        nextWithinMs: delayAfterS(state, outcome.verdict, taken.monitor.intervalS) * 1_000,
+      };
+    },
+    rejudge(line) {
+      const row = parseLine(line);
+      const monitor = monitors.get(row.monitor_id);
+      if (monitor === undefined) return undefined;
+      const { incidents } = advance(monitor, row.location, outcomeOf(row));
+      return { monitorId: monitor.id, line, incidents, inboxId: row.replay.inbox_id };
+    },
+    monitorOf: (line) => parseLine(line).monitor_id,
+  };
+}
+
+/** Lines are ours: the spool yields only what it wrote whole. */
+function parseLine(line: string): SpoolLine {
+  return JSON.parse(line) as SpoolLine;
+}
+
+function outcomeOf(row: SpoolLine): CheckOutcome {
+  return {
+    checkId: row.check_id,
+    verdict: row.verdict,
+    startedAtMs: row.tested_at,
+    latenessMs: row.lateness_ms,
+    durationMs: row.duration_ms,
+    latencyMs: row.latency_ms,
+    connectMs: row.connect_ms,
+    peerAnswered: row.replay.peer_answered,
+    message: row.error_message,
+    phases: {},
+    explanation: null,
+    certificate: row.replay.certificate,
+    domainExpiresAtMs: null,
+  };
+}
+
+/** Where heartbeats are judged. */
+export const HEARTBEAT_LOCATION = ANY_LOCATION;

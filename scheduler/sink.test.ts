@@ -1,0 +1,83 @@
+import { pino } from "pino";
+import { describe, expect, it, vi } from "vitest";
+import type { Spool } from "../store/results/spool.ts";
+import type { SinkBatch } from "../store/sql/control-plane.ts";
+import { liveOf } from "./fixtures.ts";
+import { createSink, type SinkItem } from "./sink.ts";
+
+const SILENT = pino({ level: "silent" });
+
+function itemOf(monitorId: number, over: Partial<SinkItem> = {}): SinkItem {
+  return { monitorId, line: `line ${monitorId}`, incidents: [], inboxId: null, ...over };
+}
+
+/** Stores that note what reached them in which order, and fail when told to. */
+function scene(failures: { spool?: number; sql?: number } = {}) {
+  const steps: string[] = [];
+  const batches: SinkBatch[] = [];
+  let left = { spool: failures.spool ?? 0, sql: failures.sql ?? 0 };
+  let seq = 0;
+  const append = async (lines: readonly string[]): Promise<number> => {
+    if (left.spool > 0) {
+      left = { ...left, spool: left.spool - 1 };
+      throw new Error("disk full");
+    }
+    steps.push(`spool ${lines.join(",")}`);
+    seq += lines.length;
+    return seq;
+  };
+  const sink = createSink({
+    shard: 0,
+    spool: { append } as unknown as Spool,
+    store: {
+      appliedSeq: async () => 0,
+      openIncidents: async () => new Map(),
+      async apply(batch) {
+        if (left.sql > 0) {
+          left = { ...left, sql: left.sql - 1 };
+          throw new Error("database away");
+        }
+        steps.push(`sql ${batch.appliedSeq}`);
+        batches.push(batch);
+      },
+    },
+    log: SILENT,
+    live: (monitorId) => liveOf({ monitorId, seq: 7 }),
+    onApplied: (appliedSeq) => steps.push(`applied ${appliedSeq}`),
+    onHold: (isHeld) => steps.push(`hold ${isHeld}`),
+  });
+  return { sink, steps, batches };
+}
+
+describe("createSink", () => {
+  it("writes to the spool, then to SQL, then says so; one batch for what came together", async () => {
+    const { sink, steps, batches } = scene();
+    sink.add(itemOf(1, { inboxId: 9 }));
+    sink.add(itemOf(2));
+    sink.add(itemOf(1));
+    sink.discard(11);
+    await sink.flush();
+    expect(steps).toEqual(["spool line 1,line 2,line 1", "sql 3", "applied 3"]);
+    expect(batches[0]?.live.map((live) => live.monitorId)).toEqual([1, 2]);
+    expect(batches[0]?.drainedInboxIds).toEqual([11, 9]);
+  });
+
+  it("tries a failed step again with the same batch, and what came meanwhile follows", async () => {
+    const { sink, steps } = scene({ spool: 1, sql: 2 });
+    sink.add(itemOf(1));
+    const flushed = sink.flush();
+    await vi.waitFor(() => expect(sink.trouble).toMatch(/^spool: disk full/));
+    sink.add(itemOf(2));
+    await flushed;
+    expect(steps).toEqual(["spool line 1", "sql 1", "applied 1", "spool line 2", "sql 2", "applied 2"]);
+    expect(sink.trouble).toBeNull();
+  });
+
+  it("holds dispatch when the backlog is full and lets it go when there is room", async () => {
+    const { sink, steps } = scene({ spool: 1 });
+    for (let i = 0; i < 102_001; i++) sink.add(itemOf(1, { line: "x" }));
+    expect(steps).toEqual(["hold true"]);
+    await sink.flush();
+    expect(steps.filter((step) => step.startsWith("hold"))).toEqual(["hold true", "hold false"]);
+  });
+});
