@@ -4,6 +4,17 @@
  */
 import type { Period, ResultRow } from "../../model/result.ts";
 import type { RowStatus } from "../../model/status.ts";
+import { StoreError } from "../sql/control-plane.ts";
+
+export class ResultStoreError extends StoreError {
+  /** Whether the same call may succeed later; false when the rows or the query themselves were refused. */
+  readonly retry: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly retry: boolean }) {
+    super(message, options);
+    this.retry = options.retry;
+  }
+}
 
 /** A row as readers get it. */
 export interface StoredResult {
@@ -20,7 +31,15 @@ export interface StoredResult {
 }
 export type ResultDetails = Pick<
   ResultRow,
-  "verdict" | "location" | "checker" | "lateness_ms" | "duration_ms" | "attempt" | "phases" | "explanation" | "error_category"
+  | "verdict"
+  | "location"
+  | "checker"
+  | "lateness_ms"
+  | "duration_ms"
+  | "attempt"
+  | "phases"
+  | "explanation"
+  | "error_category"
 >;
 
 export interface MonitorResults {
@@ -35,18 +54,29 @@ export interface MonitorResults {
 export interface ResultStore {
   /**
    * Inserts a spool segment: newline-separated JSON of ResultRow. Applied once however often it is called with the same token.
-   * @throws StoreError with `retry` false when the rows themselves were refused
+   * @throws ResultStoreError with `retry` false when the rows themselves were refused
    */
   insert(segment: { readonly token: string; readonly lines: Uint8Array; readonly rows: number }): Promise<void>;
   /** Newest first, ties by id, highest first. */
   ofMonitor(query: {
-    readonly projectId: number; readonly monitorId: number; readonly period: Period; readonly status: RowStatus | null;
-    readonly limit: number; readonly offset: number; readonly nowMs: number; readonly details: boolean;
+    readonly projectId: number;
+    readonly monitorId: number;
+    readonly period: Period;
+    readonly status: RowStatus | null;
+    readonly limit: number;
+    readonly offset: number;
+    readonly nowMs: number;
+    readonly details: boolean;
   }): Promise<MonitorResults>;
   ofProject(query: {
-    readonly projectId: number; readonly period: Period; readonly onlyDown: boolean; readonly limit: number; readonly nowMs: number;
+    readonly projectId: number;
+    readonly period: Period;
+    readonly onlyDown: boolean;
+    readonly limit: number;
+    readonly nowMs: number;
     /** Monitors whose rows are hidden because they were deleted. */
-    readonly withoutMonitorIds: readonly number[]; readonly details: boolean;
+    readonly withoutMonitorIds: readonly number[];
+    readonly details: boolean;
   }): Promise<readonly StoredResult[]>;
   /** Answers within two seconds or rejects. */
   ping(): Promise<void>;

@@ -1,0 +1,182 @@
+/**
+ * The embedded engine (chDB) and its connections. A connection is serial, so each kind of work has its own: one writes, one does upkeep,
+ * some read. Settings are fixed when a connection opens. Main thread of the child only: the engine does not survive the end of a worker.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Session } from "chdb";
+import koffi from "koffi";
+import type { Lane, Statement } from "./statement.ts";
+
+export interface EngineOptions {
+  /** Absolute. The engine's own files go into `engine/` in it. */
+  readonly dir: string;
+  readonly database: string;
+  readonly readConnections: number;
+  /** The engine's cap on all its memory; its own default is most of the machine's. */
+  readonly maxMemoryBytes: number;
+}
+
+export interface EngineAnswer {
+  readonly bytes: Uint8Array;
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+  readonly elapsedNs: number;
+}
+
+export interface Engine {
+  run(statement: Statement, body: Buffer, signal: AbortSignal): Promise<EngineAnswer>;
+  /** Ends what runs, so that the process can end: an exit would wait for it. */
+  killAll(): Promise<void>;
+  readonly waiting: number;
+}
+
+/** Signals for which the engine installs handlers that hang for five minutes: ILL, TRAP, ABRT, BUS, FPE, SEGV, TSTP, SYS. */
+const HANDLED_SIGNALS = [4, 5, 6, 7, 8, 11, 20, 31];
+const SIG_DFL = 0;
+
+/** Limits per statement, seconds. */
+const READ_LIMIT_S = 10;
+const WRITE_LIMIT_S = 25;
+const UPKEEP_LIMIT_S = 900;
+/** Statements that wait for a connection of one kind; more are refused at once. */
+const MAX_WAITING = 256;
+const MAX_QUERY_BYTES = 4 * 1024 * 1024;
+
+interface Connection {
+  readonly session: Session;
+  isBusy: boolean;
+}
+
+export function openEngine(options: EngineOptions): Engine {
+  const { dir, database, readConnections } = options;
+  const path = join(dir, "engine");
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const configFile = join(dir, "engine.xml");
+  writeFileSync(configFile, configXml(options.maxMemoryBytes), { mode: 0o600 });
+  const connect = (args: readonly string[]): Connection => {
+    const session = new Session(path, {
+      connectionArgs: [`--config-file=${configFile}`, `--max_query_size=${MAX_QUERY_BYTES}`, ...args],
+    });
+    return { session, isBusy: false };
+  };
+  const write = connect([`--max_execution_time=${WRITE_LIMIT_S}`, "--max_threads=1", "--max_insert_threads=1"]);
+  restoreSignals();
+  write.session.query(`CREATE DATABASE IF NOT EXISTS ${database}`);
+  const upkeep = connect([`--max_execution_time=${UPKEEP_LIMIT_S}`, "--max_threads=1"]);
+  const read = Array.from({ length: readConnections }, () =>
+    connect([`--max_execution_time=${READ_LIMIT_S}`, "--max_threads=2"]),
+  );
+  const killer = connect(["--max_execution_time=5"]);
+  for (const { session } of [write, upkeep, ...read]) session.query(`USE ${database}`);
+  restoreSignals();
+
+  const lanes: Readonly<Record<Lane, LaneQueue>> = {
+    write: createLane([write]),
+    upkeep: createLane([upkeep]),
+    read: createLane(read),
+  };
+  return {
+    run: (statement, body, signal) => lanes[statement.lane].run(signal, (session) => execute(session, statement, body)),
+    async killAll() {
+      // Not SYNC: that one hangs.
+      await killer.session.queryAsync("KILL QUERY WHERE query NOT LIKE '%KILL QUERY%' ASYNC").catch(() => undefined);
+    },
+    get waiting() {
+      return lanes.write.waiting + lanes.upkeep.waiting + lanes.read.waiting;
+    },
+  };
+}
+
+async function execute(session: Session, statement: Statement, body: Buffer): Promise<EngineAnswer> {
+  const { insert, params, sql, format } = statement;
+  if (insert !== undefined) {
+    const { table, columns, format: rowsFormat, settings } = insert;
+    const done = await session.insert({
+      table,
+      values: body,
+      format: rowsFormat as "JSONEachRow",
+      settings,
+      ...(columns === undefined ? {} : { columns }),
+    });
+    return {
+      bytes: new Uint8Array(0),
+      rowsRead: 0,
+      rowsWritten: done.rowsWritten,
+      elapsedNs: Math.round(done.elapsed * 1e9),
+    };
+  }
+  const isBound = Object.keys(params).length > 0;
+  const answer = isBound
+    ? await session.queryBindAsync(sql, params, { format })
+    : await session.queryAsync(sql, { format });
+  return {
+    bytes: answer.bytes(),
+    rowsRead: answer.rowsRead,
+    rowsWritten: 0,
+    elapsedNs: Math.round(answer.elapsed * 1e9),
+  };
+}
+
+interface LaneQueue {
+  run<T>(signal: AbortSignal, act: (session: Session) => Promise<T>): Promise<T>;
+  readonly waiting: number;
+}
+
+/** Statements wait here for a free connection, not in the engine, where each would hold a thread of libuv's pool. */
+function createLane(connections: readonly Connection[]): LaneQueue {
+  const queue: (() => void)[] = [];
+
+  async function acquire(): Promise<Connection> {
+    for (;;) {
+      const free = connections.find(({ isBusy }) => !isBusy);
+      if (free !== undefined) {
+        free.isBusy = true;
+        return free;
+      }
+      if (queue.length >= MAX_WAITING) {
+        throw new Error(
+          `Code: 202. DB::Exception: Too many simultaneous queries: ${MAX_WAITING} wait already. (TOO_MANY_SIMULTANEOUS_QUERIES)`,
+        );
+      }
+      await new Promise<void>((resolve) => queue.push(resolve));
+    }
+  }
+
+  return {
+    async run(signal, act) {
+      const connection = await acquire();
+      try {
+        signal.throwIfAborted();
+        return await act(connection.session);
+      } finally {
+        connection.isBusy = false;
+        queue.shift()?.();
+      }
+    },
+    get waiting() {
+      return queue.length;
+    },
+  };
+}
+
+/** A crash must end the process within a second and with its own code; each first open installs the handlers again. */
+function restoreSignals(): void {
+  const signal = koffi.load(null).func("signal", "void *", ["int", "intptr_t"]);
+  for (const number of HANDLED_SIGNALS) signal(number, SIG_DFL);
+}
+
+/** Caps fit for a part of a small service; merges stay small enough for them. */
+function configXml(maxMemoryBytes: number): string {
+  return `<clickhouse>
+  <max_server_memory_usage>${maxMemoryBytes}</max_server_memory_usage>
+  <mark_cache_size>16777216</mark_cache_size>
+  <uncompressed_cache_size>0</uncompressed_cache_size>
+  <index_mark_cache_size>1048576</index_mark_cache_size>
+  <mmap_cache_size>64</mmap_cache_size>
+  <merge_tree>
+    <max_bytes_to_merge_at_max_space_in_pool>10737418240</max_bytes_to_merge_at_max_space_in_pool>
+  </merge_tree>
+</clickhouse>
+`;
+}

@@ -1,0 +1,100 @@
+/** One run of the front as a child process: started so that it dies with us, told its settings, heard. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import type { FrontConfig, FrontEvent } from "./front.ts";
+
+export interface FrontProcess {
+  readonly pid: number | undefined;
+  /** The port, once it answers there. Rejects with FrontError when it ends before. */
+  readonly ready: Promise<number>;
+  /** How it ended, in words. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Orders it to stop; it answers what it can and ends. */
+  stop(): void;
+  kill(): void;
+}
+
+export interface LaunchOptions {
+  readonly config: FrontConfig;
+  readonly frontFile: URL;
+  /** False where setpriv is missing: then only the end of stdin tells it that we died. */
+  readonly usesSetpriv: boolean;
+  readonly log: Logger;
+  readonly onDisk: (isFull: boolean, freeBytes: number) => void;
+}
+
+export class FrontError extends Error {
+  override readonly name = "FrontError";
+  /** What it said of itself, e.g. EADDRINUSE; `SETPRIV` when that program is missing or too old; empty otherwise. */
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Nothing of our settings is the child's business. Its connections hold a thread of libuv's pool each while they work. */
+const CHILD_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", UV_THREADPOOL_SIZE: "8" };
+/** JavaScript of the front needs little; the engine's memory is not V8's. */
+const NODE_FLAGS = ["--max-old-space-size=256"];
+/** Lines of stderr that are kept for the message when it ends. */
+const KEPT_WORDS = 5;
+
+/** Main thread only: the death signal belongs to the thread that started the child. */
+export function launchFront({ config, frontFile, usesSetpriv, log, onDisk }: LaunchOptions): FrontProcess {
+  const command = [process.execPath, ...NODE_FLAGS, fileURLToPath(frontFile)];
+  const [file = "", ...args] = usesSetpriv ? ["setpriv", "--pdeathsig", "KILL", "--", ...command] : command;
+  const child = spawn(file, args, { env: CHILD_ENV, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.on("error", () => undefined);
+  child.stdin.write(`${JSON.stringify(config)}\n`);
+  const words = hearWords(child, log);
+  let failure: { reason: string; code: string } | undefined;
+
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      failure ??= {
+        reason: `cannot start ${file} (${error.code})`,
+        code: usesSetpriv && error.code === "ENOENT" ? "SETPRIV" : (error.code ?? ""),
+      };
+      resolve(failure.reason);
+    });
+    child.once("close", (code, signal) => {
+      const last = words.at(-1);
+      if (usesSetpriv && last?.startsWith("setpriv:") === true) failure ??= { reason: last, code: "SETPRIV" };
+      resolve(failure?.reason ?? `${signal ?? `exit code ${code}`}${last === undefined ? "" : `: ${last}`}`);
+    });
+  });
+  const ready = new Promise<number>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const event = JSON.parse(line) as FrontEvent;
+      if (event.type === "ready") resolve(event.port);
+      else if (event.type === "failed") failure = event;
+      else onDisk(event.isFull, event.freeBytes);
+    });
+    void ended.then((reason) => reject(new FrontError(reason, failure?.code ?? "")));
+  });
+  ready.catch(() => undefined);
+
+  return {
+    pid: child.pid,
+    ready,
+    ended,
+    stop: () => void child.stdin.end(),
+    kill: () => void child.kill("SIGKILL"),
+  };
+}
+
+function hearWords(child: ChildProcess, log: Logger): readonly string[] {
+  const words: string[] = [];
+  if (child.stderr === null) return words;
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    if (line.trim() === "") return;
+    words.push(line);
+    if (words.length > KEPT_WORDS) words.shift();
+    log.warn({ line }, "results: the embedded ClickHouse says");
+  });
+  return words;
+}

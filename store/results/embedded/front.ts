@@ -1,0 +1,123 @@
+/**
+ * The child process: the embedded engine behind ClickHouse's HTTP interface on loopback.
+ *
+ * stdin: one line of JSON (FrontConfig), then nothing; its end is the order to stop, and also what a dead parent leaves.
+ * stdout: lines of JSON (FrontEvent). stderr: the engine's own words, which its errors often lack.
+ */
+import { statfsSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { claimDataFolder } from "../../data-folder.ts";
+import { layBallast } from "./ballast.ts";
+import { type Engine, openEngine } from "./engine.ts";
+import { createHttpInterface } from "./http-interface.ts";
+import type { Statement } from "./statement.ts";
+
+export interface FrontConfig {
+  readonly dir: string;
+  /** 0: any. */
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly maxMemoryBytes: number;
+  readonly ballastBytes: number;
+}
+
+export type FrontEvent =
+  | { readonly type: "ready"; readonly port: number }
+  /** It cannot start: one line for the operator. */
+  | { readonly type: "failed"; readonly reason: string; readonly code: string }
+  | { readonly type: "disk"; readonly isFull: boolean; readonly freeBytes: number };
+
+const READ_CONNECTIONS = 2;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** How often we look whether a full disk has room again, ms. */
+const ROOM_EVERY_MS = 1_000;
+/** Inserts that run may end within this, ms, when we stop. */
+const STOP_MS = 400;
+
+function tell(event: FrontEvent): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`);
+}
+
+async function main(): Promise<void> {
+  // A terminal's Ctrl-C and a service manager's SIGTERM go to the whole group; our parent still drains into us and then ends stdin.
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => undefined);
+  process.stdout.on("error", () => process.exit(1));
+  const input = createInterface({ input: process.stdin });
+  const config = await new Promise<FrontConfig>((resolve) => {
+    input.once("line", (line) => resolve(JSON.parse(line) as FrontConfig));
+    input.once("close", () => process.exit(0));
+  });
+  try {
+    await serve(config, (stop) => input.once("close", stop));
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    tell({ type: "failed", reason: error instanceof Error ? error.message : String(error), code });
+    process.exit(1);
+  }
+}
+
+async function serve(config: FrontConfig, onStop: (stop: () => void) => void): Promise<void> {
+  const { dir, database } = config;
+  claimDataFolder(dir);
+  const engine = openEngine({
+    dir,
+    database,
+    readConnections: READ_CONNECTIONS,
+    maxMemoryBytes: config.maxMemoryBytes,
+  });
+  const ballast = layBallast(dir, config.ballastBytes);
+  const tellDisk = () => tell({ type: "disk", isFull: ballast.isFreed, freeBytes: freeBytesOf(dir) });
+  if (ballast.isFreed) tellDisk();
+  let inserts = 0;
+
+  async function run(statement: Statement, body: Buffer, signal: AbortSignal) {
+    const isInsert = statement.lane === "write";
+    if (isInsert && ballast.isFreed)
+      throw new Error(
+        "Code: 243. DB::Exception: The disk is full: inserts wait until there is room. (NOT_ENOUGH_SPACE)",
+      );
+    if (isInsert) inserts += 1;
+    try {
+      return await engine.run(statement, body, signal);
+    } catch (error) {
+      if (ballast.onError(error instanceof Error ? error.message : String(error))) tellDisk();
+      throw error;
+    } finally {
+      if (isInsert) inserts -= 1;
+    }
+  }
+
+  const server = createHttpInterface({ ...config, maxBodyBytes: MAX_BODY_BYTES, run });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(config.port, "127.0.0.1", resolve);
+  });
+  const roomTimer = setInterval(() => {
+    if (ballast.restore()) tellDisk();
+  }, ROOM_EVERY_MS);
+  onStop(() => {
+    clearInterval(roomTimer);
+    server.close();
+    void stop(engine, () => inserts);
+  });
+  tell({ type: "ready", port: (server.address() as AddressInfo).port });
+}
+
+/** An exit waits for what runs in the engine, so inserts get a moment and the rest is killed. */
+async function stop(engine: Engine, inserts: () => number): Promise<void> {
+  const until = performance.now() + STOP_MS;
+  while (inserts() > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  await engine.killAll();
+  process.exit(0);
+}
+
+function freeBytesOf(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+}
+
+await main();

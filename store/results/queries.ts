@@ -1,0 +1,121 @@
+/**
+ * The reads, as SQL. Retention is applied here, because merges are lazy: the last day comes whole from `results`; before it, `results`
+ * gives the changes and `recent` the rest of each monitor's newest rows. The three parts do not overlap.
+ */
+
+import { PERIOD_MS } from "../../model/result.ts";
+import { FULL_RETENTION_MS, LONGEST_RETENTION_MS, NEWEST_KEPT } from "../../model/retention.ts";
+import { ROW_STATUSES, type RowStatus } from "../../model/status.ts";
+import type { ResultStore } from "./result-store.ts";
+import { columnsOf, READ_COLUMNS } from "./row.ts";
+
+export type MonitorQuery = Parameters<ResultStore["ofMonitor"]>[0];
+export type ProjectQuery = Parameters<ResultStore["ofProject"]>[0];
+
+/** Newest first: `today` may be enough when it fills the page; undefined when it never is, or when it is all there is. */
+export interface RowsSql {
+  readonly today: string | undefined;
+  readonly whole: string | undefined;
+}
+
+const NEWEST_FIRST = "ORDER BY tested_at DESC, id DESC";
+
+/** Whose rows, and which of them. A row's rank among the newest counts all of its monitor's rows, so the two are apart. */
+interface Scope {
+  readonly owner: string;
+  readonly status: RowStatus | null;
+}
+
+export function monitorRowsSql(database: string, query: MonitorQuery): RowsSql {
+  const page = `${NEWEST_FIRST} LIMIT ${whole(query.limit)} OFFSET ${whole(query.offset)}`;
+  const sql = rowsSql(database, monitorScope(query), windowOf(query), columnsOf(query.details), page);
+  // A later page counts from the start of the whole period.
+  return query.offset > 0 && sql.whole !== undefined ? { today: undefined, whole: sql.whole } : sql;
+}
+
+export function countMonitorSql(database: string, query: MonitorQuery): string {
+  const window = windowOf(query);
+  const scope: Scope = { ...monitorScope(query), status: null };
+  const source = window.hasOlder
+    ? union(database, scope, window)
+    : `${database}.results WHERE ${conditions(scope)} AND ${window.today}`;
+  const total = query.status === null ? "count()" : `countIf(status = ${word(query.status)})`;
+  return `SELECT ${total} AS total, count() AS in_period, countIf(status = 'healthy') AS healthy FROM ${source}`;
+}
+
+export function projectRowsSql(database: string, query: ProjectQuery): RowsSql {
+  const hidden =
+    query.withoutMonitorIds.length === 0
+      ? ""
+      : ` AND monitor_id NOT IN (${query.withoutMonitorIds.map(whole).join(", ")})`;
+  const scope: Scope = {
+    owner: `project_id = ${whole(query.projectId)}${hidden}`,
+    status: query.onlyDown ? "down" : null,
+  };
+  return rowsSql(
+    database,
+    scope,
+    windowOf(query),
+    columnsOf(query.details),
+    `${NEWEST_FIRST} LIMIT ${whole(query.limit)}`,
+  );
+}
+
+function monitorScope({ projectId, monitorId, status }: MonitorQuery): Scope {
+  return { owner: `project_id = ${whole(projectId)} AND monitor_id = ${whole(monitorId)}`, status };
+}
+
+function rowsSql(database: string, scope: Scope, window: Window, columns: string, page: string): RowsSql {
+  return {
+    today: `SELECT ${columns} FROM ${database}.results WHERE ${conditions(scope)} AND ${window.today} ${page}`,
+    whole: window.hasOlder ? `SELECT ${columns} FROM ${union(database, scope, window)} ${page}` : undefined,
+  };
+}
+
+function conditions({ owner, status }: Scope): string {
+  return status === null ? owner : `${owner} AND status = ${word(status)}`;
+}
+
+interface Window {
+  /** Rows of the period that are younger than a day. */
+  readonly today: string;
+  /** Rows of the period that are older. */
+  readonly older: string;
+  readonly hasOlder: boolean;
+}
+
+function windowOf({ period, nowMs }: { period: MonitorQuery["period"]; nowMs: number }): Window {
+  const fromMs = nowMs - Math.min(PERIOD_MS[period], LONGEST_RETENTION_MS);
+  const dayMs = nowMs - FULL_RETENTION_MS;
+  return {
+    today: `tested_at >= ${moment(Math.max(fromMs, dayMs))}`,
+    older: `tested_at >= ${moment(fromMs)} AND tested_at < ${moment(dayMs)}`,
+    hasOlder: fromMs < dayMs,
+  };
+}
+
+/** FINAL: of two rows in one slot only the newer counts. The seq says which rows are among the newest, whatever has been merged. */
+function union(database: string, scope: Scope, { today, older }: Window): string {
+  const newest = `SELECT monitor_id, max(seq) AS newest_seq FROM ${database}.recent WHERE ${scope.owner} GROUP BY monitor_id`;
+  return `(
+    SELECT ${READ_COLUMNS} FROM ${database}.results WHERE ${conditions(scope)} AND (${today} OR (${older} AND changed = 1))
+    UNION ALL
+    SELECT ${READ_COLUMNS} FROM ${database}.recent FINAL INNER JOIN (${newest}) AS newest USING (monitor_id)
+    WHERE ${conditions(scope)} AND ${older} AND changed = 0 AND seq + ${NEWEST_KEPT} > newest_seq
+  )`;
+}
+
+function word(status: RowStatus): string {
+  if (!ROW_STATUSES.includes(status)) throw new TypeError(`not a status: ${status}`);
+  return `'${status}'`;
+}
+
+/** Anything else would be text inside SQL. */
+function whole(value: number): string {
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`not a whole number: ${value}`);
+  return String(value);
+}
+
+function moment(unixMs: number): string {
+  return `fromUnixTimestamp64Milli(toInt64(${whole(Math.floor(unixMs))}), 'UTC')`;
+}

@@ -1,0 +1,66 @@
+/** A row as ClickHouse answers it → as readers get it. */
+import type { RowStatus } from "../../model/status.ts";
+import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
+import type { StoredResult } from "./result-store.ts";
+
+/** 64-bit numbers come quoted or not, by the server's version and settings; ids are asked for as text. */
+export interface RawRow {
+  readonly id_text: string;
+  readonly monitor_id: string | number;
+  readonly kind: string;
+  readonly status: RowStatus;
+  readonly latency_ms: number | null;
+  readonly connect_ms: number | null;
+  readonly tested_at_ms: string | number;
+  readonly error_message: string;
+  /** With details only. */
+  readonly verdict?: Verdict;
+  readonly location: string;
+  readonly checker: string;
+  readonly lateness_ms: number;
+  readonly duration_ms: number;
+  readonly attempt: number;
+  readonly phases: string;
+  readonly explanation: string;
+  readonly error_category: string;
+}
+
+/** What the reads need of a row. */
+export const READ_COLUMNS =
+  "id, monitor_id, kind, status, latency_ms, connect_ms, tested_at, error_message, verdict, location, checker, lateness_ms, duration_ms, attempt, phases, explanation, error_category";
+
+/** Columns of a page, behind the limit: what is computed is computed for its rows alone. */
+export function columnsOf(details: boolean): string {
+  const shown =
+    "toString(id) AS id_text, monitor_id, kind, status, latency_ms, connect_ms, toUnixTimestamp64Milli(tested_at) AS tested_at_ms, error_message";
+  return details
+    ? `${shown}, verdict, location, checker, lateness_ms, duration_ms, attempt, phases, explanation, error_category`
+    : shown;
+}
+
+export function storedResultOf(row: RawRow): StoredResult {
+  return {
+    id: row.id_text,
+    monitorId: Number(row.monitor_id),
+    kind: row.kind,
+    status: row.status,
+    latencyMs: row.latency_ms,
+    connectMs: row.connect_ms,
+    testedAtMs: Number(row.tested_at_ms),
+    errorMessage: row.error_message === "" ? null : row.error_message,
+    details:
+      row.verdict === undefined
+        ? null
+        : {
+            verdict: row.verdict,
+            location: row.location,
+            checker: row.checker,
+            lateness_ms: row.lateness_ms,
+            duration_ms: row.duration_ms,
+            attempt: row.attempt,
+            phases: row.phases,
+            explanation: row.explanation,
+            error_category: row.error_category === "" ? null : (row.error_category as ErrorCategory),
+          },
+  };
+}

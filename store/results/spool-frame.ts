@@ -1,0 +1,104 @@
+/**
+ * Frames of a spool segment: one per batch, so that a torn or damaged one is known and nothing of it is believed.
+ *
+ *   magic u32 · CRC-32 u32 · payload bytes u32 · rows u32 · first sequence number u64 · payload      (little endian)
+ *
+ * The CRC covers everything behind it. The payload is NDJSON; the magic begins with a control byte, which JSON text never contains, so a
+ * search for the next frame behind damage cannot stop inside a row.
+ */
+import { crc32 } from "node:zlib";
+
+const MAGIC = Buffer.from([0x1e, 0x53, 0x70, 0x31]);
+const HEADER_BYTES = 24;
+const CRC_FROM = 8;
+
+export interface Frame {
+  readonly firstSeq: number;
+  readonly rows: number;
+  /** Lines, each with its newline. */
+  readonly payload: Buffer;
+}
+
+export interface DecodedSegment {
+  readonly frames: readonly Frame[];
+  /** End of the last whole frame. */
+  readonly validBytes: number;
+  /** Something between two whole frames could not be read. */
+  readonly isDamaged: boolean;
+}
+
+/** @param lines without newlines */
+export function encodeFrame(firstSeq: number, lines: readonly string[]): Buffer {
+  const payload = Buffer.from(`${lines.join("\n")}\n`);
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
+  MAGIC.copy(frame, 0);
+  frame.writeUInt32LE(payload.length, 8);
+  frame.writeUInt32LE(lines.length, 12);
+  frame.writeBigUInt64LE(BigInt(firstSeq), 16);
+  payload.copy(frame, HEADER_BYTES);
+  frame.writeUInt32LE(crc32(frame.subarray(CRC_FROM)), 4);
+  return frame;
+}
+
+/** Every whole frame in order; what is torn or damaged is passed over. Never throws. */
+export function decodeFrames(bytes: Buffer): DecodedSegment {
+  const frames: Frame[] = [];
+  let validBytes = 0;
+  let isDamaged = false;
+  let lastSeq = 0;
+  for (let at = bytes.indexOf(MAGIC); at !== -1; ) {
+    const frame = frameAt(bytes, at);
+    if (frame === undefined || frame.firstSeq <= lastSeq) {
+      at = bytes.indexOf(MAGIC, at + 1);
+      continue;
+    }
+    if (at !== validBytes) isDamaged = true;
+    frames.push(frame);
+    lastSeq = frame.firstSeq + frame.rows - 1;
+    validBytes = at + HEADER_BYTES + frame.payload.length;
+    at = bytes.indexOf(MAGIC, validBytes);
+  }
+  return { frames, validBytes, isDamaged };
+}
+
+function frameAt(bytes: Buffer, at: number): Frame | undefined {
+  if (at + HEADER_BYTES > bytes.length) return undefined;
+  const end = at + HEADER_BYTES + bytes.readUInt32LE(at + 8);
+  if (end > bytes.length) return undefined;
+  if (crc32(bytes.subarray(at + CRC_FROM, end)) !== bytes.readUInt32LE(at + 4)) return undefined;
+  const rows = bytes.readUInt32LE(at + 12);
+  const firstSeq = Number(bytes.readBigUInt64LE(at + 16));
+  if (rows === 0 || !Number.isSafeInteger(firstSeq + rows)) return undefined;
+  return { firstSeq, rows, payload: bytes.subarray(at + HEADER_BYTES, end) };
+}
+
+export function linesOf(frame: Frame): string[] {
+  const lines = frame.payload.toString("utf8").split("\n");
+  lines.pop();
+  return lines;
+}
+
+/** How a line says that its row changed no status. Inside a JSON string the quotes would be escaped. */
+const UNCHANGED = '"changed":0';
+
+/** The frames without rows that changed no status; each run of kept rows becomes a frame, so that sequence numbers stay exact. */
+export function withoutUnchanged(frames: readonly Frame[]): { readonly bytes: Buffer; readonly rows: number } {
+  const kept: Buffer[] = [];
+  let rows = 0;
+  for (const frame of frames) {
+    let run: string[] = [];
+    const endRun = (nextSeq: number) => {
+      if (run.length > 0) kept.push(encodeFrame(nextSeq - run.length, run));
+      rows += run.length;
+      run = [];
+    };
+    let seq = frame.firstSeq;
+    for (const line of linesOf(frame)) {
+      if (line.includes(UNCHANGED)) endRun(seq);
+      else run.push(line);
+      seq += 1;
+    }
+    endRun(seq);
+  }
+  return { bytes: Buffer.concat(kept), rows };
+}
