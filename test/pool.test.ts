@@ -1,0 +1,196 @@
+/** The pool with real threads, from dist: probers that hang, crash and swell, and nothing lost or doubled. */
+import { existsSync } from "node:fs";
+import { MessageChannel } from "node:worker_threads";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { CheckRun, CheckSpec } from "../engine/check.ts";
+import type { Pool, PoolOptions } from "../engine/pool.ts";
+import type { CheckOutcome } from "../model/result.ts";
+
+const POOL = new URL("../dist/engine/pool.js", import.meta.url);
+const SCHEDULER = new URL("./fixtures/scheduler-task.mjs", import.meta.url);
+const PROBER = new URL("./fixtures/prober-task.mjs", import.meta.url);
+const ENGINE: PoolOptions["engine"] = {
+  allowNets: [],
+  ownEndpoints: [],
+  resolvers: [],
+  extraCaPem: null,
+  rdapBootstrapUrl: null,
+  canaries: null,
+};
+
+let startPool: (options: PoolOptions) => Promise<Pool>;
+beforeAll(async () => {
+  if (!existsSync(POOL)) throw new Error("dist is missing: run `npm run build` first");
+  ({ startPool } = await import(POOL.href));
+});
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+type FromFixture =
+  | { type: "outcomes"; outcomes: CheckOutcome[] }
+  | { type: "fitness" }
+  | { type: "change"; change: { type: string; detail: string } };
+
+async function start(workers: number, given: Partial<PoolOptions> = {}) {
+  const { port1, port2 } = new MessageChannel();
+  const outcomes: CheckOutcome[] = [];
+  const changes: string[] = [];
+  const logged: string[] = [];
+  const fatal: Error[] = [];
+  const waiters = new Set<() => void>();
+  const wake = () => {
+    for (const waiter of waiters) waiter();
+  };
+  let reports = 0;
+  port1.on("message", (message: FromFixture) => {
+    if (message.type === "outcomes") outcomes.push(...message.outcomes);
+    if (message.type === "change") changes.push(message.change.type);
+    if (message.type === "fitness") reports++;
+    wake();
+  });
+  const log = (_fields: object, message: string) => {
+    logged.push(message);
+    wake();
+  };
+  const pool = await startPool({
+    workers,
+    engine: ENGINE,
+    scheduler: { file: SCHEDULER, data: { port: port2 }, transfer: [port2] },
+    proberFile: PROBER,
+    log: { info: log, warn: log, error: log },
+    onFatal: (error) => {
+      fatal.push(error);
+      wake();
+    },
+    ...given,
+  });
+  const stop = async () => {
+    port1.postMessage({ type: "stop" });
+    await pool.schedulerEnded;
+    await pool.close();
+  };
+  open.push(async () => {
+    await pool.close();
+    port1.close();
+  });
+  const until = (holds: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!holds()) return;
+        waiters.delete(look);
+        resolve();
+      };
+      waiters.add(look);
+      look();
+    });
+  const define = (specs: CheckSpec[]) => port1.postMessage({ type: "define", specs });
+  const run = (runs: CheckRun[]) => port1.postMessage({ type: "run", runs });
+  const die = () => port1.postMessage({ type: "die" });
+  return { pool, outcomes, changes, logged, fatal, until, stop, define, run, die, reports: () => reports };
+}
+
+function spec(key: number, behaviour: string, more: object = {}, timeoutMs = 60_000): CheckSpec {
+  return { key, kind: "http", settings: { behaviour, ...more }, timeoutMs };
+}
+
+function run(checkId: number, specKey = checkId): CheckRun {
+  return { checkId, specKey, dueAtMs: Date.now(), alone: false };
+}
+
+const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+test("20,000 checks through 2 probers: none lost, none doubled", async () => {
+  const { define, run: runAll, outcomes, until, stop, pool } = await start(2);
+  expect(pool.size).toBe(2);
+  define(ids(1, 500).map((key) => spec(key, key % 2 === 0 ? "pass" : "turn")));
+  for (let batch = 0; batch < 40; batch++) runAll(ids(1, 500).map((key) => run(batch * 500 + key, key)));
+  await until(() => outcomes.length >= 20_000);
+  await stop();
+  expect(outcomes).toHaveLength(20_000);
+  expect(new Set(outcomes.map(({ checkId }) => checkId)).size).toBe(20_000);
+  expect(outcomes.every(({ verdict }) => verdict === "ok")).toBe(true);
+});
+
+test("a check that blocks its thread: terminated, re-run alone, quarantined; every other check is answered", async () => {
+  const { define, run: runAll, outcomes, changes, until, pool, reports } = await start(1);
+  define([
+    spec(1, "block"),
+    ...ids(2, 50).map((key) => spec(key, "hang", {}, 200)),
+    ...ids(51, 100).map((key) => spec(key, "turn")),
+  ]);
+  runAll(ids(1, 100).map((id) => run(id)));
+  await until(() => outcomes.length >= 100);
+  const verdicts = new Map(outcomes.map(({ checkId, verdict }) => [checkId, verdict]));
+  expect(verdicts.size).toBe(100);
+  expect(verdicts.get(1)).toBe("internal-error");
+  expect(outcomes.find(({ checkId }) => checkId === 1)?.message).toMatch(/quarantined.*silent for 2 s/);
+  for (const id of ids(51, 100)) expect(verdicts.get(id)).toBe("ok");
+  for (const id of ids(2, 50)) expect(["timeout", "unfit"]).toContain(verdicts.get(id));
+  expect(changes.filter((change) => change === "down")).toHaveLength(2);
+  expect(changes).toContain("quarantined");
+  // The fresh prober works, and the quarantined check is answered without being run.
+  await until(() => pool.size === 1);
+  const before = reports();
+  runAll([run(200, 51), run(201, 1)]);
+  await until(() => outcomes.length >= 102 && reports() > before);
+  expect(outcomes.find(({ checkId }) => checkId === 200)?.verdict).toBe("ok");
+  expect(outcomes.find(({ checkId }) => checkId === 201)?.verdict).toBe("internal-error");
+});
+
+test("a check that blocks only once passes when it is re-run", async () => {
+  const { define, run: runAll, outcomes, changes, until } = await start(1);
+  define([
+    spec(1, "blockOnce", { counter: new SharedArrayBuffer(4) }),
+    ...ids(2, 20).map((key) => spec(key, "hang", {}, 200)),
+  ]);
+  runAll(ids(1, 20).map((id) => run(id)));
+  await until(() => outcomes.length >= 20);
+  expect(outcomes.find(({ checkId }) => checkId === 1)?.verdict).toBe("ok");
+  expect(changes).not.toContain("quarantined");
+  expect(outcomes).toHaveLength(20);
+});
+
+test("an uncaught exception takes the same way; a stray rejection harms nobody", async () => {
+  const { define, run: runAll, outcomes, logged, until } = await start(2);
+  define([spec(1, "crash"), spec(2, "stray"), ...ids(3, 40).map((key) => spec(key, "turn"))]);
+  runAll(ids(2, 40).map((id) => run(id)));
+  await until(() => outcomes.length >= 39 && logged.includes("a probe left rejections that nobody waited for"));
+  expect(outcomes.every(({ verdict }) => verdict === "ok")).toBe(true);
+  expect(logged).not.toContain("a prober is down");
+  runAll([run(100, 1), ...ids(103, 140).map((id) => run(id, id - 100))]);
+  await until(() => outcomes.length >= 78);
+  expect(outcomes.find(({ checkId }) => checkId === 100)).toMatchObject({ verdict: "internal-error" });
+  expect(outcomes.filter(({ verdict }) => verdict !== "ok")).toHaveLength(1);
+});
+
+test("a heap that is used up costs its check, not the process", async () => {
+  const { define, run: runAll, outcomes, until } = await start(1, { heapMb: 48 });
+  define([spec(1, "swell"), spec(2, "turn")]);
+  runAll([run(1), run(2)]);
+  await until(() => outcomes.length >= 2);
+  expect(outcomes.find(({ checkId }) => checkId === 1)?.verdict).toBe("internal-error");
+  expect(outcomes.find(({ checkId }) => checkId === 2)?.verdict).toBe("ok");
+});
+
+test("stopping ends what is in flight as cancelled", async () => {
+  const { define, run: runAll, outcomes, until, stop, pool } = await start(2);
+  define([spec(1, "hang"), spec(2, "turn")]);
+  runAll([run(1), run(2)]);
+  await until(() => outcomes.length === 1);
+  await stop();
+  expect(outcomes.map(({ verdict }) => verdict).toSorted()).toEqual(["cancelled", "ok"]);
+  expect(pool.size).toBe(0);
+});
+
+test("a scheduler that dies is fatal; a prober that cannot start refuses the start", async () => {
+  const { die, until, fatal } = await start(1);
+  die();
+  await until(() => fatal.length > 0);
+  expect(fatal[0]?.cause).toMatchObject({ message: "the scheduler was told to die" });
+  await expect(start(1, { proberFile: new URL("./fixtures/prober-broken.mjs", import.meta.url) })).rejects.toThrow(
+    "this prober cannot start",
+  );
+});
