@@ -35,7 +35,7 @@ export function formatId(kind: Exclude<IdKind, "subscription" | "key" | "organiz
 
 /** Row ids of one shard and millisecond; more borrow from the next millisecond. */
 const IDS_PER_MS = 10_000;
-export const MAX_RESULT_SHARD = 99;
+const MAX_RESULT_SHARD = 99;
 
 /**
  * Makes the ids of result rows, without their prefix: decimal text of milliseconds, two digits of shard, four of counter.

@@ -13,16 +13,14 @@ import { ANY_LOCATION, enabledLocations } from "./monitor.ts";
 import type { LiveState, LocationState } from "./status.ts";
 import { type ErrorCategory, isOwnVerdict } from "./verdict.ts";
 
-export const INCIDENT_LEVELS = ["down", "degraded"] as const;
-export type IncidentLevel = (typeof INCIDENT_LEVELS)[number];
-export type Severity = "critical" | "warning";
+export type IncidentLevel = "down" | "degraded";
 
-export function severityOf(level: IncidentLevel): Severity {
+export function severityOf(level: IncidentLevel): "critical" | "warning" {
   return level === "down" ? "critical" : "warning";
 }
 
 /** What an incident says of the failure; rewritten only when one of the three changes. */
-export interface Failure {
+interface Failure {
   /** The latest message of a check that failed. */
   readonly message: string;
   readonly category: ErrorCategory | null;
@@ -55,13 +53,13 @@ export type IncidentStepChange =
     }
   | { readonly type: "close"; readonly monitorId: number; readonly atMs: number };
 
-export interface IncidentStep {
+interface IncidentStep {
   readonly open: OpenIncident | null;
   readonly changes: readonly IncidentStepChange[];
 }
 
 /** The check that led from one live state to the next. */
-export interface IncidentCheck {
+interface IncidentCheck {
   readonly location: string;
   readonly outcome: Pick<JudgedOutcome, "verdict" | "startedAtMs" | "message">;
   /** Of the check's row. */

@@ -29,13 +29,13 @@ export interface LocationCheck {
   readonly atMs: number;
 }
 
-export interface LocationRule {
+interface LocationRule {
   /** Checks in a row that must fail to confirm it, from 1. Heartbeats have no retries, whatever it says. */
   readonly maxRetries: number;
   readonly inMaintenance: boolean;
 }
 
-export interface LocationJudgement {
+interface LocationJudgement {
   readonly state: LocationState;
   readonly rowStatus: RowStatus;
   /** Of this check, for its row; null when it passed. */

@@ -14,12 +14,12 @@ export type JudgedOutcome = Pick<
 >;
 
 /** The columns of the check's row that depend on what came before it, or that are left empty by a rule. */
-export type JudgedColumns = Pick<
+type JudgedColumns = Pick<
   ResultRow,
   "seq" | "status" | "changed" | "latency_ms" | "connect_ms" | "error_category" | "error_message"
 >;
 
-export interface AppliedCheck {
+interface AppliedCheck {
   readonly live: LiveState;
   readonly row: JudgedColumns;
   readonly previousStatus: LiveStatus;

@@ -7,7 +7,7 @@ export const LONGEST_RETENTION_MS = 8 * 24 * 3_600_000;
 /** Rows of each monitor that are kept between the two, whatever they say. */
 export const NEWEST_KEPT = 100;
 
-export interface RowAge {
+interface RowAge {
   /** Since the row's tested_at. */
   readonly ageMs: number;
   /** Among the monitor's rows; 1 is the newest. */

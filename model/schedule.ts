@@ -7,67 +7,42 @@ import type { LocationState } from "./status.ts";
 import { isOwnVerdict, type Verdict } from "./verdict.ts";
 
 /** Longest wait while retrying, seconds (open-points 6.1). */
-export const RETRY_DELAY_S = 30;
+const RETRY_DELAY_S = 30;
 
-/** Seconds; contract: POST and PUT /servers. */
-export const LONGEST_INTERVAL_S = 86_400;
-export const SHORTEST_TIMEOUT_S = 10;
-export const LONGEST_TIMEOUT_S = 120;
-export const DEFAULT_TIMEOUT_S = 60;
-export const MOST_RETRIES = 10;
-export const DEFAULT_RETRIES = 2;
-export const SHORTEST_PERIOD_S = 60;
-export const LONGEST_PERIOD_S = 604_800;
-export const LONGEST_GRACE_S = 604_800;
-const DEFAULT_INTERVAL_S = 180;
-const SHORTEST_DEFAULT_GRACE_S = 60;
+/** Seconds between checks (contract "Limits"); the plan may ask for more than the least. */
+export const INTERVAL_S = { least: 1, most: 86_400, standard: 180 } as const;
+/** Seconds a check may take (contract, PUT /servers); 0 asks for the standard. */
+export const TIMEOUT_S = { least: 10, most: 120, standard: 60 } as const;
+/** Failures in a row that confirm down (contract, PUT /servers); 0 asks for the standard. */
+export const RETRIES = { least: 1, most: 10, standard: 2 } as const;
+/** Seconds between the calls of a heartbeat's job (contract, PUT /servers); the plan may ask for more than the least. */
+export const PERIOD_S = { least: 60, most: 604_800 } as const;
+/** Seconds a call may be late (contract, PUT /servers; open-points 3.2). */
+export const GRACE_S = { least: 0, most: 604_800, leastStandard: 60 } as const;
 
-/** Why a number cannot be used: it is none or out of range (the contract's 400), or below the plan's shortest (its 403). */
-export interface Refusal {
-  readonly reason: "range" | "plan";
-  /** The contract's words. */
-  readonly message: string;
-}
-
-/** Checks every so often unless the caller says otherwise. */
+/** Seconds between checks unless the caller says otherwise. */
 export function defaultIntervalS(plan: Pick<Plan, "shortestIntervalS">): number {
-  return Math.max(DEFAULT_INTERVAL_S, plan.shortestIntervalS);
+  return Math.max(INTERVAL_S.standard, plan.shortestIntervalS);
 }
 
 /** A fifth of the period in whole seconds, a minute at least. */
 export function defaultGraceS(periodS: number): number {
-  return Math.max(SHORTEST_DEFAULT_GRACE_S, Math.round(periodS / 5));
+  return Math.max(GRACE_S.leastStandard, Math.round(periodS / 5));
 }
 
-/** 0 asks for the default, as does leaving it out. */
-export function timeoutOrDefaultS(givenS: number | undefined): number {
-  return givenS === undefined || givenS === 0 ? DEFAULT_TIMEOUT_S : givenS;
+/** @returns the contract's 403 when the plan does not check that often */
+export function refuseInterval(intervalS: number, plan: Pick<Plan, "shortestIntervalS">): string | undefined {
+  return refuseShort("interval", intervalS, plan.shortestIntervalS);
 }
 
-/** 0 asks for the default, as does leaving it out. */
-export function retriesOrDefault(given: number | undefined): number {
-  return given === undefined || given === 0 ? DEFAULT_RETRIES : given;
+/** @returns the contract's 403 when the plan has no heartbeats that short */
+export function refusePeriod(periodS: number, plan: Pick<Plan, "shortestPeriodS">): string | undefined {
+  return refuseShort("period", periodS, plan.shortestPeriodS);
 }
 
-/** @returns why the interval of a monitor cannot be used; undefined when it can */
-export function refuseInterval(value: unknown, plan: Pick<Plan, "shortestIntervalS">): Refusal | undefined {
-  return refuseSeconds("interval", value, 1, LONGEST_INTERVAL_S, plan.shortestIntervalS);
-}
-
-/** @returns why the period of a heartbeat cannot be used; undefined when it can */
-export function refusePeriod(value: unknown, plan: Pick<Plan, "shortestPeriodS">): Refusal | undefined {
-  return refuseSeconds("period", value, SHORTEST_PERIOD_S, LONGEST_PERIOD_S, plan.shortestPeriodS);
-}
-
-function refuseSeconds(name: string, value: unknown, from: number, to: number, shortest: number): Refusal | undefined {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < from || value > to) {
-    return { reason: "range", message: `${name} must be a whole number from ${from} to ${to}.` };
-  }
-  if (value >= shortest) return undefined;
-  return {
-    reason: "plan",
-    message: `The shortest ${name} on your plan is ${shortest} seconds (requested ${value}).`,
-  };
+function refuseShort(name: string, valueS: number, shortestS: number): string | undefined {
+  if (valueS >= shortestS) return undefined;
+  return `The shortest ${name} on your plan is ${shortestS} seconds (requested ${valueS}).`;
 }
 
 /**
@@ -81,7 +56,7 @@ export function delayAfterS(state: Pick<LocationState, "status">, verdict: Verdi
   return isOpen ? Math.min(intervalS, RETRY_DELAY_S) : intervalS;
 }
 
-export interface HeartbeatFacts {
+interface HeartbeatFacts {
   readonly periodS: number;
   readonly graceS: number;
   /** null before the first call. */

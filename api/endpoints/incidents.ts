@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { formatId, parseId } from "../../model/ids.ts";
+import { severityOf } from "../../model/incident.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { formatIso } from "../../model/time.ts";
 import type { IncidentRecord } from "../../store/sql/control-plane.ts";
@@ -91,7 +92,7 @@ function viewRow(incident: IncidentRecord) {
     server_id: formatId("server", incident.monitorId),
     server_name: incident.monitorName,
     status: incident.endedAtMs === null ? "active" : "recovered",
-    severity: incident.level === "down" ? "critical" : "warning",
+    severity: severityOf(incident.level),
     started_at: formatIso(incident.startedAtMs),
     ended_at: isoOrNull(incident.endedAtMs),
     acknowledged: incident.acknowledgedAtMs !== null,

@@ -1,6 +1,7 @@
 /** Monitors: list, create, read, change, delete, history (contract "Monitors"). */
 import { formatId } from "../../model/ids.ts";
 import { ANY_LOCATION, isActive } from "../../model/monitor.ts";
+import { defaultIntervalS } from "../../model/schedule.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
 import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
@@ -13,15 +14,7 @@ import { ok } from "../http.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
 import { DEFAULTS } from "../monitors/common.ts";
 import type { Draft, Expiry } from "../monitors/draft.ts";
-import {
-  draftOfChange,
-  draftOfNew,
-  expiryOfNew,
-  isWebsite,
-  refuseShort,
-  standardIntervalS,
-  targetOf,
-} from "../monitors/draft.ts";
+import { draftOfChange, draftOfNew, expiryOfNew, isWebsite, refuseShort, targetOf } from "../monitors/draft.ts";
 import { isUptimeKind } from "../monitors/fields.ts";
 import { hashToken, newToken } from "../monitors/token.ts";
 import { hasTunnelField, refuseTunnel, refuseTunnelChange } from "../monitors/tunnels.ts";
@@ -111,7 +104,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
       name: draft.name,
       kind: type,
       settings: draft.settings,
-      intervalS: isPush ? Number(draft.settings.period) : (draft.intervalS ?? standardIntervalS(call.plan)),
+      intervalS: isPush ? Number(draft.settings.period) : (draft.intervalS ?? defaultIntervalS(call.plan)),
       timeoutS: draft.timeoutS ?? DEFAULTS.timeoutS,
       // Heartbeats have no retries: silence is down at once (open-points 6.1).
       maxRetries: isPush ? 1 : (draft.maxRetries ?? DEFAULTS.maxRetries),

@@ -1,14 +1,10 @@
 /** Fields that checks of every kind share: schemas that validate and document, with the contract's messages. */
 import { z } from "zod";
+import { INTERVAL_S, RETRIES, TIMEOUT_S } from "../../model/schedule.ts";
 import type { JsonObject } from "../body.ts";
 import { fieldOf } from "../body.ts";
 import { badRequest } from "../errors.ts";
 
-/** Seconds (contract "Limits" 5). */
-const LONGEST_INTERVAL_S = 86_400;
-const TIMEOUT_S = { least: 10, most: 120, standard: 60 } as const;
-/** Failures in a row. */
-const RETRIES = { least: 1, most: 10, standard: 2 } as const;
 /** Code points (open-points 15 and 18.1.7). */
 const MAX_NAME = 255;
 const MAX_TAGS = 20;
@@ -25,7 +21,7 @@ export function codePoints(text: string): number {
 
 const nameError = "Missing or invalid name";
 const tagsError = `tags must be an array of at most ${MAX_TAGS} texts of 1 to ${MAX_TAG} characters.`;
-const intervalError = `interval must be a whole number from 1 to ${LONGEST_INTERVAL_S}.`;
+const intervalError = `interval must be a whole number from ${INTERVAL_S.least} to ${INTERVAL_S.most}.`;
 const timeoutError = `timeout must be a whole number from ${TIMEOUT_S.least} to ${TIMEOUT_S.most}.`;
 const retriesError = `maxretries must be a whole number from ${RETRIES.least} to ${RETRIES.most}.`;
 
@@ -44,8 +40,8 @@ export const nameField = z
 export const commonFields = {
   interval: z
     .int({ error: intervalError })
-    .min(1, { error: intervalError })
-    .max(LONGEST_INTERVAL_S, { error: intervalError })
+    .min(INTERVAL_S.least, { error: intervalError })
+    .max(INTERVAL_S.most, { error: intervalError })
     .describe("Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer"),
   timeout: z
     .int({ error: timeoutError })

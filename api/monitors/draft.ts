@@ -3,6 +3,7 @@ import { settingsOf } from "../../engine/registry.ts";
 import type { UptimeKind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import type { Plan } from "../../model/plan.ts";
+import { refuseInterval, refusePeriod } from "../../model/schedule.ts";
 import type { JsonObject } from "../body.ts";
 import { fieldOf } from "../body.ts";
 import { ApiError, badRequest, fieldTooLong, forbidden, refusal } from "../errors.ts";
@@ -30,8 +31,6 @@ const MAX_BYTES: Readonly<Record<string, number>> = {
   psk: 4_096,
 };
 
-/** Seconds; the plan's shortest when that is longer (contract, POST /servers). */
-const STANDARD_INTERVAL_S = 180;
 /** What a website check alerts on unless told otherwise (contract, website check). */
 const STANDARD_SSL_EXPIRATION_DAYS = 14;
 
@@ -120,18 +119,10 @@ function daysOrOff(value: unknown): number | null {
 /** @throws 403 when the plan does not check that often; asked last, after everything else of the body */
 export function refuseShort(draft: Draft, plan: Plan): void {
   const { intervalS, periodS } = draft;
-  if (intervalS !== undefined && intervalS < plan.shortestIntervalS) {
-    throw forbidden(
-      `The shortest interval on your plan is ${plan.shortestIntervalS} seconds (requested ${intervalS}).`,
-    );
-  }
-  if (periodS !== undefined && periodS < plan.shortestPeriodS) {
-    throw forbidden(`The shortest period on your plan is ${plan.shortestPeriodS} seconds (requested ${periodS}).`);
-  }
-}
-
-export function standardIntervalS(plan: Plan): number {
-  return Math.max(STANDARD_INTERVAL_S, plan.shortestIntervalS);
+  const tooShort =
+    (intervalS !== undefined ? refuseInterval(intervalS, plan) : undefined) ??
+    (periodS !== undefined ? refusePeriod(periodS, plan) : undefined);
+  if (tooShort !== undefined) throw forbidden(tooShort);
 }
 
 /** Host and port that a check of these settings dials; null for heartbeats. */
