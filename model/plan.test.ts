@@ -67,16 +67,17 @@ describe("overridePlans", () => {
       fc.dictionary(fc.oneof(fc.constantFrom<string>(...PLAN_NAMES), fc.string()), plan),
       fc.jsonValue(),
     );
+    const keys = Object.keys(PLANS.free).sort().join();
     fc.assert(
       fc.property(file, (overrides) => {
         try {
           const table = overridePlans(overrides);
           for (const name of PLAN_NAMES) {
-            expect(Object.keys(table[name]).sort()).toEqual(Object.keys(PLANS.free).sort());
-            expect(Number.isInteger(table[name].shortestIntervalS)).toBe(true);
+            if (Object.keys(table[name]).sort().join() !== keys) throw new Error("other keys");
+            if (!Number.isInteger(table[name].shortestIntervalS)) throw new Error("no interval");
           }
         } catch (error) {
-          expect((error as Error).message).toMatch(/^SONDE_PLANS: /);
+          if (!(error as Error).message.startsWith("SONDE_PLANS: ")) throw error;
         }
       }),
       { numRuns: 100_000 },
