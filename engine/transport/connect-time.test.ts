@@ -2,27 +2,31 @@
 
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { classify } from "../classify.ts";
 import { type ConnectTimer, createConnectTimer } from "./connect-time.ts";
-import { DeadlinePassed } from "./fault.ts";
+import { DeadlinePassed, NetworkFault } from "./fault.ts";
 import { connectTime as nodeConnectTime } from "./stream.ts";
 import type { Address, DialContext, Transport } from "./transport.ts";
 
 const LOOPBACK: Address = { ip: "127.0.0.1", family: 4 };
 const LOOPBACK6: Address = { ip: "::1", family: 6 };
-/** TEST-NET-1 (RFC 5737) is nobody's; used only where the abort comes before any answer could. */
-const SILENT: Address = { ip: "192.0.2.1", family: 4 };
 
 function contextOf(signal: AbortSignal = new AbortController().signal): DialContext & { readonly seen: string[] } {
   const seen: string[] = [];
   return { signal, seen, phase: () => {}, answered: () => {}, tried: (address) => seen.push(address) };
 }
 
-async function listen(host: string, onSocket: Parameters<typeof createServer>[1] = () => {}): Promise<Server> {
+async function listen(
+  host: string,
+  onSocket: Parameters<typeof createServer>[1] = () => {},
+  port = 0,
+): Promise<Server> {
   const server = createServer(onSocket).on("connection", (socket) => socket.on("error", () => {}));
-  server.listen(0, host);
+  server.listen(port, host);
   await once(server, "listening");
   return server;
 }
@@ -40,6 +44,35 @@ async function closedPort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
+}
+
+/**
+ * A port that says nothing: its listener never accepts, so once its queue is full the kernel drops every further SYN.
+ * @returns the port, and what ends it
+ */
+async function silentPort(): Promise<{ port: number; end: () => Promise<unknown> }> {
+  const worker = new Worker(
+    `const { parentPort } = require("node:worker_threads");
+     const server = require("node:net").createServer().listen({ host: "127.0.0.1", port: 0, backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+     });`,
+    { eval: true },
+  );
+  const [port] = await once(worker, "message");
+  const fillers: Socket[] = [];
+  for (let isOpen = true; isOpen && fillers.length < 16; ) {
+    const filler = connect({ host: "127.0.0.1", port });
+    fillers.push(filler.on("error", () => {}));
+    isOpen = await Promise.race([once(filler, "connect").then(() => true), delay(100, false)]);
+  }
+  return {
+    port,
+    end() {
+      for (const filler of fillers) filler.destroy();
+      return worker.terminate();
+    },
+  };
 }
 
 function openDescriptors(): number {
@@ -137,21 +170,31 @@ describe.each(["native", "node"] as const)("%s", (way) => {
   });
 
   it("ends with the check, and leaves no descriptor behind", async () => {
-    const port = await target();
-    await connectTime([LOOPBACK], port, contextOf());
+    const silent = await silentPort();
+    await connectTime([LOOPBACK], await target(), contextOf());
     const before = openDescriptors();
-    const controller = new AbortController();
-    const connecting = Array.from({ length: 20 }, () =>
-      connectTime([SILENT, { ip: "192.0.2.2", family: 4 }], 9, contextOf(controller.signal)).catch((error) => error),
+    const checks = Array.from({ length: 20 }, () => new AbortController());
+    const connecting = checks.map(({ signal }) =>
+      connectTime([LOOPBACK, LOOPBACK], silent.port, contextOf(signal)).catch((error) => error),
     );
-    controller.abort(new DeadlinePassed());
-    for (const error of await Promise.all(connecting)) {
-      expect(["timeout", "unreachable", "unfit"]).toContain(classify(error, "connect").verdict);
-    }
-    const after = new AbortController();
-    after.abort();
-    await connectTime([SILENT], 9, contextOf(after.signal)).catch(() => {});
+    // One half before it listens for the abort, the other while it does.
+    for (const check of checks.slice(10)) check.abort(new NetworkFault("cancelled", "stopping"));
+    await delay(30);
+    for (const check of checks) check.abort(new DeadlinePassed());
+    const verdicts = (await Promise.all(connecting)).map((error) => classify(error, "connect").verdict);
+    expect(verdicts).toEqual([...Array(10).fill("timeout"), ...Array(10).fill("cancelled")]);
+    await expect(connectTime([LOOPBACK], silent.port, contextOf(AbortSignal.abort()))).rejects.toThrow("deadline");
     await expect.poll(openDescriptors).toBeLessThanOrEqual(before);
+    await silent.end();
+  });
+
+  it("takes the address that answers when an earlier one is silent", async () => {
+    const silent = await silentPort();
+    const server = await listen("::1", undefined, silent.port);
+    servers.push(server);
+    const time = await connectTime([LOOPBACK, LOOPBACK6], silent.port, contextOf());
+    expect(time.address).toEqual(LOOPBACK6);
+    await silent.end();
   });
 
   it("leaves no descriptor behind after a thousand connects of every kind", async () => {
