@@ -1,0 +1,120 @@
+/** A private PostgreSQL from Debian's packages: own folder, own socket, no TCP unless asked, no durability beyond the process. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import {
+  findProgram,
+  freePort,
+  isExecutable,
+  type Missing,
+  type ServerProcess,
+  startServer,
+  untilReady,
+} from "./server.ts";
+
+const VERSIONS = "/usr/lib/postgresql";
+const SUPERUSER = "sonde";
+
+export interface PostgresServer {
+  /** A new, empty database. */
+  createDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }>;
+  readonly port: number;
+  /** As after a power cut of the server, and back. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root: the package's user then, or nobody. */
+function serverUser(): { readonly name: string; readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ["postgres", "nobody"]) {
+    try {
+      const id = (flag: string): number =>
+        Number(execFileSync("id", [flag, name], { stdio: ["ignore", "pipe", "ignore"] }));
+      return { name, uid: id("-u"), gid: id("-g") };
+    } catch {
+      // The next one.
+    }
+  }
+  return undefined;
+}
+
+function findBinaries(): string | undefined {
+  try {
+    const versions = readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a));
+    return versions
+      .map((version) => join(VERSIONS, version, "bin"))
+      .find((folder) => isExecutable(join(folder, "postgres")));
+  } catch {
+    return undefined;
+  }
+}
+
+export async function startPostgres(): Promise<PostgresServer | Missing> {
+  const binaries = findBinaries();
+  if (binaries === undefined) return { missing: `no PostgreSQL server in ${VERSIONS} (Debian: postgresql)` };
+  const isRoot = process.getuid?.() === 0;
+  const user = serverUser();
+  if (isRoot && (user === undefined || findProgram("setpriv") === undefined)) {
+    return { missing: "PostgreSQL does not run as root, and there is no setpriv or no user postgres or nobody" };
+  }
+  const folder = mkdtempSync(join(tmpdir(), "sonde-pg-"));
+  const data = join(folder, "data");
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  chmodSync(folder, 0o755);
+  const owner = user === undefined ? { cwd: folder } : { cwd: folder, user: user.name };
+  const init = ["-D", data, "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"];
+  const made = startServer(join(binaries, "initdb"), init, owner);
+  await new Promise((resolve) => made.child.once("exit", resolve));
+  if (made.child.exitCode !== 0) throw new Error(`initdb failed: ${made.output()}`);
+
+  const port = await freePort();
+  const url = (database: string): string => `postgres://${SUPERUSER}@127.0.0.1:${port}/${database}`;
+  const start = async (): Promise<ServerProcess> => {
+    const settings = {
+      port,
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: folder,
+      fsync: "off",
+      max_connections: 200,
+    };
+    const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const server = startServer(join(binaries, "postgres"), ["-D", data, ...args], owner);
+    await untilReady(server, () => run(url("postgres"), "select 1"));
+    return server;
+  };
+  let server = await start();
+  let count = 0;
+  return {
+    port,
+    async createDatabase() {
+      const name = `sonde_${++count}`;
+      await run(url("postgres"), `create database ${name}`);
+      return { url: url(name), drop: () => run(url("postgres"), `drop database if exists ${name} with (force)`) };
+    },
+    kill: () => server.stop("SIGKILL"),
+    async restart() {
+      await server.stop("SIGINT");
+      server = await start();
+    },
+    async stop() {
+      // Fast shutdown: clients are sent away.
+      await server.stop("SIGINT");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function run(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

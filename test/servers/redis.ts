@@ -1,0 +1,58 @@
+/** A private Redis from Debian's package: own folder, own port, nothing on disk. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { findProgram, freePort, type Missing, type ServerProcess, startServer, untilReady } from "./server.ts";
+
+export interface RedisServer {
+  readonly url: string;
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  /** Lets it stand still (SIGSTOP) and go on. */
+  freeze(): void;
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+export async function startRedis(): Promise<RedisServer | Missing> {
+  const program = findProgram("redis-server");
+  if (program === undefined) return { missing: "no redis-server on the PATH (Debian: redis-server)" };
+  const folder = mkdtempSync(join(tmpdir(), "sonde-redis-"));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const start = async (): Promise<ServerProcess> => {
+    const settings = { port: String(port), bind: "127.0.0.1", save: "", appendonly: "no", dir: folder };
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+    const server = startServer(program, args, { cwd: folder });
+    await untilReady(server, () => ping(url));
+    return server;
+  };
+  let server = await start();
+  return {
+    url,
+    kill: () => server.stop("SIGKILL"),
+    async restart() {
+      await server.stop("SIGKILL");
+      server = await start();
+    },
+    freeze: () => void server.child.kill("SIGSTOP"),
+    thaw: () => void server.child.kill("SIGCONT"),
+    async stop() {
+      server.child.kill("SIGCONT");
+      await server.stop("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ping(url: string): Promise<void> {
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 2_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.ping();
+  } finally {
+    client.disconnect();
+  }
+}

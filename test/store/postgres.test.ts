@@ -1,0 +1,125 @@
+/** The control plane on a real PostgreSQL. */
+
+import pg from "pg";
+import { afterAll, describe, expect, it } from "vitest";
+import { controlPlaneSuite } from "../../store/sql/control-plane.suite.ts";
+import { StoreError } from "../../store/sql/control-plane.ts";
+import { openControlPlane } from "../../store/sql/open.ts";
+import { isMissing, withServer } from "../servers/missing.ts";
+import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
+
+const server = await startPostgres();
+
+afterAll(async () => {
+  if (!isMissing(server)) await server.stop();
+});
+
+withServer("PostgreSQL", server, (running) => {
+  controlPlaneSuite("PostgreSQL", {
+    async make() {
+      const database = await running.createDatabase();
+      return { place: { url: database.url }, remove: () => database.drop() };
+    },
+  });
+  faultTests(running);
+});
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  return (error as StoreError).message;
+}
+
+function faultTests(running: PostgresServer): void {
+  describe("PostgreSQL in trouble", () => {
+    it("opens once when two processes start at the same time", async () => {
+      const { url, drop } = await running.createDatabase();
+      const planes = await Promise.all([1, 2, 3].map(() => openControlPlane({ url }, { role: "api" })));
+      for (const plane of planes) expect(await plane.generation()).toBe(1);
+      for (const plane of planes) await plane.close();
+      await drop();
+    });
+
+    it("refuses a database that is newer than the code", async () => {
+      const { url, drop } = await running.createDatabase();
+      await (await openControlPlane({ url }, { role: "api" })).close();
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')");
+      await client.end();
+      expect(await messageOf(openControlPlane({ url }, { role: "api" }))).toMatch(
+        /newer version of Sonde.*9999-future/,
+      );
+      await drop();
+    });
+
+    it("goes on after its connections were cut", async () => {
+      const { url, drop } = await running.createDatabase();
+      const plane = await openControlPlane({ url }, { role: "api" });
+      await Promise.all(Array.from({ length: 8 }, () => plane.generation()));
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sonde' and datname = current_database()",
+      );
+      await client.end();
+      await expect.poll(() => plane.generation().catch(() => 0), { timeout: 10_000 }).toBe(1);
+      await plane.meta.set("a", "1");
+      expect(await plane.meta.get("a")).toBe("1");
+      await plane.close();
+      await drop();
+    });
+
+    it("rejects while the server is away, answers a ping in time, and comes back by itself", async () => {
+      const { url, drop } = await running.createDatabase();
+      const plane = await openControlPlane({ url }, { role: "api" });
+      await plane.meta.set("before", "1");
+      await running.kill();
+      await expect(plane.ping()).rejects.toThrow(StoreError);
+      expect(await messageOf(plane.meta.set("during", "1"))).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+\/sonde_\d+ /);
+      await running.restart();
+      await expect
+        .poll(
+          () =>
+            plane.ping().then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe(true);
+      expect(await plane.meta.get("before")).toBe("1");
+      await plane.close();
+      await drop();
+    });
+
+    it("says what is wrong with the address, and never the password", async () => {
+      const missing = `postgres://sonde:s3cret@127.0.0.1:${running.port}/nowhere`;
+      expect(await messageOf(openControlPlane({ url: missing }, { role: "api" }))).toMatch(/has no such database/);
+      const closed = "postgres://sonde:s3cret@127.0.0.1:1/sonde";
+      const message = await messageOf(openControlPlane({ url: closed }, { role: "api" }));
+      expect(message).toContain("connection refused");
+      expect(message).not.toContain("s3cret");
+    });
+
+    it("does not wait for ever for a row that another client holds", async () => {
+      const { url, drop } = await running.createDatabase();
+      const plane = await openControlPlane({ url }, { role: "api" });
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query("begin");
+      await client.query("insert into meta values ('held', '1')");
+      const message = await messageOf(plane.meta.set("held", "2"));
+      expect(message).toMatch(/lock timeout|did not finish in time/);
+      await client.query("rollback");
+      await client.end();
+      await plane.meta.set("held", "3");
+      expect(await plane.meta.get("held")).toBe("3");
+      await plane.close();
+      await drop();
+    });
+  });
+}
