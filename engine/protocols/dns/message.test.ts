@@ -1,0 +1,360 @@
+import { test as property } from "@fast-check/vitest";
+import packet, { type Answer } from "dns-packet";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ALIAS_LIMIT, followChain } from "./chain.ts";
+import { FrameReader, frame } from "./framing.ts";
+import { DnsFormatError, decodeReply, encodeQuery, MESSAGE_BYTES, type Query, type Reply } from "./message.ts";
+import { toAsciiName } from "./name.ts";
+
+const query = encodeQuery("host.sonde.dev", "A", 0x1234);
+
+function reply(answers: readonly Answer[], changes: Record<string, unknown> = {}, to: Query = query): Uint8Array {
+  return packet.encode({
+    type: "response",
+    id: to.id,
+    questions: [{ name: to.name, type: to.type, class: "IN" }],
+    answers: [...answers],
+    ...changes,
+  });
+}
+
+/** @returns the reply, undefined when it answers something else, the words of a DnsFormatError when it is broken */
+function read(bytes: Uint8Array, to: Query = query): Reply | undefined | string {
+  try {
+    return decodeReply(bytes, to);
+  } catch (error) {
+    if (error instanceof DnsFormatError) return error.message;
+    throw error;
+  }
+}
+
+describe("names", () => {
+  it.each([
+    ["sonde.dev", "sonde.dev"],
+    ["Sonde.DEV.", "sonde.dev"],
+    ["_dmarc.sonde.dev", "_dmarc.sonde.dev"],
+    ["münchen.de", "xn--mnchen-3ya.de"],
+    ["sonde。dev", "sonde.dev"],
+    ["localhost", "localhost"],
+    ["1.2.3.in-addr.arpa", "1.2.3.in-addr.arpa"],
+    ["x1", "x1"],
+    [`${"a".repeat(63)}.dev`, `${"a".repeat(63)}.dev`],
+    [`${"abcdefghi.".repeat(25)}abc`, `${"abcdefghi.".repeat(25)}abc`],
+  ])("%s is asked for as %s", (text, name) => {
+    expect(toAsciiName(text)).toBe(name);
+  });
+
+  it.each([
+    "",
+    ".",
+    "..",
+    "a..b",
+    ".a",
+    "a b.dev",
+    "a/b.dev",
+    "a%41.dev",
+    "a\u0000.dev",
+    "a@b.dev",
+    "http://sonde.dev",
+    "sonde.dev:80",
+    "[::1]",
+    "::1",
+    "127.0.0.1",
+    "127.1",
+    "sonde.0x7f",
+    "12345",
+    `${"a".repeat(64)}.dev`,
+    `${"abcdefghi.".repeat(25)}abcd`,
+    "ü".repeat(300),
+    "*.sonde.dev",
+  ])("%j is no name to ask for", (text) => {
+    expect(toAsciiName(text)).toBeUndefined();
+  });
+});
+
+describe("a query", () => {
+  it("is what another codec reads", () => {
+    const decoded = packet.decode(Buffer.from(query.bytes));
+    expect(decoded).toMatchObject({ id: 0x1234, flag_qr: false, flag_rd: true });
+    expect(decoded.questions).toEqual([{ name: "host.sonde.dev", type: "A", class: "IN" }]);
+    expect(packet.decode.bytes).toBe(query.bytes.length);
+    expect(packet.decode(Buffer.from(encodeQuery("", "NS", 0xffff).bytes)).questions).toEqual([
+      { name: ".", type: "NS", class: "IN" },
+    ]);
+  });
+
+  it.each(["a..b", `${"a".repeat(64)}.b`, `${"abcdefghi.".repeat(25)}abcdef`])("refuses %j", (name) => {
+    expect(() => encodeQuery(name, "A", 1)).toThrow(RangeError);
+  });
+});
+
+describe("a reply", () => {
+  it("gives addresses and aliases, and skips what nobody looks at", () => {
+    const bytes = reply([
+      { type: "CNAME", name: "host.sonde.dev", data: "Edge.Sonde.dev", ttl: 30 },
+      { type: "TXT", name: "edge.sonde.dev", data: "text", ttl: 1 },
+      { type: "A", name: "edge.sonde.dev", data: "9.9.9.9", ttl: 20 },
+      { type: "A", name: "edge.sonde.dev", data: "9.9.9.10", class: "CH", ttl: 20 },
+    ]);
+    expect(read(bytes)).toEqual({
+      rcode: "NOERROR",
+      truncated: false,
+      negativeTtlS: null,
+      records: [
+        { name: "host.sonde.dev", type: "CNAME", ttlS: 30, data: "edge.sonde.dev" },
+        { name: "edge.sonde.dev", type: "A", ttlS: 20, data: "9.9.9.9" },
+      ],
+    });
+  });
+
+  it("reads IPv6", () => {
+    const to = encodeQuery("host.sonde.dev", "AAAA", 7);
+    const decoded = read(
+      reply([{ type: "AAAA", name: "host.sonde.dev", data: "2a00:1450:0:0:0:0:0:5", ttl: 1 }], {}, to),
+      to,
+    );
+    expect(decoded).toMatchObject({ records: [{ type: "AAAA", data: "2a00:1450::5" }] });
+  });
+
+  it("compares the question without regard to case", () => {
+    const questions = [{ name: "HOST.sonde.DEV", type: "A", class: "IN" }];
+    expect(read(reply([], { questions }))).toMatchObject({ rcode: "NOERROR" });
+  });
+
+  it.each([
+    ["another id", { id: 0x1235 }],
+    ["a query", { type: "query" }],
+    ["another name", { questions: [{ name: "host.sonde.de", type: "A", class: "IN" }] }],
+    ["another type", { questions: [{ name: "host.sonde.dev", type: "AAAA", class: "IN" }] }],
+    ["another class", { questions: [{ name: "host.sonde.dev", type: "A", class: "CH" }] }],
+    ["no question, yet records", { questions: [] }],
+    ["two questions", { questions: Array(2).fill({ name: "host.sonde.dev", type: "A", class: "IN" }) }],
+    ["another opcode", { flags: 2 << 11 }],
+  ])("with %s is not ours", (_, changes) => {
+    expect(read(reply([], changes))).toBeUndefined();
+  });
+
+  it("may leave the question out when it refuses the whole message", () => {
+    expect(read(reply([], { questions: [], flags: 1 }))).toMatchObject({ rcode: "FORMERR" });
+    expect(read(reply([], { questions: [], flags: 5 }))).toMatchObject({ rcode: "REFUSED" });
+    expect(read(reply([], { questions: [], flags: 3 }))).toBeUndefined();
+  });
+
+  it.each([
+    [0, "NOERROR"],
+    [1, "FORMERR"],
+    [2, "SERVFAIL"],
+    [3, "NXDOMAIN"],
+    [4, "NOTIMP"],
+    [5, "REFUSED"],
+    [11, "RCODE11"],
+  ])("code %i is %s", (flags, rcode) => {
+    expect(read(reply([], { flags }))).toMatchObject({ rcode });
+  });
+
+  it("cut short holds no records, whatever stands in it", () => {
+    const bytes = reply([{ type: "A", name: "host.sonde.dev", data: "9.9.9.9", ttl: 1 }], {
+      flags: packet.TRUNCATED_RESPONSE,
+    });
+    expect(read(bytes)).toMatchObject({ truncated: true, records: [] });
+    expect(read(bytes.subarray(0, bytes.length - 3))).toMatchObject({ truncated: true, records: [] });
+  });
+
+  it("says how long nothing may be believed", () => {
+    const soa: Answer = { type: "SOA", name: "sonde.dev", ttl: 300, data: { mname: "a.b", rname: "c.d", minimum: 60 } };
+    expect(read(reply([], { flags: 3, authorities: [soa] }))).toMatchObject({ negativeTtlS: 60 });
+    expect(read(reply([], { flags: 3, authorities: [{ ...soa, ttl: 5 }] }))).toMatchObject({ negativeTtlS: 5 });
+    expect(read(reply([], { flags: 3 }))).toMatchObject({ negativeTtlS: null });
+  });
+
+  it("with a TTL beyond 31 bits is not kept at all (RFC 2181 section 8)", () => {
+    const bytes = Buffer.from(reply([{ type: "A", name: "host.sonde.dev", data: "9.9.9.9", ttl: 1 }]));
+    bytes.writeUInt32BE(0x8000_0001, bytes.length - 10);
+    expect(read(bytes)).toMatchObject({ records: [{ ttlS: 0 }] });
+  });
+});
+
+/** A reply by hand: header and question as they should be, then these bytes as the answer section. */
+function crafted(answerCount: number, ...answers: readonly number[][]): Uint8Array {
+  const head = Buffer.from(reply([]));
+  head.writeUInt16BE(answerCount, 6);
+  return Buffer.concat([head, Buffer.from(answers.flat())]);
+}
+
+const TO_QUESTION = [0xc0, 12];
+const A_IN = [0, 1, 0, 1, 0, 0, 0, 9];
+const CNAME_IN = [0, 5, 0, 1, 0, 0, 0, 9];
+
+describe("a reply that lies", () => {
+  const at = query.bytes.length;
+
+  it.each<[string, Uint8Array, string]>([
+    ["an address of three bytes", crafted(1, TO_QUESTION, A_IN, [0, 3, 9, 9, 9]), "an address record of 3 bytes"],
+    ["an address of five bytes", crafted(1, TO_QUESTION, A_IN, [0, 5, 9, 9, 9, 9, 9]), "an address record of 5 bytes"],
+    [
+      "a length beyond the end",
+      crafted(1, TO_QUESTION, A_IN, [0xff, 0xff, 9, 9, 9, 9]),
+      "a record is longer than the message",
+    ],
+    ["more records than it holds", crafted(2, TO_QUESTION, A_IN, [0, 4, 9, 9, 9, 9]), "the message ends in the middle"],
+    ["65,535 records", crafted(65_535, TO_QUESTION, A_IN, [0, 4, 9, 9, 9, 9]), "reply of 65535 records"],
+    ["a pointer to itself", crafted(1, [0xc0, at], A_IN, [0, 4, 9, 9, 9, 9]), "a name that points forward"],
+    ["a pointer forward", crafted(1, [0xc0, at + 4], A_IN, [0, 4, 9, 9, 9, 9]), "a name that points forward"],
+    ["a pointer beyond the end", crafted(1, [0xff, 0xff], A_IN, [0, 4, 9, 9, 9, 9]), "a name that points forward"],
+    [
+      "two names that point at each other",
+      crafted(1, [1, 97, 0xc0, at], A_IN, [0, 4, 9, 9, 9, 9]),
+      "a name that points forward",
+    ],
+    ["a label of an unknown kind", crafted(1, [0x40, 0], A_IN, [0, 4, 9, 9, 9, 9]), "a label of an unknown kind"],
+    ["half a pointer", crafted(1, [0xc0]), "the message ends in the middle"],
+    [
+      "a name that leaves its record",
+      crafted(1, TO_QUESTION, CNAME_IN, [0, 1, 1, 97, 0]),
+      "length of a CNAME record is wrong",
+    ],
+    [
+      "a name that ends before its record",
+      crafted(1, TO_QUESTION, CNAME_IN, [0, 9, 1, 97, 0, 0, 0, 0, 0, 0, 0]),
+      "length of a CNAME record is wrong",
+    ],
+    [
+      "a name too long",
+      crafted(1, ...Array(5).fill([63, ...Array(63).fill(97)]), [0], A_IN),
+      "a name longer than 255 bytes",
+    ],
+  ])("%s", (_, bytes, words) => {
+    expect(read(bytes)).toBe(words);
+  });
+
+  it("is not read beyond its bound", () => {
+    expect(read(Buffer.concat([reply([]), Buffer.alloc(MESSAGE_BYTES)]))).toMatch(/^reply of \d+ bytes$/);
+  });
+
+  it("an authority section that cannot be read is as good as none", () => {
+    const bytes = Buffer.from(crafted(0, [0xc0, 0xff]));
+    bytes.writeUInt16BE(1, 8);
+    expect(read(bytes)).toMatchObject({ records: [], negativeTtlS: null });
+  });
+
+  it("shows bytes of names without letting them be more", () => {
+    const label = [...Buffer.from("a.b\\"), 0, 0x1b, 0xff, 32];
+    expect(read(crafted(1, TO_QUESTION, CNAME_IN, [0, label.length + 2, label.length, ...label, 0]))).toMatchObject({
+      records: [{ data: "a\\.b\\\\\\000\\027\\255\\032" }],
+    });
+  });
+
+  property.prop([fc.uint8Array({ maxLength: 600 })], { numRuns: 100_000 })("any bytes", (bytes) => {
+    expect(read(bytes)).toSatisfy(
+      (found: unknown) => found === undefined || typeof found === "string" || typeof found === "object",
+    );
+  });
+
+  const sections = [
+    { type: "CNAME", name: "host.sonde.dev", data: "edge.sonde.dev", ttl: 30 },
+    { type: "A", name: "edge.sonde.dev", data: "9.9.9.9", ttl: 20 },
+    { type: "AAAA", name: "edge.sonde.dev", data: "2a00::1", ttl: 20 },
+    { type: "MX", name: "edge.sonde.dev", data: { exchange: "m.sonde.dev", preference: 1 }, ttl: 20 },
+  ] satisfies Answer[];
+  const honest = reply(sections, {
+    authorities: [{ type: "SOA", name: "dev", ttl: 3, data: { mname: "a.b", rname: "c.d", minimum: 6 } }],
+  });
+  const change = fc.tuple(
+    fc.nat({ max: honest.length - 1 }),
+    fc.oneof(fc.constantFrom(0, 1, 12, 0x3f, 0x40, 0xc0, 0xff), fc.nat({ max: 255 })),
+  );
+
+  property.prop([fc.array(change, { minLength: 1, maxLength: 8 }), fc.nat({ max: honest.length })], {
+    numRuns: 100_000,
+  })("an honest reply with bytes changed and its end cut off", (changes, length) => {
+    const bytes = Buffer.from(honest);
+    for (const [index, value] of changes) bytes[index] = value;
+    const found = read(bytes.subarray(0, length));
+    if (typeof found !== "object") return;
+    expect(found.records.length).toBeLessThanOrEqual(sections.length);
+    for (const { name } of found.records) expect(name.length).toBeLessThan(1_100);
+    followChain(found, query);
+  });
+});
+
+const label = fc.string({ unit: fc.constantFrom(..."abcxyz019-_"), minLength: 1, maxLength: 12 });
+const name = fc.array(label, { minLength: 1, maxLength: 6 }).map((labels) => labels.join("."));
+const record = fc.oneof(
+  fc.record({ type: fc.constant("A" as const), name, data: fc.ipV4(), ttl: fc.nat({ max: 0x7fff_ffff }) }),
+  fc.record({ type: fc.constant("CNAME" as const), name, data: name, ttl: fc.nat({ max: 1_000 }) }),
+  fc.record({ type: fc.constant("NS" as const), name, data: name, ttl: fc.nat({ max: 1_000 }) }),
+);
+
+describe("against another codec", () => {
+  property.prop([name, fc.array(record, { maxLength: 12 }), fc.nat({ max: 0xffff })], { numRuns: 30_000 })(
+    "reads what it writes",
+    (asked, records, id) => {
+      const to = encodeQuery(asked, "A", id);
+      const expected = records
+        .filter(({ type }) => type !== "NS")
+        .map(({ type, name: owner, data, ttl }) => ({ name: owner, type, ttlS: ttl, data }));
+      expect(read(reply(records, {}, to), to)).toMatchObject({ rcode: "NOERROR", records: expected });
+    },
+  );
+});
+
+describe("aliases", () => {
+  const chained = (...answers: Answer[]) => {
+    const decoded = decodeReply(reply(answers), query);
+    return decoded === undefined ? undefined : followChain(decoded, query);
+  };
+  const link = (from: string, to: string, ttl = 60): Answer => ({ type: "CNAME", name: from, data: to, ttl });
+
+  it("are followed in any order, with the smallest TTL on the way", () => {
+    const end = chained(
+      { type: "A", name: "c.dev", data: "9.9.9.9", ttl: 50 },
+      link("b.dev", "c.dev", 7),
+      { type: "A", name: "other.dev", data: "8.8.8.8", ttl: 1 },
+      link("host.sonde.dev", "b.dev", 40),
+    );
+    expect(end).toMatchObject({ name: "c.dev", aliases: 2, ttlS: 7 });
+    expect(end?.records.map(({ data }) => data)).toEqual(["9.9.9.9"]);
+  });
+
+  it("may lead out of the answer", () => {
+    expect(chained(link("host.sonde.dev", "b.dev"))).toMatchObject({ name: "b.dev", records: [] });
+    expect(chained()).toMatchObject({ name: "host.sonde.dev", aliases: 0, records: [] });
+  });
+
+  it("in a circle, or too many, lead nowhere", () => {
+    expect(chained(link("host.sonde.dev", "host.sonde.dev"))).toBeUndefined();
+    expect(chained(link("host.sonde.dev", "b.dev"), link("b.dev", "host.sonde.dev"))).toBeUndefined();
+    const long = (links: number) =>
+      Array.from({ length: links }, (_, index) =>
+        link(index === 0 ? "host.sonde.dev" : `n${index}.dev`, `n${index + 1}.dev`),
+      );
+    expect(chained(...long(ALIAS_LIMIT))).toMatchObject({ aliases: ALIAS_LIMIT });
+    expect(chained(...long(ALIAS_LIMIT + 1))).toBeUndefined();
+  });
+});
+
+describe("over a stream", () => {
+  property.prop(
+    [
+      fc.uint8Array({ maxLength: 300 }),
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+      fc.uint8Array({ maxLength: 9 }),
+    ],
+    { numRuns: 20_000 },
+  )("a message is found whole, however it is cut", (message, cuts, rest) => {
+    const stream = Buffer.concat([frame(message), rest]);
+    const reader = new FrameReader();
+    let found: Uint8Array | undefined;
+    for (let at = 0, turn = 0; at < stream.length && found === undefined; turn++) {
+      const size = cuts[turn % cuts.length] ?? 1;
+      found = reader.push(stream.subarray(at, at + size));
+      at += size;
+    }
+    expect(found && Buffer.from(found)).toEqual(Buffer.from(message));
+  });
+
+  it("one that is too long is refused at its length", () => {
+    expect(() => new FrameReader().push(new Uint8Array([0xff, 0xff]))).toThrow(DnsFormatError);
+  });
+});
