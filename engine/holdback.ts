@@ -14,11 +14,11 @@ export const HOLD_MS = 1_500;
 /** Beyond this the oldest count at once: bounds memory when everything fails and no cut is found. */
 const MAX_HELD = 100_000;
 
-export class Holdback<Item> {
-  readonly #held: { readonly item: Item; readonly target: number; readonly untilMs: number }[] = [];
+export class Holdback<Item, Target = number> {
+  readonly #held: { readonly item: Item; readonly target: Target; readonly untilMs: number }[] = [];
   #head = 0;
   /** Held results by target. */
-  readonly #targets = new Map<number, number>();
+  readonly #targets = new Map<Target, number>();
 
   get size(): number {
     return this.#held.length - this.#head;
@@ -29,7 +29,7 @@ export class Holdback<Item> {
    * @param isSuspicious a failure of a target that was confirmed up
    * @returns whether it is held; otherwise the caller applies it now
    */
-  hold(item: Item, target: number, isSuspicious: boolean, nowMs: number): boolean {
+  hold(item: Item, target: Target, isSuspicious: boolean, nowMs: number): boolean {
     const waiting = this.#targets.get(target) ?? 0;
     if (!isSuspicious && waiting === 0) return false;
     this.#held.push({ item, target, untilMs: nowMs + HOLD_MS });

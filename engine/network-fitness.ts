@@ -206,7 +206,7 @@ class Stretches {
 
 /**
  * What a target stands for: hosts of one registrable domain, one public /24 or one public /48 fail together for reasons of their own.
- * Undefined for this machine itself, which no cut can reach.
+ * In a private network every host is its own. Undefined for this machine itself, which no cut can reach.
  */
 export function groupOf(host: string): string | undefined {
   const family = isIP(host);
@@ -214,12 +214,19 @@ export function groupOf(host: string): string | undefined {
     if (host === "localhost" || host.endsWith(".localhost")) return undefined;
     return getDomain(host, { allowPrivateDomains: true }) ?? host;
   }
-  if (host === "::1" || host.startsWith("127.")) return undefined;
-  if (family === 4) return isPrivateIp4(host) ? host : host.slice(0, host.lastIndexOf("."));
-  return /^f[cde]/i.test(host) ? host : host.split(":").slice(0, 3).join(":");
+  if (isLoopback(host)) return undefined;
+  if (isPrivate(host)) return host;
+  return family === 4 ? host.slice(0, host.lastIndexOf(".")) : host.split(":").slice(0, 3).join(":");
 }
 
-/** RFC 1918 and 6598: in a private network every host is its own. */
-function isPrivateIp4(ip: string): boolean {
-  return /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(ip);
+/** On this machine or in its local networks: loopback, RFC 1918, 3927, 4193, 4291 and 6598. */
+export function isPrivate(ip: string): boolean {
+  return isLoopback(ip) || PRIVATE_IPV4.test(ip) || /^f[cde][0-9a-f]{2}:/i.test(ip);
+}
+
+const PRIVATE_IPV4 =
+  /^(?:10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
+
+function isLoopback(ip: string): boolean {
+  return ip === "::1" || ip.startsWith("127.");
 }

@@ -5,6 +5,7 @@ import { type MessagePort, parentPort, threadId } from "node:worker_threads";
 import type { EngineOptions } from "./options.ts";
 import { Prober } from "./prober.ts";
 import { type ProbeList, probes } from "./registry.ts";
+import { createConnectTimer } from "./transport/connect-time.ts";
 import { createTransport } from "./transport/index.ts";
 import type { Transport } from "./transport/transport.ts";
 import { Vitals } from "./vitals.ts";
@@ -28,7 +29,7 @@ const TELL_STRAYS_EVERY_MS = 1_000;
 
 /** Piscina calls the export named `task`. */
 export function task(given: ProberTask): Promise<void> {
-  return serveProber(given, probes, createTransport(given.engine));
+  return serveProber(given, probes, createTransport(given.engine, { connectTime: createConnectTimer().connectTime }));
 }
 
 /** A prober with probes of the caller's choice, for task files other than this one. */

@@ -1,2 +1,5 @@
 /** THE LIST: every probe the engine can run, one line each; the exported name is its kind. */
-export {};
+export { dns } from "./dns.ts";
+export { http } from "./http.ts";
+export { keyword } from "./keyword.ts";
+export { port } from "./port.ts";
