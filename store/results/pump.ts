@@ -70,6 +70,10 @@ export function startPump(options: PumpOptions): Pump {
   let cancelTimer: (() => void) | undefined;
   let running: Promise<void> | undefined;
   let isStopped = false;
+  /** Read once: should the spool thin it meanwhile, its halves must stay what their tokens stand for. */
+  let inHand: { readonly token: string; readonly lines: Uint8Array; readonly rows: number } | undefined;
+  /** Pieces of it that need not be asked again. */
+  const settled = new Map<string, "done" | ResultStoreError>();
 
   /** Keeps one turn planned while there is anything to carry. */
   function plan(delayMs: number): void {
@@ -111,35 +115,52 @@ export function startPump(options: PumpOptions): Pump {
   }
 
   async function carry(segment: SpoolSegment): Promise<void> {
-    if (segment.rows > 0) await insert(segment.token, await segment.read(), segment.rows);
+    if (inHand?.token !== segment.token) {
+      inHand = { token: segment.token, lines: await segment.read(), rows: segment.rows };
+      settled.clear();
+    }
+    if (inHand.rows > 0) await insert(inHand.token, inHand.lines, inHand.rows);
     await spool.release(segment);
-    insertedRows += segment.rows;
+    insertedRows += inHand.rows;
+    inHand = undefined;
     lastInsertAtMs = clock.nowMs();
   }
 
-  /** Inserts; where rows are refused, halves until the bad ones are alone. The halves' tokens follow from the whole's, so a repeat is safe. */
+  /**
+   * Inserts; where rows are refused, halves until the bad ones are alone. The halves' tokens follow from the whole's, so a repeat is safe;
+   * what was settled before an outage is not asked again.
+   */
   async function insert(token: string, lines: Uint8Array, rows: number): Promise<void> {
+    const before = settled.get(token);
+    if (before === "done") return;
+    const refusal = before ?? (await tryInsert(token, lines, rows));
+    settled.set(token, refusal ?? "done");
+    if (refusal === undefined) return;
+    if (rows <= 1) {
+      await insertRepaired(token, lines, refusal);
+      settled.set(token, "done");
+      return;
+    }
+    const split = splitLines(lines, rows);
+    await insert(`${token}.0`, split.first, split.firstRows);
+    await insert(`${token}.1`, split.second, rows - split.firstRows);
+  }
+
+  /** @returns why the rows were refused; throws what may pass */
+  async function tryInsert(token: string, lines: Uint8Array, rows: number): Promise<ResultStoreError | undefined> {
     try {
       await results.insert({ token, lines, rows });
+      return undefined;
     } catch (error) {
-      if (!(error instanceof ResultStoreError) || error.retry) throw error;
-      if (rows <= 1) return insertRepaired(token, lines, error);
-      const split = splitLines(lines, rows);
-      await insert(`${token}.0`, split.first, split.firstRows);
-      await insert(`${token}.1`, split.second, rows - split.firstRows);
+      if (error instanceof ResultStoreError && !error.retry) return error;
+      throw error;
     }
   }
 
   /** A lone surrogate is the one fault that can be mended; anything else is set aside. */
   async function insertRepaired(token: string, line: Uint8Array, refusal: ResultStoreError): Promise<void> {
     const repaired = wellFormed(line);
-    if (repaired !== undefined) {
-      try {
-        return await results.insert({ token: `${token}.w`, lines: repaired, rows: 1 });
-      } catch (error) {
-        if (!(error instanceof ResultStoreError) || error.retry) throw error;
-      }
-    }
+    if (repaired !== undefined && (await tryInsert(`${token}.w`, repaired, 1)) === undefined) return;
     await appendFile(options.rejectedFile, line, { mode: 0o600 });
     rejectedRows += 1;
     log.error(

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeFrames, encodeFrame, linesOf, withoutUnchanged } from "./spool-frame.ts";
+
+/** Batches of lines as the sink writes them, with consecutive numbers from 1. */
+const batches = fc.array(fc.array(fc.json({ maxDepth: 1 }), { minLength: 1, maxLength: 4 }), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+function fileOf(given: readonly (readonly string[])[]): { bytes: Buffer; ends: number[] } {
+  const frames: Buffer[] = [];
+  const ends: number[] = [];
+  let seq = 1;
+  let end = 0;
+  for (const lines of given) {
+    const frame = encodeFrame(seq, lines);
+    frames.push(frame);
+    seq += lines.length;
+    end += frame.length;
+    ends.push(end);
+  }
+  return { bytes: Buffer.concat(frames), ends };
+}
+
+const readBack = (bytes: Buffer) => decodeFrames(bytes).frames.map(linesOf);
+
+describe("frames of a spool segment", () => {
+  it("give back what was written, with its numbers", () => {
+    const { bytes } = fileOf([["1", '"ü\\n"'], ["{}"]]);
+    expect(readBack(bytes)).toEqual([["1", '"ü\\n"'], ["{}"]]);
+    expect(decodeFrames(bytes).frames.map(({ firstSeq, rows }) => [firstSeq, rows])).toEqual([
+      [1, 2],
+      [3, 1],
+    ]);
+    expect(decodeFrames(bytes)).toMatchObject({ isDamaged: false, validBytes: bytes.length });
+  });
+
+  it("lose no whole batch and yield no broken line, wherever the file is cut and whatever follows", {
+    timeout: 60_000,
+  }, () => {
+    fc.assert(
+      fc.property(batches, fc.nat(), fc.uint8Array({ maxLength: 64 }), (given, cut, garbage) => {
+        const { bytes, ends } = fileOf(given);
+        const kept = cut % (bytes.length + 1);
+        const whole = ends.filter((end) => end <= kept).length;
+        const found = readBack(Buffer.concat([bytes.subarray(0, kept), garbage]));
+        // Bytes that go on exactly as the cut frame did make it whole again: then it is what was written.
+        expect(found).toEqual(given.slice(0, found.length));
+        expect(found.length).toBeGreaterThanOrEqual(whole);
+      }),
+      { numRuns: 100_000 },
+    );
+  });
+
+  it("behind damage the next whole batch is found; the damaged one is not believed", () => {
+    fc.assert(
+      fc.property(batches, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, flip) => {
+        const { bytes, ends } = fileOf(given);
+        const position = at % bytes.length;
+        bytes[position] = (bytes[position] ?? 0) ^ flip;
+        const hit = ends.findIndex((end) => position < end);
+        expect(readBack(bytes)).toEqual(given.filter((_, index) => index !== hit));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it("thinned, keep the changes and every number", () => {
+    const row = (changed: 0 | 1, message: string) => JSON.stringify({ changed, error_message: message });
+    const lines = [row(0, "a"), row(1, 'says "changed":0'), row(1, "b"), row(0, "c"), row(1, "d"), row(0, "e")];
+    const { frames } = decodeFrames(encodeFrame(11, lines));
+    const thinned = withoutUnchanged(frames);
+    expect(thinned.rows).toBe(3);
+    expect(decodeFrames(thinned.bytes).frames.map((frame) => [frame.firstSeq, linesOf(frame)])).toEqual([
+      [12, [lines[1], lines[2]]],
+      [15, [lines[4]]],
+    ]);
+  });
+});
