@@ -73,21 +73,34 @@ export function parseNameServer(entry: string): NameServer {
   return { address: { ip: literal.hasZone ? host : literal.ip, family: literal.family }, port, shown: text };
 }
 
+export interface NameServersOptions {
+  /** SONDE_RESOLVERS; empty for the system's. */
+  readonly entries: readonly string[];
+  readonly system: SystemNames;
+  /** Monotonic ms. */
+  readonly now: () => number;
+  /** 0 to 65535, unpredictable. */
+  readonly randomId: () => number;
+  /** What each server gets in each round, ms. */
+  readonly patienceMs?: readonly number[] | undefined;
+}
+
 export class NameServers {
   readonly #configured: readonly NameServer[];
   readonly #system: SystemNames;
   readonly #now: () => number;
   readonly #randomId: () => number;
+  readonly #patienceMs: readonly number[];
   readonly #standings = new Map<string, Standing>();
   readonly #queue: (() => void)[] = [];
   #places = PLACES;
 
-  /** @param entries SONDE_RESOLVERS; empty for the system's */
-  constructor(entries: readonly string[], system: SystemNames, now: () => number, randomId: () => number) {
-    this.#configured = entries.map(parseNameServer);
-    this.#system = system;
-    this.#now = now;
-    this.#randomId = randomId;
+  constructor(options: NameServersOptions) {
+    this.#configured = options.entries.map(parseNameServer);
+    this.#system = options.system;
+    this.#now = options.now;
+    this.#randomId = options.randomId;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
   }
 
   /** Whether resolv.conf's search list applies: it belongs to resolv.conf's servers. */
@@ -113,7 +126,7 @@ export class NameServers {
     const startedAtMs = this.#now();
     const servers = this.#inOrder();
     let refusal: string | undefined;
-    for (const patienceMs of PATIENCE_MS) {
+    for (const patienceMs of this.#patienceMs) {
       for (const server of servers) {
         const leftMs = startedAtMs + BUDGET_MS - this.#now();
         if (leftMs <= 0) break;

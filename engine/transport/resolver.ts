@@ -40,6 +40,8 @@ export interface ResolverOptions {
   readonly system?: SystemNames;
   /** Monotonic ms. */
   readonly now?: () => number;
+  /** What each DNS server gets in each round, ms. */
+  readonly patienceMs?: readonly number[];
 }
 
 interface Kept {
@@ -62,7 +64,8 @@ const LOOPBACK: Readonly<Record<IpFamily, Answer>> = {
 export function createResolver(options: ResolverOptions): Resolver {
   const now = options.now ?? (() => performance.now());
   const system = options.system ?? new SystemNames();
-  const servers = new NameServers(options.servers, system, now, () => randomInt(0x1_0000));
+  const randomId = () => randomInt(0x1_0000);
+  const servers = new NameServers({ entries: options.servers, system, now, randomId, patienceMs: options.patienceMs });
   const kept = new Map<string, Kept>();
   const underWay = new Map<string, Promise<Answer>>();
 

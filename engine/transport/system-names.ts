@@ -1,6 +1,7 @@
 /** What this machine says about names: /etc/hosts (hosts(5)) and /etc/resolv.conf (resolv.conf(5)). Pure, but for SystemNames, which reads them. */
 import { readFileSync, statSync } from "node:fs";
 import { toAsciiName } from "../protocols/dns/name.ts";
+import { parseIpv4, parseIpv6 } from "./ip.ts";
 import { literalOf } from "./literal.ts";
 import type { Address } from "./transport.ts";
 
@@ -35,13 +36,17 @@ export function parseResolvConf(text: string): ResolvConf {
       .trim()
       .split(/\s+/);
     const [first] = words;
-    if (keyword === "nameserver" && first !== undefined && literalOf(first) !== undefined) nameservers.push(first);
+    if (keyword === "nameserver" && first !== undefined && isStrictAddress(first)) nameservers.push(first);
     // The last of `search` and `domain` wins.
     if (keyword === "search" || keyword === "domain") search = words.flatMap((word) => toAsciiName(word) ?? []);
     const option = keyword === "options" ? words.find((word) => /^ndots:\d+$/.test(word)) : undefined;
     if (option !== undefined) ndots = Math.min(Number(option.slice("ndots:".length)), NDOTS_LIMIT);
   }
   return { nameservers: nameservers.slice(0, SERVER_LIMIT), search: search.slice(0, SEARCH_LIMIT), ndots };
+}
+
+function isStrictAddress(text: string): boolean {
+  return parseIpv4(text) >= 0 || parseIpv6(text.split("%", 1)[0] ?? "") !== undefined;
 }
 
 export function parseHosts(text: string): Hosts {
