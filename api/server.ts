@@ -4,7 +4,7 @@
  */
 
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
-import * as uws from "uWebSockets.js";
+import uws from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
 import { ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";

@@ -1,7 +1,6 @@
 /** Entries: what the wheel turns. One per monitor and location that can be checked; a heartbeat has one without a spec. */
 import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
-import type { Gate } from "./gates.ts";
 
 /**
  * idle ──due──▶ waiting ──caps allow──▶ running ──outcome──▶ idle
@@ -35,4 +34,12 @@ export interface Entry {
   attempt: number;
   /** When it last had a result, or was planned: what the watchdog measures from. */
   lastSignAtMs: number;
+}
+
+/** A cap on what runs at the same time; several entries share one. */
+export interface Gate {
+  readonly limit: number;
+  running: number;
+  /** Entries that found this gate full, oldest first. */
+  readonly waiting: Entry[];
 }

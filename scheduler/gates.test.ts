@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Entry } from "./entry.ts";
+import type { Entry, Gate } from "./entry.ts";
 import { entryOf, monitorOf } from "./fixtures.ts";
-import { type Admission, createAdmission, createGate, createGateBook, type Gate } from "./gates.ts";
+import { type Admission, createAdmission, createGate, createGateBook } from "./gates.ts";
 
 function collect(limit: number): { readonly admission: Admission; readonly started: Entry[] } {
   const started: Entry[] = [];

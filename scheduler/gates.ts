@@ -2,14 +2,7 @@
  * Gates: caps on what runs at the same time. An entry passes when all its gates have room; the first full one keeps it waiting,
  * first come first served. The last gate of all is the overall cap, shared fairly: when it is full, workspaces take turns.
  */
-import type { Entry } from "./entry.ts";
-
-export interface Gate {
-  readonly limit: number;
-  running: number;
-  /** Entries that found this gate full, oldest first. */
-  readonly waiting: Entry[];
-}
+import type { Entry, Gate } from "./entry.ts";
 
 export function createGate(limit: number): Gate {
   return { limit, running: 0, waiting: [] };

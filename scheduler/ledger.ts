@@ -27,6 +27,8 @@ interface SpoolLine extends ResultRow {
     readonly peer_answered: boolean;
     readonly certificate: CertificateState | null;
     readonly inbox_id: number | null;
+    /** As it was when the row was judged: it may have been changed since. */
+    readonly max_retries: number;
   };
 }
 
@@ -102,7 +104,12 @@ export function createLedger(options: LedgerOptions): Ledger {
       attempt: taken.attempt,
       phases: JSON.stringify(outcome.phases),
       explanation: outcome.explanation === null ? "" : JSON.stringify(outcome.explanation),
-      replay: { peer_answered: outcome.peerAnswered, certificate: outcome.certificate, inbox_id: taken.inboxId },
+      replay: {
+        peer_answered: outcome.peerAnswered,
+        certificate: outcome.certificate,
+        inbox_id: taken.inboxId,
+        max_retries: taken.monitor.maxRetries,
+      },
     };
   }
 
@@ -135,7 +142,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const row = parseLine(line);
       const monitor = monitors.get(row.monitor_id);
       if (monitor === undefined) return undefined;
-      const { incidents } = advance(monitor, row.location, outcomeOf(row));
+      const { incidents } = advance({ ...monitor, maxRetries: row.replay.max_retries }, row.location, outcomeOf(row));
       return { monitorId: monitor.id, line, incidents, inboxId: row.replay.inbox_id };
     },
     monitorOf: (line) => parseLine(line).monitor_id,

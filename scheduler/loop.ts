@@ -3,6 +3,8 @@
  * keeps everything that waits within bounds. The system's timers are used here and nowhere deeper.
  */
 import type { Logger } from "pino";
+import type { CanaryReport } from "../engine/network-fitness.ts";
+import { NetworkTrust } from "../engine/network-trust.ts";
 import { isActive } from "../model/monitor.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import { heartbeatDeadlineMs } from "../model/schedule.ts";
@@ -42,6 +44,8 @@ export interface LoopOptions {
   readonly log: Logger;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (entry: Entry, outcome: CheckOutcome) => void;
+  /** A recently healthy target has failed: the canaries should be asked now. */
+  readonly onSuspicion: () => void;
 }
 
 export interface LoopState {
@@ -53,10 +57,13 @@ export interface LoopState {
   readonly silentMonitors: number;
   readonly backlogRows: number;
   readonly trouble: string | null;
+  /** Our own network is taken to be cut: failures become `unfit`. */
+  readonly isCut: boolean;
 }
 
 export interface Loop {
   take(outcomes: readonly CheckOutcome[]): void;
+  canary(report: CanaryReport): void;
   state(): LoopState;
   /** Starts nothing more, waits for what runs up to a bound, and writes everything down. */
   drain(longestMs: number): Promise<void>;
@@ -88,9 +95,27 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
     overallLimit: OVERALL_LIMIT,
     nowMs: clock.nowMs,
     wasHealthy: (entry) => ledger.wasHealthy(entry.monitor.id, entry.location),
-    onOutcome: conclude,
+    onOutcome: (entry, outcome, attempt) => trust.take(originOf(entry, attempt), outcome),
+  });
+  const trust = new NetworkTrust<Entry>({
+    nowMs: clock.nowMs,
+    onSuspicion: options.onSuspicion,
+    onCut: (isCut) =>
+      log.warn(
+        { isCut },
+        isCut ? "our own network seems to be cut: failures are unfit" : "our own network works again",
+      ),
+    deliver(entry, outcome, attempt) {
+      // Removed while its failure was held back.
+      if (entry.state !== "gone") conclude(entry, outcome, attempt);
+    },
   });
   const turns = createTurns({ nowMs: readyAtMs, entry: plan.entry, begin: dispatch.begin, missed: missDeadline });
+
+  function originOf(entry: Entry, attempt: number) {
+    const { host, id } = entry.monitor;
+    return { target: entry, attempt, host, wasHealthy: ledger.wasHealthy(id, entry.location) };
+  }
 
   /** A turn has its outcome: it goes to the sink, and the next turn may come sooner than the phase says. */
   function conclude(entry: Entry, outcome: CheckOutcome, attempt: number): void {
@@ -256,6 +281,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       dispatch.take(isDraining ? outcomes.filter((outcome) => outcome.verdict !== "cancelled") : outcomes);
       dispatch.flush();
     },
+    canary: (report) => trust.canary(report),
     state: () => ({
       monitors: plan.monitorCount,
       running: dispatch.running,
@@ -265,6 +291,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       silentMonitors: silent,
       backlogRows: sink.backlogRows,
       trouble: sink.trouble,
+      isCut: trust.isCut,
     }),
     async drain(longestMs) {
       isDraining = true;
@@ -275,6 +302,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       while (dispatch.running > 0 && options.clocks.monotonicNowMs() < endAtMs) {
         await new Promise((resolve) => setTimeout(resolve, TICK_MS));
       }
+      trust.flush();
       await sink.flush();
     },
   };

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
+import { findCanaries, watchCanaries } from "../engine/canary.ts";
 import type { ProberFitness } from "../engine/check.ts";
 import type { SchedulerTask } from "../engine/pool.ts";
 import { connectProbers } from "../engine/probers.ts";
@@ -12,8 +13,8 @@ import type { ResultStore } from "../store/results/result-store.ts";
 import { openSpool, type Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../store/sql/open.ts";
+import type { OpenNotices } from "../store/state/notices.ts";
 import { type NoticesPlace, openNotices } from "../store/state/open.ts";
-import type { Notices } from "../store/state/state.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { type Loop, startLoop } from "./loop.ts";
@@ -46,12 +47,12 @@ const THINNING_HOUR = 3;
 interface Stores {
   readonly controlPlane: ControlPlane;
   readonly results: ResultStore;
-  readonly notices: Notices;
+  readonly notices: OpenNotices;
   readonly spool: Spool;
 }
 
 /** Called by engine/pool.ts. Resolves after a stop. */
-export async function task({ control, data }: SchedulerTask): Promise<void> {
+export async function task({ control, engine, data }: SchedulerTask): Promise<void> {
   const given = data as SchedulerData;
   const log = createLog(given.logLevel, "scheduler");
   const stores = await openStores(given, log);
@@ -70,6 +71,11 @@ export async function task({ control, data }: SchedulerTask): Promise<void> {
       if (type !== "up") log.warn({ detail }, `prober ${type}`);
     },
   });
+  const canaries = watchCanaries({
+    canaries: await findCanaries(engine),
+    engine,
+    onReport: (report) => loop?.canary(report),
+  });
   loop = await startLoop({
     shard: given.shard,
     controlPlane: stores.controlPlane,
@@ -81,6 +87,7 @@ export async function task({ control, data }: SchedulerTask): Promise<void> {
     clocks: SYSTEM_CLOCKS,
     log,
     onOutcome: (entry, outcome) => metrics.count(entry.monitor.kind, outcome),
+    onSuspicion: () => canaries.ask(),
   });
   const running = loop;
   const tell = (): Promise<void> => report(given.port, running, stores, pump, metrics, probers.size, fitness);
@@ -88,6 +95,7 @@ export async function task({ control, data }: SchedulerTask): Promise<void> {
   await tell();
 
   await stopOrder(given.port);
+  canaries.close();
   for (const timer of timers) clearInterval(timer);
   await running.drain(DRAIN_MS);
   await probers.close();
@@ -102,7 +110,8 @@ async function openStores(given: SchedulerData, log: Logger): Promise<Stores> {
   const controlPlane = await openControlPlane(given.sql, { role: "sink" });
   const results = openResultStore({ url: given.clickhouseUrl, log });
   const notices = await openNotices(given.notices);
-  const spool = await openSpool({ dir: given.spoolDir, log });
+  const afterSeq = await controlPlane.sink.appliedSeq(given.shard);
+  const spool = await openSpool({ dir: given.spoolDir, log, afterSeq });
   return { controlPlane, results, notices, spool };
 }
 
@@ -153,7 +162,7 @@ async function report(
 }
 
 function thinNightly(results: ResultStore, log: Logger): NodeJS.Timeout {
-  let thinnedOn = new Date().getUTCDate();
+  let thinnedOn = -1;
   return setInterval(() => {
     const now = new Date();
     if (now.getUTCHours() < THINNING_HOUR || now.getUTCDate() === thinnedOn) return;

@@ -29,7 +29,9 @@ function makeFolder(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
-    throw new DataFolderError(`cannot write the data folder ${path} (${code}): make it writable for this user, or set SONDE_DATA_DIR`);
+    throw new DataFolderError(
+      `cannot write the data folder ${path} (${code}): make it writable for this user, or set SONDE_DATA_DIR`,
+    );
   }
 }
 

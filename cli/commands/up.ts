@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { loadConfig } from "../../config.ts";
 import { startDemo } from "../../demo/demo.ts";
-import { createLog, startService } from "../../main.ts";
+import { createLog } from "../../log.ts";
+import { startService } from "../../main.ts";
 import { CommandError } from "../command.ts";
 
 /** A second signal while draining ends at once; the number is the shell's for SIGINT. */
@@ -25,7 +26,7 @@ async function up(isDemo: boolean): Promise<void> {
   const demo = isDemo ? await startDemo(config) : undefined;
   const runConfig = demo?.config ?? config;
   const service = await startService(runConfig, {
-    log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel),
+    log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel, "main"),
     progress: (line) => process.stderr.write(`${line}\n`),
   });
   process.stdout.write(banner(service));

@@ -1,0 +1,19 @@
+/** The text of a new key: `uk<id>_<secret>`, or `dk…` for dashboard keys; 40 random URL-safe characters (open-points 9.3). */
+import { randomBytes } from "node:crypto";
+import { hashKey } from "./auth.ts";
+
+/** 30 bytes are 40 characters of base64url. */
+const SECRET_BYTES = 30;
+
+export interface NewKeyText {
+  /** What the store keeps, once the id is known. */
+  readonly secretHash: (id: number) => string;
+  /** The whole key, to be shown once. */
+  readonly text: (id: number) => string;
+}
+
+export function newKeyText(prefix: "uk" | "dk" = "uk"): NewKeyText {
+  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  const text = (id: number): string => `${prefix}${id}_${secret}`;
+  return { secretHash: (id) => hashKey(text(id)), text };
+}

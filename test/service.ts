@@ -1,0 +1,154 @@
+/** A real `sonde up` in a process of its own, as an operator starts it: built files, settings by environment, banner read from stdout. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const SONDE = fileURLToPath(new URL("../dist/cli/sonde.js", import.meta.url));
+/** Cold caches and two busy cores. */
+const START_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 30_000;
+
+export interface ServiceSettings {
+  /** Reused when given: a restart on the same data. */
+  readonly dataDir?: string;
+  readonly port?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** Another Node, or words before the script (`setpriv …`). */
+  readonly command?: readonly string[];
+}
+
+export interface RunningService {
+  readonly url: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** Only on a first start. */
+  readonly firstKey: string | null;
+  readonly child: ChildProcess;
+  /** Everything written so far. */
+  output(): string;
+  /** SIGTERM and the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL, and the end. */
+  kill(): Promise<void>;
+}
+
+const folders: string[] = [];
+const children = new Set<ChildProcess>();
+
+/** Ends what a test left running and removes its folders; for afterAll. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all([...children].map((child) => ended(child, () => child.kill("SIGKILL"))));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sonde-test-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** A port of loopback that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Runs it and resolves with what it said, whether it starts or refuses. */
+export async function runSonde(
+  settings: ServiceSettings,
+): Promise<{ child: ChildProcess; output: () => string; dataDir: string; port: number }> {
+  const dataDir = settings.dataDir ?? join(temporaryFolder(), "data");
+  const port = settings.port ?? (await freePort());
+  const [command = process.execPath, ...before] = settings.command ?? [process.execPath];
+  const child = spawn(command, [...before, SONDE, ...(settings.args ?? ["up"])], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: dataDir,
+      SONDE_PORT: String(port),
+      SONDE_DATA_DIR: dataDir,
+      SONDE_LOG: "info",
+      ...settings.env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+    });
+  }
+  return { child, output: () => output, dataDir, port };
+}
+
+/** @throws when it ends, or says nothing of listening, within a minute */
+export async function startService(settings: ServiceSettings = {}): Promise<RunningService> {
+  const { child, output, dataDir, port } = await runSonde(settings);
+  const banner = /Sonde listens on (\S+)\/api\/v1/;
+  await until(() => banner.test(output()), child, output);
+  return {
+    url: banner.exec(output())?.[1] ?? "",
+    port,
+    dataDir,
+    pid: child.pid ?? 0,
+    firstKey: /Key \(shown once[^)]*\): (\S+)/.exec(output())?.[1] ?? null,
+    child,
+    output,
+    stop: () => ended(child, () => child.kill("SIGTERM")),
+    kill: async () => {
+      await ended(child, () => child.kill("SIGKILL"));
+    },
+  };
+}
+
+function until(isTrue: () => boolean, child: ChildProcess, output: () => string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (act: () => void): void => {
+      clearInterval(timer);
+      clearTimeout(late);
+      act();
+    };
+    const timer = setInterval(() => {
+      if (isTrue()) finish(resolve);
+      else if (child.exitCode !== null)
+        finish(() => reject(new Error(`sonde ended with ${child.exitCode}: ${output()}`)));
+    }, 20);
+    const late = setTimeout(() => finish(() => reject(new Error(`sonde did not start: ${output()}`))), START_WITHIN_MS);
+  });
+}
+
+/** Resolves with the exit code; kills what does not end in time. */
+export function ended(child: ChildProcess, act: () => void): Promise<number | null> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode);
+    const late = setTimeout(() => child.kill("SIGKILL"), STOP_WITHIN_MS);
+    child.once("exit", (code) => {
+      clearTimeout(late);
+      resolve(code);
+    });
+    act();
+  });
+}
+
+/** Asks again until the answer will do: readiness instead of sleeps. */
+export async function eventually<T>(look: () => Promise<T | undefined>, withinMs = 20_000): Promise<T> {
+  const endMs = performance.now() + withinMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > endMs) throw new Error(`nothing came within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
