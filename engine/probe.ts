@@ -1,24 +1,15 @@
 /** The probe contract: one file per kind in probes/, listed in probes/index.ts. */
 import type { ZodType } from "zod";
-import type { Phase } from "../model/result.ts";
 import type { CertificateState } from "../model/status.ts";
 import type { Verdict } from "../model/verdict.ts";
-import type { Transport } from "./transport/transport.ts";
+import type { DialContext, Transport } from "./transport/transport.ts";
 
 /** What one check is given. A probe touches network, clock and random only through this. */
-export interface ProbeContext {
+export interface ProbeContext extends DialContext {
   /** Every dial passes the address guard. */
   readonly transport: Transport;
-  /** Aborts at the check's deadline. */
-  readonly signal: AbortSignal;
   /** Unix ms of the check's deadline, for sub-deadlines and caches. */
   readonly deadlineAtMs: number;
-  /** Ends the running phase and starts the next. */
-  phase(name: Phase): void;
-  /** Remembers what a failure will be explained with; called with each address before it is dialled. */
-  tried(address: string): void;
-  /** The target has said something: a later timeout is its own slowness, not an unreachable server. */
-  answered(): void;
   /** Monotonic ms with a fraction. */
   now(): number;
   /** Wall clock, Unix ms. */

@@ -3,7 +3,7 @@ import type { CheckRun, CheckSpec } from "../engine/check.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import { createDispatch, type Dispatch } from "./dispatch.ts";
 import type { Entry } from "./entry.ts";
-import { entryOf, outcomeOf } from "./fixtures.ts";
+import { entryOf, outcomeOf } from "./fixtures.suite.ts";
 
 interface Scene {
   readonly dispatch: Dispatch;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Entry, Gate } from "./entry.ts";
-import { entryOf, monitorOf } from "./fixtures.ts";
+import { entryOf, monitorOf } from "./fixtures.suite.ts";
 import { type Admission, createAdmission, createGate, createGateBook } from "./gates.ts";
 
 function collect(limit: number): { readonly admission: Admission; readonly started: Entry[] } {

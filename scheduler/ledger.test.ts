@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { VERDICTS } from "../model/verdict.ts";
-import { liveOf, monitorOf, outcomeOf } from "./fixtures.ts";
+import { liveOf, monitorOf, outcomeOf } from "./fixtures.suite.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 
 function ledgerWith(openIncidents: ReadonlyMap<number, "down" | "degraded"> = new Map()): Ledger {

@@ -4,8 +4,8 @@
 import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
 import { enabledLocations } from "../model/monitor.ts";
-import type { Entry } from "./entry.ts";
-import type { Gate, GateBook } from "./gates.ts";
+import type { Entry, Gate } from "./entry.ts";
+import type { GateBook } from "./gates.ts";
 import { phaseOf } from "./spread.ts";
 
 /** Checks in flight at one target host; our choice: polite to a host that serves hundreds of monitors, and more than 5,000/s need at 10 ms. */

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { describe, expect, it, vi } from "vitest";
 import type { Spool } from "../store/results/spool.ts";
 import type { SinkBatch } from "../store/sql/control-plane.ts";
-import { liveOf } from "./fixtures.ts";
+import { liveOf } from "./fixtures.suite.ts";
 import { createSink, type SinkItem } from "./sink.ts";
 
 const SILENT = pino({ level: "silent" });

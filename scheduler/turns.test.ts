@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { entryOf, monitorOf } from "./fixtures.ts";
+import { entryOf, monitorOf } from "./fixtures.suite.ts";
 import { createTurns } from "./turns.ts";
 
 const START_MS = 1_000_000_000;

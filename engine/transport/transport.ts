@@ -7,7 +7,7 @@
  */
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
-import type { ProbeContext } from "../probe.ts";
+import type { Phase } from "../../model/result.ts";
 
 export type IpFamily = 4 | 6;
 
@@ -20,7 +20,16 @@ export interface Address {
 }
 
 /** What a dial needs of the check it belongs to. */
-export type DialContext = Pick<ProbeContext, "signal" | "phase" | "tried" | "answered">;
+export interface DialContext {
+  /** Aborts at the check's deadline. */
+  readonly signal: AbortSignal;
+  /** Ends the running phase and starts the next. */
+  phase(name: Phase): void;
+  /** Remembers what a failure will be explained with; called with each address before it is dialled. */
+  tried(address: string): void;
+  /** The target has said something: a later timeout is its own slowness, not an unreachable server. */
+  answered(): void;
+}
 
 export interface Transport {
   /**

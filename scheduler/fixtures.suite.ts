@@ -3,8 +3,7 @@ import { newLiveState } from "../model/live.ts";
 import type { Monitor } from "../model/monitor.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { LiveState } from "../model/status.ts";
-import type { Entry } from "./entry.ts";
-import type { Gate } from "./gates.ts";
+import type { Entry, Gate } from "./entry.ts";
 
 export function monitorOf(over: Partial<Monitor> = {}): Monitor {
   return {

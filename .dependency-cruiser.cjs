@@ -1,0 +1,156 @@
+/**
+ * Which room may import from which (docs/architecture.md). Each room lists what it may reach; everything else is refused, so a new file
+ * or folder is covered without a line here. Tests may reach further than the code they test, but nothing reaches them.
+ */
+const TESTS = String.raw`(\.(test|suite)\.ts$|^test/)`;
+/** Product folders, and the words of each: what it may import of ours besides itself. */
+const ROOMS = {
+  model: [],
+  native: [],
+  engine: ["^model/", "^native/"],
+  store: ["^model/"],
+  scheduler: ["^model/", "^store/", "^engine/", "^log\\.ts$"],
+  api: ["^model/", "^store/", "^engine/registry\\.ts$"],
+  cli: ["^config\\.ts$", "^version\\.ts$", "^log\\.ts$"],
+  demo: ["^cli/", "^config\\.ts$"],
+};
+/** `sonde up` is the one command that wires the service; all others are clients of a running one. */
+const WIRING_COMMANDS = "^cli/commands/up\\.ts$";
+
+/** Packages and Node modules that belong to one place: who may import them. */
+const OWNERS = {
+  piscina: "^engine/pool\\.ts$",
+  "uWebSockets\\.js": "^api/server\\.ts$",
+  "better-sqlite3": "^store/(sql|state)/|^store/data-folder\\.ts$",
+  pg: "^store/sql/",
+  kysely: "^store/sql/",
+  ioredis: "^store/state/",
+  "@clickhouse/client": "^store/results/",
+  chdb: "^store/results/embedded/",
+  koffi: "^native/|^store/results/embedded/",
+  undici: "^engine/web/",
+  rdapper: "^engine/rdap/",
+  "zod-openapi": "^api/openapi\\.ts$",
+  "js-yaml": "^api/openapi\\.ts$",
+  commander: "^cli/",
+  "cli-table3": "^cli/",
+  "cli-progress": "^cli/|^bench/",
+  tinybench: "^bench/",
+};
+/** Who starts processes: the embedded engine, the last fallback of ping, and what measures us from outside. */
+const SPAWNERS = "^store/results/embedded/|^engine/transport/system-ping\\.ts$|^bench/";
+
+const rooms = Object.entries(ROOMS).map(([room, others]) => ({
+  name: `room-${room}`,
+  comment: `${room}/ may import only itself${others.length > 0 ? ` and ${others.join(", ")}` : ""}`,
+  severity: "error",
+  from: { path: `^${room}/`, pathNot: [TESTS, ...(room === "cli" ? [WIRING_COMMANDS] : [])] },
+  to: {
+    dependencyTypes: ["local"],
+    pathNot: [`^${room}/`, ...others],
+  },
+}));
+
+const packageRule = (name) => `^node_modules/(@types/)?${name}/|^${name}(/|$)`;
+const owners = Object.entries(OWNERS).map(([name, path]) => ({
+  name: `only-there-${name.replaceAll("\\", "")}`,
+  comment: `${name.replaceAll("\\", "")} is imported only by ${path}`,
+  severity: "error",
+  from: { pathNot: [path, TESTS, "^scripts/", "^docker/"] },
+  to: { path: packageRule(name) },
+}));
+
+module.exports = {
+  forbidden: [
+    ...rooms,
+    ...owners,
+    {
+      name: "no-cycle",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "not-resolvable",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: "main-is-wiring",
+      comment: "main.ts is imported by `sonde up` and by tests only",
+      severity: "error",
+      from: { pathNot: [WIRING_COMMANDS, TESTS, "^bench/"] },
+      to: { path: "^main\\.ts$" },
+    },
+    {
+      name: "config-is-handed-in",
+      comment: "settings are read once and handed in: only main.ts, the command line, the demo and the bench see config.ts",
+      severity: "error",
+      from: { pathNot: ["^main\\.ts$", "^cli/", "^demo/", "^bench/", TESTS] },
+      to: { path: "^config\\.ts$" },
+    },
+    {
+      name: "root-files",
+      comment: "files at the root are leaves, but for main.ts, and config.ts which borrows two types",
+      severity: "error",
+      from: { path: "^[^/]+\\.ts$", pathNot: ["^main\\.ts$", "^vitest\\.config\\.ts$", TESTS] },
+      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^model/plan\\.ts$"] },
+    },
+    {
+      name: "probes-stand-alone",
+      comment: "a probe imports no other probe; the list is made in probes/index.ts and read by the registry",
+      severity: "error",
+      from: { path: "^engine/probes/(?!index\\.ts$)", pathNot: TESTS },
+      to: { path: "^engine/probes/", pathNot: ["^engine/probes/target-fields\\.ts$"] },
+    },
+    {
+      name: "pure-imports-model",
+      comment: "model/ imports no package and no Node module",
+      severity: "error",
+      from: { path: "^model/", pathNot: TESTS },
+      to: { dependencyTypesNot: ["local"] },
+    },
+    {
+      name: "pure-imports-protocols",
+      comment: "protocols/ are codecs: bytes in, bytes out; of Node only what computes",
+      severity: "error",
+      from: { path: "^engine/protocols/", pathNot: TESTS },
+      to: { pathNot: XX },
+    },
+    {
+      name: "processes-from-named-files",
+      severity: "error",
+      from: { pathNot: [SPAWNERS, TESTS, "^scripts/", "^docker/"] },
+      to: { path: "^(node:)?(child_process|cluster)$" },
+    },
+    {
+      name: "nothing-imports-tests",
+      severity: "error",
+      from: { pathNot: [TESTS] },
+      to: { path: TESTS },
+    },
+    {
+      name: "nothing-imports-bench",
+      severity: "error",
+      from: { pathNot: ["^bench/", TESTS] },
+      to: { path: "^bench/" },
+    },
+    {
+      name: "test-libraries-in-tests",
+      comment: "what only developers install is not imported by the product",
+      severity: "error",
+      from: { pathNot: [TESTS, "^bench/", "^scripts/", "^[^/]+\\.config\\.ts$"] },
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+    },
+  ],
+  options: {
+    parser: "swc",
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(dist|data)/" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      extensions: [".ts", ".mjs", ".js", ".json"], conditionNames: ["import", "node", "default"] },
+  },
+};
