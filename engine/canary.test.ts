@@ -111,7 +111,6 @@ test("asks real peers, past the guard, and again soon when one is silent", async
   const watch = watchCanaries({
     canaries: [`dns:127.0.0.1:${dns.address().port}`, `tcp:127.0.0.1:${tcpPort}`].map(parseCanary),
     engine: { ...ENGINE, allowNets: [] },
-    ping: undefined,
     onReport: (report) => {
       reports.push(report);
       wake();

@@ -3,6 +3,7 @@
  * the operator's own words, so the address guard does not apply to them. What they say is judged in network-fitness.ts.
  */
 import { randomInt } from "node:crypto";
+import { getServers } from "node:dns";
 import { readFile } from "node:fs/promises";
 import { performance } from "node:perf_hooks";
 import type { CanaryKind, CanaryReport } from "./network-fitness.ts";
@@ -39,7 +40,7 @@ export interface CanaryWatch {
 export interface CanaryWatchOptions {
   readonly canaries: readonly Canary[];
   readonly engine: EngineOptions;
-  readonly ping: TransportDeps["ping"];
+  readonly ping?: TransportDeps["ping"];
   readonly onReport: (report: CanaryReport) => void;
 }
 
@@ -70,7 +71,10 @@ export function parseCanary(entry: string): Canary {
 }
 
 /** The settings' canaries, or this machine's gateway and resolvers. @throws CanaryError */
-export async function findCanaries(engine: EngineOptions, systemResolvers: readonly string[]): Promise<Canary[]> {
+export async function findCanaries(
+  engine: EngineOptions,
+  systemResolvers: readonly string[] = getServers(),
+): Promise<Canary[]> {
   if (engine.canaries !== null) return engine.canaries.map(parseCanary);
   const routes = await readFile("/proc/net/route", "utf8").catch(() => "");
   const gateways = gatewaysOf(routes).map((ip) => `icmp:${ip}`);

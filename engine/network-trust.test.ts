@@ -9,15 +9,17 @@ afterEach(() => vi.useRealTimers());
 
 function start() {
   const delivered: [number, Verdict][] = [];
+  const cuts: boolean[] = [];
   let suspicions = 0;
   const trust = new NetworkTrust<number>({
     nowMs: () => Date.now(),
     deliver: (target, { verdict }) => delivered.push([target, verdict]),
     onSuspicion: () => suspicions++,
+    onCut: (isCut) => cuts.push(isCut),
   });
   const take = (target: number, verdict: Verdict, wasHealthy = true, durationMs = 100) =>
     trust.take({ target, attempt: 1, host: `site${target}.org`, wasHealthy }, outcome(verdict, durationMs));
-  return { trust, take, delivered, suspicions: () => suspicions };
+  return { trust, take, delivered, cuts, suspicions: () => suspicions };
 }
 
 function outcome(verdict: Verdict, durationMs: number): CheckOutcome {
@@ -84,7 +86,7 @@ describe("NetworkTrust", () => {
   });
 
   test("a silent canary does it for a single target", () => {
-    const { take, delivered, trust } = start();
+    const { take, delivered, trust, cuts } = start();
     const gateway = { name: "icmp:192.168.0.1", kind: "icmp", isFar: false } as const;
     trust.canary({ ...gateway, reached: true });
     take(1, "timeout");
@@ -104,6 +106,7 @@ describe("NetworkTrust", () => {
       [2, "unfit"],
       [3, "timeout"],
     ]);
+    expect(cuts).toEqual([true, false]);
   });
 
   test("flush lets everything out", () => {

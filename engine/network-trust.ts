@@ -14,6 +14,8 @@ export interface NetworkTrustOptions<Target> {
   readonly deliver: (target: Target, outcome: CheckOutcome, attempt: number) => void;
   /** A recently healthy target has failed: the canaries should be asked now. */
   readonly onSuspicion: () => void;
+  /** Our own network is taken to be cut from now on, or to work again. */
+  readonly onCut: (isCut: boolean) => void;
 }
 
 export interface Origin<Target> {
@@ -31,6 +33,7 @@ export class NetworkTrust<Target> {
   readonly #network = new NetworkFitness();
   readonly #holdback = new Holdback<{ readonly origin: Origin<Target>; readonly outcome: CheckOutcome }, Target>();
   #timer: NodeJS.Timeout | undefined;
+  #wasCut = false;
 
   constructor(options: NetworkTrustOptions<Target>) {
     this.#options = options;
@@ -81,7 +84,12 @@ export class NetworkTrust<Target> {
   }
 
   #arm(nowMs: number): void {
-    if (this.#network.isCut(nowMs)) {
+    const isCut = this.#network.isCut(nowMs);
+    if (isCut !== this.#wasCut) {
+      this.#wasCut = isCut;
+      this.#options.onCut(isCut);
+    }
+    if (isCut) {
       if (this.#holdback.size > 0) this.#wakeIn(0);
       return;
     }

@@ -10,6 +10,7 @@ import { extname } from "node:path";
 import { performance } from "node:perf_hooks";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
+import { parseCanary } from "./canary.ts";
 import type { FromPool } from "./check.ts";
 import type { EngineOptions } from "./options.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
@@ -27,6 +28,7 @@ export interface PoolLog {
 export interface SchedulerTask {
   /** Carries FromPool; for connectProbers(). */
   readonly control: MessagePort;
+  readonly engine: EngineOptions;
   readonly data: unknown;
 }
 
@@ -85,6 +87,8 @@ interface ProberThread {
 
 /** @returns when every prober is ready; rejects when one cannot start */
 export async function startPool(options: PoolOptions): Promise<Pool> {
+  // A setting that cannot be used is told here, not by a thread that dies of it.
+  options.engine.canaries?.forEach(parseCanary);
   const pool = new ThreadPool(options);
   try {
     await pool.start();
@@ -160,7 +164,7 @@ class ThreadPool implements Pool {
 
   async #startScheduler(control: MessagePort): Promise<void> {
     const { file, data, transfer = [] } = this.#options.scheduler;
-    const given: SchedulerTask = { control, data };
+    const given: SchedulerTask = { control, engine: this.#options.engine, data };
     try {
       await this.#piscina.run(given, { filename: file.href, name: "task", transferList: [control, ...transfer] });
       this.#schedulerHasEnded = true;
