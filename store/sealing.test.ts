@@ -4,14 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  hashHeartbeatToken,
-  issueHeartbeatToken,
-  openCheckedSealing,
-  openHeartbeatToken,
-  openSealing,
-  type Sealing,
-} from "./sealing.ts";
+import { openCheckedSealing, openSealing, type Sealing } from "./sealing.ts";
 import { type Meta, StoreError } from "./sql/control-plane.ts";
 
 let folder = "";
@@ -172,21 +165,5 @@ describe("the check against the control plane", () => {
     rmSync(keyFile);
     await expect(openCheckedSealing(meta, { keyFile, createIfMissing: true })).rejects.toThrow(/is missing.*restore/);
     expect(readdirSync(folder)).toEqual([]);
-  });
-});
-
-describe("heartbeat tokens", () => {
-  it("are 32 letters and digits, sealed, and looked up by their hash", () => {
-    const sealing = newSealing();
-    const seen = new Set<string>();
-    for (let index = 0; index < 500; index++) {
-      const { token, sealed, hash } = issueHeartbeatToken(sealing);
-      expect(token).toMatch(/^[A-Za-z0-9]{32}$/);
-      expect(openHeartbeatToken(sealing, sealed)).toBe(token);
-      expect(hashHeartbeatToken(token)).toBe(hash);
-      expect(hash).toMatch(/^[0-9a-f]{64}$/);
-      seen.add(token);
-    }
-    expect(seen.size).toBe(500);
   });
 });

@@ -4,8 +4,18 @@
  *
  *   1.<key id, 8 hex digits>.<base64url of nonce (12 bytes), ciphertext, tag (16 bytes)>
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes, randomInt } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { type Meta, StoreError } from "./sql/control-plane.ts";
 
@@ -188,33 +198,4 @@ function parseKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");
   if (/^[A-Za-z0-9+/]{43}=?$/.test(text) || /^[A-Za-z0-9_-]{43}=?$/.test(text)) return Buffer.from(text, "base64");
   return undefined;
-}
-
-/** Open-points 13. */
-const TOKEN_LENGTH = 32;
-const TOKEN_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-const TOKEN_PURPOSE = "heartbeats.token";
-
-/** A heartbeat's token with what the store keeps of it. */
-export interface HeartbeatToken {
-  readonly token: string;
-  readonly sealed: string;
-  readonly hash: string;
-}
-
-/** 32 random letters and digits: 190 bits. */
-export function issueHeartbeatToken(sealing: Sealing): HeartbeatToken {
-  const token = Array.from({ length: TOKEN_LENGTH }, () => TOKEN_LETTERS.charAt(randomInt(TOKEN_LETTERS.length))).join(
-    "",
-  );
-  return { token, sealed: sealing.seal(TOKEN_PURPOSE, token), hash: hashHeartbeatToken(token) };
-}
-
-/** Hex SHA-256, which it is looked up by. */
-export function hashHeartbeatToken(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
-}
-
-export function openHeartbeatToken(sealing: Sealing, sealed: string): string {
-  return sealing.open(TOKEN_PURPOSE, sealed);
 }

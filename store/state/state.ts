@@ -10,7 +10,11 @@ export interface State {
 }
 
 /** Limits of a workspace; null is unlimited. */
-export interface RequestLimits { readonly perMinute: number | null; readonly perDay: number | null; readonly perMonth: number | null }
+export interface RequestLimits {
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+  readonly perMonth: number | null;
+}
 export type RequestWindow = "minute" | "day" | "month";
 /** Where a workspace stands in its fixed UTC windows after the request was taken or refused. */
 export interface RequestTake {
@@ -19,7 +23,19 @@ export interface RequestTake {
   readonly usedInMinute: number;
 }
 export interface RequestUsage {
-  readonly minute: number; readonly day: number; readonly month: number;
+  readonly minute: number;
+  readonly day: number;
+  readonly month: number;
+}
+
+/** Requests of one key to one endpoint on one day. */
+export interface EndpointUsage {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string;
+  readonly keyId: number;
+  readonly endpoint: string;
+  readonly requests: number;
+  readonly errors: number;
 }
 
 export interface Counters {
@@ -28,11 +44,13 @@ export interface Counters {
   /** For GET /usage: counts by endpoint and day, not a limit. May be written in batches. */
   countEndpoint(organizationId: number, keyId: number, endpoint: string, isError: boolean, nowMs: number): void;
   usage(organizationId: number, nowMs: number): Promise<RequestUsage>;
+  /** What countEndpoint counted on the last `days` UTC days, today included, at most 31; in no order. */
+  endpointUsage(organizationId: number, days: number, nowMs: number): Promise<readonly EndpointUsage[]>;
   /** Wrong keys: a bucket of 10 that refills one every 6 s (contract, Authentication 9). False while the address is refused. */
   mayTryKey(address: string, nowMs: number): Promise<boolean>;
   wrongKey(address: string, nowMs: number): Promise<void>;
   /**
-   * At most `limit` in any fixed window of `windowMs`: heartbeat calls of one token.
+   * At most `limit` in each fixed window of `windowMs`: heartbeat calls of one token.
    * @returns false when refused
    */
   takeFrom(name: string, limit: number, windowMs: number, nowMs: number): Promise<boolean>;

@@ -1,0 +1,57 @@
+/** Small counters by name that end at a time: bounded, so that strangers cannot fill the memory, and aware of what changed. */
+
+export interface Cell {
+  readonly values: number[];
+  expiresAtMs: number;
+}
+
+export interface Cells {
+  /** The cell while it has not expired. */
+  get(name: string, nowMs: number): Cell | undefined;
+  set(name: string, cell: Cell): void;
+  /** Call after values of a cell were changed in place. */
+  touch(name: string): void;
+  /** What changed since the last call, gone ones left out. */
+  takeChanged(): readonly (readonly [name: string, cell: Cell])[];
+  dropExpired(nowMs: number): void;
+  readonly size: number;
+}
+
+/** @param most cells kept: beyond it the one that was made first makes room */
+export function createCells(most: number): Cells {
+  const cells = new Map<string, Cell>();
+  let changed = new Set<string>();
+  return {
+    get(name, nowMs) {
+      const cell = cells.get(name);
+      return cell !== undefined && cell.expiresAtMs > nowMs ? cell : undefined;
+    },
+    set(name, cell) {
+      // Made anew, so that it is not the oldest.
+      cells.delete(name);
+      if (cells.size >= most) {
+        const [oldest] = cells.keys();
+        if (oldest !== undefined) cells.delete(oldest);
+      }
+      cells.set(name, cell);
+      changed.add(name);
+    },
+    touch: (name) => void changed.add(name),
+    takeChanged() {
+      const names = changed;
+      changed = new Set();
+      const found: [string, Cell][] = [];
+      for (const name of names) {
+        const cell = cells.get(name);
+        if (cell !== undefined) found.push([name, cell]);
+      }
+      return found;
+    },
+    dropExpired(nowMs) {
+      for (const [name, cell] of cells) if (cell.expiresAtMs <= nowMs) cells.delete(name);
+    },
+    get size() {
+      return cells.size;
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * State of a service that is one process: counters in memory, written to a file every second and at the end, so that a restart
+ * forgets none; notices over a BroadcastChannel, which spans the threads of this process.
+ */
+import { type Cells, createCells } from "./cells.ts";
+import { openCounterFile } from "./counter-file.ts";
+import type { Counters, EndpointUsage, State } from "./state.ts";
+import { openThreadNotices } from "./thread-notices.ts";
+import { createUsageBuffer, type UsageBuffer } from "./usage.ts";
+import {
+  afterWrongKey,
+  dayOf,
+  lastDays,
+  limitsInOrder,
+  mayTry,
+  REQUEST_WINDOWS,
+  requestWindows,
+  USAGE_DAYS_KEPT,
+  windowOf,
+} from "./windows.ts";
+
+export interface InProcessPlace {
+  /** Path of an SQLite file in an existing folder; also names the notices. */
+  readonly file: string;
+}
+
+const WRITE_INTERVAL_MS = 1_000;
+const CLEAN_INTERVAL_MS = 60_000;
+/** Workspaces, addresses with wrong keys, names of takeFrom: about 100 bytes each. */
+const MOST_CELLS = 100_000;
+
+const REQUESTS = "requests ";
+const WRONG_KEYS = "wrong-keys ";
+const TAKEN = "taken ";
+
+export async function openInProcess({ file }: InProcessPlace, nowMs: () => number = Date.now): Promise<State> {
+  const counterFile = openCounterFile(file);
+  const groups = {
+    [REQUESTS]: createCells(MOST_CELLS),
+    [WRONG_KEYS]: createCells(MOST_CELLS),
+    [TAKEN]: createCells(MOST_CELLS),
+  };
+  const all = Object.entries(groups);
+  for (const [name, cell] of counterFile.load(nowMs())) {
+    const group = all.find(([prefix]) => name.startsWith(prefix));
+    group?.[1].set(name, cell);
+  }
+  for (const [, cells] of all) cells.takeChanged();
+  const usage = createUsageBuffer();
+  /** Why the latest write failed; cleared by the next that does not. */
+  let trouble: unknown;
+
+  const write = (): void => {
+    const counts = usage.take();
+    const changed = all.flatMap(([, cells]) => cells.takeChanged());
+    if (changed.length === 0 && counts.length === 0) return;
+    try {
+      counterFile.write(changed, counts);
+      trouble = undefined;
+    } catch (error) {
+      trouble = error;
+      usage.giveBack(counts);
+      for (const [, cells] of all) for (const [name] of changed) cells.touch(name);
+    }
+  };
+  const clean = (): void => {
+    for (const [, cells] of all) cells.dropExpired(nowMs());
+    try {
+      counterFile.dropExpired(nowMs(), lastDays(USAGE_DAYS_KEPT, nowMs())[0] ?? "");
+    } catch (error) {
+      trouble = error;
+    }
+  };
+  const timers = [setInterval(write, WRITE_INTERVAL_MS).unref(), setInterval(clean, CLEAN_INTERVAL_MS).unref()];
+  const notices = openThreadNotices(file);
+  return {
+    counters: createCounters(groups[REQUESTS], groups[WRONG_KEYS], groups[TAKEN], usage, counterFile.usage),
+    notices,
+    async ping() {
+      if (trouble !== undefined) throw trouble;
+      counterFile.ping();
+    },
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      await notices.close();
+      write();
+      counterFile.close();
+      if (trouble !== undefined) throw trouble;
+    },
+  };
+}
+
+/** Written counts of a workspace since a day. */
+type UsageReader = (organizationId: number, sinceDay: string) => readonly EndpointUsage[];
+
+function createCounters(
+  requests: Cells,
+  wrongKeys: Cells,
+  taken: Cells,
+  usage: UsageBuffer,
+  written: UsageReader,
+): Counters {
+  return {
+    ...createRequestCounters(requests),
+    countEndpoint: usage.count,
+    async endpointUsage(organizationId, days, nowMs) {
+      const sinceDay = lastDays(days, nowMs)[0] ?? dayOf(nowMs);
+      const merged = createUsageBuffer();
+      const waiting = usage.waiting().filter((one) => one.organizationId === organizationId && one.day >= sinceDay);
+      merged.giveBack(written(organizationId, sinceDay).map((one) => ({ ...one, organizationId })));
+      merged.giveBack(waiting);
+      return merged.take().map(({ organizationId: _, ...one }) => one);
+    },
+    async mayTryKey(address, nowMs) {
+      const cell = wrongKeys.get(WRONG_KEYS + address, nowMs);
+      return mayTry(cell?.expiresAtMs ?? nowMs, nowMs);
+    },
+    async wrongKey(address, nowMs) {
+      const name = WRONG_KEYS + address;
+      const fullAtMs = afterWrongKey(wrongKeys.get(name, nowMs)?.expiresAtMs ?? nowMs, nowMs);
+      // Full again is as good as never seen: the time is the expiry.
+      wrongKeys.set(name, { values: [], expiresAtMs: fullAtMs });
+    },
+    async takeFrom(name, limit, windowMs, nowMs) {
+      const { endsAtMs } = windowOf(windowMs, nowMs);
+      const cell = taken.get(TAKEN + name, nowMs);
+      const count = cell?.values[0] ?? 0;
+      if (count >= limit) return false;
+      if (cell === undefined) taken.set(TAKEN + name, { values: [1], expiresAtMs: endsAtMs });
+      else {
+        cell.values[0] = count + 1;
+        taken.touch(TAKEN + name);
+      }
+      return true;
+    },
+  };
+}
+
+/** A cell holds the number of each window and the count in it. A clock that steps back stays in the later window. */
+function createRequestCounters(cells: Cells): Pick<Counters, "takeRequest" | "usage"> {
+  const countsOf = (
+    organizationId: number,
+    nowMs: number,
+  ): { counts: number[]; indexes: number[]; endsAtMs: number } => {
+    const values = cells.get(REQUESTS + organizationId, nowMs)?.values ?? [];
+    const windows = requestWindows(nowMs);
+    const indexes = windows.map((window, at) => Math.max(window.index, values[at * 2] ?? 0));
+    const counts = indexes.map((index, at) => (index === values[at * 2] ? (values[at * 2 + 1] ?? 0) : 0));
+    return { counts, indexes, endsAtMs: windows[2].endsAtMs };
+  };
+  return {
+    async takeRequest(organizationId, limits, nowMs) {
+      const { counts, indexes, endsAtMs } = countsOf(organizationId, nowMs);
+      const refused = limitsInOrder(limits).findIndex((limit, at) => limit !== null && (counts[at] ?? 0) >= limit);
+      if (refused >= 0) return { refusedBy: REQUEST_WINDOWS[refused] ?? null, usedInMinute: counts[0] ?? 0 };
+      const values = indexes.flatMap((index, at) => [index, (counts[at] ?? 0) + 1]);
+      cells.set(REQUESTS + organizationId, { values, expiresAtMs: endsAtMs });
+      return { refusedBy: null, usedInMinute: (counts[0] ?? 0) + 1 };
+    },
+    async usage(organizationId, nowMs) {
+      const [minute = 0, day = 0, month = 0] = countsOf(organizationId, nowMs).counts;
+      return { minute, day, month };
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** What both kinds of notices share: who listens to which topic. */
+import type { Notices, Topic } from "./state.ts";
+
+export interface OpenNotices extends Notices {
+  close(): Promise<void>;
+}
+
+export interface Listeners {
+  readonly subscribe: Notices["subscribe"];
+  /** Passes over what is no topic: a newer version may send more. */
+  tell(topic: unknown): void;
+}
+
+export function createListeners(): Listeners {
+  const byTopic: Readonly<Record<Topic, Set<() => void>>> = {
+    monitors: new Set(),
+    keys: new Set(),
+    heartbeats: new Set(),
+  };
+  return {
+    subscribe(topic, listener) {
+      // The same function may listen twice; each subscription ends by itself.
+      const entry = (): void => listener();
+      byTopic[topic].add(entry);
+      return () => byTopic[topic].delete(entry);
+    },
+    tell(topic) {
+      if (typeof topic !== "string" || !Object.hasOwn(byTopic, topic)) return;
+      for (const listener of byTopic[topic as Topic]) listener();
+    },
+  };
+}

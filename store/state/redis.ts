@@ -1,0 +1,274 @@
+/** State that many processes share: counters in Redis, one Lua script per operation that must be whole; notices by pub/sub. */
+import { Redis } from "ioredis";
+import { StoreError } from "../sql/control-plane.ts";
+import type { Script } from "./lua/script.ts";
+import { takeFrom } from "./lua/take-from.ts";
+import { takeRequest } from "./lua/take-request.ts";
+import { wrongKey } from "./lua/wrong-key.ts";
+import { createListeners, type OpenNotices } from "./notices.ts";
+import type { Counters, EndpointUsage, State } from "./state.ts";
+import { createUsageBuffer, type PendingUsage } from "./usage.ts";
+import {
+  DAY_MS,
+  lastDays,
+  limitsInOrder,
+  mayTry,
+  REQUEST_WINDOWS,
+  requestWindows,
+  USAGE_DAYS_KEPT,
+  WRONG_KEY_ALLOWANCE,
+  WRONG_KEY_REFILL_MS,
+  windowOf,
+} from "./windows.ts";
+
+export interface RedisPlace {
+  /** `redis://…` or `rediss://…`. */
+  readonly url: string;
+}
+
+/** Everything of ours begins so; the part in braces keeps a workspace's keys on one node of a cluster. */
+const PREFIX = "sonde:";
+const NOTICES = `${PREFIX}notices`;
+const WRITE_INTERVAL_MS = 1_000;
+/** An API call waits no longer than this for a count. */
+const COMMAND_TIMEOUT_MS = 2_000;
+const RETRY_LONGEST_MS = 1_000;
+/** Kept beyond its window, so that processes whose clocks differ count in one. */
+const WINDOW_MARGIN_MS = 60_000;
+
+export async function openRedis({ url }: RedisPlace): Promise<State> {
+  const link = await connect(url);
+  const notices = await openRedisNotices({ url }).catch((error: unknown) => {
+    link.redis.disconnect();
+    throw error;
+  });
+  const usage = createUsageBuffer();
+  const write = async (): Promise<void> => {
+    const counts = usage.take();
+    if (counts.length === 0) return;
+    await link
+      .run((redis) => addUsage(redis, counts))
+      .catch((error: unknown) => {
+        usage.giveBack(counts);
+        throw error;
+      });
+  };
+  // What could not be written comes again a second later; ping says that Redis is away.
+  const timer = setInterval(() => void write().catch(() => {}), WRITE_INTERVAL_MS).unref();
+  return {
+    counters: {
+      ...createRequestCounters(link),
+      ...createGates(link),
+      countEndpoint: usage.count,
+      async endpointUsage(organizationId, days, nowMs) {
+        await write();
+        return link.run((redis) => readUsage(redis, organizationId, lastDays(days, nowMs)));
+      },
+    },
+    notices,
+    ping: () => link.run(async (redis) => void (await redis.ping())),
+    async close() {
+      clearInterval(timer);
+      const written = write();
+      await written.catch(() => {});
+      await notices.close();
+      await end(link.redis);
+      await written;
+    },
+  };
+}
+
+interface Link {
+  readonly redis: Redis;
+  /** Turns what Redis and the way to it throw into StoreErrors. */
+  run<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
+  call(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
+}
+
+async function connect(url: string): Promise<Link> {
+  const place = placeOf(url);
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    // While Redis is away a command fails at once; one whose answer was lost is not sent again, it may have counted.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (times) => Math.min(times * 50, RETRY_LONGEST_MS),
+  });
+  /** The words behind "connection is closed". */
+  let lastError: unknown;
+  redis.on("error", (error: unknown) => {
+    lastError = error;
+  });
+  try {
+    await redis.connect();
+  } catch (error) {
+    redis.disconnect();
+    throw fault(lastError ?? error, place);
+  }
+  const run: Link["run"] = async (work) => {
+    try {
+      return await work(redis);
+    } catch (error) {
+      throw fault(redis.status === "ready" ? error : (lastError ?? error), place);
+    }
+  };
+  return {
+    redis,
+    run,
+    call: ({ lua, sha1, keyCount }, keys, values) =>
+      run(async () => {
+        const parameters = [...keys, ...values];
+        try {
+          return await redis.evalsha(sha1, keyCount, ...parameters);
+        } catch (error) {
+          if (!String(error).includes("NOSCRIPT")) throw error;
+          return redis.eval(lua, keyCount, ...parameters);
+        }
+      }),
+  };
+}
+
+function createRequestCounters(link: Link): Pick<Counters, "takeRequest" | "usage"> {
+  const keysOf = (organizationId: number, nowMs: number): readonly string[] =>
+    requestWindows(nowMs).map(
+      ({ index }, at) => `${PREFIX}requests:{${organizationId}}:${REQUEST_WINDOWS[at]}:${index}`,
+    );
+  return {
+    async takeRequest(organizationId, limits, nowMs) {
+      const ends = requestWindows(nowMs).map(({ endsAtMs }) => Math.ceil(endsAtMs - nowMs) + WINDOW_MARGIN_MS);
+      const wanted = limitsInOrder(limits).map((limit) => limit ?? -1);
+      const answer = await link.call(takeRequest, keysOf(organizationId, nowMs), [...wanted, ...ends]);
+      const [refusedAt, usedInMinute] = answer as [number, number];
+      return { refusedBy: refusedAt === 0 ? null : (REQUEST_WINDOWS[refusedAt - 1] ?? null), usedInMinute };
+    },
+    async usage(organizationId, nowMs) {
+      const counts = await link.run((redis) => redis.mget(...keysOf(organizationId, nowMs)));
+      const [minute = 0, day = 0, month = 0] = counts.map((text) => Number(text ?? 0));
+      return { minute, day, month };
+    },
+  };
+}
+
+function createGates(link: Link): Pick<Counters, "mayTryKey" | "wrongKey" | "takeFrom"> {
+  const keyOf = (address: string): string => `${PREFIX}wrong-keys:{${address}}`;
+  return {
+    async mayTryKey(address, nowMs) {
+      const fullAt = await link.run((redis) => redis.get(keyOf(address)));
+      return mayTry(fullAt === null ? nowMs : Number(fullAt), nowMs);
+    },
+    async wrongKey(address, nowMs) {
+      const values = [nowMs, WRONG_KEY_REFILL_MS, WRONG_KEY_ALLOWANCE * WRONG_KEY_REFILL_MS];
+      await link.call(wrongKey, [keyOf(address)], values);
+    },
+    async takeFrom(name, limit, windowMs, nowMs) {
+      const { index, endsAtMs } = windowOf(windowMs, nowMs);
+      const keepMs = Math.ceil(endsAtMs - nowMs) + WINDOW_MARGIN_MS;
+      return (await link.call(takeFrom, [`${PREFIX}taken:{${name}}:${index}`], [limit, keepMs])) === 1;
+    },
+  };
+}
+
+/** A hash per workspace and day; fields `<key id> requests|errors <endpoint>`. */
+function usageKey(organizationId: number, day: string): string {
+  return `${PREFIX}usage:{${organizationId}}:${day}`;
+}
+
+async function addUsage(redis: Redis, counts: readonly PendingUsage[]): Promise<void> {
+  // Whole or not at all: what failed is given back and comes again.
+  const pipeline = redis.multi();
+  for (const { organizationId, day, keyId, endpoint, requests, errors } of counts) {
+    const key = usageKey(organizationId, day);
+    pipeline.hincrby(key, `${keyId} requests ${endpoint}`, requests);
+    if (errors > 0) pipeline.hincrby(key, `${keyId} errors ${endpoint}`, errors);
+    pipeline.pexpire(key, (USAGE_DAYS_KEPT + 1) * DAY_MS);
+  }
+  for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error;
+}
+
+async function readUsage(
+  redis: Redis,
+  organizationId: number,
+  days: readonly string[],
+): Promise<readonly EndpointUsage[]> {
+  const pipeline = redis.pipeline();
+  for (const day of days) pipeline.hgetall(usageKey(organizationId, day));
+  const answers = (await pipeline.exec()) ?? [];
+  return answers.flatMap(([error, fields], at) => {
+    if (error !== null) throw error;
+    return toUsage(days[at] ?? "", fields as Readonly<Record<string, string>>);
+  });
+}
+
+function toUsage(day: string, fields: Readonly<Record<string, string>>): readonly EndpointUsage[] {
+  const found = new Map<string, { keyId: number; endpoint: string; requests: number; errors: number }>();
+  for (const [field, count] of Object.entries(fields)) {
+    const [, keyId, what, endpoint = ""] = /^(\d+) (requests|errors) (.*)$/s.exec(field) ?? [];
+    if (keyId === undefined) continue;
+    const name = `${keyId} ${endpoint}`;
+    const entry = found.get(name) ?? { keyId: Number(keyId), endpoint, requests: 0, errors: 0 };
+    entry[what === "errors" ? "errors" : "requests"] += Number(count);
+    found.set(name, entry);
+  }
+  return [...found.values()].map((entry) => ({ day, ...entry }));
+}
+
+/** Two connections: one that subscribes may do nothing else. */
+export async function openRedisNotices({ url }: RedisPlace): Promise<OpenNotices> {
+  const publisher = await connect(url);
+  const subscriber = await connect(url).catch((error: unknown) => {
+    publisher.redis.disconnect();
+    throw error;
+  });
+  const listeners = createListeners();
+  // Subscribed again by itself after a reconnect.
+  await subscriber.run((redis) => redis.subscribe(NOTICES));
+  subscriber.redis.on("message", (_channel: string, topic: string) => listeners.tell(topic));
+  return {
+    // A lost notice costs a second.
+    publish: (topic) => void publisher.redis.publish(NOTICES, topic).catch(() => {}),
+    subscribe: listeners.subscribe,
+    async close() {
+      await Promise.all([end(publisher.redis), end(subscriber.redis)]);
+    },
+  };
+}
+
+/** Says goodbye where somebody hears it. */
+async function end(redis: Redis): Promise<void> {
+  if (redis.status === "ready") await redis.quit().catch(() => {});
+  redis.disconnect();
+}
+
+/** Error prefixes of Redis itself: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors */
+const ADVICE: readonly (readonly [words: string, advice: string])[] = [
+  ["WRONGPASS", "refuses the user or password of SONDE_REDIS_URL"],
+  ["NOAUTH", "wants a password: put it into SONDE_REDIS_URL"],
+  ["NOPERM", "denies permission to the user of SONDE_REDIS_URL"],
+  ["OOM", "is full: raise maxmemory"],
+  ["READONLY", "is a read-only replica: SONDE_REDIS_URL must name the primary"],
+  ["MISCONF", "cannot write to its disk"],
+  ["LOADING", "is still loading its data"],
+  ["ECONNREFUSED", "does not answer (connection refused)"],
+  ["ENOTFOUND", "has no address: check the name in SONDE_REDIS_URL"],
+  ["timed out", "did not answer in time"],
+  ["ETIMEDOUT", "did not answer in time"],
+  ["isn't writeable", "is not connected"],
+  ["Connection is closed", "closed the connection"],
+];
+
+function fault(error: unknown, place: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const source: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
+  const words = String(source);
+  const advice = ADVICE.find(([known]) => words.includes(known))?.[1] ?? `failed: ${words}`;
+  return new StoreError(`Redis at ${place} ${advice}`, { cause: error });
+}
+
+/** Host and port: never the password. */
+function placeOf(url: string): string {
+  const { host } = new URL(url);
+  return host === "" ? "localhost" : host;
+}

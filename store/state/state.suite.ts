@@ -1,0 +1,251 @@
+/** What every state must do, whatever it is kept in. Each test gets an empty one. */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openNotices, openState, type StatePlace } from "./open.ts";
+import type { EndpointUsage, RequestLimits, RequestTake, State } from "./state.ts";
+
+/** Makes an empty place and takes it away again. */
+export interface StatePlaceMaker {
+  make(): Promise<{ readonly place: StatePlace; remove(): Promise<void> }>;
+  /** Sequences of the property tests: a server across a socket is slower than memory. */
+  readonly runs: number;
+}
+
+const NOW_MS = Date.UTC(2026, 10, 21, 6, 10, 30);
+const MINUTE_MS = 60_000;
+const UNLIMITED: RequestLimits = { perMinute: null, perDay: null, perMonth: null };
+
+export function stateSuite(name: string, places: StatePlaceMaker): void {
+  describe(`state on ${name}`, () => {
+    let place: Awaited<ReturnType<StatePlaceMaker["make"]>>;
+    let state: State;
+
+    beforeEach(async () => {
+      place = await places.make();
+      state = await openState(place.place);
+    });
+    afterEach(async () => {
+      await state.close();
+      await place.remove();
+    });
+
+    const given = (): State => state;
+    const reopen = async (): Promise<State> => {
+      await state.close();
+      state = await openState(place.place);
+      return state;
+    };
+    requestTests(given, places.runs);
+    restartTests(given, reopen);
+    usageTests(given, reopen);
+    gateTests(given, places.runs);
+    noticeTests(given, () => place.place);
+  });
+}
+
+function requestTests(given: () => State, runs: number): void {
+  describe("requests", () => {
+    const limits: RequestLimits = { perMinute: 3, perDay: 5, perMonth: 7 };
+    const take = (organizationId: number, nowMs: number, of = limits): Promise<RequestTake> =>
+      given().counters.takeRequest(organizationId, of, nowMs);
+
+    it("refuses by the minute, the day and the month, and counts nothing then", async () => {
+      for (const used of [1, 2, 3]) expect(await take(1, NOW_MS)).toEqual({ refusedBy: null, usedInMinute: used });
+      expect(await take(1, NOW_MS)).toEqual({ refusedBy: "minute", usedInMinute: 3 });
+      const nextMinuteMs = NOW_MS + 30_000;
+      expect(await take(1, nextMinuteMs - 1)).toEqual({ refusedBy: "minute", usedInMinute: 3 });
+      for (const used of [1, 2]) expect(await take(1, nextMinuteMs)).toEqual({ refusedBy: null, usedInMinute: used });
+      expect(await take(1, nextMinuteMs)).toEqual({ refusedBy: "day", usedInMinute: 2 });
+      expect(await given().counters.usage(1, nextMinuteMs)).toEqual({ minute: 2, day: 5, month: 5 });
+      const nextDayMs = Date.UTC(2026, 10, 22);
+      expect((await take(1, nextDayMs - 1)).refusedBy).toBe("day");
+      for (const used of [1, 2]) expect(await take(1, nextDayMs)).toEqual({ refusedBy: null, usedInMinute: used });
+      expect(await take(1, nextDayMs)).toEqual({ refusedBy: "month", usedInMinute: 2 });
+      const nextMonthMs = Date.UTC(2026, 11, 1);
+      expect((await take(1, nextMonthMs - 1)).refusedBy).toBe("month");
+      expect(await take(1, nextMonthMs)).toEqual({ refusedBy: null, usedInMinute: 1 });
+      expect(await given().counters.usage(1, nextMonthMs)).toEqual({ minute: 1, day: 1, month: 1 });
+    });
+
+    it("knows no limit for null, and nothing for zero; workspaces are apart", async () => {
+      for (let used = 1; used <= 20; used++)
+        expect(await take(1, NOW_MS, UNLIMITED)).toEqual({ refusedBy: null, usedInMinute: used });
+      const none = { perMinute: 0, perDay: 0, perMonth: 0 };
+      expect(await take(2, NOW_MS, none)).toEqual({ refusedBy: "minute", usedInMinute: 0 });
+      expect(await given().counters.usage(2, NOW_MS)).toEqual({ minute: 0, day: 0, month: 0 });
+      expect(await take(2, NOW_MS, { ...UNLIMITED, perMonth: 0 })).toEqual({ refusedBy: "month", usedInMinute: 0 });
+    });
+
+    it("takes no more than the limit of many at once", async () => {
+      const takes = await Promise.all(
+        Array.from({ length: 50 }, () => take(1, NOW_MS, { ...UNLIMITED, perMinute: 10 })),
+      );
+      expect(takes.filter((one) => one.refusedBy === null)).toHaveLength(10);
+    });
+
+    it("agrees with a plain list of requests", async () => {
+      const limit = fc.option(fc.integer({ min: 0, max: 4 }), { nil: null });
+      const step = fc.record({
+        waitMs: fc.oneof(fc.nat(20_000), fc.nat(5 * 3_600_000), fc.nat(20 * 86_400_000)),
+        limits: fc.record({ perMinute: limit, perDay: limit, perMonth: limit }),
+      });
+      let organizationId = 1_000;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          organizationId += 1;
+          const takenAtMs: number[] = [];
+          let nowMs = NOW_MS;
+          for (const { waitMs, limits } of steps) {
+            nowMs += waitMs;
+            const expected = expectedTake(takenAtMs, limits, nowMs);
+            expect(await given().counters.takeRequest(organizationId, limits, nowMs)).toEqual(expected);
+            if (expected.refusedBy === null) takenAtMs.push(nowMs);
+          }
+        }),
+        { numRuns: runs },
+      );
+    });
+  });
+}
+
+/** The rule as one would say it: how many were taken since the start of this minute, day, month. */
+function expectedTake(takenAtMs: readonly number[], limits: RequestLimits, nowMs: number): RequestTake {
+  const now = new Date(nowMs).toISOString();
+  const within = (length: number): number =>
+    takenAtMs.filter((atMs) => new Date(atMs).toISOString().slice(0, length) === now.slice(0, length)).length;
+  const [minute, day, month] = [within(16), within(10), within(7)];
+  const isFull = (limit: number | null, used: number): boolean => limit !== null && used >= limit;
+  if (isFull(limits.perMinute, minute)) return { refusedBy: "minute", usedInMinute: minute };
+  if (isFull(limits.perDay, day)) return { refusedBy: "day", usedInMinute: minute };
+  if (isFull(limits.perMonth, month)) return { refusedBy: "month", usedInMinute: minute };
+  return { refusedBy: null, usedInMinute: minute + 1 };
+}
+
+function restartTests(given: () => State, reopen: () => Promise<State>): void {
+  it("forgets no counter over a restart", async () => {
+    // The place itself drops what has expired, so these are of the present.
+    const nowMs = Date.now();
+    const { counters } = given();
+    await counters.takeRequest(7, UNLIMITED, nowMs);
+    await counters.takeRequest(7, UNLIMITED, nowMs);
+    for (let wrong = 0; wrong < 10; wrong++) await counters.wrongKey("192.0.2.1", nowMs);
+    const dayMs = 86_400_000;
+    for (let taken = 0; taken < 3; taken++) expect(await counters.takeFrom("public", 3, dayMs, nowMs)).toBe(true);
+    const again = (await reopen()).counters;
+    expect(await again.usage(7, nowMs)).toEqual({ minute: 2, day: 2, month: 2 });
+    expect(await again.mayTryKey("192.0.2.1", nowMs)).toBe(false);
+    expect(await again.takeFrom("public", 3, dayMs, nowMs)).toBe(false);
+    expect((await again.takeRequest(7, UNLIMITED, nowMs)).usedInMinute).toBe(3);
+  });
+}
+
+function usageTests(given: () => State, reopen: () => Promise<State>): void {
+  it("counts endpoints by key and day, over a restart", async () => {
+    const { counters } = given();
+    const dayMs = 86_400_000;
+    counters.countEndpoint(1, 31, "GET /servers/{id}", false, NOW_MS);
+    counters.countEndpoint(1, 31, "GET /servers/{id}", true, NOW_MS);
+    counters.countEndpoint(1, 32, "GET /servers/{id}", false, NOW_MS);
+    counters.countEndpoint(1, 31, "POST /servers", false, NOW_MS - dayMs);
+    counters.countEndpoint(1, 31, "POST /servers", false, NOW_MS - 40 * dayMs);
+    counters.countEndpoint(2, 40, "POST /servers", false, NOW_MS);
+    const today = "2026-11-21";
+    const first: EndpointUsage[] = [
+      { day: today, keyId: 31, endpoint: "GET /servers/{id}", requests: 2, errors: 1 },
+      { day: today, keyId: 32, endpoint: "GET /servers/{id}", requests: 1, errors: 0 },
+      { day: "2026-11-20", keyId: 31, endpoint: "POST /servers", requests: 1, errors: 0 },
+    ];
+    expect(sorted(await counters.endpointUsage(1, 30, NOW_MS))).toEqual(first);
+    expect(sorted(await counters.endpointUsage(1, 1, NOW_MS))).toEqual(first.slice(0, 2));
+    const again = (await reopen()).counters;
+    again.countEndpoint(1, 32, "GET /servers/{id}", true, NOW_MS);
+    const [one, two, three] = first;
+    expect(sorted(await again.endpointUsage(1, 30, NOW_MS))).toEqual([one, { ...two, requests: 2, errors: 1 }, three]);
+    expect(await again.endpointUsage(3, 30, NOW_MS)).toEqual([]);
+  });
+}
+
+function sorted(usage: readonly EndpointUsage[]): readonly EndpointUsage[] {
+  return [...usage].sort(
+    (a, b) => b.day.localeCompare(a.day) || a.keyId - b.keyId || a.endpoint.localeCompare(b.endpoint),
+  );
+}
+
+function gateTests(given: () => State, runs: number): void {
+  describe("gates", () => {
+    it("refuses an address after ten wrong keys, then lets one through every 6 s", async () => {
+      const { counters } = given();
+      for (let wrong = 0; wrong < 10; wrong++) {
+        expect(await counters.mayTryKey("192.0.2.1", NOW_MS)).toBe(true);
+        await counters.wrongKey("192.0.2.1", NOW_MS);
+      }
+      expect(await counters.mayTryKey("192.0.2.1", NOW_MS)).toBe(false);
+      expect(await counters.mayTryKey("192.0.2.2", NOW_MS)).toBe(true);
+      expect(await counters.mayTryKey("192.0.2.1", NOW_MS + 5_999)).toBe(false);
+      expect(await counters.mayTryKey("192.0.2.1", NOW_MS + 6_000)).toBe(true);
+      await counters.wrongKey("192.0.2.1", NOW_MS + 6_000);
+      expect(await counters.mayTryKey("192.0.2.1", NOW_MS + 6_000)).toBe(false);
+      expect(await counters.mayTryKey("192.0.2.1", NOW_MS + 12_000)).toBe(true);
+      // Wrong keys of requests that were on their way when the bucket ran empty do not make it deeper.
+      for (let wrong = 0; wrong < 30; wrong++) await counters.wrongKey("192.0.2.1", NOW_MS + 12_000);
+      expect(await counters.mayTryKey("192.0.2.1", NOW_MS + 18_000)).toBe(true);
+    });
+
+    it("agrees with a plain bucket", async () => {
+      const step = fc.record({ waitMs: fc.oneof(fc.constant(0), fc.nat(15_000)), isWrong: fc.boolean() });
+      let address = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+          address += 1;
+          let nowMs = NOW_MS;
+          let tokens = 60_000;
+          for (const { waitMs, isWrong } of steps) {
+            nowMs += waitMs;
+            tokens = Math.min(60_000, tokens + waitMs);
+            expect(await given().counters.mayTryKey(`a${address}`, nowMs)).toBe(tokens >= 6_000);
+            if (!isWrong) continue;
+            await given().counters.wrongKey(`a${address}`, nowMs);
+            tokens = Math.max(0, tokens - 6_000);
+          }
+        }),
+        { numRuns: runs },
+      );
+    });
+
+    it("takes at most so many from a window", async () => {
+      const { counters } = given();
+      const startMs = NOW_MS - (NOW_MS % MINUTE_MS);
+      for (let taken = 0; taken < 60; taken++)
+        expect(await counters.takeFrom("push:a", 60, MINUTE_MS, startMs)).toBe(true);
+      expect(await counters.takeFrom("push:a", 60, MINUTE_MS, startMs + 59_999)).toBe(false);
+      expect(await counters.takeFrom("push:b", 60, MINUTE_MS, startMs)).toBe(true);
+      expect(await counters.takeFrom("push:a", 60, MINUTE_MS, startMs + MINUTE_MS)).toBe(true);
+      expect(await counters.takeFrom("none", 0, MINUTE_MS, startMs)).toBe(false);
+    });
+  });
+}
+
+function noticeTests(given: () => State, place: () => StatePlace): void {
+  it("tells every listener of a topic, here and elsewhere, until it leaves", async () => {
+    const elsewhere = await openNotices(place());
+    try {
+      const heard: string[] = [];
+      const leave = given().notices.subscribe("monitors", () => heard.push("here"));
+      elsewhere.subscribe("monitors", () => heard.push("elsewhere"));
+      elsewhere.subscribe("keys", () => heard.push("keys"));
+      given().notices.publish("monitors");
+      await expect.poll(() => [...heard].sort()).toEqual(["elsewhere", "here"]);
+      leave();
+      elsewhere.publish("monitors");
+      elsewhere.publish("keys");
+      await expect.poll(() => [...heard].sort()).toEqual(["elsewhere", "elsewhere", "here", "keys"]);
+    } finally {
+      await elsewhere.close();
+    }
+    elsewhere.publish("monitors");
+  });
+
+  it("answers a ping", async () => {
+    await given().ping();
+  });
+}

@@ -1,0 +1,64 @@
+/** Fixed windows, cut on UTC boundaries (contract "Limits"), and the bucket of wrong keys. Pure. */
+import type { RequestLimits, RequestWindow } from "./state.ts";
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+
+export const REQUEST_WINDOWS: readonly RequestWindow[] = ["minute", "day", "month"];
+
+/** A window's number, counted up from 1970, and its end, Unix ms. */
+export interface Window {
+  readonly index: number;
+  readonly endsAtMs: number;
+}
+
+export function windowOf(lengthMs: number, nowMs: number): Window {
+  const index = Math.floor(nowMs / lengthMs);
+  return { index, endsAtMs: (index + 1) * lengthMs };
+}
+
+function monthOf(nowMs: number): Window {
+  const now = new Date(nowMs);
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return { index: year * 12 + month, endsAtMs: Date.UTC(year, month + 1, 1) };
+}
+
+/** In the order of REQUEST_WINDOWS. */
+export function requestWindows(nowMs: number): readonly [Window, Window, Window] {
+  return [windowOf(MINUTE_MS, nowMs), windowOf(DAY_MS, nowMs), monthOf(nowMs)];
+}
+
+/** In the order of REQUEST_WINDOWS. */
+export function limitsInOrder(limits: RequestLimits): readonly [number | null, number | null, number | null] {
+  return [limits.perMinute, limits.perDay, limits.perMonth];
+}
+
+/** `YYYY-MM-DD`. */
+export function dayOf(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 10);
+}
+
+/** How long endpoint counts are kept, UTC days, today included: GET /usage shows 30. */
+export const USAGE_DAYS_KEPT = 31;
+
+/** The last days up to today, oldest first; at most what is kept. */
+export function lastDays(days: number, nowMs: number): readonly string[] {
+  const count = Math.min(days, USAGE_DAYS_KEPT);
+  return Array.from({ length: count }, (_, index) => dayOf(nowMs - (count - 1 - index) * DAY_MS));
+}
+
+/** Contract, Authentication 9: ten wrong keys, then one more every 6 s. */
+export const WRONG_KEY_ALLOWANCE = 10;
+export const WRONG_KEY_REFILL_MS = 6_000;
+
+/**
+ * The bucket as one number: when it will be full again, Unix ms. (A full bucket's lies in the past; each wrong key moves it on by
+ * one refill; it is empty when all ten refills lie ahead.)
+ */
+export function mayTry(fullAtMs: number, nowMs: number): boolean {
+  return fullAtMs - nowMs <= (WRONG_KEY_ALLOWANCE - 1) * WRONG_KEY_REFILL_MS;
+}
+
+export function afterWrongKey(fullAtMs: number, nowMs: number): number {
+  return Math.min(Math.max(fullAtMs, nowMs) + WRONG_KEY_REFILL_MS, nowMs + WRONG_KEY_ALLOWANCE * WRONG_KEY_REFILL_MS);
+}

@@ -1,0 +1,156 @@
+/** State on a real Redis. */
+import { Redis } from "ioredis";
+import { afterAll, describe, expect, it } from "vitest";
+import { StoreError } from "../../store/sql/control-plane.ts";
+import { openState } from "../../store/state/open.ts";
+import { stateSuite } from "../../store/state/state.suite.ts";
+import { isMissing, withServer } from "../servers/missing.ts";
+import { type RedisServer, startRedis } from "../servers/redis.ts";
+
+const server = await startRedis();
+
+afterAll(async () => {
+  if (!isMissing(server)) await server.stop();
+});
+
+const UNLIMITED = { perMinute: null, perDay: null, perMonth: null };
+const NOW_MS = Date.UTC(2026, 10, 21, 6, 10);
+
+withServer("Redis", server, (running) => {
+  let database = 0;
+  stateSuite("Redis", {
+    runs: 300,
+    async make() {
+      // One of Redis's sixteen numbered databases; notices span them all.
+      const url = `${running.url}/${++database % 16}`;
+      await flush(url);
+      return { place: { url }, remove: () => flush(url) };
+    },
+  });
+  sharedTests(running);
+});
+
+async function flush(url: string): Promise<void> {
+  const client = new Redis(url);
+  await client.flushdb();
+  client.disconnect();
+}
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  return (error as StoreError).message;
+}
+
+function sharedTests(running: RedisServer): void {
+  describe("Redis shared by processes", () => {
+    it("takes no more than the limit of many processes at once", async () => {
+      await flush(running.url);
+      const states = await Promise.all([1, 2, 3].map(() => openState({ url: running.url })));
+      const limits = { perMinute: 100, perDay: 40, perMonth: 60 };
+      const takes = await Promise.all(
+        Array.from({ length: 300 }, (_, index) => states[index % 3]?.counters.takeRequest(1, limits, NOW_MS)),
+      );
+      expect(takes.filter((take) => take?.refusedBy === null)).toHaveLength(40);
+      expect(takes.filter((take) => take?.refusedBy === "day")).toHaveLength(260);
+      for (const state of states)
+        expect(await state.counters.usage(1, NOW_MS)).toEqual({ minute: 40, day: 40, month: 40 });
+      await Promise.all(states.map((state) => state.close()));
+    });
+
+    it("leaves nothing behind that never expires", async () => {
+      await flush(running.url);
+      const state = await openState({ url: running.url });
+      await state.counters.takeRequest(1, UNLIMITED, NOW_MS);
+      await state.counters.wrongKey("192.0.2.1", NOW_MS);
+      await state.counters.takeFrom("a", 1, 60_000, NOW_MS);
+      state.counters.countEndpoint(1, 2, "GET /servers", true, NOW_MS);
+      await state.close();
+      const client = new Redis(running.url);
+      const keys = await client.keys("*");
+      expect(keys).toHaveLength(6);
+      for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0);
+      client.disconnect();
+    });
+
+    it("runs its scripts again after Redis forgot them", async () => {
+      const state = await openState({ url: running.url });
+      await state.counters.takeFrom("before", 1, 60_000, NOW_MS);
+      const client = new Redis(running.url);
+      await client.script("FLUSH");
+      client.disconnect();
+      expect(await state.counters.takeFrom("after", 1, 60_000, NOW_MS)).toBe(true);
+      await state.close();
+    });
+
+    it("rejects while Redis is away, and comes back by itself, notices too", async () => {
+      const state = await openState({ url: running.url });
+      await state.ping();
+      let heard = 0;
+      state.notices.subscribe("monitors", () => {
+        heard += 1;
+      });
+      state.counters.countEndpoint(9, 1, "GET /servers", false, NOW_MS);
+      await running.kill();
+      expect(await messageOf(state.counters.takeRequest(1, UNLIMITED, NOW_MS))).toMatch(/^Redis at 127\.0\.0\.1:\d+ /);
+      await expect(state.ping()).rejects.toThrow(StoreError);
+      state.notices.publish("monitors");
+      await running.restart();
+      await expect
+        .poll(
+          () =>
+            state.ping().then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe(true);
+      expect((await state.counters.takeRequest(1, UNLIMITED, NOW_MS)).refusedBy).toBeNull();
+      expect(await state.counters.endpointUsage(9, 1, NOW_MS)).toHaveLength(1);
+      await expect
+        .poll(
+          () => {
+            state.notices.publish("monitors");
+            return heard;
+          },
+          { timeout: 10_000 },
+        )
+        .toBeGreaterThan(0);
+      await state.close();
+    });
+
+    it("does not wait for a Redis that stands still", async () => {
+      const state = await openState({ url: running.url });
+      running.freeze();
+      try {
+        expect(await messageOf(state.counters.takeRequest(1, UNLIMITED, NOW_MS))).toContain("did not answer in time");
+      } finally {
+        running.thaw();
+      }
+      await expect
+        .poll(
+          () =>
+            state.ping().then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe(true);
+      await state.close();
+    });
+
+    it("says what is wrong with the address, and never the password", async () => {
+      const message = await messageOf(openState({ url: "redis://someone:s3cret@127.0.0.1:1" }));
+      expect(message).toContain("connection refused");
+      expect(message).not.toContain("s3cret");
+      const refused = await messageOf(openState({ url: running.url.replace("//", "//someone:s3cret@") }));
+      expect(refused).toContain("refuses the user or password");
+      expect(refused).not.toContain("s3cret");
+    });
+  });
+}
