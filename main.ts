@@ -2,24 +2,27 @@
  * Wiring only: settings → stores → engine → scheduler → API. Starts in that order, stops in reverse. The one file that may import from
  * every folder.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
 import { availableParallelism, hostname } from "node:os";
 import { extname } from "node:path";
-import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { newKeyText } from "./api/key-text.ts";
 import { startApi } from "./api/start.ts";
 import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "./config.ts";
+import { findCanaries } from "./engine/canary.ts";
+import type { EngineOptions } from "./engine/options.ts";
 import { type Pool, startPool } from "./engine/pool.ts";
+import { createGuard } from "./engine/transport/guard.ts";
+import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
-import type { FromScheduler, SchedulerStatus, ToScheduler } from "./scheduler/status.ts";
+import { holdScheduler, type SchedulerHandle, StartError } from "./scheduler/handle.ts";
+import type { SchedulerStatus } from "./scheduler/status.ts";
 import type { SchedulerData } from "./scheduler/worker.ts";
 import { claimDataFolder, type DataFolder } from "./store/data-folder.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
 import { openCheckedSealing } from "./store/sealing.ts";
-import type { ControlPlane } from "./store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "./store/sql/open.ts";
 import { openState } from "./store/state/open.ts";
 import { VERSION } from "./version.ts";
@@ -30,14 +33,9 @@ export interface ServiceOptions {
   readonly progress: (line: string) => void;
 }
 
-export interface Service {
+export interface Service extends FirstStart {
   /** Without /api/v1. */
   readonly url: string;
-  /** Of a first start; shown once. */
-  readonly firstKey: string | null;
-  readonly ownerKey: string | null;
-  readonly keyFile: string;
-  readonly projectId: number | null;
   /** Drains and stops everything, in reverse order. */
   close(): Promise<void>;
 }
@@ -45,18 +43,21 @@ export interface Service {
 /** The one shard of a process that is everything (design 6: shards come with roles apart). */
 const SHARD = 0;
 
+/** What must be undone, last first. */
+type Closers = (() => Promise<void>)[];
+
 /** @throws an Error of one line that says what to do; nothing keeps running then */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const closers: (() => Promise<void>)[] = [];
+  const closers: Closers = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
     return { ...(await start(config, options, closers)), close: closeAll };
   } catch (error) {
-    await closeAll().catch((failure: unknown) =>
-      options.log.error({ err: failure }, "stopping after a failed start failed too"),
-    );
+    const failed = (failure: unknown): void =>
+      options.log.error({ err: failure }, "stopping after a failed start failed too");
+    await closeAll().catch(failed);
     throw error;
   }
 }
@@ -64,11 +65,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
 async function start(
   config: Config,
   { log, progress }: ServiceOptions,
-  closers: (() => Promise<void>)[],
+  closers: Closers,
 ): Promise<Omit<Service, "close">> {
+  const port = await freePort(config.host, config.port);
   const folder = claimDataFolder(config.dataDir);
   closers.push(async () => folder.release());
-
   const sql: SqlPlace =
     config.databaseUrl === null ? { file: folder.file("control.sqlite") } : { url: config.databaseUrl };
   const controlPlane = await openControlPlane(sql, { role: "api" });
@@ -77,8 +78,6 @@ async function start(
     keyFile: config.sealingKeyFile ?? folder.file("sealing.key"),
     createIfMissing: config.sealingKeyFile === null,
   });
-  const first = await firstStart(controlPlane, folder);
-
   const statePlace = config.redisUrl === null ? { file: folder.file("state.sqlite") } : { url: config.redisUrl };
   const state = await openState(statePlace);
   closers.push(() => state.close());
@@ -89,9 +88,13 @@ async function start(
   const results = openResultStore({ url: clickhouseUrl, log });
   closers.push(() => results.close());
 
-  const scheduler = startScheduler();
-  const own = await ownEndpoints(config, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
-  const pool = await openPool(config, log, scheduler, own, {
+  const own = await ownEndpoints({ host: config.host, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
+  const engine = engineOptionsOf(config, own);
+  // Refuses unusable entries here, in one line, and not in some thread.
+  createGuard(engine);
+  await findCanaries(engine);
+  const scheduler = holdScheduler();
+  const pool = await openPool(config.workers, engine, log, scheduler, {
     shard: SHARD,
     checker: hostname(),
     sql,
@@ -106,9 +109,10 @@ async function start(
   );
   await scheduler.ready;
 
-  const registry = processMetrics();
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   const api = await startApi({
-    config: { ...config, ownEndpoints: own },
+    config: { ...config, port, ownEndpoints: own },
     controlPlane,
     state,
     results,
@@ -122,47 +126,24 @@ async function start(
     storeCondition: () => conditionOf(embedded, scheduler.status()),
   });
   closers.push(() => api.close());
+  const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE));
   return { url: config.baseUrl ?? api.url, ...first };
 }
 
-interface FirstStart {
-  readonly firstKey: string | null;
-  readonly ownerKey: string | null;
-  readonly keyFile: string;
-  readonly projectId: number | null;
-}
-
-/** Owner, workspace on the Business plan, project and key of an empty control plane (design 9). */
-async function firstStart(controlPlane: ControlPlane, folder: DataFolder): Promise<FirstStart> {
-  const keyFile = folder.file(OWNER_KEY_FILE);
-  if (!(await controlPlane.accounts.isEmpty()))
-    return { firstKey: null, ownerKey: readKey(keyFile), keyFile, projectId: null };
-  const nowMs = Date.now();
-  const { userId, organizationId, projectId } = await controlPlane.accounts.createFirst({
-    email: "owner@localhost",
-    userName: "Owner",
-    workspaceName: "Workspace",
-    plan: "business",
-    projectName: "Project",
-    nowMs,
+/** Asks for the port before anything is made; 0 becomes a free one, because the guard must know it. @throws StartError */
+function freePort(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const advice =
+        error.code === "EADDRINUSE" ? "stop what uses it, or set SONDE_PORT" : "set SONDE_HOST and SONDE_PORT";
+      reject(new StartError(`cannot listen on ${host}:${port} (${error.code}): ${advice}`));
+    });
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : port));
+    });
   });
-  const key = newKeyText();
-  const record = await controlPlane.keys.create({
-    name: "First key",
-    kind: "workspace",
-    userId,
-    organizationId,
-    expiresAtMs: null,
-    nowMs,
-    secretHash: key.secretHash,
-  });
-  const text = key.text(record.id);
-  writeFileSync(keyFile, `${text}\n`, { mode: 0o600 });
-  return { firstKey: text, ownerKey: text, keyFile, projectId };
-}
-
-function readKey(keyFile: string): string | null {
-  return existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : null;
 }
 
 async function startEmbedded(
@@ -175,76 +156,17 @@ async function startEmbedded(
   return startEmbeddedClickHouse({ dir, log });
 }
 
-interface SchedulerHandle {
-  /** Goes to the scheduler's thread. */
-  readonly port: MessagePort;
-  readonly ready: Promise<void>;
-  /** Its thread has died: a start that waits for it fails. False when it was running already. */
-  fail(error: Error): boolean;
-  status(): SchedulerStatus | undefined;
-  /** Rejects when the scheduler's thread has not spoken for a while. */
-  ping(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** The scheduler speaks every second; silent for longer than this it counts as away, ms. */
-const SCHEDULER_SILENT_MS = 5_000;
-/** Longest wait for the scheduler to write everything down, ms. */
-const SCHEDULER_STOP_MS = 15_000;
-
-function startScheduler(): SchedulerHandle {
-  const { port1, port2 } = new MessageChannel();
-  let latest: SchedulerStatus | undefined;
-  let heardAtMs = 0;
-  const stopped = new Promise<void>((resolve) => port1.once("close", resolve));
-  let rejectReady: (error: Error) => void = () => {};
-  const ready = new Promise<void>((resolve, reject) => {
-    rejectReady = reject;
-    port1.on("message", (message: FromScheduler) => {
-      if (message.type !== "status") return;
-      latest = message.status;
-      heardAtMs = performance.now();
-      resolve();
-    });
-  });
-  // The pool may report a death before anybody waits.
-  ready.catch(() => {});
-  return {
-    port: port2,
-    ready,
-    fail(error) {
-      rejectReady(error);
-      return latest === undefined;
-    },
-    status: () => latest,
-    async ping() {
-      if (performance.now() - heardAtMs > SCHEDULER_SILENT_MS) throw new Error("the scheduler does not answer");
-    },
-    async stop() {
-      const order: ToScheduler = { type: "stop" };
-      port1.postMessage(order);
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, SCHEDULER_STOP_MS);
-      });
-      await Promise.race([stopped, late]);
-      clearTimeout(timer);
-      port1.close();
-    },
-  };
-}
-
 function openPool(
-  config: Config,
+  workers: number | null,
+  engine: EngineOptions,
   log: Logger,
   scheduler: SchedulerHandle,
-  own: readonly string[],
   rest: Omit<SchedulerData, "port">,
 ): Promise<Pool> {
   const data: SchedulerData = { port: scheduler.port, ...rest };
   return startPool({
-    workers: config.workers ?? Math.max(1, availableParallelism() - 1),
-    engine: engineOptionsOf(config, own),
+    workers: workers ?? Math.max(1, availableParallelism() - 1),
+    engine,
     scheduler: {
       file: new URL(`./scheduler/worker${extname(import.meta.url)}`, import.meta.url),
       data,
@@ -252,7 +174,6 @@ function openPool(
     },
     log,
     onFatal(error) {
-      // Errors of a start carry the line for the operator in their cause.
       if (scheduler.fail(error.cause instanceof Error ? error.cause : error)) return;
       log.fatal(
         { err: error },
@@ -261,12 +182,6 @@ function openPool(
       process.exit(1);
     },
   });
-}
-
-function processMetrics(): Registry {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  return registry;
 }
 
 /** Why results are late or away, for the API's answers. */

@@ -11,7 +11,16 @@ const program = new Command("sonde")
 for (const add of commands) add(program);
 
 /** Errors whose message already says what to do; anything else is our own mistake and shows where. */
-const PLAIN_ERRORS = new Set(["CommandError", "ConfigError", "DataFolderError", "StoreError", "StartError"]);
+const PLAIN_ERRORS = new Set([
+  "CommandError",
+  "ConfigError",
+  "DataFolderError",
+  "StoreError",
+  "StartError",
+  "AllowNetError",
+  "CanaryError",
+  "ListenError",
+]);
 
 try {
   await program.parseAsync(process.argv);

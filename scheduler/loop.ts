@@ -49,6 +49,7 @@ export interface LoopOptions {
 }
 
 export interface LoopState {
+  readonly isNetworkCut: boolean;
   readonly monitors: number;
   readonly running: number;
   readonly waiting: number;
@@ -119,6 +120,8 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
 
   /** A turn has its outcome: it goes to the sink, and the next turn may come sooner than the phase says. */
   function conclude(entry: Entry, outcome: CheckOutcome, attempt: number): void {
+    // Held back while it was removed.
+    if (entry.state === "gone") return;
     const nowMs = clock.nowMs();
     const judged = record(entry, outcome, attempt, null);
     turns.hasten(entry, nowMs + judged.nextWithinMs);
@@ -283,6 +286,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
     },
     canary: (report) => trust.canary(report),
     state: () => ({
+      isNetworkCut: trust.isCut,
       monitors: plan.monitorCount,
       running: dispatch.running,
       waiting: dispatch.waiting,

@@ -17,5 +17,7 @@ export interface SchedulerStatus {
 
 export type FromScheduler =
   | { readonly type: "status"; readonly status: SchedulerStatus }
+  /** It could not start; one line for the operator. */
+  | { readonly type: "failed"; readonly message: string }
   | { readonly type: "stopped" };
 export type ToScheduler = { readonly type: "stop" };

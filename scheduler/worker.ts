@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
-import { findCanaries, watchCanaries } from "../engine/canary.ts";
+import { type CanaryWatch, findCanaries, watchCanaries } from "../engine/canary.ts";
 import type { ProberFitness } from "../engine/check.ts";
+import type { EngineOptions } from "../engine/options.ts";
 import type { SchedulerTask } from "../engine/pool.ts";
 import { connectProbers } from "../engine/probers.ts";
 import { createLog } from "../log.ts";
@@ -54,16 +55,23 @@ interface Stores {
 /** Called by engine/pool.ts. Resolves after a stop. */
 export async function task({ control, engine, data }: SchedulerTask): Promise<void> {
   const given = data as SchedulerData;
+  try {
+    await serve(given, control, engine);
+  } catch (error) {
+    post(given.port, { type: "failed", message: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+}
+
+async function serve(given: SchedulerData, control: MessagePort, engine: EngineOptions): Promise<void> {
   const log = createLog(given.logLevel, "scheduler");
   const stores = await openStores(given, log);
   const ledger = await rememberAll(given, stores, log);
   const metrics = createMetrics();
   const fitness = new Map<number, ProberFitness>();
-  const appliedSeq = await stores.controlPlane.sink.appliedSeq(given.shard);
-  const rejectedFile = join(given.spoolDir, "rejected.ndjson");
-  const pump = startPump({ spool: stores.spool, results: stores.results, log, rejectedFile, appliedSeq });
-  pump.wake(appliedSeq);
+  const pump = await openPump(given, stores, log);
   let loop: Loop | undefined;
+  let watch: CanaryWatch | undefined;
   const probers = connectProbers(control, {
     onOutcomes: (outcomes) => loop?.take(outcomes),
     onFitness: (prober, state) => fitness.set(prober, state),
@@ -71,12 +79,7 @@ export async function task({ control, engine, data }: SchedulerTask): Promise<vo
       if (type !== "up") log.warn({ detail }, `prober ${type}`);
     },
   });
-  const canaries = watchCanaries({
-    canaries: await findCanaries(engine),
-    engine,
-    onReport: (report) => loop?.canary(report),
-  });
-  loop = await startLoop({
+  const running = await startLoop({
     shard: given.shard,
     controlPlane: stores.controlPlane,
     ledger,
@@ -86,17 +89,18 @@ export async function task({ control, engine, data }: SchedulerTask): Promise<vo
     probers,
     clocks: SYSTEM_CLOCKS,
     log,
+    onSuspicion: () => watch?.ask(),
     onOutcome: (entry, outcome) => metrics.count(entry.monitor.kind, outcome),
-    onSuspicion: () => canaries.ask(),
   });
-  const running = loop;
+  loop = running;
+  watch = watchCanaries({ canaries: await findCanaries(engine), engine, onReport: (said) => running.canary(said) });
   const tell = (): Promise<void> => report(given.port, running, stores, pump, metrics, probers.size, fitness);
   const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, log)];
   await tell();
 
   await stopOrder(given.port);
-  canaries.close();
   for (const timer of timers) clearInterval(timer);
+  watch.close();
   await running.drain(DRAIN_MS);
   await probers.close();
   await running.drain(0);
@@ -104,6 +108,18 @@ export async function task({ control, engine, data }: SchedulerTask): Promise<vo
   await closeStores(stores);
   post(given.port, { type: "stopped" });
   given.port.close();
+}
+
+async function openPump(
+  { spoolDir, shard }: SchedulerData,
+  { controlPlane, spool, results }: Stores,
+  log: Logger,
+): Promise<Pump> {
+  const appliedSeq = await controlPlane.sink.appliedSeq(shard);
+  const pump = startPump({ spool, results, log, rejectedFile: join(spoolDir, "rejected.ndjson"), appliedSeq });
+  // What the last run left behind goes first.
+  pump.wake(appliedSeq);
+  return pump;
 }
 
 async function openStores(given: SchedulerData, log: Logger): Promise<Stores> {

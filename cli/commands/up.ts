@@ -30,11 +30,17 @@ async function up(isDemo: boolean): Promise<void> {
     progress: (line) => process.stderr.write(`${line}\n`),
   });
   process.stdout.write(banner(service));
-  const stopped = stopOnSignal(async () => {
+  const close = async (): Promise<void> => {
     await demo?.close();
     await service.close();
-  });
-  await demo?.watch(service);
+  };
+  const stopped = stopOnSignal(close);
+  try {
+    await demo?.watch(service);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   await stopped;
 }
 
@@ -45,9 +51,8 @@ function banner(service: {
   keyFile: string | null;
 }): string {
   const lines = [`Sonde listens on ${service.url}/api/v1`];
-  if (service.projectId !== null) lines.push(`Project: prj_${service.projectId}`);
-  if (service.firstKey !== null)
-    lines.push(`Key (shown once, kept in ${service.keyFile ?? "owner.key"}): ${service.firstKey}`);
+  lines.push(`Project: prj_${service.projectId}`);
+  if (service.firstKey !== null) lines.push(`Key (shown once, kept in ${service.keyFile}): ${service.firstKey}`);
   return `${lines.join("\n")}\n`;
 }
 

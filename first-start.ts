@@ -1,0 +1,50 @@
+/** First start: owner, workspace on the Business plan, project and key of an empty control plane (design 9). */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { newKeyText } from "./api/key-text.ts";
+import type { ControlPlane } from "./store/sql/control-plane.ts";
+
+export interface FirstStart {
+  /** Shown once; null when this was not the first start. */
+  readonly firstKey: string | null;
+  /** What the key file holds; null when there is none. */
+  readonly ownerKey: string | null;
+  readonly keyFile: string;
+  readonly projectId: number;
+}
+
+/** The project of a first start, for starts after it. */
+const FIRST_PROJECT = "first_project";
+
+export async function ensureFirst(controlPlane: ControlPlane, keyFile: string): Promise<FirstStart> {
+  if (!(await controlPlane.accounts.isEmpty())) {
+    const projectId = Number((await controlPlane.meta.get(FIRST_PROJECT)) ?? 1);
+    return { firstKey: null, ownerKey: readKey(keyFile), keyFile, projectId };
+  }
+  const nowMs = Date.now();
+  const { userId, organizationId, projectId } = await controlPlane.accounts.createFirst({
+    email: "owner@localhost",
+    userName: "Owner",
+    workspaceName: "Workspace",
+    plan: "business",
+    projectName: "Project",
+    nowMs,
+  });
+  const key = newKeyText();
+  const { id } = await controlPlane.keys.create({
+    name: "First key",
+    kind: "workspace",
+    userId,
+    organizationId,
+    expiresAtMs: null,
+    nowMs,
+    secretHash: key.secretHash,
+  });
+  await controlPlane.meta.set(FIRST_PROJECT, String(projectId));
+  const text = key.text(id);
+  writeFileSync(keyFile, `${text}\n`, { mode: 0o600 });
+  return { firstKey: text, ownerKey: text, keyFile, projectId };
+}
+
+function readKey(keyFile: string): string | null {
+  return existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : null;
+}
