@@ -18,6 +18,7 @@ import { controlPlaneSuite } from "./control-plane.suite.ts";
 import { StoreError } from "./control-plane.ts";
 import { sqliteFault } from "./faults.ts";
 import { openControlPlane } from "./open.ts";
+import { dumpSchema } from "./schema.suite.ts";
 import { openSqlite } from "./sqlite.ts";
 
 const folders: string[] = [];
@@ -162,6 +163,12 @@ describe("an SQLite file that cannot be used", () => {
 });
 
 describe("an SQLite file in use", () => {
+  it("has the schema that is checked in", async () => {
+    const database = await openSqlite({ file: join(temporaryFolder(), "sonde.db"), durable: true });
+    await expect(await dumpSchema(database)).toMatchFileSnapshot("./schema.sqlite.sql");
+    await database.close();
+  });
+
   it("waits for the disk in the API's role only", async () => {
     for (const [durable, expected] of [
       [true, 2],

@@ -5,6 +5,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { controlPlaneSuite } from "../../store/sql/control-plane.suite.ts";
 import { StoreError } from "../../store/sql/control-plane.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
+import { openPostgres } from "../../store/sql/postgres.ts";
+import { dumpSchema } from "../../store/sql/schema.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
 
@@ -40,6 +42,14 @@ function faultTests(running: PostgresServer): void {
       const planes = await Promise.all([1, 2, 3].map(() => openControlPlane({ url }, { role: "api" })));
       for (const plane of planes) expect(await plane.generation()).toBe(1);
       for (const plane of planes) await plane.close();
+      await drop();
+    });
+
+    it("has the schema that is checked in", async () => {
+      const { url, drop } = await running.createDatabase();
+      const database = await openPostgres(url);
+      await expect(await dumpSchema(database)).toMatchFileSnapshot("../../store/sql/schema.postgres.sql");
+      await database.close();
       await drop();
     });
 

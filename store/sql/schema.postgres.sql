@@ -1,0 +1,233 @@
+-- The schema on postgres; written by the tests, compared by them.
+
+create table api_keys (
+  id bigint not null identity,
+  name text not null,
+  kind text not null,
+  user_id bigint not null,
+  organization_id bigint,
+  secret_hash text not null,
+  active integer not null,
+  expires_at_ms bigint,
+  created_at_ms bigint not null,
+  last_used_at_ms bigint,
+  constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX api_keys_by_user ON public.api_keys USING btree (user_id);
+CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (organization_id);
+CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id);
+
+create table generation (
+  id integer not null,
+  value bigint not null,
+  constraint generation_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX generation_pkey ON public.generation USING btree (id);
+
+create table heartbeat_inbox (
+  id bigint not null identity,
+  monitor_id bigint not null,
+  at_ms bigint not null,
+  up integer not null,
+  message text,
+  ping_ms double precision,
+  constraint heartbeat_inbox_pkey PRIMARY KEY (id)
+);
+CREATE INDEX heartbeat_inbox_by_monitor ON public.heartbeat_inbox USING btree (monitor_id);
+CREATE UNIQUE INDEX heartbeat_inbox_pkey ON public.heartbeat_inbox USING btree (id);
+
+create table heartbeats (
+  monitor_id bigint not null,
+  token_hash text not null,
+  token_sealed text not null,
+  last_call_at_ms bigint,
+  constraint heartbeats_pkey PRIMARY KEY (monitor_id),
+  constraint heartbeats_token_hash_key UNIQUE (token_hash)
+);
+CREATE UNIQUE INDEX heartbeats_pkey ON public.heartbeats USING btree (monitor_id);
+CREATE UNIQUE INDEX heartbeats_token_hash_key ON public.heartbeats USING btree (token_hash);
+
+create table history (
+  id bigint not null identity,
+  monitor_id bigint not null,
+  type text not null,
+  at_ms bigint not null,
+  message text not null,
+  actor text not null,
+  constraint history_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id),
+  constraint history_pkey PRIMARY KEY (id)
+);
+CREATE INDEX history_in_order ON public.history USING btree (monitor_id, at_ms, id);
+CREATE UNIQUE INDEX history_pkey ON public.history USING btree (id);
+
+create table incident_events (
+  id bigint not null identity,
+  incident_id bigint not null,
+  type text not null,
+  at_ms bigint not null,
+  message text not null,
+  actor text not null,
+  location text,
+  data text not null,
+  constraint incident_events_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE,
+  constraint incident_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX incident_events_in_order ON public.incident_events USING btree (incident_id, at_ms, id);
+CREATE UNIQUE INDEX incident_events_pkey ON public.incident_events USING btree (id);
+
+create table incidents (
+  id bigint not null identity,
+  monitor_id bigint not null,
+  project_id bigint not null,
+  level text not null,
+  started_at_ms bigint not null,
+  ended_at_ms bigint,
+  acknowledged_at_ms bigint,
+  acknowledged_by text,
+  error_message text not null,
+  error_category text,
+  locations text not null,
+  event_count integer not null,
+  constraint incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id),
+  constraint incidents_pkey PRIMARY KEY (id),
+  constraint incidents_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX incidents_by_monitor ON public.incidents USING btree (monitor_id, started_at_ms, id);
+CREATE INDEX incidents_by_start ON public.incidents USING btree (project_id, started_at_ms, id);
+CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (monitor_id) WHERE (ended_at_ms IS NULL);
+CREATE INDEX incidents_open ON public.incidents USING btree (project_id) WHERE (ended_at_ms IS NULL);
+CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id);
+
+create table kysely_migration (
+  name character varying(255) not null,
+  timestamp character varying(255) not null,
+  constraint kysely_migration_pkey PRIMARY KEY (name)
+);
+CREATE UNIQUE INDEX kysely_migration_pkey ON public.kysely_migration USING btree (name);
+
+create table kysely_migration_lock (
+  id character varying(255) not null,
+  is_locked integer not null,
+  constraint kysely_migration_lock_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX kysely_migration_lock_pkey ON public.kysely_migration_lock USING btree (id);
+
+create table live (
+  monitor_id bigint not null,
+  status text not null,
+  last_checked_at_ms bigint,
+  latency_ms double precision,
+  connect_ms double precision,
+  region text,
+  lateness_ms double precision,
+  seq bigint not null,
+  last_row_status text,
+  certificate_valid integer,
+  certificate_expires_at_ms bigint,
+  location_states text not null,
+  error_message text,
+  constraint live_pkey PRIMARY KEY (monitor_id)
+);
+CREATE UNIQUE INDEX live_pkey ON public.live USING btree (monitor_id);
+
+create table memberships (
+  organization_id bigint not null,
+  user_id bigint not null,
+  role text not null,
+  created_at_ms bigint not null,
+  constraint memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
+  constraint memberships_pkey PRIMARY KEY (user_id, organization_id),
+  constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX memberships_by_workspace ON public.memberships USING btree (organization_id);
+CREATE UNIQUE INDEX memberships_pkey ON public.memberships USING btree (user_id, organization_id);
+
+create table meta (
+  name text not null,
+  value text not null,
+  constraint meta_pkey PRIMARY KEY (name)
+);
+CREATE UNIQUE INDEX meta_pkey ON public.meta USING btree (name);
+
+create table monitors (
+  id bigint not null identity,
+  project_id bigint not null,
+  organization_id bigint not null,
+  name text not null,
+  name_key text collate "C" not null,
+  search_key text not null,
+  kind text not null,
+  family text not null,
+  settings text not null,
+  interval_s integer not null,
+  timeout_s integer not null,
+  max_retries integer not null,
+  tags text not null,
+  pause_reasons text not null,
+  active integer not null,
+  paused_at_ms bigint,
+  locations text not null,
+  disabled_locations text not null,
+  notify_on_partial integer not null,
+  host text,
+  ssl_expiration_days integer,
+  domain_expiration_days integer,
+  grace_s integer,
+  subscription_id bigint,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  deleted_at_ms bigint,
+  generation bigint not null,
+  constraint monitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
+  constraint monitors_pkey PRIMARY KEY (id),
+  constraint monitors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX monitors_by_generation ON public.monitors USING btree (generation);
+CREATE INDEX monitors_by_host ON public.monitors USING btree (project_id, host) WHERE (deleted_at_ms IS NULL);
+CREATE INDEX monitors_by_name ON public.monitors USING btree (project_id, name_key, id, family, kind, active) WHERE (deleted_at_ms IS NULL);
+CREATE INDEX monitors_deleted ON public.monitors USING btree (project_id, deleted_at_ms) WHERE (deleted_at_ms IS NOT NULL);
+CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id);
+
+create table projects (
+  id bigint not null identity,
+  organization_id bigint not null,
+  name text not null,
+  active integer not null,
+  created_at_ms bigint not null,
+  constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
+  constraint projects_pkey PRIMARY KEY (id)
+);
+CREATE INDEX projects_by_workspace ON public.projects USING btree (organization_id);
+CREATE UNIQUE INDEX projects_pkey ON public.projects USING btree (id);
+
+create table sink_shards (
+  shard integer not null,
+  applied_seq bigint not null,
+  constraint sink_shards_pkey PRIMARY KEY (shard)
+);
+CREATE UNIQUE INDEX sink_shards_pkey ON public.sink_shards USING btree (shard);
+
+create table users (
+  id bigint not null identity,
+  email text not null,
+  email_key text not null,
+  name text,
+  active integer not null,
+  created_at_ms bigint not null,
+  constraint users_email_key_key UNIQUE (email_key),
+  constraint users_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX users_email_key_key ON public.users USING btree (email_key);
+CREATE UNIQUE INDEX users_pkey ON public.users USING btree (id);
+
+create table workspaces (
+  id bigint not null identity,
+  name text not null,
+  plan text not null,
+  suspended integer not null,
+  created_at_ms bigint not null,
+  constraint workspaces_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX workspaces_pkey ON public.workspaces USING btree (id);

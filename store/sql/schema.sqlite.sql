@@ -1,0 +1,166 @@
+-- The schema on sqlite; written by the tests, compared by them.
+
+CREATE TABLE "api_keys" ("id" integer primary key autoincrement,
+  "name" text not null,
+  "kind" text not null,
+  "user_id" bigint not null references "users" ("id"),
+  "organization_id" bigint references "workspaces" ("id"),
+  "secret_hash" text not null,
+  "active" integer not null,
+  "expires_at_ms" bigint,
+  "created_at_ms" bigint not null,
+  "last_used_at_ms" bigint);
+
+CREATE INDEX "api_keys_by_user" on "api_keys" ("user_id");
+
+CREATE INDEX "api_keys_by_workspace" on "api_keys" ("organization_id");
+
+CREATE TABLE "generation" ("id" integer primary key,
+  "value" bigint not null);
+
+CREATE TABLE "heartbeat_inbox" ("id" integer primary key autoincrement,
+  "monitor_id" bigint not null,
+  "at_ms" bigint not null,
+  "up" integer not null,
+  "message" text,
+  "ping_ms" double precision);
+
+CREATE INDEX "heartbeat_inbox_by_monitor" on "heartbeat_inbox" ("monitor_id");
+
+CREATE TABLE "heartbeats" ("monitor_id" integer primary key,
+  "token_hash" text not null unique,
+  "token_sealed" text not null,
+  "last_call_at_ms" bigint);
+
+CREATE TABLE "history" ("id" integer primary key autoincrement,
+  "monitor_id" bigint not null references "monitors" ("id"),
+  "type" text not null,
+  "at_ms" bigint not null,
+  "message" text not null,
+  "actor" text not null);
+
+CREATE INDEX "history_in_order" on "history" ("monitor_id", "at_ms", "id");
+
+CREATE TABLE "incident_events" ("id" integer primary key autoincrement,
+  "incident_id" bigint not null references "incidents" ("id") on delete cascade,
+  "type" text not null,
+  "at_ms" bigint not null,
+  "message" text not null,
+  "actor" text not null,
+  "location" text,
+  "data" text not null);
+
+CREATE INDEX "incident_events_in_order" on "incident_events" ("incident_id", "at_ms", "id");
+
+CREATE TABLE "incidents" ("id" integer primary key autoincrement,
+  "monitor_id" bigint not null references "monitors" ("id"),
+  "project_id" bigint not null references "projects" ("id"),
+  "level" text not null,
+  "started_at_ms" bigint not null,
+  "ended_at_ms" bigint,
+  "acknowledged_at_ms" bigint,
+  "acknowledged_by" text,
+  "error_message" text not null,
+  "error_category" text,
+  "locations" text not null,
+  "event_count" integer not null);
+
+CREATE INDEX "incidents_by_monitor" on "incidents" ("monitor_id", "started_at_ms", "id");
+
+CREATE INDEX "incidents_by_start" on "incidents" ("project_id", "started_at_ms", "id");
+
+CREATE UNIQUE INDEX "incidents_one_open" on "incidents" ("monitor_id") where "ended_at_ms" is null;
+
+CREATE INDEX "incidents_open" on "incidents" ("project_id") where "ended_at_ms" is null;
+
+CREATE TABLE "kysely_migration" ("name" varchar(255) not null primary key,
+  "timestamp" varchar(255) not null);
+
+CREATE TABLE "kysely_migration_lock" ("id" varchar(255) not null primary key,
+  "is_locked" integer default 0 not null);
+
+CREATE TABLE "live" ("monitor_id" integer primary key,
+  "status" text not null,
+  "last_checked_at_ms" bigint,
+  "latency_ms" double precision,
+  "connect_ms" double precision,
+  "region" text,
+  "lateness_ms" double precision,
+  "seq" bigint not null,
+  "last_row_status" text,
+  "certificate_valid" integer,
+  "certificate_expires_at_ms" bigint,
+  "location_states" text not null,
+  "error_message" text);
+
+CREATE TABLE "memberships" ("organization_id" bigint not null references "workspaces" ("id"),
+  "user_id" bigint not null references "users" ("id"),
+  "role" text not null,
+  "created_at_ms" bigint not null, constraint "memberships_pkey" primary key ("user_id",
+  "organization_id"));
+
+CREATE INDEX "memberships_by_workspace" on "memberships" ("organization_id");
+
+CREATE TABLE "meta" ("name" text primary key,
+  "value" text not null);
+
+CREATE TABLE "monitors" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "organization_id" bigint not null references "workspaces" ("id"),
+  "name" text not null,
+  "name_key" text not null,
+  "search_key" text not null,
+  "kind" text not null,
+  "family" text not null,
+  "settings" text not null,
+  "interval_s" integer not null,
+  "timeout_s" integer not null,
+  "max_retries" integer not null,
+  "tags" text not null,
+  "pause_reasons" text not null,
+  "active" integer not null,
+  "paused_at_ms" bigint,
+  "locations" text not null,
+  "disabled_locations" text not null,
+  "notify_on_partial" integer not null,
+  "host" text,
+  "ssl_expiration_days" integer,
+  "domain_expiration_days" integer,
+  "grace_s" integer,
+  "subscription_id" bigint,
+  "created_at_ms" bigint not null,
+  "updated_at_ms" bigint not null,
+  "deleted_at_ms" bigint,
+  "generation" bigint not null);
+
+CREATE INDEX "monitors_by_generation" on "monitors" ("generation");
+
+CREATE INDEX "monitors_by_host" on "monitors" ("project_id", "host") where "deleted_at_ms" is null;
+
+CREATE INDEX "monitors_by_name" on "monitors" ("project_id", "name_key", "id", "family", "kind", "active") where "deleted_at_ms" is null;
+
+CREATE INDEX "monitors_deleted" on "monitors" ("project_id", "deleted_at_ms") where "deleted_at_ms" is not null;
+
+CREATE TABLE "projects" ("id" integer primary key autoincrement,
+  "organization_id" bigint not null references "workspaces" ("id"),
+  "name" text not null,
+  "active" integer not null,
+  "created_at_ms" bigint not null);
+
+CREATE INDEX "projects_by_workspace" on "projects" ("organization_id");
+
+CREATE TABLE "sink_shards" ("shard" integer primary key,
+  "applied_seq" bigint not null);
+
+CREATE TABLE "users" ("id" integer primary key autoincrement,
+  "email" text not null,
+  "email_key" text not null unique,
+  "name" text,
+  "active" integer not null,
+  "created_at_ms" bigint not null);
+
+CREATE TABLE "workspaces" ("id" integer primary key autoincrement,
+  "name" text not null,
+  "plan" text not null,
+  "suspended" integer not null,
+  "created_at_ms" bigint not null);
