@@ -1,12 +1,35 @@
 import { defineConfig } from "vitest/config";
 
+const ROOMS = "{model,native,engine,store,scheduler,api,cli,demo,bench}";
+
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
 export default defineConfig({
   test: {
     // Embedded ClickHouse and native modules do not survive the end of a worker thread.
     pool: "forks",
-    include: ["{model,native,engine,store,scheduler,api,cli,demo,bench}/**/*.test.ts", "test/**/*.test.ts", "*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        // Beside the code they test: need nothing but their module, and run two at a time.
+        extends: true,
+        test: {
+          name: "unit",
+          include: [`${ROOMS}/**/*.test.ts`, "*.test.ts"],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Whole processes, servers, frozen threads and cut networks: one file at a time, so that none disturbs another's judgement.
+        extends: true,
+        test: {
+          name: "system",
+          include: ["test/**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

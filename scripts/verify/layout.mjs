@@ -1,0 +1,65 @@
+// Sizes, names and places of files.
+import { readdirSync } from "node:fs";
+import { files, isTest, ROOT, sources, text } from "./sources.mjs";
+
+const LONGEST_LINES = 500;
+/** Shared suites against two or three adapters are one list of cases each. */
+const LONGEST_TEST_LINES = 1_200;
+const NAMES_THAT_SAY_NOTHING = /(^|\/)(utils?|helpers?|common|manager|base|misc)\.(ts|mjs)$/;
+/** Top-level folders; a new room gets its arrows in .dependency-cruiser.cjs and its name here. */
+const ROOMS = new Set("model native engine store scheduler api cli demo bench test scripts docker docs .ci".split(" "));
+/** Of a machine, not of the project. */
+const MACHINE_PATHS = /(^|[\s"'`(=:])\/(work|root|home\/[a-z]+)\/|\/tmp\/bash_jobs/;
+
+export function tooLong() {
+  return sources().flatMap((path) => {
+    const lines = text(path).split("\n").length - 1;
+    const most = isTest(path) ? LONGEST_TEST_LINES : LONGEST_LINES;
+    return lines > most ? [`${path} has ${lines} lines, more than ${most}`] : [];
+  });
+}
+
+export function misplaced() {
+  const all = files();
+  return [
+    ...all.filter((path) => NAMES_THAT_SAY_NOTHING.test(path)).map((path) => `${path}: a name that says nothing`),
+    ...new Set(
+      all
+        .filter((path) => path.includes("/") && !ROOMS.has(path.split("/")[0]))
+        .map((path) => `${path.split("/")[0]}/: a folder that no rule knows (scripts/verify/layout.mjs)`),
+    ),
+    ...machinePaths(),
+  ];
+}
+
+function machinePaths() {
+  return files()
+    .filter((path) => path !== "package-lock.json" && path !== "scripts/verify/layout.mjs")
+    .flatMap((path) =>
+      text(path)
+        .split("\n")
+        .flatMap((line, i) => (MACHINE_PATHS.test(line) ? [`${path}:${i + 1} names a path of one machine`] : [])),
+    );
+}
+
+/** Every setting that the program reads is in the README's table. */
+export function undocumentedSettings() {
+  const read = new Set(text("config.ts").match(/\bSONDE_[A-Z_]+\b/g));
+  const readme = text("README.md") ?? "";
+  const missing = [...read].filter((name) => !new RegExp(`\\b${name}\\b`).test(readme));
+  const stale = [...new Set(readme.match(/\bSONDE_[A-Z_]+\b/g))].filter((name) => !read.has(name));
+  return [
+    ...missing.map((name) => `README.md does not explain ${name}`),
+    ...stale.map((name) => `README.md explains ${name}, which config.ts does not read`),
+  ];
+}
+
+/** Every command is in the README. */
+export function undocumentedCommands() {
+  const readme = text("README.md") ?? "";
+  return readdirSync(`${ROOT}/cli/commands`)
+    .filter((name) => name !== "index.ts" && !isTest(name))
+    .map((name) => name.replace(/\.ts$/, ""))
+    .filter((name) => !readme.includes(`sonde ${name}`))
+    .map((name) => `README.md does not explain \`sonde ${name}\``);
+}

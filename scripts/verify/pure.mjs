@@ -1,0 +1,91 @@
+// Pure code gets time, bytes and random as arguments. A room is pure as a whole but for the edges named here, so a new file is covered.
+import { isTest, parse, sources, text, walk } from "./sources.mjs";
+
+/** Pure rooms, and where in them the clock, timers and random enter (engine: contract ProbeContext; scheduler: Clocks). */
+const PURE = {
+  model: [],
+  engine: [
+    "engine/worker.ts",
+    "engine/prober.ts",
+    "engine/probers.ts",
+    "engine/pool.ts",
+    "engine/canary.ts",
+    "engine/network-trust.ts",
+    "engine/transport/",
+  ],
+  scheduler: ["scheduler/worker.ts", "scheduler/clock.ts", "scheduler/loop.ts", "scheduler/sink.ts"],
+};
+/** Within an edge, still pure: addresses and their judging. */
+const PURE_AGAIN = [
+  "engine/transport/ip.ts",
+  "engine/transport/literal.ts",
+  "engine/transport/special-addresses.ts",
+  "engine/transport/allow-nets.ts",
+];
+/** Settings are read in one place and handed in. */
+const READS_ENVIRONMENT = "config.ts";
+
+const MEMBERS = { Date: ["now"], Math: ["random"], performance: ["now"], process: ["hrtime", "uptime"] };
+const TIMERS = ["setTimeout", "setInterval", "setImmediate"];
+/** Random and timers by import; of node:net only what judges text. */
+const IMPORTS = {
+  "node:timers": () => true,
+  "node:timers/promises": () => true,
+  "node:perf_hooks": () => true,
+  "node:crypto": (name) => /^(random|generate)|^getRandomValues$|^webcrypto$/.test(name),
+};
+const PROTOCOL_IMPORTS = { ...IMPORTS, "node:net": (name) => !/^isIP/.test(name) };
+
+export function impurities() {
+  return sources()
+    .filter((path) => path.endsWith(".ts") && !isTest(path))
+    .flatMap((path) => impuritiesOf(path, text(path)));
+}
+
+/** @returns a line for each place where the module does what its place forbids */
+export function impuritiesOf(path, source) {
+  const isPure = isPurePath(path);
+  const { module, line } = parse(source);
+  const findings = [];
+  const say = (node, what) => findings.push(`${path}:${line(node)} ${what}`);
+  const isGlobal = (node, name) => node?.type === "Identifier" && node.value === name && node.ctxt === 1;
+  walk(module, (node) => {
+    if (isEnvironment(node, isGlobal) && path !== READS_ENVIRONMENT && !/^[^/]+\.config\.ts$/.test(path))
+      say(node, `reads process.env: only ${READS_ENVIRONMENT} does`);
+    if (!isPure) return;
+    if (node.type === "MemberExpression" && node.object.type === "Identifier" && node.object.ctxt === 1) {
+      const { value: object } = node.object;
+      const name = node.property.value;
+      if (MEMBERS[object]?.includes(name)) say(node, `uses ${object}.${name}: take it as an argument`);
+    }
+    if (node.type === "NewExpression" && isGlobal(node.callee, "Date") && (node.arguments ?? []).length === 0)
+      say(node, "uses new Date(): take the time as an argument");
+    if (node.type === "Identifier" && node.ctxt === 1 && TIMERS.includes(node.value))
+      say(node, `uses ${node.value}: timers belong to the edges`);
+    if (isGlobal(node, "globalThis")) say(node, "uses globalThis: name what it needs as an argument");
+    if (node.type === "ImportDeclaration" && !node.typeOnly) findings.push(...impureImports(path, node, line));
+  });
+  return findings;
+}
+
+function isEnvironment(node, isGlobal) {
+  return node.type === "MemberExpression" && isGlobal(node.object, "process") && node.property.value === "env";
+}
+
+function impureImports(path, node, line) {
+  const rules = path.startsWith("engine/protocols/") ? PROTOCOL_IMPORTS : IMPORTS;
+  const isRefused = rules[node.source.value];
+  if (isRefused === undefined) return [];
+  return node.specifiers
+    .filter((specifier) => specifier.isTypeOnly !== true)
+    .map((specifier) => specifier.imported?.value ?? specifier.local.value)
+    .filter(isRefused)
+    .map((name) => `${path}:${line(node)} imports ${name} from ${node.source.value}: take it as an argument`);
+}
+
+function isPurePath(path) {
+  const edges = PURE[path.split("/")[0]];
+  if (edges === undefined) return false;
+  const isEdge = edges.some((edge) => path === edge || (edge.endsWith("/") && path.startsWith(edge)));
+  return !isEdge || PURE_AGAIN.includes(path);
+}
