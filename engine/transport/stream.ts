@@ -2,6 +2,7 @@
  * TCP and TLS. The hot path: one connection costs one promise, two socket listeners and one abort listener, which lives with
  * the check's signal and is never taken off.
  */
+import { X509Certificate } from "node:crypto";
 import { connect as netConnect, type Socket } from "node:net";
 import {
   type ConnectionOptions,
@@ -56,6 +57,12 @@ export function connectTime(addresses: readonly Address[], port: number, context
   });
 }
 
+/**
+ * Sockets that carry TLS by now. Such a one is only ever ended from above: destroying it under an established TLSSocket and then that
+ * one too ends the process with a segmentation fault (Node 20.20).
+ */
+const secured = new WeakMap<Socket, TLSSocket>();
+
 /** A connecting socket that ends with the check's signal, for as long as it lives. */
 function open(address: Address, port: number, context: DialContext, failed: (error: Error) => void): Socket {
   const { signal } = context;
@@ -63,7 +70,7 @@ function open(address: Address, port: number, context: DialContext, failed: (err
   const socket = netConnect({ host: address.ip, port });
   // Stays on: an error before the caller listens, or after it has stopped, must not be uncaught.
   socket.on("error", (error) => failed(ourOwnWay(error, address)));
-  signal.addEventListener("abort", () => socket.destroy(faultOfAbort(signal)), { once: true });
+  signal.addEventListener("abort", () => (secured.get(socket) ?? socket).destroy(faultOfAbort(signal)), { once: true });
   return socket;
 }
 
@@ -138,24 +145,58 @@ export function endpointOf({ ip, family }: Address, port: number): string {
   return family === 4 ? `${ip}:${port}` : `[${ip}]:${port}`;
 }
 
-/** @param extraCaPem further roots, trusted beside the built-in ones; one parsed store serves every check */
+/** What belongs to a SecureContext and not to one connection (docs, tls.createSecureContext). */
+const CONTEXT_OPTIONS = [
+  "secureContext",
+  "ca",
+  "cert",
+  "key",
+  "pfx",
+  "minVersion",
+  "maxVersion",
+  "ciphers",
+  "sigalgs",
+  "ecdhCurve",
+  "secureOptions",
+] as const;
+
+/**
+ * @throws Error when SONDE_EXTRA_CA holds no certificate
+ * @param extraCaPem further roots, trusted beside the built-in ones; one parsed store serves every check
+ */
 export function createTlsStarter(extraCaPem: string | null) {
-  let shared: SecureContext | undefined;
+  // Parsing the roots takes about 10 ms: at the start where they are not Node's own, which it keeps parsed.
+  const roots = extraCaPem === null ? {} : { ca: [...rootCertificates, certificateIn(extraCaPem)] };
+  let shared: SecureContext | undefined = extraCaPem === null ? undefined : createSecureContext(roots);
 
   return (socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> => {
     const { signal } = context;
     if (signal.aborted) return Promise.reject(faultOfAbort(signal));
-    // A caller with key material of its own gets its own context; parsing the roots anew costs it about 10 ms.
-    const own = options.ca ?? options.cert ?? options.key ?? options.pfx ?? options.secureContext;
-    shared ??= createSecureContext(extraCaPem === null ? {} : { ca: [...rootCertificates, extraCaPem] });
-    return handshake(socket, own === undefined ? { ...options, secureContext: shared } : options, signal);
+    // Node would ignore these beside a ready context, so a caller who sends one gets its own: 10 ms when that means parsing roots.
+    const own = CONTEXT_OPTIONS.some((name) => options[name] !== undefined);
+    shared ??= createSecureContext();
+    // Nagle's algorithm would hold the first request back until our Finished is acknowledged.
+    socket.setNoDelay(true);
+    return handshake(socket, own ? { ...roots, ...options } : { ...options, secureContext: shared }, context);
   };
 }
 
-function handshake(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
+/** Looked at because createSecureContext() passes over what is no certificate. */
+function certificateIn(pem: string): string {
+  try {
+    new X509Certificate(pem);
+    return pem;
+  } catch (error) {
+    throw new Error("SONDE_EXTRA_CA holds no certificate that can be read", { cause: error });
+  }
+}
+
+function handshake(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
+    const { signal } = context;
     // Without a `session` there is no resumption, so every check sees the certificate (a resumed session has none).
     const secure = tlsConnect({ ...options, socket });
+    secured.set(socket, secure);
     // Stays on, as in open().
     secure.on("error", (error) => {
       reject(error);
@@ -167,6 +208,7 @@ function handshake(socket: Socket, options: ConnectionOptions, signal: AbortSign
     });
     secure.once("secureConnect", () => {
       isOpen = true;
+      context.answered();
       resolve(secure);
     });
     signal.addEventListener("abort", () => secure.destroy(faultOfAbort(signal)), { once: true });

@@ -3,7 +3,7 @@
  * address that was judged is the one dialled (design, section 8).
  *
  * Faults are thrown as NetworkFault; engine/classify.ts is the one place that maps them, and Node's own errors, to verdicts.
- * Phases and answered() are the probe's to call; tried() is called here, before each dial.
+ * Phases are the probe's to call, and answered() too, but for a finished TLS handshake; tried() is called here, before each dial.
  */
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";

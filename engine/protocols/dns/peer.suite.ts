@@ -27,14 +27,8 @@ export interface DnsPeer {
   close(): Promise<void>;
 }
 
-export async function openDnsPeer(
-  react: (asked: Asked) => Reaction,
-  host = "127.0.0.1",
-  wantedPort = 0,
-): Promise<DnsPeer> {
-  const udp = createSocket(host.includes(":") ? "udp6" : "udp4");
-  udp.bind(wantedPort, host);
-  await once(udp, "listening");
+export async function openDnsPeer(react: (asked: Asked) => Reaction, host = "127.0.0.1"): Promise<DnsPeer> {
+  const { udp, tcp } = await bothOnOnePort(host);
   const { port } = udp.address();
   const asked: Asked[] = [];
   const streams = new Set<Socket>();
@@ -53,14 +47,13 @@ export async function openDnsPeer(
   udp.on("message", (bytes, from) => {
     for (const each of reactionsTo(bytes, "udp", from)) udp.send(each, from.port, from.address);
   });
-  const tcp = createServer((stream) => {
+  tcp.on("connection", (stream) => {
     streams.add(stream);
     stream.on("error", () => {});
     stream.once("data", (bytes) => {
       for (const each of reactionsTo(bytes.subarray(2), "tcp", null)) stream.write(each);
     });
   });
-  await listenOn(tcp, port, host);
   return Object.assign(peer, {
     port,
     host,
@@ -73,9 +66,20 @@ export async function openDnsPeer(
   });
 }
 
-async function listenOn(server: Server, port: number, host: string): Promise<void> {
-  server.listen(port, host);
-  await once(server, "listening");
+/** A port that is free over UDP may be taken over TCP: then another one. */
+async function bothOnOnePort(host: string): Promise<{ readonly udp: UdpSocket; readonly tcp: Server }> {
+  for (;;) {
+    const udp = createSocket(host.includes(":") ? "udp6" : "udp4");
+    udp.bind(0, host);
+    await once(udp, "listening");
+    const tcp = createServer();
+    const isListening = await new Promise<boolean>((resolve) => {
+      tcp.once("error", () => resolve(false));
+      tcp.listen(udp.address().port, host, () => resolve(true));
+    });
+    if (isListening) return { udp, tcp };
+    await closeUdp(udp);
+  }
 }
 
 function closeUdp(socket: UdpSocket): Promise<void> {

@@ -1,0 +1,310 @@
+import type { Answer } from "dns-packet";
+import { afterEach, describe, expect, it } from "vitest";
+import { classify } from "../classify.ts";
+import type { Outcome } from "../probe.ts";
+import {
+  type Asked,
+  a,
+  aaaa,
+  answer,
+  cname,
+  type DnsPeer,
+  openDnsPeer,
+  type Reaction,
+  truncated,
+  zone,
+} from "../protocols/dns/peer.suite.ts";
+import { createTransport } from "../transport/index.ts";
+import { type CheckRig, closedPort, makeCheck } from "../transport/peers.suite.ts";
+import { dns } from "./dns.ts";
+
+const transport = createTransport({
+  allowNets: ["127.0.0.0/8", "::1"],
+  ownEndpoints: [],
+  resolvers: ["127.0.0.1:1"],
+  extraCaPem: null,
+  rdapBootstrapUrl: null,
+  canaries: null,
+});
+
+let peers: DnsPeer[] = [];
+
+afterEach(async () => {
+  for (const peer of peers) await peer.close();
+  peers = [];
+});
+
+async function peerThat(react: (asked: Asked) => Reaction, host?: string): Promise<DnsPeer> {
+  const peer = await openDnsPeer(react, host);
+  peers.push(peer);
+  return peer;
+}
+
+interface Changes {
+  readonly domain?: string;
+  readonly keyword?: string | null;
+  readonly host?: string;
+  readonly check?: CheckRig;
+}
+
+/** What the runner would make of it. */
+async function run(peer: { port: number; host?: string }, changes: Changes = {}): Promise<Outcome> {
+  const check = changes.check ?? makeCheck(transport);
+  const settings = dns.settings.parse({
+    domain: changes.domain ?? "h.dev",
+    host: changes.host ?? peer.host,
+    port: peer.port,
+    keyword: changes.keyword,
+  });
+  try {
+    return await dns.run(settings, check.context);
+  } catch (error) {
+    return classify(error, "request");
+  }
+}
+
+/** Ends the check once the peer was asked so often: what it has said by then has been heard, as both come over loopback in order. */
+function expiring(peer: DnsPeer, questions: number, react: (asked: Asked) => Reaction): CheckRig {
+  const check = makeCheck(transport);
+  peer.react = (asked) => {
+    if (peer.asked.length >= questions) setTimeout(() => check.expire(), 50);
+    return react(asked);
+  };
+  return check;
+}
+
+const BOTH = [a("h.dev", "9.9.9.9"), aaaa("h.dev", "2a00::9")];
+
+describe("healthy", () => {
+  it.each(["127.0.0.1", "::1"])("asks A and AAAA at once, over UDP, of %s", async (host) => {
+    const peer = await peerThat(zone(BOTH), host);
+    const check = makeCheck(transport);
+    const outcome = await run(peer, { check });
+    expect(outcome.verdict).toBe("ok");
+    expect(outcome.latencyMs).toBeGreaterThan(0);
+    expect(peer.asked.map(({ over, type, name }) => `${over} ${type} ${name}`).sort()).toEqual([
+      "udp A h.dev",
+      "udp AAAA h.dev",
+    ]);
+    expect(new Set(peer.asked.map(({ from }) => from?.port)).size).toBe(2);
+    expect(check.phases).toEqual(["resolve", "request"]);
+    expect(check.answers).toBe(2);
+  });
+
+  it("takes an empty answer to one question for an answer", async () => {
+    const outcome = await run(await peerThat(zone([a("h.dev", "9.9.9.9")])));
+    expect(outcome).toMatchObject({ verdict: "ok", latencyMs: expect.any(Number) });
+  });
+
+  it("latency is that of the slower answer", async () => {
+    const peer = await peerThat(zone(BOTH));
+    let clock = 0;
+    const check = makeCheck(transport);
+    // Both questions start at 0; the first answer is timed at 10, the second at 20.
+    const now = () => {
+      if (check.answers > 0) clock += 10;
+      return clock;
+    };
+    const settings = dns.settings.parse({ domain: "h.dev", host: "127.0.0.1", port: peer.port });
+    expect(await dns.run(settings, { ...check.context, now })).toEqual({ verdict: "ok", latencyMs: 20 });
+  });
+
+  it("asks over TCP for what does not fit", async () => {
+    const many = Array.from({ length: 60 }, (_, index) => a("h.dev", `9.9.9.${index}`));
+    const peer = await peerThat((asked) => (asked.over === "udp" ? truncated(asked) : zone(many)(asked)));
+    expect(await run(peer, { keyword: "9.9.9.59" })).toMatchObject({ verdict: "ok", latencyMs: expect.any(Number) });
+    expect(peer.asked.filter(({ over }) => over === "tcp")).toHaveLength(2);
+  });
+
+  it("sends a lost question again", async () => {
+    const lost = new Set<string>();
+    const peer = await peerThat((asked) => {
+      if (lost.has(asked.type)) return zone(BOTH)(asked);
+      lost.add(asked.type);
+      return null;
+    });
+    expect(await run(peer)).toMatchObject({ verdict: "ok", latencyMs: expect.any(Number) });
+    expect(peer.asked).toHaveLength(4);
+  });
+
+  it.each<[string, (asked: Asked) => Reaction]>([
+    ["stays silent", () => null],
+    ["fails", (asked) => answer(asked, [], { rcode: "SERVFAIL" })],
+    ["is garbled", (asked) => answer(asked, [aaaa("h.dev", "2a00::9")]).subarray(0, 50)],
+  ])("without latency when the other question %s", async (_, react) => {
+    const peer = await peerThat((asked) => (asked.type === "A" ? zone(BOTH)(asked) : react(asked)));
+    expect(await run(peer)).toEqual({ verdict: "ok", latencyMs: null });
+  });
+
+  it("also when its deadline ends the wait for the other question", async () => {
+    const peer = await peerThat(() => null);
+    const check = expiring(peer, 2, (asked) => (asked.type === "AAAA" ? zone(BOTH)(asked) : null));
+    expect(await run(peer, { check })).toEqual({ verdict: "ok", latencyMs: null });
+  });
+});
+
+describe("keyword", () => {
+  const records: Answer[] = [
+    cname("h.dev", "Edge.CDN.dev"),
+    a("Edge.CDN.dev", "93.184.216.34"),
+    aaaa("Edge.CDN.dev", "2606:2800::1"),
+  ];
+
+  it.each(["93.184.", "2606:2800::1", "edge.cdn.dev", "Edge.CDN", "34"])("%s is in a record", async (keyword) => {
+    expect(await run(await peerThat(zone(records)), { keyword })).toMatchObject({ verdict: "ok" });
+  });
+
+  it.each(["93.185.", "h.dev ", "none"])("%s is in none", async (keyword) => {
+    expect(await run(await peerThat(zone(records)), { keyword })).toEqual({
+      verdict: "rejected",
+      message: "The keyword is in none of the records for h.dev",
+      peer: "93.184.216.34, 2606:2800::1",
+    });
+  });
+
+  it("empty is none", async () => {
+    expect(await run(await peerThat(zone(records)), { keyword: "" })).toMatchObject({ verdict: "ok" });
+  });
+});
+
+describe("down", () => {
+  it.each(["SERVFAIL", "REFUSED", "NOTIMP", "FORMERR"] as const)("%s is told", async (rcode) => {
+    const outcome = await run(await peerThat((asked) => answer(asked, [], { rcode })));
+    expect(outcome).toMatchObject({ verdict: "rejected", message: `The DNS server answered ${rcode} for h.dev (A)` });
+  });
+
+  it("no such name, and a name without addresses", async () => {
+    const peer = await peerThat(
+      zone([{ type: "TXT", name: "bare.dev", data: "x" }, cname("dangling.dev", "gone.dev")]),
+    );
+    expect((await run(peer)).message).toBe("The DNS server answered NXDOMAIN: h.dev does not exist");
+    for (const domain of ["bare.dev", "dangling.dev"]) {
+      expect(await run(peer, { domain })).toMatchObject({
+        verdict: "rejected",
+        message: `The DNS server has no A or AAAA record for ${domain}`,
+      });
+    }
+  });
+
+  it("records of other names and aliases in a circle are no record", async () => {
+    expect(await run(await peerThat((asked) => answer(asked, [a("other.dev", "9.9.9.9")])))).toMatchObject({
+      verdict: "rejected",
+    });
+    const circle = await peerThat((asked) =>
+      answer(asked, [cname("h.dev", "b.dev"), cname("b.dev", "h.dev"), a("b.dev", "9.9.9.9")]),
+    );
+    expect(await run(circle)).toMatchObject({ verdict: "rejected" });
+  });
+
+  it("nobody there", async () => {
+    expect(await run({ port: await closedPort(), host: "127.0.0.1" })).toMatchObject({ verdict: "refused" });
+  });
+
+  it("silence until the deadline", async () => {
+    const peer = await peerThat(() => null);
+    const check = expiring(peer, 2, () => null);
+    expect(await run(peer, { check })).toMatchObject({ verdict: "timeout", message: "No answer in time" });
+    expect(check.answers).toBe(0);
+  });
+
+  it("an error code is told although the other question stayed silent", async () => {
+    const peer = await peerThat(() => null);
+    const check = expiring(peer, 2, (asked) => (asked.type === "A" ? answer(asked, [], { rcode: "REFUSED" }) : null));
+    expect(await run(peer, { check })).toMatchObject({
+      verdict: "rejected",
+      message: expect.stringContaining("REFUSED"),
+    });
+  });
+
+  it.each<[string, (asked: Asked) => Uint8Array]>([
+    ["another id", (asked) => answer(asked, BOTH, { id: ((asked.query.id ?? 0) + 1) % 65_536 })],
+    ["another question", (asked) => answer(asked, BOTH, { questions: [{ name: "x.dev", type: "A", class: "IN" }] })],
+    ["a query", (asked) => answer(asked, BOTH, { type: "query" })],
+  ])("an answer with %s is silence", async (_, react) => {
+    const peer = await peerThat(() => null);
+    const check = expiring(peer, 2, react);
+    expect(await run(peer, { check })).toMatchObject({ verdict: "timeout" });
+    expect(check.answers).toBe(0);
+  });
+
+  it("an answer that lies about its lengths is told when nothing better comes", async () => {
+    const peer = await peerThat(() => null);
+    const check = expiring(peer, 2, (asked) => {
+      const bytes = Buffer.from(answer(asked, [a("h.dev", "9.9.9.9")]));
+      bytes.writeUInt16BE(9_999, bytes.length - 6);
+      return bytes;
+    });
+    expect(await run(peer, { check })).toMatchObject({
+      verdict: "protocol-error",
+      message: "The answer is not valid DNS: a record is longer than the message",
+    });
+  });
+
+  it("cut short with no TCP behind it", async () => {
+    const peer = await peerThat(truncated);
+    await peer.closeTcp();
+    expect(await run(peer)).toMatchObject({ verdict: "refused" });
+  });
+
+  it("cut short over TCP as well", async () => {
+    expect(await run(await peerThat(truncated))).toMatchObject({ verdict: "protocol-error" });
+  });
+
+  it("a server that may not be asked", async () => {
+    expect(await run({ port: 53 }, { host: "10.0.0.53" })).toMatchObject({
+      verdict: "misconfigured",
+      message: "Refused: 10.0.0.53 is a private address",
+    });
+    expect(await run({ port: 53 }, { host: "192.0.2.53" })).toMatchObject({ verdict: "misconfigured" });
+    expect(await run({ port: 53 }, { host: "ns.example.com" })).toMatchObject({ verdict: "misconfigured" });
+  });
+
+  it("a server whose name our own servers do not answer for is not called down", async () => {
+    expect(await run({ port: 53 }, { host: "ns.sonde.dev" })).toMatchObject({ verdict: "unfit" });
+  });
+});
+
+describe("settings", () => {
+  const parse = (given: Record<string, unknown>) => {
+    const parsed = dns.settings.safeParse(given);
+    return parsed.success ? parsed.data : parsed.error.issues[0]?.message;
+  };
+
+  it("have the contract's defaults, drop what they do not know, and parse twice the same", () => {
+    const parsed = parse({ domain: " sonde.dev ", foreign: 1 });
+    expect(parsed).toEqual({ domain: "sonde.dev", host: "1.1.1.1", port: 53, keyword: null });
+    expect(parse({ ...Object(parsed) })).toEqual(parsed);
+    expect(parse({ domain: "münchen.de", keyword: "", host: "dns.sonde.dev", port: 5353 })).toEqual({
+      domain: "münchen.de",
+      keyword: null,
+      host: "dns.sonde.dev",
+      port: 5353,
+    });
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{}, "Missing or invalid domain"],
+    [{ domain: null }, "Missing or invalid domain"],
+    [{ domain: 7 }, "Missing or invalid domain"],
+    [{ domain: "" }, "Missing or invalid domain"],
+    [{ domain: "a..b" }, "Missing or invalid domain"],
+    [{ domain: "9.9.9.9" }, "Missing or invalid domain"],
+    [{ domain: `${"a".repeat(64)}.dev` }, "Missing or invalid domain"],
+    [{ domain: "h.dev", host: "" }, "Missing or invalid host"],
+    [{ domain: "h.dev", host: null }, "Missing or invalid host"],
+    [{ domain: "h.dev", host: "a b" }, "Missing or invalid host"],
+    [{ domain: "h.dev", host: "http://a.dev" }, "Missing or invalid host"],
+    [{ domain: "h.dev", port: 0 }, "Missing or invalid port"],
+    [{ domain: "h.dev", port: 65_536 }, "Missing or invalid port"],
+    [{ domain: "h.dev", port: "53" }, "Missing or invalid port"],
+    [{ domain: "h.dev", port: 53.5 }, "Missing or invalid port"],
+    [{ domain: "h.dev", keyword: 7 }, "Missing or invalid keyword"],
+    [{ domain: "h.dev", keyword: "ü".repeat(256) }, "keyword must be at most 255 characters."],
+  ])("%j: %s", (given, message) => {
+    expect(parse(given)).toBe(message);
+  });
+
+  it("count a keyword in characters, not in code units", () => {
+    expect(parse({ domain: "h.dev", keyword: "😀".repeat(255) })).toMatchObject({ keyword: "😀".repeat(255) });
+  });
+});

@@ -1,0 +1,127 @@
+/** What tests of transport and probes dial: listeners of every temper on free ports of loopback, and a check's context. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
+import type { Phase } from "../../model/result.ts";
+import type { ProbeContext } from "../probe.ts";
+import { DeadlinePassed } from "./fault.ts";
+import type { Transport } from "./transport.ts";
+
+export interface Peer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A TCP listener; the connections are the test's to answer. */
+export async function openTcpPeer(
+  onConnection: (socket: Socket) => void = () => {},
+  host = "127.0.0.1",
+  port = 0,
+): Promise<Peer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onConnection(socket);
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  return {
+    port: portOf(server.address()),
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** A port that nobody listens on. */
+export async function closedPort(host = "127.0.0.1"): Promise<number> {
+  const peer = await openTcpPeer(undefined, host);
+  await peer.close();
+  return peer.port;
+}
+
+/** Its thread sleeps and never accepts, and its queue is full, so the kernel drops further attempts: connecting hangs. */
+export async function openBlackHole(host = "127.0.0.1"): Promise<Peer> {
+  const code = `
+    const { parentPort } = require("node:worker_threads");
+    const server = require("node:net").createServer().listen({ port: 0, host: ${JSON.stringify(host)}, backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port);
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+    });`;
+  const worker = new Worker(code, { eval: true });
+  const [port]: number[] = await once(worker, "message");
+  if (port === undefined) throw new Error("the black hole did not open");
+  const fillers: Socket[] = [];
+  // The first attempts still find room in the queue; full is when one has not connected while another round trip was possible.
+  for (let waiting = 0; waiting < 3; ) {
+    const socket = connect(port, host);
+    socket.on("error", () => {});
+    fillers.push(socket);
+    const outcome = await Promise.race([once(socket, "connect").then(() => "in"), loopbackRoundTrips()]);
+    if (outcome !== "in") waiting++;
+  }
+  return {
+    port,
+    async close() {
+      for (const socket of fillers) socket.destroy();
+      await worker.terminate();
+    },
+  };
+}
+
+/** Lasts as long as several connections over loopback: what has not connected by then is not going to. */
+async function loopbackRoundTrips(): Promise<string> {
+  const peer = await openTcpPeer();
+  for (let turn = 0; turn < 10; turn++) {
+    const socket = connect(peer.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.destroy();
+  }
+  await peer.close();
+  return "out";
+}
+
+function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+  return address.port;
+}
+
+export interface CheckRig {
+  readonly context: ProbeContext;
+  readonly phases: Phase[];
+  readonly tried: string[];
+  readonly answers: number;
+  expire(reason?: Error): void;
+}
+
+/** A check's context that writes down what it is told. */
+export function makeCheck(transport: Transport): CheckRig {
+  const controller = new AbortController();
+  const phases: Phase[] = [];
+  const tried: string[] = [];
+  let answers = 0;
+  return {
+    phases,
+    tried,
+    get answers() {
+      return answers;
+    },
+    expire: (reason = new DeadlinePassed()) => controller.abort(reason),
+    context: {
+      transport,
+      signal: controller.signal,
+      deadlineAtMs: Date.now() + 10_000,
+      phase: (name) => phases.push(name),
+      tried: (address) => tried.push(address),
+      answered: () => {
+        answers++;
+      },
+      now: () => performance.now(),
+      wallNowMs: () => Date.now(),
+      randomBytes: (sizeBytes) => new Uint8Array(randomBytes(sizeBytes)),
+    },
+  };
+}
