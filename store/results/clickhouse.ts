@@ -10,12 +10,14 @@ import { readError, writeError } from "./clickhouse-errors.ts";
 import { countMonitorSql, monitorRowsSql, projectRowsSql, type RowsSql } from "./queries.ts";
 import { type ResultStore, ResultStoreError, type StoredResult } from "./result-store.ts";
 import { type RawRow, storedResultOf } from "./row.ts";
-import { COLUMN_NAMES, capSystemLogs, migrate, type SchemaRunner } from "./schema.ts";
+import { COLUMN_NAMES, capSystemLogs, dropExpiredDays, migrate, type SchemaRunner } from "./schema.ts";
 
 export interface ResultStoreOptions {
   /** `http://user:password@host:8123/database`; the database is `sonde` when none is named. */
   readonly url: string;
   readonly log: Logger;
+  /** How long an insert may take, ms; one that takes longer is sent again with the same token. */
+  readonly insertTimeoutMs?: number;
 }
 
 /** A read that takes longer is not worth waiting for; seconds on the server, and ms for its answer. */
@@ -45,7 +47,7 @@ const INSERT_SETTINGS: ClickHouseSettings = {
   wait_end_of_query: 1,
 };
 
-export function openResultStore({ url, log }: ResultStoreOptions): ResultStore {
+export function openResultStore({ url, log, insertTimeoutMs = INSERT_TIMEOUT_MS }: ResultStoreOptions): ResultStore {
   const { base, database, isLocal } = parseUrl(url);
   const clientFor = (
     request_timeout: number,
@@ -67,7 +69,7 @@ export function openResultStore({ url, log }: ResultStoreOptions): ResultStore {
     max_execution_time: READ_LIMIT_S,
     max_query_size: String(MAX_QUERY_BYTES),
   });
-  const writer = clientFor(INSERT_TIMEOUT_MS, 2);
+  const writer = clientFor(insertTimeoutMs, 2);
   const upkeep = clientFor(UPKEEP_TIMEOUT_MS, 1);
   const schema = keepSchema(database, upkeep, log);
 
@@ -129,6 +131,7 @@ export function openResultStore({ url, log }: ResultStoreOptions): ResultStore {
     async thin() {
       try {
         await schema.ensure();
+        await dropExpiredDays(database, schema.runner);
         for (const table of ["results", "recent"])
           await upkeep.command({ query: `OPTIMIZE TABLE ${database}.${table} FINAL` });
       } catch (error) {
@@ -182,6 +185,7 @@ function keepSchema(database: string, client: ClickHouseClient, log: Logger) {
   }
 
   return {
+    runner,
     ensure,
     async ensureForRead() {
       try {

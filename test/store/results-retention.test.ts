@@ -151,10 +151,10 @@ describe("retention", () => {
 
   it("holds when all was merged by force, and only what is kept is left", { timeout: 60_000 }, async () => {
     await client.command({
-      query: `ALTER TABLE sonde.results MODIFY TTL ${ttl}`,
-      clickhouse_settings: { materialize_ttl_after_modify: 0 },
+      query: `ALTER TABLE sonde.results MODIFY TTL ${ttl} SETTINGS materialize_ttl_after_modify = 0`,
     });
-    await store.thin();
+    await client.command({ query: "OPTIMIZE TABLE sonde.results FINAL" });
+    await client.command({ query: "OPTIMIZE TABLE sonde.recent FINAL" });
     await expectModel(nowMs);
     const withinTtl = ({ tested_at, changed }: ResultRow) => {
       const ageMs = Date.now() - tested_at;
@@ -167,6 +167,21 @@ describe("retention", () => {
     expect(await numberOf(`SELECT max(n) AS n FROM (SELECT count() AS n FROM sonde.recent GROUP BY monitor_id)`)).toBe(
       NEWEST_KEPT,
     );
+  });
+
+  it("holds after the nightly thinning, which drops whole days that are over", { timeout: 60_000 }, async () => {
+    await client.command({ query: "ALTER TABLE sonde.results REMOVE TTL" });
+    await store.insert(
+      segmentOf("ancient", [rowOf({ monitor_id: 8, seq: 1, tested_at: nowMs - 12 * DAY_MS, changed: 1 })]),
+    );
+    const ancient = `SELECT count() AS n FROM sonde.results WHERE tested_at < now() - INTERVAL 10 DAY`;
+    expect(await numberOf(ancient)).toBe(1);
+    await store.thin();
+    expect(await numberOf(ancient)).toBe(0);
+    await expectModel(nowMs);
+    await client.command({
+      query: `ALTER TABLE sonde.results MODIFY TTL ${ttl} SETTINGS materialize_ttl_after_modify = 0`,
+    });
   });
 
   it("holds when rows arrive that had expired before", { timeout: 60_000 }, async () => {

@@ -14,7 +14,7 @@ export interface Statement {
   /** Present for a plain INSERT with rows in the body: they go to the engine as bytes. */
   readonly insert: InsertTarget | undefined;
   /** `param_*` of the URL. Bound parameters are serial across the engine: not for hot paths. */
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string | null>>;
 }
 
 export interface InsertTarget {
@@ -97,7 +97,7 @@ export function readStatement({ method, search, body, database }: StatementReque
   const settings = settingsOf(search);
   const format = search.get("default_format") ?? "TabSeparated";
   if (!IDENTIFIER.test(format)) throw new StatementError(73, "UNKNOWN_FORMAT", "Unknown format");
-  const params = paramsOf(search);
+  const params = paramsOf(search, sql);
   const data = inUrl === null ? undefined : body;
   if (lane === "write") return { lane, format, params, ...insertOf(sql, data, settings) };
   return { lane, format, params, insert: undefined, sql: withSettings(joined(sql, data), word, settings) };
@@ -126,8 +126,13 @@ function insertOf(
 function withSettings(sql: string, word: string, settings: Readonly<Record<string, string>>): string {
   const entries = Object.entries(settings);
   if (entries.length === 0) return sql;
-  // What such a statement could be limited by is fixed for its connection.
-  if (!TAKES_SETTINGS.has(word)) return sql;
+  if (!TAKES_SETTINGS.has(word)) {
+    throw new StatementError(
+      452,
+      "SETTING_CONSTRAINT_VIOLATION",
+      `Settings of the URL do not reach ${word}: write them into the statement`,
+    );
+  }
   return `${sql}\nSETTINGS ${entries.map(([name, value]) => `${name} = ${quoted(value)}`).join(", ")}`;
 }
 
@@ -146,10 +151,27 @@ function settingsOf(search: URLSearchParams): Record<string, string> {
   return settings;
 }
 
-function paramsOf(search: URLSearchParams): Record<string, string> {
-  const params: Record<string, string> = {};
-  for (const [name, value] of search) if (name.startsWith("param_")) params[name.slice("param_".length)] = value;
+function paramsOf(search: URLSearchParams, sql: string): Record<string, string | null> {
+  const params: Record<string, string | null> = {};
+  for (const [key, value] of search) {
+    if (!key.startsWith("param_")) continue;
+    const name = key.slice("param_".length);
+    if (!IDENTIFIER.test(name))
+      throw new StatementError(36, "BAD_ARGUMENTS", `Bad name of a query parameter: ${JSON.stringify(name)}`);
+    const isNested = new RegExp(`\\{\\s*${name}\\s*:\\s*(Array|Tuple|Map)\\b`).test(sql);
+    params[name] = unescaped(value, isNested);
+  }
   return params;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", b: "\b", f: "\f", "0": "\0" };
+
+/** The URL's values are escaped as in TSV; chDB escapes again what it binds. Inside a nested value's quotes a quote is doubled instead. */
+function unescaped(value: string, isNested: boolean): string | null {
+  if (value === "\\N") return null;
+  return value.replace(/\\(.)/gs, (_, letter: string) =>
+    letter === "'" && isNested ? "''" : (ESCAPES[letter] ?? letter),
+  );
 }
 
 function joined(sql: string, data: Buffer | undefined): string {
