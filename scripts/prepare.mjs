@@ -1,8 +1,7 @@
 // Brings a fresh clone to where it can run: right Node, pinned dependencies, built sources. Plain JavaScript: runs before anything is installed.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,10 +15,9 @@ export function stop(line) {
   process.exit(1);
 }
 
+/** Everything that a start or a test run needs; a moment when nothing has changed. */
 export async function prepare() {
-  checkNode();
   await install();
-  checkNativeModules();
   await build();
 }
 
@@ -36,43 +34,52 @@ function checkNode() {
     stop(`this runs on Linux (Debian or Ubuntu), not on ${process.platform}: use the Dockerfile in docker/`);
 }
 
-async function install() {
+/** The right Node, the locked dependencies, native modules that load. */
+export async function install() {
+  checkNode();
   const stamp = join(ROOT, "node_modules", ".sonde-installed");
-  const wanted = hashOf(readFileSync(join(ROOT, "package-lock.json")), process.versions.modules, process.arch);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  // `npm install` with the lock file installs exactly what is locked, also where a registry lacks other systems' optional packages.
-  await step("installing the pinned dependencies (about two minutes the first time)", "npm", [
-    "install",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-  ]);
-  writeFileSync(stamp, wanted);
+  const wanted = () => hashOf(readFileSync(join(ROOT, "package-lock.json")), process.versions.modules, process.arch);
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted()) {
+    // `npm install` with the lock file installs exactly what is locked, also where a registry lacks other systems' optional packages.
+    await step("installing the pinned dependencies (about two minutes the first time)", "npm", [
+      "install",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+    ]);
+    await checkNativeModules();
+    writeFileSync(stamp, wanted());
+  }
 }
 
-function checkNativeModules() {
-  const require = createRequire(join(ROOT, "package.json"));
-  try {
-    const Database = require("better-sqlite3");
-    new Database(":memory:").close();
-  } catch {
-    stop(
-      "better-sqlite3 neither downloaded nor compiled: apt-get install build-essential python3, remove node_modules, and start again",
-    );
-  }
+/** better-sqlite3 is built for one version of Node: another one needs it built again. */
+async function checkNativeModules() {
+  if (sqliteLoads()) return;
+  await step("compiling better-sqlite3 (about a minute)", "npm", ["rebuild", "better-sqlite3", "--loglevel=error"]);
+  if (!sqliteLoads()) stop(NEEDS_COMPILER);
+}
+
+function sqliteLoads() {
+  const script = "new (require('better-sqlite3'))(':memory:').close()";
+  return spawnSync(process.execPath, ["-e", script], { cwd: ROOT, stdio: "ignore" }).status === 0;
 }
 
 async function build() {
   const stamp = join(ROOT, "dist", ".sonde-built");
-  const wanted = hashOf(...sourceStates());
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  const states = sourceStates();
+  const wanted = hashOf(...states.map(({ name, state }) => `${name} ${state}`));
+  const built = existsSync(stamp) ? readFileSync(stamp, "utf8").split("\n") : [];
+  if (built[0] === wanted) return;
+  // What was built from a source that is gone must go too.
+  const names = new Set(states.map(({ name }) => name));
+  if (built.slice(1).some((name) => !names.has(name))) rmSync(join(ROOT, "dist"), { recursive: true, force: true });
   await step("building", process.execPath, [
     join(ROOT, "node_modules/typescript/bin/tsc"),
     "-p",
     "tsconfig.build.json",
   ]);
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, [wanted, ...names].join("\n"));
 }
 
 /** Name, size and time of every source: enough to know whether the last build still holds. */
@@ -82,12 +89,12 @@ function sourceStates() {
   );
   const inside = SOURCE_FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true })
-      .filter((name) => name.endsWith(".ts"))
+      .filter((name) => name.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(name))
       .map((name) => join(folder, name)),
   );
   return [...top, ...inside].sort().map((name) => {
     const { size, mtimeMs } = statSync(join(ROOT, name));
-    return `${name} ${size} ${mtimeMs}`;
+    return { name, state: `${size} ${mtimeMs}` };
   });
 }
 
@@ -97,6 +104,25 @@ function hashOf(...parts) {
   return hash.digest("hex");
 }
 
+/** What a failed step's output means, and what to do about it. */
+const NEEDS_COMPILER =
+  "better-sqlite3 neither downloaded nor compiled: apt-get install g++ make python3 (Debian and Ubuntu), then start again";
+const CAUSES = [
+  [
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH/,
+    "the package registry cannot be reached: check the network and npm's settings",
+  ],
+  [/gyp ERR|node-gyp|prebuild-install/, NEEDS_COMPILER],
+  [/ENOSPC/, "the disk is full: about 1.5 GB are needed"],
+  [/EACCES|EPERM|EROFS/, `this folder is not writable for this user: ${ROOT}`],
+  [
+    /EBADENGINE|Unsupported engine/,
+    `npm refuses this Node: use Node ${OLDEST_NODE.join(".")} or newer (20 and 24 are tested)`,
+  ],
+];
+/** Without a terminal, a sign of life this often, ms. */
+const SIGN_OF_LIFE_MS = 20_000;
+
 /** Runs one long step with a line that shows it is alive; its own output is shown only when it fails. */
 function step(what, command, args) {
   return new Promise((resolve) => {
@@ -104,7 +130,9 @@ function step(what, command, args) {
     const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
     const isTerminal = process.stderr.isTTY === true;
     process.stderr.write(isTerminal ? `${what} …` : `${what} …\n`);
-    const timer = isTerminal ? setInterval(() => process.stderr.write(`\r${what} … ${seconds()}`), 500) : undefined;
+    const timer = isTerminal
+      ? setInterval(() => process.stderr.write(`\r${what} … ${seconds()}`), 500)
+      : setInterval(() => process.stderr.write(`${what} … ${seconds()}\n`), SIGN_OF_LIFE_MS);
     const child = spawn(command, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
@@ -112,13 +140,17 @@ function step(what, command, args) {
         output = (output + chunk).slice(-20_000);
       });
     }
-    child.on("error", (error) => stop(`${what}: cannot run ${command} (${error.code})`));
+    child.on("error", (error) => {
+      clearInterval(timer);
+      stop(`${what}: cannot run ${command} (${error.code}); install Node with npm`);
+    });
     child.on("close", (code) => {
       clearInterval(timer);
       if (isTerminal) process.stderr.write(`\r${what} … ${seconds()}\n`);
       if (code === 0) return resolve();
       process.stderr.write(output);
-      stop(`${what} failed with code ${code}; the reason is above`);
+      const cause = CAUSES.find(([sign]) => sign.test(output))?.[1];
+      stop(`${what.replace(/ \(.*/, "")} failed: ${cause ?? `the reason is above (code ${code})`}`);
     });
   });
 }

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { ROOT, stop } from "./prepare.mjs";
+import { install, ROOT, stop } from "./prepare.mjs";
 
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
 
@@ -56,6 +56,7 @@ async function own(module, check) {
   return findings.length === 0 ? undefined : findings.join("\n");
 }
 
+await install();
 const failed = [];
 const startedAt = performance.now();
 for (const { name, run } of STEPS) {
