@@ -12,7 +12,7 @@ import { canEdit } from "./route.ts";
 
 /** `uk<id>_<secret>` from the API or sign-in, `dk…` from the dashboard (open-points 9.3). */
 const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
-const BEARER = /^bearer +(\S+) *$/i;
+const BEARER = /^bearer +(\S.*)$/i;
 
 /** Hex SHA-256 of the whole key: keys have full entropy, so no slow hash is needed. */
 export function hashKey(key: string): string {
@@ -30,7 +30,7 @@ export interface Admission {
 export function sentKey(request: ApiRequest): string | null {
   const own = request.apiKey.trim();
   if (own !== "") return own;
-  return BEARER.exec(request.authorization)?.[1] ?? null;
+  return BEARER.exec(request.authorization)?.[1]?.trim() ?? null;
 }
 
 /**

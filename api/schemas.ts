@@ -128,6 +128,7 @@ export const historyList = z.strictObject({
 
 const explain = z
   .strictObject({
+    started_at: iso,
     lateness_ms: z.number(),
     location: z.string(),
     checker: z.string(),

@@ -10,13 +10,17 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
 const HEADERS_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 10_000;
+const CLIENT_ERRORS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
 
 export async function listenNode(options: ListenOptions): Promise<HttpServer> {
   const inFlight = new Set<Promise<void>>();
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, options.bodyTimeoutMs),
       requestTimeout: options.bodyTimeoutMs,
       keepAliveTimeout: IDLE_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(1_000, options.bodyTimeoutMs),
@@ -32,7 +36,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpServer> {
   server.maxHeadersCount = MAX_HEADERS;
   // A stranger's garbage gets one line and a closed connection.
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+    const status = CLIENT_ERRORS[error.code ?? ""] ?? "400 Bad Request";
     if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     else socket.destroy();
   });

@@ -1,6 +1,7 @@
 /**
  * uWebSockets.js before the API: the only file that knows it. Imported when it is asked for, because it does not load everywhere
- * (Node 24 on an older glibc). It refuses by itself headers beyond 4 KiB x 4 or 100 of them and HTTP/1.0, and ends connections idle for 10 s.
+ * (Node 24 on an older glibc). It bounds headers by itself (4 KiB when they come in pieces, its
+ * receive buffer when at once, and their number), refuses HTTP/1.0 and ends connections idle for 10 s.
  */
 
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
@@ -26,6 +27,8 @@ export async function listenUws(options: ListenOptions): Promise<HttpServer> {
     async close() {
       uws.us_listen_socket_close(socket);
       await flights.landed(options.drainTimeoutMs);
+      // An answer given in the turn that read its request leaves uWS's buffer only at the end of that turn.
+      await new Promise((settle) => setImmediate(settle));
       app.close();
     },
   };
@@ -144,6 +147,9 @@ function write(res: HttpResponse, method: string, { status, headers, body }: Api
   for (let index = 0; index + 1 < headers.length; index += 2)
     res.writeHeader(headers[index] ?? "", headers[index + 1] ?? "");
   if (status === 204) res.endWithoutBody();
-  else if (method === "HEAD") res.endWithoutBody(Buffer.byteLength(body));
-  else res.end(body);
+  else if (method === "HEAD") {
+    // Given the length as an argument uWS would wait for a body, and answer nothing more on this connection.
+    res.writeHeader("Content-Length", String(Buffer.byteLength(body)));
+    res.endWithoutBody();
+  } else res.end(body);
 }

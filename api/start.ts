@@ -51,18 +51,24 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
   });
   url = `http://${hostInUrl(config.host)}:${server.port}`;
+  let closing: Promise<void> | null = null;
   const writing = setInterval(() => void writeUses(api), USES_WRITTEN_EVERY_MS).unref();
 
   return {
     url,
     port: server.port,
     server: server.kind,
-    async close() {
-      clearInterval(writing);
-      await server.close();
-      await writeUses(api);
+    close() {
+      closing ??= stop();
+      return closing;
     },
   };
+
+  async function stop(): Promise<void> {
+    clearInterval(writing);
+    await server.close();
+    await writeUses(api);
+  }
 }
 
 async function listen(wanted: "uws" | "node" | null, log: Log, options: ListenOptions): Promise<HttpServer> {

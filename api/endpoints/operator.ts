@@ -47,6 +47,7 @@ export const operator: readonly Route[] = [
     scope: "public",
     hidden: true,
     responses: { 200: PROMETHEUS_TEXT },
+    errors: [401, 403],
     handle: metrics,
   },
   { ...document, path: "/docs/openapi.yaml", summary: "This document", responses: { 200: YAML }, handle: yaml },

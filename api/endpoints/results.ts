@@ -2,7 +2,7 @@
 import { formatId, formatResultId } from "../../model/ids.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { PERIOD_MS, PERIODS } from "../../model/result.ts";
-import { formatUtc } from "../../model/time.ts";
+import { formatIso, formatUtc } from "../../model/time.ts";
 import type { ResultDetails, StoredResult } from "../../store/results/result-store.ts";
 import { StoreError } from "../../store/sql/control-plane.ts";
 import type { Api } from "../api.ts";
@@ -143,7 +143,7 @@ function viewResult(row: StoredResult, serverName: string): Record<string, unkno
     error_message: row.errorMessage,
   };
   if (familyOf(row.kind as Kind) === "tunnel") view.connect_ms = row.connectMs;
-  if (row.details !== null) view.explain = viewDetails(row.details);
+  if (row.details !== null) view.explain = { started_at: formatIso(row.testedAtMs), ...viewDetails(row.details) };
   return view;
 }
 

@@ -115,7 +115,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
       disabledLocations: [],
       notifyOnPartial: false,
       host,
-      ...expiryOfNew(type, draft.expiry, shared),
+      ...expiryOfNew(type, draft.settings, draft.expiry, shared),
       graceS: isPush ? Number(draft.settings.grace) : null,
       subscriptionId: null,
       nowMs: call.nowMs,

@@ -149,6 +149,10 @@ function hostText(host: string): string {
   return host.toLowerCase().replace(/^\[|\]$/g, "");
 }
 
+export function isHttps(settings: Settings): boolean {
+  return /^https:/i.test(String(settings.url));
+}
+
 export function isWebsite(kind: string): boolean {
   return kind === "http" || kind === "keyword";
 }
@@ -156,14 +160,15 @@ export function isWebsite(kind: string): boolean {
 /** Sent values win, then those of the project's other checks on the host, then the contract's default. */
 export function expiryOfNew(
   kind: UptimeKind,
+  settings: Settings,
   sent: Expiry,
   shared: Required<Expiry> | null,
 ): { sslExpirationDays: number | null; domainExpirationDays: number | null } {
   if (!isWebsite(kind)) return { sslExpirationDays: null, domainExpirationDays: null };
-  // Kept for an http:// address too, where it shows as off: a later https check on the host takes it over.
   const standard = shared ?? { sslExpirationDays: STANDARD_SSL_EXPIRATION_DAYS, domainExpirationDays: null };
+  const ssl = sent.sslExpirationDays === undefined ? standard.sslExpirationDays : sent.sslExpirationDays;
   return {
-    sslExpirationDays: sent.sslExpirationDays === undefined ? standard.sslExpirationDays : sent.sslExpirationDays,
+    sslExpirationDays: isHttps(settings) ? ssl : null,
     domainExpirationDays:
       sent.domainExpirationDays === undefined ? standard.domainExpirationDays : sent.domainExpirationDays,
   };

@@ -6,7 +6,7 @@ import { isActive, type Monitor } from "../../model/monitor.ts";
 import type { LiveState, LocationState } from "../../model/status.ts";
 import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";
 import type { MonitorWithLive } from "../../store/sql/control-plane.ts";
-import { isWebsite } from "./draft.ts";
+import { isHttps, isWebsite } from "./draft.ts";
 
 export type MonitorView = Record<string, unknown>;
 
@@ -51,7 +51,6 @@ export function viewMonitor(
 function addUptimeFields(view: MonitorView, monitor: Monitor, live: LiveState, nowMs: number): void {
   const { settings, kind } = monitor;
   const isSite = isWebsite(kind);
-  const isSecure = isSite && /^https:/i.test(String(settings.url));
   view.url = settings.url ?? null;
   view.host = settings.host ?? null;
   view.domain = settings.domain ?? null;
@@ -63,7 +62,7 @@ function addUptimeFields(view: MonitorView, monitor: Monitor, live: LiveState, n
     live.certificate === null
       ? null
       : { valid: live.certificate.valid, days_remaining: daysUntil(live.certificate.expiresAtMs, nowMs) };
-  view.ssl_expiration = isSecure ? monitor.sslExpirationDays : null;
+  view.ssl_expiration = isSite && isHttps(settings) ? monitor.sslExpirationDays : null;
   view.domain_expiration = isSite ? monitor.domainExpirationDays : null;
   view.ip_version = settings.ip_version ?? null;
 }

@@ -1,72 +1,43 @@
-/** Stand-ins for the suite: results in an array, counters in maps. What they promise is tested with the real stores. */
+/** Results in an array, for the suite, and the real state with an ear to it. What stores promise is tested with the stores. */
 import { PERIOD_MS } from "../../model/result.ts";
 import type { ResultDetails, ResultStore, StoredResult } from "../../store/results/result-store.ts";
 import { StoreError } from "../../store/sql/control-plane.ts";
-import type { RequestWindow, State, Topic } from "../../store/state/state.ts";
+import type { State, Topic } from "../../store/state/state.ts";
 
-export interface MemoryState extends State {
+export interface WatchedState extends State {
   readonly published: Topic[];
   readonly endpoints: { readonly endpoint: string; readonly isError: boolean }[];
   isAway: boolean;
 }
 
-export function memoryState(): MemoryState {
-  const counts = new Map<string, number>();
-  const buckets = new Map<string, { tokens: number; atMs: number }>();
-  const count = (name: string): number => counts.get(name) ?? 0;
-  const windowsOf = (id: number, nowMs: number): Record<RequestWindow, string> => {
-    const iso = new Date(nowMs).toISOString();
-    return { minute: `${id} ${iso.slice(0, 16)}`, day: `${id} ${iso.slice(0, 10)}`, month: `${id} ${iso.slice(0, 7)}` };
+/** Keeps what was published and counted; `isAway` makes it refuse. */
+export function watchState(real: State): WatchedState {
+  const orAway = async <T>(answer: () => Promise<T>): Promise<T> => {
+    if (state.isAway) throw new StoreError("state is away");
+    return answer();
   };
-  const bucket = (address: string, nowMs: number) => {
-    const known = buckets.get(address) ?? { tokens: 10, atMs: nowMs };
-    known.tokens = Math.min(10, known.tokens + (nowMs - known.atMs) / 6_000);
-    known.atMs = nowMs;
-    buckets.set(address, known);
-    return known;
-  };
-  const state: MemoryState = {
+  const state: WatchedState = {
     published: [],
     endpoints: [],
     isAway: false,
     counters: {
-      async takeRequest(id, limits, nowMs) {
-        if (state.isAway) throw new StoreError("state is away");
-        const windows = windowsOf(id, nowMs);
-        const all: [RequestWindow, number | null][] = [
-          ["minute", limits.perMinute],
-          ["day", limits.perDay],
-          ["month", limits.perMonth],
-        ];
-        const refusedBy = all.find(([window, limit]) => limit !== null && count(windows[window]) >= limit)?.[0] ?? null;
-        if (refusedBy === null) for (const [window] of all) counts.set(windows[window], count(windows[window]) + 1);
-        return { refusedBy, usedInMinute: count(windows.minute) };
+      ...real.counters,
+      takeRequest: (...request) => orAway(() => real.counters.takeRequest(...request)),
+      countEndpoint(organizationId, keyId, endpoint, isError, nowMs) {
+        state.endpoints.push({ endpoint, isError });
+        real.counters.countEndpoint(organizationId, keyId, endpoint, isError, nowMs);
       },
-      countEndpoint: (_organization, _key, endpoint, isError) => void state.endpoints.push({ endpoint, isError }),
-      async usage(id, nowMs) {
-        const windows = windowsOf(id, nowMs);
-        return { minute: count(windows.minute), day: count(windows.day), month: count(windows.month) };
-      },
-      mayTryKey: async (address, nowMs) => bucket(address, nowMs).tokens >= 1,
-      async wrongKey(address, nowMs) {
-        bucket(address, nowMs).tokens -= 1;
-      },
-      async takeFrom(name, limit, windowMs, nowMs) {
-        const window = `${name} ${Math.floor(nowMs / windowMs)}`;
-        if (count(window) >= limit) return false;
-        counts.set(window, count(window) + 1);
-        return true;
-      },
-    } as State["counters"],
+    },
     notices: {
-      publish: (topic) => void state.published.push(topic),
-      subscribe: () => () => {},
+      publish(topic) {
+        state.published.push(topic);
+        real.notices.publish(topic);
+      },
+      subscribe: (topic, listener) => real.notices.subscribe(topic, listener),
     },
-    ping: async () => {
-      if (state.isAway) throw new StoreError("state is away");
-    },
-    close: async () => {},
-  } as MemoryState;
+    ping: () => orAway(() => real.ping()),
+    close: () => real.close(),
+  };
   return state;
 }
 

@@ -8,13 +8,14 @@ import { z } from "zod";
 import { overridePlans } from "../../model/plan.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
+import { openInProcess } from "../../store/state/in-process.ts";
 import type { ApiConfig, ApiDependencies } from "../api.ts";
 import { hashKey } from "../auth.ts";
 import { routes } from "../endpoints/index.ts";
 import { createRouter } from "../router.ts";
 import * as schemas from "../schemas.ts";
 import { type RunningApi, type StartOptions, startApi } from "../start.ts";
-import { type MemoryResults, type MemoryState, memoryResults, memoryState } from "./memory.suite.ts";
+import { type MemoryResults, memoryResults, type WatchedState, watchState } from "./memory.suite.ts";
 
 export const START_MS = Date.UTC(2026, 10, 21, 6, 10, 5, 250);
 
@@ -36,7 +37,7 @@ export interface Send {
 export interface World {
   readonly api: RunningApi;
   readonly controlPlane: ControlPlane;
-  readonly state: MemoryState;
+  readonly state: WatchedState;
   readonly results: MemoryResults;
   readonly clock: { nowMs: number };
   readonly log: string[];
@@ -80,7 +81,7 @@ export async function openWorld(
     projectName: "Production",
     nowMs: clock.nowMs,
   });
-  const state = memoryState();
+  const state = watchState(await openInProcess({ file: join(folder, "counters.sqlite") }, () => clock.nowMs));
   const results = memoryResults();
   const log: string[] = [];
   const health = { database: () => controlPlane.ping(), queue: () => state.ping() };
@@ -177,6 +178,7 @@ export async function openWorld(
     },
     async close() {
       await api.close();
+      await state.close();
       await controlPlane.close();
       raw.close();
       rmSync(folder, { recursive: true });

@@ -1,0 +1,222 @@
+/** Strangers: bodies, paths and connections that nobody sends by mistake. */
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { call, openWorld, type World } from "./world.suite.ts";
+
+export function hostileSuite(server: "uws" | "node"): void {
+  describe("hostile input", () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await openWorld(server, {}, { bodyTimeoutMs: 1_000 });
+    });
+    afterAll(() => world.close());
+    const post = (raw: string | Uint8Array) => world.send("POST", "/api/v1/servers", { raw });
+    const stored = async () => (await world.send("GET", "/api/v1/servers?family=all")).body.total;
+
+    it.each([
+      ["nothing", ""],
+      ["not JSON", "{"],
+      ["an array", "[]"],
+      ["null", "null"],
+      ["a text", '"a"'],
+      ["a number", "1"],
+      ["trailing text", "{} x"],
+      ["NaN", '{"interval":NaN}'],
+      ["deep nesting", `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+      ["deep objects", `${'{"a":'.repeat(50)}1${"}".repeat(50)}`],
+      ["half a character", '{"type":"http","name":"\\ud800","url":"https://a.test-site.org/"}'],
+      ["half a character in a list", '{"type":"http","name":"a","url":"https://a.test-site.org/","tags":["\\udc00"]}'],
+      ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ])("refuses a body that is %s", async (_, raw) => {
+      expect((await post(raw)).body).toEqual({ error: true, code: 400, message: "Invalid JSON body" });
+      expect(await stored()).toBe(0);
+    });
+
+    it("does not let prototype keys in, and takes the last of two equal keys", async () => {
+      const answer = await post(
+        '{"type":"http","name":"first","name":"second","url":"https://a.test-site.org/","__proto__":{"active":false,"interval":1},"constructor":{"prototype":{"x":1}}}',
+      );
+      expect(answer.body).toMatchObject({ name: "second", active: true, interval: 180 });
+      expect(Object.hasOwn(Object.prototype, "active")).toBe(false);
+      await world.send("DELETE", `/api/v1/servers/${answer.body.id}`);
+    });
+
+    it("refuses bodies that are too long, however they come", async () => {
+      const long = `{"name":"${"x".repeat(1_200_000)}"}`;
+      expect((await post(long)).body).toMatchObject({ code: 413 });
+      const chunked = await rawRequest(
+        world.api.port,
+        [
+          `POST /api/v1/servers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nX-Project-Id: 1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`,
+          `${long.length.toString(16)}\r\n${long}\r\n0\r\n\r\n`,
+        ],
+        /\r\n\r\n.*\}/s,
+      );
+      expect(chunked).toMatch(/^HTTP\/1\.1 413/);
+      expect(await stored()).toBe(0);
+    });
+
+    it("ignores bodies where there are none to read", async () => {
+      expect((await world.send("GET", "/api/v1/servers", { raw: "{" })).status).toBe(200);
+      expect((await world.send("DELETE", "/api/v1/servers/1", { raw: "\u0000" })).body.code).toBe(404);
+    });
+
+    it.each([
+      "/api/v1/servers/%",
+      "/api/v1/servers/%ff",
+      "/api/v1/servers/%2e%2e%2f",
+      "/api/v1/servers/1%00",
+      "/api/v1/servers/-1",
+      "/api/v1/servers/1e3",
+      "/api/v1/servers/0x1",
+      "/api/v1/servers/constructor",
+      "/api/v1/servers/__proto__",
+      `/api/v1/servers/${"9".repeat(400)}`,
+    ])("refuses the id of %s", async (path) => {
+      expect((await world.send("GET", path)).body).toEqual({ error: true, code: 400, message: "Invalid server ID" });
+    });
+
+    it.each([
+      "?limit=%",
+      "?name=%ff%fe",
+      "?name=%00",
+      "?&&=&=1&limit",
+      "?__proto__=1&constructor=2",
+      "?limit=5&limit=x",
+    ])("reads the query %s without harm", async (query) => {
+      expect((await world.send("GET", `/api/v1/servers${query}`)).status).toBeLessThan(500);
+      expect((await world.send("GET", `/api/v1/servers/search${query}`)).status).toBeLessThan(500);
+    });
+
+    it("bounds floods of headers", async () => {
+      // In one piece uWS may read it whole within its own buffer; endless ones end the connection.
+      const socket = connect(world.api.port, "127.0.0.1");
+      const ended = new Promise<number>((settle) => {
+        let sent = 0;
+        const more = (): void => {
+          while (!socket.destroyed) {
+            sent += 1_024;
+            if (!socket.write(`X-Flood-${sent}: ${"x".repeat(1_000)}\r\n`)) break;
+          }
+        };
+        socket.on("drain", more);
+        socket.on("connect", () => {
+          socket.write("GET /api/v1/health HTTP/1.1\r\nHost: a\r\n");
+          more();
+        });
+        socket.on("data", () => {});
+        socket.on("error", () => {});
+        socket.on("close", () => settle(sent));
+      });
+      expect(await ended).toBeLessThan(64 * 2 ** 20);
+      expect((await world.send("GET", "/api/v1/health")).status).toBe(200);
+    });
+
+    it.each([
+      "GARBAGE\r\n\r\n",
+      "\u0000\u0001\u0002\r\n\r\n",
+      "GET\r\n\r\n",
+      "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n",
+      "\u0016\u0003\u0001\u0002",
+    ])("survives %j on the wire", async (text) => {
+      await rawRequest(world.api.port, [text], /./s, 300);
+      expect((await world.send("GET", "/api/v1/health")).status).toBe(200);
+    });
+
+    it("ends a connection whose body drips", async () => {
+      const head = `POST /api/v1/servers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nX-Project-Id: 1\r\nContent-Length: 1000\r\n\r\n{`;
+      expect(await rawRequest(world.api.port, [head], null)).not.toMatch(/ 200 /);
+    });
+
+    it("goes on when a caller hangs up before the answer", async () => {
+      for (let index = 0; index < 20; index++) {
+        const socket = connect(world.api.port, "127.0.0.1");
+        socket.on("error", () => {});
+        socket.end(`GET /api/v1/servers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nX-Project-Id: 1\r\n\r\n`);
+        socket.destroy();
+      }
+      expect((await world.send("GET", "/api/v1/health")).status).toBe(200);
+    });
+
+    it("answers pipelined requests in their order", async () => {
+      const one = (path: string, method = "GET") =>
+        `${method} ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nX-Project-Id: 1\r\n\r\n`;
+      const answers = await rawRequest(
+        world.api.port,
+        [
+          one("/api/v1/servers") +
+            one("/api/v1/nope") +
+            one("/api/v1/health", "HEAD") +
+            one("/api/v1/health", "OPTIONS") +
+            one("/api/v1/regions"),
+        ],
+        /Netherlands/,
+      );
+      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual([
+        "HTTP/1.1 200",
+        "HTTP/1.1 404",
+        "HTTP/1.1 200",
+        "HTTP/1.1 204",
+        "HTTP/1.1 200",
+      ]);
+    });
+  });
+
+  describe("start and stop", () => {
+    it("says in one line that a port is taken", async () => {
+      const world = await openWorld(server);
+      await expect(openWorld(server, { port: world.api.port })).rejects.toThrow(
+        `127.0.0.1 port ${world.api.port} is taken: stop what listens there, or set SONDE_PORT to another port`,
+      );
+      await world.close();
+    });
+
+    it("answers what is in flight before it closes", async () => {
+      let release = (): void => {};
+      const asked = new Promise<void>((seen) => {
+        release = seen;
+      });
+      let finish = (): void => {};
+      const world = await openWorld(
+        server,
+        {},
+        {},
+        {
+          metrics: () =>
+            new Promise<string>((settle) => {
+              finish = () => settle("sonde_up 1\n");
+              release();
+            }),
+        },
+      );
+      const answer = call(world.api.port, "GET", "/metrics", {});
+      await asked;
+      const closed = world.api.close();
+      finish();
+      expect((await answer).text).toBe("sonde_up 1\n");
+      await closed;
+      await expect(call(world.api.port, "GET", "/metrics", {})).rejects.toThrow();
+      await world.close();
+    });
+  });
+}
+
+/** Sends bytes, and reads until the text matches, or the connection ends. */
+function rawRequest(port: number, parts: readonly string[], until: RegExp | null, atMostMs = 15_000): Promise<string> {
+  return new Promise((settle) => {
+    let text = "";
+    const socket = connect(port, "127.0.0.1", () => {
+      for (const part of parts) socket.write(part);
+    });
+    const timer = setTimeout(() => socket.destroy(), atMostMs);
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      if (until?.test(text)) socket.destroy();
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(timer);
+      settle(text);
+    });
+  });
+}

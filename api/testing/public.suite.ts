@@ -1,0 +1,151 @@
+/** What needs no key: health, regions, the document, metrics, heartbeats. */
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { validate } from "./document.suite.ts";
+import { openWorld, START_MS, type World } from "./world.suite.ts";
+
+export function publicSuite(server: "uws" | "node"): void {
+  describe("public endpoints", () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await openWorld(server);
+    });
+    afterAll(() => world.close());
+    const get = (path: string, headers = {}) => world.send("GET", path, { key: null, project: null, headers });
+
+    it("tell health, shallow and deep", async () => {
+      world.clock.nowMs = START_MS + 86_400_500;
+      const shallow = await get("/api/v1/health");
+      const basics = { status: "ok", version: "0.1.0", uptime: 86_400, timestamp: "2026-11-22T06:10:05.750Z" };
+      expect(shallow.body).toEqual(basics);
+      expect(shallow.headers["cache-control"]).toBe("no-store");
+      expect(shallow.headers["x-ratelimit-limit"]).toBeUndefined();
+      const component = { status: "ok", latency_ms: expect.any(Number) };
+      expect((await get("/api/v1/health/deep")).body).toEqual({
+        ...basics,
+        checks: { database: component, queue: component },
+      });
+      world.state.isAway = true;
+      world.clock.nowMs += 2_000;
+      const failed = await get("/api/v1/health/deep");
+      expect(failed.status).toBe(503);
+      expect(failed.body).toEqual({
+        error: true,
+        code: 503,
+        message: "Health check failed",
+        details: { checks: { database: component, queue: { status: "error", latency_ms: null } } },
+      });
+      world.state.isAway = false;
+    });
+
+    it("list regions, any first", async () => {
+      expect((await get("/api/v1/regions")).body).toEqual({
+        regions: [
+          { code: "any", name: "Any location", healthy_checkers: 9, available: true },
+          { code: "de", name: "Germany", healthy_checkers: 3, available: true },
+          { code: "nl", name: "Netherlands", healthy_checkers: 0, available: false },
+        ],
+        total: 3,
+      });
+    });
+
+    it("answer OPTIONS with CORS", async () => {
+      const preflight = await world.send("OPTIONS", "/api/v1/regions", { key: null });
+      expect([preflight.status, preflight.text]).toEqual([204, ""]);
+      expect(preflight.headers).toMatchObject({
+        "access-control-allow-origin": "*",
+        "access-control-allow-methods": "GET, HEAD, OPTIONS",
+      });
+      expect((await get("/api/v1/regions")).headers["access-control-allow-origin"]).toBe("*");
+      expect((await world.send("GET", "/api/v1/servers")).headers["access-control-allow-origin"]).toBeUndefined();
+    });
+
+    it("publish a valid document in three places", async () => {
+      const json = await get("/openapi.json");
+      expect(await validate(json.body)).toEqual([]);
+      const yaml = await get("/docs/openapi.yaml");
+      expect(yaml.headers["content-type"]).toBe("application/yaml");
+      expect(await validate(yaml.text)).toEqual([]);
+      expect((await get("/openapi.yaml")).text).toBe(yaml.text);
+    });
+
+    it("show metrics on loopback, or for the token", async () => {
+      const metrics = await get("/metrics");
+      expect([metrics.status, metrics.text]).toEqual([200, "sonde_up 1\n"]);
+      expect((await get("/metrics", { "x-forwarded-for": "198.18.0.1" })).status).toBe(403);
+      const guarded = await openWorld(server, { metricsToken: "let-me-in" });
+      const ask = (headers: Record<string, string>) => guarded.send("GET", "/metrics", { key: null, headers });
+      expect((await ask({})).status).toBe(401);
+      expect((await ask({ authorization: "Bearer let-me-out" })).status).toBe(401);
+      expect((await ask({ authorization: "Bearer let-me-in" })).status).toBe(200);
+      await guarded.close();
+    });
+  });
+
+  describe("heartbeat address", () => {
+    let world: World;
+    let path = "";
+    let id = "";
+    beforeAll(async () => {
+      world = await openWorld(server);
+      const push = (await world.send("POST", "/api/v1/servers", { body: { type: "push", name: "Job", period: 60 } }))
+        .body;
+      path = new URL(push.heartbeat_url).pathname;
+      id = push.id;
+    });
+    afterAll(() => world.close());
+    const call = (query = "", method = "GET") => world.send(method, path + query, { key: null, project: null });
+
+    it("takes any method and keeps the call before it answers", async () => {
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"]) {
+        const answer = await call("", method);
+        expect([method, answer.status, answer.text]).toEqual([method, 200, method === "HEAD" ? "" : '{"ok":true}']);
+      }
+      expect(await world.controlPlane.heartbeats.inbox(100)).toHaveLength(7);
+      expect(world.state.published).toContain("heartbeats");
+    });
+
+    it("reads status, msg and ping", async () => {
+      await call("?status=down&msg=disk%20full&ping=12.6");
+      await call("?status=UP&msg=&ping=");
+      await call(`?msg=${"%C3%A9".repeat(300)}`);
+      const rows = (await world.controlPlane.heartbeats.inbox(100)).slice(-3);
+      expect(rows[0]).toMatchObject({ up: false, message: "disk full", pingMs: 13, atMs: world.clock.nowMs });
+      expect(rows[1]).toMatchObject({ up: false, message: "OK", pingMs: null });
+      expect(rows[2]).toMatchObject({ up: true, message: "é".repeat(255), pingMs: null });
+    });
+
+    it("refuses bad pings, unknown tokens and paused heartbeats with 404", async () => {
+      for (const ping of ["-1", "x", "1e12", "100000000001", "0x10", "NaN", "1,5"]) {
+        expect((await call(`?ping=${ping}`)).body).toEqual({
+          ok: false,
+          msg: "ping must be a number from 0 to 100000000000.",
+        });
+      }
+      expect((await call("?ping=100000000000")).status).toBe(200);
+      for (const token of ["x", "a".repeat(32), "%00", "..%2f"]) {
+        const answer = await world.send("GET", `/api/push/${token}`, { key: null });
+        expect([answer.status, answer.body.ok]).toEqual([404, false]);
+      }
+      await world.send("PUT", `/api/v1/servers/${id}`, { body: { active: false } });
+      expect((await call()).status).toBe(404);
+      await world.send("PUT", `/api/v1/servers/${id}`, { body: { active: true } });
+      expect((await call()).status).toBe(200);
+    });
+
+    it("takes sixty calls a minute", async () => {
+      world.clock.nowMs += 60_000;
+      for (let index = 0; index < 60; index++) expect((await call()).status).toBe(200);
+      const refused = await call();
+      expect([refused.status, refused.body.ok]).toEqual([429, false]);
+      world.clock.nowMs += 60_000;
+      expect((await call()).status).toBe(200);
+    });
+
+    it("logs neither token nor key", () => {
+      expect(world.log.length).toBeGreaterThan(50);
+      expect(world.log.join("")).not.toContain(path.slice(10));
+      expect(world.log.join("")).not.toContain(world.key);
+    });
+  });
+}

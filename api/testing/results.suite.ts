@@ -1,0 +1,303 @@
+/** Results and incidents through the API. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResultDetails } from "../../store/results/result-store.ts";
+import { openWorld, START_MS, type World } from "./world.suite.ts";
+
+const DETAILS: ResultDetails = {
+  verdict: "timeout",
+  location: "any",
+  checker: "main",
+  lateness_ms: 4,
+  duration_ms: 10_003,
+  attempt: 2,
+  phases: '{"resolve":1.5,"connect":10001}',
+  explanation: '{"stage":"connect","address":"198.51.100.7:443","peer":null,"hint":"nothing answered"}',
+  error_category: "server_not_connected",
+};
+const HOUR_MS = 3_600_000;
+
+export function resultsSuite(server: "uws" | "node"): void {
+  describe("results", () => {
+    let world: World;
+    let id = "";
+    beforeAll(async () => {
+      world = await openWorld(server);
+      id = (
+        await world.send("POST", "/api/v1/servers", { body: { type: "ping", name: "Gate", host: "g.test-site.org" } })
+      ).body.id;
+      const other = (
+        await world.send("POST", "/api/v1/servers", { body: { type: "ping", name: "Gone", host: "h.test-site.org" } })
+      ).body.id;
+      const add = (row: number, monitor: string, status: "healthy" | "down" | "degraded" | "unknown", agoMs: number) =>
+        world.results.rows.push({
+          projectId: world.projectId,
+          id: `17634054050000000${String(row).padStart(2, "0")}`,
+          monitorId: Number(monitor.slice(4)),
+          kind: "ping",
+          status,
+          latencyMs: status === "healthy" ? 12 : null,
+          connectMs: null,
+          testedAtMs: START_MS - agoMs,
+          errorMessage: status === "healthy" ? null : "no answer",
+          details: null,
+          full: DETAILS,
+        });
+      add(1, id, "healthy", 1_000);
+      add(2, id, "down", 1_000);
+      add(3, id, "degraded", 20 * 60_000);
+      add(4, id, "healthy", 2 * HOUR_MS);
+      add(5, id, "healthy", 48 * HOUR_MS);
+      add(6, other, "down", 500);
+    });
+    afterAll(() => world.close());
+
+    const get = async (path: string) => (await world.send("GET", `/api/v1/results${path}`)).body;
+
+    it("lists the project's, newest first, ties by id", async () => {
+      const all = await get("");
+      expect(all).toMatchObject({ period: "24h", total: 5 });
+      expect(all.results.slice(0, 3)).toEqual([
+        {
+          id: "hb_1763405405000000006",
+          server_id: "srv_2",
+          server_name: "Gone",
+          status: "down",
+          latency_ms: null,
+          protocol: "ping",
+          tested_at: "2026-11-21 06:10:04",
+          error_message: "no answer",
+        },
+        expect.objectContaining({ id: "hb_1763405405000000002", status: "down" }),
+        expect.objectContaining({
+          id: "hb_1763405405000000001",
+          status: "healthy",
+          latency_ms: 12,
+          error_message: null,
+        }),
+      ]);
+      expect(await get("?period=7D&limit=2")).toMatchObject({ period: "7d", total: 2 });
+      expect(await get("?period=15m")).toMatchObject({ total: 3 });
+    });
+
+    it("lists failures", async () => {
+      const { failures, period, total } = await get("/failures?period=1h");
+      expect([failures.length, period, total]).toEqual([2, "1h", 2]);
+    });
+
+    it("lists a monitor's with totals over all pages", async () => {
+      const page = await get(`/server/${id}?limit=1&offset=1`);
+      expect(page).toMatchObject({ server_id: id, server_name: "Gate", period: "24h", total: 4, success_rate: 50 });
+      expect(page.results[0].status).toBe("healthy");
+      expect(await get(`/server/${id}?status=up`)).toMatchObject({ total: 2, success_rate: 50 });
+      expect(await get(`/server/${id}?status=down&period=7d`)).toMatchObject({ total: 1, success_rate: 60 });
+      expect(await get(`/server/${id}?period=15m&status=degraded`)).toMatchObject({
+        total: 0,
+        results: [],
+        success_rate: 50,
+      });
+    });
+
+    it("explains when asked", async () => {
+      expect((await get(`/server/${id}?explain=1`)).results[0].explain).toEqual({
+        started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        lateness_ms: 4,
+        location: "any",
+        checker: "main",
+        verdict: "timeout",
+        attempt: 2,
+        duration_ms: 10_003,
+        error_category: "server_not_connected",
+        phases: { resolve: 1.5, connect: 10_001 },
+        stage: "connect",
+        address: "198.51.100.7:443",
+        peer: null,
+        hint: "nothing answered",
+      });
+      expect((await get("?explain=0")).results[0].explain).toBeUndefined();
+    });
+
+    it.each([
+      ["?period=2h", "period must be 15m, 1h, 24h or 7d."],
+      ["?limit=0", "limit must be a whole number from 1 to 1000."],
+      ["/failures?limit=x", "limit must be a whole number from 1 to 1000."],
+      ["/failures?period=constructor", "period must be 15m, 1h, 24h or 7d."],
+      ["/server/srv_1?offset=-1", "offset must be a whole number, 0 or more."],
+      ["/server/srv_1?status=paused", "status must be healthy, down or degraded."],
+      ["/server/hb_1", "Invalid server ID"],
+      ["/server/%00", "Invalid server ID"],
+      ["/server/%zz", "Invalid server ID"],
+    ])("refuses %s", async (path, message) => {
+      expect(await get(path)).toEqual({ error: true, code: 400, message });
+    });
+
+    it("hides deleted monitors and does not find foreign ones", async () => {
+      expect((await world.send("DELETE", "/api/v1/servers/2")).status).toBe(200);
+      expect(await get("/failures")).toMatchObject({ total: 1 });
+      expect(await get("/server/2")).toMatchObject({ code: 404, message: "Server not found" });
+    });
+
+    it("says when results are late or away, while the rest goes on", async () => {
+      world.condition.text = "ClickHouse is restarting;\nrows wait";
+      expect((await world.send("GET", "/api/v1/results")).headers["x-results-delayed"]).toBe(
+        "ClickHouse is restarting; rows wait",
+      );
+      world.results.isAway = true;
+      const away = await world.send("GET", "/api/v1/results");
+      expect(away.status).toBe(503);
+      expect(away.body.message).toContain("Results are not available right now (ClickHouse is restarting");
+      expect(away.headers["retry-after"]).toBe("5");
+      expect((await world.send("GET", `/api/v1/results/server/${id}`)).status).toBe(503);
+      expect((await world.send("GET", `/api/v1/servers/${id}`)).status).toBe(200);
+      world.results.isAway = false;
+      world.condition.text = null;
+    });
+  });
+
+  describe("incidents", () => {
+    let world: World;
+    let batch = 0;
+    const ids: number[] = [];
+    beforeAll(async () => {
+      world = await openWorld(server);
+      for (const name of ["A", "B", "C"]) {
+        const made = await world.send("POST", "/api/v1/servers", {
+          body: { type: "ping", name, host: "g.test-site.org" },
+        });
+        ids.push(Number(made.body.id.slice(4)));
+      }
+      const [a = 0, b = 0, c = 0] = ids;
+      const open = (monitorId: number, level: "down" | "degraded", agoS: number) =>
+        ({
+          type: "open",
+          monitorId,
+          atMs: START_MS - agoS * 1_000,
+          level,
+          message: "no answer",
+          category: "timeout",
+          locations: ["any"],
+        }) as const;
+      await apply([open(a, "degraded", 600), open(b, "down", 900), open(c, "down", 1_200)]);
+      await apply([{ type: "close", monitorId: c, atMs: START_MS - 300_000 }]);
+    });
+    afterAll(() => world.close());
+
+    async function apply(incidents: Parameters<World["controlPlane"]["sink"]["apply"]>[0]["incidents"]) {
+      batch += 1;
+      await world.controlPlane.sink.apply({ shard: 0, appliedSeq: batch, live: [], incidents, drainedInboxIds: [] });
+    }
+    const get = async (path: string) => (await world.send("GET", `/api/v1/incidents${path}`)).body;
+    const namesOf = (list: { incidents: { server_name: string }[] }) =>
+      list.incidents.map((row) => row.server_name).join("");
+
+    it("lists open ones first, down before degraded", async () => {
+      const list = await get("");
+      expect([namesOf(list), list.total, list.active]).toEqual(["BAC", 3, 2]);
+      expect(list.incidents[0]).toEqual({
+        id: expect.stringMatching(/^inc_\d+$/),
+        server_id: `srv_${ids[1]}`,
+        server_name: "B",
+        status: "active",
+        severity: "critical",
+        started_at: new Date(START_MS - 900_000).toISOString(),
+        ended_at: null,
+        acknowledged: false,
+        acknowledged_at: null,
+        error_type: "down",
+        error_message: "no answer",
+      });
+      expect(list.incidents[1]).toMatchObject({ severity: "warning", error_type: "degraded" });
+      expect(list.incidents[2]).toMatchObject({
+        status: "recovered",
+        ended_at: new Date(START_MS - 300_000).toISOString(),
+      });
+    });
+
+    it("filters after considering", async () => {
+      const recovered = await get("?status=recovered");
+      expect([namesOf(recovered), recovered.total, recovered.active]).toEqual(["C", 1, 2]);
+      expect(await get("?status=active&limit=1")).toMatchObject({ total: 1, active: 1 });
+      expect(await get("?status=recovered&limit=2")).toMatchObject({ total: 0, active: 2 });
+      expect(await get("?status=whatever")).toMatchObject({ total: 3 });
+      expect(namesOf(await get(`?server_id=srv_${ids[0]}`))).toBe("A");
+      expect(await get("?server_id=x")).toMatchObject({ code: 400, message: "Invalid server ID" });
+      expect(await get("?server_id=9999")).toMatchObject({ code: 404, message: "Server not found" });
+      expect(await get("?limit=1001")).toMatchObject({
+        code: 400,
+        message: "limit must be a whole number from 1 to 1000.",
+      });
+    });
+
+    it("shows one with its events, and acknowledges it once", async () => {
+      const row = (await get("")).incidents[1];
+      const detail = await get(`/${row.id}`);
+      expect(detail).toEqual({
+        ...row,
+        type: "ping",
+        protocol: "ping",
+        duration_seconds: 600,
+        acknowledged_by: null,
+        locations: ["any"],
+        error_category: "timeout",
+        event_count: 1,
+      });
+      world.clock.nowMs += 10_000;
+      const path = `/api/v1/incidents/${row.id}/acknowledge`;
+      for (const note of [5, "x".repeat(501), {}]) {
+        const refused = await world.send("POST", path, { body: { note } });
+        expect(refused.body).toEqual({
+          error: true,
+          code: 400,
+          message: "note must be a string of at most 500 characters.",
+        });
+      }
+      expect((await world.send("POST", path, { raw: "{" })).body).toMatchObject({
+        code: 400,
+        message: "Invalid JSON body",
+      });
+      const first = (await world.send("POST", path, { body: { note: "on it" } })).body;
+      const actor = { type: "user", id: world.userId, name: "Ada Byron", via: "api", key_id: world.keyId };
+      expect(first).toMatchObject({
+        acknowledged: true,
+        acknowledged_at: new Date(START_MS + 10_000).toISOString(),
+        acknowledged_by: actor,
+        duration_seconds: 610,
+        event_count: 2,
+      });
+      world.clock.nowMs += 10_000;
+      expect((await world.send("POST", path)).body).toEqual({ ...first, duration_seconds: 620 });
+      const events = await get(`/${row.id}/events`);
+      expect(events).toMatchObject({ incident_id: row.id, total: 2 });
+      expect(events.events[0]).toMatchObject({
+        id: expect.stringMatching(/^evt_\d+$/),
+        type: "opened",
+        location: null,
+        actor: { type: "system", via: "system" },
+      });
+      expect(events.events[1]).toMatchObject({ type: "acknowledged", actor, data: { note: "on it" } });
+      expect((await get(`/${row.id}/events?offset=1`)).events).toHaveLength(1);
+    });
+
+    it("hides those of paused monitors from the list only", async () => {
+      await world.send("PUT", `/api/v1/servers/${ids[1]}`, { body: { active: false } });
+      const list = await get("");
+      expect(namesOf(list)).not.toContain("B");
+      const shown = await get("/2");
+      expect(shown.server_name).toBe("B");
+      const events = await get("/2/events");
+      expect(events.events.map((event: { type: string }) => event.type)).toContain("monitor_paused");
+    });
+
+    it.each(["/x", "/srv_1", "/0", "/x/events"])("refuses the id of %s", async (path) => {
+      expect(await get(path)).toMatchObject({ code: 400, message: "Invalid incident ID" });
+    });
+
+    it("does not find what is not there", async () => {
+      for (const path of ["/999", "/999/events"])
+        expect(await get(path)).toMatchObject({ code: 404, message: "Incident not found" });
+      expect((await world.send("POST", "/api/v1/incidents/999/acknowledge", { raw: "{" })).body).toMatchObject({
+        code: 404,
+        message: "Incident not found",
+      });
+    });
+  });
+}
