@@ -1,0 +1,89 @@
+/** The service under test: the built command line in a process of its own, with limits lifted and one port of loopback opened. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Client, connect } from "../../cli/client.ts";
+
+const SONDE = fileURLToPath(new URL("../../cli/sonde.js", import.meta.url));
+const START_WITHIN_MS = 30_000;
+
+export interface ServiceUnderTest {
+  readonly pid: number;
+  readonly client: Client;
+  /** What it wrote to its log so far. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+/** @param allowNets what the guard opens · @param env further settings */
+export async function startServiceUnderTest(
+  allowNets: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServiceUnderTest> {
+  const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
+  const plans = join(folder, "plans.json");
+  const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
+  writeFileSync(plans, JSON.stringify({ business: { ...unlimited, shortestIntervalS: 1 } }));
+  const child = spawn(process.execPath, [SONDE, "up"], {
+    env: {
+      ...env,
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      SONDE_PORT: "0",
+      SONDE_DATA_DIR: join(folder, "data"),
+      SONDE_PLANS: plans,
+      SONDE_ALLOW_NETS: allowNets,
+      SONDE_CANARIES: "",
+      SONDE_LOG: "warn",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+    });
+  }
+  const [, url = "", , key = ""] = await said(
+    child,
+    () => /listens on (\S+)\/api\/v1\nProject: (\S+)\nKey [^:]*: (\S+)/.exec(output),
+    () => output,
+  );
+  return {
+    pid: child.pid ?? 0,
+    client: await connect({ url, key, project: "prj_1" }),
+    output: () => output,
+    async stop() {
+      await ended(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function said<T>(child: ChildProcess, look: () => T | null, output: () => string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setInterval(() => {
+      const found = look();
+      if (found !== null) finish(() => resolve(found));
+      else if (child.exitCode !== null) finish(() => reject(new Error(`the service ended: ${output()}`)));
+    }, 20);
+    const late = setTimeout(
+      () => finish(() => reject(new Error(`the service did not start: ${output()}`))),
+      START_WITHIN_MS,
+    );
+    function finish(act: () => void): void {
+      clearInterval(timer);
+      clearTimeout(late);
+      act();
+    }
+  });
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+}
