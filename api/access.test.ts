@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ControlPlane, KeyAccess } from "../store/sql/control-plane.ts";
+import { createAccess, shareReads } from "./access.ts";
+
+describe("shared reads", () => {
+  it("never answers from a read that began before the question", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom("ask", "change", "tick"), { maxLength: 40 }), async (steps) => {
+        let value = 0;
+        let reads = 0;
+        let running = 0;
+        let most = 0;
+        const read = shareReads(async () => {
+          reads += 1;
+          running += 1;
+          most = Math.max(most, running);
+          const seen = value;
+          await new Promise((settle) => setImmediate(settle));
+          running -= 1;
+          return seen;
+        });
+        const asked: Promise<void>[] = [];
+        for (const step of steps) {
+          if (step === "change") value += 1;
+          else if (step === "tick") await new Promise((settle) => setImmediate(settle));
+          else {
+            const atLeast = value;
+            asked.push(read().then((seen) => expect(seen).toBeGreaterThanOrEqual(atLeast)));
+          }
+        }
+        await Promise.all(asked);
+        expect(most).toBeLessThanOrEqual(1);
+        expect(reads).toBeLessThanOrEqual(asked.length);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("goes on after a failed read", async () => {
+    let fails = true;
+    const read = shareReads(async () => {
+      if (fails) throw new Error("away");
+      return 7;
+    });
+    const first = read();
+    const second = read();
+    await expect(first).rejects.toThrow("away");
+    fails = false;
+    await expect(Promise.allSettled([second])).resolves.toHaveLength(1);
+    await expect(read()).resolves.toBe(7);
+  });
+});
+
+describe("access", () => {
+  it("asks the store once a generation, and keeps nothing that a change overtook", async () => {
+    let generation = 1;
+    let asked = 0;
+    let onAsk = (): void => {};
+    const store = {
+      dialect: "sqlite",
+      generation: async () => generation,
+      keys: {
+        access: async (id: number) => {
+          asked += 1;
+          const answer = { key: { id, name: `at ${generation}` } } as unknown as KeyAccess;
+          onAsk();
+          await new Promise((settle) => setImmediate(settle));
+          return answer;
+        },
+      },
+    } as unknown as ControlPlane;
+    const access = createAccess(store);
+    await access.refresh();
+    await access.key(1);
+    await access.key(1);
+    expect(asked).toBe(1);
+    generation = 2;
+    await access.refresh();
+    // While the second question is out, the third generation begins.
+    onAsk = () => {
+      generation = 3;
+      onAsk = () => {};
+    };
+    const late = access.key(1);
+    await access.refresh();
+    expect((await late)?.key.name).toBe("at 2");
+    await access.refresh();
+    expect((await access.key(1))?.key.name).toBe("at 3");
+  });
+});

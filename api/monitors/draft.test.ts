@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { UPTIME_KINDS, type UptimeKind } from "../../model/kind.ts";
+import type { Monitor } from "../../model/monitor.ts";
+import { PLANS } from "../../model/plan.ts";
+import { readObject } from "../body.ts";
+import { ApiError } from "../errors.ts";
+import type { ApiRequest } from "../http.ts";
+import { draftOfChange, draftOfNew, refuseShort, targetOf } from "./draft.ts";
+import { TUNNEL_FIELDS } from "./fields.ts";
+import { newToken } from "./token.ts";
+import { refuseTunnel } from "./tunnels.ts";
+
+const GOOD: Readonly<Record<UptimeKind, Record<string, unknown>>> = {
+  http: { name: "a", url: "https://a.test-site.org/" },
+  keyword: { name: "a", url: "http://a.test-site.org/", keyword: "k" },
+  ping: { name: "a", host: "a.test-site.org" },
+  port: { name: "a", host: "a.test-site.org", port: 1 },
+  dns: { name: "a", domain: "test-site.org" },
+  push: { name: "a", period: 60 },
+};
+const FIELDS = [
+  "name",
+  "type",
+  "interval",
+  "timeout",
+  "maxretries",
+  "tags",
+  "active",
+  "accepted_statuscodes",
+  "ssl_expiration",
+  "domain_expiration",
+  "ip_version",
+  "keyword",
+  "invert_keyword",
+  "domain",
+  "period",
+  "grace",
+  "__proto__",
+  "constructor",
+  "unknown",
+  ...TUNNEL_FIELDS,
+];
+
+const anyValue = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom<unknown>(
+    "",
+    " ",
+    "\u0000",
+    "\ud800",
+    "https://x.test-site.org/",
+    "http://[::1]/",
+    "http://user:pw@h/",
+    "https://é.test-site.org:0/",
+    "a".repeat(9_000),
+    -0,
+    1e308,
+    2 ** 53,
+    0.1,
+    [],
+    {},
+    [[]],
+    ["200-299"],
+    ["\u0000"],
+    null,
+    true,
+  ),
+  fc.webUrl(),
+  fc.string({ unit: "binary" }),
+);
+const mutation = fc.array(fc.tuple(fc.constantFrom(...FIELDS), anyValue), { maxLength: 4 });
+
+/** As it would come over the wire: own keys only, `__proto__` among them. */
+function bodyOf(kind: UptimeKind, changes: readonly (readonly [string, unknown])[]) {
+  const text = JSON.stringify({ type: kind, ...GOOD[kind] }).slice(0, -1);
+  const more = changes.map(([field, value]) => `,${JSON.stringify(field)}:${JSON.stringify(value) ?? "null"}`).join("");
+  const request = { body: Buffer.from(`${text}${more}}`) } as unknown as ApiRequest;
+  return readObject(request);
+}
+
+function refusalOf(attempt: () => void): ApiError | null {
+  try {
+    attempt();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error;
+  }
+}
+
+describe("bodies of monitors", () => {
+  it.each(UPTIME_KINDS)("of kind %s end in a draft or in a refusal that is the caller's fault", (kind) => {
+    fc.assert(
+      fc.property(mutation, (changes) => {
+        const refused = refusalOf(() => {
+          const draft = draftOfNew(kind, bodyOf(kind, changes));
+          targetOf(kind, draft.settings);
+          refuseShort(draft, PLANS.business);
+          // What was accepted once is accepted again, unchanged.
+          const monitor = { settings: draft.settings, kind } as unknown as Monitor;
+          const again = draftOfChange(monitor, kind, { ...draft.settings });
+          expect(again.settings).toEqual(draft.settings);
+        });
+        if (refused !== null) {
+          expect([400, 403, 413]).toContain(refused.status);
+          expect(refused.message.length).toBeGreaterThan(5);
+          expect(refused.message.length).toBeLessThan(300);
+        }
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it("of tunnels end in a refusal that is the caller's fault", () => {
+    fc.assert(
+      fc.property(mutation, (changes) => {
+        const refused = refusalOf(() => refuseTunnel(bodyOf("ping", [["type", "vpn"], ...changes])));
+        expect([400, 413, 422]).toContain(refused?.status);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});
+
+describe("request bodies", () => {
+  it("of any bytes are an object or a 400", () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.json({ maxDepth: 6 }).map((text) => new TextEncoder().encode(text)),
+      fc
+        .string({ unit: fc.constantFrom("{", "}", "[", "]", '"', "\\", ":", ",", "a", "1", "u", "d", "8", "0") })
+        .map((text) => new TextEncoder().encode(text)),
+    );
+    fc.assert(
+      fc.property(bytes, (body) => {
+        const refused = refusalOf(() => {
+          const object = readObject({ body } as unknown as ApiRequest);
+          expect(JSON.stringify(object)).not.toMatch(/\\ud[89a-f]/);
+        });
+        if (refused !== null) expect([refused.status, refused.message]).toEqual([400, "Invalid JSON body"]);
+      }),
+      { numRuns: 100_000 },
+    );
+  });
+});
+
+describe("tokens", () => {
+  it("are 32 letters and digits, each as likely", () => {
+    const seen = new Map<string, number>();
+    for (let index = 0; index < 5_000; index++) {
+      const token = newToken();
+      expect(token).toMatch(/^[A-Za-z0-9]{32}$/);
+      for (const letter of token) seen.set(letter, (seen.get(letter) ?? 0) + 1);
+    }
+    expect(seen.size).toBe(62);
+    // 160,000 letters: 2,580 of each, standard deviation 50.
+    for (const count of seen.values()) expect(Math.abs(count - 160_000 / 62)).toBeLessThan(400);
+    expect(newToken(() => new Uint8Array(32).fill(61))).toBe("9".repeat(32));
+  });
+});
