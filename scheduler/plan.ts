@@ -49,7 +49,12 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
   function specFor(monitor: Monitor): CheckSpec | null {
     if (monitor.kind === "push") return null;
     lastSpecKey += 1;
-    return { key: lastSpecKey, kind: monitor.kind, settings: monitor.settings, timeoutMs: monitor.timeoutS * 1_000 };
+    return {
+      key: lastSpecKey,
+      kind: monitor.kind,
+      settings: checkSettingsOf(monitor),
+      timeoutMs: monitor.timeoutS * 1_000,
+    };
   }
 
   function gatesFor(monitor: Monitor): readonly Gate[] {
@@ -133,11 +138,17 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
   };
 }
 
+/** Expiry settings are shared by a host's website checks, so they are columns; the probe asks for the domain's expiry when one is set. */
+function checkSettingsOf({ settings, domainExpirationDays }: Monitor): Monitor["settings"] {
+  return domainExpirationDays === null ? settings : { ...settings, domain_expiration: domainExpirationDays };
+}
+
 function measuresTheSame(before: Monitor, after: Monitor): boolean {
   return (
     before.kind === after.kind &&
     before.timeoutS === after.timeoutS &&
     before.host === after.host &&
+    before.domainExpirationDays === after.domainExpirationDays &&
     JSON.stringify(before.settings) === JSON.stringify(after.settings)
   );
 }
