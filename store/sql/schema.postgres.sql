@@ -186,7 +186,7 @@ create table monitors (
 );
 CREATE INDEX monitors_by_generation ON public.monitors USING btree (generation);
 CREATE INDEX monitors_by_host ON public.monitors USING btree (project_id, host) WHERE (deleted_at_ms IS NULL);
-CREATE INDEX monitors_by_name ON public.monitors USING btree (project_id, name_key, id, family, kind, active) WHERE (deleted_at_ms IS NULL);
+CREATE INDEX monitors_by_name ON public.monitors USING btree (project_id, deleted_at_ms, name_key, id, family, kind, active);
 CREATE INDEX monitors_deleted ON public.monitors USING btree (project_id, deleted_at_ms) WHERE (deleted_at_ms IS NOT NULL);
 CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id);
 

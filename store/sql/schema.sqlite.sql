@@ -137,7 +137,7 @@ CREATE INDEX "monitors_by_generation" on "monitors" ("generation");
 
 CREATE INDEX "monitors_by_host" on "monitors" ("project_id", "host") where "deleted_at_ms" is null;
 
-CREATE INDEX "monitors_by_name" on "monitors" ("project_id", "name_key", "id", "family", "kind", "active") where "deleted_at_ms" is null;
+CREATE INDEX "monitors_by_name" on "monitors" ("project_id", "deleted_at_ms", "name_key", "id", "family", "kind", "active");
 
 CREATE INDEX "monitors_deleted" on "monitors" ("project_id", "deleted_at_ms") where "deleted_at_ms" is not null;
 

@@ -113,12 +113,12 @@ const createMonitors: Step = async (db, dialect) => {
     .addColumn("deleted_at_ms", "bigint")
     .addColumn("generation", "bigint", (column) => column.notNull())
     .execute();
-  // Holds everything that lists filter by but the live status, so that counting reads no row of the table.
+  // Holds everything that lists filter by but the live status, so that counting reads no row of the table. The tombstone's time is a
+  // column and not a condition, because SQLite reads the row when a condition names a column that the index does not have.
   await db.schema
     .createIndex("monitors_by_name")
     .on("monitors")
-    .columns(["project_id", "name_key", "id", "family", "kind", "active"])
-    .where(sql.ref("deleted_at_ms"), "is", null)
+    .columns(["project_id", "deleted_at_ms", "name_key", "id", "family", "kind", "active"])
     .execute();
   await db.schema
     .createIndex("monitors_by_host")
