@@ -38,7 +38,7 @@ const OWNERS = {
   tinybench: "^bench/",
 };
 /** Who starts processes: the embedded engine, the last fallback of ping, and what measures us from outside. */
-const SPAWNERS = "^store/results/embedded/|^engine/transport/system-ping\\.ts$|^bench/";
+const SPAWNERS = "^store/results/embedded/|^native/system-ping\\.ts$|^bench/";
 
 const rooms = Object.entries(ROOMS).map(([room, others]) => ({
   name: `room-${room}`,
@@ -116,7 +116,15 @@ module.exports = {
       comment: "protocols/ are codecs: bytes in, bytes out; of Node only what computes",
       severity: "error",
       from: { path: "^engine/protocols/", pathNot: TESTS },
-      to: { pathNot: XX },
+      to: {
+        pathNot: [
+          "^engine/protocols/",
+          "^model/",
+          "^engine/[^/]+\\.ts$",
+          "^engine/transport/(ip|literal)\\.ts$",
+          "^(node:)?(zlib|crypto|buffer|util|url|net)$",
+        ],
+      },
     },
     {
       name: "processes-from-named-files",
