@@ -65,9 +65,10 @@ async function answer(api: Api, route: Route, call: Call, admission: Admission):
 
 function withHeaders(route: Route, admission: Admission, response: ApiResponse): ApiResponse {
   let extra = admission.limitHeaders;
-  if (route.scope !== "public") extra = extra === null ? PRIVATE : [...extra, ...PRIVATE];
+  if (route.scope !== "public") extra = extra === null ? PRIVATE : extra.concat(PRIVATE);
   else if (route.cors === true) extra = CORS;
-  return extra === null ? response : { ...response, headers: [...response.headers, ...extra] };
+  if (extra === null) return response;
+  return { status: response.status, headers: response.headers.concat(extra), body: response.body };
 }
 
 /** 405 with Allow; OPTIONS of a public endpoint answers CORS instead (open-points 18.1.18). */

@@ -169,12 +169,34 @@ async function namedProject(api: Api, request: ApiRequest): Promise<ProjectRecor
 
 function keyCall(api: Api, call: Call, access: KeyAccess, { workspace, role }: Membership): KeyCall {
   const actor: Actor = { type: "user", id: access.user.id, name: access.user.name, via: "api", keyId: access.key.id };
-  return { ...call, access, workspace, role, plan: api.plans[workspace.plan], actor };
+  // Field by field: spreading costs a microsecond on the hottest path.
+  return {
+    request: call.request,
+    params: call.params,
+    nowMs: call.nowMs,
+    clientAddress: call.clientAddress,
+    access,
+    workspace,
+    role,
+    plan: api.plans[workspace.plan],
+    actor,
+  };
 }
 
 function projectCall(route: Route, call: KeyCall, project: ProjectRecord): ProjectCall {
   if (route.scope === "project" && route.editorsOnly !== undefined && !canEdit(call.role)) {
     throw forbidden(route.editorsOnly);
   }
-  return { ...call, project };
+  return {
+    request: call.request,
+    params: call.params,
+    nowMs: call.nowMs,
+    clientAddress: call.clientAddress,
+    access: call.access,
+    workspace: call.workspace,
+    role: call.role,
+    plan: call.plan,
+    actor: call.actor,
+    project,
+  };
 }
