@@ -53,7 +53,7 @@ export function makeCertificate(options: CertificateOptions): MadeCertificate {
   const signature = sign("sha256", tbs, issuer?.key ?? privateKey);
   const der = sequence(tbs, algorithm(), bitString(signature));
   return {
-    certPem: `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`,
+    certPem: `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replace(/.{64}(?=.)/g, "$&\n")}\n-----END CERTIFICATE-----\n`,
     keyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     key: privateKey,
     commonName,

@@ -1,5 +1,6 @@
 /** HTTP/1.1 on the bare socket with our own reader: what nearly every check takes, and what its cost depends on. */
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { Hop } from "../protocols/http/hop.ts";
 import { type Missing, type ResponseListener, ResponseReader } from "../protocols/http/response.ts";
 import { HttpSyntaxError } from "../protocols/http/syntax-error.ts";
@@ -12,6 +13,9 @@ const MISSING: Readonly<Record<Missing, string>> = {
   body: "The server closed the connection before the body was complete",
 };
 
+/**
+ * @param socket from the transport, which ends it with an error when the check's signal aborts: no listener of our own is needed
+ */
 export function exchangeFast(
   socket: Socket,
   hop: Hop,
@@ -19,7 +23,6 @@ export function exchangeFast(
   context: DialContext,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const { signal } = context;
     const reader = new ResponseReader(listener);
     let heard = false;
 
@@ -27,11 +30,9 @@ export function exchangeFast(
       socket.off("data", onData);
       socket.off("end", onEnd);
       socket.off("close", onClose);
-      signal.removeEventListener("abort", onAbort);
-      // A reset leaves no TIME_WAIT on either side. TLS sockets and sockets already gone take the plain way.
-      socket.resetAndDestroy();
       if (error === undefined) resolve();
       else reject(error);
+      discard(socket);
     }
     function onData(bytes: Buffer): void {
       if (!heard) {
@@ -48,28 +49,28 @@ export function exchangeFast(
       const missing = reader.end();
       settle(missing === null ? undefined : new NetworkFault("closed", MISSING[missing]));
     }
-    function onAbort(): void {
-      settle(faultOfAbort(signal));
-    }
-    function onError(error: Error): void {
-      settle(error);
-    }
     function onClose(): void {
-      settle(new NetworkFault("closed", MISSING.answer));
+      settle(context.signal.aborted ? faultOfAbort(context.signal) : new NetworkFault("closed", MISSING.answer));
     }
 
+    if (socket.destroyed) return onClose();
     socket.on("data", onData);
     socket.on("end", onEnd);
     // Stays: a reset may be reported after we are done, and an error without a listener ends the process.
-    socket.on("error", onError);
+    socket.on("error", reject);
     socket.on("close", onClose);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort);
     context.phase("request");
     socket.write(hop.request);
   });
 }
 
-export function notHttp(error: HttpSyntaxError): NetworkFault {
+/** By reset where that can be: it leaves no TIME_WAIT on either side. Node cannot reset through TLS. */
+function discard(socket: Socket): void {
+  if (socket.destroyed) return;
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+function notHttp(error: HttpSyntaxError): NetworkFault {
   return new NetworkFault("protocol-error", `The answer is not valid HTTP: ${error.message}`);
 }

@@ -17,7 +17,8 @@ export async function exchangeFull(
   context: DialContext,
 ): Promise<void> {
   const client = new Client(hop.url.origin, {
-    connect: (_options, callback) => callback(null, socket),
+    // Later, as a real connect would: undici waits for ever when it is called back at once.
+    connect: (_options, callback) => queueMicrotask(() => callback(null, socket)),
     allowH2: true,
     maxHeaderSize: HEAD_LIMIT_BYTES,
     // The check's deadline is the only clock.
@@ -25,7 +26,10 @@ export async function exchangeFull(
     bodyTimeout: 0,
     pipelining: 1,
   });
-  socket.once("data", context.answered);
+  // `readable` also tells of an end without a byte.
+  socket.once("readable", () => {
+    if (socket.bytesRead > 0) context.answered();
+  });
   context.phase("request");
   try {
     await request(client, hop, listener, context);

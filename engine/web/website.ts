@@ -5,6 +5,7 @@
  * MiB), TLS and redirects with their own look-ups included. The first look-up is a phase of its own, because it says more about
  * our resolver's cache than about the website.
  */
+import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { CertificateState } from "../../model/status.ts";
 import { classify } from "../classify.ts";
@@ -53,6 +54,8 @@ async function travel(journey: Journey): Promise<Outcome> {
     if (journey.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`);
     const next = redirectedHop(hop, location, ACCEPT_ENCODING);
     if (next === undefined) return rejected("Redirected to an address that is not http or https", location);
+    // Each hop's sockets listen to the check's signal.
+    if (journey.redirects === 0) setMaxListeners(0, journey.context.signal);
     visited.push(hop.url.href);
     if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`);
     journey.redirects++;

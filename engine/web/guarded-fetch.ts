@@ -1,0 +1,77 @@
+/** fetch() whose every connection, redirects included, is resolved and judged by our transport; answers are bounded. */
+import { isIP } from "node:net";
+import { Agent, type buildConnector, fetch } from "undici";
+import type { DialContext, Transport } from "../transport/transport.ts";
+
+export interface GuardedFetch {
+  /** GET and the like; rejects as fetch() does, also for an answer larger than the bound. */
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  /** Ends connections and what waits for them. */
+  close(): Promise<void>;
+}
+
+export interface GuardedFetchLimits {
+  /** Decoded body, bytes. */
+  readonly bodyBytes: number;
+  /** Name, connect and TLS together, ms. */
+  readonly connectTimeoutMs: number;
+}
+
+export function createGuardedFetch(transport: Transport, limits: GuardedFetchLimits): GuardedFetch {
+  const agent = new Agent({
+    connect: (options, callback) => {
+      connect(transport, options, limits.connectTimeoutMs).then(
+        (socket) => callback(null, socket),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      );
+    },
+  });
+  return {
+    async fetch(url, init = {}) {
+      const response = await fetch(url, {
+        method: init.method ?? "GET",
+        headers: [...new Headers(init.headers)],
+        ...(init.signal === undefined ? {} : { signal: init.signal }),
+        dispatcher: agent,
+      });
+      const body = await readBounded(response.body, limits.bodyBytes);
+      // A body is not allowed with these (Fetch Standard, "null body status").
+      const bodiless = [101, 204, 205, 304].includes(response.status);
+      return new Response(bodiless ? null : body, { status: response.status, headers: [...response.headers] });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function connect(transport: Transport, options: buildConnector.Options, timeoutMs: number) {
+  const host = options.hostname.replace(/^\[|\]$/g, "");
+  const tls = options.protocol === "https:";
+  const port = Number(options.port) || (tls ? 443 : 80);
+  // Sockets of the transport live no longer than their signal, so the timer is taken off once connected.
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), timeoutMs);
+  const context: DialContext = { signal: controller.signal, phase() {}, tried() {}, answered() {} };
+  try {
+    const addresses = await transport.resolve(host, port, "both", context);
+    const socket = await transport.connectTcp(addresses, port, context);
+    const name = isIP(host) === 0 ? { servername: host.replace(/\.$/, "") } : { host };
+    return tls ? await transport.startTls(socket, { ...name, ALPNProtocols: ["http/1.1"] }, context) : socket;
+  } catch (error) {
+    // Also ends a socket whose handshake failed.
+    controller.abort();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readBounded(body: AsyncIterable<Uint8Array> | null, limitBytes: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const piece of body ?? []) {
+    sizeBytes += piece.length;
+    if (sizeBytes > limitBytes) throw new Error(`The answer is larger than ${limitBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
