@@ -17,7 +17,7 @@ const step = fc.oneof(
 );
 
 describe("Deadlines", () => {
-  test("agree with a plain list", () => {
+  test("agree with a plain list", { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const deadlines = new Deadlines<Entry>();

@@ -78,7 +78,7 @@ describe("Fitness", () => {
     expect(fitness.excuse("timeout", 0, 1_000)).toBeUndefined();
   });
 
-  test("excuses agree with a plain count of stalled milliseconds", () => {
+  test("excuses agree with a plain count of stalled milliseconds", { timeout: 120_000 }, () => {
     const gap = fc.oneof(fc.integer({ min: 1, max: 120 }), fc.integer({ min: STALL_MS - 5, max: 6_000 }));
     fc.assert(
       fc.property(

@@ -20,7 +20,9 @@ describe("Holdback", () => {
     expect(holdback.size).toBe(0);
   });
 
-  test("nothing is lost, doubled, or overtaken by a later result of its target, or held too long", () => {
+  test("nothing is lost, doubled, or overtaken by a later result of its target, or held too long", {
+    timeout: 120_000,
+  }, () => {
     const result = fc.record({
       target: fc.nat(4),
       isSuspicious: fc.boolean(),

@@ -191,7 +191,9 @@ describe("nothing escapes", () => {
     expect(outcome?.message).toBeTruthy();
   });
 
-  test("whatever is returned or thrown: one outcome, of the closed list, that survives JSON", async () => {
+  test("whatever is returned or thrown: one outcome, of the closed list, that survives JSON", {
+    timeout: 120_000,
+  }, async () => {
     const words = fc.oneof(fc.string({ unit: "binary" }), fc.constant(undefined));
     const outcome = fc.record(
       {
@@ -226,7 +228,7 @@ describe("nothing escapes", () => {
           expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\p{Cs}/u);
         }
       }),
-      { numRuns: 20_000 },
+      { numRuns: 8_000 },
     );
   });
 });
@@ -293,6 +295,26 @@ describe("the deadline", () => {
     tears.check.expire();
     await settled();
     expect(tears.outcomes).toMatchObject([{ verdict: "timeout" }]);
+  });
+
+  test("tells who listens without a signal, once, and at once who comes late", () => {
+    const heard: string[] = [];
+    let context: ProbeContext | undefined;
+    const begun = begin((given) => {
+      context = given;
+      given.onAbort?.(({ name }) => heard.push(name));
+      return new Promise(() => {});
+    });
+    expect(heard).toEqual([]);
+    begun.check.expire();
+    context?.onAbort?.(({ name }) => heard.push(`late ${name}`));
+    begun.check.giveUp();
+    begun.check.cancel();
+    expect(heard).toEqual(["DeadlinePassed", "late DeadlinePassed"]);
+
+    const cancelled = begin((given) => new Promise((_, reject) => given.onAbort?.(reject)));
+    cancelled.check.cancel();
+    expect(cancelled.outcomes).toMatchObject([{ verdict: "cancelled" }]);
   });
 
   test("a signal that is first asked for after the deadline is aborted", async () => {

@@ -24,6 +24,7 @@ export interface RunEnvironment {
   /** Unix ms. */
   readonly wallNowMs: () => number;
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
+  readonly domainExpiresAtMs?: ProbeContext["domainExpiresAtMs"];
   /** Called whenever a check is about to do something: names the suspect should it block or kill its thread. */
   readonly touch: (checkId: number) => void;
   /** Called once per check, also synchronously from start(). */
@@ -45,10 +46,12 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   readonly now: () => number;
   readonly wallNowMs: () => number;
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
+  readonly domainExpiresAtMs: ProbeContext["domainExpiresAtMs"];
 
   readonly #environment: RunEnvironment;
   #state: State = "running";
   #controller: AbortController | null = null;
+  #abortListeners: ((fault: Error) => void)[] = [];
   #stage: Phase | null = null;
   #stageStartedAt = 0;
   #phases: PhaseTimes = {};
@@ -63,6 +66,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.now = environment.now;
     this.wallNowMs = environment.wallNowMs;
     this.randomBytes = environment.randomBytes;
+    this.domainExpiresAtMs = environment.domainExpiresAtMs;
     this.startedAtMs = environment.wallNowMs();
     this.startedAt = environment.now();
     this.deadlineAtMs = this.startedAtMs + timeoutMs;
@@ -75,6 +79,11 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   }
 
   // Own functions, not methods of the prototype: a probe may take them out of the context.
+  readonly onAbort = (listener: (fault: Error) => void): void => {
+    if (this.#state === "running") this.#abortListeners.push(listener);
+    else listener(new DeadlinePassed());
+  };
+
   readonly phase = (name: Phase): void => {
     if (this.#state !== "running") return;
     const now = this.now();
@@ -188,6 +197,16 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   }
 
   #abort(reason: Error): void {
+    const listeners = this.#abortListeners;
+    this.#abortListeners = [];
+    for (const listener of listeners) {
+      try {
+        listener(reason);
+      } catch (error) {
+        // A probe's flaw, and no reason to keep the other checks of this turn waiting: told like any stray rejection.
+        void Promise.reject(error);
+      }
+    }
     this.#controller?.abort(reason);
   }
 

@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { Turns } from "./turns.ts";
 
 describe("Turns", () => {
-  test("an alone run is never beside another, every run goes once, equals keep their order", () => {
+  test("an alone run is never beside another, every run goes once, equals keep their order", {
+    timeout: 120_000,
+  }, () => {
     const run = fc.record({ alone: fc.boolean(), lastsTurns: fc.integer({ min: 1, max: 4 }), arrivesAt: fc.nat(10) });
     fc.assert(
       fc.property(fc.array(run, { maxLength: 30 }), fc.integer({ min: 1, max: 400 }), (runs, turnMs) => {

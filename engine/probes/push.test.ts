@@ -25,7 +25,7 @@ describe("push settings", () => {
     expect(messageOf({ period: 60, grace })).toBe("Missing or invalid grace"),
   );
 
-  test("parsing is idempotent and never throws", () => {
+  test("parsing is idempotent and never throws", { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.anything(), fc.record({ period: fc.integer(), grace: fc.option(fc.integer()) })),
