@@ -1,7 +1,7 @@
 /** People, workspaces, projects and who belongs where. */
 import type { Selectable } from "kysely";
 import type { PlanName, Role } from "../../model/plan.ts";
-import type { Accounts, ProjectRecord, UserRecord, WorkspaceRecord } from "./control-plane.ts";
+import type { Accounts, ProjectRecord, WorkspaceRecord } from "./control-plane.ts";
 import { type Database, statement } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
 import type { Tables } from "./tables.ts";
@@ -88,11 +88,7 @@ export function createAccounts({ read, write }: Database): Accounts {
   };
 }
 
-export function toUser(row: Pick<Selectable<Tables["users"]>, "id" | "email" | "name" | "active">): UserRecord {
-  return { id: row.id, email: row.email, name: row.name, active: row.active === 1 };
-}
-
-export function toWorkspace(row: WorkspaceRow): WorkspaceRecord {
+function toWorkspace(row: WorkspaceRow): WorkspaceRecord {
   return {
     id: row.id,
     name: row.name,

@@ -7,7 +7,7 @@
 import type { Family } from "../../model/kind.ts";
 import type { Monitor, PauseReason } from "../../model/monitor.ts";
 import type { PlanName, Role } from "../../model/plan.ts";
-import type { LiveState, LiveStatus, MonitorStatus } from "../../model/status.ts";
+import type { LiveState, MonitorStatus } from "../../model/status.ts";
 import type { ErrorCategory } from "../../model/verdict.ts";
 
 export interface ControlPlane {
@@ -390,7 +390,7 @@ export interface SinkStore {
   openIncidents(): Promise<ReadonlyMap<number, IncidentLevel>>;
 }
 
-export type { LiveState, LiveStatus };
+export type { LiveState };
 
 /** The store is away, full, or refuses: ours, never the caller's fault. */
 export class StoreError extends Error {
