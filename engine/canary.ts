@@ -10,6 +10,7 @@ import type { CanaryKind, CanaryReport } from "./network-fitness.ts";
 import { isPrivate } from "./network-fitness.ts";
 import type { EngineOptions } from "./options.ts";
 import { decodeReply, encodeQuery } from "./protocols/dns/message.ts";
+import { createPing } from "./transport/icmp.ts";
 import { createTransport, type TransportDeps } from "./transport/index.ts";
 import { parseNameServer } from "./transport/name-servers.ts";
 import type { Address, DialContext, Transport } from "./transport/transport.ts";
@@ -98,7 +99,7 @@ export function gatewaysOf(routes: string): string[] {
 export function watchCanaries({ canaries, engine, ping, onReport }: CanaryWatchOptions): CanaryWatch {
   const transport = createTransport(engine, {
     guard: { judge: () => ({ allowed: true }), judgeLiteral: () => undefined },
-    ...(ping === undefined ? {} : { ping }),
+    ping: ping ?? createPing().ping,
   });
   let isAsking = false;
   let isClosed = false;

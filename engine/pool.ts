@@ -10,6 +10,7 @@ import { extname } from "node:path";
 import { performance } from "node:perf_hooks";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
+import { startSystemPingService } from "../native/system-ping.ts";
 import { parseCanary } from "./canary.ts";
 import type { FromPool } from "./check.ts";
 import type { EngineOptions } from "./options.ts";
@@ -109,6 +110,8 @@ class ThreadPool implements Pool {
   readonly #tasks = new Set<Promise<void>>();
   readonly #silence = new SilenceWatch(performance.now());
   readonly #watch: NodeJS.Timeout;
+  /** Children are started by the main thread only; probers ask it for the system's ping where they have no socket for it. */
+  readonly #systemPing = startSystemPingService();
   #lastId = 0;
   #failedStarts = 0;
   #isClosing = false;
@@ -159,6 +162,7 @@ class ThreadPool implements Pool {
     if (this.#schedulerHasEnded) await Promise.race([Promise.allSettled(this.#tasks), late]);
     clearTimeout(timer);
     this.#control.close();
+    this.#systemPing.close();
     await this.#piscina.destroy();
   }
 

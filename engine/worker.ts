@@ -4,8 +4,10 @@ import { performance } from "node:perf_hooks";
 import { type MessagePort, parentPort, threadId } from "node:worker_threads";
 import type { EngineOptions } from "./options.ts";
 import { Prober } from "./prober.ts";
+import { createDomainExpiry, type DomainExpiry } from "./rdap/index.ts";
 import { type ProbeList, probes } from "./registry.ts";
 import { createConnectTimer } from "./transport/connect-time.ts";
+import { createPing } from "./transport/icmp.ts";
 import { createTransport } from "./transport/index.ts";
 import type { Transport } from "./transport/transport.ts";
 import { Vitals } from "./vitals.ts";
@@ -29,11 +31,19 @@ const TELL_STRAYS_EVERY_MS = 1_000;
 
 /** Piscina calls the export named `task`. */
 export function task(given: ProberTask): Promise<void> {
-  return serveProber(given, probes, createTransport(given.engine, { connectTime: createConnectTimer().connectTime }));
+  const native = { connectTime: createConnectTimer().connectTime, ping: createPing().ping };
+  const transport = createTransport(given.engine, native);
+  const domains = createDomainExpiry(transport, given.engine.rdapBootstrapUrl, () => Date.now());
+  return serveProber(given, probes, transport, domains).finally(domains.close);
 }
 
 /** A prober with probes of the caller's choice, for task files other than this one. */
-export function serveProber(given: ProberTask, among: ProbeList, transport: Transport): Promise<void> {
+export function serveProber(
+  given: ProberTask,
+  among: ProbeList,
+  transport: Transport,
+  domains?: DomainExpiry,
+): Promise<void> {
   const vitals = new Vitals(given.vitals);
   swallowStrays(given.prober);
   const prober = new Prober({
@@ -43,6 +53,7 @@ export function serveProber(given: ProberTask, among: ProbeList, transport: Tran
     now: () => performance.now(),
     wallNowMs: () => Date.now(),
     randomBytes: (sizeBytes) => randomFillSync(new Uint8Array(sizeBytes)),
+    domainExpiresAtMs: domains?.expiresAtMs,
     utilization: (since) => performance.eventLoopUtilization(since),
     beat: () => vitals.beat(),
     touch: (checkId) => vitals.touch(checkId),

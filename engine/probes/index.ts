@@ -2,4 +2,5 @@
 export { dns } from "./dns.ts";
 export { http } from "./http.ts";
 export { keyword } from "./keyword.ts";
+export { ping } from "./ping.ts";
 export { port } from "./port.ts";

@@ -3,7 +3,7 @@
  * next at once when one fails, else after RFC 8305's delay; the first that connects wins.
  */
 import { type ConnectAttempt, type ConnectSweep, openConnectSweep } from "../../native/connect-sweep.ts";
-import { faultOfAbort, NetworkFault } from "./fault.ts";
+import { NetworkFault, whenAborted } from "./fault.ts";
 import { ATTEMPT_DELAY_MS, ATTEMPT_LIMIT, endpointOf, connectTime as nodeConnectTime, ourOwnWay } from "./stream.ts";
 import type { Address, ConnectTime, DialContext, Transport } from "./transport.ts";
 
@@ -14,15 +14,8 @@ export interface ConnectTimer {
   close(): void;
 }
 
-/**
- * Asking a check for its signal makes one, which costs 6 µs; most connects are over before it could matter. So a connect listens for the
- * abort only when it has lasted about this long, ms, and hears of an earlier one then.
- */
-const LISTEN_AFTER_MS = 10;
-
 /** Native where that works on this machine; Node's own until it is known, and elsewhere. */
 export function createConnectTimer(): ConnectTimer {
-  const lasting = new LastingRaces();
   let sweep: ConnectSweep | null = null;
   let opening: Promise<"native" | "node"> | undefined;
   let isOpen = true;
@@ -47,12 +40,11 @@ export function createConnectTimer(): ConnectTimer {
         return nodeConnectTime(addresses, port, context);
       }
       return new Promise((resolve, reject) => {
-        new ConnectRace(native, lasting, addresses.slice(0, ATTEMPT_LIMIT), port, context, resolve, reject).start();
+        new ConnectRace(native, addresses.slice(0, ATTEMPT_LIMIT), port, context, resolve, reject).start();
       });
     },
     close() {
       isOpen = false;
-      lasting.close();
       sweep?.close();
       sweep = null;
     },
@@ -61,7 +53,6 @@ export function createConnectTimer(): ConnectTimer {
 
 class ConnectRace {
   readonly #sweep: ConnectSweep;
-  readonly #lasting: LastingRaces;
   readonly #addresses: readonly Address[];
   readonly #port: number;
   readonly #context: DialContext;
@@ -75,7 +66,6 @@ class ConnectRace {
 
   constructor(
     sweep: ConnectSweep,
-    lasting: LastingRaces,
     addresses: readonly Address[],
     port: number,
     context: DialContext,
@@ -83,7 +73,6 @@ class ConnectRace {
     reject: (error: unknown) => void,
   ) {
     this.#sweep = sweep;
-    this.#lasting = lasting;
     this.#addresses = addresses;
     this.#port = port;
     this.#context = context;
@@ -96,17 +85,10 @@ class ConnectRace {
       this.#reject(new NetworkFault("unresolved", "No address to connect to"));
       return;
     }
-    this.#lasting.add(this);
+    whenAborted(this.#context, (fault) => {
+      if (this.#end()) this.#reject(fault);
+    });
     this.#attempt();
-  }
-
-  listen(): void {
-    const { signal } = this.#context;
-    const onAbort = (): void => {
-      if (this.#end()) this.#reject(faultOfAbort(signal));
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
   }
 
   #attempt(): void {
@@ -153,35 +135,7 @@ class ConnectRace {
     if (this.#isOver) return false;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#lasting.delete(this);
     for (const attempt of this.#running) attempt.cancel();
     return true;
-  }
-}
-
-/** Races that do not listen for their abort yet: one timer for all, running while there are any. */
-class LastingRaces {
-  readonly #young = new Set<ConnectRace>();
-  #timer: NodeJS.Timeout | undefined;
-
-  add(race: ConnectRace): void {
-    this.#young.add(race);
-    this.#timer ??= setTimeout(() => this.#listenAll(), LISTEN_AFTER_MS);
-  }
-
-  delete(race: ConnectRace): void {
-    this.#young.delete(race);
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#young.clear();
-  }
-
-  #listenAll(): void {
-    this.#timer = undefined;
-    const races = [...this.#young];
-    this.#young.clear();
-    for (const race of races) race.listen();
   }
 }
