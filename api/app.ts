@@ -19,11 +19,14 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   const router = createRouter(routes);
   const addressOf = clientAddressOf(api.config.trustedProxies);
 
-  return async (request) => {
+  async function serve(request: ApiRequest): Promise<ApiResponse> {
+    const startedAt = performance.now();
     const found = router.find(request.method, request.path);
-    if (found.type === "unknown") return logged(api, request, null, null, errorResponse(refusal("notFound")));
-    if (found.type === "wrong-method") {
-      return logged(api, request, null, null, wrongMethod(request.method, found.routes));
+    if (found.type !== "route") {
+      const refused =
+        found.type === "unknown" ? errorResponse(refusal("notFound")) : wrongMethod(request.method, found.routes);
+      log(api, request, null, null, refused, startedAt);
+      return refused;
     }
     const { route } = found;
     const admission: Admission = { limitHeaders: null, counted: null };
@@ -32,15 +35,20 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const response = withHeaders(route, admission, await answer(api, route, call, admission));
     if (admission.counted !== null) {
       const { organizationId, keyId } = admission.counted;
-      api.state.counters.countEndpoint(
-        organizationId,
-        keyId,
-        `${route.method} ${route.path}`,
-        response.status >= 400,
-        nowMs,
-      );
+      const endpoint = `${route.method} ${route.path}`;
+      api.state.counters.countEndpoint(organizationId, keyId, endpoint, response.status >= 400, nowMs);
     }
-    return logged(api, request, route, admission, response);
+    log(api, request, route, admission, response, startedAt);
+    return response;
+  }
+
+  return async (request) => {
+    try {
+      return await serve(request);
+    } catch (error) {
+      api.log.error({ err: error }, "request failed");
+      return errorResponse(refusal("internal"));
+    }
   };
 }
 
@@ -85,21 +93,21 @@ function wrongMethod(method: string, routes: readonly Route[]): ApiResponse {
 }
 
 /** One line a request, at debug. The route's pattern stands for the path, which may hold a heartbeat's token. */
-function logged(
+function log(
   api: Api,
   request: ApiRequest,
   route: Route | null,
   admission: Admission | null,
   response: ApiResponse,
-): ApiResponse {
-  if (api.log.isLevelEnabled("debug")) {
-    const fields = {
-      method: request.method,
-      route: route?.path ?? null,
-      status: response.status,
-      keyId: admission?.counted?.keyId,
-    };
-    api.log.debug(fields, "request");
-  }
-  return response;
+  startedAt: number,
+): void {
+  if (!api.log.isLevelEnabled("debug")) return;
+  const fields = {
+    method: request.method.slice(0, 20),
+    route: route?.path ?? null,
+    status: response.status,
+    keyId: admission?.counted?.keyId,
+    ms: Math.round((performance.now() - startedAt) * 10) / 10,
+  };
+  api.log.debug(fields, "request");
 }

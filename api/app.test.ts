@@ -1,0 +1,246 @@
+/** Requests that no server let through yet: whatever a stranger sends, nothing ends in a 500 and every answer has a promised shape. */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAccess } from "./access.ts";
+import type { Api } from "./api.ts";
+import { createApp } from "./app.ts";
+import { routes } from "./endpoints/index.ts";
+import type { ApiRequest, Handle } from "./http.ts";
+import { createTargets } from "./monitors/targets.ts";
+import { documentText } from "./openapi.ts";
+import { fullPath } from "./router.ts";
+import { checkAgainstDocument, openWorld, type World } from "./testing/world.suite.ts";
+
+describe("the application", () => {
+  let world: World;
+  let handle: Handle;
+  const errors: unknown[] = [];
+  beforeAll(async () => {
+    world = await openWorld("node");
+    handle = createApp(apiOf(world), routes);
+    const bodies = [
+      { type: "http", name: "a", url: "https://a.test-site.org/" },
+      { type: "push", name: "b", period: 60 },
+    ];
+    for (const body of bodies) await world.send("POST", "/api/v1/servers", { body });
+  });
+  afterAll(() => world.close());
+
+  function apiOf({ controlPlane, state, results, clock }: World, more: Partial<Api> = {}): Api {
+    const { plans } = configOf();
+    return {
+      config: {
+        ...configOf(),
+        host: "127.0.0.1",
+        port: 0,
+        baseUrl: null,
+        docsUrl: null,
+        metricsToken: null,
+        trustedProxies: [],
+        httpServer: null,
+      },
+      controlPlane,
+      state,
+      results,
+      sealing: {
+        seal: (_, text) => text,
+        open: (_, text) => Buffer.from(text.split(":")[1] ?? "", "base64").toString(),
+      },
+      clock: { now: () => clock.nowMs },
+      log: {
+        debug() {},
+        info() {},
+        warn() {},
+        error: (fields) => void errors.push(fields),
+        isLevelEnabled: () => true,
+      },
+      version: "0.1.0",
+      health: { database: () => controlPlane.ping(), queue: () => state.ping() },
+      metrics: async () => "",
+      regions: async () => [],
+      storeCondition: () => null,
+      plans,
+      access: createAccess(controlPlane),
+      targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
+      uses: new Map(),
+      startedAtMs: clock.nowMs,
+      baseUrl: () => "http://127.0.0.1:1",
+      document: documentText(routes, () => ({ baseUrl: "http://127.0.0.1:1", version: "0.1.0" })),
+      ...more,
+    };
+  }
+
+  function configOf() {
+    const plan = {
+      requestsPerMinute: null,
+      requestsPerDay: null,
+      requestsPerMonth: null,
+      onDemandTestsPerMonth: null,
+      shortestIntervalS: 30,
+      shortestPeriodS: 60,
+      tunnelSlots: null,
+      regionTargeting: true,
+      apiAccess: true,
+    };
+    return { plans: { free: plan, starter: plan, pro: plan, business: plan }, allowNets: [], ownEndpoints: [] };
+  }
+
+  const request = (sent: Partial<ApiRequest>): ApiRequest => ({
+    method: "GET",
+    path: "/api/v1/servers",
+    query: "",
+    apiKey: world.key,
+    authorization: "",
+    projectId: String(world.projectId),
+    forwardedFor: "",
+    remoteAddress: "127.0.0.1",
+    body: null,
+    ...sent,
+  });
+
+  const word = fc.oneof(
+    fc.constantFrom(
+      "1",
+      "2",
+      "srv_1",
+      "srv_2",
+      "inc_1",
+      "0",
+      "-1",
+      "%",
+      "%ff",
+      "%00",
+      "..",
+      "__proto__",
+      "constructor",
+      "9".repeat(30),
+      "1e9",
+      "\u0000",
+    ),
+    fc.string({ maxLength: 8 }),
+  );
+  // No server lets a question mark through in a path.
+  const path = fc
+    .oneof(
+      fc
+        .constantFrom(...routes.map(fullPath))
+        .chain((pattern) => word.map((text) => pattern.replace(/\{\w+\}/g, text))),
+      fc.array(word, { maxLength: 5 }).map((words) => `/${words.join("/")}`),
+      fc.string(),
+    )
+    .map((text) => text.replaceAll("?", ""));
+  const parameter = fc.tuple(
+    fc.constantFrom(
+      "limit",
+      "offset",
+      "period",
+      "status",
+      "family",
+      "name",
+      "q",
+      "search",
+      "server_id",
+      "explain",
+      "ping",
+      "msg",
+      "active_only",
+    ),
+    fc.oneof(word, fc.constantFrom("24h", "1", "healthy", "up", "down", "uptime", "all", "paused", "")),
+  );
+  const query = fc.oneof(
+    fc.array(parameter, { maxLength: 4 }).map((all) => all.map((pair) => pair.join("=")).join("&")),
+    fc.string(),
+  );
+  const field = fc.constantFrom(
+    "name",
+    "type",
+    "url",
+    "active",
+    "interval",
+    "tags",
+    "period",
+    "note",
+    "protocol",
+    "host",
+    "__proto__",
+  );
+  const body = fc.oneof(
+    fc.constant(null),
+    fc.constant("too-large" as const),
+    fc.uint8Array({ maxLength: 40 }),
+    fc
+      .dictionary(
+        field,
+        fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom("http", "push", "vpn", "wireguard", 60, true)),
+      )
+      .map((object) => new TextEncoder().encode(JSON.stringify(object))),
+  );
+
+  it("answers anything without a 500", async () => {
+    const header = fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.string() });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("GET", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", "", "\u0000"),
+        path,
+        query,
+        body,
+        header,
+        header,
+        fc.string(),
+        async (method, path, query, body, apiKey, projectId, authorization) => {
+          const sent = { method, path, query, body, authorization };
+          // Every address has its own wrong keys, so that the throttle leaves something to see.
+          const remoteAddress =
+            apiKey === null ? "127.0.0.1" : `10.${Math.abs(hashOf(apiKey)) % 256}.${path.length % 256}.1`;
+          const response = await handle(
+            request({
+              ...sent,
+              remoteAddress,
+              ...(apiKey !== null && { apiKey }),
+              ...(projectId !== null && { projectId }),
+            }),
+          );
+          expect(response.status).toBeLessThan(500);
+          const isJson = response.headers[response.headers.indexOf("Content-Type") + 1] === "application/json";
+          if (!isJson || response.body === "" || path.includes("openapi")) return;
+          checkAgainstDocument(method, path, {
+            status: response.status,
+            headers: {},
+            text: response.body,
+            body: JSON.parse(response.body),
+          });
+        },
+      ),
+      { numRuns: 15_000 },
+    );
+    expect(errors).toEqual([]);
+  }, 60_000);
+
+  it("words its own failures without telling what they were", async () => {
+    const broken = createApp(
+      apiOf(world, { results: { ...world.results, ofProject: () => Promise.reject(new TypeError("secret")) } }),
+      routes,
+    );
+    const response = await broken(request({ path: "/api/v1/results" }));
+    expect(JSON.parse(response.body)).toEqual({ error: true, code: 500, message: "Internal server error" });
+    expect(response.headers).toContain("X-RateLimit-Limit");
+    expect(errors).toHaveLength(1);
+    const clockless = createApp(
+      apiOf(world, {
+        clock: {
+          now: () => {
+            throw new Error("no clock");
+          },
+        },
+      }),
+      routes,
+    );
+    expect((await clockless(request({}))).status).toBe(500);
+  });
+});
+
+function hashOf(text: string): number {
+  let value = 0;
+  for (let index = 0; index < text.length; index++) value = (value * 31 + text.charCodeAt(index)) | 0;
+  return value;
+}
