@@ -2,6 +2,18 @@
 import { Command } from "commander";
 import { runUptime } from "./uptime/uptime.ts";
 
+/** Options as commander hands them over. */
+interface UptimeWords {
+  readonly monitors: number;
+  readonly interval: number;
+  readonly seconds: number;
+  readonly warmUp: number;
+  readonly compared: number;
+  readonly failing: number;
+  readonly profile?: string;
+  readonly json?: boolean;
+}
+
 const program = new Command("bench").description("measures this machine; run it when nothing else runs");
 
 program
@@ -13,28 +25,18 @@ program
   .option("--warm-up <s>", "before it", Number, 10)
   .option("--compared <n>", "monitors whose every result is compared with the log", Number, 1_000)
   .option("--failing <per mille>", "share of answers that fail", Number, 10)
+  .option("--profile <dir>", "write a CPU profile of each thread there")
   .option("--json", "one line of JSON")
-  .action(
-    async (words: {
-      monitors: number;
-      interval: number;
-      seconds: number;
-      warmUp: number;
-      compared: number;
-      failing: number;
-      json?: boolean;
-    }) => {
-      const {
-        monitors,
-        interval: intervalS,
-        seconds,
-        warmUp: warmUpS,
-        compared,
-        failing: failingPerMille,
-        json = false,
-      } = words;
-      await runUptime({ monitors, intervalS, seconds, warmUpS, compared, failingPerMille, json });
-    },
-  );
+  .action(({ interval, failing, profile, json, ...rest }: UptimeWords) => {
+    const figures = runUptime({
+      ...rest,
+      intervalS: interval,
+      failingPerMille: failing,
+      warmUpS: rest.warmUp,
+      profileDir: profile ?? null,
+      json: json === true,
+    });
+    return figures.then(() => undefined);
+  });
 
 await program.parseAsync(process.argv);

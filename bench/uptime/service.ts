@@ -17,18 +17,17 @@ export interface ServiceUnderTest {
   stop(): Promise<void>;
 }
 
-/** @param allowNets what the guard opens · @param env further settings */
+/** @param allowNets what the guard opens · @param nodeArgs words for Node itself */
 export async function startServiceUnderTest(
   allowNets: string,
-  env: Readonly<Record<string, string>> = {},
+  nodeArgs: readonly string[] = [],
 ): Promise<ServiceUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
   const plans = join(folder, "plans.json");
   const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
   writeFileSync(plans, JSON.stringify({ business: { ...unlimited, shortestIntervalS: 1 } }));
-  const child = spawn(process.execPath, [SONDE, "up"], {
+  const child = spawn(process.execPath, [...nodeArgs, SONDE, "up"], {
     env: {
-      ...env,
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
       SONDE_PORT: "0",
       SONDE_DATA_DIR: join(folder, "data"),

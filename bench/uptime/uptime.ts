@@ -20,6 +20,8 @@ export interface UptimeBenchOptions {
   readonly compared: number;
   readonly failingPerMille: number;
   readonly json: boolean;
+  /** Folder for CPU profiles, one per thread; null: none are taken. */
+  readonly profileDir: string | null;
 }
 
 export interface UptimeFigures {
@@ -50,7 +52,8 @@ interface Target {
 
 export async function runUptime(options: UptimeBenchOptions): Promise<UptimeFigures> {
   const target = await startTarget(options.failingPerMille);
-  const service = await startServiceUnderTest(`127.0.0.1/32:${target.port}`);
+  const profiling = options.profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
+  const service = await startServiceUnderTest(`127.0.0.1/32:${target.port}`, profiling);
   try {
     say(options, `creating ${options.monitors} monitors through the API …`);
     const ids = await createMonitors(service.client, target.port, options);
