@@ -7,6 +7,7 @@ import type { CheckOutcome } from "../model/result.ts";
 import type { CheckRun, CheckSpec, FromProber, ToProber } from "./check.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Fitness, TICK_MS } from "./fitness.ts";
+import type { ProbeContext } from "./probe.ts";
 import { type AnyProbe, type ProbeList, probeOf } from "./registry.ts";
 import { type RunEnvironment, RunningCheck } from "./run.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -28,6 +29,7 @@ export interface ProberSurroundings {
   readonly now: () => number;
   readonly wallNowMs: () => number;
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
+  readonly domainExpiresAtMs?: ProbeContext["domainExpiresAtMs"];
   readonly utilization: (since?: EventLoopUtilization) => EventLoopUtilization;
   /** Proof of life, every TICK_MS. */
   readonly beat: () => void;
@@ -84,6 +86,7 @@ export class Prober {
       now: around.now,
       wallNowMs: around.wallNowMs,
       randomBytes: around.randomBytes,
+      domainExpiresAtMs: around.domainExpiresAtMs,
       touch: around.touch,
       done: (check, outcome) => this.#end(check, outcome),
     };
