@@ -12,7 +12,7 @@ import { fieldOf, readOptionalObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
-import { codePoints, hasNul } from "../monitors/common.ts";
+import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
 import { pathId } from "../route.ts";

@@ -5,7 +5,7 @@ import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
-import { codePoints } from "../monitors/common.ts";
+import { codePoints } from "../monitors/every-kind.ts";
 import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import type { KeyCall, Route } from "../route.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { settingsOf } from "../../engine/registry.ts";
 import { TUNNEL_PROTOCOLS, UPTIME_KINDS, type UptimeKind } from "../../model/kind.ts";
-import { commonFields, nameField } from "./common.ts";
+import { commonFields, nameField } from "./every-kind.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 

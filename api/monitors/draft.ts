@@ -7,8 +7,8 @@ import { refuseInterval, refusePeriod } from "../../model/schedule.ts";
 import type { JsonObject } from "../body.ts";
 import { fieldOf } from "../body.ts";
 import { ApiError, badRequest, fieldTooLong, forbidden, refusal } from "../errors.ts";
-import type { CommonFields } from "./common.ts";
-import { commonFields, hasNul, nameField, parsed, readCommon, readField } from "./common.ts";
+import type { CommonFields } from "./every-kind.ts";
+import { commonFields, hasNul, nameField, parsed, readCommon, readField } from "./every-kind.ts";
 import { refuseForeignFields, settingsFields } from "./fields.ts";
 import type { Target } from "./targets.ts";
 

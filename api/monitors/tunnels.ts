@@ -3,8 +3,8 @@ import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
 import type { JsonObject } from "../body.ts";
 import { fieldOf } from "../body.ts";
 import { type ApiError, badRequest, unprocessable } from "../errors.ts";
-import { nameField, parsed, readCommon } from "./common.ts";
 import { refuseLongFields } from "./draft.ts";
+import { nameField, parsed, readCommon } from "./every-kind.ts";
 import { TUNNEL_FIELDS } from "./fields.ts";
 
 /** Share links by their scheme (contract, POST /servers). */
