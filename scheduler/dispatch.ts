@@ -82,7 +82,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     lastCheckId += 1;
     entry.checkId = lastCheckId;
     running.set(lastCheckId, entry);
-    runs.push({ checkId: lastCheckId, specKey: entry.spec.key, dueAtMs, alone: false });
+    // Whole ms: lateness is read by people.
+    runs.push({ checkId: lastCheckId, specKey: entry.spec.key, dueAtMs: Math.round(dueAtMs), alone: false });
   }
 
   function deservesSecondLook(entry: Entry, outcome: CheckOutcome): boolean {
