@@ -18,8 +18,10 @@ import {
   quotedRequest,
 } from "../protocols/icmp/echo.ts";
 
-/** What becomes of one echo. At most one of these is called, once. */
+/** What becomes of one echo: of the last three at most one is called, once. */
 export interface EchoListener {
+  /** It has left this process; perhaps a while after it was handed in. */
+  onSent(): void;
   onReply(roundTripMs: number): void;
   onProblem(problem: IcmpProblem): void;
   /** It could not be sent: an errno error. */
@@ -215,6 +217,7 @@ class EchoFamily {
       const request = encodeEchoRequest(this.#family, { identifier: this.#identifier, sequence, token });
       echo.sentAt = performance.now();
       echo.sentAtNs = this.#socket.send(request, echo.ip);
+      echo.listener.onSent();
     } catch (error) {
       echo.sentAtNs = null;
       if (FULL_CODES.has(codeOf(error)) && now - echo.queuedAt < QUEUED_AT_MOST_MS) return false;

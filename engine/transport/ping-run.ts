@@ -36,7 +36,8 @@ export class PingRun {
   readonly #outstanding = new Set<ForgetEcho>();
   readonly #roundTripsMs: number[] = [];
   #sent = 0;
-  #lastSentAt = 0;
+  /** Monotonic ms; null until the last echo has left. */
+  #lastSentAt: number | null = null;
   #problem: IcmpProblem | null = null;
   #refusal: unknown = null;
   #sendTimer: NodeJS.Timeout | undefined;
@@ -72,13 +73,8 @@ export class PingRun {
 
   #sendNext(): void {
     this.#sent++;
-    this.#lastSentAt = performance.now();
-    if (this.#sent < this.#options.count) {
-      this.#sendTimer = setTimeout(() => this.#sendNext(), this.#options.spacingMs);
-    } else {
-      this.#endTimer = setTimeout(() => this.#finish(), this.#options.replyTimeoutMs);
-      this.#hurry();
-    }
+    const isLast = this.#sent === this.#options.count;
+    if (!isLast) this.#sendTimer = setTimeout(() => this.#sendNext(), this.#options.spacingMs);
     let forget: ForgetEcho | undefined;
     const settle = (): void => {
       if (forget !== undefined) this.#outstanding.delete(forget);
@@ -87,6 +83,9 @@ export class PingRun {
     let isSettled = false;
     try {
       forget = this.#sockets.send(this.#address.ip, this.#address.family, {
+        onSent: () => {
+          if (isLast) this.#startWaiting();
+        },
         onReply: (roundTripMs) => {
           isSettled = true;
           this.#heard(roundTripMs);
@@ -99,15 +98,34 @@ export class PingRun {
         },
         onRefused: (error) => {
           isSettled = true;
-          this.#refusal ??= error;
+          this.#refused(error, isLast);
           settle();
         },
       });
       if (!isSettled) this.#outstanding.add(forget);
     } catch (error) {
-      this.#refusal ??= error;
+      this.#refused(error, isLast);
       this.#finishIfAllSettled();
     }
+  }
+
+  /** Earlier echoes may still be answered. */
+  #refused(error: unknown, isLast: boolean): void {
+    this.#refusal ??= error;
+    if (isLast) this.#startWaiting();
+  }
+
+  /** The last echo has left, or never will. */
+  #startWaiting(): void {
+    this.#lastSentAt = performance.now();
+    this.#finishIn(this.#options.replyTimeoutMs);
+    this.#hurry();
+  }
+
+  /** After a stall Node runs timers before it reads sockets, so the end lets one read come first. */
+  #finishIn(ms: number): void {
+    clearTimeout(this.#endTimer);
+    this.#endTimer = setTimeout(() => setImmediate(() => this.#finish()), ms);
   }
 
   #heard(roundTripMs: number): void {
@@ -120,12 +138,10 @@ export class PingRun {
 
   /** After the last echo a host that has answered gets the stragglers' time only. */
   #hurry(): void {
-    if (this.#sent < this.#options.count || this.#roundTripsMs.length === 0) return;
+    if (this.#lastSentAt === null || this.#roundTripsMs.length === 0) return;
     const fairMs = Math.max(STRAGGLER_MS, STRAGGLER_ROUND_TRIPS * Math.max(...this.#roundTripsMs));
     if (fairMs >= this.#options.replyTimeoutMs) return;
-    clearTimeout(this.#endTimer);
-    const spentMs = performance.now() - this.#lastSentAt;
-    this.#endTimer = setTimeout(() => this.#finish(), Math.max(0, fairMs - spentMs));
+    this.#finishIn(Math.max(0, fairMs - (performance.now() - this.#lastSentAt)));
   }
 
   #finishIfAllSettled(): void {
