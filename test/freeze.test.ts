@@ -1,26 +1,15 @@
-/** A frozen checker (SIGSTOP) calls no healthy target down, and finds the dead ones again afterwards. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** A checker that is frozen (SIGSTOP) or starved calls no healthy target down, and finds the dead ones all the same. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
+import { type CheckerReport, startChecker, sum } from "./checker.ts";
 
-const CHECKER = new URL("./fixtures/frozen-checker.mjs", import.meta.url);
 const HEALTHY = 1_000;
 const DEAD = 10;
 const TIMEOUT_MS = 2_000;
 const FROZEN_MS = 5_000;
 const EVERY_MS = 1_000;
-
-interface Report {
-  readonly probers: number;
-  /** Spec keys. */
-  readonly inFlight: readonly number[];
-  /** By spec key, then by verdict. */
-  readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
-}
 
 const open: (() => void)[] = [];
 afterEach(() => {
@@ -45,41 +34,11 @@ async function listen(onSocket: (socket: Socket) => void): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-function startChecker(specs: readonly object[]) {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [fileURLToPath(CHECKER), JSON.stringify({ specs, everyMs: EVERY_MS })],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
-  open.push(() => child.kill("SIGKILL"));
-  let latest: Report = { probers: 0, inFlight: [], counts: {} };
-  let look = () => {};
-  if (child.stdout === null) throw new Error("the checker has no stdout");
-  createInterface(child.stdout).on("line", (line) => {
-    latest = JSON.parse(line);
-    look();
-  });
-  const until = (holds: (report: Report) => boolean) =>
-    new Promise<Report>((resolve) => {
-      look = () => {
-        if (holds(latest)) resolve(latest);
-      };
-      look();
-    });
-  return { child, until };
-}
+const healthy = Array.from({ length: HEALTHY }, (_, index) => index + 1);
+const dead = Array.from({ length: DEAD }, (_, index) => HEALTHY + index + 1);
 
-function sum(report: Report, keys: readonly number[]): Record<string, number> {
-  const total: Record<string, number> = {};
-  for (const key of keys) {
-    for (const [verdict, count] of Object.entries(report.counts[key] ?? {}))
-      total[verdict] = (total[verdict] ?? 0) + count;
-  }
-  return total;
-}
-
-test("frozen for 5 s with 1,000 healthy and 10 dead targets", { timeout: 90_000 }, async () => {
-  expect(existsSync(new URL("../dist/engine/pool.js", import.meta.url)), "run `npm run build` first").toBe(true);
+/** A checker with its targets in this process, which stays awake. */
+async function start() {
   // Answers after 0.1 to 0.9 s, so that a freeze meets checks in flight whose answers arrive while nobody reads.
   let asked = 0;
   const healthyPort = await listen((socket) => {
@@ -91,24 +50,30 @@ test("frozen for 5 s with 1,000 healthy and 10 dead targets", { timeout: 90_000 
     );
   });
   const deadPort = await listen(() => {});
-  const healthy = Array.from({ length: HEALTHY }, (_, index) => index + 1);
-  const dead = Array.from({ length: DEAD }, (_, index) => HEALTHY + index + 1);
   const spec = (key: number, port: number) => ({
     key,
-    kind: "http",
+    kind: "http" as const,
     settings: { url: `http://127.0.0.1:${port}/` },
     timeoutMs: TIMEOUT_MS,
   });
-  const { child, until } = startChecker([
-    ...dead.map((key) => spec(key, deadPort)),
-    ...healthy.map((key) => spec(key, healthyPort)),
-  ]);
-  const before = await until(
+  const checker = startChecker({
+    specs: [...dead.map((key) => spec(key, deadPort)), ...healthy.map((key) => spec(key, healthyPort))],
+    everyMs: EVERY_MS,
+    allowNets: ["127.0.0.0/8"],
+  });
+  open.push(checker.close);
+  await checker.until(
     (report) => (sum(report, healthy).ok ?? 0) >= 2 * HEALTHY && (sum(report, dead).timeout ?? 0) >= DEAD,
   );
-  expect(Object.keys(sum(before, healthy))).toEqual(["ok"]);
-  expect(Object.keys(sum(before, dead))).toEqual(["timeout"]);
+  return checker;
+}
 
+function calledDown(report: CheckerReport): string[] {
+  return Object.keys(sum(report, healthy)).filter((verdict) => verdict !== "ok" && verdict !== "unfit");
+}
+
+test("frozen for 5 s with 1,000 healthy and 10 dead targets", { timeout: 120_000 }, async () => {
+  const { child, until } = await start();
   // In the middle of a round: the dead have begun, because they come first in it, and some of the healthy are waited for.
   await until(({ inFlight }) => !dead.some((key) => inFlight.includes(key)));
   const begun = await until(
@@ -123,9 +88,20 @@ test("frozen for 5 s with 1,000 healthy and 10 dead targets", { timeout: 90_000 
     (report) =>
       (sum(report, healthy).ok ?? 0) >= 5 * HEALTHY && (sum(report, dead).timeout ?? 0) >= timeoutsBefore + 2 * DEAD,
   );
-  const verdicts = sum(after, healthy);
-  expect(Object.keys(verdicts).filter((verdict) => verdict !== "ok" && verdict !== "unfit")).toEqual([]);
+  expect(calledDown(after)).toEqual([]);
   // The dead were in flight, too: their silence during the freeze was not held against them.
   expect(sum(after, dead).unfit ?? 0).toBeGreaterThan(0);
   expect(after.probers).toBe(1);
+});
+
+test("with two busy loops beside it", { timeout: 120_000 }, async () => {
+  const { until } = await start();
+  for (let each = 0; each < 2; each++) {
+    const loop = spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" });
+    open.push(() => loop.kill("SIGKILL"));
+  }
+  const after = await until(
+    (report) => (sum(report, healthy).ok ?? 0) >= 6 * HEALTHY && (sum(report, dead).timeout ?? 0) >= 3 * DEAD,
+  );
+  expect(calledDown(after)).toEqual([]);
 });
