@@ -1,5 +1,6 @@
 /** Monitors: list, create, read, change, delete, history (contract "Monitors"). */
 import { formatId } from "../../model/ids.ts";
+import type { UptimeKind } from "../../model/kind.ts";
 import { ANY_LOCATION, isActive } from "../../model/monitor.ts";
 import { defaultIntervalS } from "../../model/schedule.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
@@ -7,12 +8,13 @@ import { formatIso } from "../../model/time.ts";
 import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
 import { viewActor } from "../actor.ts";
 import type { Api } from "../api.ts";
+import type { JsonObject } from "../body.ts";
 import { fieldOf, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
-import type { Draft, Expiry } from "../monitors/draft.ts";
+import type { Draft, Expiry, NewDraft } from "../monitors/draft.ts";
 import { draftOfChange, draftOfNew, expiryOfNew, isWebsite, refuseShort, targetOf } from "../monitors/draft.ts";
 import { DEFAULTS } from "../monitors/every-kind.ts";
 import { isUptimeKind } from "../monitors/fields.ts";
@@ -80,47 +82,24 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
 
 async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
-  const type = fieldOf(body, "type");
-  if (type === undefined ? hasTunnelField(body) : type === "vpn") refuseTunnel(body);
-  if (type === undefined) throw refusal(typeof fieldOf(body, "name") === "string" ? "typeInvalid" : "nameInvalid");
-  if (type === "group") throw refusal("typeGroup");
-  if (typeof type !== "string" || !isUptimeKind(type)) throw refusal("typeInvalid");
-
-  const draft = draftOfNew(type, body);
-  const target = targetOf(type, draft.settings);
+  const kind = kindOfNew(body);
+  const draft = draftOfNew(kind, body);
+  const target = targetOf(kind, draft.settings);
   if (target !== null) await api.targets.accept(target);
   if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
   refuseShort(draft, call.plan);
 
   const { monitors } = api.controlPlane;
   const host = target?.host ?? null;
-  const shared = isWebsite(type) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
-  const token = type === "push" ? newToken() : null;
-  const isPush = type === "push";
+  const shared = isWebsite(kind) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
+  const token = kind === "push" ? newToken() : null;
+  const heartbeatToken =
+    token === null ? null : { sealed: api.sealing.seal(TOKEN_PURPOSE, token), hash: hashToken(token) };
   const created = await monitors.create(
     {
-      projectId: call.project.id,
-      organizationId: call.project.organizationId,
-      name: draft.name,
-      kind: type,
-      settings: draft.settings,
-      intervalS: isPush ? Number(draft.settings.period) : (draft.intervalS ?? defaultIntervalS(call.plan)),
-      timeoutS: draft.timeoutS ?? DEFAULTS.timeoutS,
-      // Heartbeats have no retries: silence is down at once (open-points 6.1).
-      maxRetries: isPush ? 1 : (draft.maxRetries ?? DEFAULTS.maxRetries),
-      tags: draft.tags ?? [],
-      pauseReasons: draft.active === false ? ["user"] : [],
-      pausedAtMs: draft.active === false ? call.nowMs : null,
-      locations: [ANY_LOCATION],
-      disabledLocations: [],
-      notifyOnPartial: false,
-      host,
-      ...expiryOfNew(type, draft.settings, draft.expiry, shared),
-      graceS: isPush ? Number(draft.settings.grace) : null,
-      subscriptionId: null,
-      nowMs: call.nowMs,
-      heartbeatToken:
-        token === null ? null : { sealed: api.sealing.seal(TOKEN_PURPOSE, token), hash: hashToken(token) },
+      ...newMonitor(call, kind, draft, host),
+      ...expiryOfNew(kind, draft.settings, draft.expiry, shared),
+      heartbeatToken,
     },
     call.actor,
   );
@@ -129,6 +108,43 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const stored = await monitors.find(call.project.id, created.id);
   if (stored === undefined) throw refusal("serverNotFound");
   return ok(viewMonitor(stored, call.nowMs, token === null ? null : heartbeatUrl(api, token)));
+}
+
+/** @throws for tunnels, groups and what is no type at all */
+function kindOfNew(body: JsonObject): UptimeKind {
+  const type = fieldOf(body, "type");
+  if (type === undefined ? hasTunnelField(body) : type === "vpn") refuseTunnel(body);
+  if (type === undefined) throw refusal(typeof fieldOf(body, "name") === "string" ? "typeInvalid" : "nameInvalid");
+  if (type === "group") throw refusal("typeGroup");
+  if (typeof type !== "string" || !isUptimeKind(type)) throw refusal("typeInvalid");
+  return type;
+}
+
+/** Active or paused, from everywhere, with the defaults of its kind. */
+function newMonitor(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: string | null) {
+  const isPush = kind === "push";
+  const isPaused = draft.active === false;
+  return {
+    projectId: call.project.id,
+    organizationId: call.project.organizationId,
+    name: draft.name,
+    kind,
+    settings: draft.settings,
+    intervalS: isPush ? Number(draft.settings.period) : (draft.intervalS ?? defaultIntervalS(call.plan)),
+    timeoutS: draft.timeoutS ?? DEFAULTS.timeoutS,
+    // Heartbeats have no retries: silence is down at once (open-points 6.1).
+    maxRetries: isPush ? 1 : (draft.maxRetries ?? DEFAULTS.maxRetries),
+    tags: draft.tags ?? [],
+    pauseReasons: isPaused ? (["user"] as const) : [],
+    pausedAtMs: isPaused ? call.nowMs : null,
+    locations: [ANY_LOCATION],
+    disabledLocations: [],
+    notifyOnPartial: false,
+    host,
+    graceS: isPush ? Number(draft.settings.grace) : null,
+    subscriptionId: null,
+    nowMs: call.nowMs,
+  };
 }
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {

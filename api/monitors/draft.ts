@@ -49,6 +49,9 @@ export interface Draft extends CommonFields {
   readonly periodS?: number;
 }
 
+/** Of a new monitor: nothing is stored yet that could fill a gap. */
+export type NewDraft = Draft & { readonly name: string; readonly settings: Settings };
+
 /** @throws 413 naming a configuration field over its limit */
 export function refuseLongFields(body: JsonObject): void {
   for (const field of Object.keys(body)) {
@@ -60,10 +63,7 @@ export function refuseLongFields(body: JsonObject): void {
   }
 }
 
-export function draftOfNew(
-  kind: UptimeKind,
-  body: JsonObject,
-): Draft & { readonly name: string; readonly settings: Settings } {
+export function draftOfNew(kind: UptimeKind, body: JsonObject): NewDraft {
   const name = parsed(nameField, fieldOf(body, "name"), "Missing or invalid name");
   const common = commonOf(kind, body);
   return { ...common, name, ...readSettings(kind, settingsFields(kind, body), {}) };
