@@ -36,6 +36,8 @@ describe("what ping prints", () => {
     ["From 10.9.0.1 icmp_seq=2 Time to live exceeded", "host-unreachable"],
     ["From 10.9.0.1 icmp_seq=2 Packet filtered", "host-unreachable"],
     ["From fd09::1: icmp_seq=1 Destination unreachable: No route", "network-unreachable"],
+    ["From fd09::1 icmp_seq=1 Destination unreachable: Address unreachable", "host-unreachable"],
+    ["From fd09::1 icmp_seq=1 Destination unreachable: Administratively prohibited", "host-unreachable"],
     ["ping: connect: Network is unreachable", "network-unreachable"],
     ["ping: sendmsg: No route to host", "host-unreachable"],
     ["ping: socket: Operation not permitted", "not-permitted"],

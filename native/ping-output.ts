@@ -21,7 +21,7 @@ const REPLY = /\b(?:icmp_)?seq=(\d{1,5}) .*\btime([=<])(\d{1,9}(?:\.\d{1,6})?) ?
 const SUMMARY = /^(\d{1,9}) packets transmitted\b/;
 /** `From 192.0.2.1 icmp_seq=1 Destination Host Unreachable`; iputils also words codes it has no name for this way. */
 const UNREACHABLE =
-  /\bDestination (?:Host|Port|Protocol) (?:Unreachable|Prohibited)|\bTime (?:to live )?exceeded|\bPacket filtered/i;
+  /\bDestination (?:Host|Port|Protocol) (?:Unreachable|Prohibited)|\bDestination unreachable: (?!No route)|\bTime (?:to live )?exceeded|\bPacket filtered/i;
 const NETWORK_UNREACHABLE =
   /\bDestination Net(?:work)? (?:Unreachable|Prohibited)|Network is unreachable|unreachable: No route/i;
 const NOT_PERMITTED = /Operation not permitted|Permission denied|are you root|missing cap_net_raw/i;

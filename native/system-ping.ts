@@ -190,6 +190,11 @@ export function openSystemPing(): SystemPing {
   let heard: (() => void) | undefined;
   let nextId = 1;
   const post = (message: ToService): void => channel.postMessage(message);
+  /** Whoever waits for an answer keeps the event loop alive, nobody else. */
+  const settle = (id: number): void => {
+    waiting.delete(id);
+    if (waiting.size === 0) channel.unref();
+  };
 
   channel.onmessage = ({ data }: { data: unknown }) => {
     const message = data as ToService | FromService;
@@ -214,14 +219,15 @@ export function openSystemPing(): SystemPing {
       return new Promise((resolve, reject) => {
         const id = nextId++;
         const onAbort = (): void => {
-          waiting.delete(id);
+          settle(id);
           post({ to: "service", type: "cancel", asker, id });
           reject(signal.reason);
         };
         if (signal.aborted) return reject(signal.reason);
         signal.addEventListener("abort", onAbort, { once: true });
+        if (waiting.size === 0) channel.ref();
         waiting.set(id, (answer) => {
-          waiting.delete(id);
+          settle(id);
           signal.removeEventListener("abort", onAbort);
           resolve(answer);
         });
