@@ -255,8 +255,11 @@ class ThreadPool implements Pool {
     const lifeMs = performance.now() - prober.startedAtMs;
     const wasReady = prober.isReady;
     prober.settleReady(error ?? new Error("a prober ended before it was ready"));
-    if (this.#probers.has(prober.id))
-      this.#down(prober, prober.terminatedFor ?? (error === null ? "it ended" : error.message));
+    if (this.#probers.has(prober.id)) {
+      if (error !== null || prober.terminatedFor !== null)
+        this.#down(prober, prober.terminatedFor ?? error?.message ?? "");
+      else this.#remove(prober);
+    }
     if (this.#isClosing || error === null) return;
     if (!wasReady && ++this.#failedStarts >= FAILED_STARTS) {
       this.#options.onFatal(new Error("no prober can be started", { cause: error }));
@@ -273,9 +276,14 @@ class ThreadPool implements Pool {
     );
   }
 
-  #down(prober: ProberThread, reason: string): void {
+  /** It was told to stop, or is forgotten. */
+  #remove(prober: ProberThread): void {
     this.#probers.delete(prober.id);
     this.#silence.remove(prober.id);
+  }
+
+  #down(prober: ProberThread, reason: string): void {
+    this.#remove(prober);
     if (!prober.isReady || this.#isClosing) return;
     this.#options.log.error({ prober: prober.id, reason }, "a prober is down");
     this.#post({ type: "prober-down", prober: prober.id, reason, suspect: prober.vitals.suspect || null });
