@@ -18,7 +18,7 @@ const KEPT = {
   "better-sqlite3": (name) => !/^(deps|src|binding\.gyp)$/.test(name),
   "better-sqlite3/build": (name) => name === "Release",
   "better-sqlite3/build/Release": (name) => name === "better_sqlite3.node",
-  koffi: (name) => !/^(src|vendor|doc|CHANGELOG\.md)$/.test(name),
+  koffi: (name) => !/^(vendor|doc|CHANGELOG\.md)$/.test(name),
 };
 
 let freedBytes = 0;

@@ -19,6 +19,8 @@ export interface ServiceSettings {
   readonly args?: readonly string[];
   /** Another Node, or words before the script (`setpriv …`). */
   readonly command?: readonly string[];
+  /** The built command line; ours when absent. */
+  readonly script?: string;
 }
 
 export interface RunningService {
@@ -71,7 +73,7 @@ export async function runSonde(
   const dataDir = settings.dataDir ?? join(temporaryFolder(), "data");
   const port = settings.port ?? (await freePort());
   const [command = process.execPath, ...before] = settings.command ?? [process.execPath];
-  const child = spawn(command, [...before, SONDE, ...(settings.args ?? ["up"])], {
+  const child = spawn(command, [...before, settings.script ?? SONDE, ...(settings.args ?? ["up"])], {
     env: {
       PATH: process.env.PATH ?? "",
       HOME: dataDir,
