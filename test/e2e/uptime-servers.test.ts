@@ -1,0 +1,28 @@
+/** The end-to-end suite on real servers: PostgreSQL and Redis from Debian's packages, with the embedded ClickHouse. */
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { isMissing, withServer } from "../servers/missing.ts";
+import { startPostgres } from "../servers/postgres.ts";
+import { startRedis } from "../servers/redis.ts";
+import { temporaryFolder } from "../service.ts";
+import { uptimeSuite } from "./uptime.suite.ts";
+
+const postgres = await startPostgres();
+const redis = await startRedis();
+afterAll(async () => {
+  if (!isMissing(postgres)) await postgres.stop();
+  if (!isMissing(redis)) await redis.stop();
+});
+
+withServer("uptime monitoring on PostgreSQL", postgres, ({ createDatabase }) =>
+  withServer("uptime monitoring on Redis", redis, ({ url }) =>
+    uptimeSuite("PostgreSQL and Redis", async () => {
+      const keyFile = join(temporaryFolder(), "sealing.key");
+      writeFileSync(keyFile, randomBytes(32));
+      const { url: database } = await createDatabase();
+      return { env: { SONDE_DATABASE_URL: database, SONDE_REDIS_URL: url, SONDE_SEALING_KEY_FILE: keyFile } };
+    }),
+  ),
+);
