@@ -9,6 +9,7 @@ interface Scene {
   readonly dispatch: Dispatch;
   readonly runs: CheckRun[];
   readonly forgotten: number[];
+  readonly obsolete: Entry[];
   readonly ended: { readonly entry: Entry; readonly outcome: CheckOutcome; readonly attempt: number }[];
 }
 
@@ -16,6 +17,7 @@ function scene(wasHealthy = true): Scene {
   const runs: CheckRun[] = [];
   const forgotten: number[] = [];
   const ended: Scene["ended"] = [];
+  const obsolete: Entry[] = [];
   const dispatch = createDispatch({
     probers: {
       define: (_specs: readonly CheckSpec[]) => {},
@@ -26,8 +28,9 @@ function scene(wasHealthy = true): Scene {
     nowMs: () => 5_000,
     wasHealthy: () => wasHealthy,
     onOutcome: (entry, outcome, attempt) => ended.push({ entry, outcome, attempt }),
+    onObsolete: (entry) => obsolete.push(entry),
   });
-  return { dispatch, runs, forgotten, ended };
+  return { dispatch, runs, forgotten, ended, obsolete };
 }
 
 function last(runs: readonly CheckRun[]): number {
@@ -89,6 +92,16 @@ describe("createDispatch", () => {
     dispatch.take([outcomeOf(last(runs))]);
     expect(ended).toHaveLength(0);
     expect(dispatch.running).toBe(0);
+  });
+
+  it("does not take an outcome for what the monitor is now when it was changed while it ran", () => {
+    const { dispatch, runs, ended, obsolete } = scene();
+    const entry = entryOf(1);
+    dispatch.begin(entry, 0);
+    dispatch.flush();
+    entry.spec = { key: 2, kind: "http", settings: {}, timeoutMs: 10_000 };
+    dispatch.take([outcomeOf(last(runs))]);
+    expect([ended.length, obsolete.length, entry.state]).toEqual([0, 1, "idle"]);
   });
 
   it("forgets a spec only after the runs that may name it", () => {

@@ -41,6 +41,14 @@ export interface DispatchOptions {
   readonly wasHealthy: (entry: Entry) => boolean;
   /** The final outcome of an entry's turn. */
   readonly onOutcome: (entry: Entry, outcome: CheckOutcome, attempt: number) => void;
+  /** The monitor was changed while it ran: the outcome says nothing about what it is now. */
+  readonly onObsolete: (entry: Entry) => void;
+}
+
+/** A run that has no outcome yet. */
+interface Flight {
+  readonly entry: Entry;
+  readonly specKey: number;
 }
 
 export interface Dispatch {
@@ -61,7 +69,7 @@ export interface Dispatch {
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { probers, nowMs, onOutcome } = options;
-  const running = new Map<number, Entry>();
+  const running = new Map<number, Flight>();
   /** Failures that wait for their second look, oldest first, with the outcome that counts if none is possible. */
   const secondLooks: Entry[] = [];
   let secondLooksRunning = 0;
@@ -81,7 +89,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (entry.spec === null) throw new Error(`monitor ${entry.monitor.id} has nothing to run`);
     lastCheckId += 1;
     entry.checkId = lastCheckId;
-    running.set(lastCheckId, entry);
+    running.set(lastCheckId, { entry, specKey: entry.spec.key });
     // Whole ms: lateness is read by people.
     runs.push({ checkId: lastCheckId, specKey: entry.spec.key, dueAtMs: Math.round(dueAtMs), alone: false });
   }
@@ -111,13 +119,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
   }
 
-  function finish(entry: Entry, outcome: CheckOutcome): void {
+  function finish({ entry, specKey }: Flight, outcome: CheckOutcome): void {
     const isGone = entry.state === "gone";
     if (entry.attempt > 1) secondLooksRunning -= 1;
     entry.checkId = 0;
     if (!isGone) entry.state = "idle";
     admission.release(entry);
-    if (!isGone) onOutcome(entry, outcome, entry.attempt);
+    if (isGone) return;
+    if (entry.spec?.key === specKey) onOutcome(entry, outcome, entry.attempt);
+    else options.onObsolete(entry);
   }
 
   return {
@@ -146,12 +156,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     },
     take(outcomes) {
       for (const outcome of outcomes) {
-        const entry = running.get(outcome.checkId);
+        const flight = running.get(outcome.checkId);
         // Applied once: an outcome that was taken before, or belongs to an earlier life, names nothing.
-        if (entry === undefined) continue;
+        if (flight === undefined) continue;
         running.delete(outcome.checkId);
-        if (deservesSecondLook(entry, outcome)) secondLooks.push(entry);
-        else finish(entry, outcome);
+        if (deservesSecondLook(flight.entry, outcome)) secondLooks.push(flight.entry);
+        else finish(flight, outcome);
       }
     },
     hold: (isHeld) => admission.hold(isHeld),

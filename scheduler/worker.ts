@@ -90,7 +90,7 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
     clocks: SYSTEM_CLOCKS,
     log,
     onSuspicion: () => watch?.ask(),
-    onOutcome: (entry, outcome) => metrics.count(entry.monitor.kind, outcome),
+    onOutcome: (taken, outcome) => metrics.count(taken.monitor.kind, outcome),
   });
   loop = running;
   watch = watchCanaries({ canaries: await findCanaries(engine), engine, onReport: (said) => running.canary(said) });

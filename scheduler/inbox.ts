@@ -1,0 +1,54 @@
+/** Inbox: heartbeat calls that the API wrote down before it answered `ok`, taken out in order, each recorded once. */
+import type { CheckOutcome } from "../model/result.ts";
+import type { ControlPlane, InboxRow } from "../store/sql/control-plane.ts";
+import type { Entry } from "./entry.ts";
+import { callOutcome, patienceMs } from "./heartbeats.ts";
+import { HEARTBEAT_LOCATION, type Taken } from "./ledger.ts";
+
+/** Rows of one look. */
+const LOOK_ROWS = 1_000;
+
+export interface InboxOptions {
+  readonly controlPlane: Pick<ControlPlane, "heartbeats" | "monitors">;
+  readonly nowMs: () => number;
+  readonly entryOf: (monitorId: number) => Entry | undefined;
+  readonly nextCheckId: () => number;
+  /** Judges and writes the outcome. */
+  readonly record: (taken: Taken, outcome: CheckOutcome) => void;
+  /** The heartbeat's next deadline. */
+  readonly expect: (entry: Entry, deadlineAtMs: number) => void;
+  /** A call to a monitor that is gone. */
+  readonly discard: (inboxId: number) => void;
+}
+
+/** @returns what takes out the calls that wait */
+export function createInbox(options: InboxOptions): () => Promise<void> {
+  const { controlPlane, record } = options;
+  /** Taken, and still in the table until the sink's transaction removes them. */
+  const taken = new Set<number>();
+
+  async function take(call: InboxRow): Promise<void> {
+    const outcome = callOutcome(call, options.nextCheckId());
+    const entry = options.entryOf(call.monitorId);
+    if (entry !== undefined) {
+      record({ monitor: entry.monitor, location: entry.location, attempt: 1, inboxId: call.id }, outcome);
+      options.expect(entry, Math.max(options.nowMs(), call.atMs + patienceMs(entry.monitor)));
+      return;
+    }
+    // Paused between the call and now: what was answered `ok` is recorded all the same.
+    const found = await controlPlane.monitors.recall(call.monitorId);
+    if (found === undefined) options.discard(call.id);
+    else record({ monitor: found.monitor, location: HEARTBEAT_LOCATION, attempt: 1, inboxId: call.id }, outcome);
+  }
+
+  return async () => {
+    const calls = await controlPlane.heartbeats.inbox(LOOK_ROWS);
+    const waiting = new Set(calls.map((call) => call.id));
+    for (const id of taken) if (!waiting.has(id)) taken.delete(id);
+    for (const call of calls) {
+      if (taken.has(call.id)) continue;
+      taken.add(call.id);
+      await take(call);
+    }
+  };
+}
