@@ -3,28 +3,31 @@ import { dirname, posix } from "node:path";
 import { isTest, parse, sources, text } from "./sources.mjs";
 
 const DECODER = /^(decode|parse)[A-Z]/;
+const PROPERTY = /\bfc\.(property|asyncProperty)\b|\.prop\(/;
 
 export function unfuzzedDecoders() {
-  const all = sources().filter((path) => path.endsWith(".ts"));
-  const tests = all.filter((path) => path.endsWith(".test.ts") && usesProperties(path));
-  const proven = new Set(tests.flatMap((path) => [...reach(path)]));
-  return all
-    .filter((path) => !isTest(path) && !proven.has(path))
-    .flatMap((path) =>
-      exportedDecoders(path).map((name) => `${path} exports ${name}: no property test beside it reaches it`),
+  const paths = sources().filter((path) => path.endsWith(".ts"));
+  return decodersWithoutProperties(new Map(paths.map((path) => [path, text(path)])));
+}
+
+/** @param texts sources by path */
+export function decodersWithoutProperties(texts) {
+  const modules = new Map([...texts].map(([path, source]) => [path, parse(source).module]));
+  const tests = [...texts.keys()].filter((path) => path.endsWith(".test.ts") && PROPERTY.test(texts.get(path)));
+  const proven = new Set(tests.flatMap((path) => [...reach(path, modules)]));
+  return [...modules]
+    .filter(([path]) => !isTest(path) && !proven.has(path))
+    .flatMap(([path, module]) =>
+      exportedDecoders(module).map((name) => `${path} exports ${name}: no property test beside it reaches it`),
     );
 }
 
-function usesProperties(path) {
-  return /\bfc\.(property|asyncProperty)\b|\.prop\(/.test(text(path));
-}
-
 /** A test proves what it imports from its own folder, and what that imports from there. */
-function reach(test) {
+function reach(test, modules) {
   const reached = new Set();
   const queue = [test];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    for (const next of imports(path)) {
+    for (const next of imports(path, modules.get(path))) {
       if (dirname(next) !== dirname(test) || reached.has(next)) continue;
       reached.add(next);
       queue.push(next);
@@ -33,15 +36,15 @@ function reach(test) {
   return reached;
 }
 
-function imports(path) {
-  return parse(text(path))
-    .module.body.filter((node) => node.source?.value.startsWith("."))
+function imports(path, module) {
+  return (module?.body ?? [])
+    .filter((node) => node.source?.value.startsWith("."))
     .map((node) => posix.join(dirname(path), node.source.value));
 }
 
-function exportedDecoders(path) {
-  return parse(text(path))
-    .module.body.filter((node) => node.type === "ExportDeclaration")
+function exportedDecoders(module) {
+  return module.body
+    .filter((node) => node.type === "ExportDeclaration")
     .flatMap(({ declaration }) =>
       declaration.type === "VariableDeclaration"
         ? declaration.declarations.map((one) => one.id.value)

@@ -12,8 +12,15 @@ const PURE = {
     "engine/canary.ts",
     "engine/network-trust.ts",
     "engine/transport/",
+    "engine/web/guarded-fetch.ts",
   ],
-  scheduler: ["scheduler/worker.ts", "scheduler/clock.ts", "scheduler/loop.ts", "scheduler/sink.ts"],
+  scheduler: [
+    "scheduler/worker.ts",
+    "scheduler/clock.ts",
+    "scheduler/handle.ts",
+    "scheduler/loop.ts",
+    "scheduler/sink.ts",
+  ],
 };
 /** Within an edge, still pure: addresses and their judging. */
 const PURE_AGAIN = [

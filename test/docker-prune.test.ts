@@ -1,0 +1,66 @@
+/** What the image leaves out of node_modules is nothing that is needed: the pruned native packages load and work. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const PRUNE = join(ROOT, "docker/prune.mjs");
+/** Native packages and what they load themselves. */
+const PACKAGES = ["uWebSockets.js", "better-sqlite3", "bindings", "file-uri-to-path", "koffi", "@koromix"];
+
+// Beside node_modules, so that the copies can be hard links: 300 MB otherwise.
+const cache = join(ROOT, "node_modules/.cache/sonde");
+mkdirSync(cache, { recursive: true });
+const folder = mkdtempSync(join(cache, "prune-"));
+const pruned = join(folder, "node_modules");
+let said = "";
+
+beforeAll(() => {
+  mkdirSync(pruned);
+  for (const name of PACKAGES) execFileSync("cp", ["-al", join(ROOT, "node_modules", name), join(pruned, name)]);
+  said = execFileSync(process.execPath, [PRUNE, pruned], { encoding: "utf8" });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function runHere(script: string): string {
+  return execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: folder,
+    encoding: "utf8",
+  }).trim();
+}
+
+it("keeps one of uWebSockets.js's binaries and frees what the others take", () => {
+  const binaries = readdirSync(join(pruned, "uWebSockets.js")).filter((name) => name.endsWith(".node"));
+  expect(binaries).toEqual([`uws_linux_${process.arch}_${process.versions.modules}.node`]);
+  expect(Number(/pruned (\d+) MiB/.exec(said)?.[1])).toBeGreaterThan(200);
+});
+
+it("better-sqlite3 still opens a database", () => {
+  const script =
+    'import Database from "better-sqlite3"; console.log(new Database(":memory:").prepare("select 6 * 7").pluck().get());';
+  expect(runHere(script)).toBe("42");
+});
+
+it("koffi still calls the C library", () => {
+  const script = 'import koffi from "koffi"; console.log(koffi.load("libc.so.6").func("int abs(int)")(-42));';
+  expect(runHere(script)).toBe("42");
+});
+
+it("uWebSockets.js still loads, or is refused by the C library alone", () => {
+  const script =
+    'const said = await import("uWebSockets.js").then((uws) => typeof uws.default.App, (error) => error.message); console.log(said);';
+  // Its binary for newer Nodes needs glibc 2.38; the service falls back to node:http then.
+  expect(runHere(script)).toMatch(/^function$|GLIBC_/);
+});
+
+it("says so when its list is out of date, or nothing was named", () => {
+  rmSync(join(pruned, "koffi"), { recursive: true });
+  const attempt =
+    (...words: string[]) =>
+    () =>
+      execFileSync(process.execPath, [PRUNE, ...words], { stdio: "pipe" });
+  expect(attempt(pruned)).toThrow(/koffi is not there: the list in docker\/prune\.mjs is out of date/);
+  expect(attempt()).toThrow(/say which node_modules/);
+});

@@ -1,0 +1,139 @@
+/** The guard rails themselves: each rule of `npm run verify` that is ours refuses what it is there to refuse. */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const { impuritiesOf } = (await import(new URL("../scripts/verify/pure.mjs", import.meta.url).href)) as {
+  impuritiesOf(path: string, source: string): string[];
+};
+const { decodersWithoutProperties } = (await import(new URL("../scripts/verify/fuzzed.mjs", import.meta.url).href)) as {
+  decodersWithoutProperties(texts: ReadonlyMap<string, string>): string[];
+};
+
+describe("import rules", () => {
+  const tree = mkdtempSync(join(tmpdir(), "sonde-imports-"));
+  afterAll(() => rmSync(tree, { recursive: true, force: true }));
+
+  /** Files of a small house, and the rules that its imports break. */
+  async function broken(files: Readonly<Record<string, string>>): Promise<string[]> {
+    const house = mkdtempSync(join(tree, "house-"));
+    for (const name of ["piscina", "better-sqlite3", "koffi"]) {
+      const folder = join(house, "node_modules", name);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ name, main: "index.js" }));
+      writeFileSync(join(folder, "index.js"), "");
+    }
+    writeFileSync(
+      join(house, "package.json"),
+      JSON.stringify({ dependencies: { piscina: "*", "better-sqlite3": "*", koffi: "*" } }),
+    );
+    cpSync(join(ROOT, ".dependency-cruiser.cjs"), join(house, ".dependency-cruiser.cjs"));
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(house, path)), { recursive: true });
+      writeFileSync(join(house, path), text);
+    }
+    const words = ["--config", ".dependency-cruiser.cjs", "--output-type", "json", "."];
+    const cruise = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+    const stdout = await new Promise<string>((resolve) => {
+      execFile(process.execPath, [cruise, ...words], { cwd: house, maxBuffer: 1 << 26 }, (_error, out) => resolve(out));
+    });
+    const report = JSON.parse(stdout) as { summary: { violations: { rule: { name: string } }[] } };
+    return [...new Set(report.summary.violations.map(({ rule }) => rule.name))].sort();
+  }
+  const leaf = "export const a = 1;\n";
+  const uses = (...paths: string[]): string =>
+    paths.map((path, i) => `import * as x${i} from "${path}";\nexport const y${i} = x${i};\n`).join("");
+
+  it("passes a house in order", async () => {
+    const files = {
+      "model/a.ts": leaf,
+      "store/sql/a.ts": uses("../../model/a.ts", "better-sqlite3"),
+      "engine/pool.ts": uses("../model/a.ts", "piscina"),
+      "engine/registry.ts": leaf,
+      "api/a.ts": uses("../store/sql/a.ts", "../engine/registry.ts"),
+      "main.ts": uses("./api/a.ts", "./engine/pool.ts"),
+      "cli/commands/up.ts": uses("../../main.ts"),
+    };
+    expect(await broken(files)).toEqual([]);
+  });
+
+  it.each<[rule: string, Record<string, string>]>([
+    ["room-model", { "store/a.ts": leaf, "model/a.ts": uses("../store/a.ts") }],
+    ["room-store", { "engine/run.ts": leaf, "store/new-folder/a.ts": uses("../../engine/run.ts") }],
+    ["room-api", { "engine/run.ts": leaf, "api/a.ts": uses("../engine/run.ts") }],
+    [
+      "room-scheduler",
+      { "api/a.ts": leaf, "scheduler/a.ts": `import type { a } from "../api/a.ts";\nexport type B = a;\n` },
+    ],
+    ["main-is-wiring", { "main.ts": leaf, "cli/commands/monitors.ts": uses("../../main.ts") }],
+    ["config-is-handed-in", { "config.ts": leaf, "engine/a.ts": uses("../config.ts") }],
+    ["only-there-piscina", { "engine/prober.ts": uses("piscina") }],
+    ["only-there-better-sqlite3", { "scheduler/a.ts": uses("better-sqlite3") }],
+    ["only-there-koffi", { "engine/transport/a.ts": uses("koffi") }],
+    ["processes-from-named-files", { "engine/a.ts": uses("node:child_process") }],
+    ["probes-stand-alone", { "engine/probes/a.ts": leaf, "engine/probes/b.ts": uses("./a.ts") }],
+    ["pure-imports-model", { "model/a.ts": uses("node:fs") }],
+    ["pure-imports-protocols", { "engine/protocols/x/a.ts": uses("node:dgram") }],
+    ["nothing-imports-tests", { "test/a.ts": leaf, "engine/a.ts": uses("../test/a.ts") }],
+    ["no-cycle", { "store/a.ts": uses("./b.ts"), "store/b.ts": uses("./a.ts") }],
+    ["not-resolvable", { "store/a.ts": uses("./gone.ts") }],
+  ])("%s", async (rule, files) => {
+    expect(await broken(files)).toContain(rule);
+  });
+});
+
+describe("pure code", () => {
+  it.each([
+    ["model/a.ts", "export const a = () => Date.now();"],
+    ["model/a.ts", "export const a = (now = Date.now) => now();"],
+    ["model/a.ts", "export const a = () => new Date();"],
+    ["engine/protocols/x/a.ts", "export const a = () => Math.random();"],
+    ["engine/protocols/x/a.ts", 'import { randomBytes } from "node:crypto"; export const a = randomBytes;'],
+    ["engine/protocols/x/a.ts", 'import { connect } from "node:net"; export const a = connect;'],
+    ["scheduler/wheel.ts", "setTimeout(() => {}, 1);"],
+    ["scheduler/some-new-file.ts", "export const a = performance.now();"],
+    ["engine/transport/ip.ts", "globalThis.setTimeout(() => {}, 1);"],
+    ["engine/worker.ts", "export const a = process.env.HOME;"],
+  ])("refuses in %s: %s", (path, source) => {
+    expect(impuritiesOf(path, source)).toHaveLength(1);
+  });
+
+  it.each([
+    ["model/a.ts", "export const a = (nowMs: number) => new Date(nowMs); // Date.now()"],
+    ["model/a.ts", "export const a = (clock: { setTimeout(): void }, setTimeout: () => void) => setTimeout();"],
+    ["engine/worker.ts", "export const a = Date.now();"],
+    ["engine/protocols/x/a.ts", 'import { isIP } from "node:net"; export const a = isIP;'],
+    ["config.ts", "export const a = process.env.HOME;"],
+  ])("lets pass in %s: %s", (path, source) => {
+    expect(impuritiesOf(path, source)).toEqual([]);
+  });
+
+  it("says the line", () => {
+    expect(impuritiesOf("model/a.ts", "// äöü\n\nconst a = 1;\nMath.random();\n")).toEqual([
+      "model/a.ts:4 uses Math.random: take it as an argument",
+    ]);
+  });
+});
+
+describe("decoders are fuzzed", () => {
+  const decoder = "export function decodeThing(bytes: Uint8Array) { return bytes; }";
+  const property = 'import { decodeThing } from "./thing.ts"; fc.property(fc.uint8Array(), decodeThing);';
+
+  it("wants a property test beside a decoder", () => {
+    const found = (files: Record<string, string>) => decodersWithoutProperties(new Map(Object.entries(files)));
+    expect(found({ "engine/protocols/x/thing.ts": decoder })).toHaveLength(1);
+    expect(found({ "engine/protocols/x/thing.ts": "export const parseThing = (text: string) => text;" })).toHaveLength(
+      1,
+    );
+    const plain = property.replace("fc.property", "expect");
+    expect(found({ "engine/protocols/x/thing.ts": decoder, "engine/protocols/x/thing.test.ts": plain })).toHaveLength(
+      1,
+    );
+    expect(found({ "engine/protocols/x/thing.ts": decoder, "engine/protocols/y/a.test.ts": property })).toHaveLength(1);
+    expect(found({ "engine/protocols/x/thing.ts": decoder, "engine/protocols/x/thing.test.ts": property })).toEqual([]);
+  });
+});
