@@ -54,10 +54,16 @@ export class Answer implements ResponseListener {
     return true;
   }
 
-  /** Waits for what is still being decoded. */
-  async finish(): Promise<void> {
+  /** Ends the search; what it returns waits for what is still being decoded. */
+  finish(): Promise<void> | undefined {
+    if (this.#decoder !== null) return this.#finishDecoding(this.#decoder);
+    this.#search?.end();
+    return undefined;
+  }
+
+  async #finishDecoding(decoder: Decoder): Promise<void> {
     try {
-      await this.#decoder?.end(this.#wireBytes >= BODY_LIMIT_BYTES);
+      await decoder.end(this.#wireBytes >= BODY_LIMIT_BYTES);
     } catch (error) {
       throw new NetworkFault("protocol-error", "The compressed body cannot be read", { cause: error });
     }

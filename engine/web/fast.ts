@@ -4,7 +4,7 @@ import { TLSSocket } from "node:tls";
 import type { Hop } from "../protocols/http/hop.ts";
 import { type Missing, type ResponseListener, ResponseReader } from "../protocols/http/response.ts";
 import { HttpSyntaxError } from "../protocols/http/syntax-error.ts";
-import { faultOfAbort, NetworkFault } from "../transport/fault.ts";
+import { NetworkFault } from "../transport/fault.ts";
 import type { DialContext } from "../transport/transport.ts";
 
 const MISSING: Readonly<Record<Missing, string>> = {
@@ -25,11 +25,11 @@ export function exchangeFast(
   return new Promise((resolve, reject) => {
     const reader = new ResponseReader(listener);
     let heard = false;
+    let settled = false;
 
     function settle(error?: unknown): void {
-      socket.off("data", onData);
-      socket.off("end", onEnd);
-      socket.off("close", onClose);
+      // The listeners stay: a flag costs less than taking them off.
+      settled = true;
       if (error === undefined) resolve();
       else reject(error);
       discard(socket);
@@ -39,6 +39,7 @@ export function exchangeFast(
         heard = true;
         context.answered();
       }
+      if (settled) return;
       try {
         if (reader.push(bytes)) settle();
       } catch (error) {
@@ -46,11 +47,13 @@ export function exchangeFast(
       }
     }
     function onEnd(): void {
+      if (settled) return;
       const missing = reader.end();
       settle(missing === null ? undefined : new NetworkFault("closed", MISSING[missing]));
     }
     function onClose(): void {
-      settle(context.signal.aborted ? faultOfAbort(context.signal) : new NetworkFault("closed", MISSING.answer));
+      if (settled) return;
+      settle(socket.errored ?? new NetworkFault("closed", MISSING.answer));
     }
 
     if (socket.destroyed) return onClose();
@@ -64,11 +67,13 @@ export function exchangeFast(
   });
 }
 
-/** By reset where that can be: it leaves no TIME_WAIT on either side. Node cannot reset through TLS. */
-function discard(socket: Socket): void {
-  if (socket.destroyed) return;
-  if (socket instanceof TLSSocket) socket.destroy();
-  else socket.resetAndDestroy();
+/**
+ * By reset where that can be: it leaves no TIME_WAIT on either side. Node cannot reset through TLS.
+ * The mark is what resetAndDestroy() sets (lib/net.js), but that first waits for a shutdown, which a reset undoes anyway.
+ */
+function discard(socket: Socket & { resetAndClosing?: boolean }): void {
+  if (!(socket instanceof TLSSocket)) socket.resetAndClosing = true;
+  socket.destroy();
 }
 
 function notHttp(error: HttpSyntaxError): NetworkFault {

@@ -51,6 +51,21 @@ async function check(path: WebPath, body: Record<string, unknown>, expireWhen?: 
   return { ...outcome, peerAnswered: rig.peerAnswered, hosts: rig.hosts, phases: rig.phases };
 }
 
+describe("the fast path", () => {
+  it("closes by reset, which leaves no TIME_WAIT", async () => {
+    let tell: (error: NodeJS.ErrnoException) => void = () => {};
+    const ended = new Promise<NodeJS.ErrnoException>((resolve) => {
+      tell = resolve;
+    });
+    const { port } = await raw((socket) => {
+      socket.on("error", tell);
+      socket.write(page("hello"));
+    });
+    expect((await check("fast", { url: `http://web.rig:${port}/` })).verdict).toBe("ok");
+    expect((await ended).code).toBe("ECONNRESET");
+  });
+});
+
 describe.each(["fast", "full"] as const)("website check, %s path", (path) => {
   describe("answers", () => {
     it("passes on an accepted status, with the time it took", async () => {

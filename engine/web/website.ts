@@ -8,6 +8,7 @@
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { CertificateState } from "../../model/status.ts";
+import type { Verdict } from "../../model/verdict.ts";
 import { classify } from "../classify.ts";
 import type { Outcome, ProbeContext } from "../probe.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
@@ -39,28 +40,31 @@ interface Journey {
 
 export async function checkWebsite(plan: WebPlan, context: ProbeContext, path: WebPath = "fast"): Promise<Outcome> {
   const journey: Journey = { plan, context, path, startedAt: 0, redirects: 0, certificate: null };
-  const outcome = await travel(journey).catch((error: unknown) => outcomeOfFault(error, journey));
-  const domainExpiresAtMs = plan.wantsDomainExpiry ? (context.domainExpiresAtMs?.(plan.first.host) ?? null) : null;
-  return { ...outcome, certificate: journey.certificate, domainExpiresAtMs };
+  try {
+    const answer = await visit(plan.first, journey);
+    return answer.location === null ? judge(answer, journey) : await follow(answer, journey);
+  } catch (error) {
+    return outcomeOfFault(error, journey);
+  }
 }
 
-async function travel(journey: Journey): Promise<Outcome> {
+async function follow(first: Answer, journey: Journey): Promise<Outcome> {
+  // Each hop's sockets listen to the check's signal.
+  setMaxListeners(0, journey.context.signal);
   const visited: string[] = [];
   let hop = journey.plan.first;
-  for (;;) {
-    const answer = await visit(hop, journey);
-    const location = answer.location;
-    if (location === null) return judge(answer, journey);
-    if (journey.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`);
+  let answer = first;
+  for (let location = answer.location; location !== null; location = answer.location) {
+    if (journey.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`, journey);
     const next = redirectedHop(hop, location, ACCEPT_ENCODING);
-    if (next === undefined) return rejected("Redirected to an address that is not http or https", location);
-    // Each hop's sockets listen to the check's signal.
-    if (journey.redirects === 0) setMaxListeners(0, journey.context.signal);
+    if (next === undefined) return rejected("Redirected to an address that is not http or https", journey, location);
     visited.push(hop.url.href);
-    if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`);
+    if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`, journey);
     journey.redirects++;
     hop = next;
+    answer = await visit(hop, journey);
   }
+  return judge(answer, journey);
 }
 
 async function visit(hop: Hop, journey: Journey): Promise<Answer> {
@@ -83,7 +87,8 @@ async function visit(hop: Hop, journey: Journey): Promise<Answer> {
       socket = await context.transport.connectTcp(addresses, hop.port, context);
     }
     await (path === "fast" ? exchangeFast : exchangeFull)(socket, hop, answer, context);
-    await answer.finish();
+    const decoding = answer.finish();
+    if (decoding !== undefined) await decoding;
     return answer;
   } catch (error) {
     throw journey.redirects === 0 ? error : afterRedirect(error, hop);
@@ -92,18 +97,43 @@ async function visit(hop: Hop, journey: Journey): Promise<Answer> {
   }
 }
 
-function judge(answer: Answer, { plan, context, startedAt }: Journey): Outcome {
+function judge(answer: Answer, journey: Journey): Outcome {
+  const { plan, context, startedAt } = journey;
   if (!answer.accepted) {
-    return rejected(`Answered with status ${answer.status}, accepted is ${plan.acceptedItems.join(", ")}`);
+    return rejected(`Answered with status ${answer.status}, accepted is ${plan.acceptedItems.join(", ")}`, journey);
   }
   if (plan.keyword !== null && answer.found === plan.inverted) {
-    return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer");
+    return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer", journey);
   }
-  return { verdict: "ok", latencyMs: context.now() - startedAt };
+  return {
+    verdict: "ok",
+    latencyMs: context.now() - startedAt,
+    certificate: journey.certificate,
+    domainExpiresAtMs: domainExpiryFor(journey),
+  };
 }
 
-function rejected(message: string, peer?: string): Outcome {
-  return { verdict: "rejected", message, ...(peer === undefined ? {} : { peer }) };
+function rejected(message: string, journey: Journey, peer?: string): Outcome {
+  return failed("rejected", { message, peer }, journey);
+}
+
+function failed(
+  verdict: Verdict,
+  { message, peer, hint }: { message: string; peer?: string | undefined; hint?: string | undefined },
+  journey: Journey,
+): Outcome {
+  return {
+    verdict,
+    message,
+    certificate: journey.certificate,
+    domainExpiresAtMs: domainExpiryFor(journey),
+    ...(peer === undefined ? {} : { peer }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function domainExpiryFor({ plan, context }: Journey): number | null {
+  return plan.wantsDomainExpiry ? (context.domainExpiresAtMs?.(plan.first.host) ?? null) : null;
 }
 
 /** Says which hop it was, because the address is not the monitor's own. */
@@ -119,8 +149,7 @@ function afterRedirect(error: unknown, hop: Hop): unknown {
 }
 
 /** A fault after the handshake still tells of the certificate; any other goes to the runner as it is. */
-function outcomeOfFault(error: unknown, { certificate }: Journey): Outcome {
-  if (!(error instanceof NetworkFault) || certificate === null) throw error;
-  const { verdict, message, peer, hint } = error;
-  return { verdict, message, ...(peer === undefined ? {} : { peer }), ...(hint === undefined ? {} : { hint }) };
+function outcomeOfFault(error: unknown, journey: Journey): Outcome {
+  if (!(error instanceof NetworkFault) || journey.certificate === null) throw error;
+  return failed(error.verdict, error, journey);
 }

@@ -1,0 +1,96 @@
+/**
+ * A prober in this thread with everything a check passes on its way: MessagePort, runner, deadlines, guard, probe. What its process
+ * uses of the CPU is what its checks cost, both ends of the port included.
+ */
+import { performance } from "node:perf_hooks";
+import { MessageChannel } from "node:worker_threads";
+import type { CheckSpec, FromProber, ToProber } from "../../engine/check.ts";
+import { Prober } from "../../engine/prober.ts";
+import { probes } from "../../engine/registry.ts";
+import type { Transport } from "../../engine/transport/transport.ts";
+
+/** Runs sent in one message, as dispatch does. */
+const RUNS_PER_MESSAGE = 32;
+
+export interface Burst {
+  readonly checks: number;
+  /** Checks that did not pass; a figure with any is worth nothing. */
+  readonly failed: number;
+  readonly wallS: number;
+  /** CPU time of this process. */
+  readonly cpuS: number;
+}
+
+export interface ProberRig {
+  /** Keeps so many in flight until all have ended. */
+  burst(specKey: number, checks: number, inFlight: number): Promise<Burst>;
+  close(): Promise<void>;
+}
+
+export function openProberRig(transport: Transport, specs: readonly CheckSpec[]): ProberRig {
+  const { port1, port2 } = new MessageChannel();
+  const prober = new Prober({
+    port: port1,
+    probes,
+    transport,
+    now: () => performance.now(),
+    wallNowMs: () => Date.now(),
+    randomBytes: (sizeBytes) => new Uint8Array(sizeBytes),
+    utilization: (since) => performance.eventLoopUtilization(since),
+    beat: () => {},
+    touch: () => {},
+  });
+  const send = (message: ToProber): void => port2.postMessage(message);
+  send({ type: "define", specs });
+
+  function runAll(specKey: number, checks: number, inFlight: number): Promise<number> {
+    let sent = 0;
+    let ended = 0;
+    let failed = 0;
+    const more = (count: number): void => {
+      const dueAtMs = Date.now();
+      const size = Math.min(count, checks - sent);
+      const runs = Array.from({ length: size }, () => ({ checkId: ++sent, specKey, dueAtMs, alone: false }));
+      if (size > 0) send({ type: "run", runs });
+    };
+    return new Promise((resolve) => {
+      port2.removeAllListeners("message");
+      port2.on("message", (message: FromProber) => {
+        if (message.type !== "results") return;
+        ended += message.outcomes.length;
+        for (const { verdict } of message.outcomes) if (verdict !== "ok") failed++;
+        if (ended === checks) resolve(failed);
+        else more(message.outcomes.length);
+      });
+      for (let filled = 0; filled < inFlight; filled += RUNS_PER_MESSAGE) {
+        more(Math.min(RUNS_PER_MESSAGE, inFlight - filled));
+      }
+    });
+  }
+
+  return {
+    burst: (specKey, checks, inFlight) => measure(checks, () => runAll(specKey, checks, inFlight)),
+    async close() {
+      send({ type: "stop" });
+      await prober.stopped;
+      port2.close();
+    },
+  };
+}
+
+/** @param work does so many checks and says how many failed */
+export async function measure(checks: number, work: () => Promise<number>): Promise<Burst> {
+  const before = process.cpuUsage();
+  const startedAt = performance.now();
+  const failed = await work();
+  const wallS = (performance.now() - startedAt) / 1_000;
+  const used = process.cpuUsage(before);
+  return { checks, failed, wallS, cpuS: (used.user + used.system) / 1e6 };
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
