@@ -7,8 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type ClickHouseClient, type ClickHouseSettings, createClient } from "@clickhouse/client";
 import type { Logger } from "pino";
 import { readError, writeError } from "./clickhouse-errors.ts";
-import { countMonitorSql, monitorRowsSql, projectRowsSql, type RowsSql } from "./queries.ts";
-import { type ResultStore, ResultStoreError, type StoredResult } from "./result-store.ts";
+import { type Attempts, countMonitorSql, type MonitorQuery, monitorRowsSql, projectRowsSql } from "./queries.ts";
+import { type MonitorResults, type ResultStore, ResultStoreError, type StoredResult } from "./result-store.ts";
 import { type RawRow, storedResultOf } from "./row.ts";
 import { COLUMN_NAMES, capSystemLogs, dropExpiredDays, migrate, type SchemaRunner } from "./schema.ts";
 
@@ -81,12 +81,20 @@ export function openResultStore({ url, log, insertTimeoutMs = INSERT_TIMEOUT_MS 
     }
   }
 
-  /** Pages are cut in time as well: most reads end in the last day, which needs no look into the ring. */
-  async function storedRows({ today, whole }: RowsSql, limit: number): Promise<StoredResult[]> {
-    const newest = today === undefined ? [] : await rows<RawRow>(today);
-    const found =
-      today !== undefined && (whole === undefined || newest.length >= limit) ? newest : await rows<RawRow>(whole ?? "");
+  async function firstFull(attempts: Attempts, limit: number): Promise<StoredResult[]> {
+    let found: RawRow[] = [];
+    for (const sql of attempts) {
+      found = await rows<RawRow>(sql);
+      if (found.length >= limit) break;
+    }
     return found.map(storedResultOf);
+  }
+
+  async function countsOf(query: MonitorQuery): Promise<Omit<MonitorResults, "rows">> {
+    const [counts] = await rows<Record<"total" | "in_period" | "healthy", string | number>>(
+      countMonitorSql(database, query),
+    );
+    return { total: Number(counts?.total), inPeriod: Number(counts?.in_period), healthy: Number(counts?.healthy) };
   }
 
   return {
@@ -100,25 +108,23 @@ export function openResultStore({ url, log, insertTimeoutMs = INSERT_TIMEOUT_MS 
     },
     async ofMonitor(query) {
       await schema.ensureForRead();
-      const [found, counts] = await Promise.all([
-        storedRows(monitorRowsSql(database, query), query.limit),
-        rows<{ total: string | number; in_period: string | number; healthy: string | number }>(
-          countMonitorSql(database, query),
-        ),
-      ]);
-      const { total, in_period, healthy } = counts[0] ?? { total: 0, in_period: 0, healthy: 0 };
+      const found = await firstFull(monitorRowsSql(database, query), query.limit);
+      const isAll = query.offset === 0 && query.status === null && found.length < query.limit;
+      if (isAll)
+        return {
+          rows: found,
+          total: found.length,
+          inPeriod: found.length,
+          healthy: found.filter(({ status }) => status === "healthy").length,
+        };
+      const counts = await countsOf(query);
       // Rows may arrive between the two reads.
       const seen = found.length === 0 ? 0 : query.offset + found.length;
-      return {
-        rows: found,
-        total: Math.max(Number(total), seen),
-        inPeriod: Number(in_period),
-        healthy: Number(healthy),
-      };
+      return { ...counts, rows: found, total: Math.max(counts.total, seen) };
     },
     async ofProject(query) {
       await schema.ensureForRead();
-      return storedRows(projectRowsSql(database, query), query.limit);
+      return firstFull(projectRowsSql(database, query), query.limit);
     },
     async ping() {
       const answer = await Promise.race([

@@ -12,11 +12,14 @@ import { columnsOf, READ_COLUMNS } from "./row.ts";
 export type MonitorQuery = Parameters<ResultStore["ofMonitor"]>[0];
 export type ProjectQuery = Parameters<ResultStore["ofProject"]>[0];
 
-/** Newest first: `today` may be enough when it fills the page; undefined when it never is, or when it is all there is. */
-export interface RowsSql {
-  readonly today: string | undefined;
-  readonly whole: string | undefined;
-}
+/**
+ * The same page from windows that reach ever further back: the first that fills it is the answer, the last always is. A busy project's
+ * newest rows are minutes old, and rows of the last day need no look into the ring.
+ */
+export type Attempts = readonly string[];
+
+/** The first window of a project's page, ms. */
+const PROJECT_FIRST_MS = 30 * 60_000;
 
 const NEWEST_FIRST = "ORDER BY tested_at DESC, id DESC";
 
@@ -26,11 +29,13 @@ interface Scope {
   readonly status: RowStatus | null;
 }
 
-export function monitorRowsSql(database: string, query: MonitorQuery): RowsSql {
+export function monitorRowsSql(database: string, query: MonitorQuery): Attempts {
+  const window = windowOf(query);
+  const select = `SELECT ${columnsOf(query.details)} FROM`;
   const page = `${NEWEST_FIRST} LIMIT ${whole(query.limit)} OFFSET ${whole(query.offset)}`;
-  const sql = rowsSql(database, monitorScope(query), windowOf(query), columnsOf(query.details), page);
-  // A later page counts from the start of the whole period.
-  return query.offset > 0 && sql.whole !== undefined ? { today: undefined, whole: sql.whole } : sql;
+  const scope = monitorScope(query);
+  const today = `${select} ${database}.results WHERE ${conditions(scope)} AND ${window.today} ${page}`;
+  return window.hasOlder ? [today, `${select} ${union(database, scope, window)} ${page}`] : [today];
 }
 
 export function countMonitorSql(database: string, query: MonitorQuery): string {
@@ -43,7 +48,8 @@ export function countMonitorSql(database: string, query: MonitorQuery): string {
   return `SELECT ${total} AS total, count() AS in_period, countIf(status = 'healthy') AS healthy FROM ${source}`;
 }
 
-export function projectRowsSql(database: string, query: ProjectQuery): RowsSql {
+export function projectRowsSql(database: string, query: ProjectQuery): Attempts {
+  const window = windowOf(query);
   const hidden =
     query.withoutMonitorIds.length === 0
       ? ""
@@ -52,24 +58,19 @@ export function projectRowsSql(database: string, query: ProjectQuery): RowsSql {
     owner: `project_id = ${whole(query.projectId)}${hidden}`,
     status: query.onlyDown ? "down" : null,
   };
-  return rowsSql(
-    database,
-    scope,
-    windowOf(query),
-    columnsOf(query.details),
-    `${NEWEST_FIRST} LIMIT ${whole(query.limit)}`,
-  );
+  const select = `SELECT ${columnsOf(query.details)} FROM`;
+  const page = `${NEWEST_FIRST} LIMIT ${whole(query.limit)}`;
+  const since = (condition: string) =>
+    `${select} ${database}.results WHERE ${conditions(scope)} AND ${condition} ${page}`;
+  const attempts = [since(window.today)];
+  if (PERIOD_MS[query.period] > PROJECT_FIRST_MS)
+    attempts.unshift(since(`tested_at >= ${moment(query.nowMs - PROJECT_FIRST_MS)}`));
+  if (window.hasOlder) attempts.push(`${select} ${union(database, scope, window)} ${page}`);
+  return attempts;
 }
 
 function monitorScope({ projectId, monitorId, status }: MonitorQuery): Scope {
   return { owner: `project_id = ${whole(projectId)} AND monitor_id = ${whole(monitorId)}`, status };
-}
-
-function rowsSql(database: string, scope: Scope, window: Window, columns: string, page: string): RowsSql {
-  return {
-    today: `SELECT ${columns} FROM ${database}.results WHERE ${conditions(scope)} AND ${window.today} ${page}`,
-    whole: window.hasOlder ? `SELECT ${columns} FROM ${union(database, scope, window)} ${page}` : undefined,
-  };
 }
 
 function conditions({ owner, status }: Scope): string {

