@@ -1,5 +1,6 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { Command } from "commander";
+import { type PeersOptions, runPeers } from "./peers/peers.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
 /** Options as commander hands them over. */
@@ -38,5 +39,13 @@ program
     });
     return figures.then(() => undefined);
   });
+
+program
+  .command("peers")
+  .description("Cloudprober, Gatus and blackbox_exporter on the same target (built with Go the first time, minutes)")
+  .option("--targets <n>", "targets checked every second", Number, 3_000)
+  .option("--seconds <s>", "length of each measurement", Number, 20)
+  .option("--in-flight <n>", "requests at once to blackbox_exporter", Number, 200)
+  .action((words: PeersOptions) => runPeers(words));
 
 await program.parseAsync(process.argv);

@@ -2,14 +2,15 @@
  * The whole product end to end: monitors created through the API, checked on schedule, judged and stored; every verdict compared with
  * the target's own log. `npm run bench -- uptime --monitors 5000 --interval 1`
  */
-import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import type { Client } from "../../cli/client.ts";
 import { conditions } from "../parts/conditions.ts";
 import { type TreeUse, useOf } from "../process-tree.ts";
 import { type Comparison, compare, type LoggedAnswer, percentile, type RecordedResult } from "./compare.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "./service.ts";
-import type { FromTarget, ToTarget } from "./target.ts";
+import { startTarget, type TargetProcess } from "./target-process.ts";
+
+/** Answers of the target that come late. */
+const SLOW_PER_MILLE = 20;
 
 export interface UptimeBenchOptions {
   readonly monitors: number;
@@ -44,14 +45,8 @@ export interface UptimeFigures {
   readonly silentMonitors: number;
 }
 
-interface Target {
-  readonly port: number;
-  log(): Promise<Float64Array>;
-  close(): void;
-}
-
 export async function runUptime(options: UptimeBenchOptions): Promise<UptimeFigures> {
-  const target = await startTarget(options.failingPerMille);
+  const target = await startTarget(options.failingPerMille, SLOW_PER_MILLE);
   const profiling = options.profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
   const service = await startServiceUnderTest(`127.0.0.1/32:${target.port}`, profiling);
   try {
@@ -68,30 +63,6 @@ export async function runUptime(options: UptimeBenchOptions): Promise<UptimeFigu
     await service.stop();
     target.close();
   }
-}
-
-function startTarget(failingPerMille: number): Promise<Target> {
-  const child = fork(fileURLToPath(new URL("./target.js", import.meta.url)), [String(failingPerMille)], {
-    serialization: "advanced",
-  });
-  const tell = (message: ToTarget): void => void child.send(message);
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("message", (message: FromTarget) => {
-      if (message.type !== "listening") return reject(new Error("the target speaks out of turn"));
-      resolve({
-        port: message.port,
-        log: () =>
-          new Promise((resolveLog) => {
-            child.once("message", (answer: FromTarget) => {
-              if (answer.type === "log") resolveLog(answer.entries);
-            });
-            tell({ type: "log" });
-          }),
-        close: () => tell({ type: "close" }),
-      });
-    });
-  });
 }
 
 /** Requests at once while creating. */
@@ -172,7 +143,7 @@ async function metrics(url: string): Promise<{ checks: number; skipped: number; 
 
 async function evaluate(
   client: Client,
-  target: Target,
+  target: TargetProcess,
   ids: readonly string[],
   options: UptimeBenchOptions,
   window: Window,

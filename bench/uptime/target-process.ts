@@ -1,0 +1,32 @@
+/** The target (target.ts) as a process of its own, from its parent's side. */
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { FromTarget, ToTarget } from "./target.ts";
+
+export interface TargetProcess {
+  readonly port: number;
+  /** Four numbers an answer: monitor, received and answered (Unix ms), status. */
+  log(): Promise<Float64Array>;
+  close(): void;
+}
+
+/** @param failingPerMille answers that are 500 · @param slowPerMille answers that come late */
+export function startTarget(failingPerMille: number, slowPerMille: number): Promise<TargetProcess> {
+  const shares = [String(failingPerMille), String(slowPerMille)];
+  const child = fork(fileURLToPath(new URL("./target.js", import.meta.url)), shares, { serialization: "advanced" });
+  const tell = (message: ToTarget): void => void child.send(message);
+  const log = (): Promise<Float64Array> =>
+    new Promise((resolve) => {
+      child.once("message", (message: FromTarget) => {
+        if (message.type === "log") resolve(message.entries);
+      });
+      tell({ type: "log" });
+    });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("message", (message: FromTarget) => {
+      if (message.type !== "listening") return reject(new Error("the target speaks out of turn"));
+      resolve({ port: message.port, log, close: () => tell({ type: "close" }) });
+    });
+  });
+}
