@@ -1,10 +1,11 @@
 /** One question and one answer over UDP: a connected socket of its own, so only its peer is heard, from a random port. */
 import { createSocket, type Socket } from "node:dgram";
-import { DeadlinePassed, faultOfAbort, NetworkFault } from "./fault.ts";
+import { type Abortable, DeadlinePassed, NetworkFault, whenAborted } from "./fault.ts";
 import type { Address, UdpOptions } from "./transport.ts";
 
 export interface ExchangeOptions extends UdpOptions {
-  readonly signal?: AbortSignal;
+  /** The check it ends with. */
+  readonly context?: Abortable;
   /** Ends it as a time-out whatever is still to be sent. */
   readonly giveUpAfterMs?: number;
 }
@@ -21,8 +22,6 @@ export function exchangeDatagram<Reply>(
   options: ExchangeOptions,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const { signal } = options;
-    if (signal?.aborted === true) return reject(faultOfAbort(signal));
     const socket = openSocket(address);
     const timers: NodeJS.Timeout[] = [];
     let strays = 0;
@@ -32,15 +31,11 @@ export function exchangeDatagram<Reply>(
       if (!isOpen) return false;
       isOpen = false;
       for (const timer of timers) clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
       socket.close();
       return true;
     }
     function fail(error: unknown): void {
       if (close()) reject(error);
-    }
-    function onAbort(): void {
-      if (signal !== undefined) fail(faultOfAbort(signal));
     }
     function send(): void {
       socket.send(datagram, (error) => {
@@ -64,7 +59,8 @@ export function exchangeDatagram<Reply>(
         fail(error);
       }
     });
-    signal?.addEventListener("abort", onAbort);
+    if (options.context !== undefined) whenAborted(options.context, fail);
+    if (!isOpen) return;
     socket.connect(port, address.ip, () => {
       if (!isOpen) return;
       send();

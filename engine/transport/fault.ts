@@ -37,6 +37,24 @@ export function faultOfAbort(signal: AbortSignal): Error {
   return reason instanceof NetworkFault ? reason : new DeadlinePassed();
 }
 
+/** The part of a check's context that tells of its end. */
+export interface Abortable {
+  readonly signal: AbortSignal;
+  readonly onAbort?: ((listener: (fault: Error) => void) => void) | undefined;
+}
+
+/** Calls once when the check is aborted, at once when it has been. Listeners are never taken off: they go with the check. */
+export function whenAborted(context: Abortable, listener: (fault: Error) => void): void {
+  const { onAbort } = context;
+  if (onAbort !== undefined) {
+    onAbort(listener);
+    return;
+  }
+  const { signal } = context;
+  if (signal.aborted) listener(faultOfAbort(signal));
+  else signal.addEventListener("abort", () => listener(faultOfAbort(signal)), { once: true });
+}
+
 /** The check's deadline passed; classify() words it by the phase in which it happened. */
 export class DeadlinePassed extends Error {
   override readonly name = "DeadlinePassed";

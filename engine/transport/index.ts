@@ -2,7 +2,7 @@
 import type { EngineOptions } from "../options.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { exchangeDatagram } from "./datagram.ts";
-import { faultOfAbort, NetworkFault } from "./fault.ts";
+import { NetworkFault, whenAborted } from "./fault.ts";
 import { createGuard, type Guard, isDocumentationName } from "./guard.ts";
 import { isLoopbackName, literalOf } from "./literal.ts";
 import { localAddresses } from "./local-addresses.ts";
@@ -65,7 +65,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
     connectTime: deps.connectTime ?? connectTime,
     exchangeUdp(address, port, datagram, accept, context, exchange = {}) {
       context.tried(endpointOf(address, port));
-      return exchangeDatagram(address, port, datagram, accept, { ...exchange, signal: context.signal });
+      return exchangeDatagram(address, port, datagram, accept, { ...exchange, context });
     },
     ping: deps.ping ?? pingless,
   };
@@ -127,14 +127,14 @@ function lookup(
 ): Answer | Promise<Answer> {
   if (preference !== "both") {
     const answer = resolver.lookup(name, isAbsolute, familyOf(preference));
-    return answer instanceof Promise ? untilAborted(answer, context.signal) : answer;
+    return answer instanceof Promise ? untilAborted(answer, context) : answer;
   }
   // RFC 6724 rule 1: a family that this machine cannot reach beyond its link comes last.
   const order: readonly [IpFamily, IpFamily] = localAddresses().hasIpv6 ? [6, 4] : [4, 6];
   const first = resolver.lookup(name, isAbsolute, order[0]);
   const second = resolver.lookup(name, isAbsolute, order[1]);
   if (!(first instanceof Promise || second instanceof Promise)) return merged(first, second);
-  return untilAborted(both(first, second), context.signal);
+  return untilAborted(both(first, second), context);
 }
 
 /** Both answers, or one with addresses when the other does not follow soon. */
@@ -182,14 +182,9 @@ function telling(first: Error, second: Error): Error {
 }
 
 /** A lookup is shared by many checks, so a check leaves it, and never ends it. */
-function untilAborted(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+function untilAborted(answer: Promise<Answer>, context: DialContext): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(faultOfAbort(signal));
-    const onAbort = () => reject(faultOfAbort(signal));
-    signal.addEventListener("abort", onAbort, { once: true });
-    void answer.then((found) => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(found);
-    });
+    whenAborted(context, reject);
+    void answer.then(resolve);
   });
 }

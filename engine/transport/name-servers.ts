@@ -31,11 +31,10 @@ const WITNESS_PATIENCE_MS = 2_500;
 /** A server that was silent is asked after the others for this long, ms. */
 const DEMOTED_MS = 30_000;
 
-/**
- * Questions on their way at once; dnsmasq refuses the 151st by default, and a burst of thousands drowns any resolver. A silent
- * question gives its place up after the first round, so dead names do not hold living ones up.
- */
+/** Questions on their way at once; dnsmasq refuses the 151st by default, and a burst of thousands drowns any resolver. */
 const PLACES = 128;
+/** A question that is silent for so long, ms, gives its place up and goes on waiting, so dead names do not hold living ones up. */
+const PLACE_HELD_MS = 250;
 /** Waiting longer for a place is our own trouble, ms. */
 const QUEUE_MS = 2_000;
 
@@ -92,7 +91,7 @@ export class NameServers {
   readonly #randomId: () => number;
   readonly #patienceMs: readonly number[];
   readonly #standings = new Map<string, Standing>();
-  readonly #queue: (() => void)[] = [];
+  readonly #queue = new Set<() => void>();
   #places = PLACES;
 
   constructor(options: NameServersOptions) {
@@ -113,16 +112,23 @@ export class NameServers {
    * @throws NetworkFault `unresolved` or `unfit`
    */
   async ask(name: string, type: QuestionType): Promise<Reply> {
-    await this.#takePlace();
-    const place = { isHeld: true };
+    if (this.#places > 0) this.#places--;
+    else await this.#queued();
+    let isHeld = true;
+    const givePlace = () => {
+      if (isHeld) this.#freePlace();
+      isHeld = false;
+    };
+    const timer = setTimeout(givePlace, PLACE_HELD_MS);
     try {
-      return await this.#askAll(name, type, place);
+      return await this.#askAll(name, type);
     } finally {
-      this.#givePlace(place);
+      clearTimeout(timer);
+      givePlace();
     }
   }
 
-  async #askAll(name: string, type: QuestionType, place: { isHeld: boolean }): Promise<Reply> {
+  async #askAll(name: string, type: QuestionType): Promise<Reply> {
     const startedAtMs = this.#now();
     const servers = this.#inOrder();
     let refusal: string | undefined;
@@ -136,7 +142,6 @@ export class NameServers {
         else refusal = reply.rcode;
       }
       if (refusal !== undefined) break;
-      this.#givePlace(place);
     }
     const shown = servers.map((server) => server.shown).join(", ");
     if (refusal !== undefined) {
@@ -209,30 +214,29 @@ export class NameServers {
     return fresh;
   }
 
-  #takePlace(): Promise<void> | undefined {
-    if (this.#places > 0) {
-      this.#places--;
-      return undefined;
-    }
+  #queued(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#queue.splice(this.#queue.indexOf(called), 1);
+        this.#queue.delete(called);
         reject(new NetworkFault("unfit", "This checker has too many DNS questions waiting"));
       }, QUEUE_MS);
       const called = () => {
         clearTimeout(timer);
         resolve();
       };
-      this.#queue.push(called);
+      this.#queue.add(called);
     });
   }
 
-  #givePlace(place: { isHeld: boolean }): void {
-    if (!place.isHeld) return;
-    place.isHeld = false;
-    const next = this.#queue.shift();
-    if (next === undefined) this.#places++;
-    else next();
+  /** The next in line takes it, or it is free. */
+  #freePlace(): void {
+    const [next] = this.#queue;
+    if (next === undefined) {
+      this.#places++;
+      return;
+    }
+    this.#queue.delete(next);
+    next();
   }
 }
 

@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test as property } from "@fast-check/vitest";
 import type { Answer as DnsAnswer } from "dns-packet";
-import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { classify } from "../classify.ts";
 import {
@@ -22,7 +20,7 @@ import {
 } from "../protocols/dns/peer.suite.ts";
 import { parseNameServer, ResolverEntryError } from "./name-servers.ts";
 import { type Answer, createResolver, type Resolver } from "./resolver.ts";
-import { parseHosts, parseResolvConf, SystemNames, searchedNames } from "./system-names.ts";
+import { parseResolvConf, SystemNames, searchedNames } from "./system-names.ts";
 
 const NO_FILES = new SystemNames("/nonexistent/hosts", "/nonexistent/resolv.conf");
 const QUICK_MS = [60, 60];
@@ -353,8 +351,9 @@ describe("what is kept", () => {
     const peer = await peerThat((asked) =>
       asked.name.startsWith("dead") ? null : answer(asked, [a(asked.name, "9.9.9.9")]),
     );
-    const resolver = resolverOn(peer);
-    const dead = Promise.all(Array.from({ length: 400 }, (_, index) => ips(resolver, `dead${index}.dev`)));
+    // Twice as many at once as have a place: the second half, and the living name, wait until the first has given up its places.
+    const resolver = createResolver({ servers: [entryOf(peer)], system: NO_FILES });
+    const dead = Promise.all(Array.from({ length: 256 }, (_, index) => ips(resolver, `dead${index}.dev`)));
     expect(await ips(resolver, "alive.dev")).toBe("9.9.9.9");
     expect(new Set(await dead)).toEqual(new Set(["unresolved"]));
   });
@@ -414,35 +413,5 @@ describe("this machine's files", () => {
     });
     expect(await ips(resolver, "h")).toBe("unresolved");
     expect(asksOf(peer)).toEqual(["udp A h"]);
-  });
-
-  property.prop(
-    [
-      fc.string({
-        unit: fc.constantFrom(
-          "nameserver ",
-          "search ",
-          "options ",
-          "ndots:",
-          "\n",
-          "#",
-          "::",
-          "1",
-          "1.2.3",
-          ".",
-          "%",
-          " ",
-          "a",
-          "\t",
-        ),
-        maxLength: 200,
-      }),
-    ],
-    { numRuns: 100_000 },
-  )("no text crashes their parsers", (text) => {
-    const conf = parseResolvConf(text);
-    expect(conf.nameservers.length).toBeLessThanOrEqual(3);
-    for (const server of conf.nameservers) parseNameServer(server);
-    parseHosts(text);
   });
 });

@@ -12,7 +12,7 @@ import {
   type TLSSocket,
   connect as tlsConnect,
 } from "node:tls";
-import { faultOfAbort, NetworkFault } from "./fault.ts";
+import { faultOfAbort, NetworkFault, whenAborted } from "./fault.ts";
 import { localAddresses } from "./local-addresses.ts";
 import type { Address, ConnectTime, DialContext } from "./transport.ts";
 
@@ -27,7 +27,6 @@ const NO_ROUTE_CODES = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"])
 export function connectTcp(addresses: readonly Address[], port: number, context: DialContext): Promise<Socket> {
   const [first] = addresses;
   if (first === undefined) return Promise.reject(noAddress());
-  if (context.signal.aborted) return Promise.reject(faultOfAbort(context.signal));
   if (addresses.length > 1) return connectFirst(addresses, port, context).then(({ socket }) => socket);
   return new Promise((resolve, reject) => {
     const socket = open(first, port, context, reject);
@@ -39,7 +38,6 @@ export function connectTcp(addresses: readonly Address[], port: number, context:
 export function connectTime(addresses: readonly Address[], port: number, context: DialContext): Promise<ConnectTime> {
   const [first] = addresses;
   if (first === undefined) return Promise.reject(noAddress());
-  if (context.signal.aborted) return Promise.reject(faultOfAbort(context.signal));
   if (addresses.length > 1) {
     return connectFirst(addresses, port, context).then(({ socket, address, connectMs }) => {
       socket.resetAndDestroy();
@@ -65,12 +63,11 @@ const secured = new WeakMap<Socket, TLSSocket>();
 
 /** A connecting socket that ends with the check's signal, for as long as it lives. */
 function open(address: Address, port: number, context: DialContext, failed: (error: Error) => void): Socket {
-  const { signal } = context;
   context.tried(endpointOf(address, port));
   const socket = netConnect({ host: address.ip, port });
   // Stays on: an error before the caller listens, or after it has stopped, must not be uncaught.
   socket.on("error", (error) => failed(ourOwnWay(error, address)));
-  signal.addEventListener("abort", () => (secured.get(socket) ?? socket).destroy(faultOfAbort(signal)), { once: true });
+  whenAborted(context, (fault) => (secured.get(socket) ?? socket).destroy(fault));
   return socket;
 }
 
@@ -170,8 +167,7 @@ export function createTlsStarter(extraCaPem: string | null) {
   let shared: SecureContext | undefined = extraCaPem === null ? undefined : createSecureContext(roots);
 
   return (socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> => {
-    const { signal } = context;
-    if (signal.aborted) return Promise.reject(faultOfAbort(signal));
+    if (socket.destroyed) return Promise.reject(endOf(socket, context));
     // Node would ignore these beside a ready context, so a caller who sends one gets its own: 10 ms when that means parsing roots.
     const own = CONTEXT_OPTIONS.some((name) => options[name] !== undefined);
     shared ??= createSecureContext();
@@ -193,7 +189,6 @@ function certificateIn(pem: string): string {
 
 function handshake(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const { signal } = context;
     // Without a `session` there is no resumption, so every check sees the certificate (a resumed session has none).
     const secure = tlsConnect({ ...options, socket });
     secured.set(socket, secure);
@@ -204,17 +199,20 @@ function handshake(socket: Socket, options: ConnectionOptions, context: DialCont
     });
     let isOpen = false;
     secure.once("close", () => {
-      if (!isOpen) reject(signal.aborted ? faultOfAbort(signal) : closedEarly());
+      if (!isOpen) reject(endOf(secure, context));
     });
     secure.once("secureConnect", () => {
       isOpen = true;
       context.answered();
       resolve(secure);
     });
-    signal.addEventListener("abort", () => secure.destroy(faultOfAbort(signal)), { once: true });
+    // For sockets that did not come from open().
+    whenAborted(context, (fault) => secure.destroy(fault));
   });
 }
 
-function closedEarly(): NetworkFault {
-  return new NetworkFault("closed", "The server closed the connection during the TLS handshake");
+/** Why a socket is gone before the handshake was over. */
+function endOf(socket: Socket, { signal }: DialContext): Error {
+  if (signal.aborted) return faultOfAbort(signal);
+  return socket.errored ?? new NetworkFault("closed", "The server closed the connection during the TLS handshake");
 }

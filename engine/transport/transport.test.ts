@@ -261,6 +261,23 @@ describe("connectTcp and connectTime", () => {
     }
   });
 
+  it("ends with a check that never made a signal", async () => {
+    const peer = await kept(openTcpPeer());
+    const { context } = makeCheck(transport);
+    const listeners: ((fault: Error) => void)[] = [];
+    const signalless = {
+      ...context,
+      onAbort: (listener: (fault: Error) => void) => listeners.push(listener),
+      get signal(): AbortSignal {
+        throw new Error("asked for");
+      },
+    };
+    const socket = await transport.connectTcp([V4], peer.port, signalless);
+    for (const listener of listeners) listener(new NetworkFault("cancelled", "stopping"));
+    expect(socket.destroyed).toBe(true);
+    expect(classify(socket.errored, "request").verdict).toBe("cancelled");
+  });
+
   it("a reset while nobody listens is not uncaught, and not lost", async () => {
     const peer = await kept(openTcpPeer((socket) => socket.once("data", () => socket.resetAndDestroy())));
     const socket = await transport.connectTcp([V4], peer.port, makeCheck(transport).context);

@@ -19,10 +19,12 @@ export interface Address {
   readonly family: IpFamily;
 }
 
-/** What a dial needs of the check it belongs to. */
+/** What a dial needs of the check it belongs to: of one check, because what listens for its end is never taken off. */
 export interface DialContext {
   /** Aborts at the check's deadline. */
   readonly signal: AbortSignal;
+  /** Calls once when the signal would abort, at once when it has: where it is there it spares a check the making of a signal, 6 µs. */
+  readonly onAbort?: ((listener: (fault: Error) => void) => void) | undefined;
   /** Ends the running phase and starts the next. */
   phase(name: Phase): void;
   /** Remembers what a failure will be explained with; called with each address before it is dialled. */

@@ -1,0 +1,47 @@
+import { test as property } from "@fast-check/vitest";
+import * as fc from "fast-check";
+import { describe, expect } from "vitest";
+import { parseNameServer, ResolverEntryError } from "./name-servers.ts";
+import { parseHosts, parseResolvConf } from "./system-names.ts";
+
+// Apart from resolver.test.ts, whose hooks would run around each of these inputs.
+describe("this machine's files", () => {
+  const words = [
+    "nameserver",
+    "search",
+    "domain",
+    "options",
+    "ndots:3",
+    "ndots:x",
+    "#",
+    ";",
+    "\n",
+    "\n",
+    "::1",
+    "fe80::1%e",
+    "1.2.3.4",
+    "1",
+    "a.dev",
+    "..",
+    "\t",
+  ];
+  property.prop([fc.array(fc.constantFrom(...words), { maxLength: 14 })], { numRuns: 100_000 })(
+    "no text crashes their parsers",
+    (chosen) => {
+      const text = chosen.join(" ");
+      const conf = parseResolvConf(text);
+      for (const server of conf.nameservers) parseNameServer(server);
+      parseHosts(text);
+    },
+  );
+
+  property.prop([fc.string({ maxLength: 30 })], { numRuns: 30_000 })("nor does any other", (text) => {
+    parseResolvConf(`nameserver ${text}\nsearch ${text}\noptions ${text}\n${text}`);
+    parseHosts(`${text}\n9.9.9.9 ${text}`);
+    try {
+      parseNameServer(text);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ResolverEntryError);
+    }
+  });
+});
