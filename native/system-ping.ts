@@ -179,6 +179,7 @@ export interface SystemPing {
   /** Whether a service runs in this process. */
   isThere(): Promise<boolean>;
   run(request: SystemPingRequest, signal: AbortSignal): Promise<SystemPingAnswer>;
+  /** After what is under way has ended. */
   close(): void;
 }
 
@@ -189,11 +190,14 @@ export function openSystemPing(): SystemPing {
   const waiting = new Map<number, (answer: SystemPingAnswer) => void>();
   let heard: (() => void) | undefined;
   let nextId = 1;
+  let isClosing = false;
   const post = (message: ToService): void => channel.postMessage(message);
   /** Whoever waits for an answer keeps the event loop alive, nobody else. */
   const settle = (id: number): void => {
     waiting.delete(id);
-    if (waiting.size === 0) channel.unref();
+    if (waiting.size > 0) return;
+    if (isClosing) channel.close();
+    else channel.unref();
   };
 
   channel.onmessage = ({ data }: { data: unknown }) => {
@@ -235,8 +239,8 @@ export function openSystemPing(): SystemPing {
       });
     },
     close() {
-      waiting.clear();
-      channel.close();
+      isClosing = true;
+      if (waiting.size === 0) channel.close();
     },
   };
 }

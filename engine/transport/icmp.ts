@@ -26,7 +26,7 @@ export interface Ping {
   close(): void;
 }
 
-/** While no way works, it is looked for at most this often, ms. */
+/** While no way works, it is looked for at most this often; a way that failed is tried again no sooner, ms. */
 const LOOK_AGAIN_AFTER_MS = 10_000;
 
 const HOW_TO_ALLOW =
@@ -38,15 +38,19 @@ type Way =
 
 /** @param only the ways to try, for tests; all of them by default */
 export function createPing(only: readonly PingMethod[] = ["icmp-datagram", "icmp-raw", "system-ping"]): Ping {
+  const failedAtMs = new Map<PingMethod, number>();
   let way: Way | null = null;
   let looking: Promise<Way | null> | null = null;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let isOpen = true;
 
+  function isLongAgo(atMs: number | undefined): boolean {
+    return atMs === undefined || performance.now() - atMs >= LOOK_AGAIN_AFTER_MS;
+  }
   function look(): Promise<Way | null> {
     if (way !== null) return Promise.resolve(way);
-    if (looking === null && performance.now() - lookedAtMs < LOOK_AGAIN_AFTER_MS) return Promise.resolve(null);
-    looking ??= find(only).then((found) => {
+    if (looking === null && !isLongAgo(lookedAtMs)) return Promise.resolve(null);
+    looking ??= find(only.filter((method) => isLongAgo(failedAtMs.get(method)))).then((found) => {
       looking = null;
       lookedAtMs = performance.now();
       if (isOpen) way = found;
@@ -55,12 +59,13 @@ export function createPing(only: readonly PingMethod[] = ["icmp-datagram", "icmp
     });
     return looking;
   }
-  /** The way no longer works; those under way on it end by themselves. */
+  /** The way no longer works: the next ping looks for another, and for this one a while later. */
   function drop(failed: Way): void {
     if (way !== failed) return;
+    failedAtMs.set(way.method, performance.now());
+    lookedAtMs = Number.NEGATIVE_INFINITY;
     closeWay(way);
     way = null;
-    lookedAtMs = Number.NEGATIVE_INFINITY;
   }
 
   return {
