@@ -1,5 +1,6 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { Command } from "commander";
+import { runBurst } from "./burst/burst.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
@@ -47,5 +48,13 @@ program
   .option("--seconds <s>", "length of each measurement", Number, 20)
   .option("--in-flight <n>", "requests at once to blackbox_exporter", Number, 200)
   .action((words: PeersOptions) => runPeers(words));
+
+program
+  .command("burst")
+  .description(
+    "as many checks of one kind as go, without schedule and store; the native way against Node's own where there are two",
+  )
+  .argument("<kind>", "http, keyword, port or ping")
+  .action((kind: string) => runBurst(kind));
 
 await program.parseAsync(process.argv);

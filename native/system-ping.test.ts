@@ -68,6 +68,7 @@ describeWith(["system ping"], "the system's ping", () => {
     for (const ip of ["-f", "localhost", "127.0.0.1 -f", "::1", "127.0.0.1%lo", ""]) {
       expect(await system.run({ ...REQUEST, ip }, NEVER)).toEqual({ type: "failed", reason: "not an address" });
     }
+    expect(await system.run({ ...REQUEST, ip: "255.255.255.255" }, NEVER)).toMatchObject({ type: "failed" });
     expect(await system.run({ ...REQUEST, count: 1e6 }, NEVER)).toMatchObject({ type: "failed" });
   });
 

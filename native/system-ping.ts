@@ -19,10 +19,11 @@ export interface SystemPingRequest {
   readonly replyTimeoutMs: number;
 }
 
-/** `failed`: it could not be run at all; `busy`: too many are waiting. */
+/** `failed`: it did not ping this address; `broken`: it cannot be run at all; `busy`: too many are waiting. */
 export type SystemPingAnswer =
   | { readonly type: "ran"; readonly output: PingOutput }
   | { readonly type: "failed"; readonly reason: string }
+  | { readonly type: "broken"; readonly reason: string }
   | { readonly type: "busy" };
 
 type ToService =
@@ -46,6 +47,8 @@ const RUNNING_LIMIT = 32;
 const WAITING_LIMIT = 512;
 /** What a child prints is a line for each echo. */
 const OUTPUT_BYTES = 65_536;
+/** Of its words in a message, characters. */
+const REASON_LENGTH = 200;
 /** Beyond its own deadline a child is killed, ms. */
 const KILL_AFTER_MS = 1_000;
 /** How long a thread waits to hear that there is a service, ms. */
@@ -162,17 +165,20 @@ function runPing(request: SystemPingRequest, done: (answer: SystemPingAnswer) =>
   }
   child.stdout.on("data", hear);
   child.stderr.on("data", hear);
-  child.on("error", (error) => end({ type: "failed", reason: error.message }));
+  child.on("error", (error) => end({ type: "broken", reason: error.message }));
   child.on("close", (code) => {
-    const output = parsePingOutput(text);
-    // 0: answered, 1: not answered; else it says why it could not (ping(8)), and setpriv 127 that there is none.
-    const hasRun =
-      code === 0 || code === 1 || output.transmitted !== null || output.problem?.endsWith("unreachable") === true;
-    end(
-      hasRun ? { type: "ran", output } : { type: "failed", reason: text.slice(0, 200).trim() || `exit code ${code}` },
-    );
+    end(answerOf(code, text));
   });
   return child;
+}
+
+/** Exit codes: 0 answered, 1 not answered, else it says why it could not (ping(8)); above 125 setpriv could not start it. */
+function answerOf(code: number | null, text: string): SystemPingAnswer {
+  const output = parsePingOutput(text);
+  const reason = text.slice(0, REASON_LENGTH).trim() || `exit code ${code}`;
+  if (output.problem === "not-permitted" || (code ?? 0) > 125) return { type: "broken", reason };
+  // Without a code it was killed beyond its time: what it had said until then counts.
+  return code === null || code <= 1 || output.problem !== null ? { type: "ran", output } : { type: "failed", reason };
 }
 
 export interface SystemPing {

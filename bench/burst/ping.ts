@@ -9,7 +9,7 @@ import type { Address, DialContext } from "../../engine/transport/transport.ts";
 import { startSystemPingService } from "../../native/system-ping.ts";
 import { conditions } from "../parts/conditions.ts";
 import { useOf } from "../process-tree.ts";
-import { median, openProberRig } from "./prober-rig.ts";
+import { measure, median, openProberRig } from "./prober-rig.ts";
 
 const LOOPBACK: Address = { ip: "127.0.0.1", family: 4 };
 const CONTEXT: DialContext = {
@@ -90,7 +90,7 @@ async function echoesOf(
         else roundTripsMs.push(report.roundTripsMs[0]);
       }
     };
-    const { wallS, cpuS } = await measured(() => Promise.all(Array.from({ length: inFlight }, work)));
+    const { wallS, cpuS } = await measured(method, () => Promise.all(Array.from({ length: inFlight }, work)));
     perCpuSecond.push(echoes / cpuS);
     perSecond.push(echoes / wallS);
   }
@@ -123,12 +123,14 @@ async function checksOf(ping: Ping, method: PingMethod, checks: number): Promise
   });
 }
 
-async function measured(work: () => Promise<unknown>): Promise<{ readonly wallS: number; readonly cpuS: number }> {
+/** /proc counts in hundredths of a second, which is too coarse for sockets; but only it knows what children used. */
+async function measured(
+  method: PingMethod,
+  work: () => Promise<unknown>,
+): Promise<{ readonly wallS: number; readonly cpuS: number }> {
   const before = useOf(process.pid).cpuS;
-  const startedAt = performance.now();
-  await work();
-  const wallS = (performance.now() - startedAt) / 1_000;
-  return { wallS, cpuS: useOf(process.pid).cpuS - before };
+  const { wallS, cpuS } = await measure(1, () => work().then(() => 0));
+  return { wallS, cpuS: method === "system-ping" ? useOf(process.pid).cpuS - before : cpuS };
 }
 
 function told(figures: PingBurstFigures): PingBurstFigures {

@@ -130,8 +130,10 @@ async function pingBySystem(
   });
   if (answer.type === "busy")
     throw new NetworkFault("unfit", "This checker has too many pings waiting for the system's ping");
-  if (answer.type === "failed" || answer.output.problem === "not-permitted")
-    throw new SystemPingFailed(answer.type === "failed" ? answer.reason : "not permitted");
+  if (answer.type === "broken") throw new SystemPingBroken(answer.reason);
+  if (answer.type === "failed") {
+    throw new NetworkFault("unsupported", `This checker cannot ping ${address.ip}: ${answer.reason}`);
+  }
   const { roundTripsMs, transmitted, problem } = answer.output;
   if (roundTripsMs.length > 0) context.answered();
   else if (problem !== null) {
@@ -143,7 +145,7 @@ async function pingBySystem(
 }
 
 /** The system's ping could not be run, or may not open a socket either. */
-class SystemPingFailed extends NetworkFault {
+class SystemPingBroken extends NetworkFault {
   constructor(reason: string) {
     super("unsupported", `This checker cannot send pings: ${reason}`, { hint: HOW_TO_ALLOW });
   }
@@ -155,7 +157,7 @@ function noWay(): NetworkFault {
 
 /** A socket that was allowed once and is not any more, as the second family's may be; EACCES comes from connecting, too. */
 function isNoLongerAllowed(error: unknown): boolean {
-  if (error instanceof SystemPingFailed) return true;
+  if (error instanceof SystemPingBroken) return true;
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return false;
   return error.syscall === "socket" && (error.code === "EACCES" || error.code === "EPERM");
 }
