@@ -161,7 +161,7 @@ class EchoFamily {
     this.#inFlight.set(sequence, echo);
     this.#queue.push(echo);
     // A back-off is waited for; otherwise this turn may have sends left.
-    if (!this.#isBackingOff()) this.#flush();
+    if (this.#sendsLeft > 0 && !this.#isBackingOff()) this.#flush();
     return () => this.#end(echo);
   }
 
