@@ -7,6 +7,9 @@ import { FrameReader, frame } from "./framing.ts";
 import { DnsFormatError, decodeReply, encodeQuery, MESSAGE_BYTES, type Query, type Reply } from "./message.ts";
 import { toAsciiName } from "./name.ts";
 
+/** Inputs as many as are said or 20 s of them, whichever is less, on a machine that may be busy with other things. */
+const BOUNDED = { interruptAfterTimeLimit: 20_000 };
+
 const query = encodeQuery("host.sonde.dev", "A", 0x1234);
 
 function reply(answers: readonly Answer[], changes: Record<string, unknown> = {}, to: Query = query): Uint8Array {
@@ -245,7 +248,7 @@ describe("a reply that lies", () => {
     });
   });
 
-  property.prop([fc.uint8Array({ maxLength: 600 })], { numRuns: 100_000 })("any bytes", (bytes) => {
+  property.prop([fc.uint8Array({ maxLength: 600 })], { ...BOUNDED, numRuns: 100_000 })("any bytes", (bytes) => {
     expect(read(bytes)).toSatisfy(
       (found: unknown) => found === undefined || typeof found === "string" || typeof found === "object",
     );
@@ -266,6 +269,7 @@ describe("a reply that lies", () => {
   );
 
   property.prop([fc.array(change, { minLength: 1, maxLength: 8 }), fc.nat({ max: honest.length })], {
+    ...BOUNDED,
     numRuns: 100_000,
   })("an honest reply with bytes changed and its end cut off", (changes, length) => {
     const bytes = Buffer.from(honest);
@@ -287,7 +291,7 @@ const record = fc.oneof(
 );
 
 describe("against another codec", () => {
-  property.prop([name, fc.array(record, { maxLength: 12 }), fc.nat({ max: 0xffff })], { numRuns: 30_000 })(
+  property.prop([name, fc.array(record, { maxLength: 12 }), fc.nat({ max: 0xffff })], { ...BOUNDED, numRuns: 30_000 })(
     "reads what it writes",
     (asked, records, id) => {
       const to = encodeQuery(asked, "A", id);
@@ -341,7 +345,7 @@ describe("over a stream", () => {
       fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
       fc.uint8Array({ maxLength: 9 }),
     ],
-    { numRuns: 20_000 },
+    { ...BOUNDED, numRuns: 20_000 },
   )("a message is found whole, however it is cut", (message, cuts, rest) => {
     const stream = Buffer.concat([frame(message), rest]);
     const reader = new FrameReader();
