@@ -1,6 +1,7 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { Command } from "commander";
 import { runBurst } from "./burst/burst.ts";
+import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
@@ -56,5 +57,11 @@ program
   )
   .argument("<kind>", "http, keyword, port or ping")
   .action((kind: string) => runBurst(kind));
+
+program
+  .command("parts")
+  .description("the parts one by one")
+  .argument("[name]", `one of ${PART_NAMES.join(", ")}`)
+  .action((name: string | undefined) => runParts(name));
 
 await program.parseAsync(process.argv);

@@ -1,0 +1,18 @@
+/** `npm run bench -- parts [name]`: the parts one by one. */
+import { run as codecs } from "./codecs.ts";
+import { run as results } from "./results.ts";
+import { run as rules } from "./rules.ts";
+import { run as sink } from "./sink.ts";
+import { run as wheel } from "./wheel.ts";
+
+const PARTS: Readonly<Record<string, () => Promise<void>>> = { wheel, rules, codecs, sink, results };
+export const PART_NAMES = Object.keys(PARTS);
+
+/** @param name undefined: all of them, one after the other */
+export async function runParts(name: string | undefined): Promise<void> {
+  const chosen = name === undefined ? Object.values(PARTS) : [PARTS[name]];
+  for (const run of chosen) {
+    if (run === undefined) throw new Error(`there is no part ${name}: ${PART_NAMES.join(", ")}`);
+    await run();
+  }
+}
