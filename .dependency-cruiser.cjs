@@ -15,7 +15,7 @@ const ROOMS = {
   demo: ["^cli/", "^config\\.ts$"],
 };
 /** Files at the root that put rooms together; nothing but these, the command that starts them, and tests import them. */
-const WIRING = "^(main|first-start)\\.ts$";
+const WIRING = "^(main|first-start|check-settings)\\.ts$";
 /** `sonde up` is the one command that wires the service; all others are clients of a running one. */
 const WIRING_COMMANDS = "^cli/commands/up\\.ts$";
 

@@ -118,7 +118,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     rdapBootstrapUrl: given.SONDE_RDAP_BOOTSTRAP,
     metricsToken: given.SONDE_METRICS_TOKEN,
     trustedProxies: given.SONDE_TRUSTED_PROXIES,
-    plans: overridePlans(given.SONDE_PLANS === null ? {} : readPlans(given.SONDE_PLANS)),
+    plans: given.SONDE_PLANS === null ? overridePlans({}) : readPlans(given.SONDE_PLANS),
     workers: given.SONDE_WORKERS ?? null,
     logLevel: given.SONDE_LOG,
     httpServer: given.SONDE_HTTP ?? null,
@@ -151,12 +151,18 @@ function readSetting(setting: string, path: string): string {
   }
 }
 
-function readPlans(path: string): unknown {
+function readPlans(path: string): PlanTable {
   const text = readSetting("SONDE_PLANS", path);
+  let overrides: unknown;
   try {
-    return JSON.parse(text);
+    overrides = JSON.parse(text);
   } catch {
     throw new ConfigError(`SONDE_PLANS: ${path} is not valid JSON`);
+  }
+  try {
+    return overridePlans(overrides);
+  } catch (error) {
+    throw new ConfigError(`${error instanceof Error ? error.message : String(error)} (in ${path})`);
   }
 }
 

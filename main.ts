@@ -9,11 +9,10 @@ import { extname } from "node:path";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { startApi } from "./api/start.ts";
+import { checkSettings } from "./check-settings.ts";
 import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "./config.ts";
-import { findCanaries } from "./engine/canary.ts";
 import type { EngineOptions } from "./engine/options.ts";
 import { type Pool, startPool } from "./engine/pool.ts";
-import { createGuard } from "./engine/transport/guard.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 import { holdScheduler, type SchedulerHandle, StartError } from "./scheduler/handle.ts";
@@ -67,6 +66,7 @@ async function start(
   { log, progress }: ServiceOptions,
   closers: Closers,
 ): Promise<Omit<Service, "close">> {
+  await checkSettings(config);
   const port = await freePort(config.host, config.port);
   const folder = claimDataFolder(config.dataDir);
   closers.push(async () => folder.release());
@@ -90,9 +90,6 @@ async function start(
 
   const own = await ownEndpoints({ host: config.host, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
   const engine = engineOptionsOf(config, own);
-  // Refuses unusable entries here, in one line, and not in some thread.
-  createGuard(engine);
-  await findCanaries(engine);
   const scheduler = holdScheduler();
   const pool = await openPool(config.workers, engine, log, scheduler, {
     shard: SHARD,
@@ -153,7 +150,11 @@ async function startEmbedded(
 ): Promise<EmbeddedClickHouse> {
   const dir = folder.file("clickhouse");
   if (!existsSync(dir)) progress("making the result store (a few seconds the first time) …");
-  return startEmbeddedClickHouse({ dir, log });
+  try {
+    return await startEmbeddedClickHouse({ dir, log });
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function openPool(

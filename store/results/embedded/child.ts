@@ -65,7 +65,7 @@ const STOP_TIMEOUT_MS = 900;
  */
 export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise<EmbeddedClickHouse> {
   const { log } = options;
-  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
+  makeFolder(options.dir);
   const listeners: ((state: EmbeddedState) => void)[] = [];
   let state: EmbeddedState = { status: "starting", restarts: 0, isDiskFull: false, problem: null };
   let front: FrontProcess | undefined;
@@ -199,6 +199,15 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
       change({ status: "closed" });
     },
   };
+}
+
+function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new Error(`cannot make the result store's folder ${dir} (${code}): move away what is in its place`);
+  }
 }
 
 /** Asks the front for a sign of life; kills it when it stays silent. @returns what ends the watch */

@@ -1,0 +1,27 @@
+/** Settings whose form only the room that uses them knows: asked before anything is made, so that a bad one leaves nothing behind. */
+import { clientAddressOf } from "./api/address.ts";
+import { type Config, ConfigError, engineOptionsOf } from "./config.ts";
+import { findCanaries } from "./engine/canary.ts";
+import { createGuard } from "./engine/transport/guard.ts";
+import { parseNameServer } from "./engine/transport/name-servers.ts";
+import { createTlsStarter } from "./engine/transport/stream.ts";
+
+/** @throws ConfigError, one line that names the setting */
+export async function checkSettings(config: Config): Promise<void> {
+  const checks: Readonly<Record<string, () => unknown>> = {
+    SONDE_ALLOW_NETS: () => createGuard({ allowNets: config.allowNets, ownEndpoints: [] }),
+    SONDE_PUBLIC_ALLOW_NETS: () => createGuard({ allowNets: config.publicAllowNets, ownEndpoints: [] }),
+    SONDE_RESOLVERS: () => config.resolvers.map(parseNameServer),
+    SONDE_EXTRA_CA: () => createTlsStarter(config.extraCaPem),
+    SONDE_CANARIES: () => findCanaries(engineOptionsOf(config, [])),
+    SONDE_TRUSTED_PROXIES: () => clientAddressOf(config.trustedProxies),
+  };
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      await check();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(message.startsWith(name) ? message : `${name}: ${message}`);
+    }
+  }
+}

@@ -1,0 +1,305 @@
+/** Starts that cannot succeed say why in one line and leave nothing behind; stops lose nothing. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { ResultsBody } from "../client.ts";
+import { describeWith } from "../prerequisites.ts";
+import { createMonitor, productEnv, startProduct, untilStatus } from "../product.ts";
+import { cleanUp, ended, eventually, freePort, runSonde, type ServiceSettings, temporaryFolder } from "../service.ts";
+import { startWebsite } from "../targets.ts";
+
+afterAll(cleanUp);
+
+/** Each start costs a Node process and its modules; two cores. */
+const TIMEOUT_MS = 120_000;
+
+interface Refusal {
+  /** Of stderr, without what a long start says it is doing. */
+  readonly lines: readonly string[];
+  readonly code: number | null;
+  readonly dataDir: string;
+}
+
+/** A start that is expected to end by itself. */
+async function refused(settings: ServiceSettings): Promise<Refusal> {
+  const { child, dataDir } = await runSonde({ ...settings, env: { ...productEnv(), ...settings.env } });
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    said += chunk;
+  });
+  const code = await ended(child, () => {});
+  const lines = said.split("\n").filter((line) => line !== "" && !line.endsWith("…"));
+  return { lines, code, dataDir };
+}
+
+async function expectRefusal(settings: ServiceSettings, ...words: readonly (string | RegExp)[]): Promise<Refusal> {
+  const refusal = await refused(settings);
+  expect(refusal.lines).toHaveLength(1);
+  for (const word of ["sonde: ", ...words]) expect(refusal.lines[0]).toMatch(word);
+  expect(refusal.code).toBe(1);
+  expect(holdersOf(refusal.dataDir)).toEqual([]);
+  return refusal;
+}
+
+/** Processes that have anything in the folder open, or live in it. */
+function holdersOf(folder: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => {
+      try {
+        const open = readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
+        return [...open, linkOf(`/proc/${pid}/cwd`)].some((path) => path.startsWith(folder));
+      } catch {
+        return false;
+      }
+    });
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
+/** Started once and stopped: a folder with everything in it. */
+async function usedFolder(): Promise<string> {
+  const product = await startProduct();
+  await createMonitor(product.api, { type: "push", name: "Job", period: 60 });
+  expect(await product.stop()).toBe(0);
+  expect(holdersOf(product.dataDir)).toEqual([]);
+  return product.dataDir;
+}
+
+/** The next start is a good one, and nothing is missing. */
+async function expectGoodStart(dataDir: string): Promise<void> {
+  const product = await startProduct({ dataDir });
+  expect((await product.api.get("/servers?family=all")).body).toMatchObject({ total: 1 });
+  expect(await product.stop()).toBe(0);
+}
+
+const file = (content: string | Buffer): string => {
+  const path = join(temporaryFolder(), "file");
+  writeFileSync(path, content);
+  return path;
+};
+const key = () => file(randomBytes(32));
+const plans = (table: unknown) => ({ SONDE_PLANS: file(JSON.stringify(table)) });
+const NOWHERE = "/nowhere/at-all";
+
+describe.concurrent("a start with a setting that cannot be used", () => {
+  const settings: Record<string, readonly [env: () => Record<string, string>, ...words: (string | RegExp)[]]> = {
+    "port: no number": [() => ({ SONDE_PORT: "http" }), "SONDE_PORT", "0 to 65535"],
+    "port: too large": [() => ({ SONDE_PORT: "65536" }), "SONDE_PORT", "0 to 65535"],
+    "host: not this machine's": [() => ({ SONDE_HOST: "192.0.2.1" }), "192.0.2.1", "SONDE_HOST"],
+    "host: no name": [() => ({ SONDE_HOST: "nobody.invalid" }), "nobody.invalid", "SONDE_HOST"],
+    "base URL": [() => ({ SONDE_BASE_URL: "example" }), "SONDE_BASE_URL", "http://"],
+    "docs URL": [() => ({ SONDE_DOCS_URL: "ftp://127.0.0.1/" }), "SONDE_DOCS_URL", "http://"],
+    "data folder: empty": [() => ({ SONDE_DATA_DIR: "" }), "SONDE_DATA_DIR"],
+    "database: another scheme": [
+      () => ({ SONDE_DATABASE_URL: "mysql://127.0.0.1/a" }),
+      "SONDE_DATABASE_URL",
+      "postgres://",
+    ],
+    "database: without a key": [() => ({ SONDE_DATABASE_URL: "postgres://127.0.0.1:1/a" }), "SONDE_SEALING_KEY_FILE"],
+    "database: nobody there": [
+      () => ({ SONDE_DATABASE_URL: "postgres://u:s3cret@127.0.0.1:1/a", SONDE_SEALING_KEY_FILE: key() }),
+      "127.0.0.1:1",
+      /connection refused/,
+      /^(?!.*s3cret)/,
+    ],
+    "redis: another scheme": [() => ({ SONDE_REDIS_URL: "http://127.0.0.1:1" }), "SONDE_REDIS_URL", "redis://"],
+    "redis: nobody there": [
+      () => ({ SONDE_REDIS_URL: "redis://:s3cret@127.0.0.1:1" }),
+      /redis/i,
+      "127.0.0.1:1",
+      /^(?!.*s3cret)/,
+    ],
+    "clickhouse: another scheme": [
+      () => ({ SONDE_CLICKHOUSE_URL: "tcp://127.0.0.1:1" }),
+      "SONDE_CLICKHOUSE_URL",
+      "http://",
+    ],
+    "allowed networks": [() => ({ SONDE_ALLOW_NETS: "10.0.0.0/40" }), "SONDE_ALLOW_NETS", "10.0.0.0/40"],
+    "allowed ports": [() => ({ SONDE_ALLOW_NETS: "10.0.0.0/8:99999" }), "SONDE_ALLOW_NETS", "99999"],
+    "public networks": [() => ({ SONDE_PUBLIC_ALLOW_NETS: "here" }), "SONDE_PUBLIC_ALLOW_NETS", "here"],
+    resolvers: [() => ({ SONDE_RESOLVERS: "dns.test" }), "SONDE_RESOLVERS", "dns.test"],
+    "roots: no file": [() => ({ SONDE_EXTRA_CA: NOWHERE }), "SONDE_EXTRA_CA", NOWHERE],
+    "roots: no PEM": [() => ({ SONDE_EXTRA_CA: file("roots") }), "SONDE_EXTRA_CA"],
+    canaries: [() => ({ SONDE_CANARIES: "bird" }), "SONDE_CANARIES", "bird"],
+    "sealing key: no file": [() => ({ SONDE_SEALING_KEY_FILE: NOWHERE }), "SONDE_SEALING_KEY_FILE", NOWHERE],
+    "sealing key: no key": [() => ({ SONDE_SEALING_KEY_FILE: file("short") }), "32 bytes"],
+    RDAP: [() => ({ SONDE_RDAP_BOOTSTRAP: "registry" }), "SONDE_RDAP_BOOTSTRAP", "http://"],
+    proxies: [() => ({ SONDE_TRUSTED_PROXIES: "proxy" }), "SONDE_TRUSTED_PROXIES", "proxy"],
+    "plans: no file": [() => ({ SONDE_PLANS: NOWHERE }), "SONDE_PLANS", NOWHERE],
+    "plans: no JSON": [() => ({ SONDE_PLANS: file("{") }), "SONDE_PLANS", "JSON"],
+    "plans: unknown plan": [() => plans({ gold: {} }), "SONDE_PLANS", "gold"],
+    "plans: unknown key": [() => plans({ pro: { slots: 1 } }), "SONDE_PLANS", "slots"],
+    "plans: wrong value": [() => plans({ pro: { tunnelSlots: "many" } }), "SONDE_PLANS", "pro.tunnelSlots"],
+    workers: [() => ({ SONDE_WORKERS: "0" }), "SONDE_WORKERS", "1 to 64"],
+    log: [() => ({ SONDE_LOG: "loud" }), "SONDE_LOG", "info"],
+    server: [() => ({ SONDE_HTTP: "apache" }), "SONDE_HTTP", "uws"],
+  };
+
+  it.each(Object.entries(settings))("%s", { timeout: TIMEOUT_MS }, async (_name, [env, ...words]) => {
+    const { dataDir } = await expectRefusal({ env: env() }, ...words);
+    // No key was made that nobody was told of.
+    expect(existsSync(join(dataDir, "owner.key"))).toBe(false);
+  });
+});
+
+describe("a start that finds its place taken", () => {
+  it("says that the port is", { timeout: TIMEOUT_MS }, async () => {
+    const holder = createServer();
+    const port = await freePort();
+    holder.listen(port, "127.0.0.1");
+    await once(holder, "listening");
+    const { dataDir } = await expectRefusal({ port }, String(port), "EADDRINUSE", "SONDE_PORT");
+    expect(existsSync(dataDir)).toBe(false);
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  it("says that the data folder is, and leaves the one that has it alone", { timeout: TIMEOUT_MS }, async () => {
+    const first = await startProduct();
+    const second = await refused({ dataDir: first.dataDir });
+    expect(second.lines).toEqual([
+      expect.stringMatching(/^sonde: another sonde uses the data folder .*SONDE_DATA_DIR/),
+    ]);
+    expect(second.code).toBe(1);
+    expect((await first.api.get("/servers")).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+  });
+});
+
+const isRoot = process.getuid?.() === 0;
+/** Root may write anywhere, unless it gives its capabilities away. */
+const WITHOUT_POWER = isRoot
+  ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all", process.execPath]
+  : [process.execPath];
+
+describeWith(isRoot ? ["setpriv"] : [], "a start in a folder that it may not write", () => {
+  it("says so", { timeout: TIMEOUT_MS }, async () => {
+    const folder = temporaryFolder();
+    const dataDir = join(folder, "data");
+    chmodSync(folder, 0o500);
+    await expectRefusal({ dataDir, command: WITHOUT_POWER }, dataDir, "EACCES", "SONDE_DATA_DIR");
+    chmodSync(folder, 0o700);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it("says so of a file in its place", { timeout: TIMEOUT_MS }, async () => {
+    await expectRefusal({ dataDir: file("not a folder") }, "data folder", "SONDE_DATA_DIR");
+  });
+});
+
+describe("a start on broken stores", () => {
+  it("refuses a database that is none, and leaves it alone", { timeout: TIMEOUT_MS }, async () => {
+    for (const name of ["control.sqlite", "state.sqlite"]) {
+      const dataDir = join(temporaryFolder(), "data");
+      mkdirSync(dataDir);
+      writeFileSync(join(dataDir, name), "this is no database, ".repeat(500));
+      await expectRefusal({ dataDir }, name, "not a database");
+      expect(readFileSync(join(dataDir, name), "utf8")).toContain("this is no database");
+    }
+  });
+
+  it("refuses a database with damaged pages", { timeout: TIMEOUT_MS }, async () => {
+    const dataDir = await usedFolder();
+    const path = join(dataDir, "control.sqlite");
+    const whole = readFileSync(path);
+    const handle = openSync(path, "r+");
+    // Everything but the first page, which holds the header.
+    for (let at = 4_096; at < statSync(path).size; at += 4_096) writeSync(handle, randomBytes(512), 0, 512, at);
+    closeSync(handle);
+    await expectRefusal({ dataDir }, "control.sqlite", "damaged", "backup");
+    writeFileSync(path, whole);
+    await expectGoodStart(dataDir);
+  });
+
+  it("refuses a missing and a wrong sealing key, and takes the right one again", { timeout: TIMEOUT_MS }, async () => {
+    const dataDir = await usedFolder();
+    const path = join(dataDir, "sealing.key");
+    const right = readFileSync(path);
+    writeFileSync(path, randomBytes(32));
+    await expectRefusal({ dataDir }, path, "is not the one", "SONDE_SEALING_KEY_FILE");
+    rmSync(path);
+    await expectRefusal({ dataDir }, path, "is missing", "SONDE_SEALING_KEY_FILE");
+    expect(existsSync(path)).toBe(false);
+    await expectRefusal({ dataDir, env: { SONDE_SEALING_KEY_FILE: key() } }, "is not the one");
+    writeFileSync(path, right, { mode: 0o600 });
+    await expectGoodStart(dataDir);
+  });
+
+  it("refuses a result store that cannot be opened", { timeout: TIMEOUT_MS }, async () => {
+    const dataDir = join(temporaryFolder(), "data");
+    mkdirSync(dataDir);
+    writeFileSync(join(dataDir, "clickhouse"), "a file");
+    await expectRefusal({ dataDir }, join(dataDir, "clickhouse"));
+  });
+});
+
+describe("a stop", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "by %s lets checks end and stores their results",
+    { timeout: TIMEOUT_MS },
+    async (signal) => {
+      // Slow enough that the signal meets checks in flight.
+      const site = await startWebsite({ delayMs: 400 });
+      const first = await startProduct();
+      const ids: string[] = [];
+      for (let i = 0; i < 5; i += 1)
+        ids.push(
+          await createMonitor(first.api, { type: "http", name: `Site ${i}`, url: site.url, interval: 1, timeout: 10 }),
+        );
+      for (const id of ids) await untilStatus(first.api, id, "healthy");
+      const asked = site.requests();
+      await eventually(async () => (site.requests() > asked + 5 ? true : undefined));
+      first.child.kill(signal);
+      expect(await ended(first.child, () => {})).toBe(0);
+      expect(holdersOf(first.dataDir)).toEqual([]);
+      const requests = site.requests();
+
+      // Down with the target: what comes now is told from what was.
+      await site.close();
+      const second = await startProduct({ dataDir: first.dataDir });
+      const total = async () => {
+        const { body } = await second.api.get<ResultsBody>("/results?status=healthy&limit=1000");
+        return body.results.filter(({ status }) => status === "healthy").length;
+      };
+      await eventually(async () => ((await total()) >= requests ? true : undefined));
+      expect(await total()).toBe(requests);
+      expect(await second.stop()).toBe(0);
+    },
+  );
+
+  it("asked for twice does not wait", { timeout: TIMEOUT_MS }, async () => {
+    const site = await startWebsite();
+    site.answer(null);
+    const product = await startProduct();
+    await createMonitor(product.api, { type: "http", name: "Silent", url: site.url, interval: 1, timeout: 10 });
+    await eventually(async () => (site.requests() > 0 ? true : undefined));
+    product.child.kill("SIGINT");
+    await eventually(async () => (product.output().includes("stopping") ? true : undefined));
+    product.child.kill("SIGINT");
+    expect(await ended(product.child, () => {})).toBe(130);
+    await eventually(async () => (holdersOf(product.dataDir).length === 0 ? true : undefined));
+    await site.close();
+  });
+});
