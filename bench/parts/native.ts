@@ -67,7 +67,9 @@ async function wakes(ready: number): Promise<void> {
       whenAllHeard = resolve;
     });
   });
+  readiness.hold();
   await bench.run();
+  readiness.release();
   printTasks("readiness through libuv", bench, ready, "descriptor");
   for (const fd of fds) {
     readiness.unwatch(fd);
