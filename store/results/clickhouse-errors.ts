@@ -20,10 +20,13 @@ const ROWS_REFUSED = new Set([
   "117", // INCORRECT_DATA
   "131", // TOO_LARGE_STRING_SIZE
   "158", // TOO_MANY_ROWS
+  "306", // TOO_DEEP_RECURSION
   "321", // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
   "349", // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
   "407", // DECIMAL_OVERFLOW
 ]);
+/** A parser's words on one row, whatever its code; and rows of more days than one insert may have (252 is else said of slow merges). */
+const ROWS_BLAMED = /\(at row \d+\)|Too many partitions for single INSERT block/;
 /** UNKNOWN_TABLE, UNKNOWN_DATABASE, NO_SUCH_COLUMN_IN_TABLE: the schema is gone, as with a new disk. */
 const SCHEMA_GONE = new Set(["60", "81", "16"]);
 /** SYNTAX_ERROR, ILLEGAL_TYPE_OF_ARGUMENT, UNKNOWN_IDENTIFIER: our own fault; repeating does not mend it. */
@@ -52,6 +55,7 @@ export function readError(error: unknown, onSchemaGone: () => void): ResultStore
 
 export function writeError(error: unknown, onSchemaGone: () => void): ResultStoreError {
   const code = codeOf(error);
-  if (code === undefined || !ROWS_REFUSED.has(code)) return readError(error, onSchemaGone);
+  const isRefused = code !== undefined && (ROWS_REFUSED.has(code) || ROWS_BLAMED.test(messageOf(error)));
+  if (!isRefused) return readError(error, onSchemaGone);
   return new ResultStoreError(`ClickHouse refused the rows: ${messageOf(error)}`, { cause: error, retry: false });
 }

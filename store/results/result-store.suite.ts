@@ -217,6 +217,12 @@ export function resultStoreSuite(name: string, maker: ResultStoreMaker): void {
         await expect(refused).rejects.toMatchObject({ retry: false });
         await expect(refused).rejects.toBeInstanceOf(ResultStoreError);
       }
+      const years = Array.from({ length: 150 }, (_, i) =>
+        rowOf({ monitor_id: monitorId, seq: 1, tested_at: nowMs - i * 24 * HOUR_MS }),
+      );
+      await expect(store.insert(segmentOf("150 days", years))).rejects.toMatchObject({ retry: false });
+      const deep = { token: "deep", rows: 1, lines: Buffer.from(`{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}\n`) };
+      await expect(store.insert(deep)).rejects.toMatchObject({ retry: false });
       const garbage = { token: "garbage", rows: 1, lines: Buffer.from("no json\n") };
       await expect(store.insert(garbage)).rejects.toMatchObject({ retry: false });
       expect((await store.ofMonitor({ ...query, monitorId })).total).toBe(0);

@@ -29,13 +29,14 @@ export interface DecodedSegment {
 
 /** @param lines without newlines */
 export function encodeFrame(firstSeq: number, lines: readonly string[]): Buffer {
-  const payload = Buffer.from(`${lines.join("\n")}\n`);
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
+  const text = `${lines.join("\n")}\n`;
+  const payloadBytes = Buffer.byteLength(text);
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + payloadBytes);
   MAGIC.copy(frame, 0);
-  frame.writeUInt32LE(payload.length, 8);
+  frame.writeUInt32LE(payloadBytes, 8);
   frame.writeUInt32LE(lines.length, 12);
   frame.writeBigUInt64LE(BigInt(firstSeq), 16);
-  payload.copy(frame, HEADER_BYTES);
+  frame.write(text, HEADER_BYTES);
   frame.writeUInt32LE(crc32(frame.subarray(CRC_FROM)), 4);
   return frame;
 }

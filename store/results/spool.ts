@@ -151,7 +151,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
         if (lines.length > 0) frames.push(encodeFrame(seq, lines));
         seq += lines.length;
       }
-      const bytes = Buffer.concat(frames);
+      const bytes = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
       await makeRoom(bytes.length);
       if (bytes.length > 0) {
         open ??= await createSegment(dir, nextSeq);

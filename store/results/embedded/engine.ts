@@ -28,7 +28,8 @@ export interface Engine {
   run(statement: Statement, body: Buffer, signal: AbortSignal): Promise<EngineAnswer>;
   /** Ends what runs, so that the process can end: an exit would wait for it. */
   killAll(): Promise<void>;
-  readonly waiting: number;
+  /** Resolves when the engine itself still answers. */
+  pulse(): Promise<void>;
 }
 
 /** Signals for which the engine installs handlers that hang for five minutes: ILL, TRAP, ABRT, BUS, FPE, SEGV, TSTP, SYS. */
@@ -83,8 +84,8 @@ export function openEngine(options: EngineOptions): Engine {
       // Not SYNC: that one hangs.
       await killer.session.queryAsync("KILL QUERY WHERE query NOT LIKE '%KILL QUERY%' ASYNC").catch(() => undefined);
     },
-    get waiting() {
-      return lanes.write.waiting + lanes.upkeep.waiting + lanes.read.waiting;
+    async pulse() {
+      await killer.session.queryAsync("SELECT 1");
     },
   };
 }
@@ -121,7 +122,6 @@ async function execute(session: Session, statement: Statement, body: Buffer): Pr
 
 interface LaneQueue {
   run<T>(signal: AbortSignal, act: (session: Session) => Promise<T>): Promise<T>;
-  readonly waiting: number;
 }
 
 /** Statements wait here for a free connection, not in the engine, where each would hold a thread of libuv's pool. */
@@ -154,9 +154,6 @@ function createLane(connections: readonly Connection[]): LaneQueue {
         connection.isBusy = false;
         queue.shift()?.();
       }
-    },
-    get waiting() {
-      return queue.length;
     },
   };
 }

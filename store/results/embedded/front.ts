@@ -35,6 +35,9 @@ const READ_CONNECTIONS = 3;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** How often we look whether a full disk has room again, ms. */
 const ROOM_EVERY_MS = 1_000;
+/** How often the engine is asked for a sign of life, ms; after so many looks without one it hangs, and only a new process helps. */
+const PULSE_EVERY_MS = 5_000;
+const DEAD_AFTER_LOOKS = 6;
 /** Inserts that run may end within this, ms, when we stop. */
 const STOP_MS = 400;
 
@@ -100,12 +103,34 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
   const roomTimer = setInterval(() => {
     if (ballast.restore()) tellDisk();
   }, ROOM_EVERY_MS);
+  const stopPulse = keepPulse(engine);
   onStop(() => {
     clearInterval(roomTimer);
+    stopPulse();
     server.close();
     void stop(engine, () => inserts);
   });
   tell({ type: "ready", port: (server.address() as AddressInfo).port });
+}
+
+/** Looks are counted, not time: one that is late because all of us were frozen counts once. */
+function keepPulse(engine: Engine): () => void {
+  let looks = 0;
+  let isAsked = false;
+  const timer = setInterval(() => {
+    looks = isAsked ? looks + 1 : 0;
+    if (looks >= DEAD_AFTER_LOOKS) {
+      process.stderr.write("the engine does not answer, its process ends\n");
+      process.kill(process.pid, "SIGKILL");
+    }
+    if (isAsked) return;
+    isAsked = true;
+    const heard = () => {
+      isAsked = false;
+    };
+    engine.pulse().then(heard, heard);
+  }, PULSE_EVERY_MS);
+  return () => clearInterval(timer);
 }
 
 /** An exit waits for what runs in the engine, so inserts get a moment and the rest is killed. */
