@@ -49,6 +49,9 @@ describe("the crowd", () => {
     expect(network.isCut(61_001)).toBe(false);
     expect(network.excuses("timeout", 60_500, 70_500)).toBe(true);
     expect(network.excuses("timeout", 61_002, 71_002)).toBe(false);
+    // The kernel's own questions from the cut may still have to fail.
+    expect(network.excuses("unreachable", 62_000, 62_200)).toBe(true);
+    expect(network.excuses("unreachable", 65_000, 65_200)).toBe(false);
   });
 
   test("a far canary that was just reached disproves it, a near one does not", () => {

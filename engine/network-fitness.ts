@@ -25,6 +25,11 @@ const CROWD_SHARE = 0.8;
 const ONSET_MS = 1_500;
 /** Passes among the last `CROWD` targets that end a cut. */
 const RECOVERED = 2;
+/**
+ * What fails this soon after a cut is excused, too: a question for a host's hardware address that was asked into the cut still has to
+ * fail, which takes three turns of a second (arp(7): mcast_solicit; RFC 4861: MAX_MULTICAST_SOLICIT).
+ */
+const SETTLING_MS = 3_500;
 /** Events looked back at: bounds the work a failure costs. */
 const LOOK_BACK = 512;
 const CANARY_FAILURES = 2;
@@ -89,7 +94,7 @@ export class NetworkFitness {
   /** Whether a failure of a check that lived from `startedAtMs` to `endedAtMs` may be our network's. Ask after note(). */
   excuses(verdict: Verdict, startedAtMs: number, endedAtMs: number): boolean {
     if (verdict === "ok" || isOwnVerdict(verdict)) return false;
-    if (this.#cuts.overlaps(startedAtMs, endedAtMs)) return true;
+    if (this.#cuts.overlaps(startedAtMs, endedAtMs) || this.#cuts.endedWithin(SETTLING_MS, endedAtMs)) return true;
     return verdict === "unresolved" && this.#resolverOutages.overlaps(startedAtMs, endedAtMs);
   }
 
@@ -196,6 +201,11 @@ class Stretches {
 
   includes(nowMs: number): boolean {
     return this.#openFromMs !== null && nowMs >= this.#openFromMs;
+  }
+
+  /** Whether one was over so shortly before. */
+  endedWithin(lengthMs: number, atMs: number): boolean {
+    return this.#closed.some(({ toMs }) => atMs >= toMs && atMs <= toMs + lengthMs);
   }
 
   overlaps(fromMs: number, toMs: number): boolean {
