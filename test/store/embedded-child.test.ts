@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@clickhouse/client";
+import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { openResultStore } from "../../store/results/clickhouse.ts";
 import { type Pump, startPump } from "../../store/results/pump.ts";
@@ -215,6 +216,20 @@ describe("the embedded ClickHouse", () => {
     expect(isAlive(pid)).toBe(true);
     parent.kill("SIGKILL");
     await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 5_000, interval: 10 });
+  });
+
+  it.each(["missing", "too old"])("starts where setpriv is %s, and says so", { timeout: 60_000 }, async (how) => {
+    const folder = mkdtempSync(join(tmpdir(), "sonde-child-"));
+    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    const setpriv = join(folder, "setpriv");
+    if (how === "too old")
+      writeFileSync(setpriv, "#!/bin/sh\necho \"setpriv: unrecognized option '$1'\" >&2\nexit 1\n", { mode: 0o755 });
+    const warnings: string[] = [];
+    const log = pino({ level: "warn" }, { write: (line) => void warnings.push(line) });
+    const clickhouse = await startTestClickHouse({ setpriv, log });
+    undo.push(() => clickhouse.remove());
+    expect(clickhouse.state().status).toBe("ready");
+    expect(warnings.join("")).toContain("setpriv (util-linux) is missing or too old");
   });
 
   it("restores what a store lost: a new folder gets its tables at the next insert", { timeout: 60_000 }, async () => {

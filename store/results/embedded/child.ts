@@ -19,6 +19,8 @@ export interface EmbeddedOptions {
   readonly ballastBytes?: number;
   /** Tests run from sources name the built one. */
   readonly frontFile?: URL;
+  /** Tests name one that is missing. */
+  readonly setpriv?: string;
 }
 
 export interface EmbeddedState {
@@ -69,7 +71,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   const listeners: ((state: EmbeddedState) => void)[] = [];
   let state: EmbeddedState = { status: "starting", restarts: 0, isDiskFull: false, problem: null };
   let front: FrontProcess | undefined;
-  let usesSetpriv = true;
+  let setpriv: string | null = options.setpriv ?? "setpriv";
   let isClosing = false;
   let cancelWait: () => void = () => undefined;
   let config: FrontConfig = {
@@ -99,7 +101,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
 
   async function launch(): Promise<FrontProcess> {
     const frontFile = options.frontFile ?? new URL("./front.js", import.meta.url);
-    const launched = launchFront({ config, frontFile, usesSetpriv, log, onDisk });
+    const launched = launchFront({ config, frontFile, setpriv, log, onDisk });
     front = launched;
     const timer = setTimeout(() => launched.kill(), START_TIMEOUT_MS);
     try {
@@ -107,9 +109,9 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
       return launched;
     } catch (error) {
       if (!(error instanceof FrontError) || error.code !== "SETPRIV") throw error;
-      usesSetpriv = false;
+      setpriv = null;
       log.warn(
-        "results: setpriv is missing, should we be killed the embedded ClickHouse ends by the end of its stdin alone",
+        "results: setpriv (util-linux) is missing or too old, should we be killed the embedded ClickHouse ends by the end of its stdin alone",
       );
       return launch();
     } finally {

@@ -19,8 +19,8 @@ export interface FrontProcess {
 export interface LaunchOptions {
   readonly config: FrontConfig;
   readonly frontFile: URL;
-  /** False where setpriv is missing: then only the end of stdin tells it that we died. */
-  readonly usesSetpriv: boolean;
+  /** util-linux's setpriv; null where it is missing: then only the end of stdin tells it that we died. */
+  readonly setpriv: string | null;
   readonly log: Logger;
   readonly onDisk: (isFull: boolean, freeBytes: number) => void;
 }
@@ -44,9 +44,9 @@ const NODE_FLAGS = ["--max-old-space-size=256"];
 const KEPT_WORDS = 5;
 
 /** Main thread only: the death signal belongs to the thread that started the child. */
-export function launchFront({ config, frontFile, usesSetpriv, log, onDisk }: LaunchOptions): FrontProcess {
+export function launchFront({ config, frontFile, setpriv, log, onDisk }: LaunchOptions): FrontProcess {
   const command = [process.execPath, ...NODE_FLAGS, fileURLToPath(frontFile)];
-  const [file = "", ...args] = usesSetpriv ? ["setpriv", "--pdeathsig", "KILL", "--", ...command] : command;
+  const [file = "", ...args] = setpriv !== null ? [setpriv, "--pdeathsig", "KILL", "--", ...command] : command;
   const child = spawn(file, args, { env: CHILD_ENV, stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => undefined);
   child.stdin.write(`${JSON.stringify(config)}\n`);
@@ -57,13 +57,13 @@ export function launchFront({ config, frontFile, usesSetpriv, log, onDisk }: Lau
     child.once("error", (error: NodeJS.ErrnoException) => {
       failure ??= {
         reason: `cannot start ${file} (${error.code})`,
-        code: usesSetpriv && error.code === "ENOENT" ? "SETPRIV" : (error.code ?? ""),
+        code: setpriv !== null && error.code === "ENOENT" ? "SETPRIV" : (error.code ?? ""),
       };
       resolve(failure.reason);
     });
     child.once("close", (code, signal) => {
       const last = words.at(-1);
-      if (usesSetpriv && last?.startsWith("setpriv:") === true) failure ??= { reason: last, code: "SETPRIV" };
+      if (setpriv !== null && last?.startsWith("setpriv:") === true) failure ??= { reason: last, code: "SETPRIV" };
       resolve(failure?.reason ?? `${signal ?? `exit code ${code}`}${last === undefined ? "" : `: ${last}`}`);
     });
   });
