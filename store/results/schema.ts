@@ -104,21 +104,28 @@ export async function migrate(database: string, { run, column }: SchemaRunner): 
 /** Days that a ClickHouse server keeps its own logs; unbounded by default, they outgrow the results (peers.md 24). */
 const SYSTEM_LOG_DAYS = 3;
 
+const UNCAPPED_LOGS = `SELECT name FROM system.tables WHERE database = 'system' AND engine LIKE '%MergeTree' AND match(name, '_log(_\\\\d+)?$')
+  AND position(create_table_query, 'TTL event_date + toIntervalDay') = 0 ORDER BY name`;
+
 /**
  * Caps the server's own log tables. The embedded engine has none.
  * @returns the tables that could not be capped, with the reason
  */
 export async function capSystemLogs({ run, column }: SchemaRunner): Promise<readonly string[]> {
-  const tables = await column(
-    "SELECT name FROM system.tables WHERE database = 'system' AND engine LIKE '%MergeTree' AND match(name, '_log(_\\\\d+)?$') AND position(create_table_query, 'TTL event_date + toIntervalDay') = 0 ORDER BY name",
-  );
   const refused: string[] = [];
-  for (const table of tables) {
+  const attempt = async <T>(what: string, act: () => Promise<T>): Promise<T | undefined> => {
     try {
-      await run(`ALTER TABLE system.\`${table}\` MODIFY TTL event_date + INTERVAL ${SYSTEM_LOG_DAYS} DAY`);
+      return await act();
     } catch (error) {
-      refused.push(`${table}: ${error instanceof Error ? error.message : String(error)}`);
+      refused.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
     }
+  };
+  const tables = await attempt("system.tables", () => column(UNCAPPED_LOGS));
+  for (const table of tables ?? []) {
+    await attempt(table, () =>
+      run(`ALTER TABLE system.\`${table}\` MODIFY TTL event_date + INTERVAL ${SYSTEM_LOG_DAYS} DAY`),
+    );
   }
   return refused;
 }

@@ -145,8 +145,7 @@ describe("retention", () => {
   });
 
   it("holds as time passes, before anything is thinned", { timeout: 120_000 }, async () => {
-    for (const laterMs of [999, 10 * MINUTE_MS, 30 * HOUR_MS, 20 * DAY_MS])
-      await expectModel(nowMs + laterMs);
+    for (const laterMs of [999, 10 * MINUTE_MS, 30 * HOUR_MS, 20 * DAY_MS]) await expectModel(nowMs + laterMs);
   });
 
   it("holds when all was merged by force, and only what is kept is left", { timeout: 120_000 }, async () => {
