@@ -42,13 +42,14 @@ export interface Course {
 export function createCourse(options: CourseOptions): Course {
   const { plan, ledger, sink, nowMs, log } = options;
   const readyAtMs = nowMs();
-  /** Apart from those of dispatch by a fraction that neither reaches: half a millisecond's worth. */
-  let lastCheckId = Math.floor(readyAtMs) * 1_000 + 500;
+  /** Unique across restarts as long as we start fewer than a million checks a second. */
+  let lastCheckId = Math.floor(readyAtMs) * 1_000;
 
   const dispatch = createDispatch({
     probers: options.probers,
     overallLimit: options.overallLimit,
     nowMs,
+    nextCheckId,
     wasHealthy: (entry) => ledger.wasHealthy(entry.monitor.id, entry.location),
     onOutcome(entry, outcome, attempt) {
       const { host, id } = entry.monitor;

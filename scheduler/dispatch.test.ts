@@ -18,6 +18,7 @@ function scene(wasHealthy = true): Scene {
   const forgotten: number[] = [];
   const ended: Scene["ended"] = [];
   const obsolete: Entry[] = [];
+  let lastCheckId = 0;
   const dispatch = createDispatch({
     probers: {
       define: (_specs: readonly CheckSpec[]) => {},
@@ -26,6 +27,7 @@ function scene(wasHealthy = true): Scene {
     },
     overallLimit: 1_000,
     nowMs: () => 5_000,
+    nextCheckId: () => ++lastCheckId,
     wasHealthy: () => wasHealthy,
     onOutcome: (entry, outcome, attempt) => ended.push({ entry, outcome, attempt }),
     onObsolete: (entry) => obsolete.push(entry),

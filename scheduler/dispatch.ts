@@ -37,6 +37,7 @@ export interface DispatchOptions {
   readonly probers: ProberSet;
   readonly overallLimit: number;
   readonly nowMs: () => number;
+  readonly nextCheckId: () => number;
   /** Whether the target passed when last judged: only then a failure is worth a second look. */
   readonly wasHealthy: (entry: Entry) => boolean;
   /** The final outcome of an entry's turn. */
@@ -77,8 +78,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   let runs: CheckRun[] = [];
   /** Told after the runs of the same turn, because one of them may still name the spec. */
   let obsoleteSpecKeys: number[] = [];
-  /** Unique across restarts as long as we start fewer than a million checks a second. */
-  let lastCheckId = Math.floor(nowMs()) * 1_000;
 
   const admission: Admission = createAdmission(options.overallLimit, (entry) => {
     entry.attempt = 1;
@@ -87,11 +86,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function send(entry: Entry, dueAtMs: number): void {
     if (entry.spec === null) throw new Error(`monitor ${entry.monitor.id} has nothing to run`);
-    lastCheckId += 1;
-    entry.checkId = lastCheckId;
-    running.set(lastCheckId, { entry, specKey: entry.spec.key });
+    const checkId = options.nextCheckId();
+    entry.checkId = checkId;
+    running.set(checkId, { entry, specKey: entry.spec.key });
     // Whole ms: lateness is read by people.
-    runs.push({ checkId: lastCheckId, specKey: entry.spec.key, dueAtMs: Math.round(dueAtMs), alone: false });
+    runs.push({ checkId, specKey: entry.spec.key, dueAtMs: Math.round(dueAtMs), alone: false });
   }
 
   function deservesSecondLook(entry: Entry, outcome: CheckOutcome): boolean {
