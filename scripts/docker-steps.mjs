@@ -14,6 +14,8 @@ const START_WITHIN_MS = 60_000;
 /** Docker's own environment of a container knows nothing of ours. */
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const PORT = "18080";
+/** Where a registry behind a certificate of its own is used, Node is told of it in the same way inside. */
+const CERTIFICATES = "/etc/ssl/sonde-docker-steps.pem";
 
 const folder = mkdtempSync(join(tmpdir(), "sonde-docker-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -120,7 +122,14 @@ function enter(command, { user = "0:0", environment = stage.environment } = {}) 
 }
 
 function inside(command) {
-  const [program, ...rest] = enter(command, { environment: { ...stage.environment, HOME: "/root" } });
+  const environment = { ...stage.environment, HOME: "/root" };
+  const certificates = process.env.NODE_EXTRA_CA_CERTS;
+  if (certificates !== undefined) {
+    mkdirSync(dirname(inStage(CERTIFICATES)), { recursive: true });
+    cpSync(certificates, inStage(CERTIFICATES));
+    environment.NODE_EXTRA_CA_CERTS = CERTIFICATES;
+  }
+  const [program, ...rest] = enter(command, { environment });
   const began = Date.now();
   try {
     execFileSync(program, rest, { stdio: ["ignore", "inherit", "inherit"] });
