@@ -1,6 +1,6 @@
 /** Inbox: heartbeat calls that the API wrote down before it answered `ok`, taken out in order, each recorded once. */
 import type { CheckOutcome } from "../model/result.ts";
-import type { ControlPlane, InboxRow } from "../store/sql/control-plane.ts";
+import type { ControlPlane, InboxRow, MonitorWithLive } from "../store/sql/control-plane.ts";
 import type { Entry } from "./entry.ts";
 import { callOutcome, patienceMs } from "./heartbeats.ts";
 import { HEARTBEAT_LOCATION, type Taken } from "./ledger.ts";
@@ -13,6 +13,8 @@ export interface InboxOptions {
   readonly nowMs: () => number;
   readonly entryOf: (monitorId: number) => Entry | undefined;
   readonly nextCheckId: () => number;
+  /** Takes in what the plan does not hold, before it is judged: a heartbeat that was paused when we started. */
+  readonly remember: (found: MonitorWithLive) => void;
   /** Judges and writes the outcome. */
   readonly record: (taken: Taken, outcome: CheckOutcome) => void;
   /** The heartbeat's next deadline. */
@@ -37,8 +39,9 @@ export function createInbox(options: InboxOptions): () => Promise<void> {
     }
     // Paused between the call and now: what was answered `ok` is recorded all the same.
     const found = await controlPlane.monitors.recall(call.monitorId);
-    if (found === undefined) options.discard(call.id);
-    else record({ monitor: found.monitor, location: HEARTBEAT_LOCATION, attempt: 1, inboxId: call.id }, outcome);
+    if (found === undefined) return options.discard(call.id);
+    options.remember(found);
+    record({ monitor: found.monitor, location: HEARTBEAT_LOCATION, attempt: 1, inboxId: call.id }, outcome);
   }
 
   return async () => {

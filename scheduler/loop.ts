@@ -161,6 +161,7 @@ function startTimers(shard: Shard, follow: () => Promise<void>, watch: () => voi
     nowMs: clock.nowMs,
     entryOf: (monitorId) => plan.entriesOf(monitorId)[0],
     nextCheckId: course.nextCheckId,
+    remember: ({ monitor, live }) => options.ledger.set(monitor, live),
     record: course.record,
     expect(entry, deadlineAtMs) {
       entry.lastSignAtMs = clock.nowMs();

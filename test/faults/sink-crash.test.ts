@@ -1,0 +1,210 @@
+/**
+ * Death between every two steps of the sink, again and again: everything acknowledged is there once, and statuses and incidents are those
+ * that the rows say.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createClient } from "@clickhouse/client";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ControlPlane, type NewMonitor, SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
+import { openControlPlane } from "../../store/sql/open.ts";
+import { cleanUp, temporaryFolder } from "../service.ts";
+import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
+import { TRUE_ROWS, type TrueRow, truthOf } from "./truth.ts";
+
+const PROGRAM = fileURLToPath(new URL("../fixtures/crashing-sink.mjs", import.meta.url));
+const STEPS = ["append", "apply", "acknowledge", "insert", "release"] as const;
+const SIDES = ["before", "after"] as const;
+/** Each step on each side, early and late in a run. */
+const NTH = [1, 3];
+const MONITORS = 40;
+const HEARTBEATS = 3;
+const MAX_RETRIES = 2;
+
+interface Ground {
+  readonly file: string;
+  readonly spoolDir: string;
+  readonly clickhouseUrl: string;
+  readonly projectId: number;
+  readonly heartbeatIds: readonly number[];
+}
+
+interface Said {
+  /** Check ids that were in the spool, on disk. */
+  readonly appended: Set<string>;
+  /** `monitor time` of calls that were answered. */
+  readonly beats: Set<string>;
+  /** Latest name of each monitor whose change was answered. */
+  readonly names: Map<number, number>;
+  readonly created: Set<number>;
+  replayed: number;
+}
+
+let clickhouse: TestClickHouse;
+beforeAll(async () => {
+  expect(existsSync(new URL("../../dist/scheduler/loop.js", import.meta.url)), "run `npm run build` first").toBe(true);
+  clickhouse = await startTestClickHouse();
+});
+afterAll(async () => {
+  await clickhouse?.remove();
+  await cleanUp();
+});
+
+async function prepare(): Promise<Ground> {
+  const folder = temporaryFolder();
+  const file = join(folder, "control.sqlite");
+  const plane = await openControlPlane({ file }, { role: "api" });
+  const who = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
+  const { organizationId, projectId } = await plane.accounts.createFirst({ ...who, plan: "business", nowMs: 1 });
+  const common: NewMonitor = {
+    projectId,
+    organizationId,
+    name: "0",
+    kind: "http",
+    settings: { url: "http://127.0.0.1/" },
+    intervalS: 1,
+    timeoutS: 10,
+    maxRetries: MAX_RETRIES,
+    tags: [],
+    pauseReasons: [],
+    pausedAtMs: null,
+    locations: ["any"],
+    disabledLocations: [],
+    notifyOnPartial: false,
+    host: null,
+    sslExpirationDays: null,
+    domainExpirationDays: null,
+    graceS: null,
+    subscriptionId: null,
+    nowMs: 1,
+    heartbeatToken: null,
+  };
+  // Some are held back when they fail, as what has a host is.
+  for (let i = 0; i < MONITORS; i += 1) {
+    await plane.monitors.create({ ...common, host: i % 4 === 0 ? "127.0.0.1" : null }, SYSTEM_ACTOR);
+  }
+  const heartbeatIds: number[] = [];
+  for (let i = 0; i < HEARTBEATS; i += 1) {
+    const heartbeatToken = { sealed: "s", hash: `hash ${i}` };
+    const heartbeat = { ...common, kind: "push", intervalS: 3_600, graceS: 60, maxRetries: 1, heartbeatToken } as const;
+    heartbeatIds.push((await plane.monitors.create(heartbeat, SYSTEM_ACTOR)).id);
+  }
+  await plane.close();
+  return { file, spoolDir: join(folder, "spool"), clickhouseUrl: clickhouse.url, projectId, heartbeatIds };
+}
+
+interface Kill {
+  readonly step: (typeof STEPS)[number];
+  readonly side: (typeof SIDES)[number];
+  readonly nth: number;
+}
+
+/** One life of the program. @returns how it ended */
+function live(ground: Ground, kill: Kill | null, seed: number, said: Said): Promise<string> {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...ground, kill, seed })], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  let errors = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    output += chunk;
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    errors += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      for (const line of output.split("\n")) note(said, line.split(" "));
+      resolve(errors === "" ? (signal ?? `code ${code}`) : errors);
+    });
+  });
+}
+
+function note(said: Said, [what, ...words]: readonly string[]): void {
+  const [first = "", second = ""] = words;
+  if (what === "appended") for (const id of words) said.appended.add(id);
+  if (what === "beat") said.beats.add(`${first} ${second}`);
+  if (what === "named") said.names.set(Number(first), Number(second));
+  if (what === "created") said.created.add(Number(first));
+  if (what === "replayed") said.replayed += Number(first);
+}
+
+async function storedRows(url: string): Promise<TrueRow[]> {
+  const client = createClient({ url });
+  try {
+    const answer = await client.query({ query: TRUE_ROWS, format: "JSONEachRow" });
+    return await answer.json<TrueRow>();
+  } finally {
+    await client.close();
+  }
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+async function expectAgreement(ground: Ground, said: Said, rows: readonly TrueRow[]): Promise<void> {
+  const plane = await openControlPlane({ file: ground.file }, { role: "api" });
+  try {
+    await expectAcknowledged(plane, said, rows);
+    for (const [text, own] of groupBy(rows, (row) => row.monitor_id))
+      await expectTruth(plane, ground, Number(text), own);
+  } finally {
+    await plane.close();
+  }
+}
+
+async function expectAcknowledged(plane: ControlPlane, said: Said, rows: readonly TrueRow[]): Promise<void> {
+  const perCheck = groupBy(rows, (row) => row.check_id);
+  expect([...perCheck].filter(([, same]) => same.length > 1)).toEqual([]);
+  expect([...said.appended].filter((id) => !perCheck.has(id))).toEqual([]);
+  const perCall = groupBy(rows, (row) => `${row.monitor_id} ${row.tested_at_ms}`);
+  expect([...said.beats].filter((call) => perCall.get(call)?.length !== 1)).toEqual([]);
+  expect(await plane.heartbeats.inbox(10)).toEqual([]);
+  for (const [id, count] of said.names) {
+    // The last change may have been written and not answered.
+    expect(Number((await plane.monitors.recall(id))?.monitor.name)).toBeGreaterThanOrEqual(count);
+  }
+  for (const id of said.created) expect(await plane.monitors.recall(id)).toBeDefined();
+}
+
+async function expectTruth(plane: ControlPlane, ground: Ground, id: number, rows: readonly TrueRow[]): Promise<void> {
+  const found = await plane.monitors.recall(id);
+  if (found === undefined) throw new Error(`monitor ${id} is gone`);
+  const truth = truthOf(id, found.monitor, rows);
+  expect(truth.wrongRows).toEqual([]);
+  expect(found.live).toEqual(truth.live);
+  const incidents = await plane.incidents.list(ground.projectId, { monitorId: id, limit: 1_000 });
+  if (found.monitor.pauseReasons.length > 0) return;
+  const stored = incidents
+    .map(({ startedAtMs, endedAtMs, level, errorMessage, errorCategory }) => {
+      return { startedAtMs, endedAtMs, level, errorMessage, errorCategory };
+    })
+    .sort((a, b) => a.startedAtMs - b.startedAtMs);
+  expect(stored).toEqual(truth.incidents);
+}
+
+it("keeps everything acknowledged, once, through a death at every step", { timeout: 300_000 }, async () => {
+  const ground = await prepare();
+  const said: Said = { appended: new Set(), beats: new Set(), names: new Map(), created: new Set(), replayed: 0 };
+  const kills = NTH.flatMap((nth) => STEPS.flatMap((step) => SIDES.map((side) => ({ step, side, nth }))));
+  let seed = 1;
+  for (const kill of kills) {
+    expect(await live(ground, kill, seed++, said), JSON.stringify(kill)).toBe("SIGKILL");
+  }
+  expect(await live(ground, null, seed, said)).toBe("code 0");
+  const rows = await storedRows(ground.clickhouseUrl);
+  // The rounds did something: rows came out of replays, monitors failed, calls were taken.
+  expect(said.replayed).toBeGreaterThan(0);
+  expect(said.beats.size).toBeGreaterThan(kills.length);
+  expect(rows.filter(({ status }) => status === "down").length).toBeGreaterThan(0);
+  await expectAgreement(ground, said, rows);
+  console.info(
+    `${kills.length} deaths: ${rows.length} rows once each, ${said.replayed} replayed, ${said.beats.size} heartbeats, ${said.names.size} monitors renamed, ${said.created.size} created`,
+  );
+});
