@@ -1,4 +1,5 @@
 import * as zlib from "node:zlib";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { codingsOf, decodeContent } from "./content-coding.ts";
 
@@ -82,5 +83,51 @@ describe("codingsOf", () => {
     expect(codingsOf("gzip, br")).toEqual(["br", "gzip"]);
     expect(codingsOf("compress")).toBeUndefined();
     expect(codingsOf("gzip, gzip, gzip, gzip")).toBeUndefined();
+  });
+});
+
+describe("whatever a target sends", () => {
+  const compress: Readonly<Record<string, (bytes: Uint8Array) => Buffer>> = {
+    gzip: (bytes) => zlib.gzipSync(bytes),
+    deflate: (bytes) => zlib.deflateSync(bytes),
+    br: (bytes) => zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  };
+  const coding = fc.constantFrom("gzip", "deflate", "br");
+  const codings = fc.array(coding, { minLength: 1, maxLength: 3 });
+  const text = fc.uint8Array({ maxLength: 400 });
+  const pieceBytes = fc.integer({ min: 1, max: 500 });
+  /** As many as fit: every input starts native streams. */
+  const BOUNDS = { numRuns: 100_000, interruptAfterTimeLimit: 12_000, markInterruptAsFailure: false };
+  const coded = (list: readonly string[], bytes: Uint8Array): Buffer =>
+    list.reduce<Buffer>((so, name) => compress[name]?.(so) ?? so, Buffer.from(bytes));
+
+  it("gives back what was coded, up to the bound", { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(codings, text, pieceBytes, fc.nat(500), async (list, bytes, size, limit) => {
+        const given = await decode(list.join(", "), coded(list, bytes), size, limit + 1);
+        expect(given.equals(Buffer.from(bytes.subarray(0, limit + 1)))).toBe(true);
+      }),
+      BOUNDS,
+    );
+  });
+
+  it("ends with bytes within the bound or with an error, never with neither", { timeout: 60_000 }, async () => {
+    const change = fc.array(fc.tuple(fc.nat(600), fc.nat(255)), { maxLength: 6 });
+    const sent = fc.oneof(
+      fc.tuple(codings, text, change).map(([list, bytes, changes]) => {
+        const broken = coded(list, bytes);
+        for (const [at, value] of changes) if (at < broken.length) broken[at] = value;
+        return { list, bytes: broken as Uint8Array };
+      }),
+      fc.record({ list: codings, bytes: text }),
+    );
+    await fc.assert(
+      fc.asyncProperty(sent, pieceBytes, fc.nat(1_000), fc.boolean(), async ({ list, bytes }, size, limit, cut) => {
+        const ended = await decode(list.join(", "), bytes, size, limit + 1, cut).catch((error: unknown) => error);
+        if (Buffer.isBuffer(ended)) expect(ended.length).toBeLessThanOrEqual(limit + 1);
+        else expect(ended).toBeInstanceOf(Error);
+      }),
+      BOUNDS,
+    );
   });
 });

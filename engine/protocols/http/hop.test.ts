@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hopTo, parseWebUrl, redirectedHop } from "./hop.ts";
 import { compileStatusCodes, isStatusCodeItem } from "./status-codes.ts";
@@ -108,5 +109,54 @@ describe("status codes", () => {
     const accepted = compileStatusCodes(["200-299", "404"]);
     const codes = [...accepted.keys()].filter((code) => accepted[code] === 1);
     expect([codes.length, codes[0], codes[99], codes[100]]).toEqual([101, 200, 299, 404]);
+  });
+});
+
+describe("whatever a target says", () => {
+  const piece = fc.constantFrom(
+    ..."http: https: ftp: javascript: // / \\ @ user:pw@ : ? # %0d%0a \r\n \t \0 [::1] 127.1 h.test .. ü 🙂 :99999 :0 %".split(
+      " ",
+    ),
+    " ",
+  );
+  const text = fc.oneof(
+    fc
+      .array(fc.oneof(piece, fc.string({ unit: "binary", maxLength: 6 })), { maxLength: 12 })
+      .map((parts) => parts.join("")),
+    fc.webUrl({ withFragments: true, withQueryParameters: true }),
+    fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString("latin1")),
+  );
+  // Nothing that a target says may become a line of its own in a request.
+  const REQUEST = /^GET \/[\x21-\x7e]* HTTP\/1\.1\r\n([A-Z][A-Za-z-]*: [\x20-\x7e]*\r\n)+Connection: close\r\n\r\n$/;
+
+  it("a URL is refused or becomes one request", () => {
+    fc.assert(
+      fc.property(text, (given) => {
+        const url = parseWebUrl(given);
+        if (url === undefined) return;
+        const { request, port, host } = hopTo(url, "gzip");
+        expect(request.toString("latin1")).toMatch(REQUEST);
+        expect(port).toBeGreaterThanOrEqual(0);
+        expect(port).toBeLessThanOrEqual(65_535);
+        expect(host).not.toBe("");
+      }),
+      { numRuns: 100_000 },
+    );
+  });
+
+  it("a Location is refused or becomes one request, without credentials for another origin", () => {
+    const from = hop("https://user:secret@h.test:8443/a/b?c");
+    fc.assert(
+      fc.property(text, (location) => {
+        const next = redirectedHop(from, location, "gzip");
+        if (next === undefined) return;
+        const request = next.request.toString("latin1");
+        expect(request).toMatch(REQUEST);
+        const isSame = next.url.origin === from.url.origin;
+        expect(/^Authorization: /m.exec(request) !== null).toBe(isSame);
+        expect(next.shown).not.toContain("secret");
+      }),
+      { numRuns: 100_000 },
+    );
   });
 });
