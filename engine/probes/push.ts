@@ -20,5 +20,3 @@ const grace = z
 export const pushSettings = z
   .object({ period, grace: grace.optional() }, { error: "Missing or invalid period" })
   .transform((given) => ({ period: given.period, grace: given.grace ?? defaultGraceS(given.period) }));
-
-export type PushSettings = z.output<typeof pushSettings>;
