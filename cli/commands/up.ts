@@ -8,6 +8,8 @@ import { CommandError } from "../command.ts";
 
 /** A second signal while draining ends at once; the number is the shell's for SIGINT. */
 const INTERRUPTED = 130;
+/** One Ctrl-C under `npm start` arrives twice, from the terminal and from npm: what follows within this is the same one, ms. */
+const SAME_SIGNAL_MS = 1_000;
 
 export function addUp(program: Command): void {
   program
@@ -59,10 +61,14 @@ function banner(service: {
 /** Resolves when the service has drained after SIGTERM or Ctrl-C. */
 function stopOnSignal(close: () => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
-    let isStopping = false;
+    let askedAtMs: number | undefined;
     const stop = (): void => {
-      if (isStopping) process.exit(INTERRUPTED);
-      isStopping = true;
+      const nowMs = performance.now();
+      if (askedAtMs !== undefined) {
+        if (nowMs - askedAtMs > SAME_SIGNAL_MS) process.exit(INTERRUPTED);
+        return;
+      }
+      askedAtMs = nowMs;
       process.stderr.write("stopping: letting checks end and writing everything down …\n");
       close().then(resolve, (error: unknown) => reject(new CommandError(`stopping failed: ${String(error)}`)));
     };
