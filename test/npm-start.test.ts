@@ -1,10 +1,25 @@
 /** `npm start` as a person and a supervisor use it: Ctrl-C in a terminal, SIGTERM to npm, a second start on the same data. */
 import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { spawn as spawnInTerminal } from "node-pty";
 import { afterAll, expect, it } from "vitest";
 import { describeWith } from "./prerequisites.ts";
 import { cleanUp, ended, eventually, freePort, temporaryFolder } from "./service.ts";
+
+/** As much of node-pty as is used; its own types name the package that it is an alias of. */
+interface Terminals {
+  spawn(
+    program: string,
+    words: readonly string[],
+    options: { readonly cwd: string; readonly env: Readonly<Record<string, string>>; readonly cols: number },
+  ): {
+    write(text: string): void;
+    onData(listener: (text: string) => void): void;
+    onExit(listener: (end: { readonly exitCode: number }) => void): void;
+  };
+}
+const require = createRequire(import.meta.url);
+const terminals = require("node-pty") as Terminals;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -20,7 +35,7 @@ async function settings(dataDir: string): Promise<Record<string, string>> {
 
 /** Presses Ctrl-C when it listens. @returns exit code and what the terminal showed */
 async function startAndInterrupt(dataDir: string): Promise<{ code: number; shown: string }> {
-  const terminal = spawnInTerminal("npm", ["start"], { cwd: ROOT, env: await settings(dataDir), cols: 200 });
+  const terminal = terminals.spawn("npm", ["start"], { cwd: ROOT, env: await settings(dataDir), cols: 200 });
   let shown = "";
   terminal.onData((text) => {
     shown += text;
