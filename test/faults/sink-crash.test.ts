@@ -6,13 +6,12 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createClient } from "@clickhouse/client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ControlPlane, type NewMonitor, SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { cleanUp, temporaryFolder } from "../service.ts";
 import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
-import { TRUE_ROWS, type TrueRow, truthOf } from "./truth.ts";
+import { expectTruth, groupBy, type TrueRow, trueRows } from "./truth.ts";
 
 const PROGRAM = fileURLToPath(new URL("../fixtures/crashing-sink.mjs", import.meta.url));
 const STEPS = ["append", "apply", "acknowledge", "insert", "release"] as const;
@@ -132,28 +131,11 @@ function note(said: Said, [what, ...words]: readonly string[]): void {
   if (what === "replayed") said.replayed += Number(first);
 }
 
-async function storedRows(url: string): Promise<TrueRow[]> {
-  const client = createClient({ url });
-  try {
-    const answer = await client.query({ query: TRUE_ROWS, format: "JSONEachRow" });
-    return await answer.json<TrueRow>();
-  } finally {
-    await client.close();
-  }
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
-  return groups;
-}
-
 async function expectAgreement(ground: Ground, said: Said, rows: readonly TrueRow[]): Promise<void> {
   const plane = await openControlPlane({ file: ground.file }, { role: "api" });
   try {
     await expectAcknowledged(plane, said, rows);
-    for (const [text, own] of groupBy(rows, (row) => row.monitor_id))
-      await expectTruth(plane, ground, Number(text), own);
+    await expectTruth(plane, ground.projectId, rows);
   } finally {
     await plane.close();
   }
@@ -173,22 +155,6 @@ async function expectAcknowledged(plane: ControlPlane, said: Said, rows: readonl
   for (const id of said.created) expect(await plane.monitors.recall(id)).toBeDefined();
 }
 
-async function expectTruth(plane: ControlPlane, ground: Ground, id: number, rows: readonly TrueRow[]): Promise<void> {
-  const found = await plane.monitors.recall(id);
-  if (found === undefined) throw new Error(`monitor ${id} is gone`);
-  const truth = truthOf(id, found.monitor, rows);
-  expect(truth.wrongRows).toEqual([]);
-  expect(found.live).toEqual(truth.live);
-  const incidents = await plane.incidents.list(ground.projectId, { monitorId: id, limit: 1_000 });
-  if (found.monitor.pauseReasons.length > 0) return;
-  const stored = incidents
-    .map(({ startedAtMs, endedAtMs, level, errorMessage, errorCategory }) => {
-      return { startedAtMs, endedAtMs, level, errorMessage, errorCategory };
-    })
-    .sort((a, b) => a.startedAtMs - b.startedAtMs);
-  expect(stored).toEqual(truth.incidents);
-}
-
 it("keeps everything acknowledged, once, through a death at every step", { timeout: 300_000 }, async () => {
   const ground = await prepare();
   const said: Said = { appended: new Set(), beats: new Set(), names: new Map(), created: new Set(), replayed: 0 };
@@ -198,7 +164,7 @@ it("keeps everything acknowledged, once, through a death at every step", { timeo
     expect(await live(ground, kill, seed++, said), JSON.stringify(kill)).toBe("SIGKILL");
   }
   expect(await live(ground, null, seed, said)).toBe("code 0");
-  const rows = await storedRows(ground.clickhouseUrl);
+  const rows = await trueRows(ground.clickhouseUrl);
   // The rounds did something: rows came out of replays, monitors failed, calls were taken.
   expect(said.replayed).toBeGreaterThan(0);
   expect(said.beats.size).toBeGreaterThan(kills.length);

@@ -1,8 +1,11 @@
 /** What statuses, rows and incidents follow from stored rows alone: the model's rules run over them once more, from the start. */
+import { createClient } from "@clickhouse/client";
+import { expect } from "vitest";
 import { incidentStep, type OpenIncident } from "../../model/incident.ts";
 import { applyCheck, type JudgedMonitor, newLiveState } from "../../model/live.ts";
 import type { LiveState, RowStatus } from "../../model/status.ts";
 import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
+import type { ControlPlane } from "../../store/sql/control-plane.ts";
 
 /** A row as ClickHouse has it; 64-bit numbers as text. */
 export interface TrueRow {
@@ -21,11 +24,11 @@ export interface TrueRow {
   readonly error_message: string;
 }
 
-export const TRUE_ROWS = `SELECT toString(id) AS id, toString(monitor_id) AS monitor_id, toString(seq) AS seq,
+const TRUE_ROWS = `SELECT toString(id) AS id, toString(monitor_id) AS monitor_id, toString(seq) AS seq,
   toString(check_id) AS check_id, location, toString(toUnixTimestamp64Milli(tested_at)) AS tested_at_ms, status, verdict, changed,
   latency_ms, lateness_ms, error_category, error_message FROM results ORDER BY results.monitor_id, results.seq`;
 
-export interface TrueIncident {
+interface TrueIncident {
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   readonly level: string;
@@ -33,7 +36,7 @@ export interface TrueIncident {
   readonly errorCategory: ErrorCategory | null;
 }
 
-export interface Truth {
+interface Truth {
   readonly live: LiveState;
   /** Oldest first. */
   readonly incidents: readonly TrueIncident[];
@@ -41,7 +44,7 @@ export interface Truth {
   readonly wrongRows: readonly TrueRow[];
 }
 
-export function truthOf(monitorId: number, monitor: JudgedMonitor, rows: readonly TrueRow[]): Truth {
+function truthOf(monitorId: number, monitor: JudgedMonitor, rows: readonly TrueRow[]): Truth {
   let live = newLiveState(monitorId);
   let open: OpenIncident | null = null;
   const incidents: TrueIncident[] = [];
@@ -98,4 +101,55 @@ function agrees(row: TrueRow, judged: ReturnType<typeof applyCheck>["row"]): boo
     row.changed === judged.changed &&
     row.error_category === (judged.error_category ?? "")
   );
+}
+
+/** Every row, whatever the API would show of it. */
+export async function trueRows(clickhouseUrl: string): Promise<TrueRow[]> {
+  const client = createClient({ url: clickhouseUrl });
+  try {
+    const answer = await client.query({ query: TRUE_ROWS, format: "JSONEachRow" });
+    return await answer.json<TrueRow>();
+  } finally {
+    await client.close();
+  }
+}
+
+/** What SQL says of every monitor is what its rows say, and every row says what the rules say. */
+export async function expectTruth(plane: ControlPlane, projectId: number, rows: readonly TrueRow[]): Promise<void> {
+  for (const [text, own] of groupBy(rows, (row) => row.monitor_id)) {
+    const id = Number(text);
+    const found = await plane.monitors.recall(id);
+    if (found === undefined) throw new Error(`monitor ${id} is gone`);
+    const { monitor } = found;
+    const truth = truthOf(id, monitor, own);
+    expect(truth.wrongRows).toEqual([]);
+    expect(comparable(found.live)).toEqual(comparable(truth.live));
+    // Lists hide the incidents of paused monitors.
+    if (monitor.pauseReasons.length > 0) continue;
+    const incidents = await plane.incidents.list(projectId, { monitorId: id, limit: 1_000 });
+    const stored = incidents.map(({ startedAtMs, endedAtMs, level, errorMessage, errorCategory }) => {
+      return { startedAtMs, endedAtMs, level, errorMessage, errorCategory };
+    });
+    expect(stored.sort((a, b) => a.startedAtMs - b.startedAtMs)).toEqual(truth.incidents);
+  }
+}
+
+/** Rows keep latencies as 32-bit numbers and lateness in whole ms. */
+function comparable(live: LiveState): unknown {
+  const rough = (value: number | null) => (value === null ? null : Math.fround(value));
+  const locations = Object.entries(live.locations).map(([name, state]) => [
+    name,
+    { ...state, pingMs: rough(state.pingMs) },
+  ]);
+  return { ...live, latenessMs: null, latencyMs: rough(live.latencyMs), locations };
+}
+
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
 }
