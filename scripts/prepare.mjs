@@ -107,13 +107,18 @@ function hashOf(...parts) {
 /** What a failed step's output means, and what to do about it. */
 const NEEDS_COMPILER =
   "better-sqlite3 neither downloaded nor compiled: apt-get install g++ make python3 (Debian and Ubuntu), then start again";
+/** The first sign that is found decides: a compile that fails has often failed to download first. */
 const CAUSES = [
+  [/ENOSPC/, "the disk is full: about 1.5 GB are needed"],
   [
-    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH/,
+    /gyp ERR.*(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|FetchError)/,
+    "better-sqlite3 cannot be compiled, because Node's headers cannot be downloaded: set npm_config_nodedir to the folder that has include/node",
+  ],
+  [/gyp ERR|node-gyp/, NEEDS_COMPILER],
+  [
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/,
     "the package registry cannot be reached: check the network and npm's settings",
   ],
-  [/gyp ERR|node-gyp|prebuild-install/, NEEDS_COMPILER],
-  [/ENOSPC/, "the disk is full: about 1.5 GB are needed"],
   [/EACCES|EPERM|EROFS/, `this folder is not writable for this user: ${ROOT}`],
   [
     /EBADENGINE|Unsupported engine/,
