@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { runBurst } from "./burst/burst.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
+import { runColdStart } from "./uptime/cold-start.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
 /** Options as commander hands them over. */
@@ -41,6 +42,15 @@ program
     });
     return figures.then(() => undefined);
   });
+
+program
+  .command("cold-start")
+  .description("a start with many monitors: when each was checked for the first time")
+  .option("--monitors <n>", "http monitors", Number, 5_000)
+  .option("--interval <s>", "seconds between two checks of one monitor", Number, 60)
+  .action(({ monitors, interval: intervalS }: { monitors: number; interval: number }) =>
+    runColdStart({ monitors, intervalS }),
+  );
 
 program
   .command("peers")

@@ -1,6 +1,6 @@
 /** The service under test: the built command line in a process of its own, with limits lifted and one port of loopback opened. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,23 +14,27 @@ export interface ServiceUnderTest {
   readonly client: Client;
   /** What it wrote to its log so far. */
   output(): string;
+  /** Ends it and removes its data. */
   stop(): Promise<void>;
+  /** Ends it and starts it again on the same data. */
+  restart(): Promise<ServiceUnderTest>;
 }
 
 /** @param allowNets what the guard opens · @param nodeArgs words for Node itself */
-export async function startServiceUnderTest(
-  allowNets: string,
-  nodeArgs: readonly string[] = [],
-): Promise<ServiceUnderTest> {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
+export function startServiceUnderTest(allowNets: string, nodeArgs: readonly string[] = []): Promise<ServiceUnderTest> {
+  return startIn(mkdtempSync(join(tmpdir(), "sonde-bench-")), allowNets, nodeArgs);
+}
+
+async function startIn(folder: string, allowNets: string, nodeArgs: readonly string[]): Promise<ServiceUnderTest> {
   const plans = join(folder, "plans.json");
   const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
   writeFileSync(plans, JSON.stringify({ business: { ...unlimited, shortestIntervalS: 1 } }));
+  const dataDir = join(folder, "data");
   const child = spawn(process.execPath, [...nodeArgs, SONDE, "up"], {
     env: {
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
       SONDE_PORT: "0",
-      SONDE_DATA_DIR: join(folder, "data"),
+      SONDE_DATA_DIR: dataDir,
       SONDE_PLANS: plans,
       SONDE_ALLOW_NETS: allowNets,
       SONDE_CANARIES: "",
@@ -44,18 +48,24 @@ export async function startServiceUnderTest(
       output += chunk;
     });
   }
-  const [, url = "", , key = ""] = await said(
+  const banner = /listens on (\S+)\/api\/v1\nProject: (\S+)\n/;
+  const [, url = "", project = ""] = await said(
     child,
-    () => /listens on (\S+)\/api\/v1\nProject: (\S+)\nKey [^:]*: (\S+)/.exec(output),
+    () => banner.exec(output),
     () => output,
   );
+  const key = readFileSync(join(dataDir, "owner.key"), "utf8").trim();
   return {
     pid: child.pid ?? 0,
-    client: await connect({ url, key, project: "prj_1" }),
+    client: await connect({ url, key, project }),
     output: () => output,
     async stop() {
       await ended(child);
       rmSync(folder, { recursive: true, force: true });
+    },
+    async restart() {
+      await ended(child);
+      return startIn(folder, allowNets, nodeArgs);
     },
   };
 }

@@ -68,10 +68,10 @@ export async function runUptime(options: UptimeBenchOptions): Promise<UptimeFigu
 /** Requests at once while creating. */
 const CREATING = 16;
 
-async function createMonitors(
+export async function createMonitors(
   client: Client,
   port: number,
-  { monitors, intervalS }: UptimeBenchOptions,
+  { monitors, intervalS }: Pick<UptimeBenchOptions, "monitors" | "intervalS">,
 ): Promise<readonly string[]> {
   const ids: string[] = new Array(monitors);
   let next = 0;
