@@ -13,6 +13,14 @@ describe("Holdback", () => {
     expect(holdback.nextAtMs()).toBeUndefined();
   });
 
+  test("one failure delays only what comes within its wait, however often the target is asked", () => {
+    const holdback = new Holdback<string>();
+    expect(holdback.hold("fail", 1, true, 0)).toBe(true);
+    expect(holdback.hold("first pass", 1, false, 1_000)).toBe(true);
+    expect(holdback.release(HOLD_MS, false)).toEqual(["fail", "first pass"]);
+    expect(holdback.hold("second pass", 1, false, 2_000)).toBe(false);
+  });
+
   test("a cut releases all at once", () => {
     const holdback = new Holdback<number>();
     for (let target = 0; target < 5_000; target++) holdback.hold(target, target, true, target);

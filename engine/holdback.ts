@@ -6,7 +6,7 @@
  * So the sink notes every result at once, applies passes and failures of targets that were not healthy at once, and gives the others
  * here. What comes out again is asked about with NetworkFitness.excuses(). A real failure counts a second later; nothing else changes.
  *
- * Results of one target keep their order: while one is held, the following ones wait behind it.
+ * Results of one target keep their order: while one is held, the following ones wait behind it, and no longer than it.
  */
 
 /** Longer than two failing canary questions (canary.ts) take. */
@@ -17,8 +17,8 @@ const MAX_HELD = 100_000;
 export class Holdback<Item, Target = number> {
   readonly #held: { readonly item: Item; readonly target: Target; readonly untilMs: number }[] = [];
   #head = 0;
-  /** Held results by target. */
-  readonly #targets = new Map<Target, number>();
+  /** Targets with held results: how many, and until when the last one waits. */
+  readonly #targets = new Map<Target, { readonly waiting: number; readonly untilMs: number }>();
 
   get size(): number {
     return this.#held.length - this.#head;
@@ -30,10 +30,12 @@ export class Holdback<Item, Target = number> {
    * @returns whether it is held; otherwise the caller applies it now
    */
   hold(item: Item, target: Target, isSuspicious: boolean, nowMs: number): boolean {
-    const waiting = this.#targets.get(target) ?? 0;
-    if (!isSuspicious && waiting === 0) return false;
-    this.#held.push({ item, target, untilMs: nowMs + HOLD_MS });
-    this.#targets.set(target, waiting + 1);
+    const ahead = this.#targets.get(target);
+    if (!isSuspicious && ahead === undefined) return false;
+    // What only waits its turn must not make the next one wait: targets asked every second would never catch up.
+    const untilMs = isSuspicious || ahead === undefined ? nowMs + HOLD_MS : ahead.untilMs;
+    this.#held.push({ item, target, untilMs });
+    this.#targets.set(target, { waiting: (ahead?.waiting ?? 0) + 1, untilMs });
     return true;
   }
 
@@ -44,9 +46,9 @@ export class Holdback<Item, Target = number> {
       if (!isCut && next.untilMs > nowMs && this.size <= MAX_HELD) break;
       released.push(next.item);
       this.#head++;
-      const left = (this.#targets.get(next.target) ?? 1) - 1;
-      if (left === 0) this.#targets.delete(next.target);
-      else this.#targets.set(next.target, left);
+      const { waiting = 1, untilMs = nowMs } = this.#targets.get(next.target) ?? {};
+      if (waiting === 1) this.#targets.delete(next.target);
+      else this.#targets.set(next.target, { waiting: waiting - 1, untilMs });
     }
     if (this.#head > 1_024 || this.#head === this.#held.length) {
       this.#held.splice(0, this.#head);

@@ -49,6 +49,8 @@ export async function openPostgres(url: string): Promise<Database> {
   });
   // A connection that dies while idle leaves the pool by itself; the next query opens another.
   pool.on("error", () => {});
+  // One that dies while it is lent out may say so between two statements, to nobody: the next statement fails and we hear of it there.
+  pool.on("connect", (client) => client.on("error", () => {}));
   const names = new Map<string, string>();
   const source = createSource(pool, names, place);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: source }) });

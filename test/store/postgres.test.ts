@@ -4,6 +4,7 @@ import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { controlPlaneSuite } from "../../store/sql/control-plane.suite.ts";
 import { StoreError } from "../../store/sql/control-plane.ts";
+import { statement } from "../../store/sql/database.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { openPostgres } from "../../store/sql/postgres.ts";
 import { dumpSchema } from "../../store/sql/schema.suite.ts";
@@ -80,6 +81,25 @@ function faultTests(running: PostgresServer): void {
       await plane.meta.set("a", "1");
       expect(await plane.meta.get("a")).toBe("1");
       await plane.close();
+      await drop();
+    });
+
+    it("survives a connection that dies between two statements of a transaction", async () => {
+      const { url, drop } = await running.createDatabase();
+      const database = await openPostgres(url);
+      const killer = new pg.Client(url);
+      await killer.connect();
+      const work = database.write(async (session) => {
+        const [row] = await session.query<{ pid: number }>(statement("own_pid", "select pg_backend_pid() as pid"));
+        await killer.query("select pg_terminate_backend($1)", [row?.pid]);
+        const others = "select 1 from pg_stat_activity where pid = $1";
+        await expect.poll(async () => (await killer.query(others, [row?.pid])).rowCount, { timeout: 10_000 }).toBe(0);
+        await session.query(statement("one", "select 1 as one"));
+      });
+      expect(await messageOf(work)).toMatch(/^PostgreSQL at /);
+      await database.ping();
+      await killer.end();
+      await database.close();
       await drop();
     });
 
