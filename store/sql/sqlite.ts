@@ -4,6 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
 import { StoreError } from "./control-plane.ts";
@@ -14,6 +15,13 @@ import type { Tables } from "./tables.ts";
 
 /** How long another thread's or process's transaction is waited for, ms; one of ours takes milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** Between two tries to begin a transaction, ms. */
+const BUSY_RETRY_MS = 2;
+/**
+ * Pages of the write-ahead log, 4 KiB each, at which a writer checkpoints by itself; it then waits for the disk. Only a fallback:
+ * checkpointer.ts does it every second in a thread of its own.
+ */
+const OWN_CHECKPOINT_PAGES = 25_000;
 /** The WAL file is cut back to this after a checkpoint, bytes. */
 const WAL_LIMIT_BYTES = 64 * 2 ** 20;
 /** Files up to this size are checked whole at the start, bytes: about 0.1 s; a larger one's damage shows when it is met. */
@@ -84,6 +92,7 @@ function connect(file: string, durable: boolean): Connection {
     handle.pragma(`synchronous = ${durable ? "FULL" : "NORMAL"}`);
     handle.pragma("foreign_keys = ON");
     handle.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+    handle.pragma(`wal_autocheckpoint = ${OWN_CHECKPOINT_PAGES}`);
   } catch (error) {
     handle.close();
     throw sqliteFault(error, file);
@@ -137,8 +146,7 @@ function createSession(handle: Sqlite.Database, run: <T>(work: () => T) => T): S
 async function transact<T>(writer: Connection, file: string, work: () => Promise<T>): Promise<T> {
   return queueOf(file).turn(async () => {
     const { handle } = writer;
-    // IMMEDIATE: a transaction that reads first and writes later would fail when another connection wrote in between.
-    writer.run(() => handle.exec("BEGIN IMMEDIATE"));
+    await begin(writer);
     try {
       const result = await work();
       writer.run(() => handle.exec("COMMIT"));
@@ -149,6 +157,31 @@ async function transact<T>(writer: Connection, file: string, work: () => Promise
       throw error;
     }
   });
+}
+
+/** Waits for other threads' transactions without blocking this one: SQLite's own wait would sleep in it. */
+async function begin({ handle, run }: Connection): Promise<void> {
+  const endAtMs = performance.now() + BUSY_TIMEOUT_MS;
+  run(() => handle.pragma("busy_timeout = 0"));
+  try {
+    for (;;) {
+      try {
+        // IMMEDIATE: a transaction that reads first and writes later would fail when another connection wrote in between.
+        handle.exec("BEGIN IMMEDIATE");
+        return;
+      } catch (error) {
+        const isBusy = (error as { code?: string }).code?.startsWith("SQLITE_BUSY") === true;
+        if (!isBusy || performance.now() > endAtMs) run(() => rethrow(error));
+      }
+      await delay(BUSY_RETRY_MS);
+    }
+  } finally {
+    if (handle.open) handle.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 /**
