@@ -113,11 +113,15 @@ describe("Prober", () => {
 
   test("deadlines of different lengths are kept in any order", async () => {
     const { send, outcomes, until } = startProber(() => new Promise(() => {}));
-    send({ type: "define", specs: [80, 20, 50, 20, 10].map((timeoutMs, index) => spec(index + 1, { timeoutMs })) });
+    const timeouts = [80, 20, 50, 20, 10];
+    send({ type: "define", specs: timeouts.map((timeoutMs, index) => spec(index + 1, { timeoutMs })) });
     send({ type: "run", runs: runs(1, 2, 3, 4, 5) });
     await until(() => outcomes.length === 5);
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(Array(5).fill("timeout"));
-    expect(outcomes.map(({ checkId }) => checkId).at(-1)).toBe(1);
+    // None before its own; how long after is the machine's affair. Timers count in whole ms.
+    for (const { checkId, durationMs } of outcomes) {
+      expect(durationMs).toBeGreaterThanOrEqual((timeouts[checkId - 1] ?? Number.NaN) - 1);
+    }
   });
 
   test("kinds without a probe are unsupported, settings that no longer parse misconfigured, unknown specs our fault", async () => {
