@@ -45,6 +45,11 @@ function lock(path: string): () => void {
   } catch (error) {
     database?.close();
     const code = (error as { code?: string }).code ?? "unknown error";
+    if (code === "ERR_DLOPEN_FAILED") {
+      throw new DataFolderError(
+        "better-sqlite3 was compiled for another Node: run npm start, which compiles it for this one",
+      );
+    }
     throw new DataFolderError(
       code.startsWith("SQLITE_BUSY")
         ? `another sonde uses the data folder ${path}: stop it first, or set SONDE_DATA_DIR to another folder`

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { get } from "node:http";
 import type { Logger } from "pino";
+import { StoreError } from "../../sql/control-plane.ts";
 import type { FrontConfig } from "./front.ts";
 import { FrontError, type FrontProcess, launchFront } from "./front-process.ts";
 
@@ -136,7 +137,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         if (!reason.includes("another sonde uses") || performance.now() > until)
-          throw new Error(`the embedded ClickHouse does not start: ${reason}`);
+          throw new StoreError(`the embedded ClickHouse does not start: ${reason}`);
         await wait(FIRST_BACKOFF_MS);
       }
     }
