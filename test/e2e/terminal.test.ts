@@ -1,0 +1,246 @@
+/** What a person at a terminal sees: the demo's live table, plain lines in a pipe, the client's tables; and foreign text kept harmless. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
+import { cleanUp, ended, eventually, freePort, runSonde, temporaryFolder } from "../service.ts";
+import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
+import { closeTerminals, openTerminal } from "../terminal.ts";
+
+const SONDE = fileURLToPath(new URL("../../dist/cli/sonde.js", import.meta.url));
+const run = promisify(execFile);
+/** Names and kinds of the demo, in the order of the table. */
+const DEMO: Readonly<Record<string, string>> = {
+  "Expiring certificate": "http",
+  "Flapping site": "http",
+  "Hanging site": "http",
+  Loopback: "ping",
+  "Mail port": "port",
+  "Nightly job": "push",
+  Shop: "keyword",
+  Website: "http",
+  Zone: "dns",
+};
+/** The flapping site's first failure comes after 20 s and lasts 14 s (demo/targets.ts); two checks at 2 s confirm. */
+const FLAPPED_WITHIN_MS = 90_000;
+const CLEAR = "\u001b[H\u001b[2J";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what may not reach a terminal
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
+
+afterAll(async () => {
+  closeTerminals();
+  await cleanUp();
+});
+
+async function demoEnv(): Promise<Record<string, string>> {
+  return {
+    PATH: process.env.PATH ?? "",
+    TERM: "xterm-256color",
+    SONDE_PORT: String(await freePort()),
+    SONDE_DATA_DIR: join(temporaryFolder(), "data"),
+    SONDE_CANARIES: "",
+  };
+}
+
+interface Line {
+  readonly kind: string;
+  readonly status: string;
+  readonly latency: string;
+  readonly lateness: string;
+  readonly checked: string;
+  readonly incident: string;
+}
+
+/** The table of one screen, by name. */
+function tableOf(screen: string): ReadonlyMap<string, Line> {
+  const lines = new Map<string, Line>();
+  for (const text of screen.split(/\r?\n/)) {
+    const cells = text.split("│").map((cell) => cell.trim());
+    const [, id = "", name = "", kind = "", status = "", latency = "", lateness = "", checked = "", incident = ""] =
+      cells;
+    if (id.startsWith("srv_")) lines.set(name, { kind, status, latency, lateness, checked, incident });
+  }
+  return lines;
+}
+
+describe.concurrent("sonde up --demo", () => {
+  it("draws a live table on a terminal, survives a resize, and drains on Ctrl-C", { timeout: 180_000 }, async () => {
+    const env = await demoEnv();
+    const terminal = openTerminal(process.execPath, [SONDE, "up", "--demo"], env);
+    const screens = () => terminal.shown().split(CLEAR).slice(1);
+    /** The latest whole table. */
+    const table = () => tableOf(screens().at(-2) ?? "");
+    await eventually(async () => (table().size === Object.keys(DEMO).length ? true : undefined), 60_000);
+    expect(Object.fromEntries([...table()].map(([name, { kind }]) => [name, kind]))).toEqual(DEMO);
+
+    const healthy = Object.keys(DEMO).filter((name) => name !== "Hanging site");
+    const seen = await eventually(async () => {
+      const now = table();
+      return healthy.every((name) => now.get(name)?.status === "healthy") ? now : undefined;
+    });
+    for (const name of healthy) {
+      const { latency, lateness, checked } = seen.get(name) ?? {};
+      expect(Number(latency), name).toBeGreaterThanOrEqual(0);
+      expect(Number(lateness), name).toBeGreaterThanOrEqual(0);
+      expect(checked, name).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    }
+    terminal.resize(60, 12);
+    const before = screens().length;
+    await eventually(async () => (screens().length > before + 1 ? true : undefined));
+    terminal.resize(200, 50);
+
+    const flapping = () => table().get("Flapping site");
+    await eventually(async () => (flapping()?.incident.includes("critical") ? true : undefined), FLAPPED_WITHIN_MS);
+    expect(flapping()?.status).toBe("down");
+    await eventually(
+      async () => (flapping()?.status === "healthy" && flapping()?.incident === "" ? true : undefined),
+      FLAPPED_WITHIN_MS,
+    );
+    await eventually(
+      async () => (table().get("Hanging site")?.status === "down" ? true : undefined),
+      FLAPPED_WITHIN_MS,
+    );
+
+    // Nothing but tables: no log line, no other escape code, whatever the width.
+    for (const screen of screens().slice(0, -1)) expect(screen.replaceAll("\r\n", "\n")).not.toMatch(CONTROL);
+    terminal.type("\u0003");
+    expect(await terminal.ended, terminal.shown().slice(-2_000)).toBe(0);
+    expect(terminal.shown()).toContain("stopping: ");
+    await expect(fetch(`http://127.0.0.1:${env.SONDE_PORT}/api/v1/health`)).rejects.toThrow();
+  });
+
+  it("prints plain lines into a pipe", { timeout: 120_000 }, async () => {
+    const { SONDE_PORT, SONDE_DATA_DIR = "", ...env } = await demoEnv();
+    const settings = { args: ["up", "--demo"], dataDir: SONDE_DATA_DIR, port: Number(SONDE_PORT), env };
+    const { child, output } = await runSonde({ ...settings, env: { ...env, SONDE_LOG: "error" } });
+    for (const [name, kind] of Object.entries(DEMO)) {
+      if (name === "Hanging site") continue;
+      const line = new RegExp(
+        `^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d  ${name} \\(${kind}\\): healthy in \\d+ ms`,
+        "m",
+      );
+      await eventually(async () => (line.test(output()) ? true : undefined), 60_000);
+    }
+    expect(await ended(child, () => child.kill("SIGINT"))).toBe(0);
+    expect(output()).not.toMatch(CONTROL);
+  });
+});
+
+describe("the client's commands", () => {
+  /** Clears the screen, goes home, rings, sets the title, turns the reading order, breaks the line. */
+  const EVIL = "Evil \u001b[2J\u001b[H\u0007\u001b]0;title\u0007\u009b31m\u202egnp\u2066\r\n\tname";
+  let product: Product;
+  let site: Website;
+  let rude: TcpTarget;
+  let evilId: string;
+  let goodId: string;
+
+  beforeAll(async () => {
+    site = await startWebsite();
+    // Its words reach the explanation of a failure.
+    rude = await startTcp((socket) =>
+      socket.once("data", () => socket.end("HTTP/1.1 500 \u009b31mred alert\r\nContent-Length: 0\r\n\r\n", "latin1")),
+    );
+    product = await startProduct();
+    const often = { interval: 1, timeout: 10, maxretries: 1 };
+    goodId = await createMonitor(product.api, { type: "http", name: "Good", url: site.url, ...often });
+    const created = await product.api.post("/servers", {
+      ...{ type: "http", name: EVIL, url: `http://127.0.0.1:${rude.port}/`, ...often },
+    });
+    expect(created.status).toBe(200);
+    evilId = String(created.body.id);
+    await untilStatus(product.api, goodId, "healthy");
+    await untilStatus(product.api, evilId, "down");
+    await eventually(async () => {
+      const { body } = await product.api.get<{ results: unknown[] }>("/results/failures");
+      return JSON.stringify(body).includes(evilId) ? true : undefined;
+    });
+  });
+  afterAll(async () => {
+    await Promise.all([site.close(), rude.close()]);
+  });
+
+  const env = () => ({
+    ...productEnv(),
+    PATH: process.env.PATH ?? "",
+    SONDE_URL: product.url,
+    SONDE_DATA_DIR: product.dataDir,
+  });
+  const sonde = (...words: readonly string[]) => run(process.execPath, [SONDE, ...words], { env: env() });
+  const json = async <Body>(...words: readonly string[]) =>
+    JSON.parse((await sonde(...words, "--json")).stdout) as Body;
+
+  it("list monitors, results and incidents", { timeout: 60_000 }, async () => {
+    const monitors = tableOf((await sonde("monitors")).stdout);
+    expect(monitors.get("Good")).toMatchObject({ kind: "http", status: "healthy", incident: "" });
+    expect([...monitors.values()].map(({ status }) => status).sort()).toEqual(["down", "healthy"]);
+    expect((await sonde("monitors", "--status", "down")).stdout).not.toContain("Good");
+
+    const { stdout: results } = await sonde("results", goodId, "--limit", "3");
+    expect(results.match(/srv_/g)).toHaveLength(3);
+    const { stdout: why } = await sonde("results", "--failures", "--explain", "--limit", "1");
+    for (const words of [
+      evilId,
+      /^ {2}verdict +rejected$/m,
+      /^ {2}stage +/m,
+      /^ {2}address +127\.0\.0\.1:/m,
+      /^ {2}phases +/m,
+    ]) {
+      expect(why).toMatch(words);
+    }
+    const { stdout: incidents } = await sonde("incidents", "--status", "active");
+    expect(incidents).toMatch(/inc_\d+ .*critical/);
+  });
+
+  it("print the API's own JSON", { timeout: 60_000 }, async () => {
+    const { servers } = await json<{ servers: { id: string; name: string }[] }>("monitors");
+    expect(servers.map(({ id }) => id).sort()).toEqual([goodId, evilId].sort());
+    const { results } = await json<{ results: { server_id: string; explain?: unknown }[] }>(
+      "results",
+      goodId,
+      "--explain",
+    );
+    expect(results[0]).toMatchObject({ server_id: goodId, explain: { verdict: "ok" } });
+    expect(await json("incidents")).toMatchObject({ total: 1, active: 1 });
+  });
+
+  it.each(["monitors", "results", "results --failures --explain", "incidents"])(
+    "show foreign text that cannot move the cursor: %s",
+    { timeout: 60_000 },
+    async (words) => {
+      const terminal = openTerminal(process.execPath, [SONDE, ...words.split(" ")], env());
+      expect(await terminal.ended).toBe(0);
+      const shown = terminal.shown().replaceAll("\r\n", "\n");
+      expect(shown).toContain("Evil ");
+      expect(shown).not.toMatch(CONTROL);
+      expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+      // One line each: a line break in a name makes no row.
+      expect(shown).not.toMatch(/^\s*name/m);
+    },
+  );
+
+  it("say in one line what is wrong, with exit code 1", { timeout: 60_000 }, async () => {
+    const failures: readonly (readonly [words: readonly string[], env: Record<string, string>, message: RegExp])[] = [
+      [
+        ["monitors"],
+        { SONDE_URL: `http://127.0.0.1:${await freePort()}` },
+        /^sonde: no answer from http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
+      ],
+      [["monitors", "--key", "uk1_wrong"], {}, /^sonde: GET \/servers\S* was answered 401: Invalid or expired API key/],
+      [["results", "srv_999"], {}, /^sonde: .* was answered 404: Server not found/],
+      [["results", "--period", "2h"], {}, /^sonde: .* was answered 400: period must be/],
+      [["monitors"], { SONDE_DATA_DIR: temporaryFolder() }, /^sonde: no key: /],
+    ];
+    for (const [words, over, message] of failures) {
+      const failure = (await run(process.execPath, [SONDE, ...words], { env: { ...env(), ...over } }).catch(
+        (error: unknown) => error,
+      )) as { code?: number; stderr: string; stdout: string };
+      expect(failure.code, words.join(" ")).toBe(1);
+      expect(failure.stderr).toMatch(message);
+      expect(failure.stderr.trim().split("\n")).toHaveLength(1);
+      expect(failure.stdout).toBe("");
+    }
+  });
+});
