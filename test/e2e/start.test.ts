@@ -295,10 +295,10 @@ describe("a stop", () => {
     const product = await startProduct();
     await createMonitor(product.api, { type: "http", name: "Silent", url: site.url, interval: 1, timeout: 10 });
     await eventually(async () => (site.requests() > 0 ? true : undefined));
-    product.child.kill("SIGINT");
-    await eventually(async () => (product.output().includes("stopping") ? true : undefined));
-    product.child.kill("SIGINT");
+    // Under npm one Ctrl-C arrives twice, so what comes within a second is the same one; an impatient person goes on.
+    const asking = setInterval(() => product.child.kill("SIGINT"), 200);
     expect(await ended(product.child, () => {})).toBe(130);
+    clearInterval(asking);
     await eventually(async () => (holdersOf(product.dataDir).length === 0 ? true : undefined));
     await site.close();
   });
