@@ -1,9 +1,6 @@
 /** `sonde up`: API, scheduler and checker in one process. */
 import type { Command } from "commander";
 import { loadConfig } from "../../config.ts";
-import { startDemo } from "../../demo/demo.ts";
-import { createLog } from "../../log.ts";
-import { startService } from "../../main.ts";
 import { CommandError } from "../command.ts";
 
 /** A second signal while draining ends at once; the number is the shell's for SIGINT. */
@@ -25,7 +22,10 @@ export function addUp(program: Command): void {
 
 async function up(isDemo: boolean): Promise<void> {
   const config = loadConfig();
-  const demo = isDemo ? await startDemo(config) : undefined;
+  // Loaded only when it is wanted: the client's commands, and settings that cannot be used, do not wait for the whole service.
+  const { startService } = await import("../../main.ts");
+  const { createLog } = await import("../../log.ts");
+  const demo = isDemo ? await (await import("../../demo/demo.ts")).startDemo(config) : undefined;
   const runConfig = demo?.config ?? config;
   const service = await startService(runConfig, {
     log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel, "main"),

@@ -157,6 +157,10 @@ describe("the client's commands", () => {
       const { body } = await product.api.get<{ results: unknown[] }>("/results/failures");
       return JSON.stringify(body).includes(evilId) ? true : undefined;
     });
+    await eventually(async () => {
+      const { body } = await product.api.get<{ total: number }>(`/results/server/${goodId}`);
+      return body.total >= 3 ? true : undefined;
+    });
   });
   afterAll(async () => {
     await Promise.all([site.close(), rude.close()]);
