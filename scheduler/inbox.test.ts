@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import type { CheckOutcome } from "../model/result.ts";
+import type { InboxRow, MonitorWithLive } from "../store/sql/control-plane.ts";
+import type { Entry } from "./entry.ts";
+import { entryOf, liveOf, monitorOf } from "./fixtures.suite.ts";
+import { createInbox, type InboxOptions } from "./inbox.ts";
+import type { Taken } from "./ledger.ts";
+
+const call = (id: number, monitorId: number, atMs = 1_000): InboxRow => ({
+  ...{ id, monitorId, atMs, up: true, message: null, pingMs: 7 },
+});
+
+/** What the inbox does, in words, in order. */
+function scene(calls: InboxRow[], entries: readonly Entry[], paused: readonly MonitorWithLive[]) {
+  const done: string[] = [];
+  const checkIds: number[] = [];
+  let lastCheckId = 0;
+  const heartbeats = { inbox: async () => [...calls] };
+  const monitors = { recall: async (id: number) => paused.find(({ monitor }) => monitor.id === id) };
+  const look = createInbox({
+    controlPlane: { heartbeats, monitors } as unknown as InboxOptions["controlPlane"],
+    nowMs: () => 5_000,
+    entryOf: (monitorId) => entries.find(({ monitor }) => monitor.id === monitorId),
+    nextCheckId: () => ++lastCheckId,
+    remember: ({ monitor, live }) => done.push(`remember ${monitor.id} at ${live.seq}`),
+    record(taken: Taken, outcome: CheckOutcome) {
+      checkIds.push(outcome.checkId);
+      done.push(`record ${taken.inboxId} of ${taken.monitor.id}`);
+    },
+    expect: (entry, deadlineAtMs) => done.push(`expect ${entry.monitor.id} at ${deadlineAtMs}`),
+    discard: (inboxId) => done.push(`discard ${inboxId}`),
+  });
+  return { look, done, checkIds };
+}
+
+const job = (id: number) => monitorOf({ id, kind: "push", intervalS: 60, graceS: 12, host: null });
+
+describe("createInbox", () => {
+  it("records a call and moves the deadline by period and grace", async () => {
+    const { look, done } = scene([call(1, 9)], [entryOf(9, [], job(9))], []);
+    await look();
+    expect(done).toEqual(["record 1 of 9", "expect 9 at 73000"]);
+  });
+
+  it("takes each call once, however often it looks before the sink has removed it", async () => {
+    const calls = [call(1, 9), call(2, 9)];
+    const { look, done, checkIds } = scene(calls, [entryOf(9, [], job(9))], []);
+    await look();
+    await look();
+    calls.splice(0, 2, call(3, 9));
+    await look();
+    expect(done.filter((what) => what.startsWith("record"))).toEqual([
+      "record 1 of 9",
+      "record 2 of 9",
+      "record 3 of 9",
+    ]);
+    expect(new Set(checkIds).size).toBe(3);
+  });
+
+  it("remembers a heartbeat that was paused when we started before its call is judged", async () => {
+    const paused = { monitor: job(9), live: liveOf({ monitorId: 9, seq: 41 }) };
+    const { look, done } = scene([call(1, 9)], [], [paused]);
+    await look();
+    expect(done).toEqual(["remember 9 at 41", "record 1 of 9"]);
+  });
+
+  it("discards a call to a monitor that is gone", async () => {
+    const { look, done } = scene([call(1, 9)], [], []);
+    await look();
+    expect(done).toEqual(["discard 1"]);
+  });
+});
