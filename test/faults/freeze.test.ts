@@ -95,8 +95,15 @@ describe(`the service with ${HEALTHY} healthy and ${DEAD} dead targets`, () => {
     process.kill(product.pid, "SIGCONT");
     await untilDown(product.api, [...dead, ...dying], HEALTHY + DEAD + DYING, FOUND_WITHIN_MS);
     await expectNoneBlamed([...dead, ...dying]);
-    // The silent ones were in flight: their silence during the freeze was not held against them.
-    await eventually(async () => (((await verdictsOf(product.api, dead)).unfit ?? 0) > 0 ? true : undefined));
+    // What was in flight and failed for the freeze was not held against its target.
+    await eventually(async () => {
+      const unfit = [
+        await verdictsOf(product.api, dead),
+        await verdictsOf(product.api, dying),
+        watch.verdicts(healthy),
+      ];
+      return unfit.some((verdicts) => (verdicts.unfit ?? 0) > 0) ? true : undefined;
+    });
     await say("frozen for 5 s");
   });
 
