@@ -9,8 +9,6 @@ export default defineConfig({
     pool: "forks",
     testTimeout: 30_000,
     hookTimeout: 120_000,
-    // Machines are shared: what a neighbour starved is looked at once more, as we do with targets. Failing twice is failing.
-    retry: 1,
     projects: [
       {
         // Beside the code they test: need nothing but their module, and run two at a time.
@@ -29,6 +27,8 @@ export default defineConfig({
           name: "system",
           include: ["test/**/*.test.ts"],
           fileParallelism: false,
+          // Machines are shared: what a neighbour starved is looked at once more, as we do with targets. Failing twice is failing.
+          retry: 1,
           sequence: { groupOrder: 1 },
         },
       },
