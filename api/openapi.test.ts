@@ -6,7 +6,7 @@ import { routes } from "./endpoints/index.ts";
 import { createBody, updateBody } from "./monitors/bodies.ts";
 import { createOpenApi } from "./openapi.ts";
 import { fullPath } from "./router.ts";
-import * as schemas from "./schemas.ts";
+import * as schemas from "./schemas/index.ts";
 import { validate } from "./testing/document.suite.ts";
 
 const document = createOpenApi(routes, { baseUrl: "http://127.0.0.1:8080", version: "0.1.0" });

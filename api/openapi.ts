@@ -5,7 +5,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiRespon
 import { createDocument } from "zod-openapi";
 import type { Route } from "./route.ts";
 import { fullPath } from "./router.ts";
-import * as schemas from "./schemas.ts";
+import * as schemas from "./schemas/index.ts";
 
 const ERROR_WORDS: Readonly<Record<number, string>> = {
   400: "Invalid or missing field, id, parameter or X-Project-Id",

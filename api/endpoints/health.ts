@@ -4,7 +4,7 @@ import type { Api, RegionState } from "../api.ts";
 import type { ApiResponse } from "../http.ts";
 import { JSON_HEADERS, json } from "../http.ts";
 import type { Call, Route } from "../route.ts";
-import * as schemas from "../schemas.ts";
+import * as schemas from "../schemas/index.ts";
 
 const NO_STORE: readonly string[] = [...JSON_HEADERS, "Cache-Control", "no-store"];
 /** Each back end has this long to answer (open-points 10.2). */

@@ -16,7 +16,7 @@ import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
 import { pathId } from "../route.ts";
-import * as schemas from "../schemas.ts";
+import * as schemas from "../schemas/index.ts";
 import { incidentIdParams } from "./params.ts";
 
 /** Code points (open-points 5.4). */

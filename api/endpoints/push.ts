@@ -9,7 +9,7 @@ import { JSON_HEADERS, json } from "../http.ts";
 import { hashToken } from "../monitors/token.ts";
 import { textParameter } from "../query.ts";
 import type { Call, Route } from "../route.ts";
-import * as schemas from "../schemas.ts";
+import * as schemas from "../schemas/index.ts";
 
 const TOKEN = /^[A-Za-z0-9]{32}$/;
 const CALLS_PER_MINUTE = 60;

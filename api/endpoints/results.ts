@@ -12,7 +12,7 @@ import { JSON_HEADERS, json } from "../http.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
 import { pathId } from "../route.ts";
-import * as schemas from "../schemas.ts";
+import * as schemas from "../schemas/index.ts";
 import { serverIdParams } from "./params.ts";
 
 const projectQuery = {

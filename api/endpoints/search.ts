@@ -9,7 +9,7 @@ import { codePoints } from "../monitors/every-kind.ts";
 import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import type { KeyCall, Route } from "../route.ts";
-import * as schemas from "../schemas.ts";
+import * as schemas from "../schemas/index.ts";
 
 /** Code points after trimming. */
 const MAX_TEXT = 255;

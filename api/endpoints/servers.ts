@@ -24,7 +24,7 @@ import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, textParameter, wordParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
 import { canEdit, pathId } from "../route.ts";
-import * as schemas from "../schemas.ts";
+import * as schemas from "../schemas/index.ts";
 import { serverIdParams } from "./params.ts";
 
 /** Code points (open-points 3.4). */

@@ -13,7 +13,7 @@ import type { ApiConfig, ApiDependencies } from "../api.ts";
 import { hashKey } from "../auth.ts";
 import { routes } from "../endpoints/index.ts";
 import { createRouter } from "../router.ts";
-import * as schemas from "../schemas.ts";
+import * as schemas from "../schemas/index.ts";
 import { type RunningApi, type StartOptions, startApi } from "../start.ts";
 import { type MemoryResults, memoryResults, type WatchedState, watchState } from "./memory.suite.ts";
 

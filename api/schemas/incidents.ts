@@ -1,0 +1,50 @@
+/** Incidents and their activity log (contract "Incident", open-points 5). */
+import { z } from "zod";
+import { INCIDENT_EVENT_TYPES } from "../../store/sql/control-plane.ts";
+import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total } from "./words.ts";
+
+const incidentFields = {
+  id: id("inc_"),
+  server_id: id("srv_"),
+  server_name: z.string(),
+  status: z.enum(["active", "recovered"]),
+  severity: z.enum(["critical", "warning"]),
+  started_at: iso,
+  ended_at: iso.nullable(),
+  acknowledged: z.boolean(),
+  acknowledged_at: iso.nullable(),
+  error_type: z.enum(["down", "degraded"]),
+  error_message: z.string(),
+};
+
+export const incidentRow = z.strictObject(incidentFields).meta({ id: "IncidentRow" });
+export const incident = z
+  .strictObject({
+    ...incidentFields,
+    type: z.enum(MONITOR_TYPES),
+    protocol: z.enum(PROTOCOLS),
+    duration_seconds: z.int().min(0),
+    acknowledged_by: actor.nullable(),
+    locations: z.array(z.string()),
+    error_category: errorCategory.nullable(),
+    event_count: z.int().min(0),
+  })
+  .meta({ id: "Incident" });
+export const incidentList = z.strictObject({ incidents: z.array(incidentRow), total, active: total });
+export const incidentEvents = z.strictObject({
+  incident_id: id("inc_"),
+  events: z.array(
+    z
+      .strictObject({
+        id: id("evt_"),
+        type: z.enum(INCIDENT_EVENT_TYPES),
+        at: iso,
+        message: z.string(),
+        actor,
+        location: z.string().nullable(),
+        data: z.record(z.string(), z.unknown()),
+      })
+      .meta({ id: "IncidentEvent" }),
+  ),
+  total,
+});

@@ -1,0 +1,94 @@
+/** Monitors: the record, its lists, its history (contract "Monitor", open-points 3 and 18.6). */
+import { z } from "zod";
+import { MONITOR_STATUSES, REGIONAL_STATUSES } from "../../model/status.ts";
+import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, utc, wholeOrNull } from "./words.ts";
+
+const regionalStatus = z
+  .strictObject({
+    status: z.enum(REGIONAL_STATUSES),
+    last_check: z.union([iso, z.literal("")]),
+    ping_ms: z.number().nullable(),
+    error_category: errorCategory.optional(),
+  })
+  .meta({ id: "RegionalStatus" });
+
+const certificate = z.strictObject({ valid: z.boolean(), days_remaining: z.int() }).meta({ id: "Certificate" });
+
+const monitorFields = {
+  id: id("srv_"),
+  name: z.string(),
+  type: z.enum(MONITOR_TYPES),
+  protocol: z.enum(PROTOCOLS),
+  status: z.enum(MONITOR_STATUSES),
+  aggregate_status: z.enum(MONITOR_STATUSES).describe("Always equal to status"),
+  active: z.boolean(),
+  interval: wholeOrNull.describe("Seconds between scheduled checks"),
+  latency_ms: wholeOrNull,
+  connect_ms: wholeOrNull.optional().describe("Tunnels only"),
+  region: z.string().nullable(),
+  locations: z.array(z.string()),
+  disabled_locations: z.array(z.string()),
+  regional_status: z.record(z.string(), regionalStatus),
+  notify_on_partial: z.boolean(),
+  tags: z.array(z.string()),
+  last_checked: utc.nullable(),
+  url: z.string().nullable().optional().describe("This and the next ten: uptime checks only"),
+  host: z.string().nullable().optional(),
+  domain: z.string().nullable().optional(),
+  port: wholeOrNull.optional(),
+  keyword: z.string().nullable().optional(),
+  invert_keyword: z.boolean().optional(),
+  accepted_statuscodes: z.array(z.string()).optional(),
+  certificate: certificate.nullable().optional(),
+  ssl_expiration: wholeOrNull.optional(),
+  domain_expiration: wholeOrNull.optional(),
+  ip_version: z.enum(["ipv4", "ipv6"]).nullable().optional(),
+  period: z.int().optional().describe("Heartbeats only, seconds"),
+  grace: z.int().optional().describe("Heartbeats only, seconds"),
+};
+
+const latenessMs = wholeOrNull.optional().describe("Only with `explain=1`: how late the latest check started, ms");
+
+export const monitorRow = z.strictObject({ ...monitorFields, lateness_ms: latenessMs }).meta({ id: "MonitorRow" });
+
+export const monitor = z
+  .strictObject({
+    ...monitorFields,
+    heartbeat_url: z.string().optional().describe("Heartbeats only, and only to callers who can edit: a secret"),
+  })
+  .meta({ id: "Monitor" });
+
+export const monitorList = z.strictObject({ servers: z.array(monitorRow), total });
+
+export const searchList = z.strictObject({
+  servers: z.array(
+    z
+      .strictObject({
+        ...monitorFields,
+        project_id: id("prj_"),
+        project_name: z.string(),
+        organization_id: z.int(),
+        organization_name: z.string(),
+      })
+      .meta({ id: "FoundMonitor" }),
+  ),
+  total,
+});
+
+export const removed = z.strictObject({ success: z.literal(true), id: id("srv_") });
+
+export const historyList = z.strictObject({
+  server_id: id("srv_"),
+  entries: z.array(
+    z
+      .strictObject({
+        id: id("hst_"),
+        type: z.enum(["created", "updated", "paused", "resumed"]),
+        at: iso,
+        message: z.string(),
+        actor,
+      })
+      .meta({ id: "HistoryEntry" }),
+  ),
+  total,
+});

@@ -1,0 +1,37 @@
+/** Health, regions and the heartbeat address (open-points 10 and 13). */
+import { z } from "zod";
+import { iso, total, wholeOrNull } from "./words.ts";
+
+export const health = z.strictObject({
+  status: z.literal("ok"),
+  version: z.string(),
+  uptime: z.int().min(0),
+  timestamp: iso,
+});
+const component = z.strictObject({ status: z.enum(["ok", "error"]), latency_ms: wholeOrNull });
+const checks = z.strictObject({ database: component, queue: component });
+export const deepHealth = z.strictObject({
+  status: z.literal("ok"),
+  version: z.string(),
+  uptime: z.int().min(0),
+  timestamp: iso,
+  checks,
+});
+export const failedHealth = z.strictObject({
+  error: z.literal(true),
+  code: z.literal(503),
+  message: z.string(),
+  details: z.strictObject({ checks }),
+});
+
+export const regionList = z.strictObject({
+  regions: z.array(
+    z
+      .strictObject({ code: z.string(), name: z.string(), healthy_checkers: z.int().min(0), available: z.boolean() })
+      .meta({ id: "Region" }),
+  ),
+  total,
+});
+
+export const heartbeatTaken = z.strictObject({ ok: z.literal(true) });
+export const heartbeatRefused = z.strictObject({ ok: z.literal(false), msg: z.string() });

@@ -1,0 +1,51 @@
+/** Check results and their lists (contract "Check result"). */
+import { z } from "zod";
+import { PERIODS, PHASES } from "../../model/result.ts";
+import { ROW_STATUSES } from "../../model/status.ts";
+import { VERDICTS } from "../../model/verdict.ts";
+import { errorCategory, id, iso, PROTOCOLS, total, utc, wholeOrNull } from "./words.ts";
+
+const explain = z
+  .strictObject({
+    started_at: iso,
+    lateness_ms: z.number(),
+    location: z.string(),
+    checker: z.string(),
+    verdict: z.enum(VERDICTS),
+    attempt: z.int(),
+    duration_ms: z.number(),
+    error_category: errorCategory.nullable(),
+    phases: z.partialRecord(z.enum(PHASES), z.number()),
+    stage: z.enum(PHASES).nullable(),
+    address: z.string().nullable(),
+    peer: z.string().nullable(),
+    hint: z.string().nullable(),
+  })
+  .meta({ id: "Explain", description: "Only with `explain=1`; an addition of ours" });
+
+export const result = z
+  .strictObject({
+    id: id("hb_"),
+    server_id: id("srv_"),
+    server_name: z.string(),
+    status: z.enum(ROW_STATUSES),
+    latency_ms: wholeOrNull,
+    connect_ms: wholeOrNull.optional().describe("Tunnel results only"),
+    protocol: z.enum(PROTOCOLS),
+    tested_at: utc,
+    error_message: z.string().nullable(),
+    explain: explain.optional(),
+  })
+  .meta({ id: "CheckResult" });
+
+const period = z.enum(PERIODS);
+export const resultList = z.strictObject({ results: z.array(result), period, total });
+export const failureList = z.strictObject({ failures: z.array(result), period, total });
+export const monitorResults = z.strictObject({
+  server_id: id("srv_"),
+  server_name: z.string(),
+  results: z.array(result),
+  period,
+  total,
+  success_rate: z.int().min(0).max(100).nullable(),
+});
