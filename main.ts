@@ -22,7 +22,6 @@ import { claimDataFolder, type DataFolder } from "./store/data-folder.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
 import { openCheckedSealing } from "./store/sealing.ts";
-import { startCheckpointer } from "./store/sql/checkpointer.ts";
 import { openControlPlane, type SqlPlace } from "./store/sql/open.ts";
 import { openState } from "./store/state/open.ts";
 import { VERSION } from "./version.ts";
@@ -75,7 +74,6 @@ async function start(
     config.databaseUrl === null ? { file: folder.file("control.sqlite") } : { url: config.databaseUrl };
   const controlPlane = await openControlPlane(sql, { role: "api" });
   closers.push(() => controlPlane.close());
-  if ("file" in sql) closers.push(startCheckpointer(sql.file));
   const sealing = await openCheckedSealing(controlPlane.meta, {
     keyFile: config.sealingKeyFile ?? folder.file("sealing.key"),
     createIfMissing: config.sealingKeyFile === null,

@@ -14,6 +14,7 @@ import type { ResultStore } from "../store/results/result-store.ts";
 import { openSpool, type Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../store/sql/open.ts";
+import { startSinkWriter } from "../store/sql/sink-writer.ts";
 import type { OpenNotices } from "../store/state/notices.ts";
 import { type NoticesPlace, openNotices } from "../store/state/open.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
@@ -123,12 +124,27 @@ async function openPump(
 }
 
 async function openStores(given: SchedulerData, log: Logger): Promise<Stores> {
-  const controlPlane = await openControlPlane(given.sql, { role: "sink" });
+  const controlPlane = await openSinkControlPlane(given.sql);
   const results = openResultStore({ url: given.clickhouseUrl, log });
   const notices = await openNotices(given.notices);
   const afterSeq = await controlPlane.sink.appliedSeq(given.shard);
   const spool = await openSpool({ dir: given.spoolDir, log, afterSeq });
   return { controlPlane, results, notices, spool };
+}
+
+/** On SQLite the sink's transactions leave this thread. */
+async function openSinkControlPlane(sql: SqlPlace): Promise<ControlPlane> {
+  const controlPlane = await openControlPlane(sql, { role: "sink" });
+  if ("url" in sql) return controlPlane;
+  const writer = startSinkWriter(sql.file);
+  return {
+    ...controlPlane,
+    sink: { ...controlPlane.sink, apply: writer.apply },
+    async close() {
+      await writer.close();
+      await controlPlane.close();
+    },
+  };
 }
 
 async function closeStores({ controlPlane, results, notices, spool }: Stores): Promise<void> {

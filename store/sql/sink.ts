@@ -1,7 +1,6 @@
 /** The sink's transaction: live states, incidents, drained calls, and up to where results are applied. At most once per sequence. */
-import type { LiveState } from "../../model/status.ts";
 import type { IncidentLevel, SinkBatch, SinkStore } from "./control-plane.ts";
-import { bulkStatement, type Database, type Session, statement } from "./database.ts";
+import { bulkStatement, type Database, type Session, statement, type Value } from "./database.ts";
 import { liveValues, WRITE_LIVE } from "./monitor-rows.ts";
 import { applyIncidentChanges } from "./sink-incidents.ts";
 
@@ -22,7 +21,7 @@ const DRAIN = bulkStatement(
 
 export function createSinkStore({ read, write }: Database): SinkStore {
   return {
-    apply: (batch) => write((session) => apply(session, batch)),
+    apply: (batch) => write((session) => applyRows(session, toRows(batch))),
     async appliedSeq(shard) {
       return (await read.query<{ applied_seq: number }>(APPLIED, shard))[0]?.applied_seq ?? 0;
     },
@@ -33,20 +32,25 @@ export function createSinkStore({ read, write }: Database): SinkStore {
   };
 }
 
-async function apply(session: Session, batch: SinkBatch): Promise<void> {
+/** A batch with its live states as the values of their rows: plain arrays cross to another thread cheaply. */
+export type SinkRows = Omit<SinkBatch, "live"> & { readonly live: readonly (readonly Value[])[] };
+
+/** One row per monitor, of the last state given, in the order of ids so that two shards never wait for each other. */
+export function toRows(batch: SinkBatch): SinkRows {
+  const latest = new Map(batch.live.map((state) => [state.monitorId, state]));
+  const inOrder = [...latest.values()].sort((a, b) => a.monitorId - b.monitorId);
+  return { ...batch, live: inOrder.map(liveValues) };
+}
+
+/** Inside a transaction. */
+export async function applyRows(session: Session, batch: SinkRows): Promise<void> {
   const advanced = await session.query(ADVANCE, batch.shard, batch.appliedSeq);
   if (advanced.length === 0) return;
   // Incidents first: they hold monitors, and everyone else who needs both takes the monitor before its live row.
   await applyIncidentChanges(session, batch.incidents);
-  await session.bulk(WRITE_LIVE, latestOfEach(batch.live).map(liveValues));
+  await session.bulk(WRITE_LIVE, batch.live);
   await session.bulk(
     DRAIN,
     batch.drainedInboxIds.map((id) => [id]),
   );
-}
-
-/** One state per monitor, the last given, in the order of ids so that two shards never wait for each other. */
-function latestOfEach(live: readonly LiveState[]): readonly LiveState[] {
-  const latest = new Map(live.map((state) => [state.monitorId, state]));
-  return [...latest.values()].sort((a, b) => a.monitorId - b.monitorId);
 }

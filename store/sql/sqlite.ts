@@ -19,7 +19,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 2;
 /**
  * Pages of the write-ahead log, 4 KiB each, at which a writer checkpoints by itself; it then waits for the disk. Only a fallback:
- * checkpointer.ts does it every second in a thread of its own.
+ * the sink's thread does it every second.
  */
 const OWN_CHECKPOINT_PAGES = 25_000;
 /** The WAL file is cut back to this after a checkpoint, bytes. */

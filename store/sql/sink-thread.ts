@@ -1,0 +1,63 @@
+/**
+ * The thread of sink-writer.ts: applies the sink's batches in the order they come, and moves SQLite's write-ahead log into the database
+ * once a second. Both wait for the disk, for a second and more when it is busy; nobody who is asked anything waits here.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import Sqlite from "better-sqlite3";
+import { StoreError } from "./control-plane.ts";
+import { applyRows, type SinkRows } from "./sink.ts";
+import { openSqlite } from "./sqlite.ts";
+
+export interface ToSinkThread {
+  readonly id: number;
+  /** null: end, when everything before is applied. */
+  readonly batch: SinkRows | null;
+}
+export interface FromSinkThread {
+  readonly id: number;
+  /** What went wrong; null when it is applied. */
+  readonly failure: { readonly message: string; readonly isStoreFault: boolean } | null;
+}
+
+/** How often, ms: a second's worth of live rows is a few MiB. */
+const CHECKPOINT_EVERY_MS = 1_000;
+
+const file = String(workerData);
+// Results are replayed from the spool, so no commit waits for the disk.
+const database = await openSqlite({ file, durable: false });
+const log = new Sqlite(file, { timeout: 0 });
+
+const timer = setInterval(() => {
+  try {
+    // Passive: waits for nobody and holds nobody up.
+    log.pragma("wal_checkpoint(PASSIVE)");
+  } catch {
+    // Busy, or the disk is full: the writers say so where somebody hears it; the next turn tries again.
+  }
+}, CHECKPOINT_EVERY_MS);
+
+parentPort?.on("message", ({ id, batch }: ToSinkThread) => {
+  // SQLite's writers of one file within a thread take turns, so batches are applied in order, and the end comes last.
+  const done = batch === null ? end() : database.write((session) => applyRows(session, batch));
+  void done.then(
+    () => answer({ id, failure: null }),
+    (error: unknown) => answer({ id, failure: failureOf(error) }),
+  );
+});
+
+async function end(): Promise<void> {
+  clearInterval(timer);
+  await database.close();
+  log.close();
+}
+
+function answer(message: FromSinkThread): void {
+  parentPort?.postMessage(message);
+}
+
+function failureOf(error: unknown): FromSinkThread["failure"] {
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    isStoreFault: error instanceof StoreError,
+  };
+}
