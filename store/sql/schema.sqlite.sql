@@ -73,6 +73,27 @@ CREATE UNIQUE INDEX "incidents_one_open" on "incidents" ("monitor_id") where "en
 
 CREATE INDEX "incidents_open" on "incidents" ("project_id") where "ended_at_ms" is null;
 
+CREATE TABLE "jobs" ("id" integer primary key autoincrement,
+  "kind" text not null,
+  "project_id" bigint not null,
+  "monitor_id" bigint,
+  "subscription_id" bigint,
+  "incident_id" bigint,
+  "test_id" text,
+  "location" text,
+  "created_at_ms" bigint not null,
+  "expires_at_ms" bigint,
+  "ended_at_ms" bigint,
+  "result" text);
+
+CREATE INDEX "jobs_by_monitor" on "jobs" ("monitor_id");
+
+CREATE INDEX "jobs_ended" on "jobs" ("ended_at_ms") where "ended_at_ms" is not null;
+
+CREATE UNIQUE INDEX "jobs_one_sync" on "jobs" ("subscription_id") where subscription_id is not null and ended_at_ms is null;
+
+CREATE INDEX "jobs_open" on "jobs" ("kind", "id") where "ended_at_ms" is null;
+
 CREATE TABLE "kysely_migration" ("name" varchar(255) not null primary key,
   "timestamp" varchar(255) not null);
 
@@ -140,6 +161,18 @@ CREATE INDEX "monitors_by_host" on "monitors" ("project_id", "host") where "dele
 CREATE INDEX "monitors_by_name" on "monitors" ("project_id", "deleted_at_ms", "name_key", "id", "family", "kind", "active");
 
 CREATE INDEX "monitors_deleted" on "monitors" ("project_id", "deleted_at_ms") where "deleted_at_ms" is not null;
+
+CREATE TABLE "on_demand" ("organization_id" bigint not null,
+  "month" text not null,
+  "used" bigint not null, constraint "on_demand_pkey" primary key ("organization_id",
+  "month"));
+
+CREATE TABLE "outbox" ("id" integer primary key autoincrement,
+  "type" text not null,
+  "project_id" bigint not null,
+  "webhook_id" bigint,
+  "at_ms" bigint not null,
+  "data" text not null);
 
 CREATE TABLE "projects" ("id" integer primary key autoincrement,
   "organization_id" bigint not null references "workspaces" ("id"),

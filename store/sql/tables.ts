@@ -22,6 +22,9 @@ export interface Tables {
   readonly incident_events: IncidentEventTable;
   readonly history: HistoryTable;
   readonly sink_shards: SinkShardTable;
+  readonly outbox: OutboxTable;
+  readonly jobs: JobTable;
+  readonly on_demand: OnDemandTable;
 }
 
 interface MetaTable {
@@ -187,4 +190,39 @@ interface HistoryTable {
 interface SinkShardTable {
   shard: number;
   applied_seq: number;
+}
+
+/** Events that no delivery was made of yet. */
+interface OutboxTable {
+  id: Generated<number>;
+  type: string;
+  project_id: number;
+  /** The only webhook that gets it; null: those of the project that want the type. */
+  webhook_id: number | null;
+  at_ms: number;
+  data: string;
+}
+
+/** Work that was asked for; open until it has an end. */
+export interface JobTable {
+  id: Generated<number>;
+  kind: string;
+  project_id: number;
+  monitor_id: number | null;
+  subscription_id: number | null;
+  incident_id: number | null;
+  test_id: string | null;
+  location: string | null;
+  created_at_ms: number;
+  expires_at_ms: number | null;
+  ended_at_ms: number | null;
+  /** Of a test: how it ended. */
+  result: string | null;
+}
+
+/** On-demand tests that a workspace used, by calendar month (`YYYY-MM`, UTC). */
+interface OnDemandTable {
+  organization_id: number;
+  month: string;
+  used: number;
 }

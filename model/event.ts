@@ -1,0 +1,233 @@
+/**
+ * Events: what webhooks are told (open-points 12). A closed list, and the payload's `data` of each type as the contract names its
+ * members. No credentials, share links or heartbeat addresses: a monitor is told by id, name, kind, status and tags only.
+ */
+import { formatId } from "./ids.ts";
+import { type IncidentLevel, severityOf } from "./incident.ts";
+import { familyOf, type Kind } from "./kind.ts";
+import { isActive, type PauseReason } from "./monitor.ts";
+import type { LiveStatus, MonitorStatus } from "./status.ts";
+import { daysUntil, formatIso, formatUtc } from "./time.ts";
+
+export const EVENT_TYPES = [
+  "monitor.paused",
+  "monitor.resumed",
+  "monitor.partial",
+  "monitor.certificate_expiring",
+  "monitor.domain_expiring",
+  "incident.opened",
+  "incident.level_changed",
+  "incident.recovered",
+  "incident.acknowledged",
+  "subscription.sync_failed",
+  "subscription.auto_disabled",
+  "webhook.test",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** What is written in the transaction of a change. The sender adds organization_id and project_id to the data. */
+export interface NewEvent {
+  readonly type: EventType;
+  readonly projectId: number;
+  readonly atMs: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Who did it; the control plane's Actor. */
+export interface EventActor {
+  readonly type: "user" | "system";
+  readonly id: number | null;
+  readonly name: string | null;
+  readonly via: "api" | "dashboard" | "system";
+  readonly keyId: number | null;
+}
+
+/** The shared actor object of open-points 2. */
+export function actorData(actor: EventActor) {
+  return { type: actor.type, id: actor.id, name: actor.name, via: actor.via, key_id: actor.keyId };
+}
+
+/** What an event says of a monitor. */
+export interface EventMonitor {
+  readonly id: number;
+  readonly projectId: number;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly pauseReasons: readonly PauseReason[];
+  readonly tags: readonly string[];
+}
+
+/** @param status the live one; a paused monitor is told as `paused` */
+export function monitorData(monitor: EventMonitor, status: LiveStatus) {
+  const active = isActive(monitor);
+  return {
+    id: formatId("server", monitor.id),
+    name: monitor.name,
+    type: familyOf(monitor.kind) === "tunnel" ? "vpn" : monitor.kind,
+    protocol: monitor.kind,
+    status: active ? status : ("paused" satisfies MonitorStatus),
+    active,
+    tags: monitor.tags,
+  };
+}
+
+/**
+ * Once per real change, whoever or whatever made it.
+ * @param monitor as it is after the change
+ * @param status the live one, before and after: pausing does not change it
+ */
+export function pauseEvent(monitor: EventMonitor, status: LiveStatus, actor: EventActor, atMs: number): NewEvent {
+  const isPaused = !isActive(monitor);
+  return {
+    type: isPaused ? "monitor.paused" : "monitor.resumed",
+    projectId: monitor.projectId,
+    atMs,
+    data: {
+      monitor: monitorData(monitor, status),
+      previous_status: isPaused ? status : ("paused" satisfies MonitorStatus),
+      actor: actorData(actor),
+    },
+  };
+}
+
+export function partialEvent(
+  monitor: EventMonitor,
+  previousStatus: LiveStatus,
+  locationsDown: readonly string[],
+  atMs: number,
+): NewEvent {
+  return {
+    type: "monitor.partial",
+    projectId: monitor.projectId,
+    atMs,
+    data: {
+      monitor: monitorData(monitor, "partial"),
+      previous_status: previousStatus,
+      locations_down: locationsDown,
+    },
+  };
+}
+
+export type ExpirySubject = "certificate" | "domain";
+
+export function expiryEvent(
+  subject: ExpirySubject,
+  monitor: EventMonitor,
+  status: LiveStatus,
+  expiresAtMs: number,
+  atMs: number,
+): NewEvent {
+  return {
+    type: subject === "certificate" ? "monitor.certificate_expiring" : "monitor.domain_expiring",
+    projectId: monitor.projectId,
+    atMs,
+    data: { monitor: monitorData(monitor, status), days_remaining: daysUntil(expiresAtMs, atMs) },
+  };
+}
+
+/** What a list row says of an incident. */
+export interface EventIncident {
+  readonly id: number;
+  readonly monitorId: number;
+  readonly monitorName: string;
+  readonly level: IncidentLevel;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly acknowledgedAtMs: number | null;
+  readonly errorMessage: string;
+}
+
+/** The contract's list row of an incident: the API shows the same. */
+export function incidentData(incident: EventIncident) {
+  return {
+    id: formatId("incident", incident.id),
+    server_id: formatId("server", incident.monitorId),
+    server_name: incident.monitorName,
+    status: incident.endedAtMs === null ? "active" : "recovered",
+    severity: severityOf(incident.level),
+    started_at: formatIso(incident.startedAtMs),
+    ended_at: incident.endedAtMs === null ? null : formatIso(incident.endedAtMs),
+    acknowledged: incident.acknowledgedAtMs !== null,
+    acknowledged_at: incident.acknowledgedAtMs === null ? null : formatIso(incident.acknowledgedAtMs),
+    error_type: incident.level,
+    error_message: incident.errorMessage,
+  };
+}
+
+type IncidentEventType = "incident.opened" | "incident.level_changed" | "incident.recovered";
+
+export function incidentEvent(
+  type: IncidentEventType,
+  monitor: EventMonitor,
+  status: LiveStatus,
+  incident: EventIncident,
+  atMs: number,
+): NewEvent {
+  return {
+    type,
+    projectId: monitor.projectId,
+    atMs,
+    data: { monitor: monitorData(monitor, status), incident: incidentData(incident) },
+  };
+}
+
+export function acknowledgedEvent(
+  monitor: EventMonitor,
+  status: LiveStatus,
+  incident: EventIncident,
+  actor: EventActor,
+  atMs: number,
+): NewEvent {
+  return {
+    type: "incident.acknowledged",
+    projectId: monitor.projectId,
+    atMs,
+    data: { monitor: monitorData(monitor, status), incident: incidentData(incident), actor: actorData(actor) },
+  };
+}
+
+/** What a subscription's record shows (contract "Subscription", open-points 7.1); its URL is in none of it. */
+export interface EventSubscription {
+  readonly id: number;
+  readonly projectId: number;
+  readonly name: string | null;
+  readonly syncIntervalS: number;
+  readonly timeoutS: number;
+  readonly maxWorkers: number;
+  readonly engine: string;
+  readonly enabled: boolean;
+  readonly lastSyncedAtMs: number | null;
+  readonly lastServerCount: number | null;
+  readonly lastSyncStatus: string | null;
+  readonly syncErrorMessage: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export function subscriptionData(subscription: EventSubscription) {
+  const { lastSyncedAtMs } = subscription;
+  return {
+    id: subscription.id,
+    projectId: subscription.projectId,
+    name: subscription.name,
+    syncIntervalSec: subscription.syncIntervalS,
+    timeoutSeconds: subscription.timeoutS,
+    maxWorkers: subscription.maxWorkers,
+    engine: subscription.engine,
+    enabled: subscription.enabled,
+    lastSyncedAt: lastSyncedAtMs === null ? null : formatUtc(lastSyncedAtMs),
+    lastServerCount: subscription.lastServerCount,
+    lastSyncStatus: subscription.lastSyncStatus,
+    syncErrorMessage: subscription.syncErrorMessage,
+    createdAt: formatUtc(subscription.createdAtMs),
+    updatedAt: formatUtc(subscription.updatedAtMs),
+  };
+}
+
+export function subscriptionEvent(
+  type: "subscription.sync_failed" | "subscription.auto_disabled",
+  subscription: EventSubscription,
+  atMs: number,
+): NewEvent {
+  return { type, projectId: subscription.projectId, atMs, data: { subscription: subscriptionData(subscription) } };
+}

@@ -1,0 +1,28 @@
+/** The outbox: events wait here from the transaction of their change until the sender has made deliveries of them. */
+import type { NewEvent } from "../../model/event.ts";
+import type { Session } from "./database.ts";
+import { toJson } from "./text.ts";
+
+/** Rows of one insert; five values each stay far below SQLite's 32,766 parameters. */
+const ROWS_PER_INSERT = 500;
+
+/**
+ * In the transaction of the change, whether or not anybody listens: that is decided when the event leaves.
+ * @param webhookId the one webhook that gets them (`webhook.test`); null: all of the project that want the type
+ */
+export async function appendEvents(
+  session: Session,
+  events: readonly NewEvent[],
+  webhookId: number | null = null,
+): Promise<void> {
+  for (let start = 0; start < events.length; start += ROWS_PER_INSERT) {
+    const rows = events.slice(start, start + ROWS_PER_INSERT).map(({ type, projectId, atMs, data }) => ({
+      type,
+      project_id: projectId,
+      webhook_id: webhookId,
+      at_ms: Math.round(atMs),
+      data: toJson(data),
+    }));
+    await session.kysely.insertInto("outbox").values(rows).execute();
+  }
+}
