@@ -13,6 +13,11 @@ export function formatIso(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
+/** The calendar month, UTC, `YYYY-MM`: what the on-demand quota is counted by. */
+export function monthOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
 /** Date; then optionally `T` or a space and the time, with parts of a second and a zone if wanted. */
 const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))?)?$/;
 

@@ -8,6 +8,13 @@ import type { Family } from "../../model/kind.ts";
 import type { Monitor, PauseReason } from "../../model/monitor.ts";
 import type { PlanName, Role } from "../../model/plan.ts";
 import type { LiveState, MonitorStatus } from "../../model/status.ts";
+import type { Accounts, ProjectRecord } from "./ports/accounts.ts";
+import type { Keys } from "./ports/keys.ts";
+import type { Plans } from "./ports/plans.ts";
+
+export type { Accounts, ProjectRecord, UserRecord, WorkspaceRecord } from "./ports/accounts.ts";
+export type { KeyAccess, KeyKind, KeyRecord, Keys } from "./ports/keys.ts";
+import type { Jobs } from "./ports/jobs.ts";
 import type { ErrorCategory } from "../../model/verdict.ts";
 
 export interface ControlPlane {
@@ -18,6 +25,7 @@ export interface ControlPlane {
   readonly incidents: Incidents;
   readonly history: History;
   readonly heartbeats: Heartbeats;
+  readonly jobs: Jobs;
   readonly sink: SinkStore;
   readonly meta: Meta;
   /** Raised by every change that a cache or the plan must hear of. */

@@ -44,6 +44,17 @@ export async function addEventToOpenIncident(
   if (open !== undefined) await insertEvents(session, [{ incidentId: open.id, event }]);
 }
 
+/** Does nothing when the incident is gone with its monitor. */
+export async function addEventToIncident(session: Session, incidentId: number, event: NewIncidentEvent): Promise<void> {
+  const found = await session.kysely
+    .updateTable("incidents")
+    .set((of) => ({ event_count: of("event_count", "+", 1) }))
+    .where("id", "=", incidentId)
+    .returning("id")
+    .executeTakeFirst();
+  if (found !== undefined) await insertEvents(session, [{ incidentId, event }]);
+}
+
 export function toEvent(row: Selectable<IncidentEventTable>): IncidentEvent {
   return {
     id: row.id,

@@ -138,6 +138,7 @@ async function remove(session: Session, projectId: number, id: number, nowMs: nu
   const generation = await raiseGeneration(session);
   await kysely
     .updateTable("monitors")
+  await kysely.deleteFrom("jobs").where("monitor_id", "=", id).execute();
     .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, generation, settings: "{}" })
     .where("id", "=", id)
     .execute();

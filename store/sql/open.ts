@@ -5,6 +5,7 @@ import { readGeneration } from "./generation.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import { createHistory } from "./history.ts";
 import { createIncidents } from "./incidents.ts";
+import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { createMeta } from "./meta.ts";
 import { createMonitors } from "./monitors.ts";
@@ -35,6 +36,7 @@ export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOp
     incidents: createIncidents(database),
     history: createHistory(database),
     heartbeats: createHeartbeats(database),
+    jobs: createJobs(database),
     sink: createSinkStore(database),
     meta: createMeta(database),
     generation: () => readGeneration(database.read),

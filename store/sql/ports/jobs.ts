@@ -1,0 +1,98 @@
+/** Jobs: work that somebody asked for and that must survive a restart. Rows of SQL until done (design 5, "Jobs"). */
+import type { RowStatus } from "../../../model/status.ts";
+
+/** Who asked; the shape of the control plane's Actor. */
+interface Asker {
+  readonly type: "user" | "system";
+  readonly id: number | null;
+  readonly name: string | null;
+  readonly via: "api" | "dashboard" | "system";
+  readonly keyId: number | null;
+}
+
+/** A run of a monitor besides its own turns. */
+export interface NewTestJob {
+  readonly kind: "test" | "retest";
+  readonly projectId: number;
+  readonly monitorId: number;
+  /** What the caller knows it by: `tst_…`. */
+  readonly testId: string;
+  /** Where it runs. */
+  readonly location: string;
+  /** Of a retest: whose log hears of it. */
+  readonly incidentId: number | null;
+  readonly atMs: number;
+  /** Not started by then: it ends as a fault of ours, so that nobody runs stale work. */
+  readonly expiresAtMs: number;
+}
+
+/** A subscription is to be synchronised; at most one is open for each. */
+export interface NewSyncJob {
+  readonly kind: "sync";
+  readonly projectId: number;
+  readonly subscriptionId: number;
+  readonly atMs: number;
+}
+export type NewJob = NewTestJob | NewSyncJob;
+export type JobKind = NewJob["kind"];
+
+export type OpenTestJob = NewTestJob & { readonly id: number };
+export type OpenSyncJob = NewSyncJob & { readonly id: number };
+
+/** How a test ended. */
+export interface TestEnd {
+  /** ran: measured · paused: the monitor was paused before it could start · expired: a fault of ours, nothing was measured */
+  readonly reason: "ran" | "paused" | "expired";
+  /** Of the result's row. */
+  readonly status: RowStatus;
+  readonly latencyMs: number | null;
+  readonly connectMs: number | null;
+  readonly message: string | null;
+  /** Start of the check; when nothing ran, the time it ended. */
+  readonly testedAtMs: number;
+}
+
+/** A test that ended, as the sink writes it down. */
+export interface JobEnd {
+  readonly jobId: number;
+  readonly end: TestEnd;
+  /** Unix ms. */
+  readonly atMs: number;
+}
+
+/** Tests asked for at once: all of them are queued, or none. */
+export interface TestOrder {
+  readonly organizationId: number;
+  /** Calendar month, UTC, `YYYY-MM`. */
+  readonly month: string;
+  /** Tests of a month; null is unlimited. */
+  readonly quota: number | null;
+  readonly actor: Asker;
+  /** At least one. */
+  readonly jobs: readonly NewTestJob[];
+}
+/** `jobIds` in the order of the order. */
+export type TestOrderAnswer =
+  | { readonly type: "queued"; readonly jobIds: readonly number[] }
+  | { readonly type: "refused"; readonly used: number };
+
+export interface Jobs {
+  /**
+   * Takes from the quota and queues, in one transaction. Refused only when nothing is left: an order may pass the quota, the next is
+   * refused then (open-points 4.1); an order of one never does. A retest also writes `retest_queued` into its incident.
+   */
+  order(order: TestOrder): Promise<TestOrderAnswer>;
+  /** On-demand tests that a workspace used in a month (`YYYY-MM`). */
+  onDemandUsed(organizationId: number, month: string): Promise<number>;
+  /** Oldest first. */
+  openTests(limit: number): Promise<readonly OpenTestJob[]>;
+  openSyncs(limit: number): Promise<readonly OpenSyncJob[]>;
+  /** null while it is open; undefined when there is none: deleted with its monitor, or long done. */
+  testEnd(jobId: number): Promise<TestEnd | null | undefined>;
+  /** Ends tests that never ran; those that ended before keep their end. */
+  endTests(ends: readonly JobEnd[]): Promise<void>;
+  /** Ends a sync; what it found is written by whoever ran it. */
+  endSync(jobId: number, atMs: number): Promise<void>;
+  /** Forgets what ended before a time. */
+  prune(beforeMs: number): Promise<void>;
+}
