@@ -154,7 +154,8 @@ export function incidentData(incident: EventIncident) {
   };
 }
 
-type IncidentEventType = "incident.opened" | "incident.level_changed" | "incident.recovered";
+/** Those that checks cause. */
+export type IncidentEventType = "incident.opened" | "incident.level_changed" | "incident.recovered";
 
 export function incidentEvent(
   type: IncidentEventType,

@@ -1,9 +1,13 @@
 /** Incidents, read and acknowledged; the sink opens and closes them (sink-incidents.ts). */
 import type { Selectable } from "kysely";
+import { acknowledgedEvent, type EventMonitor } from "../../model/event.ts";
+import type { LiveStatus } from "../../model/status.ts";
 import type { ErrorCategory } from "../../model/verdict.ts";
 import type { Actor, IncidentLevel, IncidentRecord, Incidents } from "./control-plane.ts";
 import { type Database, type Session, statement } from "./database.ts";
+import { eventMonitors } from "./event-monitors.ts";
 import { insertEvents, toEvent } from "./incident-events.ts";
+import { appendEvents } from "./outbox.ts";
 import type { Flag, IncidentTable } from "./tables.ts";
 import { fromJson, storableOrNull, toJson } from "./text.ts";
 
@@ -31,8 +35,16 @@ export function createIncidents({ read, write }: Database): Incidents {
     },
     acknowledge: (projectId, id, nowMs, actor, note) =>
       write(async (session) => {
-        await acknowledge(session, projectId, id, nowMs, actor, note);
-        return find(session, projectId, id);
+        const before = await find(session, projectId, id);
+        if (before === undefined) return undefined;
+        // Whoever needs both holds the monitor before the incident.
+        const monitor = (await eventMonitors(session, [before.monitorId])).get(before.monitorId);
+        const isFirst = await acknowledge(session, projectId, id, nowMs, actor, note);
+        const incident = await find(session, projectId, id);
+        if (isFirst && incident !== undefined && monitor !== undefined) {
+          await tell(session, monitor, incident, actor, nowMs);
+        }
+        return incident;
       }),
     async countOpen() {
       const { total } = await read.kysely
@@ -91,7 +103,7 @@ function ofActiveMonitors(session: Session, projectId: number, monitorId: number
   return monitorId === null ? query : query.where("i.monitor_id", "=", monitorId);
 }
 
-/** Changes nothing when it was done before, by whomever. */
+/** Changes nothing when it was done before, by whomever. @returns whether this was the first */
 async function acknowledge(
   session: Session,
   projectId: number,
@@ -99,7 +111,7 @@ async function acknowledge(
   nowMs: number,
   actor: Actor,
   note: string | null,
-): Promise<void> {
+): Promise<boolean> {
   const done = await session.kysely
     .updateTable("incidents")
     .set((of) => ({
@@ -112,7 +124,7 @@ async function acknowledge(
     .where("acknowledged_at_ms", "is", null)
     .returning("id")
     .executeTakeFirst();
-  if (done === undefined) return;
+  if (done === undefined) return false;
   const data = { note: storableOrNull(note) };
   await insertEvents(session, [
     {
@@ -120,6 +132,19 @@ async function acknowledge(
       event: { type: "acknowledged", atMs: nowMs, message: "Incident acknowledged", actor, location: null, data },
     },
   ]);
+  return true;
+}
+
+async function tell(
+  session: Session,
+  monitor: EventMonitor,
+  incident: IncidentRecord,
+  actor: Actor,
+  nowMs: number,
+): Promise<void> {
+  const ofMonitor = session.kysely.selectFrom("live").where("monitor_id", "=", monitor.id);
+  const { status } = await ofMonitor.select("status").executeTakeFirstOrThrow();
+  await appendEvents(session, [acknowledgedEvent(monitor, status as LiveStatus, incident, actor, nowMs)]);
 }
 
 function toIncident(row: IncidentRow): IncidentRecord {

@@ -1,4 +1,5 @@
 /** Monitors, changed. Each change is one transaction that also raises the generation and writes history. */
+import { pauseEvent } from "../../model/event.ts";
 import { newLiveState } from "../../model/live.ts";
 import {
   type Actor,
@@ -21,6 +22,7 @@ import {
   toMonitorWithLive,
   WEBSITE_KINDS,
 } from "./monitor-rows.ts";
+import { appendEvents } from "./outbox.ts";
 import { storable, storableOrNull } from "./text.ts";
 
 type MonitorWrites = Pick<Monitors, "create" | "update" | "remove" | "setHostExpiry">;
@@ -85,7 +87,8 @@ async function hold(session: Session, projectId: number, id: number): Promise<Mo
   return row && toMonitorWithLive(row);
 }
 
-async function change(
+/** Of a monitor that this transaction holds. @returns it after the change */
+export async function change(
   session: Session,
   now: MonitorWithLive,
   wanted: MonitorChange,
@@ -105,6 +108,7 @@ async function change(
       location: null,
       data: {},
     });
+    await appendEvents(session, [pauseEvent(monitor, now.live.status, actor, nowMs)]);
   }
   await session.kysely
     .updateTable("monitors")
@@ -135,10 +139,10 @@ async function remove(session: Session, projectId: number, id: number, nowMs: nu
   // Their events go with them (on delete cascade).
   await kysely.deleteFrom("incidents").where("monitor_id", "=", id).execute();
   await kysely.deleteFrom("history").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("jobs").where("monitor_id", "=", id).execute();
   const generation = await raiseGeneration(session);
   await kysely
     .updateTable("monitors")
-  await kysely.deleteFrom("jobs").where("monitor_id", "=", id).execute();
     .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, generation, settings: "{}" })
     .where("id", "=", id)
     .execute();

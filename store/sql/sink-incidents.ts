@@ -2,10 +2,13 @@
  * Incident changes of a batch: folded in memory over the incidents that are open, then written with a few statements, however
  * many monitors fail at once. At most one incident of a monitor is open.
  */
+import { type EventMonitor, type IncidentEventType, incidentEvent, type NewEvent } from "../../model/event.ts";
 import type { ErrorCategory } from "../../model/verdict.ts";
 import { type IncidentChange, type IncidentLevel, SYSTEM_ACTOR } from "./control-plane.ts";
 import { bulkStatement, type Session, statement } from "./database.ts";
+import { eventMonitors } from "./event-monitors.ts";
 import { insertEvents, type NewIncidentEvent } from "./incident-events.ts";
+import { appendEvents } from "./outbox.ts";
 import { fromJson, storable, toJson } from "./text.ts";
 
 /** An incident while a batch is folded; one without an id is not in the database yet. */
@@ -14,6 +17,7 @@ export interface IncidentDraft {
   readonly monitorId: number;
   readonly projectId: number;
   readonly startedAtMs: number;
+  readonly acknowledgedAtMs: number | null;
   level: IncidentLevel;
   endedAtMs: number | null;
   errorMessage: string;
@@ -21,6 +25,16 @@ export interface IncidentDraft {
   locations: readonly string[];
   /** Those that this batch adds. */
   readonly events: NewIncidentEvent[];
+  /** What webhooks hear of, each with the incident as it was then. */
+  readonly turns: IncidentTurn[];
+}
+
+interface IncidentTurn {
+  readonly type: IncidentEventType;
+  readonly atMs: number;
+  readonly level: IncidentLevel;
+  readonly endedAtMs: number | null;
+  readonly errorMessage: string;
 }
 
 /** @returns every incident that the changes touch, those of one monitor in the order of their start */
@@ -54,30 +68,39 @@ type Change<Type extends IncidentChange["type"]> = Extract<IncidentChange, { typ
 function openIncident(change: Change<"open">, projectId: number): IncidentDraft {
   const { monitorId, atMs, level, message, category, locations } = change;
   const opened = event("opened", atMs, `Incident opened: ${level}`, { level, error_message: message });
-  return {
+  const incident: IncidentDraft = {
     id: null,
     monitorId,
     projectId,
     startedAtMs: Math.round(atMs),
+    acknowledgedAtMs: null,
     level,
     endedAtMs: null,
     errorMessage: message,
     errorCategory: category,
     locations,
     events: [opened],
+    turns: [],
   };
+  turn(incident, "incident.opened", atMs);
+  return incident;
+}
+
+function turn(incident: IncidentDraft, type: IncidentEventType, atMs: number): void {
+  const { level, endedAtMs, errorMessage } = incident;
+  incident.turns.push({ type, atMs: Math.round(atMs), level, endedAtMs, errorMessage });
 }
 
 function changeIncident(incident: IncidentDraft, change: IncidentChange): void {
   switch (change.type) {
     // One is open already: only what is worse is taken over.
     case "open":
-      if (change.level === "down") raise(incident, change);
       describe(incident, change);
+      if (change.level === "down") raise(incident, change);
       return;
     case "raise":
-      raise(incident, change);
       describe(incident, change);
+      raise(incident, change);
       return;
     case "message":
       describe(incident, change);
@@ -94,6 +117,7 @@ function changeIncident(incident: IncidentDraft, change: IncidentChange): void {
       incident.endedAtMs = Math.max(Math.round(change.atMs), incident.startedAtMs);
       const durationS = Math.floor((incident.endedAtMs - incident.startedAtMs) / 1_000);
       incident.events.push(event("recovered", change.atMs, "Incident recovered", { duration_seconds: durationS }));
+      turn(incident, "incident.recovered", change.atMs);
       return;
     }
   }
@@ -105,6 +129,7 @@ function raise(incident: IncidentDraft, { atMs }: { readonly atMs: number }): vo
   incident.events.push(
     event("level_changed", atMs, "Level changed from degraded to down", { from: "degraded", to: "down" }),
   );
+  turn(incident, "incident.level_changed", atMs);
 }
 
 function describe(incident: IncidentDraft, change: Change<"open" | "raise" | "message">): void {
@@ -122,19 +147,7 @@ function event(
   return { type, atMs: Math.round(atMs), message, actor: SYSTEM_ACTOR, location: null, data };
 }
 
-/** Ids come as one JSON or array value, so that the statement is one, however many there are. */
-const MONITORS = {
-  sqlite: statement(
-    "sink_monitors",
-    `select id, project_id from monitors where id in (select value from json_each(?)) and deleted_at_ms is null`,
-  ),
-  // Held, so that a monitor that is being deleted gets no incident afterwards; in one order, so that nobody waits in a circle.
-  postgres: statement(
-    "sink_monitors",
-    `select id, project_id from monitors where id in (select value::bigint from json_array_elements_text(?::json))
-     and deleted_at_ms is null order by id for share`,
-  ),
-};
+/** Ids come as one JSON value, so that the statement is one, however many there are. */
 const OPEN = {
   sqlite: statement(
     "sink_open_incidents",
@@ -167,6 +180,7 @@ interface OpenRow {
   readonly project_id: number;
   readonly level: IncidentLevel;
   readonly started_at_ms: number;
+  readonly acknowledged_at_ms: number | null;
   readonly error_message: string;
   readonly error_category: ErrorCategory | null;
   readonly locations: string;
@@ -174,10 +188,10 @@ interface OpenRow {
 
 export async function applyIncidentChanges(session: Session, changes: readonly IncidentChange[]): Promise<void> {
   if (changes.length === 0) return;
-  const ids = JSON.stringify([...new Set(changes.map((change) => change.monitorId))]);
-  const monitors = await session.query<{ id: number; project_id: number }>(MONITORS[session.dialect], ids);
-  const rows = await session.query<OpenRow>(OPEN[session.dialect], ids);
-  const projectOf = new Map(monitors.map((row) => [row.id, row.project_id]));
+  const ids = [...new Set(changes.map((change) => change.monitorId))];
+  const monitors = await eventMonitors(session, ids);
+  const rows = await session.query<OpenRow>(OPEN[session.dialect], JSON.stringify(ids));
+  const projectOf = new Map([...monitors].map(([id, { projectId }]) => [id, projectId]));
   const open = new Map(rows.map((row) => [row.monitor_id, toDraft(row)]));
   const drafts = foldIncidentChanges(changes, projectOf, open);
   // Those that were open end before new ones begin, for the sake of the unique index.
@@ -185,17 +199,29 @@ export async function applyIncidentChanges(session: Session, changes: readonly I
     UPDATE,
     drafts.flatMap((draft) => (draft.id === null ? [] : [updateValues(draft, draft.id)])),
   );
-  const ids2 = await insertDrafts(
+  const made = await insertDrafts(
     session,
     drafts.filter((draft) => draft.id === null),
   );
+  const written = drafts.flatMap((draft) => toPair(draft, draft.id ?? made.get(draft)));
   await insertEvents(
     session,
-    drafts.flatMap((draft) => {
-      const incidentId = draft.id ?? ids2.get(draft);
-      return incidentId === undefined ? [] : draft.events.map((added) => ({ incidentId, event: added }));
-    }),
+    written.flatMap(([draft, incidentId]) => draft.events.map((added) => ({ incidentId, event: added }))),
   );
+  await appendEvents(
+    session,
+    written.flatMap(([draft, incidentId]) => outwardEvents(draft, incidentId, monitors.get(draft.monitorId))),
+  );
+}
+
+function outwardEvents(draft: IncidentDraft, id: number, monitor: EventMonitor | undefined): readonly NewEvent[] {
+  if (monitor === undefined) return [];
+  const { monitorId, startedAtMs, acknowledgedAtMs } = draft;
+  return draft.turns.map(({ type, atMs, ...then }) => {
+    const incident = { id, monitorId, monitorName: monitor.name, startedAtMs, acknowledgedAtMs, ...then };
+    const status = type === "incident.recovered" ? "healthy" : then.level;
+    return incidentEvent(type, monitor, status, incident, atMs);
+  });
 }
 
 function toDraft(row: OpenRow): IncidentDraft {
@@ -204,12 +230,14 @@ function toDraft(row: OpenRow): IncidentDraft {
     monitorId: row.monitor_id,
     projectId: row.project_id,
     startedAtMs: row.started_at_ms,
+    acknowledgedAtMs: row.acknowledged_at_ms,
     level: row.level,
     endedAtMs: null,
     errorMessage: row.error_message,
     errorCategory: row.error_category,
     locations: fromJson(row.locations),
     events: [],
+    turns: [],
   };
 }
 
