@@ -1,6 +1,6 @@
 /** First start: owner, workspace on the Business plan, project and key of an empty control plane (design 9). */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { newKeyText } from "./api/key-text.ts";
+import { newKeyText } from "./store/key-text.ts";
 import type { ControlPlane } from "./store/sql/control-plane.ts";
 
 export interface FirstStart {

@@ -1,6 +1,7 @@
 /** Who calls: keys by both headers, the wrong-key throttle, workspaces and projects, usage limits (contract "Authentication"). */
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { parseId } from "../model/ids.ts";
+import { hashKey } from "../store/key-text.ts";
 import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
 import type { Membership } from "./access.ts";
 import type { Api } from "./api.ts";
@@ -13,11 +14,6 @@ import { canEdit } from "./route.ts";
 /** `uk<id>_<secret>` from the API or sign-in, `dk…` from the dashboard (open-points 9.3). */
 const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
 const BEARER = /^bearer +(\S.*)$/i;
-
-/** Hex SHA-256 of the whole key: keys have full entropy, so no slow hash is needed. */
-export function hashKey(key: string): string {
-  return hash("sha256", key, "hex");
-}
 
 /** What is known of a request beyond its own words; the limit headers are filled in as soon as there is a valid key. */
 export interface Admission {

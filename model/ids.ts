@@ -7,9 +7,10 @@ export const ID_PREFIXES = {
   subscription: "sub_",
   event: "evt_",
   history: "hst_",
-  /** Keys and organizations are plain integers on both ways. */
+  /** Keys, organizations and users are plain integers on both ways. */
   key: "",
   organization: "",
+  user: "",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -29,7 +30,7 @@ export function parseId(kind: IdKind, text: string): number | undefined {
 }
 
 /** As responses write it. Subscriptions are accepted with a prefix but written without one, as integers. */
-export function formatId(kind: Exclude<IdKind, "subscription" | "key" | "organization">, id: number): string {
+export function formatId(kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user">, id: number): string {
   return `${ID_PREFIXES[kind]}${id}`;
 }
 

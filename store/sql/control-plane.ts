@@ -6,21 +6,21 @@
 
 import type { Family } from "../../model/kind.ts";
 import type { Monitor, PauseReason } from "../../model/monitor.ts";
-import type { PlanName, Role } from "../../model/plan.ts";
 import type { LiveState, MonitorStatus } from "../../model/status.ts";
+import type { ErrorCategory } from "../../model/verdict.ts";
 import type { Accounts, ProjectRecord } from "./ports/accounts.ts";
+import type { Jobs } from "./ports/jobs.ts";
 import type { Keys } from "./ports/keys.ts";
 import type { Plans } from "./ports/plans.ts";
 
 export type { Accounts, ProjectRecord, UserRecord, WorkspaceRecord } from "./ports/accounts.ts";
 export type { KeyAccess, KeyKind, KeyRecord, Keys } from "./ports/keys.ts";
-import type { Jobs } from "./ports/jobs.ts";
-import type { ErrorCategory } from "../../model/verdict.ts";
 
 export interface ControlPlane {
   readonly dialect: "sqlite" | "postgres";
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly plans: Plans;
   readonly monitors: Monitors;
   readonly incidents: Incidents;
   readonly history: History;
@@ -39,90 +39,6 @@ export interface ControlPlane {
 export interface Meta {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
-}
-
-export interface UserRecord {
-  readonly id: number;
-  readonly email: string;
-  readonly name: string | null;
-  readonly active: boolean;
-}
-export interface WorkspaceRecord {
-  readonly id: number;
-  readonly name: string;
-  readonly plan: PlanName;
-  readonly suspended: boolean;
-  readonly createdAtMs: number;
-}
-export interface ProjectRecord {
-  readonly id: number;
-  readonly organizationId: number;
-  readonly name: string;
-  readonly active: boolean;
-  readonly createdAtMs: number;
-}
-
-export interface Accounts {
-  /** Owner, workspace, project and membership of a first start, in one transaction. */
-  createFirst(input: {
-    email: string;
-    userName: string;
-    workspaceName: string;
-    plan: PlanName;
-    projectName: string;
-    nowMs: number;
-  }): Promise<{
-    userId: number;
-    organizationId: number;
-    projectId: number;
-  }>;
-  isEmpty(): Promise<boolean>;
-  workspace(id: number): Promise<WorkspaceRecord | undefined>;
-  project(id: number): Promise<ProjectRecord | undefined>;
-  /** Active projects of a workspace, oldest first. */
-  projectsOf(organizationId: number): Promise<readonly ProjectRecord[]>;
-  role(userId: number, organizationId: number): Promise<Role | undefined>;
-  /** Every workspace the person belongs to, oldest membership first: what an account-wide key reaches. */
-  memberships(userId: number): Promise<readonly { readonly workspace: WorkspaceRecord; readonly role: Role }[]>;
-}
-
-export type KeyKind = "workspace" | "account";
-export interface KeyRecord {
-  readonly id: number;
-  readonly name: string;
-  readonly kind: KeyKind;
-  readonly userId: number;
-  readonly organizationId: number | null;
-  /** Hex SHA-256 of the whole key string. */
-  readonly secretHash: string;
-  readonly active: boolean;
-  readonly expiresAtMs: number | null;
-  readonly createdAtMs: number;
-  readonly lastUsedAtMs: number | null;
-}
-/** A key with the person and the workspace behind it, as they are now. */
-export interface KeyAccess {
-  readonly key: KeyRecord;
-  readonly user: UserRecord;
-  /** Of a workspace key; null for account-wide ones. */
-  readonly workspace: WorkspaceRecord | null;
-  /** The person's role there; null when the membership is gone, or for account-wide keys. */
-  readonly role: Role | null;
-}
-export interface Keys {
-  /** The id is part of the key string, so the hash is made once the id is known. */
-  create(input: {
-    name: string;
-    kind: KeyKind;
-    userId: number;
-    organizationId: number | null;
-    expiresAtMs: number | null;
-    nowMs: number;
-    secretHash: (id: number) => string;
-  }): Promise<KeyRecord>;
-  access(id: number): Promise<KeyAccess | undefined>;
-  /** Batched by the caller; may lag by a minute. */
-  touch(uses: ReadonlyMap<number, number>): Promise<void>;
 }
 
 /** A monitor with its live state, as lists and the plan need it. */

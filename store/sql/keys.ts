@@ -1,9 +1,9 @@
 /** API keys, as hashes, and the rights behind them. */
 import type { Selectable } from "kysely";
 import type { PlanName, Role } from "../../model/plan.ts";
-import type { KeyAccess, KeyKind, KeyRecord, Keys } from "./control-plane.ts";
-import { bulkStatement, type Database, statement } from "./database.ts";
+import { bulkStatement, type Database, type Session, statement } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
+import type { KeyAccess, KeyKind, KeyRecord, Keys, NewKey } from "./ports/keys.ts";
 import type { Flag, Tables } from "./tables.ts";
 import { storable } from "./text.ts";
 
@@ -41,36 +41,46 @@ const TOUCH = bulkStatement(
 
 export function createKeys({ read, write }: Database): Keys {
   return {
-    create: (input) =>
-      write(async (session) => {
-        const values = {
-          name: storable(input.name),
-          kind: input.kind,
-          user_id: input.userId,
-          organization_id: input.organizationId,
-          active: 1 as const,
-          expires_at_ms: input.expiresAtMs,
-          created_at_ms: input.nowMs,
-        };
-        const { id } = await session.kysely
-          .insertInto("api_keys")
-          .values({ ...values, secret_hash: "", last_used_at_ms: null })
-          .returning("id")
-          .executeTakeFirstOrThrow();
-        const secretHash = input.secretHash(id);
-        const row = await session.kysely
-          .updateTable("api_keys")
-          .set({ secret_hash: secretHash })
-          .where("id", "=", id)
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        await raiseGeneration(session);
-        return toKey(row);
-      }),
+    create: (input) => write((session) => insertKey(session, input)),
     async access(id) {
       const row = (await read.query<AccessRow>(ACCESS, id))[0];
       return row && toAccess(row);
     },
+    async find(id) {
+      const row = await read.kysely.selectFrom("api_keys").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toKey(row);
+    },
+    async ofWorkspace(organizationId, userId) {
+      let query = newestFirst(read).where("organization_id", "=", organizationId);
+      if (userId !== null) query = query.where("user_id", "=", userId);
+      return (await query.execute()).map(toKey);
+    },
+    async ofPerson(userId, organizationIds) {
+      const rows = await newestFirst(read)
+        .where((of) => {
+          const own = of("user_id", "=", userId);
+          return organizationIds.length === 0 ? own : of.or([own, of("organization_id", "in", organizationIds)]);
+        })
+        .execute();
+      return rows.map(toKey);
+    },
+    setActive: (id, active) =>
+      write(async (session) => {
+        const row = await session.kysely
+          .updateTable("api_keys")
+          .set({ active: active ? 1 : 0 })
+          .where("id", "=", id)
+          .returningAll()
+          .executeTakeFirst();
+        await raiseGeneration(session);
+        return row && toKey(row);
+      }),
+    remove: (id) =>
+      write(async (session) => {
+        const { numDeletedRows } = await session.kysely.deleteFrom("api_keys").where("id", "=", id).executeTakeFirst();
+        await raiseGeneration(session);
+        return numDeletedRows > 0n;
+      }),
     async touch(uses) {
       if (uses.size === 0) return;
       // In the order of ids, so that two writers never wait for each other's rows.
@@ -78,6 +88,36 @@ export function createKeys({ read, write }: Database): Keys {
       await write((session) => session.bulk(TOUCH, rows));
     },
   };
+}
+
+function newestFirst(session: Session) {
+  return session.kysely.selectFrom("api_keys").selectAll().orderBy("created_at_ms", "desc").orderBy("id", "desc");
+}
+
+async function insertKey(session: Session, input: NewKey): Promise<KeyRecord> {
+  const { id } = await session.kysely
+    .insertInto("api_keys")
+    .values({
+      name: storable(input.name),
+      kind: input.kind,
+      user_id: input.userId,
+      organization_id: input.organizationId,
+      secret_hash: "",
+      active: 1,
+      expires_at_ms: input.expiresAtMs,
+      created_at_ms: input.nowMs,
+      last_used_at_ms: null,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const row = await session.kysely
+    .updateTable("api_keys")
+    .set({ secret_hash: input.secretHash(id) })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await raiseGeneration(session);
+  return toKey(row);
 }
 
 function toKey(row: KeyRow): KeyRecord {

@@ -9,6 +9,7 @@ import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { createMeta } from "./meta.ts";
 import { createMonitors } from "./monitors.ts";
+import { createPlans } from "./plans.ts";
 import { openPostgres } from "./postgres.ts";
 import { createSinkStore } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -32,6 +33,7 @@ export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOp
     dialect: database.dialect,
     accounts: createAccounts(database),
     keys: createKeys(database),
+    plans: createPlans(database),
     monitors: createMonitors(database),
     incidents: createIncidents(database),
     history: createHistory(database),

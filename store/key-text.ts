@@ -1,6 +1,5 @@
-/** The text of a new key: `uk<id>_<secret>`, or `dk…` for dashboard keys; 40 random URL-safe characters (open-points 9.3). */
-import { randomBytes } from "node:crypto";
-import { hashKey } from "./auth.ts";
+/** The text of a key: `uk<id>_<secret>`, or `dk…` for dashboard keys; 40 random URL-safe characters (open-points 9.3). */
+import { hash, randomBytes } from "node:crypto";
 
 /** 30 bytes are 40 characters of base64url. */
 const SECRET_BYTES = 30;
@@ -16,4 +15,9 @@ export function newKeyText(prefix: "uk" | "dk" = "uk"): NewKeyText {
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
   const text = (id: number): string => `${prefix}${id}_${secret}`;
   return { secretHash: (id) => hashKey(text(id)), text };
+}
+
+/** Hex SHA-256 of the whole key: keys have full entropy, so no slow hash is needed. */
+export function hashKey(key: string): string {
+  return hash("sha256", key, "hex");
 }

@@ -1,0 +1,99 @@
+/** One act of the operator: its words, its example, and what it does on the stores. */
+import type { Command } from "commander";
+import { type IdKind, parseId } from "../../model/ids.ts";
+import { CommandError } from "../command.ts";
+import { printJson } from "../service-options.ts";
+import { type AdminStores, withControlPlane } from "./stores.ts";
+
+/** What was done: facts for `--json`, lines for people. */
+export interface Done {
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** Values of the options by name; those of arguments by their place. */
+export interface Words {
+  readonly [option: string]: string | boolean | undefined;
+}
+
+export interface Act {
+  /** As commander reads it: `suspend <workspace>`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Flags and what they mean; one that begins with `!` must be given. */
+  readonly options?: readonly (readonly [flags: string, description: string])[];
+  /** Shown under Example, without `sonde admin`. */
+  readonly example: string;
+  run(stores: AdminStores, words: Words, args: readonly string[]): Promise<Done>;
+}
+
+/** A group of acts: `sonde admin <name> …`. */
+export interface ActGroup {
+  readonly name: string;
+  readonly summary: string;
+  readonly acts: readonly Act[];
+}
+
+export function addGroup(admin: Command, { name, summary, acts }: ActGroup): void {
+  const group = admin.command(name).description(summary);
+  for (const act of acts) addAct(group, act);
+}
+
+function addAct(group: Command, act: Act): void {
+  const command = group.command(act.usage).description(act.summary);
+  for (const [flags, description] of act.options ?? []) {
+    if (flags.startsWith("!")) command.requiredOption(flags.slice(1), description);
+    else command.option(flags, description);
+  }
+  command
+    .option("--json", "print one JSON object")
+    .addHelpText("after", `\nExample:\n  sonde admin ${act.example}\n`)
+    .action(async () => {
+      const words = command.opts<Words>();
+      const { facts, text } = await withControlPlane((stores) => act.run(stores, words, command.args));
+      if (words.json === true) printJson(facts);
+      else process.stdout.write(`${text}\n`);
+    });
+}
+
+const EXAMPLES = {
+  server: "srv_12",
+  project: "prj_1",
+  subscription: "5",
+  key: "31",
+  organization: "3",
+  user: "7",
+} as const;
+
+/** @param what how the message names it: `--workspace`, `the key` */
+export function idOf(kind: keyof typeof EXAMPLES & IdKind, text: unknown, what: string): number {
+  const id = typeof text === "string" ? parseId(kind, text) : undefined;
+  if (id === undefined) throw new CommandError(`${what} must be an id, such as ${EXAMPLES[kind]}`);
+  return id;
+}
+
+/** A value that was not found, or the one that was. */
+export function known<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new CommandError(`there is no ${what}`);
+  return value;
+}
+
+export function oneOf<const W extends string>(words: readonly W[], text: unknown, what: string): W {
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw new CommandError(`${what} must be ${words.join(", ")}`);
+  return found;
+}
+
+export function flagOf(text: unknown, what: string): boolean {
+  return oneOf(["true", "false"], text, what) === "true";
+}
+
+/** Any text of 1 to 255 characters, trimmed: names of people, workspaces, projects. */
+export function nameOf(text: unknown, what: string): string {
+  const name = typeof text === "string" ? text.trim() : "";
+  if (name === "" || [...name].length > MAX_NAME)
+    throw new CommandError(`${what} must have 1 to ${MAX_NAME} characters`);
+  return name;
+}
+
+const MAX_NAME = 255;

@@ -1,0 +1,67 @@
+/**
+ * The stores of a service as `sonde admin` opens them: beside a running one, or with none running. SQLite's write-ahead log and PostgreSQL
+ * both allow it, and every change raises the generation, so a running service sees it at its next request.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Config, loadConfig } from "../../config.ts";
+import type { Sealing, SealingOptions } from "../../store/sealing.ts";
+import type { ControlPlane } from "../../store/sql/control-plane.ts";
+import type { SqlPlace } from "../../store/sql/open.ts";
+import type { StatePlace } from "../../store/state/open.ts";
+import { CommandError } from "../command.ts";
+
+export interface AdminStores {
+  readonly controlPlane: ControlPlane;
+  readonly config: Config;
+  /** Unix ms: one time for everything that the command does. */
+  readonly nowMs: number;
+  readonly statePlace: StatePlace;
+  readonly sealingFile: SealingOptions;
+  /** Opened when it is asked for: most acts touch no secret. */
+  sealing(): Promise<Sealing>;
+}
+
+/** Opens the control plane of SONDE_DATABASE_URL or of the data folder, and closes it when the work is done or has failed. */
+export async function withControlPlane<T>(work: (stores: AdminStores) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const sql = sqlPlaceOf(config);
+  // Loaded only now: help and slips of the pen do not wait for a database driver.
+  const { openControlPlane } = await import("../../store/sql/open.ts");
+  const controlPlane = await openControlPlane(sql, { role: "api" });
+  try {
+    if (await controlPlane.accounts.isEmpty()) throw new CommandError(`${placeWords(config)} is empty: ${START_FIRST}`);
+    const sealingFile = {
+      keyFile: config.sealingKeyFile ?? join(config.dataDir, "sealing.key"),
+      createIfMissing: false,
+    };
+    return await work({
+      controlPlane,
+      config,
+      nowMs: Date.now(),
+      statePlace: config.redisUrl === null ? { file: join(config.dataDir, "state.sqlite") } : { url: config.redisUrl },
+      sealingFile,
+      async sealing() {
+        const { openCheckedSealing } = await import("../../store/sealing.ts");
+        return openCheckedSealing(controlPlane.meta, sealingFile);
+      },
+    });
+  } finally {
+    await controlPlane.close();
+  }
+}
+
+const START_FIRST =
+  "start the service once (sonde up), or set SONDE_DATA_DIR or SONDE_DATABASE_URL to the one that is meant";
+
+/** Never makes a database: an act on a folder that was misspelt must fail, not succeed on nothing. */
+function sqlPlaceOf(config: Config): SqlPlace {
+  if (config.databaseUrl !== null) return { url: config.databaseUrl };
+  const file = join(config.dataDir, "control.sqlite");
+  if (!existsSync(file)) throw new CommandError(`there is no control plane in ${config.dataDir}: ${START_FIRST}`);
+  return { file };
+}
+
+function placeWords(config: Config): string {
+  return config.databaseUrl === null ? `the control plane in ${config.dataDir}` : "the database of SONDE_DATABASE_URL";
+}

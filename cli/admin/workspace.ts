@@ -1,0 +1,99 @@
+/** `sonde admin workspace`: make one with its owner, project and key; suspend and restore. */
+import { formatId } from "../../model/ids.ts";
+import { PLAN_NAMES } from "../../model/plan.ts";
+import type { Person } from "../../store/sql/ports/accounts.ts";
+import type { PlanEffects } from "../../store/sql/ports/plans.ts";
+import { CommandError } from "../command.ts";
+import { plain } from "../table.ts";
+import { type Act, type ActGroup, type Done, idOf, known, nameOf, oneOf } from "./act.ts";
+import { issueKey } from "./key-issue.ts";
+import type { AdminStores } from "./stores.ts";
+
+const create: Act = {
+  usage: "create",
+  summary: "make a workspace with its first project, its owner and a key, which is shown once",
+  options: [
+    ["!--name <name>", "of the workspace"],
+    ["!--plan <plan>", PLAN_NAMES.join(", ")],
+    ["--owner <user>", "id of a user, or an e-mail address; without it a new person owns it"],
+    ["--project <name>", "of its first project (Project)"],
+  ],
+  example: "workspace create --name Acme --plan pro --owner ada@example.org --json",
+  async run(stores, words) {
+    const { controlPlane, nowMs } = stores;
+    const name = nameOf(words.name, "--name");
+    const plan = oneOf(PLAN_NAMES, words.plan, "--plan");
+    const projectName = words.project === undefined ? "Project" : nameOf(words.project, "--project");
+    const owner = await ownerOf(stores, words.owner, name);
+    const made = await controlPlane.accounts.createWorkspace({ name, plan, projectName, owner, nowMs });
+    const { organizationId, projectId, userId } = known(made, `user ${String(words.owner)}`);
+    const { key } = await issueKey(stores, { name: "First key", userId, organizationId, expiresAtMs: null });
+    return {
+      facts: { organization_id: organizationId, project_id: formatId("project", projectId), user_id: userId, key },
+      text: `workspace ${organizationId} (${plain(name)}, ${plan}), project prj_${projectId}, owner user ${userId}\nkey, shown once: ${key}`,
+    };
+  },
+};
+
+/** A person nobody named gets an address that no mail ever reaches (RFC 2606 section 2: `.invalid`). */
+async function ownerOf({ controlPlane, nowMs }: AdminStores, owner: unknown, name: string): Promise<number | Person> {
+  if (owner === undefined)
+    return { email: `owner-${nowMs}-${process.pid}@workspace.invalid`, name: `Owner of ${name}` };
+  if (String(owner).includes("@")) return { email: emailOf(owner, "--owner"), name: null };
+  const id = idOf("user", owner, "--owner");
+  return known(await controlPlane.accounts.user(id), `user ${id}`).id;
+}
+
+/** No more than that it can be one: mail is not what it is for. RFC 5321 section 4.5.3.1.3 bounds a path. */
+export function emailOf(text: unknown, what: string): string {
+  const email = String(text).trim();
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
+    throw new CommandError(`${what} must be an e-mail address, such as ada@example.org`);
+  }
+  return email;
+}
+
+const suspend: Act = {
+  usage: "suspend <workspace>",
+  summary: "allow no monitors: every one is paused until the workspace is restored",
+  example: "workspace suspend 3",
+  run: (stores, _words, [text]) => setSuspended(stores, text, true),
+};
+
+const restore: Act = {
+  usage: "restore <workspace>",
+  summary: "end a suspension: monitors that it paused go on, tunnels as far as there are slots",
+  example: "workspace restore 3",
+  run: (stores, _words, [text]) => setSuspended(stores, text, false),
+};
+
+async function setSuspended(stores: AdminStores, text: unknown, suspended: boolean): Promise<Done> {
+  const { controlPlane, config, nowMs } = stores;
+  const id = idOf("organization", text, "the workspace");
+  const effects = await controlPlane.plans.setSuspended(id, suspended, config.plans, nowMs);
+  return {
+    facts: { organization_id: id, suspended, ...effectFacts(known(effects, `workspace ${id}`)) },
+    text: `workspace ${id} is ${suspended ? "suspended" : "no longer suspended"}${effectWords(effects)}`,
+  };
+}
+
+export function effectFacts({ raised, paused, resumed }: PlanEffects) {
+  return { intervals_raised: raised, monitors_paused: paused, monitors_resumed: resumed };
+}
+
+export function effectWords(effects: PlanEffects | undefined): string {
+  if (effects === undefined) return "";
+  const { raised, paused, resumed } = effects;
+  const words = [
+    raised > 0 ? `${raised} intervals raised` : "",
+    paused > 0 ? `${paused} monitors paused` : "",
+    resumed > 0 ? `${resumed} monitors resumed` : "",
+  ].filter((word) => word !== "");
+  return words.length === 0 ? "" : `: ${words.join(", ")}`;
+}
+
+export const workspace: ActGroup = {
+  name: "workspace",
+  summary: "make, suspend and restore workspaces",
+  acts: [create, suspend, restore],
+};
