@@ -9,6 +9,7 @@ import { type ProbeList, probes } from "./registry.ts";
 import { createConnectTimer } from "./transport/connect-time.ts";
 import { createPing } from "./transport/icmp.ts";
 import { createTransport } from "./transport/index.ts";
+import { createExchanger } from "./transport/native-exchange.ts";
 import type { Transport } from "./transport/transport.ts";
 import { Vitals } from "./vitals.ts";
 
@@ -31,7 +32,11 @@ const TELL_STRAYS_EVERY_MS = 1_000;
 
 /** Piscina calls the export named `task`. */
 export function task(given: ProberTask): Promise<void> {
-  const native = { connectTime: createConnectTimer().connectTime, ping: createPing().ping };
+  const native = {
+    connectTime: createConnectTimer().connectTime,
+    exchangeTcp: createExchanger().exchangeTcp,
+    ping: createPing().ping,
+  };
   const transport = createTransport(given.engine, native);
   const domains = createDomainExpiry(transport, given.engine.rdapBootstrapUrl, () => Date.now());
   return serveProber(given, probes, transport, domains).finally(domains.close);

@@ -28,15 +28,15 @@ import { openReadiness, type Readiness } from "./readiness.ts";
 
 /** One connect under way. */
 export interface ConnectAttempt {
-  /** Closes it; neither listener is called any more. */
-  cancel(): void;
+  /** Neither listener is called any more. */
+  close(): void;
 }
 
 export interface ConnectSweep {
   /**
    * @param onConnected ms with a fraction; the connection is closed already
    * @param onFailed an error with Node's code (`ECONNREFUSED`), its syscall, address and port
-   * @throws the same errors when the machine refuses at once
+   * @throws the same errors when the machine refuses at once, a RangeError for a port that is none
    */
   start(
     ip: string,
@@ -91,10 +91,11 @@ class EpollSweep implements ConnectSweep {
     onFailed: (error: Error) => void,
   ): ConnectAttempt {
     const libc = this.#libc;
+    // First, because a port that is none throws.
+    const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
     const fd = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) throw systemError("socket", libc.errno(), { ip, port });
     libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, this.#linger, this.#linger.length);
-    const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
     const startedAt = performance.now();
     const errno = addressBytes === 0 ? EINVAL : this.#connect(fd, addressBytes);
     if (errno !== 0) {
@@ -112,7 +113,7 @@ class EpollSweep implements ConnectSweep {
       else onFailed(systemError("connect", failure, { ip, port }));
     });
     return {
-      cancel: () => {
+      close: () => {
         if (!isOver) this.#end(fd);
         isOver = true;
       },

@@ -19,6 +19,8 @@ export const EPOLLIN = 1;
 export const EPOLLOUT = 4;
 export const EPOLLERR = 8;
 export const EPOLLHUP = 0x10;
+export const EPOLLRDHUP = 0x2000;
+export const EPOLLET = 0x8000_0000;
 export const SOL_SOCKET = 1;
 export const SO_ERROR = 4;
 export const SO_RCVBUF = 8;
@@ -27,6 +29,7 @@ export const SO_LINGER = 13;
 export const SO_TIMESTAMPNS = 35;
 export const MSG_DONTWAIT = 0x40;
 export const MSG_ERRQUEUE = 0x2000;
+export const MSG_NOSIGNAL = 0x4000;
 export const CLOCK_REALTIME = 0;
 
 /** errno(3) of Linux on the same machines. */
@@ -59,6 +62,8 @@ export interface Libc {
     address: Uint8Array,
     addressBytes: number,
   ): number;
+  send(fd: number, data: Uint8Array, dataBytes: number, flags: number): number;
+  recv(fd: number, data: Uint8Array, dataBytes: number, flags: number): number;
   recvmsg(fd: number, header: Uint8Array, flags: number): number;
   epoll_create1(flags: number): number;
   epoll_ctl(epoll: number, operation: number, fd: number, event: Uint8Array): number;
@@ -79,6 +84,8 @@ const SIGNATURES: Readonly<Record<Exclude<keyof Libc, "errno" | "addressOf">, st
   getsockopt: "int getsockopt(int, int, int, uint8_t *, uint8_t *)",
   setsockopt: "int setsockopt(int, int, int, uint8_t *, int)",
   sendto: "int64_t sendto(int, uint8_t *, size_t, int, uint8_t *, int)",
+  send: "int64_t send(int, uint8_t *, size_t, int)",
+  recv: "int64_t recv(int, uint8_t *, size_t, int)",
   recvmsg: "int64_t recvmsg(int, uint8_t *, int)",
   epoll_create1: "int epoll_create1(int)",
   epoll_ctl: "int epoll_ctl(int, int, int, uint8_t *)",

@@ -1,20 +1,22 @@
 /**
- * Verified website checks on loopback, a fresh connection each, against the floor: the same request on Node's bare sockets with
- * nothing judged. Runs alternate, medians are compared; the target is a process of its own and its CPU time is not counted.
+ * Verified website checks on loopback, a fresh connection each: over native streams, over Node's own sockets, and against the latter's floor,
+ * the same request on bare sockets with nothing judged. Runs alternate, medians are compared; the target is a process of its own and its CPU
+ * time is not counted.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createTransport } from "../../engine/transport/index.ts";
+import { createTransport, type TransportDeps } from "../../engine/transport/index.ts";
+import { createExchanger } from "../../engine/transport/native-exchange.ts";
 import { conditions } from "../parts/conditions.ts";
-import { type Burst, measure, median, openProberRig } from "./prober-rig.ts";
+import { type Burst, measure, median, openProberRig, type ProberRig } from "./prober-rig.ts";
 
 const IN_FLIGHT = 64;
 const BARE_REQUEST = Buffer.from("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
 
 export interface WebBurstFigures {
-  readonly what: "http" | "keyword" | "bare socket";
+  readonly what: "native" | "node" | "bare socket";
   readonly perCpuSecond: number;
   readonly perSecond: number;
   /** Checks that did not pass; a figure with any is worth nothing. */
@@ -29,13 +31,15 @@ export async function run(
 ): Promise<readonly WebBurstFigures[]> {
   const target = fork(fileURLToPath(new URL("./http-target.js", import.meta.url)));
   const [port]: number[] = await once(target, "message");
-  const options = { allowNets: ["127.0.0.0/8"], ownEndpoints: [], resolvers: [], extraCaPem: null };
-  const transport = createTransport({ ...options, rdapBootstrapUrl: null, canaries: null });
   const url = `http://127.0.0.1:${port}/health`;
   const settings = kind === "keyword" ? { url, keyword: "well: 42" } : { url };
-  const rig = openProberRig(transport, [{ key: 1, kind, settings, timeoutMs: 10_000 }]);
+  const exchanger = createExchanger();
+  const rigs = new Map<WebBurstFigures["what"], ProberRig>();
+  if ((await exchanger.ready()) === "native") rigs.set("native", rigOf(kind, settings, exchanger));
+  else console.log("native streams do not work on this machine: Node's own only");
+  rigs.set("node", rigOf(kind, settings));
   const ways: (readonly [WebBurstFigures["what"], () => Promise<Burst>])[] = [
-    [kind, () => rig.burst(1, checks, IN_FLIGHT)],
+    ...[...rigs].map(([what, rig]) => [what, () => rig.burst(1, checks, IN_FLIGHT)] as const),
     ["bare socket", () => burstOfSockets(port ?? 0, checks)],
   ];
   const bursts = ways.map((): Burst[] => []);
@@ -43,11 +47,22 @@ export async function run(
   for (let round = 0; round < rounds; round++) {
     for (const [index, [, burst]] of ways.entries()) bursts[index]?.push(await burst());
   }
-  await rig.close();
+  for (const rig of rigs.values()) await rig.close();
+  exchanger.close();
   target.disconnect();
   const figures = ways.map(([what], index) => figuresOf(what, bursts[index] ?? []));
   print(kind, figures, checks, rounds);
   return figures;
+}
+
+function rigOf(
+  kind: "http" | "keyword",
+  settings: Readonly<Record<string, unknown>>,
+  ways: TransportDeps = {},
+): ProberRig {
+  const options = { allowNets: ["127.0.0.0/8"], ownEndpoints: [], resolvers: [], extraCaPem: null };
+  const transport = createTransport({ ...options, rdapBootstrapUrl: null, canaries: null }, ways);
+  return openProberRig(transport, [{ key: 1, kind, settings, timeoutMs: 10_000 }]);
 }
 
 function burstOfSockets(port: number, checks: number): Promise<Burst> {
@@ -88,9 +103,11 @@ function print(kind: string, figures: readonly WebBurstFigures[], checks: number
     `\n${kind}, ${checks} verified checks per run, ${IN_FLIGHT} in flight, median of ${rounds} alternating runs; fresh connections, ` +
       `loopback, target in its own process, its CPU time not counted; ${conditions()}`,
   );
+  const node = figures.find(({ what }) => what === "node")?.perCpuSecond ?? Number.NaN;
   for (const { what, perCpuSecond, perSecond, failed } of figures) {
     console.log(
-      `  ${what.padEnd(12)} ${Math.round(perCpuSecond)} per CPU second, ${Math.round(perSecond)}/s, ${failed} failed`,
+      `  ${what.padEnd(12)} ${Math.round(perCpuSecond)} per CPU second (${(perCpuSecond / node).toFixed(2)}× node), ` +
+        `${Math.round(perSecond)}/s, ${failed} failed`,
     );
   }
 }

@@ -2,6 +2,7 @@
 import type { EngineOptions } from "../options.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { exchangeDatagram } from "./datagram.ts";
+import { exchangeTcp } from "./exchange.ts";
 import { NetworkFault, whenAborted } from "./fault.ts";
 import { createGuard, type Guard, isDocumentationName } from "./guard.ts";
 import { isLoopbackName, literalOf } from "./literal.ts";
@@ -17,8 +18,9 @@ const HOST_LIMIT = 20_000;
 
 export interface TransportDeps {
   readonly ping?: Transport["ping"];
-  /** A faster way than net.connect, where there is one. */
+  /** Faster ways than Node's own sockets, where there are any. */
   readonly connectTime?: Transport["connectTime"];
+  readonly exchangeTcp?: Transport["exchangeTcp"];
   readonly resolver?: Resolver;
   readonly guard?: Guard;
 }
@@ -63,6 +65,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
     connectTcp,
     startTls: createTlsStarter(options.extraCaPem),
     connectTime: deps.connectTime ?? connectTime,
+    exchangeTcp: deps.exchangeTcp ?? exchangeTcp,
     exchangeUdp(address, port, datagram, accept, context, exchange = {}) {
       context.tried(endpointOf(address, port));
       return exchangeDatagram(address, port, datagram, accept, { ...exchange, context });

@@ -49,6 +49,18 @@ export interface Transport {
   connectTcp(addresses: readonly Address[], port: number, context: DialContext): Promise<Socket>;
 
   /**
+   * One request on a fresh connection to one of the addresses, tried as connectTcp() does, and its answer for as long as the reader wants it; then
+   * closed by reset, which leaves no TIME_WAIT on either side. What a plain website check needs and nothing more. Phase `connect` is the caller's.
+   */
+  exchangeTcp(
+    addresses: readonly Address[],
+    port: number,
+    request: Uint8Array,
+    reader: AnswerReader,
+    context: DialContext,
+  ): Promise<void>;
+
+  /**
    * TLS over a connected socket: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA.
    * Ends with the signal like the socket below it.
    */
@@ -75,6 +87,19 @@ export interface Transport {
 
   /** Echo requests to one address; see icmp.ts for how (datagram socket, raw socket, system ping). */
   ping(address: Address, options: PingOptions, context: DialContext): Promise<PingReport>;
+}
+
+/** Who asked; what these throw ends the exchange with it. */
+export interface AnswerReader {
+  /** The connection stands, and the request is sent next. */
+  connected(): void;
+  /**
+   * @param bytes valid during the call only
+   * @returns whether that is enough
+   */
+  push(bytes: Buffer): boolean;
+  /** The peer has ended before it was enough. @returns what is wrong with that; null when it completes the answer */
+  end(): Error | null;
 }
 
 export interface UdpOptions {

@@ -1,17 +1,20 @@
 /** What the suites of website checks share: servers on loopback that answer byte by byte, and one check run against them. */
 import type { Socket } from "node:net";
-import { afterEach } from "vitest";
+import { afterAll, afterEach } from "vitest";
 import { makeAuthority } from "../../demo/certificates.ts";
 import { loopbackTransport, makeRig, type RawServer, rawServer } from "../../test/web-rig.ts";
 import { classify } from "../classify.ts";
 import type { Outcome } from "../probe.ts";
 import { http } from "../probes/http.ts";
 import { keyword } from "../probes/keyword.ts";
+import { createExchanger } from "../transport/native-exchange.ts";
 import { planOf } from "./plan.ts";
 import { checkWebsite, type WebPath } from "./website.ts";
 
 export const authority = makeAuthority();
 export const transport = loopbackTransport(authority.certPem);
+const exchanger = createExchanger();
+afterAll(exchanger.close);
 export const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -39,16 +42,20 @@ export interface Checked extends Outcome {
   readonly phases: readonly string[];
 }
 
+/** `native`: the fast path over native streams. */
+export type TestedWay = WebPath | "native";
+
 export async function check(
-  path: WebPath,
+  way: TestedWay,
   body: Record<string, unknown>,
   expireWhen?: Promise<unknown>,
 ): Promise<Checked> {
-  const rig = makeRig(transport);
+  if (way === "native" && (await exchanger.ready()) !== "native") throw new Error("there is no native way here");
+  const rig = makeRig(way === "native" ? { ...transport, exchangeTcp: exchanger.exchangeTcp } : transport);
   const settings = "keyword" in body ? keyword.settings.parse(body) : http.settings.parse(body);
   void expireWhen?.then(() => rig.expire());
-  const outcome = await checkWebsite(planOf(settings), rig.context, path).catch((error: unknown) =>
-    classify(error, rig.phases.at(-1) ?? null),
+  const outcome = await checkWebsite(planOf(settings), rig.context, way === "full" ? "full" : "fast").catch(
+    (error: unknown) => classify(error, rig.phases.at(-1) ?? null),
   );
   return { ...outcome, peerAnswered: rig.peerAnswered, hosts: rig.hosts, phases: rig.phases };
 }

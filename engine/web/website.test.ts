@@ -33,7 +33,7 @@ describe("settings", () => {
 });
 
 describe("the fast path", () => {
-  it("closes by reset, which leaves no TIME_WAIT", async () => {
+  it.each(["fast", "native"] as const)("closes by reset, which leaves no TIME_WAIT: %s", async (way) => {
     let tell: (error: NodeJS.ErrnoException) => void = () => {};
     const ended = new Promise<NodeJS.ErrnoException>((resolve) => {
       tell = resolve;
@@ -42,12 +42,12 @@ describe("the fast path", () => {
       socket.on("error", tell);
       socket.write(page("hello"));
     });
-    expect((await check("fast", { url: `http://web.rig:${port}/` })).verdict).toBe("ok");
+    expect((await check(way, { url: `http://web.rig:${port}/` })).verdict).toBe("ok");
     expect((await ended).code).toBe("ECONNRESET");
   });
 });
 
-describe.each(["fast", "full"] as const)("website check, %s path", (path) => {
+describe.each(["fast", "native", "full"] as const)("website check, %s path", (path) => {
   describe("answers", () => {
     it("passes on an accepted status, with the time it took", async () => {
       const { port } = await fixed(page("hello"));

@@ -6,16 +6,17 @@
  * our resolver's cache than about the website.
  */
 import { setMaxListeners } from "node:events";
-import type { Socket } from "node:net";
 import type { CertificateState } from "../../model/status.ts";
 import type { Verdict } from "../../model/verdict.ts";
 import { classify } from "../classify.ts";
 import type { Outcome, ProbeContext } from "../probe.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
 import { type Hop, redirectedHop } from "../protocols/http/hop.ts";
+import { exchangeOver } from "../transport/exchange.ts";
 import { DeadlinePassed, NetworkFault } from "../transport/fault.ts";
+import type { Address } from "../transport/transport.ts";
 import { Answer } from "./answer.ts";
-import { exchangeFast } from "./fast.ts";
+import { FastAnswer } from "./fast.ts";
 import { exchangeFull } from "./full.ts";
 import type { WebPlan } from "./plan.ts";
 import { openTls } from "./tls.ts";
@@ -23,7 +24,7 @@ import { openTls } from "./tls.ts";
 /** Open-points 18.3.3. */
 const REDIRECT_LIMIT = 10;
 
-/** How a request is sent: `fast` on the bare socket, `full` through undici. A server that speaks only HTTP/2 always gets `full`. */
+/** How a request is sent: `fast` as bare bytes with our own reader, `full` through undici. A server that speaks only HTTP/2 always gets `full`. */
 export type WebPath = "fast" | "full";
 
 /** What is learned on the way, whatever the end. */
@@ -75,18 +76,7 @@ async function visit(hop: Hop, journey: Journey): Promise<Answer> {
     const addresses = await context.transport.resolve(hop.host, hop.port, plan.preference, context);
     if (journey.redirects === 0) journey.startedAt = context.now();
     context.phase("connect");
-    let socket: Socket;
-    let path = journey.path;
-    if (hop.tls) {
-      const opened = await openTls(addresses, hop, context);
-      if (hop.host === plan.first.host) journey.certificate ??= opened.certificate;
-      if (opened.fault !== null) throw opened.fault;
-      socket = opened.socket;
-      if (opened.http2) path = "full";
-    } else {
-      socket = await context.transport.connectTcp(addresses, hop.port, context);
-    }
-    await (path === "fast" ? exchangeFast : exchangeFull)(socket, hop, answer, context);
+    await exchange(addresses, hop, answer, journey);
     const decoding = answer.finish();
     if (decoding !== undefined) await decoding;
     return answer;
@@ -95,6 +85,32 @@ async function visit(hop: Hop, journey: Journey): Promise<Answer> {
   } finally {
     answer.close();
   }
+}
+
+function exchange(addresses: readonly Address[], hop: Hop, answer: Answer, journey: Journey): Promise<void> {
+  const { context, path } = journey;
+  if (hop.tls) return exchangeSecurely(addresses, hop, answer, journey);
+  if (path === "full") {
+    return context.transport
+      .connectTcp(addresses, hop.port, context)
+      .then((socket) => exchangeFull(socket, hop, answer, context));
+  }
+  const reader = new FastAnswer(answer, context);
+  return context.transport.exchangeTcp(addresses, hop.port, hop.request, reader, context);
+}
+
+async function exchangeSecurely(
+  addresses: readonly Address[],
+  hop: Hop,
+  answer: Answer,
+  journey: Journey,
+): Promise<void> {
+  const { context, plan, path } = journey;
+  const opened = await openTls(addresses, hop, context);
+  if (hop.host === plan.first.host) journey.certificate ??= opened.certificate;
+  if (opened.fault !== null) throw opened.fault;
+  if (path === "full" || opened.http2) await exchangeFull(opened.socket, hop, answer, context);
+  else await exchangeOver(opened.socket, hop.request, new FastAnswer(answer, context));
 }
 
 function judge(answer: Answer, journey: Journey): Outcome {

@@ -1,0 +1,240 @@
+/**
+ * TCP connections that live for one question and its answer, many at once. Node spends two thirds of such a connection on its stream
+ * objects; here it is eight system calls, edge-triggered, so that a descriptor is told to epoll once. Closed by reset always: nothing stays in
+ * TIME_WAIT on either side, whatever the end was.
+ */
+import {
+  AF_INET,
+  AF_INET6,
+  EAGAIN,
+  EINPROGRESS,
+  EINTR,
+  EPOLLERR,
+  EPOLLET,
+  EPOLLHUP,
+  EPOLLIN,
+  EPOLLOUT,
+  EPOLLRDHUP,
+  type Libc,
+  loadLibc,
+  MSG_DONTWAIT,
+  MSG_NOSIGNAL,
+  SO_ERROR,
+  SO_LINGER,
+  SOCK_CLOEXEC,
+  SOCK_NONBLOCK,
+  SOCK_STREAM,
+  SOL_SOCKET,
+  systemError,
+  writeSockaddr,
+} from "./libc.ts";
+import { openReadiness, type Readiness } from "./readiness.ts";
+
+/** One connection, from the attempt on. */
+export interface TcpStream {
+  /** Once it stands. What the kernel does not take at once is kept and sent when it does. */
+  send(bytes: Uint8Array): void;
+  /** By reset; the listener hears nothing any more. Also from within its calls, and again. */
+  close(): void;
+}
+
+/** What happens to a connection. Nothing that these throw is caught here. */
+export interface TcpStreamListener {
+  onConnected(): void;
+  /** @param bytes valid during the call only: the next connection's come into the same memory */
+  onBytes(bytes: Buffer): void;
+  /** The peer will send no more; the connection stays open for close(). */
+  onEnd(): void;
+  /** It is closed. @param error with Node's code (`ECONNREFUSED`), its syscall, address and port */
+  onFailed(error: Error): void;
+}
+
+export interface TcpStreams {
+  /** @throws the errors of onFailed() when the machine refuses at once, a RangeError for a port that is none */
+  open(ip: string, family: 4 | 6, port: number, listener: TcpStreamListener): TcpStream;
+  /** Connections that are neither closed nor failed. */
+  readonly size: number;
+  /** Closes them all, and what they share. */
+  close(): void;
+}
+
+const EINVAL = 22;
+/** Taken from the kernel at once: as much as Node reads at a time. */
+const RECEIVE_BYTES = 65_536;
+/** Reads of one connection before the others get their turn: what a body may be long (1 MiB), and its head. */
+const READS_PER_TURN = 17;
+const INTEREST = (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) >>> 0;
+
+/** Null where there is no native way; the twin is exchangeTcp() of engine/transport/exchange.ts. */
+export async function openTcpStreams(): Promise<TcpStreams | null> {
+  const libc = loadLibc();
+  const readiness = libc === null ? null : await openReadiness(libc);
+  return libc === null || readiness === null ? null : new EpollStreams(libc, readiness);
+}
+
+class EpollStreams implements TcpStreams {
+  readonly libc: Libc;
+  readonly readiness: Readiness;
+  /** Shared by all connections: what was received lies here only while its listener looks at it. */
+  readonly received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
+  readonly #open = new Set<EpollStream>();
+  readonly #sockaddr = Buffer.alloc(128);
+  readonly #value = Buffer.alloc(128);
+  readonly #valueBytes = Buffer.alloc(4);
+  /** struct linger { on, 0 s }: close() resets. */
+  readonly #linger = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
+
+  constructor(libc: Libc, readiness: Readiness) {
+    this.libc = libc;
+    this.readiness = readiness;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  open(ip: string, family: 4 | 6, port: number, listener: TcpStreamListener): TcpStream {
+    const libc = this.libc;
+    const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
+    const fd = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) throw systemError("connect", libc.errno(), { ip, port });
+    libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, this.#linger, this.#linger.length);
+    const errno = addressBytes === 0 ? EINVAL : this.#connect(fd, addressBytes);
+    if (errno !== 0) {
+      libc.close(fd);
+      throw systemError("connect", errno, { ip, port });
+    }
+    const stream = new EpollStream(this, fd, ip, port, listener);
+    try {
+      this.readiness.watch(fd, INTEREST, stream.onReady);
+    } catch (error) {
+      libc.close(fd);
+      throw error;
+    }
+    this.#open.add(stream);
+    if (this.#open.size === 1) this.readiness.hold();
+    return stream;
+  }
+
+  close(): void {
+    for (const stream of [...this.#open]) stream.close();
+    this.readiness.close();
+  }
+
+  /** Once only for each connection: its number may belong to another one afterwards. */
+  end(stream: EpollStream, fd: number): void {
+    if (!this.#open.delete(stream)) return;
+    if (this.#open.size === 0) this.readiness.release();
+    this.readiness.forget(fd);
+    this.libc.close(fd);
+  }
+
+  /** Why connecting failed; reading it clears it. */
+  failureOf(fd: number): number {
+    this.#valueBytes.writeInt32LE(4, 0);
+    if (this.libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, this.#value, this.#valueBytes) !== 0) return this.libc.errno();
+    return this.#value.readInt32LE(0);
+  }
+
+  /** @returns 0 when the connect is under way or done */
+  #connect(fd: number, addressBytes: number): number {
+    if (this.libc.connect(fd, this.#sockaddr, addressBytes) === 0) return 0;
+    const errno = this.libc.errno();
+    return errno === EINPROGRESS || errno === EINTR ? 0 : errno;
+  }
+}
+
+/** connecting ──▶ connected ──▶ closed (by us, or failed) */
+class EpollStream implements TcpStream {
+  readonly #streams: EpollStreams;
+  readonly #fd: number;
+  readonly #ip: string;
+  readonly #port: number;
+  readonly #listener: TcpStreamListener;
+  #state: "connecting" | "connected" | "closed" = "connecting";
+  /** Not yet taken by the kernel. */
+  #unsent: Uint8Array | null = null;
+  #hasEnded = false;
+
+  constructor(streams: EpollStreams, fd: number, ip: string, port: number, listener: TcpStreamListener) {
+    this.#streams = streams;
+    this.#fd = fd;
+    this.#ip = ip;
+    this.#port = port;
+    this.#listener = listener;
+  }
+
+  readonly onReady = (events: number): void => {
+    if (this.#state === "connecting") {
+      const failure = (events & (EPOLLERR | EPOLLHUP)) === 0 ? 0 : this.#streams.failureOf(this.#fd);
+      if (failure !== 0) {
+        this.#fail("connect", failure);
+        return;
+      }
+      if ((events & EPOLLOUT) === 0) return;
+      this.#state = "connected";
+      this.#listener.onConnected();
+    } else if (this.#unsent !== null && (events & EPOLLOUT) !== 0) {
+      this.send(this.#unsent);
+    }
+    // An event without IN tells nothing new: edge-triggered, each comes with all that is true by then.
+    if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) !== 0) this.#read(events);
+  };
+
+  send(bytes: Uint8Array): void {
+    if (this.#state !== "connected") return;
+    const { libc } = this.#streams;
+    this.#unsent = null;
+    for (let rest = bytes; ; ) {
+      const sent = libc.send(this.#fd, rest, rest.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (sent === rest.length) return;
+      if (sent >= 0) {
+        rest = rest.subarray(sent);
+        continue;
+      }
+      const errno = libc.errno();
+      if (errno === EINTR) continue;
+      if (errno === EAGAIN) this.#unsent = rest;
+      else this.#fail("write", errno);
+      return;
+    }
+  }
+
+  close(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#unsent = null;
+    this.#streams.end(this, this.#fd);
+  }
+
+  /** Until there is no more for now. A read that was not full was the last, unless the peer is known to have ended. */
+  #read(events: number): void {
+    const { libc, received } = this.#streams;
+    const isEnding = (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) !== 0;
+    for (let reads = 0; reads < READS_PER_TURN; reads++) {
+      if (this.#state !== "connected" || this.#hasEnded) return;
+      const length = libc.recv(this.#fd, received, RECEIVE_BYTES, MSG_DONTWAIT);
+      if (length < 0) {
+        const errno = libc.errno();
+        if (errno === EINTR) continue;
+        if (errno !== EAGAIN) this.#fail("read", errno);
+        return;
+      }
+      if (length === 0) {
+        this.#hasEnded = true;
+        this.#listener.onEnd();
+        return;
+      }
+      this.#listener.onBytes(received.subarray(0, length));
+      if (length < RECEIVE_BYTES && !isEnding) return;
+    }
+    // Edge-triggered: of what is left nobody would tell us.
+    setImmediate(() => this.#read(events));
+  }
+
+  #fail(syscall: "connect" | "read" | "write", errno: number): void {
+    this.close();
+    const where = syscall === "connect" ? { ip: this.#ip, port: this.#port } : {};
+    this.#listener.onFailed(systemError(syscall, errno, where));
+  }
+}
