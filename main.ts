@@ -104,7 +104,7 @@ async function start(
     () => pool.close(),
     () => scheduler.stop(),
   );
-  await scheduler.ready;
+  await Promise.all([scheduler.ready, embedded === null ? undefined : startedOr(embedded.ready)]);
 
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -150,8 +150,13 @@ async function startEmbedded(
 ): Promise<EmbeddedClickHouse> {
   const dir = folder.file("clickhouse");
   if (!existsSync(dir)) progress("making the result store (a few seconds the first time) …");
+  return startedOr(startEmbeddedClickHouse({ dir, log }));
+}
+
+/** What cannot start says so to the operator. @throws StartError */
+async function startedOr<T>(starting: Promise<T>): Promise<T> {
   try {
-    return await startEmbeddedClickHouse({ dir, log });
+    return await starting;
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error));
   }

@@ -183,6 +183,7 @@ export async function run(): Promise<void> {
   );
   const beganMs = performance.now();
   const clickhouse = await startEmbeddedClickHouse({ dir: join(dir, "clickhouse"), log });
+  await clickhouse.ready;
   const store = openResultStore({ url: clickhouse.url, log });
   try {
     await store.ping();

@@ -10,7 +10,6 @@ import { createKeys } from "./keys.ts";
 import { createMeta } from "./meta.ts";
 import { createMonitors } from "./monitors.ts";
 import { createPlans } from "./plans.ts";
-import { openPostgres } from "./postgres.ts";
 import { createSinkStore } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
 
@@ -28,7 +27,9 @@ export interface ControlPlaneOptions {
 /** @throws StoreError, one line that says what to do, when the store cannot be used; nothing is half-written then */
 export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOptions): Promise<ControlPlane> {
   const database =
-    "url" in place ? await openPostgres(place.url) : await openSqlite({ file: place.file, durable: role === "api" });
+    "url" in place
+      ? await (await import("./postgres.ts")).openPostgres(place.url)
+      : await openSqlite({ file: place.file, durable: role === "api" });
   return {
     dialect: database.dialect,
     accounts: createAccounts(database),

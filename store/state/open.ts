@@ -1,7 +1,7 @@
 /** Opens state, or only its notices for a thread that counts nothing. */
 import { type InProcessPlace, openInProcess } from "./in-process.ts";
 import type { OpenNotices } from "./notices.ts";
-import { openRedis, openRedisNotices, type RedisPlace } from "./redis.ts";
+import type { RedisPlace } from "./redis.ts";
 import type { State } from "./state.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 
@@ -11,10 +11,13 @@ export type StatePlace = InProcessPlace | RedisPlace;
 export type NoticesPlace = StatePlace;
 
 /** Once per process for a file: its counters are in this process's memory. */
-export function openState(place: StatePlace): Promise<State> {
-  return "url" in place ? openRedis(place) : openInProcess(place);
+export async function openState(place: StatePlace): Promise<State> {
+  return "url" in place ? (await loadRedis()).openRedis(place) : openInProcess(place);
 }
 
 export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
-  return "url" in place ? openRedisNotices(place) : openThreadNotices(place.file);
+  return "url" in place ? (await loadRedis()).openRedisNotices(place) : openThreadNotices(place.file);
 }
+
+/** Its client takes a tenth of a second to load, in each thread: not where nobody uses it. */
+const loadRedis = () => import("./redis.ts");

@@ -29,6 +29,7 @@ export async function startTestClickHouse(given: Partial<EmbeddedOptions> = {}):
     ...given,
     dir,
   });
+  await embedded.ready;
   return {
     ...embedded,
     dir,

@@ -34,8 +34,10 @@ export interface EmbeddedState {
 }
 
 export interface EmbeddedClickHouse {
-  /** `http://user:password@127.0.0.1:port/database` */
+  /** `http://user:password@127.0.0.1:port/database`; asked before it is ready, it answers when it is. */
   readonly url: string;
+  /** It answers. Rejects with a StoreError, one line for the operator, when it cannot start. */
+  readonly ready: Promise<void>;
   readonly state: () => EmbeddedState;
   onStateChange(listener: (state: EmbeddedState) => void): void;
   /** For tests and for `sonde`'s own figures. */
@@ -63,7 +65,7 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 900;
 
 /**
- * Starts it and resolves when it answers. Main thread only.
+ * Starts it and resolves when it has its port; `ready` says when it answers. Main thread only.
  * @throws Error with one line for the operator when it cannot start
  */
 export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise<EmbeddedClickHouse> {
@@ -100,13 +102,16 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
     change({ isDiskFull: isFull });
   }
 
+  /** Resolves when it has its port; it is killed when it then does not become ready. */
   async function launch(): Promise<FrontProcess> {
     const frontFile = options.frontFile ?? new URL("./front.js", import.meta.url);
     const launched = launchFront({ config, frontFile, setpriv, log, onDisk });
     front = launched;
     const timer = setTimeout(() => launched.kill(), START_TIMEOUT_MS);
+    const isDecided = () => clearTimeout(timer);
+    launched.ready.then(isDecided, isDecided);
     try {
-      config = { ...config, port: await launched.ready };
+      config = { ...config, port: await launched.listening };
       return launched;
     } catch (error) {
       if (!(error instanceof FrontError) || error.code !== "SETPRIV") throw error;
@@ -115,8 +120,6 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
         "results: setpriv (util-linux) is missing or too old, should we be killed the embedded ClickHouse ends by the end of its stdin alone",
       );
       return launch();
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -136,8 +139,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
         return await launch();
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (!reason.includes("another sonde uses") || performance.now() > until)
-          throw new StoreError(`the embedded ClickHouse does not start: ${reason}`);
+        if (!reason.includes("another sonde uses") || performance.now() > until) throw startFault(error);
         await wait(FIRST_BACKOFF_MS);
       }
     }
@@ -172,7 +174,9 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
       await wait(backoffMs);
       if (isClosing) return undefined;
       try {
-        return await launch();
+        const next = await launch();
+        await next.ready;
+        return next;
       } catch (error) {
         if (isClosing) return undefined;
         const problem = error instanceof Error ? error.message : String(error);
@@ -183,11 +187,18 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   }
 
   const first = await firstLaunch();
-  change({ status: "ready" });
-  const supervised = supervise(first);
+  const ready = first.ready.then(
+    () => change({ status: "ready" }),
+    (error: unknown) => Promise.reject(startFault(error)),
+  );
+  const supervised = ready.then(
+    () => supervise(first),
+    () => undefined,
+  );
 
   return {
     url: `http://${USER}:${config.password}@127.0.0.1:${config.port}/${DATABASE}`,
+    ready,
     state: () => state,
     onStateChange: (listener) => void listeners.push(listener),
     pid: () => front?.pid,
@@ -202,6 +213,11 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
       change({ status: "closed" });
     },
   };
+}
+
+function startFault(error: unknown): StoreError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StoreError(`the embedded ClickHouse does not start: ${reason}`);
 }
 
 function makeFolder(dir: string): void {

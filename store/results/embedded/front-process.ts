@@ -7,8 +7,10 @@ import type { FrontConfig, FrontEvent } from "./front.ts";
 
 export interface FrontProcess {
   readonly pid: number | undefined;
-  /** The port, once it answers there. Rejects with FrontError when it ends before. */
-  readonly ready: Promise<number>;
+  /** The port, once it takes connections there. Rejects with FrontError when it ends before. */
+  readonly listening: Promise<number>;
+  /** It answers. Rejects with FrontError when it ends before. */
+  readonly ready: Promise<void>;
   /** How it ended, in words. Never rejects. */
   readonly ended: Promise<string>;
   /** Orders it to stop; it answers what it can and ends. */
@@ -67,19 +69,23 @@ export function launchFront({ config, frontFile, setpriv, log, onDisk }: LaunchO
       resolve(failure?.reason ?? `${signal ?? `exit code ${code}`}${last === undefined ? "" : `: ${last}`}`);
     });
   });
-  const ready = new Promise<number>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const event = JSON.parse(line) as FrontEvent;
-      if (event.type === "ready") resolve(event.port);
-      else if (event.type === "failed") failure = event;
-      else onDisk(event.isFull, event.freeBytes);
-    });
-    void ended.then((reason) => reject(new FrontError(reason, failure?.code ?? "")));
+  let onListening: (port: number) => void = () => undefined;
+  let onReady: () => void = () => undefined;
+  const failed = ended.then((reason) => Promise.reject(new FrontError(reason, failure?.code ?? "")));
+  const listening = Promise.race([failed, new Promise<number>((resolve) => (onListening = resolve))]);
+  const ready = Promise.race([failed, new Promise<void>((resolve) => (onReady = resolve))]);
+  for (const either of [listening, ready]) either.catch(() => undefined);
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const event = JSON.parse(line) as FrontEvent;
+    if (event.type === "listening") onListening(event.port);
+    else if (event.type === "ready") onReady();
+    else if (event.type === "failed") failure = event;
+    else onDisk(event.isFull, event.freeBytes);
   });
-  ready.catch(() => undefined);
 
   return {
     pid: child.pid,
+    listening,
     ready,
     ended,
     stop: () => void child.stdin.end(),

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { claimDataFolder } from "../../data-folder.ts";
 import { layBallast } from "./ballast.ts";
-import { type Engine, openEngine } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { createHttpInterface } from "./http-interface.ts";
 import type { Statement } from "./statement.ts";
 
@@ -25,7 +25,9 @@ export interface FrontConfig {
 }
 
 export type FrontEvent =
-  | { readonly type: "ready"; readonly port: number }
+  /** Its port takes connections; they are answered once it is ready. */
+  | { readonly type: "listening"; readonly port: number }
+  | { readonly type: "ready" }
   /** It cannot start: one line for the operator. */
   | { readonly type: "failed"; readonly reason: string; readonly code: string }
   | { readonly type: "disk"; readonly isFull: boolean; readonly freeBytes: number };
@@ -65,18 +67,16 @@ async function main(): Promise<void> {
 }
 
 async function serve(config: FrontConfig, onStop: (stop: () => void) => void): Promise<void> {
-  const { dir, database } = config;
+  const { dir } = config;
   claimDataFolder(dir);
-  const engine = openEngine({
-    dir,
-    database,
-    readConnections: READ_CONNECTIONS,
-    maxMemoryBytes: config.maxMemoryBytes,
-  });
   const ballast = layBallast(dir, config.ballastBytes);
   const tellDisk = () => tell({ type: "disk", isFull: ballast.isFreed, freeBytes: freeBytesOf(dir) });
   if (ballast.isFreed) tellDisk();
   let inserts = 0;
+  let setEngine: (engine: Engine) => void = () => undefined;
+  const opened = new Promise<Engine>((resolve) => {
+    setEngine = resolve;
+  });
 
   async function run(statement: Statement, body: Buffer, signal: AbortSignal) {
     const isInsert = statement.lane === "write";
@@ -86,7 +86,7 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
       );
     if (isInsert) inserts += 1;
     try {
-      return await engine.run(statement, body, signal);
+      return await (await opened).run(statement, body, signal);
     } catch (error) {
       if (ballast.onError(error instanceof Error ? error.message : String(error))) tellDisk();
       throw error;
@@ -100,6 +100,10 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
     server.once("error", reject);
     server.listen(config.port, "127.0.0.1", resolve);
   });
+  // The port first: our parent starts everything else beside the engine, whose library alone takes half a second to load.
+  tell({ type: "listening", port: (server.address() as AddressInfo).port });
+  const engine = await loadEngine(config);
+  setEngine(engine);
   const roomTimer = setInterval(() => {
     if (ballast.restore()) tellDisk();
   }, ROOM_EVERY_MS);
@@ -110,7 +114,12 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
     server.close();
     void stop(engine, () => inserts);
   });
-  tell({ type: "ready", port: (server.address() as AddressInfo).port });
+  tell({ type: "ready" });
+}
+
+async function loadEngine({ dir, database, maxMemoryBytes }: FrontConfig): Promise<Engine> {
+  const { openEngine } = await import("./engine.ts");
+  return openEngine({ dir, database, readConnections: READ_CONNECTIONS, maxMemoryBytes });
 }
 
 /** Looks are counted, not time: one that is late because all of us were frozen counts once. */
