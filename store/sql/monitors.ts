@@ -176,6 +176,7 @@ async function changedSince(session: Session, generation: number) {
     const rows = await monitorsWithLive(session)
       .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
       .where("m.active", "=", 1)
+      .where("m.project_id", "not in", inactiveProjects(session))
       .orderBy("m.id")
       .execute();
     return { generation: current, changed: rows.map(toMonitorWithLive), removedIds: [] };
@@ -187,7 +188,13 @@ async function changedSince(session: Session, generation: number) {
     .selectFrom("monitors")
     .select("id")
     .where("generation", ">", generation)
-    .where((of) => of.or([of("active", "=", 0), of("deleted_at_ms", "is not", null)]))
+    .where((of) =>
+      of.or([
+        of("active", "=", 0),
+        of("deleted_at_ms", "is not", null),
+        of("project_id", "in", inactiveProjects(session)),
+      ]),
+    )
     .orderBy("id")
     .execute();
   for (const { id } of states) removedIds.push(id);
@@ -195,10 +202,15 @@ async function changedSince(session: Session, generation: number) {
     .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
     .where("m.generation", ">", generation)
     .where("m.active", "=", 1)
+    .where("m.project_id", "not in", inactiveProjects(session))
     .orderBy("m.id")
     .execute();
   for (const row of rows) changed.push(toMonitorWithLive(row));
   return { generation: current, changed, removedIds: notIn(removedIds, changed) };
+}
+
+function inactiveProjects(session: Session) {
+  return session.kysely.selectFrom("projects").select("id").where("active", "=", 0);
 }
 
 /** A monitor that was resumed between the two questions is in both answers: the later one holds. */

@@ -1,0 +1,138 @@
+/** The ground that tests of the control plane stand on: an empty place with its first owner, workspace and project. */
+import { afterEach, beforeEach, describe } from "vitest";
+import type { LiveState, LocationState } from "../../model/status.ts";
+import type { Actor, ControlPlane, IncidentChange, MonitorFilter, NewMonitor, SinkBatch } from "./control-plane.ts";
+import { openControlPlane, type SqlPlace } from "./open.ts";
+
+/** Makes an empty place and takes it away again. */
+export interface PlaceMaker {
+  make(): Promise<{ readonly place: SqlPlace; remove(): Promise<void> }>;
+}
+
+export const NOW_MS = Date.UTC(2026, 10, 21, 6, 10);
+export const ADA: Actor = { type: "user", id: 7, name: "Ada", via: "api", keyId: 31 };
+export const EVERYTHING: MonitorFilter = {
+  family: "all",
+  activeOnly: false,
+  status: null,
+  protocol: null,
+  nameContains: null,
+  limit: 1_000,
+  offset: 0,
+};
+
+export interface Ground {
+  readonly plane: ControlPlane;
+  readonly projectId: number;
+  readonly organizationId: number;
+  readonly userId: number;
+}
+
+/** A second connection, as another thread or process has it. */
+export type Another = (role?: "api" | "sink") => Promise<ControlPlane>;
+/** Cases of one idea. */
+export type GroundTests = (given: () => Ground, another: Another) => void;
+
+/** Each test gets an empty place of its own. */
+export function onGround(name: string, places: PlaceMaker, ideas: readonly GroundTests[]): void {
+  describe(name, () => {
+    let place: Awaited<ReturnType<PlaceMaker["make"]>>;
+    let ground: Ground;
+
+    beforeEach(async () => {
+      place = await places.make();
+      const plane = await openControlPlane(place.place, { role: "api" });
+      const first = await plane.accounts.createFirst({
+        email: "Owner@test-site.org",
+        userName: "Owner",
+        workspaceName: "Acme",
+        plan: "business",
+        projectName: "Production",
+        nowMs: NOW_MS,
+      });
+      ground = { plane, ...first };
+    });
+    afterEach(async () => {
+      await ground.plane.close();
+      await place.remove();
+    });
+
+    const given = (): Ground => ground;
+    const another: Another = (role = "sink") => openControlPlane(place.place, { role });
+    for (const tests of ideas) tests(given, another);
+  });
+}
+
+export function newMonitor({ organizationId, projectId }: Ground, over: Partial<NewMonitor> = {}): NewMonitor {
+  return {
+    projectId,
+    organizationId,
+    name: "Shop",
+    kind: "http",
+    settings: { url: "https://shop.test-site.org/", accepted_statuscodes: ["200-299"] },
+    intervalS: 60,
+    timeoutS: 30,
+    maxRetries: 2,
+    tags: ["prod"],
+    pauseReasons: [],
+    pausedAtMs: null,
+    locations: ["any"],
+    disabledLocations: [],
+    notifyOnPartial: false,
+    host: "shop.test-site.org",
+    sslExpirationDays: 14,
+    domainExpirationDays: null,
+    graceS: null,
+    subscriptionId: null,
+    nowMs: NOW_MS,
+    heartbeatToken: null,
+    ...over,
+  };
+}
+
+export function newHeartbeat(ground: Ground, over: Partial<NewMonitor> = {}): NewMonitor {
+  const token = { sealed: `sealed-${over.name ?? "job"}`, hash: `hash-${over.name ?? "job"}` };
+  const push = { name: "job", kind: "push" as const, settings: {}, host: null, sslExpirationDays: null, graceS: 60 };
+  return newMonitor(ground, { ...push, heartbeatToken: token, ...over });
+}
+
+export async function make(ground: Ground, over: Partial<NewMonitor> = {}): Promise<number> {
+  return (await ground.plane.monitors.create(newMonitor(ground, over), ADA)).id;
+}
+
+export const PASSED: LocationState = {
+  status: "up",
+  confirmed: "up",
+  notPassed: 0,
+  lastCheckAtMs: NOW_MS,
+  pingMs: 12.5,
+  errorCategory: null,
+};
+
+export function liveOf(monitorId: number, over: Partial<LiveState> = {}): LiveState {
+  return {
+    monitorId,
+    status: "healthy",
+    lastCheckedAtMs: NOW_MS,
+    latencyMs: 12.5,
+    connectMs: null,
+    region: "any",
+    latenessMs: 0.25,
+    seq: 1,
+    lastRowStatus: "healthy",
+    certificate: { valid: true, expiresAtMs: NOW_MS + 86_400_000 },
+    locations: { any: PASSED },
+    errorMessage: null,
+    ...over,
+  };
+}
+
+export function batch(appliedSeq: number, over: Partial<SinkBatch> = {}): SinkBatch {
+  return { shard: 0, appliedSeq, live: [], incidents: [], drainedInboxIds: [], ...over };
+}
+
+export const WHY = { message: "connection refused", category: "server_not_connected" as const, locations: ["any"] };
+
+export function opening(monitorId: number, atMs = NOW_MS, level: "down" | "degraded" = "down"): IncidentChange {
+  return { type: "open", monitorId, atMs, level, ...WHY };
+}

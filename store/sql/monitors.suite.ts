@@ -1,0 +1,119 @@
+/** Monitors: made, found, deleted, and the settings that a host shares. */
+import { describe, expect, it } from "vitest";
+import {
+  ADA,
+  batch,
+  EVERYTHING,
+  type Ground,
+  liveOf,
+  make,
+  NOW_MS,
+  newHeartbeat,
+  newMonitor,
+  opening,
+} from "./ground.suite.ts";
+
+export function monitorTests(given: () => Ground): void {
+  describe("monitors", () => {
+    it("gives back what was created, with ids and times", async () => {
+      const ground = given();
+      const { nowMs, heartbeatToken, ...input } = newMonitor(ground);
+      const monitor = await ground.plane.monitors.create({ ...input, nowMs, heartbeatToken }, ADA);
+      expect(monitor).toEqual({ ...input, id: monitor.id, createdAtMs: NOW_MS, updatedAtMs: NOW_MS });
+      const found = await ground.plane.monitors.find(ground.projectId, monitor.id);
+      expect(found?.monitor).toEqual(monitor);
+      expect(found?.live).toMatchObject({
+        monitorId: monitor.id,
+        status: "unknown",
+        seq: 0,
+        locations: {},
+        certificate: null,
+      });
+      expect(await ground.plane.monitors.find(ground.projectId + 1, monitor.id)).toBeUndefined();
+      expect(await ground.plane.monitors.recall(monitor.id)).toEqual(found);
+    });
+
+    it("writes what it returns, also for text that a database refuses", async () => {
+      const ground = given();
+      const name = "a\0b\ud800c 🚀";
+      const { plane, projectId } = ground;
+      const monitor = await plane.monitors.create(
+        newMonitor(ground, { name, tags: ["t\0"], settings: { keyword: "\0\ud800" }, host: "h\0" }),
+        ADA,
+      );
+      expect(monitor.name).toBe("a\ufffdb\ufffdc 🚀");
+      expect((await plane.monitors.find(projectId, monitor.id))?.monitor).toEqual(monitor);
+      const changed = await plane.monitors.update(projectId, monitor.id, NOW_MS, ADA, () => ({ name: "\0!" }));
+      expect((await plane.monitors.find(projectId, monitor.id))?.monitor).toEqual(changed?.monitor);
+      expect((await plane.monitors.list(projectId, { ...EVERYTHING, nameContains: "\0" })).total).toBe(1);
+      expect((await plane.monitors.search([projectId], "t\0", null, 10, 0)).total).toBe(1);
+    });
+
+    it("never gives an id twice", async () => {
+      const ground = given();
+      const first = await make(ground);
+      await ground.plane.monitors.remove(ground.projectId, first, NOW_MS, ADA);
+      expect(await make(ground)).toBeGreaterThan(first);
+    });
+
+    it("leaves a tombstone: gone for readers, its incidents with it, told as deleted", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const job = await plane.monitors.create(newHeartbeat(ground), ADA);
+      await plane.heartbeats.record(job.id, NOW_MS, { up: true, message: null, pingMs: null });
+      await plane.sink.apply(batch(1, { live: [liveOf(job.id)], incidents: [opening(job.id)] }));
+      const [incident] = await plane.incidents.list(projectId, { monitorId: null, limit: 10 });
+      expect(await plane.monitors.remove(projectId + 1, job.id, NOW_MS + 5, ADA)).toBe(false);
+      expect(await plane.monitors.remove(projectId, job.id, NOW_MS + 5, ADA)).toBe(true);
+      expect(await plane.monitors.remove(projectId, job.id, NOW_MS + 6, ADA)).toBe(false);
+      expect(await plane.monitors.find(projectId, job.id)).toBeUndefined();
+      expect(await plane.monitors.recall(job.id)).toBeUndefined();
+      expect((await plane.monitors.list(projectId, EVERYTHING)).total).toBe(0);
+      expect((await plane.monitors.search([projectId], "job", job.id, 10, 0)).total).toBe(0);
+      expect((await plane.monitors.names(projectId)).size).toBe(0);
+      expect(await plane.monitors.deletedSince(projectId, NOW_MS + 5)).toEqual([job.id]);
+      expect(await plane.monitors.deletedSince(projectId, NOW_MS + 6)).toEqual([]);
+      expect(await plane.heartbeats.byTokenHash("hash-job")).toBeUndefined();
+      expect(await plane.heartbeats.sealedToken(job.id)).toBeUndefined();
+      expect(await plane.heartbeats.inbox(10)).toEqual([]);
+      expect(incident && (await plane.incidents.find(projectId, incident.id))).toBeUndefined();
+      expect(incident && (await plane.incidents.events(incident.id, 10, 0)).total).toBe(0);
+      expect(await plane.incidents.countOpen()).toBe(0);
+      expect(await plane.monitors.update(projectId, job.id, NOW_MS, ADA, () => ({ name: "x" }))).toBeUndefined();
+    });
+
+    it("shares expiry settings among the website checks of a host", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const host = "shop.test-site.org";
+      expect(await plane.monitors.hostExpiry(projectId, host)).toBeNull();
+      const https = await make(ground, { domainExpirationDays: 30 });
+      const keyword = await make(ground, { kind: "keyword", settings: { url: "https://shop.test-site.org/b" } });
+      const http = await make(ground, { settings: { url: "http://shop.test-site.org/" }, sslExpirationDays: null });
+      const ping = await make(ground, { kind: "ping", settings: {}, sslExpirationDays: null });
+      const elsewhere = await make(ground, { host: "other.test-site.org" });
+      expect(await plane.monitors.hostExpiry(projectId, host)).toEqual({
+        sslExpirationDays: 14,
+        domainExpirationDays: 30,
+      });
+      await plane.monitors.setHostExpiry(
+        projectId,
+        host,
+        { sslExpirationDays: 7, domainExpirationDays: 60 },
+        NOW_MS + 9,
+      );
+      const expiryOf = async (id: number): Promise<unknown[]> => {
+        const found = await plane.monitors.find(projectId, id);
+        return [found?.monitor.sslExpirationDays, found?.monitor.domainExpirationDays];
+      };
+      expect(await expiryOf(https)).toEqual([7, 60]);
+      expect(await expiryOf(keyword)).toEqual([7, 60]);
+      expect(await expiryOf(http)).toEqual([null, 60]);
+      expect(await expiryOf(ping)).toEqual([null, null]);
+      expect(await expiryOf(elsewhere)).toEqual([14, null]);
+      await plane.monitors.setHostExpiry(projectId, host, { sslExpirationDays: null }, NOW_MS + 9);
+      expect(await expiryOf(https)).toEqual([null, 60]);
+      expect(await plane.monitors.hostExpiry(projectId + 1, host)).toBeNull();
+    });
+  });
+}
