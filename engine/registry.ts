@@ -1,11 +1,21 @@
 /** What can be measured, by kind: the one file of the engine that the API may import. */
 import type { ZodType } from "zod";
+import type { TunnelProtocol } from "../model/kind.ts";
 import type { Probe } from "./probe.ts";
 import * as list from "./probes/index.ts";
 import { pushSettings } from "./probes/push.ts";
+import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
+import { tunnelParsers } from "./tunnel-parsers.ts";
 
 /** The API refuses addresses with the guard that the probers dial through. */
 export { createGuard, isDocumentationName, type Judgement } from "./transport/guard.ts";
+export {
+  type ParsedTunnel,
+  TunnelConfigError,
+  type TunnelEndpoint,
+  type TunnelFields,
+  type TunnelServer,
+} from "./tunnel.ts";
 
 /** A probe of some kind; its settings are what its own schema yields. */
 export type AnyProbe = Probe<unknown>;
@@ -25,4 +35,9 @@ export function settingsOf(kind: string): ZodType | undefined {
 /** Kinds are foreign words: `constructor` is not one. */
 export function probeOf(among: ProbeList, kind: string): AnyProbe | undefined {
   return Object.hasOwn(among, kind) ? among[kind] : undefined;
+}
+
+/** What a tunnel's configuration means, whether or not it can be measured here. @throws TunnelConfigError */
+export function parse(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
+  return tunnelParsers[protocol](fields);
 }

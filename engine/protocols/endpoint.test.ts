@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { TunnelConfigError } from "../tunnel.ts";
+import { parseEndpoint, parseHost, parsePort } from "./endpoint.ts";
+
+it.each([
+  ["h.test-site.org:1", "h.test-site.org", 1],
+  ["[2001:470::1]:1", "2001:470::1", 1],
+  ["2001:470::1:443", "2001:470::1", 443],
+  ["2001:470::abcd", "2001:470::abcd", 7],
+  ["9.9.9.9", "9.9.9.9", 7],
+  ["[::1]", "::1", 7],
+])("%s", (text, host, port) => {
+  expect(parseEndpoint(text, 7, "x")).toEqual({ host, port });
+});
+
+it("of any text is a plain endpoint or a reason", () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom("a", "1", ".", ":", "[", "]", "%", "-", "_", "é", "/") }),
+  );
+  fc.assert(
+    fc.property(text, (written) => {
+      try {
+        const { host, port } = parseEndpoint(written, 1, "x");
+        expect(parseHost(host)).toBe(host);
+        expect(parsePort(String(port))).toBe(port);
+      } catch (error) {
+        expect(error).toBeInstanceOf(TunnelConfigError);
+      }
+    }),
+    { numRuns: 20_000 },
+  );
+});

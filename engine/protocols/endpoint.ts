@@ -1,0 +1,76 @@
+/** Servers as configurations write them: `host:port`, `[v6]:port`, names in any script. */
+
+import { literalOf } from "../transport/literal.ts";
+import { TunnelConfigError, type TunnelEndpoint, type TunnelFields } from "../tunnel.ts";
+import { toAsciiName } from "./dns/name.ts";
+
+const PORT = /^[0-9]{1,5}$/;
+
+/** @throws TunnelConfigError naming what it is for, never the text, which may be a misplaced secret */
+export function parseHost(text: string, what = "host"): string {
+  const plain = text.trim().replace(/^\[(.*)\]$/, "$1");
+  const literal = literalOf(plain);
+  if (literal !== undefined) {
+    if (literal.hasZone) throw new TunnelConfigError(`${what} names an interface of this machine`);
+    return literal.ip;
+  }
+  // xray reads an address of the form env:NAME from its environment; a colon is in no name.
+  const name = toAsciiName(plain);
+  if (name === undefined || name === "") throw new TunnelConfigError(`${what} is neither a name nor an address`);
+  return name.toLowerCase().replace(/\.$/, "");
+}
+
+/** @throws TunnelConfigError */
+export function parsePort(text: string, what = "port"): number {
+  const trimmed = text.trim();
+  const port = PORT.test(trimmed) ? Number(trimmed) : 0;
+  if (port < 1 || port > 65_535) throw new TunnelConfigError(`${what} must be a number from 1 to 65535`);
+  return port;
+}
+
+/** Host and port as text, split at the last colon that can be one; a bare IPv6 address has no port. */
+export function splitAuthority(text: string): { readonly host: string; readonly port: string | null } {
+  const trimmed = text.trim();
+  const bracketed = /^\[([^\]]*)\](?::(.*))?$/s.exec(trimmed);
+  if (bracketed !== null) return { host: bracketed[1] ?? "", port: bracketed[2] ?? null };
+  const colon = trimmed.lastIndexOf(":");
+  if (colon < 0) return { host: trimmed, port: null };
+  const host = trimmed.slice(0, colon);
+  // `2001:db8::1:443` can only be read by a rule: the last group is the port when it is decimal and the rest is an address.
+  if (host.includes(":") && (literalOf(host) === undefined || !PORT.test(trimmed.slice(colon + 1)))) {
+    return { host: trimmed, port: null };
+  }
+  return { host, port: trimmed.slice(colon + 1) };
+}
+
+/** @param standardPort used when the text has none; null: it must have one. @throws TunnelConfigError */
+export function parseEndpoint(text: string, standardPort: number | null, what: string): TunnelEndpoint {
+  const { host, port } = splitAuthority(text);
+  if (port === null && standardPort === null) throw new TunnelConfigError(`${what} needs a port`);
+  return {
+    host: parseHost(host, what),
+    port: port === null ? (standardPort ?? 0) : parsePort(port, `the port of ${what}`),
+  };
+}
+
+/** Host and port of the fields, for protocols whose configuration is nothing else. `host:port` is accepted in host. */
+export function endpointOfFields(fields: TunnelFields, host: string, standardPort: number): TunnelEndpoint {
+  const written = parseEndpoint(host, standardPort, "host");
+  return fields.port === undefined ? written : { host: written.host, port: fields.port };
+}
+
+/** The endpoints with the address that is dialled instead of the first one's, when one was given. */
+export function withAddress(fields: TunnelFields, endpoints: readonly TunnelEndpoint[]): readonly TunnelEndpoint[] {
+  const first = endpoints[0];
+  const address = addressOf(fields);
+  if (address === undefined || first === undefined || address === first.host) return endpoints;
+  return [first, { host: address, port: first.port }, ...endpoints.slice(1)];
+}
+
+/** @throws TunnelConfigError when `ip` is no literal address */
+export function addressOf(fields: TunnelFields): string | undefined {
+  if (fields.ip === undefined || fields.ip.trim() === "") return undefined;
+  const literal = literalOf(fields.ip);
+  if (literal === undefined || literal.hasZone) throw new TunnelConfigError("ip must be an IPv4 or IPv6 address");
+  return literal.ip;
+}

@@ -1,0 +1,55 @@
+/** hysteria2://[auth@]host[:port[,port|from-to…]]/?<parameters>#<name>, also as hy2:// (hysteria, app/cmd/client.go). */
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { parsePort } from "../endpoint.ts";
+import { bodyOf, type ShareLink, splitAddress, tunnelOf } from "../share-link/link.ts";
+
+const STANDARD_PORT = 443;
+/** A list of ports that is longer is no list of a provider. */
+const MOST_RANGES = 256;
+
+/** @throws TunnelConfigError */
+export function parseHysteria2(fields: TunnelFields): ParsedTunnel {
+  return tunnelOf(fields, parseHysteria2Link);
+}
+
+/** @throws TunnelConfigError */
+export function parseHysteria2Link(link: string): ShareLink {
+  const body = bodyOf(link, ["hysteria2", "hy2"]);
+  // A server without authentication has no userinfo.
+  const { user, host, port, parameters, name } = splitAddress(hasUser(body) ? body : `@${body}`, isPortList);
+  const listed = parsePorts(port ?? String(STANDARD_PORT));
+  const hops = parameters.get("mport") ?? parameters.get("ports");
+  const [first = [STANDARD_PORT, STANDARD_PORT]] = listed;
+  return {
+    protocol: "hysteria2",
+    host,
+    port: first[0],
+    ports: hops === undefined || hops === "" ? listed : parsePorts(hops.replaceAll(":", "-")),
+    // The whole of it is one secret, colons included.
+    credential: { password: user === "" ? (parameters.get("auth") ?? "") : user },
+    parameters,
+    name,
+  };
+}
+
+function hasUser(body: string): boolean {
+  return /^[^?#]*@/s.test(body) || /@[^?#/]+:\d/s.test(body);
+}
+
+function isPortList(text: string): boolean {
+  return /^\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*$/.test(text);
+}
+
+/** @throws TunnelConfigError */
+export function parsePorts(text: string): readonly (readonly [number, number])[] {
+  const items = text.split(",");
+  if (!isPortList(text.replace(/\s/g, "")) || items.length > MOST_RANGES) {
+    throw new TunnelConfigError("the link's ports are not numbers or ranges");
+  }
+  return items.map((item) => {
+    const [from = "", to = from] = item.trim().split("-");
+    const range = [parsePort(from, "the link's port"), parsePort(to, "the link's port")] as const;
+    if (range[0] > range[1]) throw new TunnelConfigError("a range of the link's ports is the wrong way round");
+    return range;
+  });
+}

@@ -1,0 +1,39 @@
+/** IKEv2 gateways: no file, only fields. With a username EAP, without one a pre-shared key (open-points 18.3.5). */
+import { given, identityOf, missing, type ParsedTunnel, required, type TunnelFields } from "../../tunnel.ts";
+import { requireCertificates } from "../certificates.ts";
+import { endpointOfFields, withAddress } from "../endpoint.ts";
+
+const STANDARD_PORT = 500;
+/** Where both sides go on once they know of address translation (RFC 7296 section 2.23). */
+const NAT_PORT = 4_500;
+
+/** @throws TunnelConfigError */
+export function parseIkev2(fields: TunnelFields): ParsedTunnel {
+  const host = required(fields, "host");
+  const { username, password, psk, port, ip, remote_id, ca } = fields;
+  const isEap = username !== undefined && username.trim() !== "";
+  if (isEap) required(fields, "password");
+  else if (!isGiven(password) && !isGiven(psk)) throw missing("password");
+  const server = endpointOfFields(fields, host, STANDARD_PORT);
+  if (isGiven(ca)) requireCertificates(ca ?? "", "ca");
+  return {
+    protocol: "ikev2",
+    fields: given({
+      host,
+      ...(isEap && { username }),
+      ...(password !== undefined && { password }),
+      ...(psk !== undefined && { psk }),
+      ...(port !== undefined && { port }),
+      ...(remote_id !== undefined && { remote_id }),
+      ...(ip !== undefined && { ip }),
+      ...(ca !== undefined && { ca }),
+    }),
+    endpoints: withAddress(fields, [server, { host: server.host, port: NAT_PORT }]),
+    // A gateway with a pre-shared key tells clients apart by their address: ours is one.
+    identity: identityOf("ikev2", isEap ? username : "psk", server),
+  };
+}
+
+function isGiven(text: string | undefined): boolean {
+  return text !== undefined && text.trim() !== "";
+}

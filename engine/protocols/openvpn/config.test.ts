@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TunnelConfigError } from "../../tunnel.ts";
+import { parserSuite, SECRET } from "../config.suite.ts";
+import { parseOpenvpn, readConfig } from "./config.ts";
+import { optionOf, parseProfile } from "./profile.ts";
+
+const cert = "<cert>\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n</cert>\n";
+const base = `client\ndev tun\nremote a.test-site.org 443 tcp-client\nremote b.test-site.org\nproto udp4\n# remote c.test-site.org\n${cert}`;
+const blocks = `client\nport 7\nremote no.test-site.org 1\n<connection>\nremote x.test-site.org\nproto tcp\n</connection>\n <connection>\n  remote y.test-site.org 8\n </connection>\n${cert}`;
+
+parserSuite("openvpn", {
+  parse: parseOpenvpn,
+  identity: "account",
+  words: ["remote ", "<connection>", "</connection>", "auth-user-pass", "proto udp", "<ca>", "</ca>"],
+  good: [
+    [{ config: base }, "a.test-site.org 443", "b.test-site.org 1194"],
+    [{ config: blocks }, "x.test-site.org 7", "y.test-site.org 8"],
+    [{ config: base, host: "h.test-site.org" }, "h.test-site.org 443"],
+    [{ config: base, host: "h.test-site.org", port: 9, proto: "udp" }, "h.test-site.org 9"],
+    [{ config: base, port: 9 }, "a.test-site.org 9", "b.test-site.org 9"],
+    [{ host: "h.test-site.org", username: "ada", password: "pw" }, "h.test-site.org 1194"],
+    [
+      {
+        config: `client\n${cert}`,
+        servers: [
+          { host: "S1.test-site.org", port: 1, proto: "udp" },
+          { host: "9.9.9.9", port: 2, proto: "tcp" },
+        ],
+      },
+      "s1.test-site.org 1",
+      "9.9.9.9 2",
+    ],
+    [
+      { config: `${base}auth-user-pass\n`, username: "ada", password: "pw" },
+      "a.test-site.org 443",
+      "b.test-site.org 1194",
+    ],
+    [
+      { config: `${base}<auth-user-pass>\nada\npw\n</auth-user-pass>\n` },
+      "a.test-site.org 443",
+      "b.test-site.org 1194",
+    ],
+    [
+      { config: `${base.replace("remote a", '--remote "a')}`.replace("org 443", 'org" 443') },
+      "a.test-site.org 443",
+      "b.test-site.org 1194",
+    ],
+  ],
+  bad: [
+    [{}, "missing config"],
+    [{ config: "client\ndev tun\n" }, "missing remote"],
+    [{ config: "remote\n" }, "missing remote"],
+    [{ config: `${base}auth-user-pass\n` }, "missing username"],
+    [{ config: `${base}auth-user-pass\n`, username: "ada" }, "missing password"],
+    [{ config: "remote h.test-site.org 1 sctp\n" }, "proto must be udp or tcp"],
+    [{ config: "remote h.test-site.org 0\n" }, "the port of remote must be a number from 1 to 65535"],
+    [{ config: "remote h.test-site.org\n<ca>\n" }, "config line 2: <ca> is not closed"],
+    [{ config: `remote "h\n${SECRET}` }, "config line 1: a quotation is not closed"],
+    [{ config: `${base}http-proxy 10.0.0.1 80\n` }, "http-proxy is not supported"],
+    [
+      {
+        config: base,
+        servers: Array.from({ length: 17 }, () => ({ host: "h.test-site.org", port: 1, proto: "udp" as const })),
+      },
+      "servers must have at most 16 entries",
+    ],
+  ],
+});
+
+describe("an OpenVPN profile", () => {
+  it("is tried in the order of its remotes, each with its own protocol", () => {
+    expect(readConfig({ config: base }).servers).toEqual([
+      { host: "a.test-site.org", port: 443, proto: "tcp" },
+      { host: "b.test-site.org", port: 1_194, proto: "udp" },
+    ]);
+  });
+
+  it("has quotations, escapes and comments read as openvpn reads them", () => {
+    const { options } = parseProfile(`setenv A "b c" 'd\\e' f\\ g ; h\n\n  ;x\n`);
+    expect(options).toEqual([{ name: "setenv", parameters: ["A", "b c", "d\\e", "f g"] }]);
+    expect(optionOf(options, "setenv")?.[0]).toBe("A");
+  });
+
+  it("of any lines is a profile or a reason", () => {
+    const word = fc.constantFrom(
+      "<ca>",
+      "</ca>",
+      "remote",
+      "x",
+      '"',
+      "'",
+      "\\",
+      "#",
+      ";",
+      "<connection>",
+      "</connection>",
+      " ",
+      "--",
+    );
+    fc.assert(
+      fc.property(fc.array(fc.array(word, { maxLength: 6 }), { maxLength: 8 }), (lines) => {
+        try {
+          parseProfile(lines.map((words) => words.join(" ")).join("\n"));
+        } catch (error) {
+          expect(error).toBeInstanceOf(TunnelConfigError);
+        }
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});

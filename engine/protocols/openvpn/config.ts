@@ -1,0 +1,140 @@
+/** OpenVPN configurations: the servers of a profile, in the order in which they are tried, and who logs in. */
+import {
+  given,
+  identityOf,
+  missing,
+  type ParsedTunnel,
+  TunnelConfigError,
+  type TunnelFields,
+  type TunnelServer,
+} from "../../tunnel.ts";
+import { parseHost, parsePort, withAddress } from "../endpoint.ts";
+import { type Option, optionOf, type Profile, parseProfile } from "./profile.ts";
+
+const STANDARD_PORT = 1_194;
+/** Servers that are tried (open-points 3.3). */
+export const MOST_SERVERS = 16;
+
+export interface OpenvpnConfig {
+  /** null: only a server is known. */
+  readonly profile: Profile | null;
+  /** At least one. */
+  readonly servers: readonly TunnelServer[];
+  readonly login: { readonly username: string; readonly password: string } | null;
+}
+
+/** @throws TunnelConfigError */
+export function parseOpenvpn(fields: TunnelFields): ParsedTunnel {
+  const { servers, login, profile } = readConfig(fields);
+  const endpoints = withAddress(
+    fields,
+    servers.map(({ host, port }) => ({ host, port })),
+  );
+  const [server] = endpoints;
+  if (server === undefined) throw missing("remote");
+  const { config, host, username, password, port, proto, ip } = fields;
+  const account = login?.username ?? profile?.inline.get("cert") ?? null;
+  return {
+    protocol: "openvpn",
+    fields: given({
+      ...(config !== undefined && { config }),
+      ...(host !== undefined && { host }),
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(port !== undefined && { port }),
+      ...(proto !== undefined && { proto }),
+      ...(ip !== undefined && { ip }),
+      ...(fields.servers !== undefined && fields.servers.length > 0 && { servers: fields.servers }),
+    }),
+    endpoints,
+    identity: account === null ? null : identityOf("openvpn", account, server),
+  };
+}
+
+/** @throws TunnelConfigError */
+export function readConfig(fields: TunnelFields): OpenvpnConfig {
+  const hasConfig = isGiven(fields.config);
+  if (!hasConfig && !isGiven(fields.host) && (fields.servers ?? []).length === 0) throw missing("config");
+  const profile = hasConfig ? parseProfile(fields.config ?? "") : null;
+  if (profile !== null) refuseOtherDialled(profile);
+  const servers = serversOf(fields, profile);
+  if (servers.length === 0) throw missing("remote");
+  if (servers.length > MOST_SERVERS && fields.servers !== undefined) {
+    throw new TunnelConfigError(`servers must have at most ${MOST_SERVERS} entries`);
+  }
+  return { profile, servers: servers.slice(0, MOST_SERVERS), login: loginOf(fields, profile) };
+}
+
+/** What the monitor names replaces what the profile names. */
+function serversOf(fields: TunnelFields, profile: Profile | null): readonly TunnelServer[] {
+  if (fields.servers !== undefined && fields.servers.length > 0) {
+    return fields.servers.map((server) => ({ ...server, host: parseHost(server.host, "a server's host") }));
+  }
+  const remotes = profile === null ? [] : remotesOf(profile);
+  const { host, port, proto } = fields;
+  if (!isGiven(host)) return remotes.map((remote) => ({ ...remote, ...overridden(port, proto) }));
+  const first = remotes[0] ?? { port: STANDARD_PORT, proto: "udp" as const };
+  return [{ host: parseHost(host ?? ""), port: port ?? first.port, proto: proto ?? first.proto }];
+}
+
+function overridden(port: number | undefined, proto: TunnelServer["proto"] | undefined): Partial<TunnelServer> {
+  return { ...(port !== undefined && { port }), ...(proto !== undefined && { proto }) };
+}
+
+/** <connection> blocks, when there are any, are the list; options outside are their defaults. */
+function remotesOf({ options, connections }: Profile): readonly TunnelServer[] {
+  const inBlocks = connections.flatMap((block) => remotesIn([...options.filter(isNotRemote), ...block]));
+  return connections.length > 0 ? inBlocks : remotesIn(options);
+}
+
+function isNotRemote(option: Option): boolean {
+  return option.name !== "remote";
+}
+
+function remotesIn(options: readonly Option[]): readonly TunnelServer[] {
+  const port = optionOf(options, "rport") ?? optionOf(options, "port");
+  const proto = optionOf(options, "proto");
+  return options
+    .filter((option) => option.name === "remote")
+    .map(({ parameters: [host, ownPort, ownProto] }) => {
+      if (host === undefined) throw missing("remote");
+      return {
+        host: parseHost(host, "remote"),
+        port: parsePort(ownPort ?? port?.[0] ?? String(STANDARD_PORT), "the port of remote"),
+        proto: protoOf(ownProto ?? proto?.[0] ?? "udp"),
+      };
+    });
+}
+
+function protoOf(text: string): "udp" | "tcp" {
+  const [, proto] = /^(udp|tcp)(?:-client)?[46]?$/i.exec(text) ?? [];
+  if (proto === undefined) throw new TunnelConfigError("proto must be udp or tcp");
+  return proto.toLowerCase() === "tcp" ? "tcp" : "udp";
+}
+
+/** A proxy on the way would be dialled instead of the server, and speaks protocols of its own. */
+function refuseOtherDialled({ options, connections }: Profile): void {
+  for (const option of [...options, ...connections.flat()]) {
+    if (option.name === "http-proxy" || option.name === "socks-proxy") {
+      throw new TunnelConfigError(`${option.name} is not supported`);
+    }
+  }
+}
+
+/** The monitor's own login, else the one in the profile. @throws TunnelConfigError when the profile asks for one and there is none */
+function loginOf(fields: TunnelFields, profile: Profile | null): OpenvpnConfig["login"] {
+  const [username = "", password = ""] = (profile?.inline.get("auth-user-pass") ?? "")
+    .split("\n")
+    .map((line) => line.trim());
+  const login = { username: fields.username ?? username, password: fields.password ?? password };
+  const isAsked =
+    profile !== null &&
+    (profile.inline.has("auth-user-pass") || optionOf(profile.options, "auth-user-pass") !== undefined);
+  if (isAsked && login.username === "") throw missing("username");
+  if (isAsked && login.password === "") throw missing("password");
+  return login.username === "" ? null : login;
+}
+
+function isGiven(text: string | undefined): boolean {
+  return text !== undefined && text.trim() !== "";
+}

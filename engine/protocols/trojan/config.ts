@@ -1,0 +1,29 @@
+/** trojan://<password>@<host>:<port>?<parameters>#<name>; the password may hold anything, the last `@` ends it. */
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { bodyOf, portOf, requireCredential, type ShareLink, splitAddress, tunnelOf } from "../share-link/link.ts";
+
+const STANDARD_PORT = 443;
+
+/** @throws TunnelConfigError */
+export function parseTrojan(fields: TunnelFields): ParsedTunnel {
+  return tunnelOf(fields, parseTrojanLink);
+}
+
+/** @throws TunnelConfigError */
+export function parseTrojanLink(link: string): ShareLink {
+  const { user, host, port, parameters, name } = splitAddress(bodyOf(link, ["trojan"]));
+  // trojan-go's extra layer: no core has it.
+  if (parameters.get("encryption")?.startsWith("ss;") === true) {
+    throw new TunnelConfigError("trojan-go's ss encryption is not supported");
+  }
+  const number = portOf(port, STANDARD_PORT);
+  return {
+    protocol: "trojan",
+    host,
+    port: number,
+    ports: [[number, number]],
+    credential: { password: requireCredential(user, "password") },
+    parameters,
+    name,
+  };
+}

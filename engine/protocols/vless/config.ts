@@ -1,0 +1,44 @@
+/** vless://<uuid>@<host>:<port>?<parameters>#<name> (XTLS/Xray-core discussion 716), and Shadowrocket's base64 form. */
+import type { ParsedTunnel, TunnelFields } from "../../tunnel.ts";
+import {
+  base64Text,
+  bodyOf,
+  cutAt,
+  portOf,
+  requireUserId,
+  type ShareLink,
+  splitAddress,
+  tunnelOf,
+} from "../share-link/link.ts";
+
+/** Clients assume it for TLS. */
+const STANDARD_PORT = 443;
+
+/** @throws TunnelConfigError */
+export function parseVless(fields: TunnelFields): ParsedTunnel {
+  return tunnelOf(fields, parseVlessLink);
+}
+
+/** @throws TunnelConfigError */
+export function parseVlessLink(link: string): ShareLink {
+  const { user, host, port, parameters, name } = splitAddress(plainForm(bodyOf(link, ["vless"])));
+  const security = parameters.get("security") ?? (parameters.has("pbk") ? "reality" : "none");
+  const number = portOf(port, security === "none" ? null : STANDARD_PORT);
+  return {
+    protocol: "vless",
+    host,
+    port: number,
+    ports: [[number, number]],
+    credential: { uuid: requireUserId(user) },
+    parameters,
+    name,
+  };
+}
+
+/** `BASE64(auto:<uuid>@host:port)?…` is written as the plain form; what is plain already stays. */
+function plainForm(body: string): string {
+  const isBase64 = (left: string): boolean => base64Text(left)?.includes("@") === true;
+  const { left, right } = cutAt(`${body}?`, "?", isBase64);
+  const inner = right === null ? undefined : base64Text(left);
+  return inner === undefined ? body : `${inner.replace(/^[a-z0-9-]+:/i, "")}?${(right ?? "").replace(/\?$/, "")}`;
+}

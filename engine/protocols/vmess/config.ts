@@ -1,0 +1,126 @@
+/**
+ * vmess:// links in their five forms: base64 of JSON (v2rayN), an address with parameters (XTLS/Xray-core discussion 716), v2fly's
+ * `net+tls:uuid-alterId@…`, base64 of `cipher:uuid@host:port` (Shadowrocket), and Quantumult's line.
+ */
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { parseHost, parsePort } from "../endpoint.ts";
+import {
+  base64Text,
+  bodyOf,
+  cutAt,
+  foldedName,
+  nameOf,
+  parametersOf,
+  portOf,
+  requireUserId,
+  type ShareLink,
+  splitAddress,
+  tunnelOf,
+} from "../share-link/link.ts";
+
+/** @throws TunnelConfigError */
+export function parseVmess(fields: TunnelFields): ParsedTunnel {
+  return tunnelOf(fields, parseVmessLink);
+}
+
+/** @throws TunnelConfigError */
+export function parseVmessLink(link: string): ShareLink {
+  const body = bodyOf(link, ["vmess"]);
+  const isBase64 = (text: string): boolean => base64Text(text.replace(/\/$/, "")) !== undefined;
+  const fragment = cutAt(body, "#", (left) => isBase64(cutAt(left, "?", isBase64).left));
+  const query = cutAt(fragment.left, "?", isBase64);
+  const inner = base64Text(query.left.replace(/\/$/, ""))?.trim();
+  if (inner === undefined) return fromAddress(body);
+  const parameters = parametersOf(query.right ?? "");
+  const name = nameOf(fragment.right, parameters);
+  if (inner.startsWith("{")) return fromJson(inner, name);
+  if (/=\s*vmess/i.test(inner)) return fromQuantumult(inner);
+  const address = splitAddress(inner);
+  return linkOf(address.user.replace(/^[^:]*:/, ""), address.host, portOf(address.port, null), parameters, name);
+}
+
+function linkOf(
+  userId: string,
+  host: string,
+  port: number,
+  parameters: ReadonlyMap<string, string>,
+  name: string | null,
+): ShareLink {
+  return {
+    protocol: "vmess",
+    host,
+    port,
+    ports: [[port, port]],
+    credential: { uuid: requireUserId(userId) },
+    parameters,
+    name,
+  };
+}
+
+/** An address with the bare id, or v2fly's `<net>[+tls]:<uuid>-<alterId>`. */
+function fromAddress(body: string): ShareLink {
+  const { user, host, port, parameters, name } = splitAddress(body);
+  const [, net, id, alterId] = /^([a-z0-9+]+):(.+?)(?:-(\d+))?$/is.exec(user) ?? [];
+  const more = net === undefined ? parameters : new Map([...parameters, ["type", net], ["aid", alterId ?? "0"]]);
+  return linkOf(id ?? user, host, portOf(port, null), more, name);
+}
+
+function fromJson(text: string, name: string | null): ShareLink {
+  const values = valuesOf(text);
+  const host = values.get("add") ?? values.get("address") ?? values.get("host") ?? "";
+  if (host.trim() === "") throw new TunnelConfigError("the link has no server");
+  const port = parsePort(values.get("port") ?? "", "the link's port");
+  return linkOf(
+    values.get("id") ?? "",
+    parseHost(host, "the link's server"),
+    port,
+    values,
+    name ?? nameOf(null, values),
+  );
+}
+
+/** Own members as texts, lists joined; what exporters break in JSON (trailing commas, raw control characters) is mended first. */
+function valuesOf(text: string): ReadonlyMap<string, string> {
+  const parsed = parseLenient(text);
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    throw new TunnelConfigError("the link's base64 holds no JSON object");
+  }
+  const values = new Map<string, string>();
+  for (const [key, value] of Object.entries(parsed)) {
+    if (value === null || value === undefined) continue;
+    values.set(foldedName(key), Array.isArray(value) ? value.map(String).join(",") : textOf(value));
+  }
+  return values;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function parseLenient(text: string): unknown {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what JSON forbids within texts
+  const mended = text.replace(/[\u0000-\u001f]/g, " ").replace(/,\s*([}\]])/g, "$1");
+  for (const candidate of [text, mended, mended.replaceAll("'", '"')]) {
+    try {
+      return JSON.parse(candidate);
+    } catch {
+      // The next, more lenient reading.
+    }
+  }
+  throw new TunnelConfigError("the link's base64 holds no JSON that can be read");
+}
+
+/** `name = vmess, host, port, cipher, "uuid", key=value …` */
+function fromQuantumult(line: string): ShareLink {
+  const [label = "", rest = ""] = line.split(/=(.*)/s);
+  const [, host = "", port = "", cipher = "", id = "", ...options] = rest.split(",").map((part) => part.trim());
+  const parameters = parametersOf([`encryption=${cipher}`, ...options].join("&"));
+  const name = label.trim() === "" ? null : label.trim();
+  return linkOf(
+    id.replaceAll('"', ""),
+    parseHost(host, "the link's server"),
+    parsePort(port, "the link's port"),
+    parameters,
+    name,
+  );
+}

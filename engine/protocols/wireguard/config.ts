@@ -1,0 +1,128 @@
+/** WireGuard configurations (wg-quick files): what a monitor needs of them, with host and port of the monitor over the file's Endpoint. */
+import type { TunnelProtocol } from "../../../model/kind.ts";
+import { literalOf } from "../../transport/literal.ts";
+import {
+  given,
+  identityOf,
+  missing,
+  type ParsedTunnel,
+  required,
+  TunnelConfigError,
+  type TunnelEndpoint,
+  type TunnelFields,
+} from "../../tunnel.ts";
+import { parseEndpoint, parseHost, withAddress } from "../endpoint.ts";
+import { entryOf, itemsOf, parseIni, type Section, type WireguardFile } from "./ini.ts";
+
+/** 32 bytes in base64; the last letter carries two bits that must be zero. */
+const KEY = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
+export interface WireguardPeer {
+  readonly publicKey: string;
+  readonly presharedKey: string | null;
+  readonly endpoint: TunnelEndpoint | null;
+  readonly allowedIps: readonly string[];
+}
+
+export interface WireguardConfig {
+  readonly privateKey: string;
+  /** With prefix lengths as written. */
+  readonly addresses: readonly string[];
+  readonly dns: readonly string[];
+  readonly mtu: number | null;
+  /** At least one, and at least one of them has an endpoint. */
+  readonly peers: readonly WireguardPeer[];
+  readonly file: WireguardFile;
+}
+
+/** @throws TunnelConfigError */
+export function parseWireguard(fields: TunnelFields): ParsedTunnel {
+  return tunnelOf("wireguard", fields, readConfig(fields));
+}
+
+/** The whole configuration; AmneziaWG's is the same with more keys. @throws TunnelConfigError */
+export function readConfig(fields: TunnelFields): WireguardConfig {
+  const file = parseIni(required(fields, "config"));
+  const own = file.interface;
+  const addresses = itemsOf(own, "Address");
+  const privateKey = keyOf(own, "PrivateKey");
+  if (addresses.length === 0) throw missing("Address");
+  for (const address of addresses) requireAddress(address, "Address");
+  if (file.peers.length === 0) throw missing("[Peer]");
+  const peers = withOverride(fields, file.peers.map(readPeer));
+  if (peers.every((peer) => peer.endpoint === null)) throw missing("Endpoint");
+  return { privateKey, addresses, dns: itemsOf(own, "DNS"), mtu: mtuOf(own), peers, file };
+}
+
+export function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields, config: WireguardConfig): ParsedTunnel {
+  const dialled = config.peers.flatMap(({ endpoint }) => (endpoint === null ? [] : [endpoint]));
+  const [server, ...others] = withAddress(fields, dialled);
+  if (server === undefined) throw missing("Endpoint");
+  const { config: text, host, port, ip } = fields;
+  return {
+    protocol,
+    fields: given({
+      ...(text !== undefined && { config: text }),
+      ...(host !== undefined && { host }),
+      ...(port !== undefined && { port }),
+      ...(ip !== undefined && { ip }),
+    }),
+    endpoints: [server, ...others],
+    identity: identityOf(protocol, config.privateKey, server),
+  };
+}
+
+function readPeer(peer: Section): WireguardPeer {
+  const endpoint = entryOf(peer, "Endpoint");
+  const allowedIps = itemsOf(peer, "AllowedIPs");
+  for (const network of allowedIps) requireAddress(network, "AllowedIPs");
+  return {
+    publicKey: keyOf(peer, "PublicKey"),
+    presharedKey: entryOf(peer, "PresharedKey") === undefined ? null : keyOf(peer, "PresharedKey"),
+    endpoint: endpoint === undefined ? null : parseEndpoint(endpoint.replace(/\s/g, ""), null, "Endpoint"),
+    allowedIps,
+  };
+}
+
+/** host and port of the monitor replace those of the first peer that is dialled (open-points 3.3). */
+function withOverride(fields: TunnelFields, peers: readonly WireguardPeer[]): readonly WireguardPeer[] {
+  if (fields.host === undefined && fields.port === undefined) return peers;
+  const index = Math.max(
+    0,
+    peers.findIndex((peer) => peer.endpoint !== null),
+  );
+  return peers.map((peer, at) => (at === index ? { ...peer, endpoint: overridden(fields, peer.endpoint) } : peer));
+}
+
+function overridden({ host, port }: TunnelFields, written: TunnelEndpoint | null): TunnelEndpoint | null {
+  if (host === undefined) return written === null || port === undefined ? written : { host: written.host, port };
+  const portToUse = port ?? written?.port;
+  if (portToUse !== undefined) return { host: parseHost(host), port: portToUse };
+  return parseEndpoint(host, null, "host");
+}
+
+function keyOf(section: Section, name: string): string {
+  const key = entryOf(section, name)?.replace(/\s/g, "");
+  if (key === undefined) throw missing(name);
+  if (!KEY.test(key)) throw new TunnelConfigError(`${name} is not a key of 32 bytes in base64`);
+  return key;
+}
+
+function requireAddress(text: string, name: string): void {
+  const [address = "", bits, ...rest] = text.replace(/\s/g, "").split("/");
+  const literal = literalOf(address);
+  const most = literal?.family === 6 ? 128 : 32;
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+  if (literal === undefined || literal.hasZone || rest.length > 0 || !isPrefix) {
+    throw new TunnelConfigError(`${name} holds something that is not an address or network`);
+  }
+}
+
+/** RFC 791: a host must take 576 bytes; above 65535 no datagram exists. */
+function mtuOf(section: Section): number | null {
+  const text = entryOf(section, "MTU");
+  if (text === undefined) return null;
+  const mtu = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (mtu < 576 || mtu > 65_535) throw new TunnelConfigError("MTU must be a number from 576 to 65535");
+  return mtu;
+}
