@@ -35,6 +35,9 @@ function makeFolder(path: string): void {
   }
 }
 
+/** What is held: a handle that nobody refers to would be closed by the garbage collector, and its lock let go. */
+const heldLocks = new Set<Database.Database>();
+
 /** SQLite's lock is the kernel's: it goes with the process, also on SIGKILL, and works wherever our database works. */
 function lock(path: string): () => void {
   let database: Database.Database | undefined;
@@ -57,7 +60,9 @@ function lock(path: string): () => void {
     );
   }
   const held = database;
+  heldLocks.add(held);
   return () => {
+    heldLocks.delete(held);
     held.exec("ROLLBACK");
     held.close();
   };
