@@ -7,10 +7,8 @@ import { admit } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse, Handle } from "./http.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
-import { createRouter } from "./router.ts";
+import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
 
-/** How long a browser may keep the answer to OPTIONS. */
-const PREFLIGHT_S = "86400";
 const CORS: readonly string[] = ["Access-Control-Allow-Origin", "*"];
 /** Answers to keys may carry heartbeat addresses and new keys. */
 const PRIVATE: readonly string[] = ["Cache-Control", "no-store"];
@@ -82,9 +80,10 @@ function withHeaders(route: Route, admission: Admission, response: ApiResponse):
 /** 405 with Allow; OPTIONS of a public endpoint answers CORS instead (open-points 18.1.18). */
 function wrongMethod(method: string, routes: readonly Route[]): ApiResponse {
   const cors = routes.some((route) => route.scope === "public" && route.cors === true);
-  const allowed: string[] = routes.flatMap((route) => (route.method === "GET" ? ["GET", "HEAD"] : [route.method]));
-  if (cors) allowed.push("OPTIONS");
-  const allow = allowed.join(", ");
+  const allow = allowedMethods(
+    routes.map((route) => route.method),
+    cors,
+  );
   if (cors && method === "OPTIONS") {
     const headers = [...CORS, "Access-Control-Allow-Methods", allow, "Access-Control-Allow-Headers", "Content-Type"];
     return { status: 204, headers: [...headers, "Access-Control-Max-Age", PREFLIGHT_S, "Allow", allow], body: "" };

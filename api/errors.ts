@@ -41,6 +41,11 @@ const TABLE = {
 
 export type ErrorName = keyof typeof TABLE;
 
+/** Status and message, for the document. */
+export function wordsOf(name: ErrorName): readonly [status: number, message: string] {
+  return TABLE[name];
+}
+
 interface ErrorExtras {
   readonly details?: unknown;
   /** Seconds, in the body and as Retry-After. */

@@ -17,6 +17,8 @@ export interface ApiRequest {
   readonly authorization: string;
   readonly projectId: string;
   readonly forwardedFor: string;
+  /** Of what is published outside the API root; empty within it, where nothing is cached. */
+  readonly ifNoneMatch: string;
   /** Of the connection; a proxy's when one stands before us. */
   readonly remoteAddress: string;
   /** null when nothing was sent. */
@@ -27,7 +29,7 @@ export interface ApiResponse {
   readonly status: number;
   /** Names and values in turn: cheaper to walk than a map. */
   readonly headers: readonly string[];
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 export type Handle = (request: ApiRequest) => Promise<ApiResponse>;
@@ -68,6 +70,11 @@ export function listenFailure(code: string, host: string, port: number): string 
     default:
       return `cannot listen on ${host} port ${port}${code === "" ? "" : ` (${code})`}: set SONDE_HOST and SONDE_PORT`;
   }
+}
+
+/** 204 and 304 have no body and no length (RFC 9110 sections 15.3.5 and 15.4.5). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304;
 }
 
 export const JSON_HEADERS: readonly string[] = ["Content-Type", "application/json"];

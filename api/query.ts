@@ -5,6 +5,8 @@ import { badRequest } from "./errors.ts";
 export interface QueryParameter<T> {
   /** What the document shows: the value as its readers understand it. */
   readonly schema: z.ZodType;
+  /** What a bad value is told, for the document. */
+  readonly refusal?: string;
   /** @param text empty when absent */
   read(text: string): T;
 }
@@ -35,6 +37,7 @@ function wholeNumber(
 ): QueryParameter<number> {
   return {
     schema: z.int().min(min).max(max).default(fallback).describe(description),
+    refusal: message,
     read(text) {
       if (text === "") return fallback;
       const value = DIGITS.test(text) ? Number(text) : Number.NaN;
@@ -71,6 +74,7 @@ export function wordParameter<const W extends readonly [string, ...string[]], F 
   const schema = z.enum([...words.keys()] as [string, ...string[]]).describe(options.description);
   return {
     schema: options.fallback === null ? schema.optional() : schema.default(options.fallback),
+    refusal: options.message,
     read(text) {
       if (text === "") return options.fallback;
       const word = words.get(options.lowercase === true ? text.toLowerCase() : text);

@@ -50,8 +50,26 @@ interface RouteBase {
   readonly responses: Readonly<Record<number, z.ZodType | string>>;
   /** Further statuses that answer the standard error body. */
   readonly errors?: readonly number[];
+  /**
+   * For the document: what this route refuses with, beyond what its scope, ids, query and body refuse by themselves. Rows of the
+   * table of errors by name; a message with numbers in it as an example.
+   */
+  readonly refusals?: readonly Refusal[];
+  /** For the document: headers of its own. */
+  readonly headers?: Readonly<Record<string, ResponseHeader>>;
   /** Left out of the document. */
   readonly hidden?: true;
+}
+
+export type Refusal = ErrorName | readonly [status: number, example: string];
+
+export interface ResponseHeader {
+  readonly description: string;
+  readonly schema: z.ZodType;
+  /** Statuses that carry it; every one when absent. */
+  readonly on?: readonly number[];
+  /** Whether those always carry it. */
+  readonly required: boolean;
 }
 
 export interface PublicRoute extends RouteBase {

@@ -22,6 +22,15 @@ export interface Router {
   find(method: string, path: string): Found;
 }
 
+/** How long a browser may keep the answer to OPTIONS, seconds. */
+export const PREFLIGHT_S = "86400";
+
+/** What `Allow` says: GET answers HEAD too, and what is public to pages of other origins OPTIONS. */
+export function allowedMethods(methods: readonly string[], cors: boolean): string {
+  const allowed = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return (cors ? [...allowed, "OPTIONS"] : allowed).join(", ");
+}
+
 export function fullPath(route: Route): string {
   return route.atRoot === true ? route.path : API_ROOT + route.path;
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
-import { ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
+import { isBodiless, ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
 
 /** Bytes of all headers together; beyond it Node answers 431. */
 const MAX_HEADER_BYTES = 16_384;
@@ -78,6 +78,7 @@ async function serve({ handle }: ListenOptions, incoming: IncomingMessage, outgo
     authorization: headers.authorization ?? "",
     projectId: one(headers["x-project-id"]),
     forwardedFor: one(headers["x-forwarded-for"]),
+    ifNoneMatch: headers["if-none-match"] ?? "",
     remoteAddress: incoming.socket.remoteAddress ?? "",
   };
   const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
@@ -104,11 +105,11 @@ async function readBody(incoming: IncomingMessage): Promise<ApiRequest["body"]> 
 }
 
 function write(outgoing: ServerResponse, method: string, response: ApiResponse): void {
-  const body = Buffer.from(response.body);
+  const body = typeof response.body === "string" ? Buffer.from(response.body) : response.body;
   for (let index = 0; index + 1 < response.headers.length; index += 2) {
     outgoing.setHeader(response.headers[index] ?? "", response.headers[index + 1] ?? "");
   }
   outgoing.statusCode = response.status;
-  if (response.status !== 204) outgoing.setHeader("Content-Length", body.length);
-  outgoing.end(method === "HEAD" || response.status === 204 ? undefined : body);
+  if (!isBodiless(response.status)) outgoing.setHeader("Content-Length", body.length);
+  outgoing.end(method === "HEAD" || isBodiless(response.status) ? undefined : body);
 }

@@ -8,7 +8,7 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js
 import uws from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
-import { ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
+import { isBodiless, ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT of libusockets.h: without it two processes would share a port in silence (SO_REUSEPORT). */
 const LISTEN_EXCLUSIVE_PORT = 1;
@@ -89,15 +89,17 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
     state.aborted = true;
     flights.end();
   });
+  const path = req.getUrl();
   const head = {
     method: req.getCaseSensitiveMethod(),
-    path: req.getUrl(),
+    path,
     // Absent, it is undefined, whatever the types say.
     query: req.getQuery() ?? "",
     apiKey: req.getHeader("x-api-key"),
     authorization: req.getHeader("authorization"),
     projectId: req.getHeader("x-project-id"),
     forwardedFor: req.getHeader("x-forwarded-for"),
+    ifNoneMatch: path.startsWith("/api/") ? "" : req.getHeader("if-none-match"),
     remoteAddress: TEXT.decode(res.getRemoteAddressAsText()),
   };
   const hasBody = req.getHeader("content-length") !== "" || req.getHeader("transfer-encoding") !== "";
@@ -146,7 +148,7 @@ function write(res: HttpResponse, method: string, { status, headers, body }: Api
   res.writeStatus(STATUS_LINES.get(status) ?? String(status));
   for (let index = 0; index + 1 < headers.length; index += 2)
     res.writeHeader(headers[index] ?? "", headers[index + 1] ?? "");
-  if (status === 204) res.endWithoutBody();
+  if (isBodiless(status)) res.endWithoutBody();
   else if (method === "HEAD") {
     // Given the length as an argument uWS would wait for a body, and answer nothing more on this connection.
     res.writeHeader("Content-Length", String(Buffer.byteLength(body)));

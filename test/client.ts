@@ -1,4 +1,6 @@
-/** The REST API as a test speaks it: status, headers and body, no interpretation. */
+/** The REST API as a test speaks it: status, headers and body, no interpretation; every answer is held against the document. */
+import { checkAgainstDocument } from "../api/testing/contract.suite.ts";
+
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -22,6 +24,13 @@ export function clientOf(url: string, key: string, project = "prj_1"): TestClien
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
+    checkAgainstDocument({
+      method,
+      path: `/api/v1${path}`,
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text,
+    });
     return {
       status: response.status,
       headers: response.headers,

@@ -1,9 +1,10 @@
 /** Health and regions: the contract's public endpoints (open-points 10). */
+import { z } from "zod";
 import { formatIso } from "../../model/time.ts";
 import type { Api, RegionState } from "../api.ts";
 import type { ApiResponse } from "../http.ts";
 import { JSON_HEADERS, json } from "../http.ts";
-import type { Call, Route } from "../route.ts";
+import type { Call, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
 const NO_STORE: readonly string[] = [...JSON_HEADERS, "Cache-Control", "no-store"];
@@ -70,6 +71,16 @@ async function probe(ask: () => Promise<void>): Promise<Component> {
   }
 }
 
+/** Of the two health endpoints. */
+const headers: Readonly<Record<string, ResponseHeader>> = {
+  "Cache-Control": {
+    description: "Each answer is of its moment",
+    schema: z.literal("no-store"),
+    required: true,
+    on: [200, 503],
+  },
+};
+
 const countryNames = new Intl.DisplayNames("en", { type: "region" });
 
 async function regions(api: Api): Promise<ApiResponse> {
@@ -103,6 +114,7 @@ export const health: readonly Route[] = [
     scope: "public",
     cors: true,
     responses: { 200: schemas.health },
+    headers,
     handle: shallow,
   },
   {
@@ -113,6 +125,7 @@ export const health: readonly Route[] = [
     scope: "public",
     cors: true,
     responses: { 200: schemas.deepHealth, 503: schemas.failedHealth },
+    headers,
     handle: deep,
   },
   {

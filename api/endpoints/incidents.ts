@@ -129,7 +129,7 @@ export const incidents: readonly Route[] = [
     scope: "project",
     query: listQuery,
     responses: { 200: schemas.incidentList },
-    errors: [400, 403, 404],
+    refusals: ["invalidServerId", "serverNotFound"],
     handle: list,
   },
   {
@@ -140,7 +140,6 @@ export const incidents: readonly Route[] = [
     scope: "project",
     params: incidentIdParams,
     responses: { 200: schemas.incident },
-    errors: [400, 403, 404],
     handle: read,
   },
   {
@@ -152,7 +151,6 @@ export const incidents: readonly Route[] = [
     params: incidentIdParams,
     query: eventsQuery,
     responses: { 200: schemas.incidentEvents },
-    errors: [400, 403, 404],
     handle: events,
   },
   {
@@ -165,7 +163,7 @@ export const incidents: readonly Route[] = [
     params: incidentIdParams,
     body: { schema: z.object({ note: z.string().max(MAX_NOTE).nullable().optional() }), required: false },
     responses: { 200: schemas.incident },
-    errors: [400, 403, 404],
+    refusals: ["noteInvalid"],
     handle: acknowledge,
   },
 ];

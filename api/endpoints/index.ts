@@ -4,6 +4,7 @@ import { health } from "./health.ts";
 import { incidents } from "./incidents.ts";
 import { operator } from "./operator.ts";
 import { pushes } from "./push.ts";
+import { reference } from "./reference.ts";
 import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
@@ -16,4 +17,5 @@ export const routes: readonly Route[] = [
   ...health,
   ...pushes,
   ...operator,
+  ...reference,
 ];

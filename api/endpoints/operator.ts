@@ -1,4 +1,4 @@
-/** For the operator: metrics, and the OpenAPI document. */
+/** For the operator: metrics. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isLoopback } from "../address.ts";
 import type { Api } from "../api.ts";
@@ -7,7 +7,6 @@ import type { ApiResponse } from "../http.ts";
 import type { Call, Route } from "../route.ts";
 
 const PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
-const YAML = "application/yaml";
 
 async function metrics(api: Api, call: Call): Promise<ApiResponse> {
   const token = api.config.metricsToken;
@@ -27,16 +26,6 @@ function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-async function yaml(api: Api): Promise<ApiResponse> {
-  return { status: 200, headers: ["Content-Type", YAML], body: api.document.yaml() };
-}
-
-async function documentJson(api: Api): Promise<ApiResponse> {
-  return { status: 200, headers: ["Content-Type", "application/json"], body: api.document.json() };
-}
-
-const document = { method: "GET", atRoot: true, group: "Document", scope: "public", cors: true, hidden: true } as const;
-
 export const operator: readonly Route[] = [
   {
     method: "GET",
@@ -45,18 +34,8 @@ export const operator: readonly Route[] = [
     group: "Operator",
     summary: "Prometheus metrics",
     scope: "public",
-    hidden: true,
     responses: { 200: PROMETHEUS_TEXT },
-    errors: [401, 403],
+    refusals: ["metricsToken", "metricsNotHere"],
     handle: metrics,
-  },
-  { ...document, path: "/docs/openapi.yaml", summary: "This document", responses: { 200: YAML }, handle: yaml },
-  { ...document, path: "/openapi.yaml", summary: "This document", responses: { 200: YAML }, handle: yaml },
-  {
-    ...document,
-    path: "/openapi.json",
-    summary: "This document",
-    responses: { 200: "application/json" },
-    handle: documentJson,
   },
 ];

@@ -1,4 +1,5 @@
 /** Check results (contract "Results"). When the result store is away these answer 503; everything kept in SQL goes on. */
+import { z } from "zod";
 import { formatId, formatResultId } from "../../model/ids.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { PERIOD_MS, PERIODS } from "../../model/result.ts";
@@ -10,7 +11,7 @@ import { refusal, resultsAway } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { JSON_HEADERS, json } from "../http.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
-import type { ProjectCall, Route } from "../route.ts";
+import type { ProjectCall, Refusal, ResponseHeader, Route } from "../route.ts";
 import { pathId } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { serverIdParams } from "./params.ts";
@@ -175,6 +176,16 @@ function readObject(text: string): Record<string, unknown> {
   }
 }
 
+const RESULTS_AWAY: Refusal = [503, "Results are not available right now. Try again in a few seconds."];
+const headers: Readonly<Record<string, ResponseHeader>> = {
+  "X-Results-Delayed": {
+    description: "Why the newest results are late, while they are; an addition of ours",
+    schema: z.string(),
+    required: false,
+    on: [200],
+  },
+};
+
 export const results: readonly Route[] = [
   {
     method: "GET",
@@ -184,7 +195,8 @@ export const results: readonly Route[] = [
     scope: "project",
     query: projectQuery,
     responses: { 200: schemas.resultList },
-    errors: [400, 403, 404, 503],
+    refusals: [RESULTS_AWAY],
+    headers,
     handle: all,
   },
   {
@@ -195,7 +207,8 @@ export const results: readonly Route[] = [
     scope: "project",
     query: projectQuery,
     responses: { 200: schemas.failureList },
-    errors: [400, 403, 404, 503],
+    refusals: [RESULTS_AWAY],
+    headers,
     handle: failures,
   },
   {
@@ -207,7 +220,8 @@ export const results: readonly Route[] = [
     params: serverIdParams,
     query: monitorQuery,
     responses: { 200: schemas.monitorResults },
-    errors: [400, 403, 404, 503],
+    refusals: [RESULTS_AWAY],
+    headers,
     handle: ofMonitor,
   },
 ];

@@ -66,7 +66,7 @@ export const searches: readonly Route[] = [
     scope: "key",
     query: searchQuery,
     responses: { 200: schemas.searchList },
-    errors: [400, 403],
+    refusals: ["searchTextMissing"],
     handle: search,
   },
 ];

@@ -18,6 +18,7 @@ import type { Draft, Expiry, NewDraft } from "../monitors/draft.ts";
 import { draftOfChange, draftOfNew, expiryOfNew, isWebsite, refuseShort, targetOf } from "../monitors/draft.ts";
 import { DEFAULTS } from "../monitors/every-kind.ts";
 import { isUptimeKind } from "../monitors/fields.ts";
+import { createRefusals, updateRefusals } from "../monitors/refusals.ts";
 import { hashToken, newToken } from "../monitors/token.ts";
 import { hasTunnelField, refuseTunnel, refuseTunnelChange } from "../monitors/tunnels.ts";
 import { viewMonitor } from "../monitors/view.ts";
@@ -268,6 +269,7 @@ export const servers: readonly Route[] = [
     summary: "List monitors, sorted by name",
     scope: "project",
     query: listQuery,
+    refusals: [[400, `name must be at most ${MAX_NAME_FILTER} characters.`]],
     responses: { 200: schemas.monitorList },
     errors: [400, 403, 404],
     handle: list,
@@ -280,6 +282,7 @@ export const servers: readonly Route[] = [
     scope: "project",
     editorsOnly: "You do not have permission to create monitors in this project",
     body: { schema: createBody, required: true },
+    refusals: createRefusals,
     responses: { 200: schemas.monitor },
     errors: [400, 403, 404, 413, 422],
     handle: create,
@@ -304,6 +307,7 @@ export const servers: readonly Route[] = [
     editorsOnly: "You do not have permission to edit this monitor",
     params: serverIdParams,
     body: { schema: updateBody, required: true },
+    refusals: updateRefusals,
     responses: { 200: schemas.monitor },
     errors: [400, 403, 404, 409, 413, 422],
     handle: update,

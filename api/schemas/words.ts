@@ -9,17 +9,22 @@ export const PROTOCOLS = [...TUNNEL_PROTOCOLS, ...UPTIME_KINDS] as const;
 export const utc = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-  .describe("YYYY-MM-DD HH:MM:SS, UTC, no zone marker");
+  .describe("YYYY-MM-DD HH:MM:SS, UTC, no zone marker")
+  .meta({ examples: ["2026-11-21 06:10:00"] });
 export const iso = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-  .describe("ISO 8601, UTC, with milliseconds");
+  .describe("ISO 8601, UTC, with milliseconds")
+  .meta({ examples: ["2026-11-21T06:10:00.000Z"] });
 export const wholeOrNull = z.int().nullable();
 export const total = z.int().min(0);
 
 /** A number with the prefix of its kind. */
 export function id(prefix: string) {
-  return z.string().regex(new RegExp(`^${prefix}[0-9]+$`));
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}[0-9]+$`))
+    .meta({ examples: [`${prefix}12`] });
 }
 
 export const errorCategory = z.enum(ERROR_CATEGORIES);

@@ -4,17 +4,14 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { z } from "zod";
 import { overridePlans } from "../../model/plan.ts";
 import { hashKey } from "../../store/key-text.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { openInProcess } from "../../store/state/in-process.ts";
 import type { ApiConfig, ApiDependencies } from "../api.ts";
-import { routes } from "../endpoints/index.ts";
-import { createRouter } from "../router.ts";
-import * as schemas from "../schemas/index.ts";
 import { type RunningApi, type StartOptions, startApi } from "../start.ts";
+import { checkAgainstDocument } from "./contract.suite.ts";
 import { type MemoryResults, memoryResults, type WatchedState, watchState } from "./memory.suite.ts";
 
 export const START_MS = Date.UTC(2026, 10, 21, 6, 10, 5, 250);
@@ -59,8 +56,6 @@ export interface World {
   }): Promise<string>;
   close(): Promise<void>;
 }
-
-const router = createRouter(routes);
 
 export async function openWorld(
   server: "uws" | "node",
@@ -168,7 +163,7 @@ export async function openWorld(
         },
         send.raw ?? (send.body === undefined ? undefined : JSON.stringify(send.body)),
       );
-      checkAgainstDocument(method, path, answer);
+      checkAgainstDocument({ method, path, ...answer });
       return answer;
     },
     sql(text, ...values) {
@@ -220,24 +215,4 @@ export function call(
     sent.on("error", fail);
     sent.end(body);
   });
-}
-
-/** Every answer has a shape that the document promises for its route and status. */
-export function checkAgainstDocument(method: string, path: string, answer: Answer): void {
-  if (answer.body === undefined) return;
-  const found = router.find(method, path.split("?")[0] ?? "");
-  let schema: z.ZodType | string = schemas.error;
-  if (found.type === "route") {
-    const promised = found.route.responses[answer.status];
-    if (promised !== undefined) schema = promised;
-    else if (answer.status === 429) schema = z.union([schemas.error, schemas.usageLimitError]);
-    else if (![401, 500].includes(answer.status) && found.route.errors?.includes(answer.status) !== true) {
-      if (answer.status !== 503)
-        throw new Error(`${method} ${path}: the document does not promise ${answer.status}: ${answer.text}`);
-    }
-  }
-  if (typeof schema === "string") return;
-  const parsed = schema.safeParse(answer.body);
-  if (!parsed.success)
-    throw new Error(`${method} ${path} ${answer.status}: ${z.prettifyError(parsed.error)}\n${answer.text}`);
 }

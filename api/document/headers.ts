@@ -1,0 +1,54 @@
+/** Response headers of each route and status (contract "Limits", open-points 18.1.2). */
+import { z } from "zod";
+import type { ResponseHeader, Route } from "../route.ts";
+
+const WHOLE = z.int().min(0);
+
+/** 429 may come from the wrong-key throttle, 500 and 503 from a store that cannot count: those carry no limits. */
+const LIMITS_IF_ANY: readonly number[] = [429, 500, 503];
+
+const LIMIT_HEADERS = {
+  "X-RateLimit-Limit": "Requests per minute on the plan; 1000000000 when unlimited",
+  "X-RateLimit-Remaining": "Left in the current minute",
+  "X-RateLimit-Reset": "Unix seconds when the minute ends",
+} as const;
+
+const RETRY_AFTER: ResponseHeader = {
+  description: "Seconds after which asking again is worth it; none when the month is used up",
+  schema: WHOLE,
+  required: false,
+};
+const NO_STORE: ResponseHeader = {
+  description: "Answers to keys may carry heartbeat addresses and new keys: no cache keeps them",
+  schema: z.literal("no-store"),
+  required: true,
+};
+const ANY_ORIGIN: ResponseHeader = {
+  description: "Any page may ask",
+  schema: z.literal("*"),
+  required: true,
+};
+
+export type HeadersByName = Readonly<Record<string, ResponseHeader>>;
+
+/** @returns what an answer of that status carries */
+export function headersOf(route: Route, status: number): HeadersByName {
+  const headers: Record<string, ResponseHeader> = {};
+  if (route.scope === "public") {
+    if (route.cors === true) headers["Access-Control-Allow-Origin"] = ANY_ORIGIN;
+  } else {
+    if (status !== 401) Object.assign(headers, limitHeaders(!LIMITS_IF_ANY.includes(status)));
+    headers["Cache-Control"] = NO_STORE;
+  }
+  if (status === 429 || status === 503) headers["Retry-After"] = RETRY_AFTER;
+  for (const [name, header] of Object.entries(route.headers ?? {})) {
+    if (header.on === undefined || header.on.includes(status)) headers[name] = header;
+  }
+  return headers;
+}
+
+function limitHeaders(required: boolean): HeadersByName {
+  return Object.fromEntries(
+    Object.entries(LIMIT_HEADERS).map(([name, description]) => [name, { description, schema: WHOLE, required }]),
+  );
+}
