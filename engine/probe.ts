@@ -1,5 +1,6 @@
 /** The probe contract: one file per kind in probes/, listed in probes/index.ts. */
 import type { ZodType } from "zod";
+import type { TunnelFacts } from "../model/result.ts";
 import type { CertificateState } from "../model/status.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { DialContext, Transport } from "./transport/transport.ts";
@@ -31,6 +32,8 @@ export interface Outcome {
   readonly hint?: string;
   readonly certificate?: CertificateState | null;
   readonly domainExpiresAtMs?: number | null;
+  /** Of tunnels. Times are rounded to whole ms by the runner. */
+  readonly tunnel?: TunnelFacts;
 }
 
 export interface Probe<Settings> {

@@ -7,7 +7,7 @@
  *    └──expire()─────▶ expired: signal aborted, phases frozen; what the probe says in the same loop turn is heard
  *                        └──giveUp()──▶ done (`timeout`); the probe's later outcome is swallowed
  */
-import type { CheckOutcome, Explanation, Phase, PhaseTimes } from "../model/result.ts";
+import type { CheckOutcome, Explanation, Phase, PhaseTimes, TunnelFacts } from "../model/result.ts";
 import { VERDICTS, type Verdict } from "../model/verdict.ts";
 import type { CheckRun } from "./check.ts";
 import { type Classified, classify, plainText } from "./classify.ts";
@@ -167,7 +167,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
 
   #outcomeOf(ending: Outcome & { readonly peerAnswered?: boolean }, now: number): CheckOutcome {
     const passed = ending.verdict === "ok";
-    return {
+    const outcome: CheckOutcome = {
       checkId: this.run.checkId,
       verdict: ending.verdict,
       startedAtMs: this.startedAtMs,
@@ -182,6 +182,8 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
       certificate: ending.certificate ?? null,
       domainExpiresAtMs: ending.domainExpiresAtMs ?? null,
     };
+    // Uptime checks, which come by the thousand a second, carry no such member.
+    return ending.tunnel === undefined ? outcome : { ...outcome, tunnel: inWholeMs(ending.tunnel) };
   }
 
   #explanationOf(ending: Outcome): Explanation {
@@ -219,6 +221,11 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
 
 function wholeMs(ms: number | null | undefined): number | null {
   return ms === null || ms === undefined || !Number.isFinite(ms) || ms < 0 ? null : Math.max(0, Math.round(ms));
+}
+
+function inWholeMs(facts: TunnelFacts): TunnelFacts {
+  const { connectionTimeMs, handshakeTimeMs } = facts;
+  return { ...facts, connectionTimeMs: wholeMs(connectionTimeMs), handshakeTimeMs: wholeMs(handshakeTimeMs) };
 }
 
 /** Only this much of foreign text is looked at: enough for the 500 characters that are kept. */

@@ -22,6 +22,17 @@ export interface Explanation {
   readonly hint: string | null;
 }
 
+/** What a tunnel's probe knows beyond every check's times (contract, "Config check result"); null: not measured, or not of this protocol. */
+export interface TunnelFacts {
+  /** The whole attempt: setup, tunnel up, one test request; of share links the start of the local client (open-points 18.7.4). */
+  readonly connectionTimeMs: number | null;
+  readonly handshakeTimeMs: number | null;
+  /** The tunnel's own address, or the public one that traffic left from. */
+  readonly assignedIp: string | null;
+  /** Of share links. */
+  readonly engineUsed: "xray" | "singbox" | null;
+}
+
 /** What the engine says of one check; crosses threads and the spool as plain JSON. */
 export interface CheckOutcome {
   readonly checkId: number;
@@ -41,6 +52,8 @@ export interface CheckOutcome {
   readonly certificate: CertificateState | null;
   /** Unix ms when the target's domain expires; null when not asked or not known. */
   readonly domainExpiresAtMs: number | null;
+  /** Of tunnels, passed or not. */
+  readonly tunnel?: TunnelFacts;
 }
 
 /**

@@ -6,7 +6,8 @@ import { NetworkTrust } from "../engine/network-trust.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import { heartbeatDeadlineMs } from "../model/schedule.ts";
 import { createDispatch, type Dispatch, type ProberSet } from "./dispatch.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry, Errand } from "./entry.ts";
+import { createErrands, type Errands } from "./errands.ts";
 import { missedOutcome } from "./heartbeats.ts";
 import type { JudgedItem, Ledger, Taken } from "./ledger.ts";
 import type { EntryChange, Plan } from "./plan.ts";
@@ -31,10 +32,13 @@ export interface Course {
   readonly dispatch: Dispatch;
   readonly trust: NetworkTrust<Entry>;
   readonly turns: Turns;
+  readonly errands: Errands;
   /** A change of the plan takes effect at once. */
   apply(change: EntryChange, isStart: boolean, lastCallAtMs: number | null): void;
   /** Judges an outcome and hands it to the sink. */
   record(taken: Taken, outcome: CheckOutcome): JudgedItem;
+  /** A test of the entry's monitor was judged: a turn may follow sooner. */
+  tested(own: Entry, judged: JudgedItem): void;
   /** Names outcomes that no prober measured. */
   nextCheckId(): number;
 }
@@ -44,6 +48,8 @@ export function createCourse(options: CourseOptions): Course {
   const readyAtMs = nowMs();
   /** Unique across restarts as long as we start fewer than a million checks a second. */
   let lastCheckId = Math.floor(readyAtMs) * 1_000;
+  /** Errands whose outcome is with trust, by its check. */
+  const returning = new Map<number, Errand>();
 
   const dispatch = createDispatch({
     probers: options.probers,
@@ -53,7 +59,12 @@ export function createCourse(options: CourseOptions): Course {
     wasHealthy: (entry) => ledger.wasHealthy(entry.monitor.id, entry.location),
     onOutcome(entry, outcome, attempt) {
       const { host, id } = entry.monitor;
-      trust.take({ target: entry, attempt, host, wasHealthy: ledger.wasHealthy(id, entry.location) }, outcome);
+      const { errand } = entry;
+      if (errand !== null) returning.set(outcome.checkId, errand);
+      trust.take(
+        { target: errand?.inOrderOf ?? entry, attempt, host, wasHealthy: ledger.wasHealthy(id, entry.location) },
+        outcome,
+      );
     },
     // It measured what the monitor was before: what it is now is checked at once.
     onObsolete: (entry) => turns.set(entry, nowMs()),
@@ -67,15 +78,25 @@ export function createCourse(options: CourseOptions): Course {
         isCut ? "our own network seems to be cut: failures are unfit" : "our own network works again",
       ),
     deliver(entry, outcome, attempt) {
+      const errand = returning.get(outcome.checkId);
+      if (errand !== undefined) {
+        returning.delete(outcome.checkId);
+        errand.end(outcome, attempt);
+        return;
+      }
       // Removed while its failure was held back.
       if (entry.state !== "gone") conclude(entry, outcome, attempt);
     },
   });
+  const errands = createErrands({ plan, dispatch, nowMs });
   const turns = createTurns({ nowMs: readyAtMs, entry: plan.entry, begin: dispatch.begin, missed: missDeadline });
 
   /** A turn has its outcome; the next one may come sooner than the phase says. */
   function conclude(entry: Entry, outcome: CheckOutcome, attempt: number): void {
-    const judged = record({ monitor: entry.monitor, location: entry.location, attempt, inboxId: null }, outcome);
+    tested(entry, record({ monitor: entry.monitor, location: entry.location, attempt, inboxId: null }, outcome));
+  }
+
+  function tested(entry: Entry, judged: JudgedItem): void {
     entry.lastSignAtMs = nowMs();
     turns.hasten(entry, entry.lastSignAtMs + judged.nextWithinMs);
   }
@@ -107,7 +128,10 @@ export function createCourse(options: CourseOptions): Course {
       dispatch.abandon(entry);
       return;
     }
-    if (type === "added" || type === "respecified") dispatch.define(entry);
+    if (type === "added" || type === "respecified") {
+      dispatch.define(entry);
+      errands.adopt(entry);
+    }
     if (type === "kept") return;
     if (entry.spec === null)
       turns.set(entry, deadlineOf(entry, isStart ? entry.monitor.createdAtMs : nowMs(), lastCallAtMs));
@@ -127,5 +151,5 @@ export function createCourse(options: CourseOptions): Course {
     });
   }
 
-  return { dispatch, trust, turns, apply, record, nextCheckId };
+  return { dispatch, trust, turns, errands, apply, record, tested, nextCheckId };
 }

@@ -81,7 +81,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   const admission: Admission = createAdmission(options.overallLimit, (entry) => {
     entry.attempt = 1;
-    send(entry, entry.turnAtMs);
+    // An errand has no due time to be late for: it waits its turn, then it is due.
+    send(entry, entry.errand === null ? entry.turnAtMs : nowMs());
   });
 
   function send(entry: Entry, dueAtMs: number): void {

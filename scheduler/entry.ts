@@ -1,6 +1,7 @@
 /** Entries: what the wheel turns. One per monitor and location that can be checked; a heartbeat has one without a spec. */
 import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
+import type { CheckOutcome } from "../model/result.ts";
 
 /**
  * idle ──due──▶ waiting ──caps allow──▶ running ──outcome──▶ idle
@@ -34,6 +35,16 @@ export interface Entry {
   attempt: number;
   /** When it last had a result, or was planned: what the watchdog measures from. */
   lastSignAtMs: number;
+  /** Set: it runs once and the wheel never turns it; null for the plan's own. */
+  readonly errand: Errand | null;
+}
+
+/** A run besides the turns: a test of a monitor, or a config that is only asked about. */
+export interface Errand {
+  /** The monitor's own entry at that location: outcomes of both are judged in their order. */
+  readonly inOrderOf: Entry | null;
+  /** It has its final outcome. */
+  end(outcome: CheckOutcome, attempt: number): void;
 }
 
 /** A cap on what runs at the same time; several entries share one. */

@@ -53,6 +53,7 @@ export function entryOf(id: number, gates: readonly Gate[] = [], monitor: Monito
     checkId: 0,
     attempt: 0,
     lastSignAtMs: 0,
+    errand: null,
   };
 }
 

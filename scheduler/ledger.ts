@@ -10,6 +10,7 @@ import type { CheckOutcome, ResultRow } from "../model/result.ts";
 import { delayAfterS } from "../model/schedule.ts";
 import type { CertificateState, LiveState } from "../model/status.ts";
 import type { IncidentLevel } from "../store/sql/control-plane.ts";
+import type { JobEnd, TestEnd } from "../store/sql/ports/jobs.ts";
 import type { SinkItem } from "./sink.ts";
 
 /** Whose outcome it is. */
@@ -19,6 +20,8 @@ export interface Taken {
   readonly attempt: number;
   /** The inbox row that this outcome came from; null for checks. */
   readonly inboxId: number | null;
+  /** The test that it ends; absent for the monitor's own turns. */
+  readonly jobId?: number | undefined;
 }
 
 /** A line of the spool: the row, and what a replay needs beside it. ClickHouse skips the member that it has no column for. */
@@ -29,6 +32,7 @@ interface SpoolLine extends ResultRow {
     readonly inbox_id: number | null;
     /** As it was when the row was judged: it may have been changed since. */
     readonly max_retries: number;
+    readonly job_id?: number | undefined;
   };
 }
 
@@ -109,6 +113,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         certificate: outcome.certificate,
         inbox_id: taken.inboxId,
         max_retries: taken.monitor.maxRetries,
+        job_id: taken.jobId,
       },
     };
   }
@@ -135,6 +140,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         line: JSON.stringify(lineOf(taken, outcome, applied.row)),
         incidents,
         inboxId: taken.inboxId,
+        jobEnd: endOf(taken.jobId, outcome, applied.row),
         nextWithinMs: delayAfterS(state, outcome.verdict, taken.monitor.intervalS) * 1_000,
       };
     },
@@ -142,11 +148,32 @@ export function createLedger(options: LedgerOptions): Ledger {
       const row = parseLine(line);
       const monitor = monitors.get(row.monitor_id);
       if (monitor === undefined) return undefined;
-      const { incidents } = advance({ ...monitor, maxRetries: row.replay.max_retries }, row.location, outcomeOf(row));
-      return { monitorId: monitor.id, line, incidents, inboxId: row.replay.inbox_id };
+      const outcome = outcomeOf(row);
+      const { incidents } = advance({ ...monitor, maxRetries: row.replay.max_retries }, row.location, outcome);
+      const { inbox_id: inboxId, job_id: jobId } = row.replay;
+      return { monitorId: monitor.id, line, incidents, inboxId, jobEnd: endOf(jobId, outcome, row) };
     },
     monitorOf: (line) => parseLine(line).monitor_id,
   };
+}
+
+/** How a test ended: as its row says. */
+function endOf(
+  jobId: number | undefined,
+  outcome: CheckOutcome,
+  row: Pick<ResultRow, "status" | "latency_ms" | "connect_ms" | "error_message">,
+): JobEnd | undefined {
+  if (jobId === undefined) return undefined;
+  const { startedAtMs, durationMs } = outcome;
+  const end: TestEnd = {
+    reason: "ran",
+    status: row.status,
+    latencyMs: row.latency_ms,
+    connectMs: row.connect_ms,
+    message: row.error_message,
+    testedAtMs: startedAtMs,
+  };
+  return { jobId, end, atMs: startedAtMs + durationMs };
 }
 
 /** Lines are ours: the spool yields only what it wrote whole. */

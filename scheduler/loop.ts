@@ -13,13 +13,14 @@ import { type Clocks, createPlanClock, type PlanClock } from "./clock.ts";
 import { type Course, createCourse } from "./course.ts";
 import type { ProberSet } from "./dispatch.ts";
 import type { Gate } from "./entry.ts";
-import { createFollower } from "./follow.ts";
+import { createFollower, type FollowOptions } from "./follow.ts";
 import { createGateBook, type GateBook } from "./gates.ts";
 import { createInbox } from "./inbox.ts";
 import type { Ledger, Taken } from "./ledger.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { createPlan, HOST_LIMIT, type Plan } from "./plan.ts";
 import { createSink, type Sink } from "./sink.ts";
+import { createTestJobs, type TestJobs } from "./test-jobs.ts";
 import { silentEntries } from "./watchdog.ts";
 
 /** How often the wheel is turned, ms: the resolution of lateness. */
@@ -77,14 +78,19 @@ interface Shard {
   readonly plan: Plan;
   readonly sink: Sink;
   readonly course: Course;
+  readonly testJobs: TestJobs;
 }
 
 /** Resolves when the plan is made and the first turns are set. */
 export async function startLoop(options: LoopOptions): Promise<Loop> {
   const shard = assemble(options);
-  const { clock, course, plan, sink } = shard;
+  const { clock, course, plan, sink, testJobs } = shard;
   const watchdog = createWatchdog(shard);
-  const follower = createFollower({ ...options, plan, nowMs: clock.nowMs, apply: course.apply });
+  const apply: FollowOptions["apply"] = (change, isStart, lastCallAtMs) => {
+    course.apply(change, isStart, lastCallAtMs);
+    if (change.type === "respecified" || change.type === "removed") testJobs.refresh(change.entry.monitor.id);
+  };
+  const follower = createFollower({ ...options, plan, nowMs: clock.nowMs, apply });
   await follower.start();
   course.dispatch.flush();
   const stopTimers = startTimers(shard, () => follower.follow().then(course.dispatch.flush), watchdog.look);
@@ -131,6 +137,7 @@ function assemble(options: LoopOptions): Shard {
     log,
     live: ledger.live,
     onApplied: (appliedSeq) => options.pump.wake(appliedSeq),
+    onJobsEnded: () => options.notices.publish("jobs"),
     onHold: (isHeld) => course.dispatch.hold(isHeld),
   });
   const { onOutcome, onSuspicion } = options;
@@ -146,7 +153,16 @@ function assemble(options: LoopOptions): Shard {
     onOutcome,
     onSuspicion,
   });
-  return { options, clock, gates, plan, sink, course };
+  const testJobs = createTestJobs({
+    controlPlane,
+    errands: course.errands,
+    nowMs: clock.nowMs,
+    remember: ({ monitor, live }) => ledger.set(monitor, live),
+    record: course.record,
+    onTested: course.tested,
+    onEnded: () => options.notices.publish("jobs"),
+  });
+  return { options, clock, gates, plan, sink, course, testJobs };
 }
 
 /** @returns what stops them, and waits for what is under way */
@@ -172,22 +188,29 @@ function startTimers(shard: Shard, follow: () => Promise<void>, watch: () => voi
   const draining = oneAtATime(drainInbox, (error) =>
     log.error({ err: error }, "reading heartbeats failed and is tried again"),
   );
+  const testing = oneAtATime(
+    () => shard.testJobs.look().then(course.dispatch.flush),
+    (error) => log.error({ err: error }, "looking for tests failed and is tried again"),
+  );
   const unsubscribe = [
     notices.subscribe("monitors", following.request),
     notices.subscribe("heartbeats", draining.request),
+    notices.subscribe("jobs", testing.request),
   ];
   const timers = [
     setInterval(() => tick(shard), TICK_MS),
     setInterval(() => checkClock(shard), FOLLOW_MS),
     setInterval(following.request, FOLLOW_MS),
     setInterval(draining.request, FOLLOW_MS),
+    setInterval(testing.request, FOLLOW_MS),
     setInterval(watch, WATCHDOG_MS),
   ];
   draining.request();
+  testing.request();
   return async () => {
     for (const stop of unsubscribe.splice(0)) stop();
     for (const timer of timers) clearInterval(timer);
-    await Promise.all([following.stop(), draining.stop()]);
+    await Promise.all([following.stop(), draining.stop(), testing.stop()]);
   };
 }
 

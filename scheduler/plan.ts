@@ -4,7 +4,7 @@
 import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
 import { enabledLocations } from "../model/monitor.ts";
-import type { Entry, Gate } from "./entry.ts";
+import type { Entry, Errand, Gate } from "./entry.ts";
 import type { GateBook } from "./gates.ts";
 import { phaseOf } from "./spread.ts";
 
@@ -16,6 +16,9 @@ export interface PlanLimits {
   /** Places one workspace can hold, so that its hanging targets leave room for others. */
   readonly perWorkspace: number;
 }
+
+/** Id of entries that run besides the plan. */
+const NOT_IN_WHEEL = -1;
 
 /** What a change of one monitor means for the rest of the scheduler. */
 export interface EntryChange {
@@ -33,6 +36,11 @@ export interface Plan {
   /** Brings a monitor's entries in line with it. */
   set(monitor: Monitor, nowMs: number): readonly EntryChange[];
   remove(monitorId: number): readonly EntryChange[];
+  /**
+   * An entry besides the plan, which the wheel does not know.
+   * @param settings what the probe gets instead of the monitor's own
+   */
+  errand(monitor: Monitor, location: string, errand: Errand, settings?: CheckSpec["settings"]): Entry;
   /** By wheel id. */
   entry(id: number): Entry | undefined;
   entriesOf(monitorId: number): readonly Entry[];
@@ -79,6 +87,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
       checkId: 0,
       attempt: 0,
       lastSignAtMs: nowMs,
+      errand: null,
     };
     byId[entry.id] = entry;
     return { entry, type: "added", obsoleteSpecKey: null };
@@ -126,6 +135,26 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
       const entries = byMonitor.get(monitorId) ?? [];
       byMonitor.delete(monitorId);
       return entries.map(drop);
+    },
+    errand(monitor, location, errand, settings) {
+      const spec = specFor(monitor);
+      return {
+        id: NOT_IN_WHEEL,
+        location,
+        monitor,
+        spec: spec === null || settings === undefined ? spec : { ...spec, settings },
+        intervalMs: monitor.intervalS * 1_000,
+        phaseMs: 0,
+        gates: gatesFor(monitor),
+        held: [],
+        state: "idle",
+        nextTurnAtMs: Number.POSITIVE_INFINITY,
+        turnAtMs: 0,
+        checkId: 0,
+        attempt: 0,
+        lastSignAtMs: 0,
+        errand,
+      };
     },
     entry: (id) => byId[id],
     entriesOf: (monitorId) => byMonitor.get(monitorId) ?? [],

@@ -43,6 +43,7 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
     },
     log: SILENT,
     live: (monitorId) => liveOf({ monitorId, seq: 7 }),
+    onJobsEnded: () => {},
     onApplied: (appliedSeq) => steps.push(`applied ${appliedSeq}`),
     onHold: (isHeld) => steps.push(`hold ${isHeld}`),
   });

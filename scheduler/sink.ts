@@ -10,6 +10,7 @@ import type { Logger } from "pino";
 import type { LiveState } from "../model/status.ts";
 import type { Spool } from "../store/results/spool.ts";
 import type { IncidentChange, SinkBatch, SinkStore } from "../store/sql/control-plane.ts";
+import type { JobEnd } from "../store/sql/ports/jobs.ts";
 
 /** Results wait this long for company, ms; design 3.5 allows 1 s. */
 const BATCH_WAIT_MS = 250;
@@ -28,6 +29,8 @@ export interface SinkItem {
   readonly incidents: readonly IncidentChange[];
   /** The heartbeat call that it came from. */
   readonly inboxId: number | null;
+  /** The test that it ends. */
+  readonly jobEnd?: JobEnd | undefined;
 }
 
 /** What a batch changes in SQL. Live states are those after its last item, so nothing may be judged between its items and this. */
@@ -38,14 +41,16 @@ export function changesOf(
 ): Omit<SinkBatch, "shard" | "appliedSeq"> {
   const states = new Map<number, LiveState>();
   const incidents: IncidentChange[] = [];
+  const jobEnds: JobEnd[] = [];
   const drainedInboxIds = [...discardedInboxIds];
   for (const item of items) {
     const state = live(item.monitorId);
     if (state !== undefined) states.set(item.monitorId, state);
     if (item.incidents.length > 0) incidents.push(...item.incidents);
     if (item.inboxId !== null) drainedInboxIds.push(item.inboxId);
+    if (item.jobEnd !== undefined) jobEnds.push(item.jobEnd);
   }
-  return { live: [...states.values()], incidents, drainedInboxIds };
+  return { live: [...states.values()], incidents, drainedInboxIds, jobEnds };
 }
 
 export interface SinkOptions {
@@ -55,8 +60,10 @@ export interface SinkOptions {
   readonly log: Logger;
   /** The live state as of the latest judged outcome. */
   readonly live: (monitorId: number) => LiveState | undefined;
-  /** Rows are on disk and in SQL: jobs may be acknowledged, the segment may go to ClickHouse. */
+  /** Rows are on disk and in SQL: the segment may go to ClickHouse. */
   readonly onApplied: (appliedSeq: number) => void;
+  /** Tests have ended in SQL: whoever waits for them may look. */
+  readonly onJobsEnded: () => void;
   /** The backlog is full (true) or has room again (false). */
   readonly onHold: (isHeld: boolean) => void;
 }
@@ -104,6 +111,7 @@ export function createSink(options: SinkOptions): Sink {
     const appliedSeq = await persist("spool", () => spool.append(items.map((item) => item.line)));
     await persist("control plane", () => store.apply({ shard, appliedSeq, ...changes }));
     options.onApplied(appliedSeq);
+    if (changes.jobEnds !== undefined && changes.jobEnds.length > 0) options.onJobsEnded();
   }
 
   function updateHold(): void {

@@ -9,7 +9,7 @@ import type { Monitor, PauseReason } from "../../model/monitor.ts";
 import type { LiveState, MonitorStatus } from "../../model/status.ts";
 import type { ErrorCategory } from "../../model/verdict.ts";
 import type { Accounts, ProjectRecord } from "./ports/accounts.ts";
-import type { Jobs } from "./ports/jobs.ts";
+import type { JobEnd, Jobs } from "./ports/jobs.ts";
 import type { Keys } from "./ports/keys.ts";
 import type { Plans } from "./ports/plans.ts";
 
@@ -275,6 +275,8 @@ export type IncidentChange =
       readonly level: IncidentLevel;
       readonly message: string;
       readonly category: ErrorCategory | null;
+  /** Tests that these results end. */
+  readonly jobEnds?: readonly JobEnd[];
       readonly locations: readonly string[];
     }
   /** degraded became down; never the other way. */

@@ -1,6 +1,7 @@
 /** The sink's transaction: live states, incidents, drained calls, and up to where results are applied. At most once per sequence. */
 import type { IncidentLevel, SinkBatch, SinkStore } from "./control-plane.ts";
 import { bulkStatement, type Database, type Session, statement, type Value } from "./database.ts";
+import { endTests } from "./jobs.ts";
 import { liveValues, WRITE_LIVE } from "./monitor-rows.ts";
 import { applyIncidentChanges } from "./sink-incidents.ts";
 
@@ -50,6 +51,7 @@ export async function applyRows(session: Session, batch: SinkRows): Promise<void
   await applyIncidentChanges(session, batch.incidents);
   await session.bulk(WRITE_LIVE, batch.live);
   await session.bulk(
+  if (batch.jobEnds !== undefined && batch.jobEnds.length > 0) await endTests(session, batch.jobEnds);
     DRAIN,
     batch.drainedInboxIds.map((id) => [id]),
   );

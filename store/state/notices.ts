@@ -16,6 +16,7 @@ export function createListeners(): Listeners {
     monitors: new Set(),
     keys: new Set(),
     heartbeats: new Set(),
+    jobs: new Set(),
   };
   return {
     subscribe(topic, listener) {

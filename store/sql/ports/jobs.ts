@@ -41,8 +41,8 @@ export type OpenSyncJob = NewSyncJob & { readonly id: number };
 
 /** How a test ended. */
 export interface TestEnd {
-  /** ran: measured · paused: the monitor was paused before it could start · expired: a fault of ours, nothing was measured */
-  readonly reason: "ran" | "paused" | "expired";
+  /** ran: measured · paused, gone: the monitor was, before it could start · expired: a fault of ours; only `ran` says anything of the target */
+  readonly reason: "ran" | "paused" | "gone" | "expired";
   /** Of the result's row. */
   readonly status: RowStatus;
   readonly latencyMs: number | null;
