@@ -69,6 +69,55 @@ export function publicSuite(server: "uws" | "node"): void {
       expect((await get("/openapi.yaml")).text).toBe(yaml.text);
     });
 
+    it("show the document as a page whose every part comes from us", async () => {
+      const page = await get("/docs");
+      expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+      const policy = page.headers["content-security-policy"] ?? "";
+      expect(policy).toMatch(/^default-src 'none'; /);
+      for (const directive of policy.split("; ")) {
+        expect(directive).toMatch(/^[a-z-]+ ('none'|'self'|'self' data:)$/);
+      }
+      const addresses = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = ""]) => address);
+      expect(addresses).toEqual(
+        expect.arrayContaining(["docs/swagger-ui.css", "docs/swagger-ui-bundle.js", "docs/start.js"]),
+      );
+      for (const address of addresses.filter((one) => one !== "data:,")) {
+        expect(address).not.toMatch(/^[a-z]+:|^\//);
+        expect([address, (await get(`/${address}`)).status]).toEqual([address, 200]);
+      }
+      expect(page.text).not.toMatch(/<script>|<style|style=|onload=|https?:/);
+      const start = await get("/docs/start.js");
+      expect(start.text).toContain('url: "openapi.json"');
+      expect(start.text).toContain("validatorUrl: null");
+      const sheet = await get("/docs/swagger-ui.css");
+      expect(sheet.headers["content-type"]).toBe("text/css; charset=utf-8");
+      expect(sheet.text).not.toMatch(/@import|url\((?!["']?data:)/);
+      expect((await get("/docs/swagger-ui-bundle.js")).text).toContain("SwaggerUIBundle");
+      for (const path of ["/docs/", "/docs/index.html", "/docs/package.json", "/docs/..%2fpackage.json"]) {
+        expect([path, (await get(path)).status]).toEqual([path, 404]);
+      }
+    });
+
+    it.each(["/docs", "/docs/openapi.yaml", "/openapi.json", "/docs/swagger-ui.css"])(
+      "answer %s anew only when it changed, and HEAD without a body",
+      async (path) => {
+        const first = await get(path);
+        const tag = first.headers.etag ?? "";
+        expect(tag).toMatch(/^"[\w-]{22}"$/);
+        for (const known of [tag, `"other", W/${tag}`, "*"]) {
+          const again = await get(path, { "if-none-match": known });
+          expect([again.status, again.text, again.headers.etag]).toEqual([304, "", tag]);
+        }
+        expect((await get(path, { "if-none-match": '"other"' })).text).toBe(first.text);
+        const head = await world.send("HEAD", path, { key: null });
+        expect([head.status, head.text, head.headers["content-length"]]).toEqual([
+          200,
+          "",
+          String(Buffer.byteLength(first.text)),
+        ]);
+      },
+    );
+
     it("show metrics on loopback, or for the token", async () => {
       const metrics = await get("/metrics");
       expect([metrics.status, metrics.text]).toEqual([200, "sonde_up 1\n"]);
