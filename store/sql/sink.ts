@@ -49,9 +49,9 @@ export async function applyRows(session: Session, batch: SinkRows): Promise<void
   if (advanced.length === 0) return;
   // Incidents first: they hold monitors, and everyone else who needs both takes the monitor before its live row.
   await applyIncidentChanges(session, batch.incidents);
+  if (batch.jobEnds !== undefined && batch.jobEnds.length > 0) await endTests(session, batch.jobEnds);
   await session.bulk(WRITE_LIVE, batch.live);
   await session.bulk(
-  if (batch.jobEnds !== undefined && batch.jobEnds.length > 0) await endTests(session, batch.jobEnds);
     DRAIN,
     batch.drainedInboxIds.map((id) => [id]),
   );
