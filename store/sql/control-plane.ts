@@ -265,6 +265,8 @@ export interface SinkBatch {
   readonly live: readonly LiveState[];
   readonly incidents: readonly IncidentChange[];
   readonly drainedInboxIds: readonly number[];
+  /** Tests that these results end. */
+  readonly jobEnds?: readonly JobEnd[];
 }
 /** Named by monitor, because at most one incident of a monitor is open. Changes to deleted monitors are ignored. */
 export type IncidentChange =
@@ -275,8 +277,6 @@ export type IncidentChange =
       readonly level: IncidentLevel;
       readonly message: string;
       readonly category: ErrorCategory | null;
-  /** Tests that these results end. */
-  readonly jobEnds?: readonly JobEnd[];
       readonly locations: readonly string[];
     }
   /** degraded became down; never the other way. */
