@@ -2,7 +2,7 @@
  * Events: what webhooks are told (open-points 12). A closed list, and the payload's `data` of each type as the contract names its
  * members. No credentials, share links or heartbeat addresses: a monitor is told by id, name, kind, status and tags only.
  */
-import { formatId } from "./ids.ts";
+import { formatId, parseId } from "./ids.ts";
 import { type IncidentLevel, severityOf } from "./incident.ts";
 import { familyOf, type Kind } from "./kind.ts";
 import { isActive, type PauseReason } from "./monitor.ts";
@@ -154,8 +154,9 @@ export function incidentData(incident: EventIncident) {
   };
 }
 
-/** Those that checks cause. */
-export type IncidentEventType = "incident.opened" | "incident.level_changed" | "incident.recovered";
+/** Alerts: what checks make of an incident. */
+const ALERTS = ["incident.opened", "incident.level_changed", "incident.recovered"] as const;
+export type IncidentEventType = (typeof ALERTS)[number];
 
 export function incidentEvent(
   type: IncidentEventType,
@@ -170,6 +171,13 @@ export function incidentEvent(
     atMs,
     data: { monitor: monitorData(monitor, status), incident: incidentData(incident) },
   };
+}
+
+/** The incident that an alert is about, whose events say whether the alert arrived (open-points 5.3); null for all other events. */
+export function incidentOfData(type: EventType, data: Readonly<Record<string, unknown>>): number | null {
+  if (!(ALERTS as readonly string[]).includes(type)) return null;
+  const incident = data.incident as ReturnType<typeof incidentData> | undefined;
+  return incident === undefined ? null : (parseId("incident", incident.id) ?? null);
 }
 
 export function acknowledgedEvent(

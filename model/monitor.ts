@@ -35,9 +35,21 @@ export interface Monitor {
   readonly domainExpirationDays: number | null;
   /** Heartbeats only, seconds. */
   readonly graceS: number | null;
+  /** The latest stretch of maintenance; null when there was none. */
+  readonly maintenance: MaintenanceSpan | null;
   readonly subscriptionId: number | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+/** In it checks say nothing about the monitor (open-points 6.1). Unix ms, the end not included. */
+export interface MaintenanceSpan {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export function isInMaintenance({ maintenance }: Pick<Monitor, "maintenance">, atMs: number): boolean {
+  return maintenance !== null && atMs >= maintenance.fromMs && atMs < maintenance.untilMs;
 }
 
 export function isActive(monitor: Pick<Monitor, "pauseReasons">): boolean {

@@ -26,6 +26,7 @@ export function monitorOf(over: Partial<Monitor> = {}): Monitor {
     sslExpirationDays: null,
     domainExpirationDays: null,
     graceS: null,
+    maintenance: null,
     subscriptionId: null,
     createdAtMs: 0,
     updatedAtMs: 0,

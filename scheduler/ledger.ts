@@ -2,10 +2,11 @@
  * Ledger: what every monitor remembers between two checks, held in memory by the shard's owner. Judging moves it forward and says what
  * must be written; nothing is read from a store on the way of a check.
  */
+import { alertsOf, type MonitorAlert, rememberTold, type ToldExpiry } from "../model/alert.ts";
 import { createResultIds } from "../model/ids.ts";
 import { incidentStep, type OpenIncident } from "../model/incident.ts";
 import { applyCheck, newLiveState } from "../model/live.ts";
-import { ANY_LOCATION, type Monitor } from "../model/monitor.ts";
+import { ANY_LOCATION, isInMaintenance, type Monitor } from "../model/monitor.ts";
 import type { CheckOutcome, ResultRow } from "../model/result.ts";
 import { delayAfterS } from "../model/schedule.ts";
 import type { CertificateState, LiveState } from "../model/status.ts";
@@ -32,6 +33,7 @@ interface SpoolLine extends ResultRow {
     readonly inbox_id: number | null;
     /** As it was when the row was judged: it may have been changed since. */
     readonly max_retries: number;
+    readonly domain_expires_at?: number | undefined;
     readonly job_id?: number | undefined;
   };
 }
@@ -62,29 +64,49 @@ export interface LedgerOptions {
   /** Names this process in the rows. */
   readonly checker: string;
   readonly openIncidents: ReadonlyMap<number, IncidentLevel>;
+  /** What each monitor was alerted of already; absent: nothing. */
+  readonly toldExpiries?: ReadonlyMap<number, readonly ToldExpiry[]>;
 }
+
+const NOTHING_TOLD: readonly ToldExpiry[] = [];
+const NO_ALERTS: readonly MonitorAlert[] = [];
 
 export function createLedger(options: LedgerOptions): Ledger {
   const monitors = new Map<number, Monitor>();
   const lives = new Map<number, LiveState>();
   const open = new Map<number, OpenIncident>();
   for (const [monitorId, level] of options.openIncidents) open.set(monitorId, { level, failure: null });
+  const told = new Map(options.toldExpiries ?? []);
   const nextId = createResultIds(options.shard);
 
   /** Moves the monitor's memory forward by one outcome. */
-  function advance(monitor: Monitor, location: string, outcome: CheckOutcome) {
+  function advance(monitor: Monitor, location: string, outcome: CheckOutcome, inMaintenance: boolean) {
     const before = lives.get(monitor.id) ?? newLiveState(monitor.id);
-    const applied = applyCheck(before, monitor, location, outcome, false);
+    const applied = applyCheck(before, monitor, location, outcome, inMaintenance);
     lives.set(monitor.id, applied.live);
     const step = incidentStep(open.get(monitor.id) ?? null, monitor, before, applied.live, {
       location,
       outcome,
       errorCategory: applied.row.error_category,
-      inMaintenance: false,
+      inMaintenance,
     });
     if (step.open === null) open.delete(monitor.id);
     else open.set(monitor.id, step.open);
-    return { applied, incidents: step.changes };
+    const alerts = inMaintenance ? NO_ALERTS : alert(monitor, before, applied.live, outcome);
+    return { applied, incidents: step.changes, alerts };
+  }
+
+  function alert(
+    monitor: Monitor,
+    before: LiveState,
+    after: LiveState,
+    outcome: CheckOutcome,
+  ): readonly MonitorAlert[] {
+    const alerts = alertsOf(monitor, before, after, outcome, told.get(monitor.id) ?? NOTHING_TOLD);
+    for (const one of alerts) {
+      if (one.type === "expiring") told.set(monitor.id, rememberTold(told.get(monitor.id) ?? NOTHING_TOLD, one));
+    }
+    return alerts;
   }
 
   function lineOf(
@@ -113,6 +135,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         certificate: outcome.certificate,
         inbox_id: taken.inboxId,
         max_retries: taken.monitor.maxRetries,
+        domain_expires_at: outcome.domainExpiresAtMs ?? undefined,
         job_id: taken.jobId,
       },
     };
@@ -127,18 +150,21 @@ export function createLedger(options: LedgerOptions): Ledger {
       monitors.delete(monitorId);
       lives.delete(monitorId);
       open.delete(monitorId);
+      told.delete(monitorId);
     },
     monitor: (monitorId) => monitors.get(monitorId),
     live: (monitorId) => lives.get(monitorId),
     wasChecked: (monitorId) => (lives.get(monitorId)?.lastCheckedAtMs ?? null) !== null,
     wasHealthy: (monitorId, location) => lives.get(monitorId)?.locations[location]?.confirmed === "up",
     judge(taken, outcome) {
-      const { applied, incidents } = advance(taken.monitor, taken.location, outcome);
+      const inMaintenance = isInMaintenance(taken.monitor, outcome.startedAtMs);
+      const { applied, incidents, alerts } = advance(taken.monitor, taken.location, outcome, inMaintenance);
       const state = applied.live.locations[taken.location] ?? { status: "unknown" as const };
       return {
         monitorId: taken.monitor.id,
         line: JSON.stringify(lineOf(taken, outcome, applied.row)),
         incidents,
+        alerts,
         inboxId: taken.inboxId,
         jobEnd: endOf(taken.jobId, outcome, applied.row),
         nextWithinMs: delayAfterS(state, outcome.verdict, taken.monitor.intervalS) * 1_000,
@@ -149,9 +175,12 @@ export function createLedger(options: LedgerOptions): Ledger {
       const monitor = monitors.get(row.monitor_id);
       if (monitor === undefined) return undefined;
       const outcome = outcomeOf(row);
-      const { incidents } = advance({ ...monitor, maxRetries: row.replay.max_retries }, row.location, outcome);
+      // Only maintenance makes a row unknown.
+      const inMaintenance = row.status === "unknown";
+      const asItWas = { ...monitor, maxRetries: row.replay.max_retries };
+      const { incidents, alerts } = advance(asItWas, row.location, outcome, inMaintenance);
       const { inbox_id: inboxId, job_id: jobId } = row.replay;
-      return { monitorId: monitor.id, line, incidents, inboxId, jobEnd: endOf(jobId, outcome, row) };
+      return { monitorId: monitor.id, line, incidents, alerts, inboxId, jobEnd: endOf(jobId, outcome, row) };
     },
     monitorOf: (line) => parseLine(line).monitor_id,
   };
@@ -195,7 +224,7 @@ function outcomeOf(row: SpoolLine): CheckOutcome {
     phases: {},
     explanation: null,
     certificate: row.replay.certificate,
-    domainExpiresAtMs: null,
+    domainExpiresAtMs: row.replay.domain_expires_at ?? null,
   };
 }
 

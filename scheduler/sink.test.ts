@@ -32,6 +32,7 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
     store: {
       appliedSeq: async () => 0,
       openIncidents: async () => new Map(),
+      toldExpiries: async () => new Map(),
       async apply(batch) {
         if (left.sql > 0) {
           left = { ...left, sql: left.sql - 1 };

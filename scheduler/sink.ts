@@ -7,6 +7,7 @@
  * A step that fails is tried again with the same batch; meanwhile outcomes wait here, up to a bound, and dispatch is held.
  */
 import type { Logger } from "pino";
+import type { MonitorAlert } from "../model/alert.ts";
 import type { LiveState } from "../model/status.ts";
 import type { Spool } from "../store/results/spool.ts";
 import type { IncidentChange, SinkBatch, SinkStore } from "../store/sql/control-plane.ts";
@@ -27,6 +28,8 @@ export interface SinkItem {
   /** Line of the spool. */
   readonly line: string;
   readonly incidents: readonly IncidentChange[];
+  /** Absent: none. */
+  readonly alerts?: readonly MonitorAlert[];
   /** The heartbeat call that it came from. */
   readonly inboxId: number | null;
   /** The test that it ends. */
@@ -41,16 +44,18 @@ export function changesOf(
 ): Omit<SinkBatch, "shard" | "appliedSeq"> {
   const states = new Map<number, LiveState>();
   const incidents: IncidentChange[] = [];
+  const alerts: MonitorAlert[] = [];
   const jobEnds: JobEnd[] = [];
   const drainedInboxIds = [...discardedInboxIds];
   for (const item of items) {
     const state = live(item.monitorId);
     if (state !== undefined) states.set(item.monitorId, state);
     if (item.incidents.length > 0) incidents.push(...item.incidents);
+    if (item.alerts !== undefined && item.alerts.length > 0) alerts.push(...item.alerts);
     if (item.inboxId !== null) drainedInboxIds.push(item.inboxId);
     if (item.jobEnd !== undefined) jobEnds.push(item.jobEnd);
   }
-  return { live: [...states.values()], incidents, drainedInboxIds, jobEnds };
+  return { live: [...states.values()], incidents, alerts, drainedInboxIds, jobEnds };
 }
 
 export interface SinkOptions {

@@ -157,7 +157,8 @@ async function closeStores({ controlPlane, results, notices, spool }: Stores): P
 /** Every active monitor's memory, moved forward by what was on disk but not yet applied. */
 async function rememberAll(given: SchedulerData, { controlPlane, spool }: Stores, log: Logger): Promise<Ledger> {
   const openIncidents = await controlPlane.sink.openIncidents();
-  const ledger = createLedger({ shard: given.shard, checker: given.checker, openIncidents });
+  const toldExpiries = await controlPlane.sink.toldExpiries();
+  const ledger = createLedger({ shard: given.shard, checker: given.checker, openIncidents, toldExpiries });
   for (const { monitor, live } of (await controlPlane.monitors.changedSince(-1)).changed) ledger.set(monitor, live);
   const rows = await replay(given.shard, spool, controlPlane, ledger);
   if (rows > 0) log.info({ rows }, "results that were on disk when the last run ended are applied");

@@ -4,6 +4,7 @@
  * Ids are positive integers given by the store. Times are Unix ms. All methods reject with StoreError when the store is away.
  */
 
+import type { MonitorAlert, ToldExpiry } from "../../model/alert.ts";
 import type { Family } from "../../model/kind.ts";
 import type { Monitor, PauseReason } from "../../model/monitor.ts";
 import type { LiveState, MonitorStatus } from "../../model/status.ts";
@@ -11,7 +12,10 @@ import type { ErrorCategory } from "../../model/verdict.ts";
 import type { Accounts, ProjectRecord } from "./ports/accounts.ts";
 import type { JobEnd, Jobs } from "./ports/jobs.ts";
 import type { Keys } from "./ports/keys.ts";
+import type { Leases } from "./ports/leases.ts";
+import type { Maintenance } from "./ports/maintenance.ts";
 import type { Plans } from "./ports/plans.ts";
+import type { Outgoing, Webhooks } from "./ports/webhooks.ts";
 
 export type { Accounts, ProjectRecord, UserRecord, WorkspaceRecord } from "./ports/accounts.ts";
 export type { KeyAccess, KeyKind, KeyRecord, Keys } from "./ports/keys.ts";
@@ -26,6 +30,10 @@ export interface ControlPlane {
   readonly history: History;
   readonly heartbeats: Heartbeats;
   readonly jobs: Jobs;
+  readonly maintenance: Maintenance;
+  readonly webhooks: Webhooks;
+  readonly outgoing: Outgoing;
+  readonly leases: Leases;
   readonly sink: SinkStore;
   readonly meta: Meta;
   /** Raised by every change that a cache or the plan must hear of. */
@@ -48,7 +56,7 @@ export interface MonitorWithLive {
 }
 
 /** What a new monitor is made of; the store adds ids and times. */
-export type NewMonitor = Omit<Monitor, "id" | "createdAtMs" | "updatedAtMs"> & {
+export type NewMonitor = Omit<Monitor, "id" | "createdAtMs" | "updatedAtMs" | "maintenance"> & {
   readonly nowMs: number;
   /** Heartbeats only: the sealed token and the hash it is looked up by. */
   readonly heartbeatToken: { readonly sealed: string; readonly hash: string } | null;
@@ -264,6 +272,8 @@ export interface SinkBatch {
   /** Whole live states; of monitors that were deleted meanwhile they are ignored. */
   readonly live: readonly LiveState[];
   readonly incidents: readonly IncidentChange[];
+  /** Absent: none. */
+  readonly alerts?: readonly MonitorAlert[];
   readonly drainedInboxIds: readonly number[];
   /** Tests that these results end. */
   readonly jobEnds?: readonly JobEnd[];
@@ -314,6 +324,8 @@ export interface SinkStore {
   appliedSeq(shard: number): Promise<number>;
   /** Level of the open incident of each monitor that has one. */
   openIncidents(): Promise<ReadonlyMap<number, IncidentLevel>>;
+  /** What each monitor was alerted of already. */
+  toldExpiries(): Promise<ReadonlyMap<number, readonly ToldExpiry[]>>;
 }
 
 export type { LiveState };

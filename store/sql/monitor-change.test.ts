@@ -23,6 +23,7 @@ const MONITOR: Monitor = {
   sslExpirationDays: 14,
   domainExpirationDays: null,
   graceS: null,
+  maintenance: null,
   subscriptionId: null,
   createdAtMs: 1,
   updatedAtMs: 1,

@@ -31,6 +31,8 @@ export const MONITOR_COLUMNS = [
   "m.ssl_expiration_days",
   "m.domain_expiration_days",
   "m.grace_s",
+  "m.maintenance_from_ms",
+  "m.maintenance_until_ms",
   "m.subscription_id",
   "m.created_at_ms",
   "m.updated_at_ms",
@@ -82,13 +84,18 @@ function toMonitor(row: MonitorRow): Monitor {
     sslExpirationDays: row.ssl_expiration_days,
     domainExpirationDays: row.domain_expiration_days,
     graceS: row.grace_s,
+    maintenance: spanOf(row.maintenance_from_ms, row.maintenance_until_ms),
     subscriptionId: row.subscription_id,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
   };
 }
 
-/** The columns of a monitor's row that follow from the monitor; id, generation and tombstone are the store's. */
+function spanOf(fromMs: number | null, untilMs: number | null): Monitor["maintenance"] {
+  return fromMs === null || untilMs === null ? null : { fromMs, untilMs };
+}
+
+/** The columns of a monitor's row that follow from the monitor; id, generation, tombstone and maintenance are the store's. */
 export function fromMonitor(monitor: Omit<Monitor, "id">) {
   return {
     project_id: monitor.projectId,

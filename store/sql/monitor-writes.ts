@@ -48,6 +48,7 @@ async function create(session: Session, input: NewMonitor, actor: Actor) {
     ...given,
     name: storable(given.name),
     host: storableOrNull(given.host),
+    maintenance: null,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
@@ -139,6 +140,8 @@ async function remove(session: Session, projectId: number, id: number, nowMs: nu
   // Their events go with them (on delete cascade).
   await kysely.deleteFrom("incidents").where("monitor_id", "=", id).execute();
   await kysely.deleteFrom("history").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("maintenance_windows").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("expiry_alerts").where("monitor_id", "=", id).execute();
   await kysely.deleteFrom("jobs").where("monitor_id", "=", id).execute();
   const generation = await raiseGeneration(session);
   await kysely

@@ -19,7 +19,13 @@ export function monitorTests(given: () => Ground): void {
       const ground = given();
       const { nowMs, heartbeatToken, ...input } = newMonitor(ground);
       const monitor = await ground.plane.monitors.create({ ...input, nowMs, heartbeatToken }, ADA);
-      expect(monitor).toEqual({ ...input, id: monitor.id, createdAtMs: NOW_MS, updatedAtMs: NOW_MS });
+      expect(monitor).toEqual({
+        ...input,
+        id: monitor.id,
+        maintenance: null,
+        createdAtMs: NOW_MS,
+        updatedAtMs: NOW_MS,
+      });
       const found = await ground.plane.monitors.find(ground.projectId, monitor.id);
       expect(found?.monitor).toEqual(monitor);
       expect(found?.live).toMatchObject({

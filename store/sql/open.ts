@@ -7,11 +7,15 @@ import { createHistory } from "./history.ts";
 import { createIncidents } from "./incidents.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
+import { createLeases } from "./leases.ts";
+import { createMaintenance } from "./maintenance.ts";
 import { createMeta } from "./meta.ts";
 import { createMonitors } from "./monitors.ts";
+import { createOutgoing } from "./outgoing.ts";
 import { createPlans } from "./plans.ts";
 import { createSinkStore } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 /** Where it is: the path of an SQLite file in an existing folder, or `postgres://…`. Plain data: it crosses threads. */
 export type SqlPlace = { readonly file: string } | { readonly url: string };
@@ -41,6 +45,10 @@ export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOp
     heartbeats: createHeartbeats(database),
     jobs: createJobs(database),
     sink: createSinkStore(database),
+    maintenance: createMaintenance(database),
+    webhooks: createWebhooks(database),
+    outgoing: createOutgoing(database),
+    leases: createLeases(database),
     meta: createMeta(database),
     generation: () => readGeneration(database.read),
     ping: () => database.ping(),

@@ -19,6 +19,15 @@ CREATE INDEX api_keys_by_user ON public.api_keys USING btree (user_id);
 CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (organization_id);
 CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id);
 
+create table expiry_alerts (
+  monitor_id bigint not null,
+  subject text not null,
+  expires_at_ms bigint not null,
+  threshold_days integer not null,
+  constraint expiry_alerts_pkey PRIMARY KEY (monitor_id, subject, expires_at_ms)
+);
+CREATE UNIQUE INDEX expiry_alerts_pkey ON public.expiry_alerts USING btree (monitor_id, subject, expires_at_ms);
+
 create table generation (
   id integer not null,
   value bigint not null,
@@ -100,6 +109,27 @@ CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (monitor_
 CREATE INDEX incidents_open ON public.incidents USING btree (project_id) WHERE (ended_at_ms IS NULL);
 CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id);
 
+create table jobs (
+  id bigint not null identity,
+  kind text not null,
+  project_id bigint not null,
+  monitor_id bigint,
+  subscription_id bigint,
+  incident_id bigint,
+  test_id text,
+  location text,
+  created_at_ms bigint not null,
+  expires_at_ms bigint,
+  ended_at_ms bigint,
+  result text,
+  constraint jobs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX jobs_by_monitor ON public.jobs USING btree (monitor_id);
+CREATE INDEX jobs_ended ON public.jobs USING btree (ended_at_ms) WHERE (ended_at_ms IS NOT NULL);
+CREATE UNIQUE INDEX jobs_one_sync ON public.jobs USING btree (subscription_id) WHERE ((subscription_id IS NOT NULL) AND (ended_at_ms IS NULL));
+CREATE INDEX jobs_open ON public.jobs USING btree (kind, id) WHERE (ended_at_ms IS NULL);
+CREATE UNIQUE INDEX jobs_pkey ON public.jobs USING btree (id);
+
 create table kysely_migration (
   name character varying(255) not null,
   timestamp character varying(255) not null,
@@ -113,6 +143,15 @@ create table kysely_migration_lock (
   constraint kysely_migration_lock_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX kysely_migration_lock_pkey ON public.kysely_migration_lock USING btree (id);
+
+create table leases (
+  name text not null,
+  holder text,
+  epoch bigint not null,
+  beat bigint not null,
+  constraint leases_pkey PRIMARY KEY (name)
+);
+CREATE UNIQUE INDEX leases_pkey ON public.leases USING btree (name);
 
 create table live (
   monitor_id bigint not null,
@@ -131,6 +170,17 @@ create table live (
   constraint live_pkey PRIMARY KEY (monitor_id)
 );
 CREATE UNIQUE INDEX live_pkey ON public.live USING btree (monitor_id);
+
+create table maintenance_windows (
+  id bigint not null identity,
+  monitor_id bigint not null,
+  starts_at_ms bigint not null,
+  ends_at_ms bigint not null,
+  constraint maintenance_windows_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id),
+  constraint maintenance_windows_pkey PRIMARY KEY (id)
+);
+CREATE INDEX maintenance_windows_by_monitor ON public.maintenance_windows USING btree (monitor_id, ends_at_ms);
+CREATE UNIQUE INDEX maintenance_windows_pkey ON public.maintenance_windows USING btree (id);
 
 create table memberships (
   organization_id bigint not null,
@@ -180,6 +230,8 @@ create table monitors (
   updated_at_ms bigint not null,
   deleted_at_ms bigint,
   generation bigint not null,
+  maintenance_from_ms bigint,
+  maintenance_until_ms bigint,
   constraint monitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
   constraint monitors_pkey PRIMARY KEY (id),
   constraint monitors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
@@ -189,6 +241,25 @@ CREATE INDEX monitors_by_host ON public.monitors USING btree (project_id, host) 
 CREATE INDEX monitors_by_name ON public.monitors USING btree (project_id, deleted_at_ms, name_key, id, family, kind, active);
 CREATE INDEX monitors_deleted ON public.monitors USING btree (project_id, deleted_at_ms) WHERE (deleted_at_ms IS NOT NULL);
 CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id);
+
+create table on_demand (
+  organization_id bigint not null,
+  month text not null,
+  used bigint not null,
+  constraint on_demand_pkey PRIMARY KEY (organization_id, month)
+);
+CREATE UNIQUE INDEX on_demand_pkey ON public.on_demand USING btree (organization_id, month);
+
+create table outbox (
+  id bigint not null identity,
+  type text not null,
+  project_id bigint not null,
+  webhook_id bigint,
+  at_ms bigint not null,
+  data text not null,
+  constraint outbox_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX outbox_pkey ON public.outbox USING btree (id);
 
 create table projects (
   id bigint not null identity,
@@ -221,6 +292,60 @@ create table users (
 );
 CREATE UNIQUE INDEX users_email_key_key ON public.users USING btree (email_key);
 CREATE UNIQUE INDEX users_pkey ON public.users USING btree (id);
+
+create table webhook_attempts (
+  id bigint not null identity,
+  delivery_id bigint not null,
+  at_ms bigint not null,
+  status_code integer,
+  error text,
+  duration_ms double precision not null,
+  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
+  constraint webhook_attempts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX webhook_attempts_by_delivery ON public.webhook_attempts USING btree (delivery_id);
+CREATE UNIQUE INDEX webhook_attempts_pkey ON public.webhook_attempts USING btree (id);
+
+create table webhook_deliveries (
+  id bigint not null identity,
+  webhook_id bigint not null,
+  event_id text not null,
+  type text not null,
+  body text not null,
+  incident_id bigint,
+  state text not null,
+  attempts integer not null,
+  next_attempt_at_ms bigint,
+  created_at_ms bigint not null,
+  ended_at_ms bigint,
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at_ms, id) WHERE (next_attempt_at_ms IS NOT NULL);
+CREATE INDEX webhook_deliveries_in_order ON public.webhook_deliveries USING btree (webhook_id, id);
+CREATE UNIQUE INDEX webhook_deliveries_pkey ON public.webhook_deliveries USING btree (id);
+
+create table webhooks (
+  id bigint not null identity,
+  project_id bigint not null,
+  url text not null,
+  secret_sealed text not null,
+  old_secret_sealed text,
+  old_secret_until_ms bigint,
+  events text,
+  active integer not null,
+  off_reason text,
+  off_at_ms bigint,
+  failing_since_ms bigint,
+  last_success_at_ms bigint,
+  next_due_at_ms bigint,
+  created_at_ms bigint not null,
+  constraint webhooks_pkey PRIMARY KEY (id),
+  constraint webhooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX webhooks_by_project ON public.webhooks USING btree (project_id);
+CREATE INDEX webhooks_due ON public.webhooks USING btree (next_due_at_ms) WHERE (next_due_at_ms IS NOT NULL);
+CREATE UNIQUE INDEX webhooks_pkey ON public.webhooks USING btree (id);
 
 create table workspaces (
   id bigint not null identity,

@@ -15,6 +15,13 @@ CREATE INDEX "api_keys_by_user" on "api_keys" ("user_id");
 
 CREATE INDEX "api_keys_by_workspace" on "api_keys" ("organization_id");
 
+CREATE TABLE "expiry_alerts" ("monitor_id" bigint not null,
+  "subject" text not null,
+  "expires_at_ms" bigint not null,
+  "threshold_days" integer not null, constraint "expiry_alerts_pkey" primary key ("monitor_id",
+  "subject",
+  "expires_at_ms"));
+
 CREATE TABLE "generation" ("id" integer primary key,
   "value" bigint not null);
 
@@ -100,6 +107,11 @@ CREATE TABLE "kysely_migration" ("name" varchar(255) not null primary key,
 CREATE TABLE "kysely_migration_lock" ("id" varchar(255) not null primary key,
   "is_locked" integer default 0 not null);
 
+CREATE TABLE "leases" ("name" text primary key,
+  "holder" text,
+  "epoch" bigint not null,
+  "beat" bigint not null);
+
 CREATE TABLE "live" ("monitor_id" integer primary key,
   "status" text not null,
   "last_checked_at_ms" bigint,
@@ -113,6 +125,13 @@ CREATE TABLE "live" ("monitor_id" integer primary key,
   "certificate_expires_at_ms" bigint,
   "location_states" text not null,
   "error_message" text);
+
+CREATE TABLE "maintenance_windows" ("id" integer primary key autoincrement,
+  "monitor_id" bigint not null references "monitors" ("id"),
+  "starts_at_ms" bigint not null,
+  "ends_at_ms" bigint not null);
+
+CREATE INDEX "maintenance_windows_by_monitor" on "maintenance_windows" ("monitor_id", "ends_at_ms");
 
 CREATE TABLE "memberships" ("organization_id" bigint not null references "workspaces" ("id"),
   "user_id" bigint not null references "users" ("id"),
@@ -152,7 +171,9 @@ CREATE TABLE "monitors" ("id" integer primary key autoincrement,
   "created_at_ms" bigint not null,
   "updated_at_ms" bigint not null,
   "deleted_at_ms" bigint,
-  "generation" bigint not null);
+  "generation" bigint not null,
+  "maintenance_from_ms" bigint,
+  "maintenance_until_ms" bigint);
 
 CREATE INDEX "monitors_by_generation" on "monitors" ("generation");
 
@@ -191,6 +212,50 @@ CREATE TABLE "users" ("id" integer primary key autoincrement,
   "name" text,
   "active" integer not null,
   "created_at_ms" bigint not null);
+
+CREATE TABLE "webhook_attempts" ("id" integer primary key autoincrement,
+  "delivery_id" bigint not null references "webhook_deliveries" ("id") on delete cascade,
+  "at_ms" bigint not null,
+  "status_code" integer,
+  "error" text,
+  "duration_ms" double precision not null);
+
+CREATE INDEX "webhook_attempts_by_delivery" on "webhook_attempts" ("delivery_id");
+
+CREATE TABLE "webhook_deliveries" ("id" integer primary key autoincrement,
+  "webhook_id" bigint not null references "webhooks" ("id") on delete cascade,
+  "event_id" text not null,
+  "type" text not null,
+  "body" text not null,
+  "incident_id" bigint,
+  "state" text not null,
+  "attempts" integer not null,
+  "next_attempt_at_ms" bigint,
+  "created_at_ms" bigint not null,
+  "ended_at_ms" bigint);
+
+CREATE INDEX "webhook_deliveries_due" on "webhook_deliveries" ("webhook_id", "next_attempt_at_ms", "id") where "next_attempt_at_ms" is not null;
+
+CREATE INDEX "webhook_deliveries_in_order" on "webhook_deliveries" ("webhook_id", "id");
+
+CREATE TABLE "webhooks" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "url" text not null,
+  "secret_sealed" text not null,
+  "old_secret_sealed" text,
+  "old_secret_until_ms" bigint,
+  "events" text,
+  "active" integer not null,
+  "off_reason" text,
+  "off_at_ms" bigint,
+  "failing_since_ms" bigint,
+  "last_success_at_ms" bigint,
+  "next_due_at_ms" bigint,
+  "created_at_ms" bigint not null);
+
+CREATE INDEX "webhooks_by_project" on "webhooks" ("project_id");
+
+CREATE INDEX "webhooks_due" on "webhooks" ("next_due_at_ms") where "next_due_at_ms" is not null;
 
 CREATE TABLE "workspaces" ("id" integer primary key autoincrement,
   "name" text not null,

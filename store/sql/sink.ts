@@ -3,6 +3,7 @@ import type { IncidentLevel, SinkBatch, SinkStore } from "./control-plane.ts";
 import { bulkStatement, type Database, type Session, statement, type Value } from "./database.ts";
 import { endTests } from "./jobs.ts";
 import { liveValues, WRITE_LIVE } from "./monitor-rows.ts";
+import { applyAlerts, toldExpiries } from "./sink-alerts.ts";
 import { applyIncidentChanges } from "./sink-incidents.ts";
 
 const APPLIED = statement("applied_seq", "select applied_seq from sink_shards where shard = ?");
@@ -30,6 +31,7 @@ export function createSinkStore({ read, write }: Database): SinkStore {
       const rows = await read.query<{ monitor_id: number; level: IncidentLevel }>(OPEN_INCIDENTS);
       return new Map(rows.map((row) => [row.monitor_id, row.level]));
     },
+    toldExpiries: () => toldExpiries(read),
   };
 }
 
@@ -49,6 +51,7 @@ export async function applyRows(session: Session, batch: SinkRows): Promise<void
   if (advanced.length === 0) return;
   // Incidents first: they hold monitors, and everyone else who needs both takes the monitor before its live row.
   await applyIncidentChanges(session, batch.incidents);
+  if (batch.alerts !== undefined && batch.alerts.length > 0) await applyAlerts(session, batch.alerts);
   if (batch.jobEnds !== undefined && batch.jobEnds.length > 0) await endTests(session, batch.jobEnds);
   await session.bulk(WRITE_LIVE, batch.live);
   await session.bulk(

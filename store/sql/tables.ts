@@ -23,6 +23,12 @@ export interface Tables {
   readonly history: HistoryTable;
   readonly sink_shards: SinkShardTable;
   readonly outbox: OutboxTable;
+  readonly webhooks: WebhookTable;
+  readonly webhook_deliveries: DeliveryTable;
+  readonly webhook_attempts: AttemptTable;
+  readonly leases: LeaseTable;
+  readonly maintenance_windows: MaintenanceTable;
+  readonly expiry_alerts: ExpiryAlertTable;
   readonly jobs: JobTable;
   readonly on_demand: OnDemandTable;
 }
@@ -109,6 +115,9 @@ export interface MonitorTable {
   ssl_expiration_days: number | null;
   domain_expiration_days: number | null;
   grace_s: number | null;
+  /** What the maintenance windows come to that have not ended. */
+  maintenance_from_ms: number | null;
+  maintenance_until_ms: number | null;
   subscription_id: number | null;
   created_at_ms: number;
   updated_at_ms: number;
@@ -225,4 +234,73 @@ interface OnDemandTable {
   organization_id: number;
   month: string;
   used: number;
+}
+
+export interface WebhookTable {
+  id: Generated<number>;
+  project_id: number;
+  url: string;
+  secret_sealed: string;
+  /** Signs as well until then. */
+  old_secret_sealed: string | null;
+  old_secret_until_ms: number | null;
+  /** null: every type. */
+  events: string | null;
+  active: Flag;
+  off_reason: string | null;
+  off_at_ms: number | null;
+  /** The first failure since the last success. */
+  failing_since_ms: number | null;
+  last_success_at_ms: number | null;
+  /** The earliest next attempt of its deliveries; null when none waits. */
+  next_due_at_ms: number | null;
+  created_at_ms: number;
+}
+
+export interface DeliveryTable {
+  id: Generated<number>;
+  webhook_id: number;
+  /** The same for every webhook and every attempt of one event. */
+  event_id: string;
+  type: string;
+  body: string;
+  /** The incident that it tells of: its events say whether the alert arrived. */
+  incident_id: number | null;
+  state: string;
+  attempts: number;
+  /** null: it has ended. */
+  next_attempt_at_ms: number | null;
+  created_at_ms: number;
+  ended_at_ms: number | null;
+}
+
+export interface AttemptTable {
+  id: Generated<number>;
+  delivery_id: number;
+  at_ms: number;
+  status_code: number | null;
+  error: string | null;
+  duration_ms: number;
+}
+
+interface LeaseTable {
+  name: string;
+  holder: string | null;
+  epoch: number;
+  beat: number;
+}
+
+interface MaintenanceTable {
+  id: Generated<number>;
+  monitor_id: number;
+  starts_at_ms: number;
+  ends_at_ms: number;
+}
+
+/** The most urgent threshold that was told of a certificate or a registration; another expiry date is another one. */
+interface ExpiryAlertTable {
+  monitor_id: number;
+  subject: string;
+  expires_at_ms: number;
+  threshold_days: number;
 }

@@ -1,0 +1,97 @@
+/**
+ * Alerts that are no incidents (open-points 6.4): a monitor becomes partial and is told to say so; its certificate or its domain's
+ * registration runs out. The latter is told once for each certificate or registration and threshold: what was told is remembered.
+ */
+import type { ExpirySubject } from "./event.ts";
+import { enabledLocations, type Monitor } from "./monitor.ts";
+import type { CheckOutcome } from "./result.ts";
+import type { LiveState, LiveStatus } from "./status.ts";
+import { daysUntil } from "./time.ts";
+
+export type MonitorAlert =
+  | {
+      readonly type: "partial";
+      readonly monitorId: number;
+      readonly atMs: number;
+      readonly previousStatus: LiveStatus;
+      readonly locationsDown: readonly string[];
+    }
+  | ({
+      readonly type: "expiring";
+      readonly monitorId: number;
+      readonly atMs: number;
+      readonly status: LiveStatus;
+    } & ToldExpiry);
+
+/** A certificate or a registration is known by when it ends: its successor ends at another time. */
+export interface ToldExpiry {
+  readonly subject: ExpirySubject;
+  readonly expiresAtMs: number;
+  /** The most urgent threshold that was told: one that is set lower later is crossed anew. */
+  readonly thresholdDays: number;
+}
+
+type AlertedMonitor = Pick<
+  Monitor,
+  "kind" | "locations" | "disabledLocations" | "notifyOnPartial" | "sslExpirationDays" | "domainExpirationDays"
+>;
+type AlertingOutcome = Pick<CheckOutcome, "certificate" | "domainExpiresAtMs" | "startedAtMs">;
+
+const NONE: readonly MonitorAlert[] = [];
+
+/**
+ * What one check calls for. On the hot path: nearly always nothing.
+ * @param told of this monitor
+ */
+export function alertsOf(
+  monitor: AlertedMonitor,
+  before: LiveState,
+  after: LiveState,
+  outcome: AlertingOutcome,
+  told: readonly ToldExpiry[],
+): readonly MonitorAlert[] {
+  const isPartialNow = monitor.notifyOnPartial && after.status === "partial" && before.status !== "partial";
+  const certificate = expiringOf("certificate", outcome.certificate?.expiresAtMs, monitor.sslExpirationDays);
+  const domain = expiringOf("domain", outcome.domainExpiresAtMs, monitor.domainExpirationDays);
+  if (!isPartialNow && certificate === null && domain === null) return NONE;
+  const { monitorId, status } = after;
+  const atMs = outcome.startedAtMs;
+  const alerts: MonitorAlert[] = [];
+  if (isPartialNow) {
+    const down = enabledLocations(monitor).filter((location) => after.locations[location]?.confirmed === "down");
+    alerts.push({ type: "partial", monitorId, atMs, previousStatus: before.status, locationsDown: down });
+  }
+  for (const expiry of [certificate, domain]) {
+    if (expiry === null || !isCrossed(expiry, atMs) || wasTold(expiry, told)) continue;
+    alerts.push({ type: "expiring", monitorId, atMs, status, ...expiry });
+  }
+  return alerts;
+}
+
+/** What is remembered after an alert: per certificate and registration the most urgent threshold. */
+export function rememberTold(told: readonly ToldExpiry[], added: ToldExpiry): readonly ToldExpiry[] {
+  const others = told.filter((one) => one.subject !== added.subject || one.expiresAtMs !== added.expiresAtMs);
+  return [...others, { subject: added.subject, expiresAtMs: added.expiresAtMs, thresholdDays: added.thresholdDays }];
+}
+
+function expiringOf(
+  subject: ExpirySubject,
+  expiresAtMs: number | null | undefined,
+  thresholdDays: number | null,
+): ToldExpiry | null {
+  if (thresholdDays === null || expiresAtMs === null || expiresAtMs === undefined) return null;
+  return { subject, expiresAtMs, thresholdDays };
+}
+
+function isCrossed({ expiresAtMs, thresholdDays }: ToldExpiry, atMs: number): boolean {
+  return daysUntil(expiresAtMs, atMs) <= thresholdDays;
+}
+
+function wasTold(expiry: ToldExpiry, told: readonly ToldExpiry[]): boolean {
+  return told.some(
+    (one) =>
+      one.subject === expiry.subject &&
+      one.expiresAtMs === expiry.expiresAtMs &&
+      one.thresholdDays <= expiry.thresholdDays,
+  );
+}
