@@ -3,7 +3,7 @@
  * A spec is sent once per prober and named by its key afterwards, so a due check costs three numbers.
  */
 import type { Kind } from "../model/kind.ts";
-import type { CheckOutcome } from "../model/result.ts";
+import type { PackedOutcomes } from "./packed.ts";
 
 /** What to measure: stays with the prober until it is forgotten. */
 export interface CheckSpec {
@@ -28,11 +28,11 @@ export interface CheckRun {
 export type ToProber =
   | { readonly type: "define"; readonly specs: readonly CheckSpec[] }
   | { readonly type: "forget"; readonly specKeys: readonly number[] }
-  | { readonly type: "run"; readonly runs: readonly CheckRun[] }
+  | { readonly type: "run" /** Of packRuns(). */; readonly runs: Float64Array }
   | { readonly type: "stop" };
 
 export type FromProber =
-  | { readonly type: "results"; readonly outcomes: readonly CheckOutcome[] }
+  | ({ readonly type: "results" } & PackedOutcomes)
   | { readonly type: "fitness"; readonly fitness: ProberFitness }
   | { readonly type: "stopped" };
 

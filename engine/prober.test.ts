@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckRun, CheckSpec, FromProber, ProberFitness, ToProber } from "./check.ts";
+import { packRuns, unpackOutcomes } from "./packed.ts";
 import { defineProbe, type Outcome, type ProbeContext } from "./probe.ts";
 import { Prober } from "./prober.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -46,7 +47,7 @@ function startProber(run: (url: string, context: ProbeContext) => Promise<Outcom
   });
   port2.on("message", (message: FromProber) => {
     messages.push(message);
-    if (message.type === "results") outcomes.push(...message.outcomes);
+    if (message.type === "results") outcomes.push(...unpackOutcomes(message));
     for (const wake of waiters) wake();
   });
   open.push(async () => {
@@ -88,7 +89,9 @@ describe("Prober", () => {
     for (let round = 0; round < 500; round++) {
       send({
         type: "run",
-        runs: ids(1, 10).map((key) => ({ checkId: round * 10 + key, specKey: key, dueAtMs: Date.now(), alone: false })),
+        runs: packRuns(
+          ids(1, 10).map((key) => ({ checkId: round * 10 + key, specKey: key, dueAtMs: Date.now(), alone: false })),
+        ),
       });
     }
     await until(() => outcomes.length >= 5_000);
@@ -103,7 +106,7 @@ describe("Prober", () => {
       url === "u1" ? new Promise(() => {}) : Promise.resolve(ok),
     );
     send({ type: "define", specs: [spec(1, { timeoutMs: 60 }), spec(2)] });
-    send({ type: "run", runs: runs(1, 2) });
+    send({ type: "run", runs: packRuns(runs(1, 2)) });
     await until(() => outcomes.length === 2);
     expect(outcomes).toMatchObject([
       { checkId: 2, verdict: "ok" },
@@ -115,7 +118,7 @@ describe("Prober", () => {
     const { send, outcomes, until } = startProber(() => new Promise(() => {}));
     const timeouts = [80, 20, 50, 20, 10];
     send({ type: "define", specs: timeouts.map((timeoutMs, index) => spec(index + 1, { timeoutMs })) });
-    send({ type: "run", runs: runs(1, 2, 3, 4, 5) });
+    send({ type: "run", runs: packRuns(runs(1, 2, 3, 4, 5)) });
     await until(() => outcomes.length === 5);
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(Array(5).fill("timeout"));
     // None before its own; how long after is the machine's affair. Timers count in whole ms.
@@ -128,7 +131,7 @@ describe("Prober", () => {
     const { send, outcomes, until } = startProber(async () => ok);
     send({ type: "define", specs: [spec(1, { kind: "wireguard" }), spec(2, { settings: {} }), spec(3)] });
     send({ type: "forget", specKeys: [3] });
-    send({ type: "run", runs: runs(1, 2, 3) });
+    send({ type: "run", runs: packRuns(runs(1, 2, 3)) });
     await until(() => outcomes.length === 3);
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(["unsupported", "misconfigured", "internal-error"]);
     expect(outcomes[1]?.message).toBe("The monitor's settings cannot be used: url: Missing or invalid url");
@@ -146,7 +149,10 @@ describe("Prober", () => {
       return ok;
     });
     send({ type: "define", specs: ids(1, 200).map((key) => spec(key)) });
-    send({ type: "run", runs: runs(...ids(1, 200)).map((run) => ({ ...run, alone: run.checkId % 10 === 0 })) });
+    send({
+      type: "run",
+      runs: packRuns(runs(...ids(1, 200)).map((run) => ({ ...run, alone: run.checkId % 10 === 0 }))),
+    });
     await until(() => outcomes.length === 200);
     for (const key of ids(1, 20)) expect(seen.get(`u${key * 10}`)).toBe(1);
     expect(Math.max(...seen.values())).toBeGreaterThan(1);
@@ -162,7 +168,7 @@ describe("Prober", () => {
       return ok;
     }, 7);
     send({ type: "define", specs: ids(1, 300).map((key) => spec(key)) });
-    send({ type: "run", runs: runs(...ids(1, 300)) });
+    send({ type: "run", runs: packRuns(runs(...ids(1, 300))) });
     await until(() => outcomes.length === 300);
     expect(most).toBe(7);
   });
@@ -177,7 +183,7 @@ describe("Prober", () => {
         }),
     );
     send({ type: "define", specs: ids(1, 3).map((key) => spec(key, { timeoutMs: 2_000 })) });
-    send({ type: "run", runs: runs(1, 2, 3) });
+    send({ type: "run", runs: packRuns(runs(1, 2, 3)) });
     while (touched.length < 3) await new Promise((resolve) => setImmediate(resolve));
     // Five seconds pass in which nothing of this prober ran; the answers are there when it wakes.
     clock.aheadMs = 5_000;
@@ -207,7 +213,7 @@ describe("Prober", () => {
   test("stop cancels what is in flight and what waits, then says so", async () => {
     const { send, outcomes, messages, until, prober } = startProber(() => new Promise(() => {}), 2);
     send({ type: "define", specs: ids(1, 5).map((key) => spec(key)) });
-    send({ type: "run", runs: runs(1, 2, 3, 4, 5) });
+    send({ type: "run", runs: packRuns(runs(1, 2, 3, 4, 5)) });
     send({ type: "stop" });
     await until(() => messages.some(({ type }) => type === "stopped"));
     await prober.stopped;

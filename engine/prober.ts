@@ -7,6 +7,7 @@ import type { CheckOutcome } from "../model/result.ts";
 import type { CheckRun, CheckSpec, FromProber, ToProber } from "./check.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Fitness, TICK_MS } from "./fitness.ts";
+import { packOutcomes, unpackRuns } from "./packed.ts";
 import type { ProbeContext } from "./probe.ts";
 import { type AnyProbe, type ProbeList, probeOf } from "./registry.ts";
 import { type RunEnvironment, RunningCheck } from "./run.ts";
@@ -111,7 +112,7 @@ export class Prober {
         for (const key of message.specKeys) this.#specs.delete(key);
         return;
       case "run":
-        for (const run of message.runs) this.#turns.add(run, run.alone);
+        for (const run of unpackRuns(message.runs)) this.#turns.add(run, run.alone);
         this.#startSoon();
         return;
       case "stop":
@@ -213,7 +214,7 @@ export class Prober {
     const outcomes = this.#outcomes;
     this.#outcomes = [];
     this.#flushedAtMs = this.#around.now();
-    this.#around.port.postMessage({ type: "results", outcomes });
+    this.#around.port.postMessage({ type: "results", ...packOutcomes(outcomes) });
   }
 
   #tick(): void {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckRun, CheckSpec, FromPool, FromProber, ToProber } from "./check.ts";
+import { packOutcomes, unpackRuns } from "./packed.ts";
 import { connectProbers, type Probers } from "./probers.ts";
 
 const open: { close(): unknown }[] = [];
@@ -23,7 +24,7 @@ class PuppetProber {
     port.on("message", (message: ToProber) => {
       if (message.type === "define") for (const spec of message.specs) this.specs.set(spec.key, spec);
       if (message.type === "forget") for (const key of message.specKeys) this.specs.delete(key);
-      if (message.type === "run") this.runs.push(...message.runs);
+      if (message.type === "run") this.runs.push(...unpackRuns(message.runs));
       if (message.type === "stop") {
         this.stopAsked = true;
         this.answer(
@@ -42,7 +43,7 @@ class PuppetProber {
     }
     this.port.postMessage({
       type: "results",
-      outcomes: checkIds.map((id) => outcome(id, verdict)),
+      ...packOutcomes(checkIds.map((id) => outcome(id, verdict))),
     } satisfies FromProber);
   }
 }

@@ -8,6 +8,7 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckRun, CheckSpec, FromPool, FromProber, ProberFitness, ToProber } from "./check.ts";
+import { packRuns, unpackOutcomes } from "./packed.ts";
 import { Quarantine } from "./quarantine.ts";
 
 export interface ProbersCallbacks {
@@ -213,7 +214,7 @@ class ConnectedProbers implements Probers {
       missing.push(spec);
     }
     if (missing.length > 0) send(prober, { type: "define", specs: missing });
-    send(prober, { type: "run", runs });
+    send(prober, { type: "run", runs: packRuns(runs) });
   }
 
   #add(id: number, port: MessagePort): void {
@@ -235,7 +236,7 @@ class ConnectedProbers implements Probers {
   #hear(prober: ProberSide, message: FromProber): void {
     switch (message.type) {
       case "results":
-        this.#accept(prober, message.outcomes);
+        this.#accept(prober, unpackOutcomes(message));
         return;
       case "fitness":
         this.#callbacks.onFitness(prober.id, message.fitness);

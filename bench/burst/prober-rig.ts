@@ -5,6 +5,7 @@
 import { performance } from "node:perf_hooks";
 import { MessageChannel } from "node:worker_threads";
 import type { CheckSpec, FromProber, ToProber } from "../../engine/check.ts";
+import { packRuns, unpackOutcomes } from "../../engine/packed.ts";
 import { Prober } from "../../engine/prober.ts";
 import { probes } from "../../engine/registry.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
@@ -51,16 +52,17 @@ export function openProberRig(transport: Transport, specs: readonly CheckSpec[])
       const dueAtMs = Date.now();
       const size = Math.min(count, checks - sent);
       const runs = Array.from({ length: size }, () => ({ checkId: ++sent, specKey, dueAtMs, alone: false }));
-      if (size > 0) send({ type: "run", runs });
+      if (size > 0) send({ type: "run", runs: packRuns(runs) });
     };
     return new Promise((resolve) => {
       port2.removeAllListeners("message");
       port2.on("message", (message: FromProber) => {
         if (message.type !== "results") return;
-        ended += message.outcomes.length;
-        for (const { verdict } of message.outcomes) if (verdict !== "ok") failed++;
+        const outcomes = unpackOutcomes(message);
+        ended += outcomes.length;
+        for (const { verdict } of outcomes) if (verdict !== "ok") failed++;
         if (ended === checks) resolve(failed);
-        else more(message.outcomes.length);
+        else more(outcomes.length);
       });
       for (let filled = 0; filled < inFlight; filled += RUNS_PER_MESSAGE) {
         more(Math.min(RUNS_PER_MESSAGE, inFlight - filled));
