@@ -55,7 +55,7 @@ async function admitOrdinary(
   own: Membership,
   admission: Admission,
 ): Promise<KeyCall | ProjectCall | ApiResponse> {
-  const refused = await takeRequest(api, access, own.workspace, call.nowMs, admission);
+  const refused = await takeRequest(api, route, access, own.workspace, call.nowMs, admission);
   if (refused !== null) return refused;
   if (route.scope === "key") return keyCall(api, call, access, own);
   const project = await namedProject(api, call.request);
@@ -77,7 +77,7 @@ async function admitAccountKey(
     const memberships = await api.access.memberships(access.user.id);
     const own = memberships.find(({ workspace }) => workspace.id === project.organizationId);
     if (own === undefined) throw refusal("noProjectAccess");
-    const refused = await takeRequest(api, access, own.workspace, call.nowMs, admission);
+    const refused = await takeRequest(api, route, access, own.workspace, call.nowMs, admission);
     if (refused !== null) return refused;
     return projectCall(route, keyCall(api, call, access, own), project);
   } catch (error) {
@@ -134,6 +134,7 @@ async function workspaceOf(api: Api, access: KeyAccess): Promise<Membership> {
 
 async function takeRequest(
   api: Api,
+  route: Exclude<Route, { scope: "public" }>,
   access: KeyAccess,
   workspace: WorkspaceRecord,
   nowMs: number,
@@ -142,7 +143,7 @@ async function takeRequest(
   const plan = api.plans[workspace.plan];
   if (!plan.apiAccess) {
     admission.limitHeaders = limitHeaders(plan, 0, nowMs);
-    throw refusal("noApiAccess");
+    throw refusal(route.scope === "key" ? (route.noApiAccess ?? "noApiAccess") : "noApiAccess");
   }
   const limits = requestLimits(plan);
   const take = await api.state.counters.takeRequest(workspace.id, limits, nowMs);

@@ -80,6 +80,8 @@ export interface PublicRoute extends RouteBase {
 }
 export interface KeyRoute extends RouteBase {
   readonly scope: "key";
+  /** What a plan without API access is told, where it is not the usual. */
+  readonly noApiAccess?: ErrorName;
   handle(api: Api, call: KeyCall): Promise<ApiResponse>;
 }
 export interface ProjectRoute extends RouteBase {

@@ -1,19 +1,25 @@
 /** THE LIST: every group of endpoints, one line each. */
 import type { Route } from "../route.ts";
+import { account } from "./account.ts";
 import { health } from "./health.ts";
 import { incidents } from "./incidents.ts";
+import { keys } from "./keys.ts";
 import { operator } from "./operator.ts";
 import { pushes } from "./push.ts";
 import { reference } from "./reference.ts";
 import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
+import { usages } from "./usage.ts";
 
 export const routes: readonly Route[] = [
   ...servers,
   ...searches,
   ...results,
   ...incidents,
+  ...account,
+  ...usages,
+  ...keys,
   ...health,
   ...pushes,
   ...operator,

@@ -1,5 +1,8 @@
 /** Path parameters for the document; handlers read them with pathId(). */
 import { z } from "zod";
+import { parseId } from "../../model/ids.ts";
+import { refusal, wordsOf } from "../errors.ts";
+import type { QueryParameter } from "../query.ts";
 
 function idParam(prefix: string, what: string): z.ZodType {
   return z
@@ -7,6 +10,28 @@ function idParam(prefix: string, what: string): z.ZodType {
     .regex(new RegExp(`^(${prefix}_)?[0-9]+$`))
     .describe(`${what} id, \`${prefix}_<n>\` or \`<n>\``)
     .meta({ examples: [`${prefix}_12`] });
+}
+
+/** Keys and workspaces are plain numbers. */
+export const keyIdParams = {
+  id: z
+    .string()
+    .regex(/^[0-9]+$/)
+    .describe("Key id")
+    .meta({ examples: ["31"] }),
+};
+
+export function organizationParameter(description: string): QueryParameter<number | null> {
+  return {
+    schema: z.int().min(1).optional().describe(description),
+    refusal: wordsOf("invalidOrganizationId")[1],
+    read(text) {
+      if (text === "") return null;
+      const id = parseId("organization", text);
+      if (id === undefined) throw refusal("invalidOrganizationId");
+      return id;
+    },
+  };
 }
 
 export const serverIdParams = { id: idParam("srv", "Monitor") };

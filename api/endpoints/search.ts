@@ -1,6 +1,6 @@
 /** Search over every project that the key reaches (open-points 3.6). */
 import { formatId, parseId } from "../../model/ids.ts";
-import type { ProjectRecord, WorkspaceRecord } from "../../store/sql/control-plane.ts";
+import type { Membership } from "../access.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
@@ -8,6 +8,7 @@ import { ok } from "../http.ts";
 import { codePoints } from "../monitors/every-kind.ts";
 import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
+import { reachedProjects, reachedWorkspaces } from "../reach.ts";
 import type { KeyCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
@@ -25,9 +26,9 @@ async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
   const text = query.q.trim();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no stored text has a NUL, and PostgreSQL refuses one
   if (text === "" || codePoints(text) > MAX_TEXT || /\u0000/.test(text)) throw refusal("searchTextMissing");
-  const workspaces = await reachable(api, call);
-  const projects = await projectsOf(api, [...workspaces.values()]);
-  const ids = projects.map(({ id }) => id);
+  const reached = await reachedProjects(api, (await reachedWorkspaces(api, call)).filter(hasApiAccess(api)));
+  const workspaces = new Map(reached.map(({ membership }) => [membership.workspace.id, membership.workspace]));
+  const ids = reached.map(({ project }) => project.id);
   const found = await api.controlPlane.monitors.search(
     ids,
     text,
@@ -45,16 +46,9 @@ async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
   return ok({ servers, total: found.total });
 }
 
-/** A workspace key reaches its own workspace, an account-wide one every workspace of its owner that has API access. */
-async function reachable(api: Api, call: KeyCall): Promise<Map<number, WorkspaceRecord>> {
-  if (call.access.key.kind === "workspace") return new Map([[call.workspace.id, call.workspace]]);
-  const memberships = await api.access.memberships(call.access.user.id);
-  const open = memberships.filter(({ workspace }) => api.plans[workspace.plan].apiAccess);
-  return new Map(open.map(({ workspace }) => [workspace.id, workspace]));
-}
-
-async function projectsOf(api: Api, workspaces: readonly WorkspaceRecord[]): Promise<readonly ProjectRecord[]> {
-  return (await Promise.all(workspaces.map(({ id }) => api.controlPlane.accounts.projectsOf(id)))).flat();
+/** What an account-wide key finds leaves out projects whose workspace has no API access (open-points 3.6). */
+function hasApiAccess(api: Api): (membership: Membership) => boolean {
+  return ({ workspace }) => api.plans[workspace.plan].apiAccess;
 }
 
 export const searches: readonly Route[] = [

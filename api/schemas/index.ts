@@ -1,6 +1,8 @@
 /** THE LIST of answer shapes, one file a group: they document the answers, and tests hold every answer against them. */
+export * from "./account.ts";
 export * from "./errors.ts";
 export * from "./incidents.ts";
+export * from "./keys.ts";
 export * from "./monitors.ts";
 export * from "./public.ts";
 export * from "./results.ts";

@@ -1,0 +1,112 @@
+/** Who calls, and what the key reaches (open-points 8.1 to 8.3). */
+import { formatId } from "../../model/ids.ts";
+import { formatIso, formatUtc } from "../../model/time.ts";
+import type { Membership } from "../access.ts";
+import type { Api } from "../api.ts";
+import type { ApiResponse } from "../http.ts";
+import { ok } from "../http.ts";
+import { readQuery } from "../query.ts";
+import { type ReachedProject, reachedProjects, reachedWorkspaces } from "../reach.ts";
+import type { KeyCall, Route } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+import { organizationParameter } from "./params.ts";
+
+const projectsQuery = { organization_id: organizationParameter("Only projects of this workspace.") } as const;
+
+async function whoami(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const { key, user } = call.access;
+  const memberships = await reachedWorkspaces(api, call);
+  const projects = await reachedProjects(api, memberships);
+  const [oldest] = await api.controlPlane.accounts.projectsOf(call.workspace.id);
+  return ok({
+    user: { id: user.id, name: user.name, email: user.email },
+    key: {
+      id: key.id,
+      name: key.name,
+      kind: key.kind,
+      organization_id: key.organizationId,
+      expires: key.expiresAtMs === null ? null : formatUtc(key.expiresAtMs),
+    },
+    organizations: memberships.map(({ workspace: { id, name, plan }, role }) => ({ id, name, role, plan })),
+    projects: projects.map(({ project, membership }) => ({
+      id: formatId("project", project.id),
+      name: project.name,
+      organization_id: project.organizationId,
+      role: membership.role,
+    })),
+    default_organization_id: call.workspace.id,
+    default_project_id: oldest === undefined ? null : formatId("project", oldest.id),
+  });
+}
+
+async function listOrganizations(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const memberships = await reachedWorkspaces(api, call);
+  const projects = await reachedProjects(api, memberships);
+  const organizations = memberships.map((membership) => viewOrganization(api, membership, projects));
+  return ok({ organizations, total: organizations.length });
+}
+
+function viewOrganization(api: Api, { workspace, role }: Membership, projects: readonly ReachedProject[]) {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    role,
+    plan: workspace.plan,
+    api_access: api.plans[workspace.plan].apiAccess,
+    project_count: projects.filter(({ project }) => project.organizationId === workspace.id).length,
+    created_at: formatIso(workspace.createdAtMs),
+  };
+}
+
+async function listProjects(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const { organization_id: wanted } = readQuery(projectsQuery, call.request.query);
+  const reached = await reachedWorkspaces(api, call);
+  // A filter, not an access: a workspace out of reach leaves nothing (open-points 8.3).
+  const memberships = reached.filter(({ workspace }) => wanted === null || workspace.id === wanted);
+  const found = await reachedProjects(api, memberships);
+  const counts = await api.controlPlane.accounts.monitorCounts(found.map(({ project }) => project.id));
+  const projects = found.map(({ project, membership }) => ({
+    id: formatId("project", project.id),
+    name: project.name,
+    organization_id: project.organizationId,
+    organization_name: membership.workspace.name,
+    role: membership.role,
+    server_count: counts.get(project.id) ?? 0,
+    created_at: formatIso(project.createdAtMs),
+  }));
+  return ok({ projects, total: projects.length });
+}
+
+export const account: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/whoami",
+    group: "Account",
+    summary: "Who the key belongs to and what it reaches",
+    scope: "key",
+    responses: { 200: schemas.whoami },
+    errors: [403],
+    handle: whoami,
+  },
+  {
+    method: "GET",
+    path: "/organizations",
+    group: "Account",
+    summary: "List the workspaces that the key reaches, with the caller's role",
+    scope: "key",
+    responses: { 200: schemas.organizationList },
+    errors: [403],
+    handle: listOrganizations,
+  },
+  {
+    method: "GET",
+    path: "/projects",
+    group: "Account",
+    summary: "List the active projects that the key reaches",
+    scope: "key",
+    query: projectsQuery,
+    responses: { 200: schemas.projectList },
+    errors: [400, 403],
+    handle: listProjects,
+  },
+];

@@ -1,0 +1,176 @@
+/** API keys: list, create, revoke (contract "Keys", open-points 9). */
+import { z } from "zod";
+import { parseId } from "../../model/ids.ts";
+import { keyStatus, MAX_KEY_NAME } from "../../model/key.ts";
+import type { Role } from "../../model/plan.ts";
+import { parseTime } from "../../model/time.ts";
+import { newKeyText } from "../../store/key-text.ts";
+import type { KeyRecord } from "../../store/sql/control-plane.ts";
+import type { Api } from "../api.ts";
+import { fieldOf, type JsonObject, readObject } from "../body.ts";
+import { refusal } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { ok } from "../http.ts";
+import { viewKey } from "../key-view.ts";
+import { codePoints } from "../monitors/every-kind.ts";
+import { readQuery, textParameter } from "../query.ts";
+import type { KeyCall, Route } from "../route.ts";
+import { canEdit } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+import { keyIdParams } from "./params.ts";
+
+/** 9999-12-31 23:59:59: what the API's times can write. */
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+const revokeQuery = {
+  hard: textParameter("`1` deletes the key for good; anything else disables it."),
+} as const;
+
+const createBody = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(MAX_KEY_NAME)
+    .meta({ examples: ["ci"] }),
+  expires: z
+    .string()
+    .nullable()
+    .optional()
+    .describe("Date or date-time; a date alone means 00:00:00 UTC. Omitted or null: never")
+    .meta({ examples: ["2030-12-31T00:00:00Z"] }),
+});
+
+async function list(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const keys = (await visibleKeys(api, call)).map((key) => viewKey(key, call.nowMs));
+  return ok({ keys, total: keys.length });
+}
+
+async function visibleKeys(api: Api, call: KeyCall): Promise<readonly KeyRecord[]> {
+  const { keys } = api.controlPlane;
+  const { key, user } = call.access;
+  if (key.kind === "workspace") return keys.ofWorkspace(call.workspace.id, managesKeys(call.role) ? null : user.id);
+  const memberships = await api.access.memberships(user.id);
+  const managed = memberships.filter(({ role }) => managesKeys(role)).map(({ workspace }) => workspace.id);
+  return keys.ofPerson(user.id, managed);
+}
+
+/** Owners and Admins can revoke any key created in the workspace (contract, DELETE /keys/{id}). */
+function managesKeys(role: Role | undefined): boolean {
+  return role === "owner" || role === "admin";
+}
+
+async function create(api: Api, call: KeyCall): Promise<ApiResponse> {
+  if (call.access.key.kind !== "workspace") throw refusal("accountKeyCannotCreate");
+  if (!canEdit(call.role)) throw refusal("keyCreateForbidden");
+  const body = readObject(call.request);
+  const name = nameOf(body);
+  const expiresAtMs = expiryOf(body, call.nowMs);
+  const { secretHash, text } = newKeyText();
+  const created = await api.controlPlane.keys.create({
+    name,
+    kind: "workspace",
+    userId: call.access.user.id,
+    organizationId: call.workspace.id,
+    expiresAtMs,
+    nowMs: call.nowMs,
+    secretHash,
+  });
+  api.state.notices.publish("keys");
+  return ok({ ...viewKey(created, call.nowMs), active: true, key: text(created.id) });
+}
+
+function nameOf(body: JsonObject): string {
+  const sent = fieldOf(body, "name");
+  const name = typeof sent === "string" ? sent.trim() : "";
+  if (name === "") throw refusal("keyNameMissing");
+  if (codePoints(name) > MAX_KEY_NAME) throw refusal("keyNameTooLong");
+  return name;
+}
+
+function expiryOf(body: JsonObject, nowMs: number): number | null {
+  const sent = fieldOf(body, "expires");
+  if (sent === undefined || sent === null) return null;
+  const atMs = typeof sent === "string" ? parseTime(sent.trim()) : undefined;
+  if (atMs === undefined || atMs > LATEST_MS) throw refusal("expiresUnreadable");
+  if (atMs <= nowMs) throw refusal("expiresPast");
+  return atMs;
+}
+
+async function revoke(api: Api, call: KeyCall): Promise<ApiResponse> {
+  // Role before path id and record (open-points 2); of an account-wide key the other key's workspace decides.
+  if (call.access.key.kind === "workspace" && !canEdit(call.role)) throw refusal("keyRevokeForbidden");
+  const id = parseId("key", call.params[0] ?? "");
+  if (id === undefined) throw refusal("invalidKeyId");
+  const { hard } = readQuery(revokeQuery, call.request.query);
+  const key = await revocable(api, call, id);
+  const { keys } = api.controlPlane;
+  if (hard === "1") {
+    if (!(await keys.remove(id))) throw refusal("keyNotFound");
+  } else if (key.active && (await keys.setActive(id, false)) === undefined) throw refusal("keyNotFound");
+  api.state.notices.publish("keys");
+  const status = hard === "1" ? null : keyStatus({ ...key, active: false }, call.nowMs);
+  return ok({ success: true, id, status, deleted: hard === "1" });
+}
+
+/** @throws 404 for keys out of reach, 403 for those in reach that are somebody else's business */
+async function revocable(api: Api, call: KeyCall, id: number): Promise<KeyRecord> {
+  const key = await api.controlPlane.keys.find(id);
+  if (key === undefined) throw refusal("keyNotFound");
+  const isOwn = key.userId === call.access.user.id;
+  if (key.kind === "account") {
+    // It belongs to the account: only account-wide keys of the same person see it.
+    if (!isOwn || call.access.key.kind !== "account") throw refusal("keyNotFound");
+    return key;
+  }
+  const role = await roleIn(api, call, key.organizationId);
+  // A person who left the workspace still ends the own keys there, with an account-wide one.
+  if (role === undefined && isOwn && call.access.key.kind === "account") return key;
+  if (role === undefined) throw refusal("keyNotFound");
+  if (managesKeys(role) || (isOwn && canEdit(role))) return key;
+  throw refusal("keyRevokeForbidden");
+}
+
+async function roleIn(api: Api, call: KeyCall, organizationId: number | null): Promise<Role | undefined> {
+  if (call.access.key.kind === "workspace") return organizationId === call.workspace.id ? call.role : undefined;
+  const memberships = await api.access.memberships(call.access.user.id);
+  return memberships.find(({ workspace }) => workspace.id === organizationId)?.role;
+}
+
+export const keys: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/keys",
+    group: "Keys",
+    summary: "List API keys, newest first",
+    description:
+      "Owners and Admins see every key of the workspace, others their own. An account-wide key lists its owner's keys and those of the workspaces where the owner is Owner or Admin.",
+    scope: "key",
+    responses: { 200: schemas.keyList },
+    errors: [403],
+    handle: list,
+  },
+  {
+    method: "POST",
+    path: "/keys",
+    group: "Keys",
+    summary: "Create an API key; its secret is shown once",
+    scope: "key",
+    noApiAccess: "noApiAccessForKeys",
+    body: { schema: createBody, required: true },
+    responses: { 200: schemas.createdKey },
+    errors: [400, 403],
+    handle: create,
+  },
+  {
+    method: "DELETE",
+    path: "/keys/{id}",
+    group: "Keys",
+    summary: "Disable an API key, or delete it for good",
+    scope: "key",
+    params: keyIdParams,
+    query: revokeQuery,
+    responses: { 200: schemas.revokedKey },
+    errors: [400, 403, 404],
+    handle: revoke,
+  },
+];

@@ -1,0 +1,37 @@
+/** What a key reaches: its workspace, or every workspace of its owner; and the active projects in them. */
+import type { ProjectRecord } from "../store/sql/control-plane.ts";
+import type { Membership } from "./access.ts";
+import type { Api } from "./api.ts";
+import type { KeyCall } from "./route.ts";
+
+export interface ReachedProject {
+  readonly project: ProjectRecord;
+  readonly membership: Membership;
+}
+
+/** Sorted by name without case, then id (open-points 8.2). */
+export async function reachedWorkspaces(api: Api, call: KeyCall): Promise<readonly Membership[]> {
+  if (call.access.key.kind === "workspace") return [{ workspace: call.workspace, role: call.role }];
+  const memberships = await api.access.memberships(call.access.user.id);
+  return [...memberships].sort((a, b) => byName(a.workspace.name, b.workspace.name) || a.workspace.id - b.workspace.id);
+}
+
+/** In the order of the workspaces, then by name without case, then id (open-points 8.3). */
+export async function reachedProjects(
+  api: Api,
+  memberships: readonly Membership[],
+): Promise<readonly ReachedProject[]> {
+  const found = await Promise.all(
+    memberships.map(async (membership) => {
+      const projects = await api.controlPlane.accounts.projectsOf(membership.workspace.id);
+      const sorted = [...projects].sort((a, b) => byName(a.name, b.name) || a.id - b.id);
+      return sorted.map((project) => ({ project, membership }));
+    }),
+  );
+  return found.flat();
+}
+
+function byName(a: string, b: string): number {
+  const [first, second] = [a.normalize("NFC").toLowerCase(), b.normalize("NFC").toLowerCase()];
+  return first < second ? -1 : first > second ? 1 : 0;
+}

@@ -1,0 +1,96 @@
+/** People, workspaces, projects and their use of the API (open-points 8). */
+import { z } from "zod";
+import { PLAN_NAMES, ROLES } from "../../model/plan.ts";
+import { id, iso, total, utc, wholeOrNull } from "./words.ts";
+
+const organizationId = z
+  .int()
+  .min(1)
+  .meta({ examples: [3] });
+const role = z.enum(ROLES).describe("The caller's role there");
+const plan = z.enum(PLAN_NAMES);
+
+export const whoami = z
+  .strictObject({
+    user: z.strictObject({ id: z.int().min(1), name: z.string().nullable(), email: z.string() }),
+    key: z.strictObject({
+      id: z.int().min(1),
+      name: z.string(),
+      kind: z.enum(["workspace", "account"]),
+      organization_id: organizationId.nullable().describe("null for an account-wide key"),
+      expires: utc.nullable(),
+    }),
+    organizations: z.array(z.strictObject({ id: organizationId, name: z.string(), role, plan })),
+    projects: z.array(z.strictObject({ id: id("prj_"), name: z.string(), organization_id: organizationId, role })),
+    default_organization_id: organizationId,
+    default_project_id: id("prj_").nullable().describe("Oldest active project of the default workspace"),
+  })
+  .meta({ id: "Whoami" });
+
+export const organization = z
+  .strictObject({
+    id: organizationId,
+    name: z.string(),
+    role,
+    plan,
+    api_access: z.boolean(),
+    project_count: total.describe("Active projects that the key reaches"),
+    created_at: iso,
+  })
+  .meta({ id: "Organization" });
+export const organizationList = z.strictObject({ organizations: z.array(organization), total });
+
+export const project = z
+  .strictObject({
+    id: id("prj_"),
+    name: z.string(),
+    organization_id: organizationId,
+    organization_name: z.string(),
+    role,
+    server_count: total.describe("Monitors of both families"),
+    created_at: iso,
+  })
+  .meta({ id: "Project" });
+export const projectList = z.strictObject({ projects: z.array(project), total });
+
+const usageWindow = z
+  .strictObject({
+    used: total,
+    limit: wholeOrNull.describe("null is unlimited"),
+    remaining: wholeOrNull.describe("Never negative; null is unlimited"),
+    resets_at: iso,
+  })
+  .meta({ id: "UsageWindow" });
+
+export const usage = z
+  .strictObject({
+    organization_id: organizationId,
+    plan,
+    this_minute: usageWindow,
+    today: usageWindow,
+    this_month: usageWindow,
+    on_demand_tests: usageWindow,
+    daily: z
+      .array(
+        z.strictObject({
+          date: z.iso.date().meta({ examples: ["2026-11-21"] }),
+          requests: total,
+          errors: total.describe("Answers of 400 and above"),
+        }),
+      )
+      .describe("The last 30 UTC days, today included, oldest first"),
+    endpoints: z
+      .array(
+        z.strictObject({
+          method: z.enum(["GET", "POST", "PUT", "DELETE"]),
+          path: z
+            .string()
+            .describe("Pattern of the route")
+            .meta({ examples: ["/servers/{id}"] }),
+          requests: total,
+          errors: total,
+        }),
+      )
+      .describe("The last 30 days, busiest first"),
+  })
+  .meta({ id: "Usage" });
