@@ -1,12 +1,16 @@
 /** The shared suite on node:http. */
+import { accountSuite } from "./testing/account.suite.ts";
 import { authSuite } from "./testing/auth.suite.ts";
 import { hostileSuite } from "./testing/hostile.suite.ts";
+import { keysSuite } from "./testing/keys.suite.ts";
 import { listsSuite } from "./testing/lists.suite.ts";
 import { monitorsSuite } from "./testing/monitors.suite.ts";
 import { publicSuite } from "./testing/public.suite.ts";
 import { resultsSuite } from "./testing/results.suite.ts";
 
 authSuite("node");
+accountSuite("node");
+keysSuite("node");
 monitorsSuite("node");
 listsSuite("node");
 resultsSuite("node");

@@ -1,12 +1,16 @@
 /** The shared suite on uWebSockets.js. */
+import { accountSuite } from "./testing/account.suite.ts";
 import { authSuite } from "./testing/auth.suite.ts";
 import { hostileSuite } from "./testing/hostile.suite.ts";
+import { keysSuite } from "./testing/keys.suite.ts";
 import { listsSuite } from "./testing/lists.suite.ts";
 import { monitorsSuite } from "./testing/monitors.suite.ts";
 import { publicSuite } from "./testing/public.suite.ts";
 import { resultsSuite } from "./testing/results.suite.ts";
 
 authSuite("uws");
+accountSuite("uws");
+keysSuite("uws");
 monitorsSuite("uws");
 listsSuite("uws");
 resultsSuite("uws");
