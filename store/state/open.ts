@@ -1,8 +1,11 @@
 /** Opens state, or only its notices for a thread that counts nothing. */
+import type { Sealing } from "../sealing.ts";
+import type { CheckServer, CheckServerOptions, Checks } from "./checks.ts";
 import { type InProcessPlace, openInProcess } from "./in-process.ts";
 import type { OpenNotices } from "./notices.ts";
 import type { RedisPlace } from "./redis.ts";
 import type { State } from "./state.ts";
+import { openThreadCheckServer, openThreadChecks } from "./thread-checks.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 
 /** In this process, counters kept in an SQLite file, or in Redis. Plain data: it crosses threads. */
@@ -19,5 +22,22 @@ export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
   return "url" in place ? (await loadRedis()).openRedisNotices(place) : openThreadNotices(place.file);
 }
 
+/** Asks checkers, wherever they are. @param sealing for what leaves this process */
+export async function openChecks(place: StatePlace, sealing: Pick<Sealing, "open" | "seal">): Promise<Checks> {
+  return "url" in place ? (await loadRedisChecks()).openRedisChecks(place, sealing) : openThreadChecks(place.file);
+}
+
+/** A checker's side of the same. */
+export async function openCheckServer(
+  place: StatePlace,
+  sealing: Pick<Sealing, "open" | "seal">,
+  options: CheckServerOptions,
+): Promise<CheckServer> {
+  return "url" in place
+    ? (await loadRedisChecks()).openRedisCheckServer(place, sealing, options)
+    : openThreadCheckServer(place.file, options);
+}
+
 /** Its client takes a tenth of a second to load, in each thread: not where nobody uses it. */
 const loadRedis = () => import("./redis.ts");
+const loadRedisChecks = () => import("./redis-checks.ts");

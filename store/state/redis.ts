@@ -27,7 +27,7 @@ export interface RedisPlace {
 }
 
 /** Everything of ours begins so; the part in braces keeps a workspace's keys on one node of a cluster. */
-const PREFIX = "sonde:";
+export const PREFIX = "sonde:";
 const NOTICES = `${PREFIX}notices`;
 const WRITE_INTERVAL_MS = 1_000;
 /** An API call waits no longer than this for a count. */
@@ -78,14 +78,14 @@ export async function openRedis({ url }: RedisPlace): Promise<State> {
   };
 }
 
-interface Link {
+export interface Link {
   readonly redis: Redis;
   /** Turns what Redis and the way to it throw into StoreErrors. */
   run<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
   call(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
 }
 
-async function connect(url: string): Promise<Link> {
+export async function connect(url: string): Promise<Link> {
   const place = placeOf(url);
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -237,7 +237,7 @@ export async function openRedisNotices({ url }: RedisPlace): Promise<OpenNotices
 }
 
 /** Says goodbye where somebody hears it. */
-async function end(redis: Redis): Promise<void> {
+export async function end(redis: Redis): Promise<void> {
   if (redis.status === "ready") await redis.quit().catch(() => {});
   redis.disconnect();
 }

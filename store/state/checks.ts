@@ -1,0 +1,131 @@
+/**
+ * Passing checks: a config that is tested once and never stored (POST /check). Whoever asks posts it, a checker with room takes it, and the
+ * answer goes back to whoever asked. At most once: a check that is lost on the way is lost, and its caller hears so.
+ *
+ *   asked ──taken──▶ running ──answer──▶ answered
+ *     │                 └──silence──▶ lost
+ *     └──nobody had room in time──▶ untaken: nobody runs it any more
+ */
+import { randomUUID } from "node:crypto";
+import type { TunnelProtocol } from "../../model/kind.ts";
+import type { CheckOutcome } from "../../model/result.ts";
+
+/** Callers with a key, and strangers: each has its own room at a checker. */
+export const LANES = ["api", "public"] as const;
+export type Lane = (typeof LANES)[number];
+
+/** Plain JSON. */
+export interface PassingCheck {
+  readonly kind: TunnelProtocol;
+  /** Secrets are in here: it is never logged, and sealed where it leaves the process. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Lowercased; what is dialled first. */
+  readonly host: string;
+  /** Checks with the same one never run at once; null: any number may. */
+  readonly identity: string | null;
+  readonly timeoutMs: number;
+  /** Whose share it takes; 0 for strangers. */
+  readonly organizationId: number;
+}
+
+export type PassingResult = Pick<
+  CheckOutcome,
+  "verdict" | "startedAtMs" | "latencyMs" | "connectMs" | "peerAnswered" | "message" | "tunnel"
+>;
+/** What a checker says. */
+export type CheckReply =
+  | { readonly type: "measured"; readonly result: PassingResult }
+  /** It could not start in time, or the checker is stopping. */
+  | { readonly type: "busy" };
+export type CheckAnswer =
+  | CheckReply
+  /** No checker is there, or none has room. */
+  | { readonly type: "untaken" }
+  /** Whoever took it went silent. */
+  | { readonly type: "lost" };
+
+export interface Checks {
+  /** Settles in bounded time. @param location where it runs: `any` or a country */
+  ask(lane: Lane, location: string, check: PassingCheck): Promise<CheckAnswer>;
+  /** What is still waiting is answered as lost. */
+  close(): Promise<void>;
+}
+
+export interface CheckServerOptions {
+  readonly location: string;
+  /** Checks at the same time, by lane. */
+  readonly room: Readonly<Record<Lane, number>>;
+  /** Runs it; settles within START_MS + its time-out. */
+  readonly take: (check: PassingCheck, lane: Lane) => Promise<CheckReply>;
+}
+/** A checker's side. */
+export interface CheckServer {
+  /** Takes nothing more. */
+  close(): Promise<void>;
+}
+
+/** How long a check waits for a checker with room, ms. Strangers share little room, and may queue longer. */
+export const TAKE_MS: Readonly<Record<Lane, number>> = { api: 3_000, public: 10_000 };
+/** How long a checker's caps may delay the start of what it took, ms. */
+export const START_MS = 8_000;
+/** On top of it for the way back: with the longest time-out (60 s) a call ends within the 75 s of POST /test. */
+const RETURN_MS = 2_000;
+
+/** Calls that wait for their answer. */
+export interface Asking {
+  /** @param onUntaken nobody took it: it is withdrawn */
+  open(
+    lane: Lane,
+    timeoutMs: number,
+    onUntaken: (id: string) => void,
+  ): { readonly id: string; readonly answer: Promise<CheckAnswer> };
+  /** False when it is not waited for (any more), or was taken before. */
+  taken(id: string): boolean;
+  settle(id: string, answer: CheckAnswer): void;
+  close(): void;
+}
+
+interface Waiting {
+  readonly timeoutMs: number;
+  readonly settle: (answer: CheckAnswer) => void;
+  timer: NodeJS.Timeout;
+  isTaken: boolean;
+}
+
+export function createAsking(): Asking {
+  const waiting = new Map<string, Waiting>();
+
+  function settle(id: string, answer: CheckAnswer): void {
+    const one = waiting.get(id);
+    if (one === undefined) return;
+    waiting.delete(id);
+    clearTimeout(one.timer);
+    one.settle(answer);
+  }
+
+  return {
+    open(lane, timeoutMs, onUntaken) {
+      const id = randomUUID();
+      const answer = new Promise<CheckAnswer>((resolve) => {
+        const timer = setTimeout(() => {
+          settle(id, { type: "untaken" });
+          onUntaken(id);
+        }, TAKE_MS[lane]);
+        waiting.set(id, { timeoutMs, settle: resolve, timer, isTaken: false });
+      });
+      return { id, answer };
+    },
+    taken(id) {
+      const one = waiting.get(id);
+      if (one === undefined || one.isTaken) return false;
+      one.isTaken = true;
+      clearTimeout(one.timer);
+      one.timer = setTimeout(() => settle(id, { type: "lost" }), one.timeoutMs + START_MS + RETURN_MS);
+      return true;
+    },
+    settle,
+    close() {
+      for (const id of [...waiting.keys()]) settle(id, { type: "lost" });
+    },
+  };
+}

@@ -1,0 +1,238 @@
+/**
+ * Passing checks over Redis: one stream per lane and location, whose consumers are the checkers; answers by pub/sub to the process that
+ * asked. Both are sealed. Whoever deletes an entry has it: the checker that takes it, or the asker that withdraws it.
+ */
+import { randomUUID } from "node:crypto";
+import type { Redis } from "ioredis";
+import type { Sealing } from "../sealing.ts";
+import {
+  type CheckReply,
+  type CheckServer,
+  type CheckServerOptions,
+  type Checks,
+  createAsking,
+  LANES,
+  type Lane,
+  type PassingCheck,
+  TAKE_MS,
+} from "./checks.ts";
+import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
+
+type CheckSealing = Pick<Sealing, "open" | "seal">;
+
+const GROUP = "checkers";
+/** Entries of a stream: beyond it the oldest go, and end untaken. */
+const MOST_WANTED = 1_000;
+/** A stream that nobody reads or writes is forgotten after this, ms. */
+const STREAM_KEPT_MS = 60_000;
+/** One wait for the next entry, ms: below the link's own time-out. */
+const BLOCK_MS = 1_000;
+const RETRY_MS = 500;
+const ENTRIES_PER_READ = 16;
+
+function streamOf(lane: Lane, location: string): string {
+  return `${PREFIX}checks:{${location}}:${lane}`;
+}
+
+function answersOf(asker: string): string {
+  return `${PREFIX}check-answers:${asker}`;
+}
+
+/** Bound to the call, so that one answer cannot stand for another. */
+const purposeOf = (what: "check" | "answer", id: string): string => `passing ${what} ${id}`;
+
+/** What goes back over pub/sub; `sealed` is there with an answer. */
+interface Word {
+  readonly id: string;
+  readonly sealed?: string;
+}
+
+export async function openRedisChecks(place: RedisPlace, sealing: CheckSealing): Promise<Checks> {
+  const asker = randomUUID();
+  const [posting, hearing] = await connectTwo(place);
+  const asking = createAsking();
+  const entries = new Map<string, { readonly stream: string; readonly entry: string }>();
+  hearing.redis.on("message", (_channel: string, text: string) => {
+    try {
+      const { id, sealed } = JSON.parse(text) as Word;
+      if (sealed === undefined) asking.taken(id);
+      else asking.settle(id, JSON.parse(sealing.open(purposeOf("answer", id), sealed)) as CheckReply);
+    } catch {
+      // Not ours, or sealed with another key: whoever waits hears that it is lost.
+    }
+  });
+  await hearing.run((redis) => redis.subscribe(answersOf(asker)));
+  return {
+    async ask(lane, location, check) {
+      const stream = streamOf(lane, location);
+      const { id, answer } = asking.open(lane, check.timeoutMs, (untaken) => {
+        const entry = entries.get(untaken);
+        if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
+      });
+      const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
+      try {
+        const entry = await posting.run((redis) => post(redis, stream, [id, asker, body]));
+        entries.set(id, { stream, entry });
+        return await answer;
+      } finally {
+        entries.delete(id);
+        // Nobody waits any more when it could not be posted.
+        asking.settle(id, { type: "lost" });
+      }
+    },
+    async close() {
+      asking.close();
+      await Promise.all([end(posting.redis), end(hearing.redis)]);
+    },
+  };
+}
+
+async function post(
+  redis: Redis,
+  stream: string,
+  [id, asker, body]: readonly [string, string, string],
+): Promise<string> {
+  const fields = ["id", id, "asker", asker, "body", body];
+  const entry = await redis.xadd(stream, "MAXLEN", "~", MOST_WANTED, "*", ...fields);
+  await redis.pexpire(stream, STREAM_KEPT_MS);
+  return entry ?? "";
+}
+
+export async function openRedisCheckServer(
+  place: RedisPlace,
+  sealing: CheckSealing,
+  options: CheckServerOptions,
+): Promise<CheckServer> {
+  const answering = await connect(place.url);
+  const stops = LANES.map((lane) => serveLane(lane, place, answering, sealing, options));
+  return {
+    async close() {
+      await Promise.all(stops.map((stop) => stop()));
+      await end(answering.redis);
+    },
+  };
+}
+
+/** Reads one lane until it is stopped. A read waits in Redis, so it has a connection of its own. */
+function serveLane(
+  lane: Lane,
+  place: RedisPlace,
+  answering: Link,
+  sealing: CheckSealing,
+  { location, room, take }: CheckServerOptions,
+): () => Promise<void> {
+  const stream = streamOf(lane, location);
+  const consumer = randomUUID();
+  let running = 0;
+  let isStopped = false;
+  let wake: () => void = () => {};
+
+  async function say(asker: string, word: Word): Promise<void> {
+    await answering.redis.publish(answersOf(asker), JSON.stringify(word)).catch(() => {});
+  }
+
+  async function serve(reading: Link, { entry, id, asker, body }: Wanted): Promise<void> {
+    // Withdrawn by whoever asked, or taken by another.
+    if ((await reading.redis.xdel(stream, entry)) === 0) return;
+    const check = JSON.parse(sealing.open(purposeOf("check", id), body)) as PassingCheck;
+    running += 1;
+    void say(asker, { id })
+      .then(() => take(check, lane))
+      .catch((): CheckReply => ({ type: "busy" }))
+      .then((reply) => say(asker, { id, sealed: sealing.seal(purposeOf("answer", id), JSON.stringify(reply)) }))
+      .finally(() => {
+        running -= 1;
+        wake();
+      });
+  }
+
+  async function readOnce(reading: Link): Promise<void> {
+    const free = room[lane] - running;
+    if (free <= 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, BLOCK_MS);
+      });
+      return;
+    }
+    await reading.redis.pexpire(stream, STREAM_KEPT_MS);
+    for (const wanted of await readWanted(reading.redis, stream, consumer, Math.min(free, ENTRIES_PER_READ), lane)) {
+      await serve(reading, wanted).catch(() => {});
+    }
+  }
+
+  async function loop(): Promise<void> {
+    let reading: Link | undefined;
+    while (!isStopped) {
+      try {
+        reading ??= await connect(place.url);
+        await readOnce(reading);
+      } catch (error) {
+        if (reading !== undefined && String(error).includes("NOGROUP")) await makeGroup(reading.redis, stream);
+        else await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+    if (reading !== undefined) await end(reading.redis);
+  }
+
+  const ended = loop();
+  return async () => {
+    isStopped = true;
+    wake();
+    await ended;
+  };
+}
+
+interface Wanted {
+  readonly entry: string;
+  readonly id: string;
+  readonly asker: string;
+  readonly body: string;
+}
+
+/** Entries that their askers still wait for; by Redis's own clock, because ours and theirs may differ. */
+async function readWanted(
+  redis: Redis,
+  stream: string,
+  consumer: string,
+  count: number,
+  lane: Lane,
+): Promise<readonly Wanted[]> {
+  const read = (await redis.xreadgroup(
+    "GROUP",
+    GROUP,
+    consumer,
+    "COUNT",
+    count,
+    "BLOCK",
+    BLOCK_MS,
+    // At most once: what is delivered is never delivered again.
+    "NOACK",
+    "STREAMS",
+    stream,
+    ">",
+  )) as [stream: string, entries: [entry: string, fields: string[]][]][] | null;
+  const entries = read?.[0]?.[1] ?? [];
+  if (entries.length === 0) return [];
+  const [seconds] = await redis.time();
+  const oldestMs = Number(seconds) * 1_000 - TAKE_MS[lane];
+  return entries.flatMap(([entry, fields]) => {
+    const [, id = "", , asker = "", , body = ""] = fields;
+    return Number(entry.split("-")[0]) < oldestMs ? [] : [{ entry, id, asker, body }];
+  });
+}
+
+async function makeGroup(redis: Redis, stream: string): Promise<void> {
+  // Another checker was faster, or Redis is away: the next read tells.
+  await redis.xgroup("CREATE", stream, GROUP, "0", "MKSTREAM").catch(() => {});
+}
+
+/** One that speaks, and one that hears: a connection that subscribes may do nothing else. */
+async function connectTwo({ url }: RedisPlace): Promise<readonly [Link, Link]> {
+  const first = await connect(url);
+  const second = await connect(url).catch((error: unknown) => {
+    first.redis.disconnect();
+    throw error;
+  });
+  return [first, second];
+}

@@ -1,0 +1,62 @@
+/** Passing checks over a real Redis. */
+import { Redis } from "ioredis";
+import { afterAll, describe, expect, it } from "vitest";
+import { CHECK, checkSuite, measured, PLAIN_SEALING } from "../../store/state/checks.suite.ts";
+import { openCheckServer, openChecks } from "../../store/state/open.ts";
+import { isMissing, withServer } from "../servers/missing.ts";
+import { type RedisServer, startRedis } from "../servers/redis.ts";
+
+const server = await startRedis();
+
+afterAll(async () => {
+  if (!isMissing(server)) await server.stop();
+});
+
+withServer("Redis", server, (running) => {
+  let database = 0;
+  checkSuite("Redis", {
+    async make() {
+      const url = `${running.url}/${++database % 16}`;
+      const remove = async (): Promise<void> => {
+        const client = new Redis(url);
+        await client.flushdb();
+        client.disconnect();
+      };
+      await remove();
+      return { place: { url }, remove };
+    },
+  });
+  secretTests(running);
+});
+
+function secretTests(running: RedisServer): void {
+  describe("what Redis sees of a passing check", () => {
+    it("is sealed, and nothing stays for ever", async () => {
+      const place = { url: running.url };
+      const watcher = new Redis(running.url);
+      const seen: string[] = [];
+      const monitor = await watcher.monitor();
+      monitor.on("monitor", (_time: string, words: string[]) => seen.push(words.join(" ")));
+      const checks = await openChecks(place, PLAIN_SEALING);
+      const checker = await openCheckServer(place, PLAIN_SEALING, {
+        location: "any",
+        room: { api: 1, public: 1 },
+        take: async () => measured(7),
+      });
+      expect(await checks.ask("api", "any", CHECK)).toEqual(measured(7));
+      const client = new Redis(running.url);
+      const keys = await client.keys("*");
+      expect(keys.length).toBeGreaterThan(0);
+      for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0);
+      expect(await client.xlen("sonde:checks:{any}:api")).toBe(0);
+      await expect.poll(() => seen.some((line) => line.startsWith("publish"))).toBe(true);
+      expect(seen.join("\n")).toContain("xadd");
+      expect(seen.join("\n")).not.toContain("nobody-may-read-this");
+      monitor.disconnect();
+      watcher.disconnect();
+      client.disconnect();
+      await checker.close();
+      await checks.close();
+    });
+  });
+}
