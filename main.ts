@@ -15,6 +15,7 @@ import type { EngineOptions } from "./engine/options.ts";
 import { type Pool, startPool } from "./engine/pool.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
+import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler, type SchedulerHandle, StartError } from "./scheduler/handle.ts";
 import type { SchedulerStatus } from "./scheduler/status.ts";
 import type { SchedulerData } from "./scheduler/worker.ts";
@@ -106,6 +107,9 @@ async function start(
   );
   await Promise.all([scheduler.ready, embedded === null ? undefined : startedOr(embedded.ready)]);
 
+  const sender = startSender({ controlPlane, sealing, engine, log, version: VERSION });
+  closers.push(() => sender.close());
+
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const api = await startApi({
@@ -118,7 +122,7 @@ async function start(
     log,
     version: VERSION,
     health: { database: () => controlPlane.ping(), queue: () => scheduler.ping() },
-    metrics: async () => `${await registry.metrics()}\n${scheduler.status()?.metrics ?? ""}`,
+    metrics: async () => `${await registry.metrics()}\n${scheduler.status()?.metrics ?? ""}\n${await sender.metrics()}`,
     regions: async () => [{ code: "any", healthyCheckers: (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0 }],
     storeCondition: () => conditionOf(embedded, scheduler.status()),
   });

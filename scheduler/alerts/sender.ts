@@ -1,0 +1,182 @@
+/**
+ * Sender: empties the outbox. Events become deliveries, deliveries are sent when their time has come, and what came of each attempt is
+ * written down before the next one may begin; a death in between sends it once more, under the same id.
+ *
+ *   outbox ─fan out─▶ deliveries ─due─▶ a free place ─▶ attempt ─▶ recorded: delivered, tried again later, given up
+ *
+ * Places: each webhook has a few, one while it fails. Those that fail share places of their own, so that hundreds of hanging receivers
+ * leave the others' free. It has no timer: start.ts calls turn().
+ */
+import { setMaxListeners } from "node:events";
+import type { Logger } from "pino";
+import { LeaseLost } from "../../store/sql/ports/leases.ts";
+import type { DueDelivery, EndedAttempt, Outgoing } from "../../store/sql/ports/webhooks.ts";
+import { webhookKey } from "../../store/webhook-secret.ts";
+import type { Clocks } from "../clock.ts";
+import type { LeaseKeeper } from "./lease.ts";
+import { headersOf } from "./message.ts";
+import type { Post, PostOutcome } from "./post.ts";
+
+/** Events of one transaction; our choice: some milliseconds of SQLite. */
+const FAN_OUT_EVENTS = 200;
+/** Attempts at once; our choice: sockets and memory that an API process does not feel. */
+const PLACES = { healthy: 128, failing: 64 } as const;
+/** Of them one webhook's. */
+const PLACES_OF_ONE = { healthy: 4, failing: 1 } as const;
+
+type Lane = keyof typeof PLACES;
+const LANES: readonly Lane[] = ["healthy", "failing"];
+
+export interface SenderOptions {
+  readonly outgoing: Outgoing;
+  readonly lease: LeaseKeeper;
+  readonly post: Post;
+  /** Opens a sealed secret. */
+  readonly open: (sealed: string) => string;
+  readonly clocks: Clocks;
+  readonly random: () => number;
+  readonly newEventId: () => string;
+  readonly log: Logger;
+  /** Something ended: another turn is wanted soon. */
+  readonly onEnded: () => void;
+}
+
+export interface Sender {
+  /** One look at everything; rejects when the store is away. */
+  turn(): Promise<void>;
+  /** Attempts under way or not yet recorded. */
+  readonly inFlight: number;
+  /** Attempts recorded so far, by what came of them. */
+  readonly counts: Readonly<Record<"delivered" | "failed", number>>;
+  /** Begins no attempt any more. */
+  drain(): void;
+  /** Ends what is under way unrecorded: it is sent again, by whoever comes next. */
+  abort(): void;
+}
+
+interface Flight {
+  readonly webhookId: number;
+  readonly lane: Lane;
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const { clocks, lease, log, outgoing } = options;
+  const flights = new Map<number, Flight>();
+  const stop = new AbortController();
+  // Each attempt listens.
+  setMaxListeners(0, stop.signal);
+  let isDraining = false;
+  const counts = { delivered: 0, failed: 0 };
+  let ended: EndedAttempt[] = [];
+
+  async function record(epoch: number): Promise<void> {
+    const batch = ended;
+    if (batch.length === 0) return;
+    const recorded = await lease.asserting(() => outgoing.record(epoch, batch));
+    ended = ended.slice(batch.length);
+    for (const { deliveryId } of batch) flights.delete(deliveryId);
+    for (const { webhookId, off, state } of recorded) {
+      counts[state === "delivered" ? "delivered" : "failed"] += 1;
+      if (off !== null) log.warn({ webhookId, reason: off }, "a webhook is switched off");
+    }
+  }
+
+  async function fill(lane: Lane): Promise<void> {
+    if (isDraining) return;
+    const free = PLACES[lane] - countOf((flight) => flight.lane === lane);
+    if (free <= 0) return;
+    const due = await outgoing.due({
+      nowMs: clocks.wallNowMs(),
+      failing: lane === "failing",
+      perWebhook: PLACES_OF_ONE[lane],
+      webhooks: free,
+      except: busyWebhooks(PLACES_OF_ONE[lane]),
+    });
+    let left = free;
+    for (const delivery of due) {
+      if (left === 0 || !lease.mayBegin()) return;
+      const isUnderWay = flights.has(delivery.id);
+      if (isUnderWay || countOf((flight) => flight.webhookId === delivery.webhookId) >= PLACES_OF_ONE[lane]) continue;
+      flights.set(delivery.id, { webhookId: delivery.webhookId, lane });
+      left -= 1;
+      void send(delivery);
+    }
+  }
+
+  async function send(delivery: DueDelivery): Promise<void> {
+    const atMs = Math.round(clocks.wallNowMs());
+    const startedAtMs = clocks.monotonicNowMs();
+    const outcome = await attempt(delivery, atMs);
+    if (stop.signal.aborted) return;
+    const { id: deliveryId, webhookId } = delivery;
+    const durationMs = Math.max(0, clocks.monotonicNowMs() - startedAtMs);
+    ended.push({ deliveryId, webhookId, atMs, durationMs, random: options.random(), ...outcome });
+    options.onEnded();
+  }
+
+  async function attempt(delivery: DueDelivery, nowMs: number): Promise<PostOutcome> {
+    let headers: Readonly<Record<string, string>>;
+    try {
+      const keys = delivery.secretsSealed.map((sealed) => webhookKey(options.open(sealed)));
+      headers = headersOf({ id: delivery.eventId, body: delivery.body, keys }, nowMs);
+    } catch (error) {
+      log.error({ err: error, webhookId: delivery.webhookId }, "a webhook's secret does not open");
+      return { statusCode: null, error: "the webhook's secret does not open" };
+    }
+    return options.post(delivery.url, headers, delivery.body, stop.signal);
+  }
+
+  function countOf(matches: (flight: Flight) => boolean): number {
+    let count = 0;
+    for (const flight of flights.values()) if (matches(flight)) count += 1;
+    return count;
+  }
+
+  function busyWebhooks(places: number): readonly number[] {
+    const running = new Map<number, number>();
+    for (const { webhookId } of flights.values()) running.set(webhookId, (running.get(webhookId) ?? 0) + 1);
+    return [...running].flatMap(([webhookId, count]) => (count >= places ? [webhookId] : []));
+  }
+
+  async function turn(): Promise<void> {
+    const epoch = await lease.keep();
+    if (epoch === undefined) return forget();
+    try {
+      await record(epoch);
+      await lease.asserting(() => outgoing.cancelOrphans(epoch, Math.round(clocks.wallNowMs())));
+      await fanOutAll(epoch);
+      for (const lane of LANES) await fill(lane);
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      log.warn("another process sends webhooks now");
+      forget();
+    }
+  }
+
+  /** What was not recorded is the next holder's to send. */
+  function forget(): void {
+    for (const { deliveryId } of ended) flights.delete(deliveryId);
+    ended = [];
+  }
+
+  async function fanOutAll(epoch: number): Promise<void> {
+    let taken = FAN_OUT_EVENTS;
+    while (taken === FAN_OUT_EVENTS && lease.mayBegin()) {
+      const nowMs = Math.round(clocks.wallNowMs());
+      const { newEventId } = options;
+      taken = await lease.asserting(() => outgoing.fanOut(epoch, { limit: FAN_OUT_EVENTS, nowMs, newEventId }));
+    }
+  }
+
+  return {
+    turn,
+    get inFlight() {
+      return flights.size;
+    },
+    counts,
+    drain() {
+      isDraining = true;
+    },
+    abort: () => stop.abort(),
+  };
+}

@@ -1,0 +1,16 @@
+/** The secret that a webhook and its receiver share: `whsec_` and the base64 of 32 random bytes (open-points 12). */
+import { randomBytes } from "node:crypto";
+
+/** What a sealed secret is bound to. */
+export const WEBHOOK_SEAL = "webhook";
+const PREFIX = "whsec_";
+const SECRET_BYTES = 32;
+
+export function newWebhookSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
+}
+
+/** The bytes that sign. */
+export function webhookKey(secret: string): Buffer {
+  return Buffer.from(secret.slice(PREFIX.length), "base64");
+}
