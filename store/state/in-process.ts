@@ -32,6 +32,7 @@ const MOST_CELLS = 100_000;
 const REQUESTS = "requests ";
 const WRONG_KEYS = "wrong-keys ";
 const TAKEN = "taken ";
+const SLIDING = "sliding ";
 
 export async function openInProcess({ file }: InProcessPlace, nowMs: () => number = Date.now): Promise<State> {
   const counterFile = openCounterFile(file);
@@ -39,6 +40,7 @@ export async function openInProcess({ file }: InProcessPlace, nowMs: () => numbe
     [REQUESTS]: createCells(MOST_CELLS),
     [WRONG_KEYS]: createCells(MOST_CELLS),
     [TAKEN]: createCells(MOST_CELLS),
+    [SLIDING]: createCells(MOST_CELLS),
   };
   const all = Object.entries(groups);
   for (const [name, cell] of counterFile.load(nowMs())) {
@@ -74,7 +76,10 @@ export async function openInProcess({ file }: InProcessPlace, nowMs: () => numbe
   const timers = [setInterval(write, WRITE_INTERVAL_MS).unref(), setInterval(clean, CLEAN_INTERVAL_MS).unref()];
   const notices = openThreadNotices(file);
   return {
-    counters: createCounters(groups[REQUESTS], groups[WRONG_KEYS], groups[TAKEN], usage, counterFile.usage),
+    counters: {
+      ...createCounters(groups[REQUESTS], groups[WRONG_KEYS], groups[TAKEN], usage, counterFile.usage),
+      ...createSliding(groups[SLIDING]),
+    },
     notices,
     async ping() {
       if (trouble !== undefined) throw trouble;
@@ -99,7 +104,7 @@ function createCounters(
   taken: Cells,
   usage: UsageBuffer,
   written: UsageReader,
-): Counters {
+): Omit<Counters, keyof Sliding> {
   return {
     ...createRequestCounters(requests),
     countEndpoint: usage.count,
@@ -132,6 +137,31 @@ function createCounters(
         taken.touch(TAKEN + name);
       }
       return true;
+    },
+  };
+}
+
+type Sliding = Pick<Counters, "takeSliding" | "heldSliding" | "giveBack">;
+
+/** A cell holds when each was taken; a ticket is that time. */
+function createSliding(cells: Cells): Sliding {
+  const held = (name: string, windowMs: number, nowMs: number): readonly number[] =>
+    (cells.get(SLIDING + name, nowMs)?.values ?? []).filter((atMs) => atMs > nowMs - windowMs);
+  return {
+    async takeSliding(name, limit, windowMs, nowMs) {
+      const before = held(name, windowMs, nowMs);
+      if (before.length >= limit) return { ticket: null, heldAtMs: before };
+      const heldAtMs = [...before, nowMs].sort((a, b) => a - b);
+      cells.set(SLIDING + name, { values: heldAtMs, expiresAtMs: nowMs + windowMs });
+      return { ticket: String(nowMs), heldAtMs: [...heldAtMs] };
+    },
+    heldSliding: async (name, windowMs, nowMs) => held(name, windowMs, nowMs),
+    async giveBack(name, ticket) {
+      const values = cells.get(SLIDING + name, 0)?.values;
+      const index = values?.indexOf(Number(ticket)) ?? -1;
+      if (index < 0) return;
+      values?.splice(index, 1);
+      cells.touch(SLIDING + name);
     },
   };
 }

@@ -1,9 +1,11 @@
 /** State that many processes share: counters in Redis, one Lua script per operation that must be whole; notices by pub/sub. */
+import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { StoreError } from "../sql/control-plane.ts";
 import type { Script } from "./lua/script.ts";
 import { takeFrom } from "./lua/take-from.ts";
 import { takeRequest } from "./lua/take-request.ts";
+import { takeSliding } from "./lua/take-sliding.ts";
 import { wrongKey } from "./lua/wrong-key.ts";
 import { createListeners, type OpenNotices } from "./notices.ts";
 import type { Counters, EndpointUsage, State } from "./state.ts";
@@ -59,6 +61,7 @@ export async function openRedis({ url }: RedisPlace): Promise<State> {
     counters: {
       ...createRequestCounters(link),
       ...createGates(link),
+      ...createSliding(link),
       countEndpoint: usage.count,
       async endpointUsage(organizationId, days, nowMs) {
         await write();
@@ -168,6 +171,25 @@ function createGates(link: Link): Pick<Counters, "mayTryKey" | "wrongKey" | "tak
       const keepMs = Math.ceil(endsAtMs - nowMs) + WINDOW_MARGIN_MS;
       return (await link.call(takeFrom, [`${PREFIX}taken:{${name}}:${index}`], [limit, keepMs])) === 1;
     },
+  };
+}
+
+/** A sorted set per name; a ticket is a member of it. */
+function createSliding(link: Link): Pick<Counters, "takeSliding" | "heldSliding" | "giveBack"> {
+  const keyOf = (name: string): string => `${PREFIX}sliding:{${name}}`;
+  return {
+    async takeSliding(name, limit, windowMs, nowMs) {
+      const ticket = randomUUID();
+      const answer = await link.call(takeSliding, [keyOf(name)], [limit, windowMs, nowMs, ticket]);
+      const [taken, ...times] = answer as [number, ...string[]];
+      return { ticket: taken === 1 ? ticket : null, heldAtMs: times.map(Number) };
+    },
+    async heldSliding(name, windowMs, nowMs) {
+      const after = `(${nowMs - windowMs}`;
+      const held = await link.run((redis) => redis.zrange(keyOf(name), after, "+inf", "BYSCORE", "WITHSCORES"));
+      return held.filter((_, index) => index % 2 === 1).map(Number);
+    },
+    giveBack: (name, ticket) => link.run(async (redis) => void (await redis.zrem(keyOf(name), ticket))),
   };
 }
 

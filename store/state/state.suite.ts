@@ -222,6 +222,50 @@ function gateTests(given: () => State, runs: number): void {
       expect(await counters.takeFrom("push:a", 60, MINUTE_MS, startMs + MINUTE_MS)).toBe(true);
       expect(await counters.takeFrom("none", 0, MINUTE_MS, startMs)).toBe(false);
     });
+
+    it("takes at most so many in any stretch, and takes back", async () => {
+      const { counters } = given();
+      const take = (atMs: number, name = "a") => counters.takeSliding(name, 2, MINUTE_MS, atMs);
+      const first = await take(NOW_MS);
+      expect(first).toEqual({ ticket: expect.any(String), heldAtMs: [NOW_MS] });
+      const second = await take(NOW_MS + 40_000);
+      expect(second.heldAtMs).toEqual([NOW_MS, NOW_MS + 40_000]);
+      expect(await take(NOW_MS + 59_999)).toEqual({ ticket: null, heldAtMs: [NOW_MS, NOW_MS + 40_000] });
+      expect((await take(NOW_MS + 40_000, "b")).ticket).not.toBeNull();
+      expect((await take(NOW_MS + 60_000)).heldAtMs).toEqual([NOW_MS + 40_000, NOW_MS + 60_000]);
+      await counters.giveBack("a", second.ticket ?? "");
+      await counters.giveBack("a", second.ticket ?? "");
+      await counters.giveBack("c", second.ticket ?? "");
+      expect(await counters.heldSliding("a", MINUTE_MS, NOW_MS + 60_000)).toEqual([NOW_MS + 60_000]);
+      expect(await counters.heldSliding("a", MINUTE_MS, NOW_MS + 120_000)).toEqual([]);
+      expect(await counters.heldSliding("c", MINUTE_MS, NOW_MS)).toEqual([]);
+      const many = await Promise.all(Array.from({ length: 20 }, () => counters.takeSliding("d", 5, MINUTE_MS, NOW_MS)));
+      expect(many.filter(({ ticket }) => ticket !== null)).toHaveLength(5);
+    });
+
+    it("agrees with a plain list in any stretch", async () => {
+      const step = fc.record({ waitMs: fc.oneof(fc.constant(0), fc.nat(40_000)), isGivenBack: fc.boolean() });
+      let name = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+          name += 1;
+          let nowMs = NOW_MS;
+          let held: number[] = [];
+          for (const { waitMs, isGivenBack } of steps) {
+            nowMs += waitMs;
+            held = held.filter((atMs) => atMs > nowMs - MINUTE_MS);
+            const take = await given().counters.takeSliding(`s${name}`, 3, MINUTE_MS, nowMs);
+            expect(take.ticket !== null).toBe(held.length < 3);
+            if (take.ticket !== null) held.push(nowMs);
+            expect(take.heldAtMs).toEqual(held);
+            if (!isGivenBack || take.ticket === null) continue;
+            await given().counters.giveBack(`s${name}`, take.ticket);
+            held.pop();
+          }
+        }),
+        { numRuns: runs },
+      );
+    });
   });
 }
 

@@ -38,6 +38,13 @@ export interface EndpointUsage {
   readonly errors: number;
 }
 
+export interface SlidingTake {
+  /** For giveBack; null when refused. */
+  readonly ticket: string | null;
+  /** As heldSliding answers then. */
+  readonly heldAtMs: readonly number[];
+}
+
 export interface Counters {
   /** One request against all three windows at once, atomically also across processes. */
   takeRequest(organizationId: number, limits: RequestLimits, nowMs: number): Promise<RequestTake>;
@@ -54,6 +61,12 @@ export interface Counters {
    * @returns false when refused
    */
   takeFrom(name: string, limit: number, windowMs: number, nowMs: number): Promise<boolean>;
+  /** At most `limit` in any stretch of `windowMs`: public checks of one address. */
+  takeSliding(name: string, limit: number, windowMs: number, nowMs: number): Promise<SlidingTake>;
+  /** What the stretch up to now holds: when each was taken, oldest first, Unix ms. */
+  heldSliding(name: string, windowMs: number, nowMs: number): Promise<readonly number[]>;
+  /** What was taken does not count after all. */
+  giveBack(name: string, ticket: string): Promise<void>;
 }
 
 /** "This changed": makes others look sooner than their next poll. Lost notices cost a second, never correctness. */
