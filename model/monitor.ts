@@ -16,6 +16,8 @@ export interface Monitor {
   readonly kind: Kind;
   /** The probe's settings as its schema accepts them (API field names); secrets are not in here. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Tunnels only: their fields, sealed. Read where a check is made or changed; absent from lists. */
+  readonly sealed?: string;
   /** Seconds; for a heartbeat the period. */
   readonly intervalS: number;
   readonly timeoutS: number;

@@ -9,6 +9,7 @@ import { listTests, planTests } from "./monitor-lists.suite.ts";
 import { monitorTests } from "./monitors.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
 import { sinkTests } from "./sink-store.suite.ts";
+import { subscriptionTests } from "./subscriptions.suite.ts";
 import { upkeepTests } from "./upkeep.suite.ts";
 
 export type { PlaceMaker } from "./ground.suite.ts";
@@ -25,6 +26,7 @@ export function controlPlaneSuite(name: string, places: PlaceMaker): void {
     incidentTests,
     heartbeatTests,
     sinkTests,
+    subscriptionTests,
     upkeepTests,
   ]);
 }

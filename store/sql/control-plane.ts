@@ -14,7 +14,9 @@ import type { JobEnd, Jobs } from "./ports/jobs.ts";
 import type { Keys } from "./ports/keys.ts";
 import type { Leases } from "./ports/leases.ts";
 import type { Maintenance } from "./ports/maintenance.ts";
+import type { Imports } from "./ports/imports.ts";
 import type { Plans } from "./ports/plans.ts";
+import type { Subscriptions } from "./ports/subscriptions.ts";
 import type { Outgoing, Webhooks } from "./ports/webhooks.ts";
 
 export type { Accounts, ProjectRecord, UserRecord, WorkspaceRecord } from "./ports/accounts.ts";
@@ -30,6 +32,8 @@ export interface ControlPlane {
   readonly history: History;
   readonly heartbeats: Heartbeats;
   readonly jobs: Jobs;
+  readonly subscriptions: Subscriptions;
+  readonly imports: Imports;
   readonly maintenance: Maintenance;
   readonly webhooks: Webhooks;
   readonly outgoing: Outgoing;
@@ -65,7 +69,9 @@ export type MonitorChange = Partial<
   Pick<
     Monitor,
     | "name"
+    | "kind"
     | "settings"
+    | "sealed"
     | "intervalS"
     | "timeoutS"
     | "maxRetries"
@@ -78,7 +84,25 @@ export type MonitorChange = Partial<
     | "domainExpirationDays"
     | "graceS"
   >
-> & { readonly addPauseReason?: PauseReason; readonly removePauseReasons?: readonly PauseReason[] };
+> & {
+  readonly addPauseReason?: PauseReason;
+  readonly removePauseReasons?: readonly PauseReason[];
+  /** Names of the sealed fields that differ, for the history. */
+  readonly sealedFields?: readonly string[];
+};
+
+/** Every tunnel slot of the workspace is taken (open-points 11). */
+export class SlotsFullError extends Error {
+  override readonly name = "SlotsFullError";
+  readonly used: number;
+  readonly slots: number;
+
+  constructor(used: number, slots: number) {
+    super(`${used} of ${slots} tunnel slots are taken`);
+    this.used = used;
+    this.slots = slots;
+  }
+}
 
 export interface Actor {
   readonly type: "user" | "system";
@@ -101,8 +125,11 @@ export interface MonitorFilter {
 }
 
 export interface Monitors {
-  /** Writes the monitor, its live row, and a history entry. */
-  create(input: NewMonitor, actor: Actor): Promise<Monitor>;
+  /**
+   * Writes the monitor, its live row, and a history entry.
+   * @param slots of the workspace's plan, null unlimited: a tunnel needs a free one, counted in the transaction. @throws SlotsFullError
+   */
+  create(input: NewMonitor, actor: Actor, slots?: number | null): Promise<Monitor>;
   /** Not deleted, in that project. */
   find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
   /** Sorted by name without case, then id. `total` counts before paging. */
@@ -125,6 +152,7 @@ export interface Monitors {
    * Reads, lets `decide` answer with a change, and writes it, in one transaction holding the row: of two callers at once no update is lost.
    * `decide` may be asked again after a deadlock (PostgreSQL), so it has no effect of its own; what it throws passes through.
    * A pause or resume also writes its history entry, and an event into an open incident (monitor_paused, monitor_resumed).
+   * @param slots of the workspace's plan, null unlimited: a tunnel that the plan paused needs a free one. @throws SlotsFullError
    * @returns the monitor after the change; undefined when it is not there
    */
   update(
@@ -133,6 +161,7 @@ export interface Monitors {
     nowMs: number,
     actor: Actor,
     decide: (now: MonitorWithLive) => MonitorChange,
+    slots?: number | null,
   ): Promise<MonitorWithLive | undefined>;
   /** Tombstone; its incidents go with it. False when it was not there. */
   remove(projectId: number, id: number, nowMs: number, actor: Actor): Promise<boolean>;

@@ -31,19 +31,30 @@ export function createHistory({ read }: Database): History {
   };
 }
 
+/** Rows of one insert; five values each stay far below SQLite's 32,766 parameters. */
+const ROWS_PER_INSERT = 500;
+
 /** In the transaction of what it tells. */
-export async function addHistory(session: Session, monitorId: number, ...entries: NewHistoryEntry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await session.kysely
-    .insertInto("history")
-    .values(
-      entries.map((entry) => ({
-        monitor_id: monitorId,
-        type: entry.type,
-        at_ms: entry.atMs,
-        message: storable(entry.message),
-        actor: toJson(entry.actor),
-      })),
-    )
-    .execute();
+export function addHistory(session: Session, monitorId: number, ...entries: NewHistoryEntry[]): Promise<void> {
+  return insertHistory(
+    session,
+    entries.map((entry) => ({ monitorId, entry })),
+  );
+}
+
+/** Of many monitors at once. */
+export async function insertHistory(
+  session: Session,
+  entries: readonly { readonly monitorId: number; readonly entry: NewHistoryEntry }[],
+): Promise<void> {
+  for (let start = 0; start < entries.length; start += ROWS_PER_INSERT) {
+    const rows = entries.slice(start, start + ROWS_PER_INSERT).map(({ monitorId, entry }) => ({
+      monitor_id: monitorId,
+      type: entry.type,
+      at_ms: entry.atMs,
+      message: storable(entry.message),
+      actor: toJson(entry.actor),
+    }));
+    await session.kysely.insertInto("history").values(rows).execute();
+  }
 }

@@ -1,7 +1,7 @@
 /** What happened during an incident (open-points 5.3). */
 import type { Selectable } from "kysely";
 import type { Actor, IncidentEvent } from "./control-plane.ts";
-import type { Session } from "./database.ts";
+import { type Session, statement } from "./database.ts";
 import type { IncidentEventTable } from "./tables.ts";
 import { fromJson, storable, storableOrNull, toJson } from "./text.ts";
 
@@ -42,6 +42,36 @@ export async function addEventToOpenIncident(
     .returning("id")
     .executeTakeFirst();
   if (open !== undefined) await insertEvents(session, [{ incidentId: open.id, event }]);
+}
+
+const COUNT_OF_OPEN = {
+  sqlite: statement(
+    "count_open_events",
+    `update incidents set event_count = event_count + 1
+     where ended_at_ms is null and monitor_id in (select value from json_each(?)) returning id, monitor_id`,
+  ),
+  postgres: statement(
+    "count_open_events",
+    `update incidents set event_count = event_count + 1 where ended_at_ms is null
+     and monitor_id in (select value::bigint from json_array_elements_text(?::json)) returning id, monitor_id`,
+  ),
+};
+
+/** Of many monitors at once; those without an open incident are passed over. */
+export async function addEventsToOpenIncidents(
+  session: Session,
+  events: ReadonlyMap<number, NewIncidentEvent>,
+): Promise<void> {
+  if (events.size === 0) return;
+  const ids = JSON.stringify([...events.keys()]);
+  const open = await session.query<{ id: number; monitor_id: number }>(COUNT_OF_OPEN[session.dialect], ids);
+  await insertEvents(
+    session,
+    open.flatMap(({ id, monitor_id: monitorId }) => {
+      const event = events.get(monitorId);
+      return event === undefined ? [] : [{ incidentId: id, event }];
+    }),
+  );
 }
 
 /** Does nothing when the incident is gone with its monitor. */

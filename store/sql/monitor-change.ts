@@ -6,6 +6,7 @@ import { storable, storableOrNull } from "./text.ts";
 /** Fields of a monitor and their names in the API; `settings` speaks for itself, `host` follows from it. */
 const API_NAMES = {
   name: "name",
+  kind: "protocol",
   intervalS: "interval",
   timeoutS: "timeout",
   maxRetries: "maxretries",
@@ -28,12 +29,12 @@ export interface ChangedMonitor {
 }
 
 export function changeMonitor(before: Monitor, change: MonitorChange, nowMs: number): ChangedMonitor {
-  const { addPauseReason, removePauseReasons, ...values } = change;
+  const { addPauseReason, removePauseReasons, sealedFields, ...values } = change;
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
   const merged: Monitor = { ...before, ...given };
   const pauseReasons = changeReasons(before.pauseReasons, addPauseReason, removePauseReasons ?? []);
   const after: Monitor = { ...merged, name: storable(merged.name), host: storableOrNull(merged.host), pauseReasons };
-  const fields = changedFields(before, after);
+  const fields = [...changedFields(before, after), ...(sealedFields ?? [])];
   const isHostChanged = before.host !== after.host;
   const isChanged = fields.length > 0 || isHostChanged || !isSame(before.pauseReasons, pauseReasons);
   const turned = turnOf(before, after);

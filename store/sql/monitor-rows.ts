@@ -38,6 +38,9 @@ export const MONITOR_COLUMNS = [
   "m.updated_at_ms",
 ] as const;
 
+/** Read only where the secrets are needed: a list of tunnels would carry a megabyte of them. */
+export const SEALED_COLUMN = "m.sealed";
+
 /** No name occurs in both lists. */
 export const LIVE_COLUMNS = [
   "l.status",
@@ -57,13 +60,13 @@ export const LIVE_COLUMNS = [
 type BareName<Qualified extends string> = Qualified extends `${string}.${infer Name}` ? Name : never;
 type MonitorRow = Pick<Selectable<MonitorTable>, BareName<(typeof MONITOR_COLUMNS)[number]>>;
 type LiveRow = Pick<Selectable<LiveTable>, BareName<(typeof LIVE_COLUMNS)[number]>>;
-export type MonitorWithLiveRow = MonitorRow & LiveRow;
+export type MonitorWithLiveRow = MonitorRow & LiveRow & { readonly sealed?: string | null };
 
 export function toMonitorWithLive(row: MonitorWithLiveRow): MonitorWithLive {
   return { monitor: toMonitor(row), live: toLive(row.id, row) };
 }
 
-function toMonitor(row: MonitorRow): Monitor {
+function toMonitor(row: MonitorWithLiveRow): Monitor {
   return {
     id: row.id,
     projectId: row.project_id,
@@ -71,6 +74,7 @@ function toMonitor(row: MonitorRow): Monitor {
     name: row.name,
     kind: row.kind as Kind,
     settings: fromJson(row.settings),
+    ...(typeof row.sealed === "string" && { sealed: row.sealed }),
     intervalS: row.interval_s,
     timeoutS: row.timeout_s,
     maxRetries: row.max_retries,
@@ -106,6 +110,8 @@ export function fromMonitor(monitor: Omit<Monitor, "id">) {
     kind: monitor.kind,
     family: familyOf(monitor.kind),
     settings: toJson(monitor.settings),
+    // One that was read without its secrets keeps them.
+    ...(monitor.sealed !== undefined && { sealed: monitor.sealed }),
     interval_s: monitor.intervalS,
     timeout_s: monitor.timeoutS,
     max_retries: monitor.maxRetries,

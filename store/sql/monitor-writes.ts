@@ -1,5 +1,6 @@
 /** Monitors, changed. Each change is one transaction that also raises the generation and writes history. */
 import { pauseEvent } from "../../model/event.ts";
+import { familyOf } from "../../model/kind.ts";
 import { newLiveState } from "../../model/live.ts";
 import {
   type Actor,
@@ -10,6 +11,7 @@ import {
   SYSTEM_ACTOR,
 } from "./control-plane.ts";
 import type { Database, Session } from "./database.ts";
+import { excludeImported, forgetImport } from "./imports.ts";
 import { raiseGeneration } from "./generation.ts";
 import { addHistory, type NewHistoryEntry } from "./history.ts";
 import { addEventToOpenIncident } from "./incident-events.ts";
@@ -19,10 +21,12 @@ import {
   fromMonitor,
   LIVE_COLUMNS,
   MONITOR_COLUMNS,
+  SEALED_COLUMN,
   toMonitorWithLive,
   WEBSITE_KINDS,
 } from "./monitor-rows.ts";
 import { appendEvents } from "./outbox.ts";
+import { requireSlot } from "./slots.ts";
 import { storable, storableOrNull } from "./text.ts";
 
 type MonitorWrites = Pick<Monitors, "create" | "update" | "remove" | "setHostExpiry">;
@@ -30,16 +34,33 @@ type HostExpiry = Parameters<Monitors["setHostExpiry"]>[2];
 
 export function createMonitorWrites({ write }: Database): MonitorWrites {
   return {
-    create: (input, actor) => write((session) => create(session, input, actor)),
-    update: (projectId, id, nowMs, actor, decide) =>
+    create: (input, actor, slots = null) =>
+      write(async (session) => {
+        if (familyOf(input.kind) === "tunnel") await requireSlot(session, input.organizationId, slots);
+        return create(session, input, actor);
+      }),
+    update: (projectId, id, nowMs, actor, decide, slots = null) =>
       write(async (session) => {
         const now = await hold(session, projectId, id);
-        return now && change(session, now, decide(now), nowMs, actor);
+        if (now === undefined) return undefined;
+        const wanted = decide(now);
+        if (takesSlot(now, wanted)) await requireSlot(session, now.monitor.organizationId, slots);
+        if (wanted.sealed !== undefined) await forgetImport(session, id);
+        return change(session, now, wanted, nowMs, actor);
       }),
     remove: (projectId, id, nowMs) => write((session) => remove(session, projectId, id, nowMs)),
     setHostExpiry: (projectId, host, expiry, nowMs) =>
       write((session) => setHostExpiry(session, projectId, host, expiry, nowMs)),
   };
+}
+
+/** A tunnel that the plan paused has given its slot back (open-points 11). */
+function takesSlot({ monitor }: MonitorWithLive, { removePauseReasons }: MonitorChange): boolean {
+  return (
+    familyOf(monitor.kind) === "tunnel" &&
+    monitor.pauseReasons.includes("plan") &&
+    removePauseReasons?.includes("plan") === true
+  );
 }
 
 async function create(session: Session, input: NewMonitor, actor: Actor) {
@@ -79,7 +100,7 @@ async function hold(session: Session, projectId: number, id: number): Promise<Mo
   let query = session.kysely
     .selectFrom("monitors as m")
     .innerJoin("live as l", "l.monitor_id", "m.id")
-    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
     .where("m.id", "=", id)
     .where("m.project_id", "=", projectId)
     .where("m.deleted_at_ms", "is", null);
@@ -120,9 +141,9 @@ export async function change(
 }
 
 /** Contract, States and transitions: the history shows these words. */
-const PAUSE_MESSAGES = { paused: "Monitoring paused", resumed: "Monitoring resumed" } as const;
+export const PAUSE_MESSAGES = { paused: "Monitoring paused", resumed: "Monitoring resumed" } as const;
 
-function historyOf({ fields, turned }: ChangedMonitor, atMs: number, actor: Actor): NewHistoryEntry[] {
+export function historyOf({ fields, turned }: ChangedMonitor, atMs: number, actor: Actor): NewHistoryEntry[] {
   const entries: NewHistoryEntry[] = [];
   if (fields.length > 0) entries.push({ type: "updated", atMs, message: `Updated ${fields.join(", ")}`, actor });
   if (turned !== null) entries.push({ type: turned, atMs, message: PAUSE_MESSAGES[turned], actor });
@@ -134,6 +155,7 @@ async function remove(session: Session, projectId: number, id: number, nowMs: nu
   const now = await hold(session, projectId, id);
   if (now === undefined) return false;
   const { kysely } = session;
+  await excludeImported(session, now.monitor);
   await kysely.deleteFrom("live").where("monitor_id", "=", id).execute();
   await kysely.deleteFrom("heartbeats").where("monitor_id", "=", id).execute();
   await kysely.deleteFrom("heartbeat_inbox").where("monitor_id", "=", id).execute();
@@ -146,7 +168,7 @@ async function remove(session: Session, projectId: number, id: number, nowMs: nu
   const generation = await raiseGeneration(session);
   await kysely
     .updateTable("monitors")
-    .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, generation, settings: "{}" })
+    .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, generation, settings: "{}", sealed: null })
     .where("id", "=", id)
     .execute();
   return true;

@@ -8,6 +8,7 @@ import {
   LIVE_COLUMNS,
   MONITOR_COLUMNS,
   type MonitorWithLiveRow,
+  SEALED_COLUMN,
   toMonitorWithLive,
   WEBSITE_KINDS,
 } from "./monitor-rows.ts";
@@ -23,7 +24,7 @@ const FIND = statement(
 
 const RECALL = statement(
   "recall_monitor",
-  `select ${[...MONITOR_COLUMNS, ...LIVE_COLUMNS].join(", ")} from monitors m join live l on l.monitor_id = m.id
+  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")} from monitors m join live l on l.monitor_id = m.id
    where m.id = ? and m.deleted_at_ms is null`,
 );
 
@@ -174,7 +175,7 @@ async function changedSince(session: Session, generation: number) {
   const current = await readGeneration(session);
   if (!Number.isFinite(generation)) {
     const rows = await monitorsWithLive(session)
-      .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+      .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
       .where("m.active", "=", 1)
       .where("m.project_id", "not in", inactiveProjects(session))
       .orderBy("m.id")
@@ -199,7 +200,7 @@ async function changedSince(session: Session, generation: number) {
     .execute();
   for (const { id } of states) removedIds.push(id);
   const rows = await monitorsWithLive(session)
-    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
     .where("m.generation", ">", generation)
     .where("m.active", "=", 1)
     .where("m.project_id", "not in", inactiveProjects(session))

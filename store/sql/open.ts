@@ -5,6 +5,7 @@ import { readGeneration } from "./generation.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import { createHistory } from "./history.ts";
 import { createIncidents } from "./incidents.ts";
+import { createImports } from "./imports.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { createLeases } from "./leases.ts";
@@ -15,6 +16,7 @@ import { createOutgoing } from "./outgoing.ts";
 import { createPlans } from "./plans.ts";
 import { createSinkStore } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
+import { createSubscriptions } from "./subscriptions.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 /** Where it is: the path of an SQLite file in an existing folder, or `postgres://…`. Plain data: it crosses threads. */
@@ -44,6 +46,8 @@ export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOp
     history: createHistory(database),
     heartbeats: createHeartbeats(database),
     jobs: createJobs(database),
+    subscriptions: createSubscriptions(database),
+    imports: createImports(database),
     sink: createSinkStore(database),
     maintenance: createMaintenance(database),
     webhooks: createWebhooks(database),

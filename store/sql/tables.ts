@@ -31,6 +31,11 @@ export interface Tables {
   readonly expiry_alerts: ExpiryAlertTable;
   readonly jobs: JobTable;
   readonly on_demand: OnDemandTable;
+  readonly subscriptions: SubscriptionTable;
+  readonly excluded_servers: ExcludedServerTable;
+  readonly imported_servers: ImportedServerTable;
+  readonly imported_configs: ImportedConfigTable;
+  readonly config_results: ConfigResultTable;
 }
 
 interface MetaTable {
@@ -100,6 +105,7 @@ export interface MonitorTable {
   kind: string;
   family: string;
   settings: string;
+  sealed: string | null;
   interval_s: number;
   timeout_s: number;
   max_retries: number;
@@ -230,6 +236,63 @@ export interface JobTable {
 }
 
 /** On-demand tests that a workspace used, by calendar month (`YYYY-MM`, UTC). */
+export interface SubscriptionTable {
+  id: Generated<number>;
+  project_id: number;
+  organization_id: number;
+  name: string | null;
+  url_sealed: string;
+  url_hash: string;
+  sync_interval_s: number;
+  timeout_s: number;
+  max_workers: number;
+  engine: string;
+  enabled: Flag;
+  last_synced_at_ms: number | null;
+  last_server_count: number | null;
+  last_sync_status: string;
+  sync_error_message: string | null;
+  failures: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+interface ExcludedServerTable {
+  subscription_id: number;
+  server_address: string;
+}
+
+/** One row per monitor that was imported. */
+interface ImportedServerTable {
+  monitor_id: number;
+  server_address: string | null;
+  server_name: string | null;
+  config_count: number;
+}
+
+interface ImportedConfigTable {
+  id: Generated<number>;
+  monitor_id: number;
+  position: number;
+  tag: string;
+  type: string;
+  server: string;
+  port: number;
+  sealed: string;
+}
+
+export interface ConfigResultTable {
+  config_id: number;
+  location: string;
+  at_ms: number;
+  success: Flag;
+  total_ms: number;
+  error: string;
+  error_category: string;
+  public_ip: string;
+  engine_used: string;
+}
+
 interface OnDemandTable {
   organization_id: number;
   month: string;

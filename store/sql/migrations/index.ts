@@ -4,11 +4,13 @@ import type { Dialect } from "../database.ts";
 import { controlPlane } from "./0001-control-plane.ts";
 import { outbox } from "./0002-outbox.ts";
 import { jobs } from "./0003-jobs.ts";
+import { subscriptions } from "./0005-subscriptions.ts";
 import { webhooks } from "./0006-webhooks.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
   "0002-outbox": outbox,
   "0003-jobs": jobs,
+  "0005-subscriptions": subscriptions,
   "0006-webhooks": webhooks,
 };

@@ -1,0 +1,54 @@
+/** Imported servers: what a subscription says of the server that a monitor stands for, and how each config did (open-points 18.7.5). */
+
+/** How a config did when it was last tested from one place. */
+export interface ConfigResult {
+  readonly atMs: number;
+  readonly success: boolean;
+  readonly totalMs: number;
+  /** Empty when it passed; so are the others that have nothing to say. */
+  readonly error: string;
+  readonly errorCategory: string;
+  readonly publicIp: string;
+  readonly engineUsed: string;
+}
+
+export interface ImportedConfig {
+  readonly id: number;
+  /** Its name in the subscription. */
+  readonly tag: string;
+  /** Its protocol. */
+  readonly type: string;
+  readonly server: string;
+  readonly port: number;
+  /** By location. */
+  readonly results: Readonly<Record<string, ConfigResult>>;
+}
+
+export interface ImportedServer {
+  /** As written in the configs, lowercased. */
+  readonly serverAddress: string | null;
+  readonly serverName: string | null;
+  /** All of them; at most 256 are kept and tested. */
+  readonly configCount: number;
+  readonly configs: readonly ImportedConfig[];
+}
+
+export type NewConfig = Omit<ImportedConfig, "id" | "results"> & {
+  /** The link or fields, sealed. */
+  readonly sealed: string;
+};
+
+export interface Imports {
+  /** Of the monitors that were imported; the others are not in the answer. */
+  of(monitorIds: readonly number[]): Promise<ReadonlyMap<number, ImportedServer>>;
+  /** What the list says of a monitor's server now; configs that are the same (by position, type and sealed text) keep their results. */
+  put(
+    monitorId: number,
+    server: Omit<ImportedServer, "configs"> & { readonly configs: readonly NewConfig[] },
+  ): Promise<void>;
+  /** Sealed configs in their order, for checks. */
+  sealed(
+    monitorId: number,
+  ): Promise<readonly { readonly id: number; readonly type: string; readonly sealed: string }[]>;
+  record(results: readonly (ConfigResult & { readonly configId: number; readonly location: string })[]): Promise<void>;
+}
