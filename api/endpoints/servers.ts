@@ -5,6 +5,7 @@ import { ANY_LOCATION, isActive } from "../../model/monitor.ts";
 import { defaultIntervalS } from "../../model/schedule.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
+import { SEALED_FOR } from "../../store/sealing.ts";
 import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
 import { viewActor } from "../actor.ts";
 import type { Api } from "../api.ts";
@@ -30,8 +31,6 @@ import { serverIdParams } from "./params.ts";
 
 /** Code points (open-points 3.4). */
 const MAX_NAME_FILTER = 255;
-/** What a heartbeat's token is sealed for. */
-const TOKEN_PURPOSE = "heartbeat";
 
 const listQuery = {
   family: wordParameter({
@@ -95,7 +94,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const shared = isWebsite(kind) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
   const token = kind === "push" ? newToken() : null;
   const heartbeatToken =
-    token === null ? null : { sealed: api.sealing.seal(TOKEN_PURPOSE, token), hash: hashToken(token) };
+    token === null ? null : { sealed: api.sealing.seal(SEALED_FOR.heartbeat, token), hash: hashToken(token) };
   const created = await monitors.create(
     {
       ...newMonitor(call, kind, draft, host),
@@ -254,7 +253,7 @@ async function findMonitor(api: Api, call: ProjectCall): Promise<MonitorWithLive
 async function heartbeatUrlFor(api: Api, call: ProjectCall, { monitor }: MonitorWithLive): Promise<string | null> {
   if (monitor.kind !== "push" || !canEdit(call.role)) return null;
   const sealed = await api.controlPlane.heartbeats.sealedToken(monitor.id);
-  return sealed === undefined ? null : heartbeatUrl(api, api.sealing.open(TOKEN_PURPOSE, sealed));
+  return sealed === undefined ? null : heartbeatUrl(api, api.sealing.open(SEALED_FOR.heartbeat, sealed));
 }
 
 function heartbeatUrl(api: Api, token: string): string {

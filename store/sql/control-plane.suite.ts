@@ -8,6 +8,7 @@ import { changeTests } from "./monitor-changes.suite.ts";
 import { listTests, planTests } from "./monitor-lists.suite.ts";
 import { monitorTests } from "./monitors.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
+import { sealedTests } from "./sealed.suite.ts";
 import { sinkTests } from "./sink-store.suite.ts";
 import { subscriptionTests } from "./subscriptions.suite.ts";
 import { upkeepTests } from "./upkeep.suite.ts";
@@ -27,6 +28,7 @@ export function controlPlaneSuite(name: string, places: PlaceMaker): void {
     heartbeatTests,
     sinkTests,
     subscriptionTests,
+    sealedTests,
     upkeepTests,
   ]);
 }

@@ -16,6 +16,7 @@ import type { Leases } from "./ports/leases.ts";
 import type { Maintenance } from "./ports/maintenance.ts";
 import type { Imports } from "./ports/imports.ts";
 import type { Plans } from "./ports/plans.ts";
+import type { Sealed } from "./ports/sealed.ts";
 import type { Subscriptions } from "./ports/subscriptions.ts";
 import type { Outgoing, Webhooks } from "./ports/webhooks.ts";
 
@@ -40,6 +41,7 @@ export interface ControlPlane {
   readonly leases: Leases;
   readonly sink: SinkStore;
   readonly meta: Meta;
+  readonly sealed: Sealed;
   /** Raised by every change that a cache or the plan must hear of. */
   generation(): Promise<number>;
   /** Answers within two seconds or rejects. */

@@ -14,6 +14,7 @@ import { createMeta } from "./meta.ts";
 import { createMonitors } from "./monitors.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { createPlans } from "./plans.ts";
+import { createSealed } from "./sealed.ts";
 import { createSinkStore } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createSubscriptions } from "./subscriptions.ts";
@@ -54,6 +55,7 @@ export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOp
     outgoing: createOutgoing(database),
     leases: createLeases(database),
     meta: createMeta(database),
+    sealed: createSealed(database),
     generation: () => readGeneration(database.read),
     ping: () => database.ping(),
     close: () => database.close(),

@@ -1,0 +1,17 @@
+/** THE LIST of sealed columns: what a rotation of the sealing key seals anew. A new one is one line. */
+import { SEALED_FOR } from "../sealing.ts";
+
+export interface SealedColumn {
+  readonly table: string;
+  /** The table's primary key, one number. */
+  readonly key: string;
+  readonly column: string;
+  /** What it is sealed for, as the code that seals it says. */
+  readonly purpose: string;
+}
+
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { table: "heartbeats", key: "monitor_id", column: "token_sealed", purpose: SEALED_FOR.heartbeat },
+  { table: "webhooks", key: "id", column: "secret_sealed", purpose: SEALED_FOR.webhook },
+  { table: "webhooks", key: "id", column: "old_secret_sealed", purpose: SEALED_FOR.webhook },
+];

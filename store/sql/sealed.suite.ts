@@ -1,0 +1,109 @@
+/** A rotation of the sealing key, over everything that is sealed, beside a service that goes on. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { keyIdOf, openCheckedSealing, openSealing, type Sealing } from "../sealing.ts";
+import { readKeyRing } from "../sealing-keys.ts";
+import { rotateSealing } from "../sealing-rotation.ts";
+import { ADA, type Ground, newHeartbeat } from "./ground.suite.ts";
+
+const PURPOSE = "heartbeat";
+
+export function sealedTests(given: () => Ground): void {
+  describe("sealed columns", () => {
+    let folder = "";
+    let keyFile = "";
+    let running: Sealing;
+    beforeEach(async () => {
+      folder = mkdtempSync(join(tmpdir(), "sonde-seal-"));
+      keyFile = join(folder, "sealing.key");
+      running = await openCheckedSealing(given().plane.meta, { keyFile, createIfMissing: true });
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+    const addHeartbeat = async (name: string, sealing = running): Promise<number> => {
+      const heartbeatToken = { sealed: sealing.seal(PURPOSE, `token of ${name}`), hash: `hash of ${name}` };
+      return (await given().plane.monitors.create(newHeartbeat(given(), { name, heartbeatToken }), ADA)).id;
+    };
+    const sealedOf = async (id: number): Promise<string> => (await given().plane.heartbeats.sealedToken(id)) ?? "";
+    const rotate = (makeKey = true) => rotateSealing(given().plane, { keyFile, createIfMissing: false }, makeKey);
+
+    it("are sealed anew over many pages; what runs goes on with the new key", async () => {
+      const { plane } = given();
+      const names = Array.from({ length: 450 }, (_, index) => `h${index}`);
+      const ids: number[] = [];
+      for (const name of names) ids.push(await addHeartbeat(name));
+      const before = running.keyId;
+      const rotation = await rotate();
+      expect(rotation).toEqual({ keyId: rotation.keyId, keyIdBefore: before, resealed: 450, unreadable: [] });
+      expect(rotation.keyId).not.toBe(before);
+      expect([...(await plane.sealed.keyIds())]).toEqual([rotation.keyId]);
+      for (const [index, id] of ids.entries()) {
+        expect(running.open(PURPOSE, await sealedOf(id))).toBe(`token of h${index}`);
+      }
+      expect(keyIdOf(await sealedOf(await addHeartbeat("later")))).toBe(rotation.keyId);
+      expect(running.keyId).toBe(rotation.keyId);
+      await openCheckedSealing(plane.meta, { keyFile, createIfMissing: false });
+      expect(readKeyRing(keyFile).map(({ id }) => id)).toEqual([rotation.keyId, before]);
+
+      const second = await rotate();
+      expect(second).toMatchObject({ keyIdBefore: rotation.keyId, resealed: 451 });
+      expect(readKeyRing(keyFile).map(({ id }) => id)).toEqual([second.keyId, rotation.keyId]);
+    });
+
+    it("that were just being sealed with the key before still open, and the next rotation finds them", async () => {
+      const { plane } = given();
+      const slow = running.seal(PURPOSE, "token of slow");
+      const first = await rotate();
+      const heartbeatToken = { sealed: slow, hash: "hash of slow" };
+      const { id } = await plane.monitors.create(newHeartbeat(given(), { heartbeatToken }), ADA);
+      const fresh = openSealing({ keyFile, createIfMissing: false });
+      expect(fresh.open(PURPOSE, await sealedOf(id))).toBe("token of slow");
+      const second = await rotate();
+      expect(second.resealed).toBe(1);
+      expect(keyIdOf(await sealedOf(id))).toBe(second.keyId);
+      expect(readKeyRing(keyFile).map((key) => key.id)).toEqual([second.keyId, first.keyId]);
+    });
+
+    it("that cannot be opened stay, are named, and hold their key in the file", async () => {
+      const { plane } = given();
+      const good = await addHeartbeat("good");
+      const before = running.keyId;
+      const heartbeatToken = { sealed: running.seal("another purpose", "x"), hash: "h" };
+      const { id: bad } = await plane.monitors.create(newHeartbeat(given(), { heartbeatToken }), ADA);
+      const first = await rotate();
+      expect(first.resealed).toBe(1);
+      expect(first.unreadable).toHaveLength(1);
+      expect(first.unreadable[0]).toMatch(new RegExp(`^heartbeats ${bad}: a sealed secret was changed`));
+      const second = await rotate();
+      expect(readKeyRing(keyFile).map(({ id }) => id)).toEqual([second.keyId, first.keyId, before]);
+      expect(running.open(PURPOSE, await sealedOf(good))).toBe("token of good");
+    });
+
+    it("are sealed with a key that was put first by hand", async () => {
+      const id = await addHeartbeat("one");
+      const old = readFileSync(keyFile).toString("base64");
+      const hand = Buffer.alloc(32, 7).toString("hex");
+      writeFileSync(keyFile, `# new\n${hand}\n# old\n${old}\n`);
+      const rotation = await rotate(false);
+      expect(rotation.resealed).toBe(1);
+      expect(keyIdOf(await sealedOf(id))).toBe(readKeyRing(keyFile)[0].id);
+      expect(readFileSync(keyFile, "utf8")).toContain("# new");
+      writeFileSync(keyFile, hand);
+      const alone = await openCheckedSealing(given().plane.meta, { keyFile, createIfMissing: false });
+      expect(alone.open(PURPOSE, await sealedOf(id))).toBe("token of one");
+    });
+
+    it("are not touched with a wrong key", async () => {
+      const id = await addHeartbeat("one");
+      const sealed = await sealedOf(id);
+      const right = readFileSync(keyFile);
+      writeFileSync(keyFile, Buffer.alloc(32, 9));
+      await expect(rotate()).rejects.toThrow(/is not the one this database's secrets were sealed with/);
+      expect(readFileSync(keyFile).equals(Buffer.alloc(32, 9))).toBe(true);
+      expect(await sealedOf(id)).toBe(sealed);
+      writeFileSync(keyFile, right);
+    });
+  });
+}
