@@ -35,7 +35,11 @@ interface Operation {
 }
 type Schema = Readonly<Record<string, unknown>>;
 
-const document = createOpenApi(routes, { baseUrl: "http://127.0.0.1:8080", version: "0.1.0" });
+const document = createOpenApi(routes, {
+  baseUrl: "http://127.0.0.1:8080",
+  docsUrl: "http://127.0.0.1:8080/docs",
+  version: "0.1.0",
+});
 const paths = document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 const components = (document.components as { schemas: Readonly<Record<string, Schema>> }).schemas;
 const shown = routes.filter((route) => route.hidden !== true);

@@ -53,10 +53,12 @@ const DESCRIPTION = `Watches VPN tunnels and uptime targets.
 
 export interface DocumentOptions {
   readonly baseUrl: string;
+  /** Where this document is published, as a page and as `openapi.yaml`. */
+  readonly docsUrl: string;
   readonly version: string;
 }
 
-export function createOpenApi(routes: readonly Route[], { baseUrl, version }: DocumentOptions): JsonSchema {
+export function createOpenApi(routes: readonly Route[], { baseUrl, docsUrl, version }: DocumentOptions): JsonSchema {
   const shown = routes.filter((route) => route.hidden !== true);
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of shown) {
@@ -75,6 +77,7 @@ export function createOpenApi(routes: readonly Route[], { baseUrl, version }: Do
     openapi: "3.1.0",
     info: { title: "Sonde", version, description: DESCRIPTION },
     servers: [{ url: baseUrl }],
+    externalDocs: { description: "This document as a page", url: docsUrl },
     security: [{ apiKey: [] }, { bearer: [] }],
     tags: [...new Set(shown.map((route) => route.group))].map((name) => ({ name })),
     paths: paths as ZodOpenApiPathsObject,
@@ -151,7 +154,7 @@ function responses(route: Route): ZodOpenApiResponsesObject {
 /** An empty media type: no body at all. */
 function textContent(mediaType: string) {
   const [type = ""] = mediaType.split(";");
-  return type === "" ? null : { [type]: { schema: type === JSON_TYPE ? {} : { type: "string" as const } } };
+  return type === "" ? null : { [type]: { schema: type.startsWith("text/") ? { type: "string" as const } : {} } };
 }
 
 function errorContent(route: Route, status: number, messages: readonly string[]) {

@@ -33,15 +33,23 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   const { config, controlPlane, log } = dependencies;
   let url = "";
   const baseUrl = (): string => config.baseUrl ?? url;
+  const resolve = dependencies.resolve ?? systemResolve;
+  const stopping = new AbortController();
   const api: Api = {
     ...dependencies,
     plans: config.plans,
     access: createAccess(controlPlane),
-    targets: createTargets({ ...config, resolve: dependencies.resolve ?? systemResolve }),
+    targets: createTargets({ ...config, resolve }),
+    publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
+    closing: stopping.signal,
     uses: new Map(),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
-    document: documentText(routes, () => ({ baseUrl: baseUrl(), version: dependencies.version })),
+    document: documentText(routes, () => ({
+      baseUrl: baseUrl(),
+      docsUrl: config.docsUrl ?? `${baseUrl()}/docs`,
+      version: dependencies.version,
+    })),
   };
   const server = await listen(config.httpServer, log, {
     host: config.host,
@@ -66,6 +74,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 
   async function stop(): Promise<void> {
     clearInterval(writing);
+    stopping.abort();
     await server.close();
     await writeUses(api);
   }

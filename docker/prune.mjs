@@ -19,6 +19,7 @@ const KEPT = {
   "better-sqlite3/build": (name) => name === "Release",
   "better-sqlite3/build/Release": (name) => name === "better_sqlite3.node",
   koffi: (name) => !/^(vendor|doc|CHANGELOG\.md)$/.test(name),
+  "swagger-ui-dist": (name) => /^(package\.json|LICENSE|NOTICE|swagger-ui\.css|swagger-ui-bundle\.js)$/.test(name),
 };
 
 let freedBytes = 0;

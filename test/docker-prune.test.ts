@@ -8,7 +8,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PRUNE = join(ROOT, "docker/prune.mjs");
 /** Native packages and what they load themselves. */
-const PACKAGES = ["uWebSockets.js", "better-sqlite3", "bindings", "file-uri-to-path", "koffi", "@koromix"];
+const PACKAGES = [
+  "uWebSockets.js",
+  "better-sqlite3",
+  "bindings",
+  "file-uri-to-path",
+  "koffi",
+  "@koromix",
+  "swagger-ui-dist",
+];
 
 // Beside node_modules, so that the copies can be hard links: 300 MB otherwise.
 const cache = join(ROOT, "node_modules/.cache/sonde");

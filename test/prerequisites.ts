@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
+import { missingPythonTools } from "./contract/python-tools.ts";
 import { findProgram } from "./servers/server.ts";
 
 /** @returns why it is not there, in words that say what to do; undefined when it is */
@@ -24,6 +25,7 @@ const CHECKS = {
   unshare: () => program("unshare", "util-linux"),
   npm: () => program("npm", "npm"),
   compiler: () => program("g++", "g++") ?? program("make", "make") ?? program("python3", "python3"),
+  "python tools": missingPythonTools,
   "tmpfs mount": () => (isRoot() ? triedMount() : "mounting a small tmpfs needs root"),
   "unprivileged ping": () =>
     isInPingGroup() ? undefined : "net.ipv4.ping_group_range is closed to this user's group (as root: sysctl)",

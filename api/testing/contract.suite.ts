@@ -46,7 +46,11 @@ const TRANSPORT = new Set([
 ]);
 
 const router = createRouter(routes);
-const document = createOpenApi(routes, { baseUrl: "http://127.0.0.1:8080", version: "0.1.0" }) as {
+const document = createOpenApi(routes, {
+  baseUrl: "http://127.0.0.1:8080",
+  docsUrl: "http://127.0.0.1:8080/docs",
+  version: "0.1.0",
+}) as {
   paths: Record<string, Record<string, { responses: Record<string, DocumentedResponse> }>>;
   components: { responses: Record<string, DocumentedResponse> };
 };
