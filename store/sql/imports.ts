@@ -1,14 +1,15 @@
 /** Imported servers: their configs with what each location last found, and the servers that must not come back. */
+import type { Insertable } from "kysely";
 import type { Monitor } from "../../model/monitor.ts";
 import { bulkStatement, type Database, type Session } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
 import type { ConfigResult, ImportedConfig, ImportedServer, Imports, NewConfig } from "./ports/imports.ts";
-import type { ConfigResultTable } from "./tables.ts";
+import type { ConfigResultTable, ImportedConfigTable } from "./tables.ts";
 import { storable, storableOrNull } from "./text.ts";
 
 /** Ids of one question; each is a parameter. */
 const IDS_PER_QUESTION = 500;
-/** Rows of one insert; seven values each stay far below SQLite's 32,766 parameters. */
+/** Rows of one insert; eight values each stay far below SQLite's 32,766 parameters. */
 const ROWS_PER_INSERT = 500;
 
 const RECORD = bulkStatement(
@@ -134,49 +135,44 @@ async function put(
     .values({ monitor_id: monitorId, ...values })
     .onConflict((conflict) => conflict.column("monitor_id").doUpdateSet(values))
     .execute();
+  await putConfigs(session, monitorId, server.configs);
+  await kysely
+    .updateTable("monitors")
+    .set({ generation: await raiseGeneration(session) })
+    .where("id", "=", monitorId)
+    .execute();
+}
+
+/** Those that are listed still keep their results, wherever they stand now. */
+async function putConfigs(session: Session, monitorId: number, configs: readonly NewConfig[]): Promise<void> {
+  const { kysely } = session;
   const before = await kysely
     .selectFrom("imported_configs")
-    .select(["id", "position", "type", "sealed"])
+    .select(["id", "identity"])
     .where("monitor_id", "=", monitorId)
+    .orderBy("position")
     .execute();
-  const isKept = (row: (typeof before)[number]): boolean => {
-    const now = server.configs[row.position];
-    return now !== undefined && now.type === row.type && now.sealed === row.sealed;
-  };
-  const gone = before.filter((row) => !isKept(row)).map((row) => row.id);
-  if (gone.length > 0) await kysely.deleteFrom("imported_configs").where("id", "in", gone).execute();
-  const kept = new Map(before.filter(isKept).map((row) => [row.position, row.id]));
-  const rows = server.configs.map((config, position) => ({
-    monitor_id: monitorId,
-    position,
-    tag: storable(config.tag),
-    type: config.type,
-    server: storable(config.server),
-    port: config.port,
-    sealed: config.sealed,
-  }));
-  for (const row of rows) {
-    const id = kept.get(row.position);
-    if (id !== undefined) {
-      await kysely
-        .updateTable("imported_configs")
-        .set({ tag: row.tag, server: row.server, port: row.port })
-        .where("id", "=", id)
-        .execute();
+  const known = new Map(before.map((row) => [row.identity, row.id]));
+  const added: Insertable<ImportedConfigTable>[] = [];
+  const kept = new Set<number>();
+  for (const [position, config] of configs.entries()) {
+    const { identity, type, port, sealed } = config;
+    const values = { position, tag: storable(config.tag), type, server: storable(config.server), port, sealed };
+    const id = known.get(identity);
+    if (id === undefined || kept.has(id)) added.push({ monitor_id: monitorId, identity, ...values });
+    else {
+      kept.add(id);
+      await kysely.updateTable("imported_configs").set(values).where("id", "=", id).execute();
     }
   }
-  const added = rows.filter((row) => !kept.has(row.position));
+  const gone = before.filter((row) => !kept.has(row.id)).map((row) => row.id);
+  if (gone.length > 0) await kysely.deleteFrom("imported_configs").where("id", "in", gone).execute();
   for (let start = 0; start < added.length; start += ROWS_PER_INSERT) {
     await kysely
       .insertInto("imported_configs")
       .values(added.slice(start, start + ROWS_PER_INSERT))
       .execute();
   }
-  await kysely
-    .updateTable("monitors")
-    .set({ generation: await raiseGeneration(session) })
-    .where("id", "=", monitorId)
-    .execute();
 }
 
 /** The monitor has a configuration of its own now, or is gone. */

@@ -48,6 +48,7 @@ async function imported(ground: Ground, subscriptionId: number, count: number): 
 }
 
 const config = (tag: string): NewConfig => ({
+  identity: tag,
   tag,
   type: "vless",
   server: "s0.test-site.org",
@@ -293,11 +294,11 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       expect(found?.configs[0]?.results).toEqual({ de: failed, nl: passed });
       expect((await plane.imports.of([a, b])).has(b)).toBe(false);
 
-      await plane.imports.put(a, { ...server, configCount: 2, configs: [config("A"), config("D")] });
+      await plane.imports.put(a, { ...server, configCount: 2, configs: [config("D"), config("A")] });
       const after = (await plane.imports.of([a])).get(a);
-      expect(after?.configs.map(({ tag }) => tag)).toEqual(["A", "D"]);
-      expect(Object.keys(after?.configs[0]?.results ?? {})).toEqual(["de", "nl"]);
-      expect(after?.configs[1]?.results).toEqual({});
+      expect(after?.configs.map(({ tag }) => tag)).toEqual(["D", "A"]);
+      expect(after?.configs[0]?.results).toEqual({});
+      expect(Object.keys(after?.configs[1]?.results ?? {})).toEqual(["de", "nl"]);
     });
 
     it("do not come back once their monitor was deleted, until the subscription goes", async () => {

@@ -17,8 +17,8 @@ import { storableOrNull } from "./text.ts";
 
 type Row = Selectable<SubscriptionTable>;
 
-/** Where the sealed key of address hashes is kept. */
-export const URL_HASH_KEY = "subscription_url_hash_key";
+/** The one key so far; another use gets the next number. */
+const URL_HASH_KEY = 1;
 
 export function createSubscriptions({ read, write }: Database): Subscriptions {
   return {
@@ -43,16 +43,12 @@ export function createSubscriptions({ read, write }: Database): Subscriptions {
     hashKey: (sealed) =>
       write(async ({ kysely }) => {
         await kysely
-          .insertInto("meta")
-          .values({ name: URL_HASH_KEY, value: sealed })
-          .onConflict((conflict) => conflict.column("name").doNothing())
+          .insertInto("hash_keys")
+          .values({ id: URL_HASH_KEY, sealed })
+          .onConflict((conflict) => conflict.column("id").doNothing())
           .execute();
-        const row = await kysely
-          .selectFrom("meta")
-          .select("value")
-          .where("name", "=", URL_HASH_KEY)
-          .executeTakeFirstOrThrow();
-        return row.value;
+        const key = kysely.selectFrom("hash_keys").select("sealed").where("id", "=", URL_HASH_KEY);
+        return (await key.executeTakeFirstOrThrow()).sealed;
       }),
     async excluded(id) {
       const rows = await read.kysely

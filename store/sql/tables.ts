@@ -33,6 +33,7 @@ export interface Tables {
   readonly on_demand: OnDemandTable;
   readonly subscriptions: SubscriptionTable;
   readonly excluded_servers: ExcludedServerTable;
+  readonly hash_keys: HashKeyTable;
   readonly imported_servers: ImportedServerTable;
   readonly imported_configs: ImportedConfigTable;
   readonly config_results: ConfigResultTable;
@@ -257,6 +258,12 @@ export interface SubscriptionTable {
   updated_at_ms: number;
 }
 
+/** Keys that hashes of secrets are made with. */
+interface HashKeyTable {
+  id: number;
+  sealed: string;
+}
+
 interface ExcludedServerTable {
   subscription_id: number;
   server_address: string;
@@ -270,10 +277,11 @@ interface ImportedServerTable {
   config_count: number;
 }
 
-interface ImportedConfigTable {
+export interface ImportedConfigTable {
   id: Generated<number>;
   monitor_id: number;
   position: number;
+  identity: string;
   tag: string;
   type: string;
   server: string;

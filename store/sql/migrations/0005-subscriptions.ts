@@ -49,6 +49,11 @@ const createSubscriptions = async (db: Kysely<unknown>, dialect: Dialect): Promi
     .columns(["project_id", "url_hash"])
     .execute();
   await db.schema
+    .createTable("hash_keys")
+    .addColumn("id", "integer", (column) => column.primaryKey())
+    .addColumn("sealed", "text", (column) => column.notNull())
+    .execute();
+  await db.schema
     .createTable("excluded_servers")
     .addColumn("subscription_id", "bigint", (column) =>
       column.notNull().references("subscriptions.id").onDelete("cascade"),
@@ -71,6 +76,7 @@ const createImports = async (db: Kysely<unknown>, dialect: Dialect): Promise<voi
       column.notNull().references("imported_servers.monitor_id").onDelete("cascade"),
     )
     .addColumn("position", "integer", (column) => column.notNull())
+    .addColumn("identity", "text", (column) => column.notNull())
     .addColumn("tag", "text", (column) => column.notNull())
     .addColumn("type", "text", (column) => column.notNull())
     .addColumn("server", "text", (column) => column.notNull())
@@ -79,7 +85,6 @@ const createImports = async (db: Kysely<unknown>, dialect: Dialect): Promise<voi
     .execute();
   await db.schema
     .createIndex("imported_configs_in_order")
-    .unique()
     .on("imported_configs")
     .columns(["monitor_id", "position"])
     .execute();

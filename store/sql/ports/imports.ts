@@ -34,6 +34,8 @@ export interface ImportedServer {
 }
 
 export type NewConfig = Omit<ImportedConfig, "id" | "results"> & {
+  /** Equal for equal configs, whatever they are called: a keyed hash. */
+  readonly identity: string;
   /** The link or fields, sealed. */
   readonly sealed: string;
 };
@@ -41,7 +43,7 @@ export type NewConfig = Omit<ImportedConfig, "id" | "results"> & {
 export interface Imports {
   /** Of the monitors that were imported; the others are not in the answer. */
   of(monitorIds: readonly number[]): Promise<ReadonlyMap<number, ImportedServer>>;
-  /** What the list says of a monitor's server now; configs that are the same (by position, type and sealed text) keep their results. */
+  /** What the list says of a monitor's server now; configs of the same identity keep their results. */
   put(
     monitorId: number,
     server: Omit<ImportedServer, "configs"> & { readonly configs: readonly NewConfig[] },
