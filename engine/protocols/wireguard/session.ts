@@ -1,0 +1,167 @@
+/**
+ * One client's talk with one server: attempts, cookies, sessions. Pure: datagrams in and out, the caller has the socket and the clock.
+ *
+ * Every retry is a new initiation, and an answer to any of them counts. The newest answered one is what we send under, because a server
+ * keeps the newest and forgets one that we have not used yet.
+ */
+import { DataSession } from "./data.ts";
+import { COOKIE_REPLY, type Framed, type Framing, RESPONSE, TRANSPORT, uint32At } from "./message.ts";
+import { createInitiation, type Initiation, type PeerKeys, readCookie, readResponse } from "./noise.ts";
+
+/** Attempts whose answers are still taken, and sessions that are still read. */
+const ATTEMPT_LIMIT = 16;
+const SESSION_LIMIT = 4;
+/** Cookies that are taken: a server that goes on asking for proof is not going to talk. */
+const COOKIE_LIMIT = 4;
+/** Sizes of datagrams that were not ours that are remembered, for the diagnosis. */
+const STRAY_LIMIT = 8;
+
+export type SessionEvent =
+  /** A handshake is complete. `attempt` counts from 0. */
+  | { readonly kind: "established"; readonly attempt: number }
+  | { readonly kind: "preshared-key-differs" }
+  /** The server is under load: the next initiation proves our address, and should go now. */
+  | { readonly kind: "cookie" }
+  | { readonly kind: "packet"; readonly packet: Uint8Array }
+  | { readonly kind: "keepalive" }
+  | { readonly kind: "ignored" };
+
+export interface SessionSurroundings {
+  readonly framing: Framing;
+  readonly randomBytes: (sizeBytes: number) => Uint8Array;
+  /** The next time stamp, TAI64N. */
+  readonly timestamp: () => Uint8Array;
+  /** What a padded packet may be long. */
+  readonly mtuBytes: number;
+}
+
+interface Attempt {
+  readonly number: number;
+  readonly initiation: Initiation;
+}
+
+interface Established extends Attempt {
+  readonly data: DataSession;
+}
+
+const IGNORED: SessionEvent = { kind: "ignored" };
+
+export class WireguardSession {
+  readonly #peer: PeerKeys;
+  readonly #around: SessionSurroundings;
+  #attempts: Attempt[] = [];
+  #sessions: Established[] = [];
+  #started = 0;
+  #cookies = 0;
+  #cookie: Uint8Array | null = null;
+  #straySizes: number[] = [];
+
+  constructor(peer: PeerKeys, around: SessionSurroundings) {
+    this.#peer = peer;
+    this.#around = around;
+  }
+
+  /** Initiations made so far. */
+  get attempts(): number {
+    return this.#started;
+  }
+
+  /** Whether the server has proved to be one: it answered an initiation with a cookie. */
+  get hasCookie(): boolean {
+    return this.#cookies > 0;
+  }
+
+  /** Sizes of the first datagrams that came and could not be read. */
+  get straySizes(): readonly number[] {
+    return this.#straySizes;
+  }
+
+  /** The datagrams of a new attempt, in their order; the initiation is the last. */
+  initiate(): readonly Uint8Array[] {
+    const { framing, randomBytes, timestamp } = this.#around;
+    const initiation = createInitiation(this.#peer, {
+      ephemeralSeed: randomBytes(32),
+      index: this.#freshIndex(),
+      timestamp: timestamp(),
+      header: framing.header("initiation"),
+      cookie: this.#cookie,
+    });
+    const number = this.#started++;
+    if (initiation === null) return [];
+    this.#attempts = [...this.#attempts.slice(1 - ATTEMPT_LIMIT), { number, initiation }];
+    return [...framing.preamble(), framing.wrap("initiation", initiation.message)];
+  }
+
+  /** @returns undefined before a handshake is complete */
+  seal(packet: Uint8Array): Uint8Array | undefined {
+    const { framing, mtuBytes } = this.#around;
+    const message = this.#sessions
+      .at(-1)
+      ?.data.seal(packet, framing.header("transport"), mtuBytes, framing.extraPadding());
+    return message === undefined ? undefined : framing.wrap("transport", message);
+  }
+
+  receive(datagram: Uint8Array): SessionEvent {
+    for (const framed of this.#around.framing.unwrap(datagram)) {
+      const event = this.#read(framed);
+      if (event.kind !== "ignored") return event;
+    }
+    if (this.#straySizes.length < STRAY_LIMIT) this.#straySizes.push(datagram.length);
+    return IGNORED;
+  }
+
+  #read({ kind, message }: Framed): SessionEvent {
+    switch (kind) {
+      case "response":
+        return this.#readResponse(message);
+      case "cookie":
+        return this.#readCookie(message);
+      case "transport":
+        return this.#readData(message);
+    }
+  }
+
+  #readResponse(message: Uint8Array): SessionEvent {
+    const attempt = this.#attemptOf(uint32At(message, RESPONSE.receiver));
+    if (attempt === undefined) return IGNORED;
+    const response = readResponse(this.#peer, attempt.initiation, message);
+    if (response.kind !== "accepted") return response.kind === "not-authentic" ? IGNORED : response;
+    // Answered once: a copy of the answer is no second session.
+    this.#attempts = this.#attempts.filter((other) => other !== attempt);
+    const session = { ...attempt, data: new DataSession(this.#peer.crypto, response.keys) };
+    this.#sessions = [...this.#sessions, session].sort((one, other) => one.number - other.number).slice(-SESSION_LIMIT);
+    return { kind: "established", attempt: attempt.number };
+  }
+
+  #readCookie(message: Uint8Array): SessionEvent {
+    const attempt = this.#attemptOf(uint32At(message, COOKIE_REPLY.receiver));
+    if (attempt === undefined || this.#cookies >= COOKIE_LIMIT) return IGNORED;
+    const cookie = readCookie(this.#peer, attempt.initiation, message);
+    if (cookie === null) return IGNORED;
+    // The attempt is lost: it is answered once, and not by a second cookie.
+    this.#attempts = this.#attempts.filter((other) => other !== attempt);
+    this.#cookies++;
+    this.#cookie = cookie;
+    return { kind: "cookie" };
+  }
+
+  #readData(message: Uint8Array): SessionEvent {
+    const index = uint32At(message, TRANSPORT.receiver);
+    const session = this.#sessions.find(({ initiation }) => initiation.index === index);
+    if (session === undefined) return IGNORED;
+    const opened = session.data.open(message);
+    return opened.kind === "packet" || opened.kind === "keepalive" ? opened : IGNORED;
+  }
+
+  #attemptOf(index: number): Attempt | undefined {
+    return this.#attempts.find(({ initiation }) => initiation.index === index);
+  }
+
+  #freshIndex(): number {
+    const isUsed = (index: number) =>
+      [...this.#attempts, ...this.#sessions].some(({ initiation }) => initiation.index === index);
+    let index = uint32At(this.#around.randomBytes(4), 0);
+    while (isUsed(index)) index = (index + 1) >>> 0;
+    return index;
+  }
+}
