@@ -40,6 +40,29 @@ export function planChangeTests(given: () => Ground): void {
       expect(await plane.plans.setPlan(999, "pro", PLANS, NOW_MS)).toBeUndefined();
     });
 
+    it("raise the interval of a subscription with those of its monitors, and keep what is sealed", async () => {
+      const ground = given();
+      const { plane, organizationId, projectId } = ground;
+      const { id: subscriptionId } = await plane.subscriptions.create({
+        projectId,
+        organizationId,
+        name: null,
+        urlSealed: "sealed url",
+        urlHash: "hash",
+        syncIntervalS: 60,
+        timeoutS: 30,
+        maxWorkers: 50,
+        enabled: true,
+        nowMs: NOW_MS,
+      });
+      const sealed = "sealed settings";
+      const imported = await make(ground, { kind: "vless", intervalS: 60, subscriptionId, sealed });
+      await plane.plans.setPlan(organizationId, "free", PLANS, NOW_MS + 1);
+      expect((await plane.subscriptions.find(projectId, subscriptionId))?.syncIntervalS).toBe(300);
+      expect((await plane.monitors.find(projectId, imported))?.monitor.intervalS).toBe(300);
+      expect((await plane.monitors.recall(imported))?.monitor.sealed).toBe(sealed);
+    });
+
     it("pause tunnels beyond the slots, newest first, and let the oldest return", async () => {
       const ground = given();
       const { plane, organizationId, projectId } = ground;

@@ -1,12 +1,13 @@
 /** Plans of workspaces, and what a change of plan does to their monitors: all of it in one transaction. */
 
-import { isActive } from "../../model/monitor.ts";
+import type { Monitor } from "../../model/monitor.ts";
 import type { PlanTable } from "../../model/plan.ts";
 import { type Fit, fitToPlan } from "../../model/plan-fit.ts";
 import { holdWorkspace } from "./accounts.ts";
-import { type MonitorChange, type MonitorWithLive, SYSTEM_ACTOR } from "./control-plane.ts";
+import { type MonitorWithLive, SYSTEM_ACTOR } from "./control-plane.ts";
 import type { Database, Session } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
+import { type BulkChange, changeMonitors } from "./monitor-bulk.ts";
 import { LIVE_COLUMNS, MONITOR_COLUMNS, toMonitorWithLive } from "./monitor-rows.ts";
 import { change } from "./monitor-writes.ts";
 import type { WorkspaceRecord } from "./ports/accounts.ts";
@@ -44,33 +45,63 @@ async function fitMonitors(
   plans: PlanTable,
   nowMs: number,
 ): Promise<PlanEffects> {
+  await raiseSyncIntervals(session, id, plans[plan].shortestIntervalS, nowMs);
   const held = await holdMonitors(session, id);
-  const byId = new Map(held.map((row) => [row.monitor.id, row]));
-  const fits = fitToPlan(
-    held.map(({ monitor }) => monitor),
-    plans[plan],
-    suspended,
-  );
+  const monitors = held.map(({ monitor }) => monitor);
+  const fits = new Map(fitToPlan(monitors, plans[plan], suspended).map((fit) => [fit.id, fit]));
   const effects = { raised: 0, paused: 0, resumed: 0 };
-  for (const fit of fits) {
-    const now = byId.get(fit.id);
-    if (now === undefined) continue;
-    const { monitor } = await change(session, now, changeOf(now, fit), nowMs, SYSTEM_ACTOR);
-    if (fit.intervalS !== undefined) effects.raised += 1;
-    if (isActive(now.monitor) && !isActive(monitor)) effects.paused += 1;
-    if (!isActive(now.monitor) && isActive(monitor)) effects.resumed += 1;
+  const alike = new Map<string, { readonly wanted: BulkChange; readonly held: MonitorWithLive[] }>();
+  for (const now of held) {
+    const fit = fits.get(now.monitor.id);
+    if (fit === undefined) continue;
+    countEffect(effects, now.monitor, fit);
+    const wanted = changeOf(fit);
+    if (now.monitor.kind === "push" && fit.intervalS !== undefined) {
+      // A heartbeat's period stands in its settings as well.
+      const settings = { ...now.monitor.settings, period: fit.intervalS };
+      await change(session, now, { ...wanted, settings }, nowMs, SYSTEM_ACTOR);
+      continue;
+    }
+    const name = JSON.stringify(wanted);
+    const group = alike.get(name) ?? { wanted, held: [] };
+    group.held.push(now);
+    alike.set(name, group);
   }
+  for (const group of alike.values()) await changeMonitors(session, group.held, group.wanted, nowMs);
   return effects;
 }
 
-function changeOf({ monitor }: MonitorWithLive, { intervalS, planPause }: Fit): MonitorChange {
+function changeOf({ intervalS, planPause }: Fit): BulkChange {
   return {
     ...(intervalS !== undefined && { intervalS }),
-    // A heartbeat's period stands in its settings as well.
-    ...(intervalS !== undefined && monitor.kind === "push" && { settings: { ...monitor.settings, period: intervalS } }),
     ...(planPause === "add" && { addPauseReason: "plan" as const }),
     ...(planPause === "remove" && { removePauseReasons: ["plan"] as const }),
   };
+}
+
+function countEffect(
+  effects: { raised: number; paused: number; resumed: number },
+  { pauseReasons }: Monitor,
+  { intervalS, planPause }: Fit,
+): void {
+  if (intervalS !== undefined) effects.raised += 1;
+  if (planPause === "add" && pauseReasons.length === 0) effects.paused += 1;
+  if (planPause === "remove" && pauseReasons.length === 1) effects.resumed += 1;
+}
+
+/** Imported monitors follow their subscription, which must obey the plan as they do (open-points 7.3). */
+async function raiseSyncIntervals(
+  session: Session,
+  organizationId: number,
+  shortestIntervalS: number,
+  nowMs: number,
+): Promise<void> {
+  await session.kysely
+    .updateTable("subscriptions")
+    .set({ sync_interval_s: shortestIntervalS, updated_at_ms: nowMs })
+    .where("organization_id", "=", organizationId)
+    .where("sync_interval_s", "<", shortestIntervalS)
+    .execute();
 }
 
 /** All of the workspace, in the order of ids, so that two writers never wait for each other's rows. */

@@ -12,6 +12,10 @@ export interface SealedColumn {
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "heartbeats", key: "monitor_id", column: "token_sealed", purpose: SEALED_FOR.heartbeat },
+  { table: "hash_keys", key: "id", column: "sealed", purpose: SEALED_FOR.hashKey },
+  { table: "monitors", key: "id", column: "sealed", purpose: SEALED_FOR.tunnel },
+  { table: "imported_configs", key: "id", column: "sealed", purpose: SEALED_FOR.tunnel },
+  { table: "subscriptions", key: "id", column: "url_sealed", purpose: SEALED_FOR.subscription },
   { table: "webhooks", key: "id", column: "secret_sealed", purpose: SEALED_FOR.webhook },
   { table: "webhooks", key: "id", column: "old_secret_sealed", purpose: SEALED_FOR.webhook },
 ];
