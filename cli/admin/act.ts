@@ -72,9 +72,9 @@ export function idOf(kind: keyof typeof EXAMPLES & IdKind, text: unknown, what: 
   return id;
 }
 
-/** A value that was not found, or the one that was. */
-export function known<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new CommandError(`there is no ${what}`);
+/** What was found; undefined and false stand for nothing. */
+export function known<T>(value: T | undefined | false, what: string): T {
+  if (value === undefined || value === false) throw new CommandError(`there is no ${what}`);
   return value;
 }
 
@@ -97,3 +97,12 @@ export function nameOf(text: unknown, what: string): string {
 }
 
 const MAX_NAME = 255;
+
+/** No more than that it can be one: mail is not what it is for. RFC 5321 section 4.5.3.1.3 bounds a path. */
+export function emailOf(text: unknown, what: string): string {
+  const email = String(text).trim();
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
+    throw new CommandError(`${what} must be an e-mail address, such as ada@example.org`);
+  }
+  return email;
+}

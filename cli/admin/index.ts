@@ -1,7 +1,13 @@
 /** THE LIST: groups of `sonde admin`, in the order of the help. */
 import type { ActGroup } from "./act.ts";
+import { key } from "./key.ts";
 import { maintenance } from "./maintenance.ts";
+import { member } from "./member.ts";
+import { plan } from "./plan.ts";
+import { project } from "./project.ts";
+import { seal } from "./seal.ts";
+import { user } from "./user.ts";
 import { webhook } from "./webhook.ts";
 import { workspace } from "./workspace.ts";
 
-export const groups: readonly ActGroup[] = [workspace, webhook, maintenance];
+export const groups: readonly ActGroup[] = [workspace, project, plan, member, user, key, webhook, maintenance, seal];

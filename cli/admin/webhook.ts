@@ -189,9 +189,10 @@ async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
 async function newSecret({
   sealing,
 }: AdminStores): Promise<{ readonly secret: string; readonly secretSealed: string }> {
-  const { newWebhookSecret, WEBHOOK_SEAL } = await import("../../store/webhook-secret.ts");
+  const { SEALED_FOR } = await import("../../store/sealing.ts");
+  const { newWebhookSecret } = await import("../../store/webhook-secret.ts");
   const secret = newWebhookSecret();
-  return { secret, secretSealed: (await sealing()).seal(WEBHOOK_SEAL, secret) };
+  return { secret, secretSealed: (await sealing()).seal(SEALED_FOR.webhook, secret) };
 }
 
 function viewWebhook(webhook: WebhookRecord) {

@@ -2,10 +2,9 @@
 import { formatId } from "../../model/ids.ts";
 import { PLAN_NAMES } from "../../model/plan.ts";
 import type { Person } from "../../store/sql/ports/accounts.ts";
-import type { PlanEffects } from "../../store/sql/ports/plans.ts";
-import { CommandError } from "../command.ts";
 import { plain } from "../table.ts";
-import { type Act, type ActGroup, type Done, idOf, known, nameOf, oneOf } from "./act.ts";
+import { type Act, type ActGroup, type Done, emailOf, idOf, known, nameOf, oneOf } from "./act.ts";
+import { effectFacts, effectWords } from "./effects.ts";
 import { issueKey } from "./key-issue.ts";
 import type { AdminStores } from "./stores.ts";
 
@@ -44,15 +43,6 @@ async function ownerOf({ controlPlane, nowMs }: AdminStores, owner: unknown, nam
   return known(await controlPlane.accounts.user(id), `user ${id}`).id;
 }
 
-/** No more than that it can be one: mail is not what it is for. RFC 5321 section 4.5.3.1.3 bounds a path. */
-export function emailOf(text: unknown, what: string): string {
-  const email = String(text).trim();
-  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
-    throw new CommandError(`${what} must be an e-mail address, such as ada@example.org`);
-  }
-  return email;
-}
-
 const suspend: Act = {
   usage: "suspend <workspace>",
   summary: "allow no monitors: every one is paused until the workspace is restored",
@@ -75,21 +65,6 @@ async function setSuspended(stores: AdminStores, text: unknown, suspended: boole
     facts: { organization_id: id, suspended, ...effectFacts(known(effects, `workspace ${id}`)) },
     text: `workspace ${id} is ${suspended ? "suspended" : "no longer suspended"}${effectWords(effects)}`,
   };
-}
-
-export function effectFacts({ raised, paused, resumed }: PlanEffects) {
-  return { intervals_raised: raised, monitors_paused: paused, monitors_resumed: resumed };
-}
-
-export function effectWords(effects: PlanEffects | undefined): string {
-  if (effects === undefined) return "";
-  const { raised, paused, resumed } = effects;
-  const words = [
-    raised > 0 ? `${raised} intervals raised` : "",
-    paused > 0 ? `${paused} monitors paused` : "",
-    resumed > 0 ? `${resumed} monitors resumed` : "",
-  ].filter((word) => word !== "");
-  return words.length === 0 ? "" : `: ${words.join(", ")}`;
 }
 
 export const workspace: ActGroup = {

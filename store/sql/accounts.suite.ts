@@ -126,6 +126,11 @@ export function accountTests(given: () => Ground, another: Another): void {
       expect(await plane.accounts.user(id)).toMatchObject({ name: "Eve", active: false });
       expect(await plane.accounts.setUserActive(id, true)).toBe(true);
       expect(await plane.accounts.setUserActive(999, true)).toBe(false);
+      const members = await plane.accounts.membersOf(organizationId);
+      expect(members.map(({ user, role }) => [user.id, role])).toEqual([
+        [userId, "owner"],
+        [id, "admin"],
+      ]);
       expect(await plane.accounts.removeMember(organizationId, id)).toBe(true);
       expect(await plane.accounts.removeMember(organizationId, id)).toBe(false);
       expect(await plane.accounts.role(id, organizationId)).toBeUndefined();

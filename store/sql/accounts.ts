@@ -107,6 +107,18 @@ export function createAccounts({ read, write }: Database): Accounts {
         .execute();
       return rows.map((row) => ({ workspace: toWorkspace(row), role: row.role as Role }));
     },
+    async membersOf(organizationId) {
+      const rows = await read.kysely
+        .selectFrom("memberships as m")
+        .innerJoin("users as u", "u.id", "m.user_id")
+        .selectAll("u")
+        .select("m.role")
+        .where("m.organization_id", "=", organizationId)
+        .orderBy("m.created_at_ms")
+        .orderBy("u.id")
+        .execute();
+      return rows.map((row) => ({ user: toUser(row), role: row.role as Role }));
+    },
     addMember: (organizationId, person, role, nowMs) =>
       write((session) => addMember(session, organizationId, person, role, nowMs)),
     removeMember: (organizationId, userId) =>

@@ -75,6 +75,8 @@ export interface Accounts {
   role(userId: number, organizationId: number): Promise<Role | undefined>;
   /** Every workspace the person belongs to, oldest membership first: what an account-wide key reaches. */
   memberships(userId: number): Promise<readonly { readonly workspace: WorkspaceRecord; readonly role: Role }[]>;
+  /** Oldest membership first. */
+  membersOf(organizationId: number): Promise<readonly { readonly user: UserRecord; readonly role: Role }[]>;
   /**
    * Makes the person where there is none with that address, and the membership, or changes its role.
    * @returns undefined when there is no such workspace

@@ -1,0 +1,151 @@
+/** `sonde admin key`: keys of each kind (open-points 9.3, 18.5, 18.7.10), their use, switching them off and on. */
+import { hostname } from "node:os";
+import { viewKey } from "../../api/key-view.ts";
+import { MAX_KEY_NAME } from "../../model/key.ts";
+import { formatIso, parseTime } from "../../model/time.ts";
+import { CommandError } from "../command.ts";
+import { plain, renderTable } from "../table.ts";
+import { type Act, type ActGroup, type Done, idOf, known, type Words } from "./act.ts";
+import { issueKey } from "./key-issue.ts";
+import { keyUsage } from "./key-usage.ts";
+import type { AdminStores } from "./stores.ts";
+
+const create: Act = {
+  usage: "create",
+  summary: "make a key for a person, shown once: of one workspace, or account-wide",
+  options: [
+    ["!--user <id>", "whose key; it acts as this person"],
+    ["--workspace <id>", "reaches this workspace only"],
+    ["--account", "reaches every workspace of the person, and never expires"],
+    ["--name <name>", "at most 120 characters; without it computer and date"],
+    ["--expires <time>", "date or date-time, UTC; without it never"],
+    ["--dashboard", "with the prefix of the dashboard's keys"],
+  ],
+  example: "key create --user 7 --workspace 3 --name ci --expires 2027-12-31",
+  async run(stores, words) {
+    const userId = idOf("user", words.user, "--user");
+    const user = known(await stores.controlPlane.accounts.user(userId), `user ${userId}`);
+    const organizationId = await reachOf(stores, userId, words);
+    const name = keyNameOf(words.name, stores.nowMs);
+    const expiresAtMs = expiryOf(words, stores.nowMs);
+    const prefix = words.dashboard === true ? ("dk" as const) : ("uk" as const);
+    const { record, key } = await issueKey(stores, { name, userId, organizationId, expiresAtMs, prefix });
+    const reach = organizationId === null ? "account-wide" : `of workspace ${organizationId}`;
+    return {
+      facts: { id: record.id, key, user_id: userId, organization_id: organizationId },
+      text: `key ${record.id} (${plain(name)}), ${reach}, of user ${userId} (${plain(user.email)})\nshown once: ${key}`,
+    };
+  },
+};
+
+/** @returns null for an account-wide key */
+async function reachOf({ controlPlane, config }: AdminStores, userId: number, words: Words): Promise<number | null> {
+  const isAccount = words.account === true;
+  if (isAccount === (words.workspace !== undefined)) throw new CommandError("give either --workspace or --account");
+  const memberships = await controlPlane.accounts.memberships(userId);
+  if (!isAccount) {
+    const id = idOf("organization", words.workspace, "--workspace");
+    known(await controlPlane.accounts.workspace(id), `workspace ${id}`);
+    known(
+      memberships.find(({ workspace }) => workspace.id === id),
+      `user ${userId} in workspace ${id}`,
+    );
+    return id;
+  }
+  if (words.expires !== undefined) throw new CommandError("an account-wide key never expires: leave --expires out");
+  if (words.dashboard === true)
+    throw new CommandError("the dashboard makes no account-wide keys: leave --dashboard out");
+  if (!memberships.some(({ workspace }) => config.plans[workspace.plan].apiAccess)) {
+    throw new CommandError(`user ${userId} belongs to no workspace on a paid plan: sonde admin plan set`);
+  }
+  return null;
+}
+
+/** Account-wide keys are named after the computer and the date (contract, "API key"); others too when nobody names them. */
+function keyNameOf(text: unknown, nowMs: number): string {
+  const name = text === undefined ? `${hostname()} ${formatIso(nowMs).slice(0, 10)}` : String(text).trim();
+  if (name === "" || [...name].length > MAX_KEY_NAME) {
+    throw new CommandError(`--name must have 1 to ${MAX_KEY_NAME} characters`);
+  }
+  return name;
+}
+
+function expiryOf(words: Words, nowMs: number): number | null {
+  if (words.expires === undefined) return null;
+  const atMs = parseTime(String(words.expires).trim());
+  if (atMs === undefined) throw new CommandError("--expires must be a date, such as 2026-12-31");
+  if (atMs <= nowMs) throw new CommandError("--expires must be in the future");
+  return atMs;
+}
+
+const list: Act = {
+  usage: "list",
+  summary: "the keys of a workspace, newest first",
+  options: [["!--workspace <id>", "which workspace"]],
+  example: "key list --workspace 3",
+  async run({ controlPlane, nowMs }, words) {
+    const id = idOf("organization", words.workspace, "--workspace");
+    known(await controlPlane.accounts.workspace(id), `workspace ${id}`);
+    const keys = (await controlPlane.keys.ofWorkspace(id, null)).map((key) => viewKey(key, nowMs));
+    const rows = keys.map((key) => [
+      key.id,
+      key.name,
+      key.userID,
+      key.status,
+      key.createdDate,
+      key.expires,
+      key.lastUsedAt,
+    ]);
+    return {
+      facts: { keys, total: keys.length },
+      text: renderTable(["id", "name", "user", "status", "created", "expires", "last used"], rows),
+    };
+  },
+};
+
+const usage: Act = {
+  usage: "usage",
+  summary: "requests of each key today, in 7 and in 30 days, and by endpoint",
+  options: [["!--workspace <id>", "which workspace"]],
+  example: "key usage --workspace 3 --json",
+  async run(stores, words) {
+    const id = idOf("organization", words.workspace, "--workspace");
+    known(await stores.controlPlane.accounts.workspace(id), `workspace ${id}`);
+    const keys = await keyUsage(stores, id);
+    const rows = keys.flatMap((key) => [
+      [key.id, key.name, key.requests_today, key.requests_7_days, key.requests_30_days, ""],
+      ...key.endpoints.map((one) => ["", "", "", "", one.requests, `${one.method} ${one.path}`]),
+    ]);
+    return {
+      facts: { organization_id: id, keys, total: keys.length },
+      text: renderTable(["id", "name", "today", "7 days", "30 days", "endpoint"], rows),
+    };
+  },
+};
+
+const enable: Act = {
+  usage: "enable <key>",
+  summary: "switch a key on again",
+  example: "key enable 31",
+  run: (stores, _words, [text]) => setActive(stores, text, true),
+};
+
+const disable: Act = {
+  usage: "disable <key>",
+  summary: "switch a key off: it stops at once",
+  example: "key disable 31",
+  run: (stores, _words, [text]) => setActive(stores, text, false),
+};
+
+async function setActive({ controlPlane, nowMs }: AdminStores, text: unknown, active: boolean): Promise<Done> {
+  const id = idOf("key", text, "the key");
+  const key = known(await controlPlane.keys.setActive(id, active), `key ${id}`);
+  const { status } = viewKey(key, nowMs);
+  return { facts: { id, active, status }, text: `key ${id} is ${status}` };
+}
+
+export const key: ActGroup = {
+  name: "key",
+  summary: "make keys, list them and their use, switch them off and on",
+  acts: [create, list, usage, enable, disable],
+};
