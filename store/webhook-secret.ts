@@ -1,8 +1,6 @@
 /** The secret that a webhook and its receiver share: `whsec_` and the base64 of 32 random bytes (open-points 12). */
 import { randomBytes } from "node:crypto";
 
-/** What a sealed secret is bound to. */
-export const WEBHOOK_SEAL = "webhook";
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 

@@ -7,10 +7,9 @@ import { hostname } from "node:os";
 import type { Logger } from "pino";
 import type { EngineOptions } from "../../engine/options.ts";
 import { createTransport } from "../../engine/transport/index.ts";
-import type { Sealing } from "../../store/sealing.ts";
+import { SEALED_FOR, type Sealing } from "../../store/sealing.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
 import { SENDER_LEASE } from "../../store/sql/ports/leases.ts";
-import { WEBHOOK_SEAL } from "../../store/webhook-secret.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
 import { createLeaseKeeper } from "./lease.ts";
@@ -49,7 +48,7 @@ export function startSender({ controlPlane, sealing, engine, log, version }: Sen
     outgoing: controlPlane.outgoing,
     lease,
     post: createPost(createTransport(engine), `Sonde/${version} (webhook)`),
-    open: (sealed) => sealing.open(WEBHOOK_SEAL, sealed),
+    open: (sealed) => sealing.open(SEALED_FOR.webhook, sealed),
     clocks: SYSTEM_CLOCKS,
     random: Math.random,
     newEventId: () => `msg_${randomBytes(18).toString("base64url")}`,

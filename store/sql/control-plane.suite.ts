@@ -12,6 +12,7 @@ import { sealedTests } from "./sealed.suite.ts";
 import { sinkTests } from "./sink-store.suite.ts";
 import { subscriptionTests } from "./subscriptions.suite.ts";
 import { upkeepTests } from "./upkeep.suite.ts";
+import { maintenanceTests, webhookTests } from "./webhooks.suite.ts";
 
 export type { PlaceMaker } from "./ground.suite.ts";
 
@@ -29,6 +30,8 @@ export function controlPlaneSuite(name: string, places: PlaceMaker): void {
     sinkTests,
     subscriptionTests,
     sealedTests,
+    webhookTests,
+    maintenanceTests,
     upkeepTests,
   ]);
 }

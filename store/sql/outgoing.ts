@@ -259,7 +259,7 @@ async function record(
 
 function judge(webhook: SentTo, delivery: Sent, attempt: EndedAttempt): AttemptJudgement {
   delivery.attempts += 1;
-  const endedAtMs = attempt.atMs + attempt.durationMs;
+  const endedAtMs = Math.round(attempt.atMs + attempt.durationMs);
   const judged = judgeAttempt({
     attempts: delivery.attempts,
     statusCode: attempt.statusCode,
