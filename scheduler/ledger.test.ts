@@ -91,4 +91,60 @@ describe("createLedger", () => {
     });
     fc.assert(property, { numRuns: 5_000 });
   });
+
+  it("leaves status, streak and incidents alone inside a maintenance window, and writes unknown rows", () => {
+    const monitor = monitorOf({ maintenance: { fromMs: 1_000, untilMs: 3_000 } });
+    for (const before of ["ok", "refused"] as const) {
+      const ledger = ledgerWith();
+      for (const atMs of [0, 500])
+        ledger.judge({ ...TAKEN, monitor }, outcomeOf(1, { verdict: before, startedAtMs: atMs }));
+      const { status, locations } = ledger.live(1) ?? {};
+      const rowStatuses: unknown[] = [];
+      for (const [startedAtMs, verdict] of [
+        [1_000, "refused"],
+        [2_000, "ok"],
+        [2_999, "timeout"],
+      ] as const) {
+        const item = ledger.judge({ ...TAKEN, monitor }, outcomeOf(2, { verdict, startedAtMs, message: verdict }));
+        expect(item.incidents).toEqual([]);
+        rowStatuses.push(JSON.parse(item.line).status);
+        expect(ledger.live(1)?.status).toBe(status);
+        expect(ledger.live(1)?.locations.any).toMatchObject({
+          confirmed: locations?.any?.confirmed,
+          notPassed: locations?.any?.notPassed,
+        });
+        // A replay after the window has ended, or was never known, judges as it was judged.
+        const replayed = ledgerWith();
+        expect(replayed.rejudge(item.line)?.incidents).toEqual([]);
+        expect(replayed.live(1)?.lastRowStatus).toBe("unknown");
+      }
+      expect(rowStatuses).toEqual(["unknown", "unknown", "unknown"]);
+      const after = ledger.judge({ ...TAKEN, monitor }, outcomeOf(3, { verdict: "ok", startedAtMs: 3_000 }));
+      expect(JSON.parse(after.line).status).toBe("healthy");
+      expect(after.incidents.map(({ type }) => type)).toEqual(before === "ok" ? [] : ["close"]);
+    }
+  });
+
+  it("alerts of a certificate and a domain that run out, once, also over a death, and not during maintenance", () => {
+    const day = 86_400_000;
+    const monitor = monitorOf({ sslExpirationDays: 14, domainExpirationDays: 30 });
+    const certificate = { valid: true, expiresAtMs: 10 * day };
+    const seen = outcomeOf(1, { startedAtMs: 0, certificate, domainExpiresAtMs: 20 * day });
+    const quiet = monitorOf({ ...monitor, maintenance: { fromMs: -1, untilMs: 1 } });
+    const ledger = ledgerWith();
+    ledger.set(monitor, liveOf());
+    expect(ledger.judge({ ...TAKEN, monitor: quiet }, seen).alerts).toEqual([]);
+    const item = ledger.judge({ ...TAKEN, monitor }, seen);
+    expect(item.alerts?.map((alert) => alert.type === "expiring" && alert.subject)).toEqual(["certificate", "domain"]);
+    expect(ledger.judge({ ...TAKEN, monitor }, seen).alerts).toEqual([]);
+    const replayed = createLedger({ shard: 0, checker: "test", openIncidents: new Map() });
+    replayed.set(monitor, liveOf());
+    expect(replayed.rejudge(item.line)?.alerts).toEqual(item.alerts);
+    const toldExpiries = new Map([
+      [1, [{ subject: "certificate", expiresAtMs: 10 * day, thresholdDays: 14 } as const]],
+    ]);
+    const restarted = createLedger({ shard: 0, checker: "test", openIncidents: new Map(), toldExpiries });
+    restarted.set(monitor, liveOf());
+    expect(restarted.judge({ ...TAKEN, monitor }, seen).alerts).toMatchObject([{ subject: "domain" }]);
+  });
 });
