@@ -44,6 +44,7 @@ const schema = z.object({
   SONDE_RESOLVERS: list,
   SONDE_EXTRA_CA: optionalText,
   SONDE_CANARIES: z.string().optional(),
+  SONDE_TUNNEL_TARGETS: list,
   SONDE_SEALING_KEY_FILE: optionalText,
   SONDE_RDAP_BOOTSTRAP: urlWith("http:", "https:"),
   SONDE_METRICS_TOKEN: optionalText,
@@ -71,6 +72,8 @@ export interface Config {
   readonly resolvers: readonly string[];
   readonly extraCaPem: string | null;
   readonly canaries: readonly string[] | null;
+  /** Null: the standard ones. */
+  readonly tunnelTargets: readonly string[] | null;
   /** Absolute; null: in the data folder. */
   readonly sealingKeyFile: string | null;
   readonly rdapBootstrapUrl: string | null;
@@ -114,6 +117,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     resolvers: given.SONDE_RESOLVERS,
     extraCaPem: given.SONDE_EXTRA_CA === null ? null : readSetting("SONDE_EXTRA_CA", given.SONDE_EXTRA_CA),
     canaries: given.SONDE_CANARIES === undefined ? null : list.parse(given.SONDE_CANARIES),
+    tunnelTargets: given.SONDE_TUNNEL_TARGETS.length === 0 ? null : given.SONDE_TUNNEL_TARGETS,
     sealingKeyFile: absolute(given.SONDE_SEALING_KEY_FILE),
     rdapBootstrapUrl: given.SONDE_RDAP_BOOTSTRAP,
     metricsToken: given.SONDE_METRICS_TOKEN,
@@ -129,11 +133,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
 export function engineOptionsOf(config: Config, ownEndpoints: readonly string[]): EngineOptions {
   return {
     allowNets: config.allowNets,
+    publicAllowNets: config.publicAllowNets,
     ownEndpoints,
     resolvers: config.resolvers,
     extraCaPem: config.extraCaPem,
     rdapBootstrapUrl: config.rdapBootstrapUrl,
     canaries: config.canaries,
+    ...(config.tunnelTargets !== null && { tunnelTargets: config.tunnelTargets }),
   };
 }
 

@@ -24,7 +24,7 @@ import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
 import { openCheckedSealing } from "./store/sealing.ts";
 import { openControlPlane, type SqlPlace } from "./store/sql/open.ts";
-import { openState } from "./store/state/open.ts";
+import { openChecks, openState } from "./store/state/open.ts";
 import { VERSION } from "./version.ts";
 
 export interface ServiceOptions {
@@ -75,13 +75,17 @@ async function start(
     config.databaseUrl === null ? { file: folder.file("control.sqlite") } : { url: config.databaseUrl };
   const controlPlane = await openControlPlane(sql, { role: "api" });
   closers.push(() => controlPlane.close());
+  const sealingKeyFile = config.sealingKeyFile ?? folder.file("sealing.key");
   const sealing = await openCheckedSealing(controlPlane.meta, {
-    keyFile: config.sealingKeyFile ?? folder.file("sealing.key"),
+    keyFile: sealingKeyFile,
     createIfMissing: config.sealingKeyFile === null,
   });
   const statePlace = config.redisUrl === null ? { file: folder.file("state.sqlite") } : { url: config.redisUrl };
   const state = await openState(statePlace);
   closers.push(() => state.close());
+
+  const checks = await openChecks(statePlace, sealing);
+  closers.push(() => checks.close());
 
   const embedded = config.clickhouseUrl === null ? await startEmbedded(folder, log, progress) : null;
   if (embedded !== null) closers.push(() => embedded.close());
@@ -97,6 +101,7 @@ async function start(
     checker: hostname(),
     sql,
     notices: statePlace,
+    sealingKeyFile,
     clickhouseUrl,
     spoolDir: folder.file("spool"),
     logLevel: log.level,
@@ -116,6 +121,7 @@ async function start(
     config: { ...config, port, ownEndpoints: own },
     controlPlane,
     state,
+    checks,
     results,
     sealing,
     clock: { now: () => Date.now() },

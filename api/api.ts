@@ -2,6 +2,7 @@
 import type { PlanTable } from "../model/plan.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
+import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
 import type { Access } from "./access.ts";
 import type { Targets } from "./monitors/targets.ts";
@@ -21,6 +22,8 @@ export interface ApiConfig {
   readonly httpServer: "uws" | "node" | null;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */
   readonly allowNets: readonly string[];
+  /** SONDE_PUBLIC_ALLOW_NETS: the same for /check/public, whose callers are strangers. */
+  readonly publicAllowNets: readonly string[];
   /** Our own listeners and stores, `ip:port`: refused as targets whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
 }
@@ -50,6 +53,8 @@ export interface ApiDependencies {
   readonly config: ApiConfig;
   readonly controlPlane: ControlPlane;
   readonly state: State;
+  /** Asks checkers about a config that is kept nowhere. */
+  readonly checks: Checks;
   readonly results: ResultStore;
   readonly sealing: Sealing;
   /** Unix ms. */
@@ -69,6 +74,10 @@ export interface ApiDependencies {
 
 export interface Api extends ApiDependencies {
   readonly targets: Targets;
+  /** For /check/public. */
+  readonly publicTargets: Targets;
+  /** Aborts when the API stops: whoever waits answers what is known by then. */
+  readonly closing: AbortSignal;
   readonly plans: PlanTable;
   readonly access: Access;
   /** When each key was last used, waiting to be written. */

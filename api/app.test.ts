@@ -42,6 +42,7 @@ describe("the application", () => {
       },
       controlPlane,
       state,
+      checks: { ask: async () => ({ type: "untaken" }), close: async () => {} },
       results,
       sealing: {
         seal: (_, text) => text,
@@ -63,6 +64,8 @@ describe("the application", () => {
       plans,
       access: createAccess(controlPlane),
       targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
+      publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
+      closing: new AbortController().signal,
       uses: new Map(),
       startedAtMs: clock.nowMs,
       baseUrl: () => "http://127.0.0.1:1",
@@ -83,7 +86,12 @@ describe("the application", () => {
       regionTargeting: true,
       apiAccess: true,
     };
-    return { plans: { free: plan, starter: plan, pro: plan, business: plan }, allowNets: [], ownEndpoints: [] };
+    return {
+      plans: { free: plan, starter: plan, pro: plan, business: plan },
+      allowNets: [],
+      publicAllowNets: [],
+      ownEndpoints: [],
+    };
   }
 
   const request = (sent: Partial<ApiRequest>): ApiRequest => ({

@@ -13,6 +13,8 @@ export interface CheckSpec {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The whole check must end within this. */
   readonly timeoutMs: number;
+  /** Asked by a stranger: dials only what SONDE_PUBLIC_ALLOW_NETS lets through (open-points 18.1.13). */
+  readonly isPublic?: boolean;
 }
 
 /** One run of a spec. */

@@ -2,6 +2,8 @@
 export interface EngineOptions {
   /** SONDE_ALLOW_NETS entries, `cidr[:port[-port]]`. */
   readonly allowNets: readonly string[];
+  /** SONDE_PUBLIC_ALLOW_NETS entries, which hold instead of allowNets where a stranger asks; absent: none. */
+  readonly publicAllowNets?: readonly string[];
   /** Our own listeners and stores, `ip:port`: refused whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
   /** DNS servers for checks, `ip[:port]`; empty means the system's (resolv.conf). */
@@ -12,4 +14,6 @@ export interface EngineOptions {
   readonly rdapBootstrapUrl: string | null;
   /** `icmp:`, `dns:`, `tcp:host:port`; null means the gateway and the resolvers. */
   readonly canaries: readonly string[] | null;
+  /** `dns:`, `icmp:`, `tcp:host:port`: what tunnels are asked to reach; absent: engine/tunnels/targets.ts. */
+  readonly tunnelTargets?: readonly string[];
 }

@@ -27,6 +27,8 @@ export interface ProberSurroundings {
   readonly port: ProberPort;
   readonly probes: ProbeList;
   readonly transport: Transport;
+  /** Of checks that strangers ask for; absent: the same. */
+  readonly publicTransport?: Transport | undefined;
   readonly now: () => number;
   readonly wallNowMs: () => number;
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
@@ -50,6 +52,7 @@ const REPORT_EVERY_MS = 1_000;
 /** A spec with its settings parsed once. */
 interface Compiled {
   readonly timeoutMs: number;
+  readonly isPublic: boolean;
   readonly probe: AnyProbe | null;
   readonly settings: unknown;
   /** Why it cannot run; null when it can. */
@@ -61,6 +64,7 @@ export class Prober {
   readonly stopped: Promise<void>;
   readonly #around: ProberSurroundings;
   readonly #environment: RunEnvironment;
+  readonly #publicEnvironment: RunEnvironment;
   readonly #fitness: Fitness;
   readonly #specs = new Map<number, Compiled>();
   readonly #turns = new Turns<CheckRun>();
@@ -91,6 +95,7 @@ export class Prober {
       touch: around.touch,
       done: (check, outcome) => this.#end(check, outcome),
     };
+    this.#publicEnvironment = { ...this.#environment, transport: around.publicTransport ?? around.transport };
     const nowMs = around.now();
     this.#fitness = new Fitness(nowMs);
     this.#reportedAtMs = nowMs;
@@ -140,7 +145,8 @@ export class Prober {
 
   #start(run: CheckRun): void {
     const spec = this.#specs.get(run.specKey);
-    const check = new RunningCheck(run, spec?.timeoutMs ?? 0, this.#environment);
+    const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
+    const check = new RunningCheck(run, spec?.timeoutMs ?? 0, environment);
     this.#inFlight.add(check);
     this.#fitness.started(Math.max(0, check.startedAtMs - run.dueAtMs));
     if (spec === undefined) {
@@ -253,6 +259,7 @@ export class Prober {
 function compile(spec: CheckSpec, probes: ProbeList): Compiled {
   const refused = (verdict: "unsupported" | "misconfigured", message: string): Compiled => ({
     timeoutMs: spec.timeoutMs,
+    isPublic: spec.isPublic === true,
     probe: null,
     settings: null,
     refusal: { verdict, message },
@@ -268,5 +275,5 @@ function compile(spec: CheckSpec, probes: ProbeList): Compiled {
       `The monitor's settings cannot be used: ${field}: ${issue?.message ?? "not valid"}`,
     );
   }
-  return { timeoutMs: spec.timeoutMs, probe, settings: parsed.data, refusal: null };
+  return { timeoutMs: spec.timeoutMs, isPublic: spec.isPublic === true, probe, settings: parsed.data, refusal: null };
 }

@@ -10,6 +10,7 @@ import { createConnectTimer } from "./transport/connect-time.ts";
 import { createPing } from "./transport/icmp.ts";
 import { createTransport } from "./transport/index.ts";
 import { createExchanger } from "./transport/native-exchange.ts";
+import { createResolver } from "./transport/resolver.ts";
 import type { Transport } from "./transport/transport.ts";
 import { Vitals } from "./vitals.ts";
 
@@ -37,9 +38,13 @@ export function task(given: ProberTask): Promise<void> {
     exchangeTcp: createExchanger().exchangeTcp,
     ping: createPing().ping,
   };
-  const transport = createTransport(given.engine, native);
+  const { engine } = given;
+  const resolver = createResolver({ servers: engine.resolvers });
+  const transport = createTransport(engine, { ...native, resolver });
+  const forStrangers = { ...engine, allowNets: engine.publicAllowNets ?? [] };
+  const publicTransport = createTransport(forStrangers, { ...native, resolver });
   const domains = createDomainExpiry(transport, given.engine.rdapBootstrapUrl, () => Date.now());
-  return serveProber(given, probes, transport, domains).finally(domains.close);
+  return serveProber(given, probes, transport, domains, publicTransport).finally(domains.close);
 }
 
 /** A prober with probes of the caller's choice, for task files other than this one. */
@@ -48,6 +53,7 @@ export function serveProber(
   among: ProbeList,
   transport: Transport,
   domains?: DomainExpiry,
+  publicTransport?: Transport,
 ): Promise<void> {
   const vitals = new Vitals(given.vitals);
   swallowStrays(given.prober);
@@ -55,6 +61,7 @@ export function serveProber(
     port: given.port,
     probes: among,
     transport,
+    publicTransport,
     now: () => performance.now(),
     wallNowMs: () => Date.now(),
     randomBytes: (sizeBytes) => randomFillSync(new Uint8Array(sizeBytes)),

@@ -2,19 +2,18 @@
  * Errands: runs besides the turns, through the same caps as everything else. An errand of a monitor and the monitor's own check at the same
  * location never run at once: while there are errands the two share a gate of one place.
  */
-import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { Entry, Gate } from "./entry.ts";
 import { createGate } from "./gates.ts";
-import type { Plan } from "./plan.ts";
+import type { GivenCheck, Plan } from "./plan.ts";
 
 export interface ErrandOrder {
   readonly monitor: Monitor;
   readonly location: string;
-  /** What the probe gets instead of the monitor's own settings. */
-  readonly settings?: CheckSpec["settings"] | undefined;
+  /** What the probe gets, of a monitor that is kept nowhere. */
+  readonly given?: GivenCheck | undefined;
   /** Caps besides those of the monitor. */
   readonly gates: readonly Gate[];
   /** @param own the monitor's entry at that location, undefined when the plan has none (any more) */
@@ -79,7 +78,7 @@ export function createErrands({ plan, dispatch, nowMs }: ErrandsOptions): Errand
 
   return {
     start(order) {
-      const { monitor, location, settings } = order;
+      const { monitor, location, given } = order;
       const own = ownOf(order);
       const errand = plan.errand(
         monitor,
@@ -91,7 +90,7 @@ export function createErrands({ plan, dispatch, nowMs }: ErrandsOptions): Errand
             order.end(outcome, attempt, ownOf(order));
           },
         },
-        settings,
+        given,
       );
       const { gate } = join(nameOf(errand));
       errand.gates = [gate, ...order.gates, ...errand.gates];

@@ -8,6 +8,7 @@ import type { CheckOutcome } from "../model/result.ts";
 import type { Pump } from "../store/results/pump.ts";
 import type { Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
+import type { CheckServerOptions } from "../store/state/checks.ts";
 import type { Notices } from "../store/state/state.ts";
 import { type Clocks, createPlanClock, type PlanClock } from "./clock.ts";
 import { type Course, createCourse } from "./course.ts";
@@ -18,6 +19,7 @@ import { createGateBook, type GateBook } from "./gates.ts";
 import { createInbox } from "./inbox.ts";
 import type { Ledger, Taken } from "./ledger.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
+import { createPassingChecks } from "./passing-checks.ts";
 import { createPlan, HOST_LIMIT, type Plan } from "./plan.ts";
 import { createSink, type Sink } from "./sink.ts";
 import { createTestJobs, type TestJobs } from "./test-jobs.ts";
@@ -66,6 +68,8 @@ export interface Loop {
   take(outcomes: readonly CheckOutcome[]): void;
   canary(report: CanaryReport): void;
   state(): LoopState;
+  /** Runs a config that is kept nowhere. */
+  readonly check: CheckServerOptions["take"];
   /** Starts nothing more, waits for what runs up to a bound, and writes everything down. */
   drain(longestMs: number): Promise<void>;
 }
@@ -103,6 +107,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       course.dispatch.flush();
     },
     canary: (report) => course.trust.canary(report),
+    check: createPassingChecks({ errands: course.errands, gates: shard.gates, flush: course.dispatch.flush }),
     state: () => ({
       monitors: plan.monitorCount,
       running: course.dispatch.running,

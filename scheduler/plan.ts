@@ -17,6 +17,8 @@ export interface PlanLimits {
   readonly perWorkspace: number;
 }
 
+export type GivenCheck = Pick<CheckSpec, "settings" | "isPublic">;
+
 /** Id of entries that run besides the plan. */
 const NOT_IN_WHEEL = -1;
 
@@ -38,9 +40,9 @@ export interface Plan {
   remove(monitorId: number): readonly EntryChange[];
   /**
    * An entry besides the plan, which the wheel does not know.
-   * @param settings what the probe gets instead of the monitor's own
+   * @param given what the probe gets, of a monitor that is kept nowhere
    */
-  errand(monitor: Monitor, location: string, errand: Errand, settings?: CheckSpec["settings"]): Entry;
+  errand(monitor: Monitor, location: string, errand: Errand, given?: GivenCheck): Entry;
   /** By wheel id. */
   entry(id: number): Entry | undefined;
   entriesOf(monitorId: number): readonly Entry[];
@@ -63,6 +65,11 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
       settings: checkSettingsOf(monitor),
       timeoutMs: monitor.timeoutS * 1_000,
     };
+  }
+
+  function specOf({ kind, timeoutS }: Monitor, given: GivenCheck): CheckSpec {
+    lastSpecKey += 1;
+    return { key: lastSpecKey, kind, timeoutMs: timeoutS * 1_000, ...given };
   }
 
   function gatesFor(monitor: Monitor): readonly Gate[] {
@@ -136,13 +143,12 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
       byMonitor.delete(monitorId);
       return entries.map(drop);
     },
-    errand(monitor, location, errand, settings) {
-      const spec = specFor(monitor);
+    errand(monitor, location, errand, given) {
       return {
         id: NOT_IN_WHEEL,
         location,
         monitor,
-        spec: spec === null || settings === undefined ? spec : { ...spec, settings },
+        spec: given === undefined ? specFor(monitor) : specOf(monitor, given),
         intervalMs: monitor.intervalS * 1_000,
         phaseMs: 0,
         gates: gatesFor(monitor),

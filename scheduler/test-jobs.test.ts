@@ -49,7 +49,9 @@ function scene(monitors: readonly Monitor[] = [monitorOf()]) {
   let lastCheckId = 0;
   const dispatch = createDispatch({
     probers: {
-      define: (defined) => defined.forEach((spec) => specs.set(spec.key, spec)),
+      define(defined) {
+        for (const spec of defined) specs.set(spec.key, spec);
+      },
       forget: (keys) => forgotten.push(...keys),
       run: (batch) => runs.push(...batch),
     },
@@ -203,7 +205,11 @@ describe("createTestJobs", () => {
       [3, "gone"],
       [4, "gone"],
     ]);
-    expect(at.ends[0]?.end).toMatchObject({ status: "degraded", testedAtMs: 200_000, message: expect.stringMatching(/not run in time/) });
+    expect(at.ends[0]?.end).toMatchObject({
+      status: "degraded",
+      testedAtMs: 200_000,
+      message: expect.stringMatching(/not run in time/),
+    });
     expect(at.told()).toBe(1);
     expect(at.runs).toEqual([]);
   });

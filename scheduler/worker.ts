@@ -8,19 +8,22 @@ import type { EngineOptions } from "../engine/options.ts";
 import type { SchedulerTask } from "../engine/pool.ts";
 import { connectProbers } from "../engine/probers.ts";
 import { createLog } from "../log.ts";
+import { ANY_LOCATION } from "../model/monitor.ts";
 import { openResultStore } from "../store/results/clickhouse.ts";
 import { type Pump, startPump } from "../store/results/pump.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import { openSpool, type Spool } from "../store/results/spool.ts";
+import { openSealing } from "../store/sealing.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../store/sql/open.ts";
 import { startSinkWriter } from "../store/sql/sink-writer.ts";
 import type { OpenNotices } from "../store/state/notices.ts";
-import { type NoticesPlace, openNotices } from "../store/state/open.ts";
+import { type NoticesPlace, openCheckServer, openNotices } from "../store/state/open.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { createMetrics, type SchedulerMetrics } from "./metrics.ts";
+import { PASSING_ROOM } from "./passing-checks.ts";
 import { replay } from "./replay.ts";
 import type { FromScheduler, SchedulerStatus, ToScheduler } from "./status.ts";
 
@@ -31,7 +34,9 @@ export interface SchedulerData {
   /** Names this process in the rows. */
   readonly checker: string;
   readonly sql: SqlPlace;
+  /** Also where passing checks are asked for. */
   readonly notices: NoticesPlace;
+  readonly sealingKeyFile: string;
   readonly clickhouseUrl: string;
   readonly spoolDir: string;
   readonly logLevel: string;
@@ -97,9 +102,15 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   watch = watchCanaries({ canaries: await findCanaries(engine), engine, onReport: (said) => running.canary(said) });
   const tell = (): Promise<void> => report(given.port, running, stores, pump, metrics, probers.size, fitness);
   const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, log)];
+  const checks = await openCheckServer(
+    given.notices,
+    openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false }),
+    { location: ANY_LOCATION, room: PASSING_ROOM, take: running.check },
+  );
   await tell();
 
   await stopOrder(given.port);
+  await checks.close();
   for (const timer of timers) clearInterval(timer);
   watch.close();
   await running.drain(DRAIN_MS);

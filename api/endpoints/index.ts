@@ -10,6 +10,7 @@ import { reference } from "./reference.ts";
 import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
+import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
 
 export const routes: readonly Route[] = [
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...searches,
   ...results,
   ...incidents,
+  ...tests,
   ...account,
   ...usages,
   ...keys,

@@ -6,4 +6,5 @@ export * from "./keys.ts";
 export * from "./monitors.ts";
 export * from "./public.ts";
 export * from "./results.ts";
+export * from "./tests.ts";
 export * from "./words.ts";

@@ -94,11 +94,13 @@ export async function openWorld(
       plans: overridePlans({ business: { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null } }),
       httpServer: server,
       allowNets: [],
+      publicAllowNets: [],
       ownEndpoints: [],
       ...config,
     },
     controlPlane,
     state,
+    checks: { ask: async () => ({ type: "untaken" }), close: async () => {} },
     results,
     sealing: {
       seal: (purpose, text) => `${purpose}:${Buffer.from(text).toString("base64")}`,

@@ -1,0 +1,206 @@
+/** On-demand tests: one, many, and the retest of an incident's monitor (contract "Tests", "Incidents"; open-points 4.1, 15, 18.1). */
+import { z } from "zod";
+import { formatId, parseId } from "../../model/ids.ts";
+import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
+import { ANY_LOCATION, isActive, type Monitor } from "../../model/monitor.ts";
+import { formatIso, formatUtc } from "../../model/time.ts";
+import type { TestEnd } from "../../store/sql/ports/jobs.ts";
+import type { Api } from "../api.ts";
+import { fieldOf, type JsonObject, readObject } from "../body.ts";
+import { refusal } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { json, ok } from "../http.ts";
+import { randomText } from "../random-text.ts";
+import type { ProjectCall, Refusal, Route } from "../route.ts";
+import { pathId } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+import { MAY_NOT_TEST, newTestId, orderTests, testJob } from "../tests/order.ts";
+import { hasChecker, locate, readRegion, regionFields, requireRegionOnPlan } from "../tests/region.ts";
+import { waitForTest } from "../tests/waiting.ts";
+import { incidentIdParams } from "./params.ts";
+
+/** Ids of one batch (open-points 4.1). */
+const MOST_IDS = 500;
+
+async function test(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
+  const sent = fieldOf(body, "server_id");
+  const monitorId = typeof sent === "string" ? parseId("server", sent) : undefined;
+  if (monitorId === undefined) throw refusal("serverIdInvalid");
+  const monitor = await find(api, call, monitorId);
+  if (monitor === undefined) throw refusal("serverNotFound");
+  const wanted = readRegion(body);
+  if (familyOf(monitor.kind) !== "tunnel") throw refusal("tunnelsOnly");
+  requireRegionOnPlan(wanted, call.plan);
+  if (!isActive(monitor)) throw refusal("tunnelPaused");
+  const location = await locate(api, wanted);
+  const testId = newTestId();
+  const [jobId] = await orderTests(api, call, [testJob(call, { kind: "test", monitorId, testId, location })]);
+  const end = await waitForTest(
+    { jobs: api.controlPlane.jobs, notices: api.state.notices, closing: api.closing },
+    jobId ?? 0,
+  );
+  const ids = { test_id: testId, server_id: formatId("server", monitorId) };
+  if (end === null) return json(202, { ...ids, status: "pending", tested_at: formatIso(call.nowMs) });
+  if (end === undefined || end.reason === "gone") throw refusal("serverNotFound");
+  if (end.reason === "paused") throw refusal("tunnelPaused");
+  return ok({ ...ids, ...viewEnd(end) });
+}
+
+function viewEnd(end: TestEnd) {
+  // Inside a maintenance window the row says `unknown`, a word that a test does not have.
+  const seen = end.message === null ? "healthy" : "degraded";
+  return {
+    status: end.status === "unknown" ? seen : end.status,
+    latency_ms: end.latencyMs,
+    connect_ms: end.connectMs,
+    error_message: end.message,
+    tested_at: formatUtc(end.testedAtMs),
+  };
+}
+
+async function batch(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
+  const ids = readIds(body);
+  const monitors = await findAll(api, call, ids);
+  const wanted = readRegion(body);
+  requireRegionOnPlan(wanted, call.plan);
+  const skipped = monitors.flatMap((monitor) => {
+    const reason = familyOf(monitor.kind) !== "tunnel" ? "not_a_tunnel" : isActive(monitor) ? null : "paused";
+    return reason === null ? [] : [{ server_id: formatId("server", monitor.id), reason }];
+  });
+  const tested = monitors.filter((monitor) => familyOf(monitor.kind) === "tunnel" && isActive(monitor));
+  const location = await locate(api, wanted);
+  const isThere = tested.length > 0 && (await hasChecker(api, location));
+  const jobs = tested.map(({ id: monitorId }) =>
+    testJob(call, { kind: "test", monitorId, testId: newTestId(), location }),
+  );
+  const jobIds = isThere ? await orderTests(api, call, jobs) : [];
+  return ok({
+    batch_id: `bat_${randomText()}`,
+    results: groupsOf(tested, jobIds),
+    skipped,
+    total: ids.length,
+    successful: jobIds.length,
+    failed: tested.length - jobIds.length,
+  });
+}
+
+/** Each once. @throws 400 */
+function readIds(body: JsonObject): readonly number[] {
+  const sent = fieldOf(body, "server_ids");
+  if (!Array.isArray(sent) || sent.length === 0) throw refusal("serverIdsInvalid");
+  const ids = new Set<number>();
+  for (const text of sent) {
+    const id = typeof text === "string" ? parseId("server", text) : undefined;
+    if (id === undefined) throw refusal("serverIdsInvalid");
+    ids.add(id);
+  }
+  if (ids.size > MOST_IDS) throw refusal("serverIdsTooMany");
+  return [...ids];
+}
+
+/** @throws 403 naming those that are not in the project */
+async function findAll(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly Monitor[]> {
+  const found = await Promise.all(ids.map((id) => find(api, call, id)));
+  const invalid = ids.filter((_, index) => found[index] === undefined).map((id) => formatId("server", id));
+  if (invalid.length > 0) throw refusal("serversNotAccessible", { details: { invalid } });
+  return found.filter((monitor) => monitor !== undefined);
+}
+
+/** @param jobIds in the order of the tested; empty when nothing was queued */
+function groupsOf(tested: readonly Monitor[], jobIds: readonly number[]) {
+  const groups = new Map<TunnelProtocol, { count: number; firstJobId: number | undefined }>();
+  for (const [index, { kind }] of tested.entries()) {
+    const protocol = kind as TunnelProtocol;
+    const group = groups.get(protocol) ?? { count: 0, firstJobId: jobIds[index] };
+    groups.set(protocol, { ...group, count: group.count + 1 });
+  }
+  return [...groups].map(([protocol, { count, firstJobId }]) =>
+    firstJobId === undefined
+      ? { protocol, batch_id: null, count, reason: "No checker is available" }
+      : { protocol, batch_id: `job_${firstJobId}`, count },
+  );
+}
+
+async function retest(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const incidentId = pathId(call, "incident", "invalidIncidentId");
+  const incident = await api.controlPlane.incidents.find(call.project.id, incidentId);
+  if (incident === undefined) throw refusal("incidentNotFound");
+  const monitor = await find(api, call, incident.monitorId);
+  if (monitor === undefined) throw refusal("monitorNotFound");
+  if (monitor.kind === "push") throw refusal("heartbeatUntestable");
+  if (!isActive(monitor)) throw refusal(familyOf(monitor.kind) === "tunnel" ? "tunnelPaused" : "monitorPaused");
+  const testId = newTestId();
+  const { id: monitorId } = monitor;
+  await orderTests(api, call, [
+    testJob(call, { kind: "retest", monitorId, testId, location: ANY_LOCATION, incidentId }),
+  ]);
+  return ok({ test_id: testId, incident_id: formatId("incident", incidentId), status: "pending" });
+}
+
+async function find(api: Api, call: ProjectCall, id: number): Promise<Monitor | undefined> {
+  return (await api.controlPlane.monitors.find(call.project.id, id))?.monitor;
+}
+
+const QUOTA_REFUSALS: readonly Refusal[] = ["noTestsOnPlan", [403, "Monthly on-demand test limit reached (500/500)"]];
+const REGION_REFUSALS: readonly Refusal[] = ["regionInvalid", "regionOnPlan", "noCheckerInRegion"];
+const serverId = z
+  .string()
+  .regex(/^(srv_)?[0-9]+$/)
+  .meta({ examples: ["srv_12"] });
+
+export const tests: readonly Route[] = [
+  {
+    method: "POST",
+    path: "/test",
+    group: "Tests",
+    summary: "Test a tunnel now",
+    description:
+      "Waits up to 75 seconds, then answers 202; the result appears in the monitor's results and status. Uses one on-demand test.",
+    scope: "project",
+    editorsOnly: MAY_NOT_TEST,
+    body: { schema: z.object({ server_id: serverId, ...regionFields }), required: true },
+    responses: { 200: schemas.test, 202: schemas.pendingTest },
+    refusals: [
+      "serverIdInvalid",
+      "tunnelsOnly",
+      "serverNotFound",
+      "tunnelPaused",
+      ...REGION_REFUSALS,
+      ...QUOTA_REFUSALS,
+    ],
+    handle: test,
+  },
+  {
+    method: "POST",
+    path: "/test/batch",
+    group: "Tests",
+    summary: "Test many tunnels now",
+    description:
+      "Queues a test per monitor and returns at once; each uses one on-demand test. Results are read from the monitors.",
+    scope: "project",
+    editorsOnly: MAY_NOT_TEST,
+    body: {
+      schema: z.object({ server_ids: z.array(serverId).min(1).max(MOST_IDS), ...regionFields }),
+      required: true,
+    },
+    responses: { 200: schemas.batch },
+    refusals: ["serverIdsInvalid", "serverIdsTooMany", "serversNotAccessible", ...REGION_REFUSALS, ...QUOTA_REFUSALS],
+    handle: batch,
+  },
+  {
+    method: "POST",
+    path: "/incidents/{id}/retest",
+    group: "Incidents",
+    summary: "Test an incident's monitor now",
+    description:
+      "Queues a test from `any` and returns at once; the incident closes once the monitor has recovered. Uses one on-demand test.",
+    scope: "project",
+    editorsOnly: MAY_NOT_TEST,
+    params: incidentIdParams,
+    responses: { 200: schemas.retest },
+    refusals: ["heartbeatUntestable", "monitorNotFound", "tunnelPaused", "monitorPaused", ...QUOTA_REFUSALS],
+    handle: retest,
+  },
+];

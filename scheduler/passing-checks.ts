@@ -1,0 +1,78 @@
+/**
+ * Passing checks at a checker: configs that are asked about once and kept nowhere. They run as errands, under the caps of everything else
+ * and within a room of their own, so that they delay no turn beyond what the caps say.
+ */
+import { ANY_LOCATION, type Monitor } from "../model/monitor.ts";
+import { type CheckReply, type Lane, type PassingCheck, START_MS } from "../store/state/checks.ts";
+import type { Entry } from "./entry.ts";
+import type { Errands } from "./errands.ts";
+import type { GateBook } from "./gates.ts";
+
+/** At the same time in one checker, by lane: strangers have few (design 8). */
+export const PASSING_ROOM: Readonly<Record<Lane, number>> = { api: 64, public: 10 };
+
+export interface PassingChecksOptions {
+  readonly errands: Errands;
+  readonly gates: GateBook;
+  /** Sends what was started. */
+  readonly flush: () => void;
+}
+
+/** @returns what runs a check; settles within START_MS and its time-out */
+export function createPassingChecks(
+  options: PassingChecksOptions,
+): (check: PassingCheck, lane: Lane) => Promise<CheckReply> {
+  const { errands, gates } = options;
+  let count = 0;
+
+  return (check, lane) =>
+    new Promise((resolve) => {
+      count += 1;
+      const errand: Entry = errands.start({
+        // No monitor has a negative id: nothing that is remembered is about it, and no two share a turn.
+        monitor: monitorOf(-count, check),
+        location: ANY_LOCATION,
+        given: { settings: check.settings, isPublic: lane === "public" },
+        gates: check.identity === null ? [] : [gates.gate(`identity ${check.identity}`, 1)],
+        end({ verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message, tunnel }) {
+          clearTimeout(patience);
+          // The checker is stopping: nothing was measured.
+          if (verdict === "cancelled") return resolve({ type: "busy" });
+          const result = { verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message };
+          resolve({ type: "measured", result: tunnel === undefined ? result : { ...result, tunnel } });
+        },
+      });
+      const patience = setTimeout(() => {
+        if (errands.withdraw(errand)) resolve({ type: "busy" });
+      }, START_MS);
+      options.flush();
+    });
+}
+
+function monitorOf(id: number, { kind, host, timeoutMs, organizationId }: PassingCheck): Monitor {
+  return {
+    id,
+    projectId: 0,
+    organizationId,
+    name: "",
+    kind,
+    settings: {},
+    intervalS: 0,
+    timeoutS: timeoutMs / 1_000,
+    maxRetries: 1,
+    tags: [],
+    pauseReasons: [],
+    pausedAtMs: null,
+    locations: [ANY_LOCATION],
+    disabledLocations: [],
+    notifyOnPartial: false,
+    maintenance: null,
+    host,
+    sslExpirationDays: null,
+    domainExpirationDays: null,
+    graceS: null,
+    subscriptionId: null,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+  };
+}
