@@ -97,7 +97,7 @@ class EpollStreams implements TcpStreams {
     const libc = this.libc;
     const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
     const fd = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) throw systemError("connect", libc.errno(), { ip, port });
+    if (fd < 0) throw systemError("socket", libc.errno(), { ip, port });
     libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, this.#linger, this.#linger.length);
     const errno = addressBytes === 0 ? EINVAL : this.#connect(fd, addressBytes);
     if (errno !== 0) {

@@ -1,6 +1,12 @@
 /** The parts of native/ and of the ICMP codec, one call at a time; whole checks are in bench/burst. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { Bench } from "tinybench";
 import { decodeIcmp, encodeEchoReply, encodeEchoRequest } from "../../engine/protocols/icmp/echo.ts";
+import { exchangeTcp } from "../../engine/transport/exchange.ts";
+import { createExchanger } from "../../engine/transport/native-exchange.ts";
+import type { AnswerReader, DialContext, Transport } from "../../engine/transport/transport.ts";
 import { EPOLLIN, loadLibc, SOCKADDR_BYTES, writeSockaddr } from "../../native/libc.ts";
 import { parsePingOutput } from "../../native/ping-output.ts";
 import { openReadiness } from "../../native/readiness.ts";
@@ -17,6 +23,16 @@ const PING_OUTPUT = `PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.
 rtt min/avg/max/mdev = 0.038/4.193/12.500/0.002 ms
 `;
 const READY = 256;
+const QUESTION = Buffer.from("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+const ANYTHING: AnswerReader = { connected: () => {}, push: () => true, end: () => null };
+/** As a check's context is: it hears of its end, and makes no signal until it is asked for one. */
+const CONTEXT: DialContext = {
+  signal: new AbortController().signal,
+  onAbort: () => {},
+  phase: () => {},
+  tried: () => {},
+  answered: () => {},
+};
 
 async function codecs(): Promise<void> {
   const bench = new Bench({ time: 500, warmupTime: 100 });
@@ -44,6 +60,24 @@ async function calls(): Promise<void> {
   bench.add("an IPv6 sockaddr", () => writeSockaddr(libc, sockaddr, 6, "2001:db8::1", 80));
   await bench.run();
   printTasks("calls into the C library", bench, 1, "call");
+}
+
+/** One question and its answer on a fresh connection, native against Node's own sockets, so many at once. */
+async function exchanges(atOnce: number): Promise<void> {
+  const target = fork(fileURLToPath(new URL("../burst/http-target.js", import.meta.url)));
+  const [port]: number[] = await once(target, "message");
+  const exchanger = createExchanger();
+  const ways: (readonly [string, Transport["exchangeTcp"]])[] = [["Node's own sockets", exchangeTcp]];
+  if ((await exchanger.ready()) === "native") ways.unshift(["native streams", exchanger.exchangeTcp]);
+  const bench = new Bench({ time: 1_500, warmupTime: 300 });
+  for (const [name, exchange] of ways) {
+    const ask = () => exchange([{ ip: "127.0.0.1", family: 4 }], port ?? 0, QUESTION, ANYTHING, CONTEXT);
+    bench.add(name, () => Promise.all(Array.from({ length: atOnce }, ask)));
+  }
+  await bench.run();
+  printTasks(`TCP exchanges, ${atOnce} at once, target in its own process`, bench, atOnce, "exchange");
+  exchanger.close();
+  target.disconnect();
 }
 
 /** What a wake-up costs, alone and with a batch of descriptors that are ready at once. */
@@ -83,4 +117,6 @@ export async function run(): Promise<void> {
   await calls();
   await wakes(1);
   await wakes(READY);
+  await exchanges(1);
+  await exchanges(64);
 }
