@@ -7,11 +7,13 @@ import { listsSuite } from "./testing/lists.suite.ts";
 import { monitorsSuite } from "./testing/monitors.suite.ts";
 import { publicSuite } from "./testing/public.suite.ts";
 import { resultsSuite } from "./testing/results.suite.ts";
+import { tunnelsSuite } from "./testing/tunnels.suite.ts";
 
 authSuite("node");
 accountSuite("node");
 keysSuite("node");
 monitorsSuite("node");
+tunnelsSuite("node");
 listsSuite("node");
 resultsSuite("node");
 publicSuite("node");

@@ -7,11 +7,13 @@ import { listsSuite } from "./testing/lists.suite.ts";
 import { monitorsSuite } from "./testing/monitors.suite.ts";
 import { publicSuite } from "./testing/public.suite.ts";
 import { resultsSuite } from "./testing/results.suite.ts";
+import { tunnelsSuite } from "./testing/tunnels.suite.ts";
 
 authSuite("uws");
 accountSuite("uws");
 keysSuite("uws");
 monitorsSuite("uws");
+tunnelsSuite("uws");
 listsSuite("uws");
 resultsSuite("uws");
 publicSuite("uws");

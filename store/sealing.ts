@@ -25,6 +25,8 @@ export const SEALED_FOR = {
   tunnel: "tunnel",
   /** A subscription's URL. */
   subscription: "subscription",
+  /** The key of the hashes that subscriptions' URLs are compared by. */
+  hashKey: "hash key",
   /** A webhook's signing secret. */
   webhook: "webhook",
 } as const;

@@ -6,6 +6,7 @@ import { refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
 import { codePoints } from "../monitors/every-kind.ts";
+import { importsOf } from "../monitors/imported.ts";
 import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import { reachedProjects, reachedWorkspaces } from "../reach.ts";
@@ -36,8 +37,9 @@ async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
     query.limit,
     query.offset,
   );
+  const imports = await importsOf(api.controlPlane, found.rows);
   const servers = found.rows.map((row) => ({
-    ...viewMonitor(row, call.nowMs),
+    ...viewMonitor(row, call.nowMs, { imported: imports.get(row.monitor.id) }),
     project_id: formatId("project", row.project.id),
     project_name: row.project.name,
     organization_id: row.project.organizationId,

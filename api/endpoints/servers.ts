@@ -1,8 +1,6 @@
 /** Monitors: list, create, read, change, delete, history (contract "Monitors"). */
 import { formatId } from "../../model/ids.ts";
 import type { UptimeKind } from "../../model/kind.ts";
-import { ANY_LOCATION, isActive } from "../../model/monitor.ts";
-import { defaultIntervalS } from "../../model/schedule.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
 import { SEALED_FOR } from "../../store/sealing.ts";
@@ -16,13 +14,15 @@ import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
 import type { Draft, Expiry, NewDraft } from "../monitors/draft.ts";
+import { importsOf } from "../monitors/imported.ts";
+import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
 import { draftOfChange, draftOfNew, expiryOfNew, isWebsite, refuseShort, targetOf } from "../monitors/draft.ts";
-import { DEFAULTS } from "../monitors/every-kind.ts";
 import { isUptimeKind } from "../monitors/fields.ts";
 import { createRefusals, updateRefusals } from "../monitors/refusals.ts";
 import { hashToken, newToken } from "../monitors/token.ts";
-import { hasTunnelField, refuseTunnel, refuseTunnelChange } from "../monitors/tunnels.ts";
-import { viewMonitor } from "../monitors/view.ts";
+import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
+import { hasTunnelField } from "../monitors/tunnels.ts";
+import { type MonitorView, viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, textParameter, wordParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
 import { canEdit, pathId } from "../route.ts";
@@ -72,8 +72,9 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
     limit: query.limit,
     offset: query.offset,
   });
+  const imports = await importsOf(api.controlPlane, rows);
   const servers = rows.map((row) => {
-    const view = viewMonitor(row, call.nowMs);
+    const view = viewMonitor(row, call.nowMs, { imported: imports.get(row.monitor.id) });
     if (query.explain) view.lateness_ms = row.live.latenessMs;
     return view;
   });
@@ -82,6 +83,7 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
 
 async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
+  if (isTunnel(body)) return shown(api, call, (await createTunnel(api, call, body)).id);
   const kind = kindOfNew(body);
   const draft = draftOfNew(kind, body);
   const target = targetOf(kind, draft.settings);
@@ -97,66 +99,69 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
     token === null ? null : { sealed: api.sealing.seal(SEALED_FOR.heartbeat, token), hash: hashToken(token) };
   const created = await monitors.create(
     {
-      ...newMonitor(call, kind, draft, host),
+      ...newUptime(call, kind, draft, host),
       ...expiryOfNew(kind, draft.settings, draft.expiry, shared),
       heartbeatToken,
     },
     call.actor,
   );
   await shareExpiry(api, call, host, draft.expiry);
-  api.state.notices.publish("monitors");
-  const stored = await monitors.find(call.project.id, created.id);
-  if (stored === undefined) throw refusal("serverNotFound");
-  return ok(viewMonitor(stored, call.nowMs, token === null ? null : heartbeatUrl(api, token)));
+  return shown(api, call, created.id);
 }
 
-/** @throws for tunnels, groups and what is no type at all */
+/** The monitor as it is after it was made. */
+async function shown(api: Api, call: ProjectCall, id: number): Promise<ApiResponse> {
+  api.state.notices.publish("monitors");
+  const stored = await api.controlPlane.monitors.find(call.project.id, id);
+  if (stored === undefined) throw refusal("serverNotFound");
+  return ok(await viewWhole(api, call, stored));
+}
+
+function isTunnel(body: JsonObject): boolean {
+  const type = fieldOf(body, "type");
+  return type === undefined ? hasTunnelField(body) : type === "vpn";
+}
+
+/** @throws for groups and what is no type at all */
 function kindOfNew(body: JsonObject): UptimeKind {
   const type = fieldOf(body, "type");
-  if (type === undefined ? hasTunnelField(body) : type === "vpn") refuseTunnel(body);
   if (type === undefined) throw refusal(typeof fieldOf(body, "name") === "string" ? "typeInvalid" : "nameInvalid");
   if (type === "group") throw refusal("typeGroup");
   if (typeof type !== "string" || !isUptimeKind(type)) throw refusal("typeInvalid");
   return type;
 }
 
-/** Active or paused, from everywhere, with the defaults of its kind. */
-function newMonitor(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: string | null) {
-  const isPush = kind === "push";
-  const isPaused = draft.active === false;
-  return {
-    projectId: call.project.id,
-    organizationId: call.project.organizationId,
-    name: draft.name,
-    kind,
-    settings: draft.settings,
-    intervalS: isPush ? Number(draft.settings.period) : (draft.intervalS ?? defaultIntervalS(call.plan)),
-    timeoutS: draft.timeoutS ?? DEFAULTS.timeoutS,
-    // Heartbeats have no retries: silence is down at once (open-points 6.1).
-    maxRetries: isPush ? 1 : (draft.maxRetries ?? DEFAULTS.maxRetries),
-    tags: draft.tags ?? [],
-    pauseReasons: isPaused ? (["user"] as const) : [],
-    pausedAtMs: isPaused ? call.nowMs : null,
-    locations: [ANY_LOCATION],
-    disabledLocations: [],
-    notifyOnPartial: false,
-    host,
-    graceS: isPush ? Number(draft.settings.grace) : null,
-    subscriptionId: null,
-    nowMs: call.nowMs,
-  };
+function newUptime(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: string | null) {
+  const monitor = { ...newMonitorOf(call, kind, draft, host), settings: draft.settings };
+  if (kind !== "push") return monitor;
+  const { period, grace } = draft.settings;
+  // Heartbeats have no retries: silence is down at once (open-points 6.1).
+  return { ...monitor, intervalS: Number(period), graceS: Number(grace), maxRetries: 1 };
 }
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const found = await findMonitor(api, call);
-  return ok(viewMonitor(found, call.nowMs, await heartbeatUrlFor(api, call, found)));
+  return ok(await viewWhole(api, call, await findMonitor(api, call)));
 }
 
 async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const found = await findMonitor(api, call);
   const body = readObject(call.request);
   const { kind } = found.monitor;
-  if (!isUptimeKind(kind)) refuseTunnelChange(body);
+  const changed = isUptimeKind(kind)
+    ? await updateUptime(api, call, kind, found, body)
+    : await updateTunnel(api, call, found, body);
+  if (changed === undefined) throw refusal("serverNotFound");
+  api.state.notices.publish("monitors");
+  return ok(await viewWhole(api, call, changed));
+}
+
+async function updateUptime(
+  api: Api,
+  call: ProjectCall,
+  kind: UptimeKind,
+  found: MonitorWithLive,
+  body: JsonObject,
+): Promise<MonitorWithLive | undefined> {
   const draft = draftOfChange(found.monitor, kind, body);
   const target = draft.settings === undefined ? null : targetOf(kind, draft.settings);
   if (target !== null) await api.targets.accept(target);
@@ -164,7 +169,10 @@ async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
   refuseShort(draft, call.plan);
 
   const moved = await expiryOfMove(api, call, found, target?.host ?? null);
-  const decide = (now: MonitorWithLive): MonitorChange => changeOf(now, draftOfChange(now.monitor, kind, body), moved);
+  const decide = (now: MonitorWithLive): MonitorChange => {
+    refuseResume(draft, now, call);
+    return changeOf(now, draftOfChange(now.monitor, kind, body), moved);
+  };
   const changed = await api.controlPlane.monitors.update(
     call.project.id,
     found.monitor.id,
@@ -172,10 +180,8 @@ async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
     call.actor,
     decide,
   );
-  if (changed === undefined) throw refusal("serverNotFound");
-  await shareExpiry(api, call, changed.monitor.host, draft.expiry);
-  api.state.notices.publish("monitors");
-  return ok(viewMonitor(changed, call.nowMs, await heartbeatUrlFor(api, call, changed)));
+  if (changed !== undefined) await shareExpiry(api, call, changed.monitor.host, draft.expiry);
+  return changed;
 }
 
 /** Made inside the store's transaction, from the monitor as it is then. */
@@ -192,17 +198,7 @@ function changeOf(now: MonitorWithLive, draft: Draft, moved: Expiry): MonitorCha
     }
   }
   if (isWebsite(kind)) Object.assign(change, moved, expiry);
-  if (active === false && isActive(now.monitor)) change.addPauseReason = "user";
-  if (active === true && !isActive(now.monitor)) change.removePauseReasons = now.monitor.pauseReasons;
-  return change as MonitorChange;
-}
-
-/** State before plan (open-points 2 and 6.5). An uptime check needs no slot, so a plan's pause ends like a user's. */
-function refuseResume(draft: Draft, { monitor }: MonitorWithLive, call: ProjectCall): void {
-  if (draft.active !== true || isActive(monitor)) return;
-  if (monitor.pauseReasons.includes("subscription")) throw refusal("subscriptionOff");
-  if (monitor.pauseReasons.includes("provider")) throw refusal("providerDropped");
-  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+  return { ...change, ...activityChange(active === undefined ? {} : { active }, now) };
 }
 
 /** A website check that moves to another host takes over what the project's checks there share. */
@@ -248,6 +244,13 @@ async function findMonitor(api: Api, call: ProjectCall): Promise<MonitorWithLive
   const found = await api.controlPlane.monitors.find(call.project.id, pathId(call, "server", "invalidServerId"));
   if (found === undefined) throw refusal("serverNotFound");
   return found;
+}
+
+/** With everything that the endpoints of one monitor show. */
+async function viewWhole(api: Api, call: ProjectCall, found: MonitorWithLive): Promise<MonitorView> {
+  const imports = await importsOf(api.controlPlane, [found]);
+  const heartbeatUrl = await heartbeatUrlFor(api, call, found);
+  return viewMonitor(found, call.nowMs, { heartbeatUrl, imported: imports.get(found.monitor.id) });
 }
 
 async function heartbeatUrlFor(api: Api, call: ProjectCall, { monitor }: MonitorWithLive): Promise<string | null> {

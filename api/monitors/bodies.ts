@@ -3,6 +3,7 @@ import { z } from "zod";
 import { settingsOf } from "../../engine/registry.ts";
 import { TUNNEL_PROTOCOLS, UPTIME_KINDS, type UptimeKind } from "../../model/kind.ts";
 import { commonFields, nameField } from "./every-kind.ts";
+import { tunnelSchemas } from "./tunnels.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
@@ -35,29 +36,9 @@ function createBodyOf(kind: UptimeKind) {
     .meta({ id: `Create_${kind}` });
 }
 
-const text = z.string().optional();
 const tunnelFields: Shape = {
-  protocol: z.enum(TUNNEL_PROTOCOLS).optional(),
-  url: text,
-  config: text,
-  host: text,
-  username: text,
-  password: text,
-  port: z.int().optional(),
-  proto: z.enum(["udp", "tcp"]).optional(),
-  remote_id: text,
-  ip: text,
-  servers: z
-    .array(z.object({ host: z.string(), port: z.int(), proto: z.enum(["udp", "tcp"]) }))
-    .max(16)
-    .optional(),
-  wg: text,
-  wireguard_config: text,
-  wireguard_ip: text,
-  group: text,
-  ca: text,
-  pin: text,
-  psk: text,
+  protocol: z.enum(TUNNEL_PROTOCOLS).optional().describe("May be left out when url begins with a known scheme"),
+  ...Object.fromEntries(Object.entries(tunnelSchemas).map(([field, schema]) => [field, schema.nullable().optional()])),
 };
 
 const createTunnel = z

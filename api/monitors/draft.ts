@@ -28,6 +28,7 @@ const MAX_BYTES: Readonly<Record<string, number>> = {
   wireguard_ip: 64,
   group: 256,
   ca: 102_400,
+  pin: 256,
   psk: 4_096,
 };
 
@@ -117,8 +118,7 @@ function daysOrOff(value: unknown): number | null {
 }
 
 /** @throws 403 when the plan does not check that often; asked last, after everything else of the body */
-export function refuseShort(draft: Draft, plan: Plan): void {
-  const { intervalS, periodS } = draft;
+export function refuseShort({ intervalS, periodS }: Pick<Draft, "intervalS" | "periodS">, plan: Plan): void {
   const tooShort =
     (intervalS !== undefined ? refuseInterval(intervalS, plan) : undefined) ??
     (periodS !== undefined ? refusePeriod(periodS, plan) : undefined);

@@ -2,19 +2,27 @@
 
 import { formatId } from "../../model/ids.ts";
 import { familyOf } from "../../model/kind.ts";
+import { newLocationState } from "../../model/judge.ts";
 import { isActive, type Monitor } from "../../model/monitor.ts";
 import type { LiveState, LocationState } from "../../model/status.ts";
 import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";
 import type { MonitorWithLive } from "../../store/sql/control-plane.ts";
+import type { ImportedServer } from "../../store/sql/ports/imports.ts";
 import { isHttps, isWebsite } from "./draft.ts";
+import { viewImported } from "./imported.ts";
 
 export type MonitorView = Record<string, unknown>;
 
-/** @param heartbeatUrl for editors, from the endpoints of one monitor only */
+export interface MonitorExtras {
+  /** For editors, from the endpoints of one monitor only. */
+  readonly heartbeatUrl?: string | null;
+  readonly imported?: ImportedServer | undefined;
+}
+
 export function viewMonitor(
   { monitor, live }: MonitorWithLive,
   nowMs: number,
-  heartbeatUrl: string | null = null,
+  { heartbeatUrl = null, imported }: MonitorExtras = {},
 ): MonitorView {
   const isTunnel = familyOf(monitor.kind) === "tunnel";
   const active = isActive(monitor);
@@ -32,13 +40,14 @@ export function viewMonitor(
     region: live.region,
     locations: monitor.locations,
     disabled_locations: monitor.disabledLocations,
-    regional_status: regionalStatus(live),
+    regional_status: regionalStatus(monitor, live),
     notify_on_partial: monitor.notifyOnPartial,
     tags: monitor.tags,
     last_checked: live.lastCheckedAtMs === null ? null : formatUtc(live.lastCheckedAtMs),
   };
   if (isTunnel) view.connect_ms = live.connectMs;
   else addUptimeFields(view, monitor, live, nowMs);
+  if (imported !== undefined) view.subscription = viewImported(monitor, imported);
   if (monitor.kind === "push") {
     view.period = monitor.intervalS;
     view.grace = monitor.graceS;
@@ -67,16 +76,20 @@ function addUptimeFields(view: MonitorView, monitor: Monitor, live: LiveState, n
   view.ip_version = settings.ip_version ?? null;
 }
 
-function regionalStatus(live: LiveState): Record<string, unknown> {
+/** Of the locations that are chosen; empty before the first check, but for what has no checker and will get none. */
+function regionalStatus({ locations, disabledLocations }: Monitor, live: LiveState): Record<string, unknown> {
   const view: Record<string, unknown> = {};
-  // Empty before the first check, also when locations are already known as pending.
-  if (live.lastCheckedAtMs === null) return view;
-  for (const location in live.locations) {
+  for (const location of locations) {
     const state = live.locations[location];
-    if (state !== undefined) view[location] = regionalEntry(state);
+    if (live.lastCheckedAtMs === null && state?.status !== "unavailable") continue;
+    if (state === undefined && disabledLocations.includes(location)) continue;
+    view[location] = regionalEntry(state ?? NEVER_JUDGED);
   }
   return view;
 }
+
+/** Chosen, and its first check has not come in yet. */
+const NEVER_JUDGED: LocationState = { ...newLocationState(), status: "pending" };
 
 function regionalEntry(state: LocationState): Record<string, unknown> {
   const entry: Record<string, unknown> = {

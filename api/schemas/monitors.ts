@@ -12,6 +12,37 @@ const regionalStatus = z
   })
   .meta({ id: "RegionalStatus" });
 
+const configResult = {
+  success: z.boolean(),
+  total_ms: z.number(),
+  error: z.string(),
+  error_category: z.string(),
+  public_ip: z.string().describe("Where traffic left from when the check passed"),
+  engine_used: z.string(),
+};
+
+const importedConfig = z
+  .strictObject({
+    tag: z.string().describe("Its name in the subscription"),
+    type: z.string().describe("Its protocol, such as vless"),
+    server: z.string(),
+    port: z.union([z.int(), z.string()]),
+    ...configResult,
+    region_results: z.record(z.string(), z.strictObject(configResult)).describe("The same by location"),
+  })
+  .meta({ id: "ImportedConfig" });
+
+const subscriptionBlock = z
+  .strictObject({
+    subscription_url_id: z.string().nullable().describe("null once the subscription is deleted"),
+    server_address: z.string().nullable(),
+    server_name: z.string().nullable(),
+    config_count: z.int().min(0).describe("All of them; at most 256 are tested and listed"),
+    healthy_count: z.int().min(0),
+    configs: z.array(importedConfig),
+  })
+  .meta({ id: "SubscriptionBlock" });
+
 const certificate = z.strictObject({ valid: z.boolean(), days_remaining: z.int() }).meta({ id: "Certificate" });
 
 const monitorFields = {
@@ -32,6 +63,7 @@ const monitorFields = {
   notify_on_partial: z.boolean(),
   tags: z.array(z.string()),
   last_checked: utc.nullable(),
+  subscription: subscriptionBlock.optional().describe("Only on monitors imported from a subscription"),
   url: z.string().nullable().optional().describe("This and the next ten: uptime checks only"),
   host: z.string().nullable().optional(),
   domain: z.string().nullable().optional(),

@@ -233,31 +233,6 @@ export function monitorsSuite(server: "uws" | "node"): void {
       await poor.close();
     });
 
-    it("answers tunnels for what can be told of them", async () => {
-      const all =
-        "wireguard, amneziawg, openvpn, openconnect, ikev2, vless, vmess, trojan, shadowsocks, hysteria2, tuic";
-      const says = async (body: object) => (await create({ name: "T", ...body })).body;
-      expect(await says({ protocol: "pptp" })).toEqual({
-        error: true,
-        code: 422,
-        message: `Unsupported protocol. Supported: ${all}.`,
-      });
-      expect(await says({ url: "https://a.test-site.org/" })).toMatchObject({ code: 422 });
-      expect(await says({ protocol: "openconnect", host: "h" })).toMatchObject({
-        code: 422,
-        message: "Invalid VPN configuration: missing username",
-      });
-      expect(await says({ protocol: "trojan", url: "vless://x" })).toMatchObject({ code: 422 });
-      expect(await says({ type: "vpn", protocol: "ikev2", password: "p".repeat(4_097), host: "h" })).toMatchObject({
-        code: 413,
-      });
-      expect(await says({ protocol: "wireguard", config: 5 })).toMatchObject({
-        code: 400,
-        message: "Missing or invalid config",
-      });
-      expect(await says({ protocol: "wireguard", config: "x", interval: 0 })).toMatchObject({ code: 400 });
-    });
-
     it("changes only what is sent", async () => {
       const before = await made({
         type: "port",

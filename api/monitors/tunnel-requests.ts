@@ -1,0 +1,114 @@
+/** Tunnels made and changed: their fields are kept sealed, and every server they name is judged before. */
+import type { ParsedTunnel, TunnelFields } from "../../engine/registry.ts";
+import type { TunnelProtocol } from "../../model/kind.ts";
+import type { Monitor } from "../../model/monitor.ts";
+import { SEALED_FOR } from "../../store/sealing.ts";
+import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
+import type { Api } from "../api.ts";
+import type { JsonObject } from "../body.ts";
+import { refusal } from "../errors.ts";
+import type { ProjectCall } from "../route.ts";
+import { refuseShort } from "./draft.ts";
+import { activityChange, newMonitorOf, refuseResume, withinSlots } from "./lifecycle.ts";
+import {
+  changedFields,
+  changesTunnel,
+  draftOfNewTunnel,
+  draftOfTunnelChange,
+  readTunnelChange,
+  type TunnelDraft,
+} from "./tunnels.ts";
+
+export async function createTunnel(api: Api, call: ProjectCall, body: JsonObject): Promise<Monitor> {
+  const { tunnel, ...draft } = draftOfNewTunnel(body);
+  await acceptEndpoints(api, tunnel);
+  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+  refuseShort(draft, call.plan);
+  const { protocol, fields } = tunnel;
+  const sealed = seal(api, fields);
+  const monitor = { ...newMonitorOf(call, protocol, draft, hostOf(tunnel)), sealed };
+  return withinSlots(api.controlPlane.monitors.create(monitor, call.actor, call.plan.tunnelSlots));
+}
+
+/** @returns undefined when it is gone */
+export async function updateTunnel(
+  api: Api,
+  call: ProjectCall,
+  found: MonitorWithLive,
+  body: JsonObject,
+): Promise<MonitorWithLive | undefined> {
+  const { monitors } = api.controlPlane;
+  const { id, kind } = found.monitor;
+  const draft = isImported(found) ? readTunnelChange(body) : await draftNow(api, id, protocolIn(kind), body);
+  refuseFollowing(found, draft, body);
+  if (draft.tunnel !== undefined) await acceptEndpoints(api, draft.tunnel);
+  refuseResume(draft, found, call);
+  refuseShort(draft, call.plan);
+  const decide = (now: MonitorWithLive): MonitorChange => {
+    refuseFollowing(now, draft, body);
+    refuseResume(draft, now, call);
+    return changeOf(api, now, body);
+  };
+  return withinSlots(monitors.update(call.project.id, id, call.nowMs, call.actor, decide, call.plan.tunnelSlots));
+}
+
+/** Made inside the store's transaction, from the monitor as it is then. */
+function changeOf(api: Api, now: MonitorWithLive, body: JsonObject): MonitorChange {
+  const stored = open(api, now.monitor);
+  const { active, tunnel, ...common } = isImported(now)
+    ? withoutFields(readTunnelChange(body))
+    : draftOfTunnelChange(protocolIn(now.monitor.kind), stored, body);
+  const activity = activityChange(active === undefined ? {} : { active }, now);
+  if (tunnel === undefined) return { ...common, ...activity };
+  const sealedFields = changedFields(stored ?? {}, tunnel.fields);
+  const isSame = stored !== null && sealedFields.length === 0 && tunnel.protocol === now.monitor.kind;
+  if (isSame) return { ...common, ...activity };
+  const { protocol: kind, fields } = tunnel;
+  return { ...common, ...activity, kind, sealed: seal(api, fields), sealedFields, host: hostOf(tunnel) };
+}
+
+function withoutFields({ sent: _, ...draft }: ReturnType<typeof readTunnelChange>): TunnelDraft {
+  return draft;
+}
+
+/** The change as it is to be judged now; another one may come in between, so that the store's transaction asks again. */
+async function draftNow(api: Api, id: number, kind: TunnelProtocol, body: JsonObject): Promise<TunnelDraft> {
+  if (!changesTunnel(kind, body)) return draftOfTunnelChange(kind, null, body);
+  const whole = await api.controlPlane.monitors.recall(id);
+  return draftOfTunnelChange(kind, whole === undefined ? null : open(api, whole.monitor), body);
+}
+
+/** Imported monitors are what their subscription says (open-points 18.7.6). */
+function refuseFollowing(now: MonitorWithLive, draft: TunnelDraft, body: JsonObject): void {
+  if (!isImported(now)) return;
+  if (draft.intervalS !== undefined || changesTunnel(protocolIn(now.monitor.kind), body)) {
+    throw refusal("followsSubscription");
+  }
+}
+
+function isImported({ monitor }: MonitorWithLive): boolean {
+  return monitor.subscriptionId !== null;
+}
+
+async function acceptEndpoints(api: Api, { endpoints }: ParsedTunnel): Promise<void> {
+  for (const endpoint of endpoints) await api.targets.accept(endpoint);
+}
+
+/** The first server stands for the monitor in searches. */
+function hostOf({ endpoints }: ParsedTunnel): string | null {
+  return endpoints[0]?.host ?? null;
+}
+
+function seal(api: Api, fields: TunnelFields): string {
+  return api.sealing.seal(SEALED_FOR.tunnel, JSON.stringify(fields));
+}
+
+/** null: it has none of its own. */
+function open(api: Api, { sealed }: Monitor): TunnelFields | null {
+  return sealed === undefined ? null : (JSON.parse(api.sealing.open(SEALED_FOR.tunnel, sealed)) as TunnelFields);
+}
+
+/** Callers hand in tunnels only. */
+function protocolIn(kind: Monitor["kind"]): TunnelProtocol {
+  return kind as TunnelProtocol;
+}
