@@ -1,5 +1,6 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { Command } from "commander";
+import { type ApiBenchOptions, runApi } from "./api/api.ts";
 import { runBurst } from "./burst/burst.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
@@ -67,6 +68,19 @@ program
   )
   .argument("<kind>", "http, keyword, port or ping")
   .action((kind: string) => runBurst(kind));
+
+program
+  .command("api")
+  .description(
+    "one record by key beside bare uWebSockets.js, lists, and results among many rows, as a caller sees them",
+  )
+  .option("--seconds <s>", "length of each measurement of one record", Number, 4)
+  .option("--rounds <n>", "in turn with the limit", Number, 3)
+  .option("--rows <n>", "result rows; 0 leaves results out", Number, 10_000_000)
+  .option("--profile <dir>", "write a CPU profile of each thread there")
+  .action(({ profile, ...words }: Omit<ApiBenchOptions, "profileDir"> & { profile?: string }) =>
+    runApi({ ...words, profileDir: profile ?? null }),
+  );
 
 program
   .command("parts")

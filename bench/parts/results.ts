@@ -14,7 +14,7 @@ import { openSpool } from "../../store/results/spool.ts";
 import { useOf } from "../process-tree.ts";
 import { conditions } from "./conditions.ts";
 
-const MONITORS = 5_000;
+export const MONITORS = 5_000;
 const log = pino({ level: "warn" });
 
 function rowOf(index: number, testedAtMs: number): ResultRow {
@@ -85,14 +85,14 @@ async function inserts(
   );
 }
 
-/** Rows of one day, made by the engine itself, an hour at a time. */
-async function fill(url: string, fromRow: number, toRow: number, nowMs: number): Promise<void> {
+/** Rows of one day, made by the engine itself, some at a time. */
+export async function fill(url: string, fromRow: number, toRow: number, nowMs: number, projects = 3): Promise<void> {
   const client = createClient({ url, request_timeout: 600_000 });
   const step = 250_000;
   for (let at = fromRow; at < toRow; at += step) {
     await client.command({
       query: `INSERT INTO sonde.results (${COLUMN_NAMES})
-        SELECT 1790000000000000000 + number, 1 + number % 3, 1 + number % ${MONITORS}, 'any', 'local', 1 + intDiv(number, ${MONITORS}), number, 'http',
+        SELECT 1790000000000000000 + number, 1 + number % ${projects}, 1 + number % ${MONITORS}, 'any', 'local', 1 + intDiv(number, ${MONITORS}), number, 'http',
           fromUnixTimestamp64Milli(toInt64(${nowMs}) - intDiv((${toRow} - number) * 86000000, ${toRow}), 'UTC'),
           if(number % 100 = 0, 'down', 'healthy'), if(number % 100 = 0, 'refused', 'ok'), number % 100 = 0,
           rand() % 10000 / 500, NULL, '', '', rand() % 1000 / 100, rand() % 10000 / 400, 1, '{"connect":0.5,"request":1.25}', ''

@@ -11,6 +11,7 @@ const START_WITHIN_MS = 30_000;
 
 export interface ServiceUnderTest {
   readonly pid: number;
+  readonly key: string;
   readonly client: Client;
   /** What it wrote to its log so far. */
   output(): string;
@@ -20,12 +21,23 @@ export interface ServiceUnderTest {
   restart(): Promise<ServiceUnderTest>;
 }
 
-/** @param allowNets what the guard opens · @param nodeArgs words for Node itself */
-export function startServiceUnderTest(allowNets: string, nodeArgs: readonly string[] = []): Promise<ServiceUnderTest> {
-  return startIn(mkdtempSync(join(tmpdir(), "sonde-bench-")), allowNets, nodeArgs);
+type Environment = Readonly<Record<string, string>>;
+
+/** @param allowNets what the guard opens · @param nodeArgs words for Node itself · @param env further settings */
+export function startServiceUnderTest(
+  allowNets: string,
+  nodeArgs: readonly string[] = [],
+  env: Environment = {},
+): Promise<ServiceUnderTest> {
+  return startIn(mkdtempSync(join(tmpdir(), "sonde-bench-")), allowNets, nodeArgs, env);
 }
 
-async function startIn(folder: string, allowNets: string, nodeArgs: readonly string[]): Promise<ServiceUnderTest> {
+async function startIn(
+  folder: string,
+  allowNets: string,
+  nodeArgs: readonly string[],
+  env: Environment,
+): Promise<ServiceUnderTest> {
   const plans = join(folder, "plans.json");
   const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
   writeFileSync(plans, JSON.stringify({ business: { ...unlimited, shortestIntervalS: 1 } }));
@@ -39,6 +51,7 @@ async function startIn(folder: string, allowNets: string, nodeArgs: readonly str
       SONDE_ALLOW_NETS: allowNets,
       SONDE_CANARIES: "",
       SONDE_LOG: "warn",
+      ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -57,6 +70,7 @@ async function startIn(folder: string, allowNets: string, nodeArgs: readonly str
   const key = readFileSync(join(dataDir, "owner.key"), "utf8").trim();
   return {
     pid: child.pid ?? 0,
+    key,
     client: await connect({ url, key, project }),
     output: () => output,
     async stop() {
@@ -65,7 +79,7 @@ async function startIn(folder: string, allowNets: string, nodeArgs: readonly str
     },
     async restart() {
       await ended(child);
-      return startIn(folder, allowNets, nodeArgs);
+      return startIn(folder, allowNets, nodeArgs, env);
     },
   };
 }

@@ -1,0 +1,53 @@
+/** Latency at a steady rate: each request has its time, and one that had to wait for the one before counts from that time on. */
+import { Agent, request } from "node:http";
+
+export interface Latency {
+  readonly requests: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export interface Asked {
+  readonly url: string;
+  readonly key: string;
+  readonly perSecond: number;
+  readonly requests: number;
+  path(n: number): string;
+}
+
+export async function latencyOf(asked: Asked): Promise<Latency> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let n = 0; n < 20; n++) await ask(agent, asked, n);
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  for (let n = 0; n < asked.requests; n++) {
+    const dueAt = startedAt + (n * 1_000) / asked.perSecond;
+    const waitMs = dueAt - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    // A timer of ours that fired late is no fault of the server's.
+    const from = waitMs > 0 ? performance.now() : dueAt;
+    await ask(agent, asked, n);
+    latencies.push(performance.now() - from);
+  }
+  agent.destroy();
+  latencies.sort((a, b) => a - b);
+  const at = (share: number): number =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  return { requests: latencies.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+}
+
+function ask(agent: Agent, { url, key, path }: Asked, n: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { "X-API-Key": key, "X-Project-Id": "prj_1" };
+    const sent = request(`${url}/api/v1${path(n)}`, { agent, headers }, (answer) => {
+      answer.resume();
+      answer.on("end", () => {
+        if (answer.statusCode === 200) resolve();
+        else reject(new Error(`${path(n)} answered ${answer.statusCode}`));
+      });
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
