@@ -40,7 +40,7 @@ export function holdScheduler(): SchedulerHandle {
       if (message.type !== "status") return;
       latest = message.status;
       heardAtMs = performance.now();
-      resolve();
+      if (latest.healthyProbers > 0) resolve();
     });
   });
   // A death may be reported before anybody waits.

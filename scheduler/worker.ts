@@ -78,11 +78,13 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   const pump = await openPump(given, stores, log);
   let loop: Loop | undefined;
   let watch: CanaryWatch | undefined;
+  let tell: () => Promise<void> = async () => undefined;
   const probers = connectProbers(control, {
     onOutcomes: (outcomes) => loop?.take(outcomes),
     onFitness: (prober, state) => fitness.set(prober, state),
     onChange: ({ type, detail }) => {
       if (type !== "up") log.warn({ detail }, `prober ${type}`);
+      void tell();
     },
   });
   const running = await startLoop({
@@ -100,7 +102,7 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   });
   loop = running;
   watch = watchCanaries({ canaries: await findCanaries(engine), engine, onReport: (said) => running.canary(said) });
-  const tell = (): Promise<void> => report(given.port, running, stores, pump, metrics, probers.size, fitness);
+  tell = () => report(given.port, running, stores, pump, metrics, probers.size, fitness);
   const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, log)];
   const checks = await openCheckServer(
     given.notices,
