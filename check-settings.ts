@@ -5,6 +5,7 @@ import { findCanaries } from "./engine/canary.ts";
 import { createGuard } from "./engine/transport/guard.ts";
 import { parseNameServer } from "./engine/transport/name-servers.ts";
 import { createTlsStarter } from "./engine/transport/stream.ts";
+import { parseTunnelTarget } from "./engine/tunnels/targets.ts";
 
 /** @throws ConfigError, one line that names the setting */
 export async function checkSettings(config: Config): Promise<void> {
@@ -14,6 +15,7 @@ export async function checkSettings(config: Config): Promise<void> {
     SONDE_RESOLVERS: () => config.resolvers.map(parseNameServer),
     SONDE_EXTRA_CA: () => createTlsStarter(config.extraCaPem),
     SONDE_CANARIES: () => findCanaries(engineOptionsOf(config, [])),
+    SONDE_TUNNEL_TARGETS: () => (config.tunnelTargets ?? []).map(parseTunnelTarget),
     SONDE_TRUSTED_PROXIES: () => clientAddressOf(config.trustedProxies),
   };
   for (const [name, check] of Object.entries(checks)) {

@@ -1,7 +1,9 @@
 /** The transport that probes are given: names resolved by us, every address judged by the guard, the judged address dialled. */
 import type { EngineOptions } from "../options.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
+import { parseTunnelTarget, STANDARD_TUNNEL_TARGETS } from "../tunnels/targets.ts";
 import { exchangeDatagram } from "./datagram.ts";
+import { after, openDatagrams } from "./datagram-link.ts";
 import { exchangeTcp } from "./exchange.ts";
 import { NetworkFault, whenAborted } from "./fault.ts";
 import { createGuard, type Guard, isDocumentationName } from "./guard.ts";
@@ -23,6 +25,7 @@ export interface TransportDeps {
   readonly exchangeTcp?: Transport["exchangeTcp"];
   readonly resolver?: Resolver;
   readonly guard?: Guard;
+  readonly isForStrangers?: boolean;
 }
 
 /** A host as it was written, read once. */
@@ -31,7 +34,7 @@ type Host =
   | { readonly kind: "name"; readonly name: string; readonly isAbsolute: boolean }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** @throws AllowNetError, ResolverEntryError naming the entry of the settings that cannot be used */
+/** @throws AllowNetError, ResolverEntryError, TunnelTargetError naming the entry of the settings that cannot be used */
 export function createTransport(options: EngineOptions, deps: TransportDeps = {}): Transport {
   const guard = deps.guard ?? createGuard({ allowNets: options.allowNets, ownEndpoints: options.ownEndpoints });
   const resolver = deps.resolver ?? createResolver({ servers: options.resolvers });
@@ -70,7 +73,11 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
       context.tried(endpointOf(address, port));
       return exchangeDatagram(address, port, datagram, accept, { ...exchange, context });
     },
+    openDatagrams,
+    after,
     ping: deps.ping ?? pingless,
+    tunnelTargets: (options.tunnelTargets ?? STANDARD_TUNNEL_TARGETS).map(parseTunnelTarget),
+    isForStrangers: deps.isForStrangers ?? false,
   };
 }
 

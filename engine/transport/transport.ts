@@ -8,6 +8,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { Phase } from "../../model/result.ts";
+import type { QuestionTarget } from "../protocols/inner/question.ts";
 
 export type IpFamily = 4 | 6;
 
@@ -85,8 +86,38 @@ export interface Transport {
     options?: UdpOptions,
   ): Promise<Reply>;
 
+  /**
+   * Datagrams to and from one address over a connected socket of its own, with a random source port, until it is closed or the check ends.
+   * @throws NetworkFault `unfit` when this checker has too many open
+   */
+  openDatagrams(address: Address, port: number, listener: DatagramListener, context: DialContext): DatagramLink;
+
+  /**
+   * Calls back once after some time, when the check has not ended; what had arrived by then is heard first.
+   * @returns takes it back
+   */
+  after(delayMs: number, callback: () => void, context: DialContext): () => void;
+
   /** Echo requests to one address; see icmp.ts for how (datagram socket, raw socket, system ping). */
   ping(address: Address, options: PingOptions, context: DialContext): Promise<PingReport>;
+
+  /** What tunnels are asked to reach, as the operator says (SONDE_TUNNEL_TARGETS). */
+  readonly tunnelTargets: readonly QuestionTarget[];
+  /** It is anybody who asks for the check (POST /check/public): nothing may be sent that a server has not asked for. */
+  readonly isForStrangers: boolean;
+}
+
+export interface DatagramListener {
+  /** @param atMs when it was read from the socket, monotonic ms */
+  received(datagram: Uint8Array, atMs: number): void;
+  /** The socket is closed: what the network said (refused, unreachable), or a peer that floods. */
+  failed(error: Error): void;
+}
+
+export interface DatagramLink {
+  /** Never throws; does nothing once it is closed. What the network says comes to the listener. */
+  send(datagram: Uint8Array): void;
+  close(): void;
 }
 
 /** Who asked; what these throw ends the exchange with it. */

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nodeCrypto } from "./crypto-node.ts";
 import { portableCrypto } from "./crypto-portable.ts";
