@@ -1,0 +1,191 @@
+/**
+ * Who may do what, written down from the contract and open-points alone: no line here looks at the code it judges. The matrix
+ * (matrix.suite.ts) asks every route with every kind of key and compares.
+ */
+import type { Role } from "../../model/plan.ts";
+
+export const ROLES = ["owner", "admin", "manager", "viewer", "none"] as const;
+export type RoleOrNone = (typeof ROLES)[number];
+
+export const KEY_KINDS = [
+  "workspace",
+  "dashboard",
+  "account",
+  "expired",
+  "disabled",
+  "owner inactive",
+  "membership removed",
+  "account disabled",
+  "account, owner inactive",
+  "account without a workspace",
+  "workspace on Free",
+] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+/** Which project the header names. */
+export const PROJECTS = ["own", "foreign", "inactive", "unknown", "malformed", "missing"] as const;
+export type ProjectSent = (typeof PROJECTS)[number];
+
+/** Status and message; of an answer that is no error only the status. */
+export interface Verdict {
+  readonly status: number;
+  readonly message?: string;
+  /** Limit headers stand on every answer to a valid key (open-points 18.1.2). */
+  readonly limits: boolean;
+}
+
+/** An endpoint as the contract has it; the request has `{}` for a body and an id that nothing has. */
+export interface Right {
+  readonly scope: "key" | "project";
+  /** What a Viewer is told; absent: any role. */
+  readonly editors?: string;
+  /** What the harmless request is answered once it is let in. */
+  readonly admitted: Verdict;
+}
+
+const ok: Verdict = { status: 200, limits: true };
+const refused = (status: number, message: string): Verdict => ({ status, message, limits: true });
+const unauthorized = (message: string): Verdict => ({ status: 401, message, limits: false });
+
+const NO_SERVER = refused(404, "Server not found");
+const NO_INCIDENT = refused(404, "Incident not found");
+const NO_SUBSCRIPTION = refused(404, "Subscription not found");
+const NO_KEY = refused(404, "API key not found");
+
+const EDIT = "You do not have permission to edit this project";
+const RUN = "You do not have permission to run tests in this project";
+const NO_API = "API access isn't included on this workspace's plan.";
+
+/** Every endpoint of the contract that needs a key, and GET /servers/{id}/history of open-points 18.6. */
+export const RIGHTS: Readonly<Record<string, Right>> = {
+  "GET /servers": { scope: "project", admitted: ok },
+  "POST /servers": {
+    scope: "project",
+    editors: "You do not have permission to create monitors in this project",
+    admitted: refused(400, "Missing or invalid name"),
+  },
+  "GET /servers/{id}": { scope: "project", admitted: NO_SERVER },
+  "PUT /servers/{id}": {
+    scope: "project",
+    editors: "You do not have permission to edit this monitor",
+    admitted: NO_SERVER,
+  },
+  "DELETE /servers/{id}": {
+    scope: "project",
+    editors: "You do not have permission to delete this monitor",
+    admitted: NO_SERVER,
+  },
+  "GET /servers/{id}/history": { scope: "project", admitted: NO_SERVER },
+  "GET /servers/search": { scope: "key", admitted: refused(400, "q is required") },
+  "POST /test": { scope: "project", editors: RUN, admitted: refused(400, "Missing or invalid server_id") },
+  "POST /test/batch": { scope: "project", editors: RUN, admitted: refused(400, "Missing or invalid server_ids") },
+  "POST /check": { scope: "key", admitted: refused(400, "Missing or invalid config") },
+  "GET /results": { scope: "project", admitted: ok },
+  "GET /results/failures": { scope: "project", admitted: ok },
+  "GET /results/server/{id}": { scope: "project", admitted: NO_SERVER },
+  "GET /incidents": { scope: "project", admitted: ok },
+  "GET /incidents/{id}": { scope: "project", admitted: NO_INCIDENT },
+  "GET /incidents/{id}/events": { scope: "project", admitted: NO_INCIDENT },
+  "POST /incidents/{id}/acknowledge": { scope: "project", editors: EDIT, admitted: NO_INCIDENT },
+  "POST /incidents/{id}/retest": { scope: "project", editors: RUN, admitted: NO_INCIDENT },
+  "GET /subscriptions": { scope: "project", admitted: ok },
+  "POST /subscriptions": { scope: "project", editors: EDIT, admitted: refused(400, "Missing or invalid url") },
+  "GET /subscriptions/{id}": { scope: "project", admitted: NO_SUBSCRIPTION },
+  "PUT /subscriptions/{id}": { scope: "project", editors: EDIT, admitted: NO_SUBSCRIPTION },
+  "DELETE /subscriptions/{id}": { scope: "project", editors: EDIT, admitted: NO_SUBSCRIPTION },
+  "POST /subscriptions/{id}/sync": { scope: "project", editors: EDIT, admitted: NO_SUBSCRIPTION },
+  "GET /whoami": { scope: "key", admitted: ok },
+  "GET /organizations": { scope: "key", admitted: ok },
+  "GET /projects": { scope: "key", admitted: ok },
+  "GET /usage": { scope: "key", admitted: ok },
+  "GET /keys": { scope: "key", admitted: ok },
+  "POST /keys": {
+    scope: "key",
+    editors: "You do not have permission to create API keys",
+    admitted: refused(400, "Key name is required"),
+  },
+  "DELETE /keys/{id}": {
+    scope: "key",
+    editors: "You do not have permission to revoke this key",
+    admitted: NO_KEY,
+  },
+};
+
+/** Endpoints that ask for no key (contract, "Public endpoints"; open-points 13 and 18.3.6; the operator's own). */
+export const PUBLIC: readonly RegExp[] = [
+  /^GET \/health$/,
+  /^GET \/health\/deep$/,
+  /^GET \/regions$/,
+  /^POST \/check\/public$/,
+  /^\* \/api\/push\/\{token\}$/,
+  /^GET \/openapi\.(yaml|json)$/,
+  /^GET \/docs(\/[\w.-]+)?$/,
+  /^GET \/metrics$/,
+];
+
+/** Answers that depend on the state of the key and the person behind it alone. */
+function stateOf(kind: KeyKind, role: RoleOrNone): Verdict | undefined {
+  switch (kind) {
+    case "expired":
+      return unauthorized("API key has expired");
+    case "disabled":
+    case "account disabled":
+      return unauthorized("Invalid or expired API key");
+    case "owner inactive":
+    case "account, owner inactive":
+      return unauthorized("API key owner account is inactive");
+    case "membership removed":
+    case "account without a workspace":
+      return unauthorized("This API key's workspace access has been removed");
+    case "workspace":
+    case "dashboard":
+    case "workspace on Free":
+      return role === "none" ? unauthorized("This API key's workspace access has been removed") : undefined;
+    case "account":
+      return undefined;
+  }
+}
+
+/** The order of checks: open-points 2, and 18.7.1 for account-wide keys. */
+export function expected(endpoint: string, right: Right, kind: KeyKind, role: RoleOrNone, sent: ProjectSent): Verdict {
+  const state = stateOf(kind, role);
+  if (state !== undefined) return state;
+  if (kind === "workspace on Free") {
+    return refused(403, endpoint === "POST /keys" ? `${NO_API} Upgrade to create API keys.` : NO_API);
+  }
+  if (right.scope === "project") {
+    const project = projectOf(kind, role, sent);
+    if (project !== undefined) return project;
+    return role === "viewer" && right.editors !== undefined ? refused(403, right.editors) : right.admitted;
+  }
+  if (kind === "account") return ofAccount(endpoint, right);
+  return role === "viewer" && right.editors !== undefined ? refused(403, right.editors) : right.admitted;
+}
+
+/** An account-wide key makes no keys; which of the others it may end is decided by the role in their workspace, and there is none. */
+function ofAccount(endpoint: string, right: Right): Verdict {
+  if (endpoint !== "POST /keys") return right.admitted;
+  return refused(403, "Account-wide keys cannot create API keys. Use a workspace key.");
+}
+
+function projectOf(kind: KeyKind, role: RoleOrNone, sent: ProjectSent): Verdict | undefined {
+  switch (sent) {
+    case "missing":
+      return refused(400, "X-Project-Id header is required");
+    case "malformed":
+      return refused(400, "Invalid X-Project-Id header");
+    case "unknown":
+    case "inactive":
+      return refused(404, "Project not found or inactive");
+    case "foreign":
+      return kind === "account"
+        ? refused(403, "You do not have access to this project")
+        : refused(403, "This API key is scoped to a different organization");
+    case "own":
+      return kind === "account" && role === "none" ? refused(403, "You do not have access to this project") : undefined;
+  }
+}
+
+export function isRole(role: RoleOrNone): role is Role {
+  return role !== "none";
+}
