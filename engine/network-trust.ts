@@ -79,8 +79,10 @@ export class NetworkTrust<Target> {
   #deliver({ target, attempt }: Origin<Target>, outcome: CheckOutcome): void {
     const { verdict, startedAtMs, durationMs, message } = outcome;
     const isOurs = this.#network.excuses(verdict, startedAtMs, startedAtMs + durationMs);
-    const unfit: CheckOutcome = { ...outcome, verdict: "unfit", message: `Our own network was cut (${message})` };
-    this.#options.deliver(target, isOurs ? unfit : outcome, attempt);
+    const judged: CheckOutcome = isOurs
+      ? { ...outcome, verdict: "unfit", message: `Our own network was cut (${message})` }
+      : outcome;
+    this.#options.deliver(target, judged, attempt);
   }
 
   #arm(nowMs: number): void {
