@@ -1,12 +1,14 @@
 /** The shared suite on uWebSockets.js. */
 import { accountSuite } from "./testing/account.suite.ts";
 import { authSuite } from "./testing/auth.suite.ts";
+import { checksSuite } from "./testing/checks.suite.ts";
 import { hostileSuite } from "./testing/hostile.suite.ts";
 import { keysSuite } from "./testing/keys.suite.ts";
 import { listsSuite } from "./testing/lists.suite.ts";
 import { monitorsSuite } from "./testing/monitors.suite.ts";
 import { publicSuite } from "./testing/public.suite.ts";
 import { resultsSuite } from "./testing/results.suite.ts";
+import { testsSuite } from "./testing/tests.suite.ts";
 import { tunnelsSuite } from "./testing/tunnels.suite.ts";
 
 authSuite("uws");
@@ -16,5 +18,7 @@ monitorsSuite("uws");
 tunnelsSuite("uws");
 listsSuite("uws");
 resultsSuite("uws");
+testsSuite("uws");
+checksSuite("uws");
 publicSuite("uws");
 hostileSuite("uws");

@@ -1,6 +1,7 @@
 /** THE LIST: every group of endpoints, one line each. */
 import type { Route } from "../route.ts";
 import { account } from "./account.ts";
+import { checks } from "./checks.ts";
 import { health } from "./health.ts";
 import { incidents } from "./incidents.ts";
 import { keys } from "./keys.ts";
@@ -10,6 +11,7 @@ import { reference } from "./reference.ts";
 import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
+import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
 
@@ -18,7 +20,9 @@ export const routes: readonly Route[] = [
   ...searches,
   ...results,
   ...incidents,
+  ...subscriptions,
   ...tests,
+  ...checks,
   ...account,
   ...usages,
   ...keys,

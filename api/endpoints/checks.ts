@@ -1,0 +1,147 @@
+/** One-off checks of a configuration, with a key and without (contract "POST /check", open-points 4.2, 10.4, 18.1.11 to 18.1.13). */
+import { z } from "zod";
+import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
+import { ANY_LOCATION } from "../../model/monitor.ts";
+import type { Api } from "../api.ts";
+import { readObject } from "../body.ts";
+import {
+  type CheckOrder,
+  checkFields,
+  engineField,
+  PUBLIC_TIMEOUT_S,
+  readCheck,
+  refuseJunk,
+  TIMEOUT_S,
+} from "../checks/order.ts";
+import { runCheck } from "../checks/run.ts";
+import {
+  type Allowance,
+  allowanceOf,
+  publicLimitExceeded,
+  publicLimitHeaders,
+  takePublicCheck,
+} from "../checks/strangers.ts";
+import { ApiError } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { ok } from "../http.ts";
+import type { Targets } from "../monitors/targets.ts";
+import type { Call, KeyCall, Refusal, ResponseHeader, Route } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+import { locate, readRegion, regionFields, requireRegionOnPlan } from "../tests/region.ts";
+
+/** Whose share strangers take at a checker: no workspace has it. */
+const STRANGERS = 0;
+
+async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
+  const wanted = readRegion(body);
+  const order = readCheck(body, TIMEOUT_S, true);
+  await acceptTargets(api.targets, order);
+  requireRegionOnPlan(wanted, call.plan);
+  const location = await locate(api, wanted);
+  return ok(await runCheck(api, order, { lane: "api", location, organizationId: call.workspace.id }));
+}
+
+/** @throws 422 naming a server that may not be dialled */
+async function acceptTargets(targets: Targets, { tunnel }: CheckOrder): Promise<void> {
+  for (const endpoint of tunnel.endpoints) await targets.accept(endpoint);
+}
+
+async function publicCheck(api: Api, call: Call): Promise<ApiResponse> {
+  const { counters } = api.state;
+  const { clientAddress, nowMs } = call;
+  let allowance = await allowanceOf(counters, clientAddress, nowMs);
+  if (allowance.remaining === 0) return publicLimitExceeded(allowance, nowMs);
+  try {
+    const order = await readPublicCheck(api, call);
+    const take = await takePublicCheck(counters, clientAddress, nowMs);
+    allowance = take.allowance;
+    if (!take.isTaken) return publicLimitExceeded(allowance, nowMs);
+    try {
+      const to = { lane: "public", location: ANY_LOCATION, organizationId: STRANGERS } as const;
+      return withHeaders(ok(await runCheck(api, order, to)), allowance);
+    } catch (error) {
+      // Nobody checked anything: it does not count.
+      await take.giveBack();
+      allowance = await allowanceOf(counters, clientAddress, nowMs);
+      throw error;
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const headers = [...(error.extras.headers ?? []), ...publicLimitHeaders(allowance)];
+    throw new ApiError(error.status, error.message, { ...error.extras, headers });
+  }
+}
+
+async function readPublicCheck(api: Api, call: Call): Promise<CheckOrder> {
+  const body = readObject(call.request);
+  const wanted = readRegion(body);
+  const order = readCheck(body, PUBLIC_TIMEOUT_S, false);
+  refuseJunk(order);
+  await acceptTargets(api.publicTargets, order);
+  requireRegionOnPlan(wanted, { regionTargeting: false });
+  return order;
+}
+
+function withHeaders(response: ApiResponse, allowance: Allowance): ApiResponse {
+  return { ...response, headers: response.headers.concat(publicLimitHeaders(allowance)) };
+}
+
+const REFUSALS: readonly Refusal[] = [
+  "configInvalid",
+  "protocolUndetected",
+  "endpointMissing",
+  [400, "Missing host for openconnect"],
+  "regionInvalid",
+  "regionOnPlan",
+  [413, "config must be at most 102400 bytes (received 102401)."],
+  [422, `Unsupported protocol. Supported: ${TUNNEL_PROTOCOLS.join(", ")}.`],
+  [422, "Invalid VPN configuration: missing username"],
+  [422, "vpn.example.com is reserved for documentation and cannot be monitored."],
+  "checkerUnreachable",
+  "noChecker",
+];
+
+const limitHeader = (description: string): ResponseHeader => ({
+  description,
+  schema: z.int().min(0),
+  on: [200, 400, 402, 413, 422, 429, 502, 503],
+  // A store that is away cannot count.
+  required: false,
+});
+
+export const checks: readonly Route[] = [
+  {
+    method: "POST",
+    path: "/check",
+    group: "Tests",
+    summary: "Check a configuration once, without saving it",
+    description:
+      "Waits for the result. Does not use the on-demand quota. A protocol that this version cannot run answers `down` with `checker_error`: a fault of ours, said of no server.",
+    scope: "key",
+    body: { schema: z.object({ ...checkFields, ...engineField, ...regionFields }), required: true },
+    responses: { 200: schemas.check },
+    refusals: [...REFUSALS, "engineInvalid", "noCheckerInRegion"],
+    handle: check,
+  },
+  {
+    method: "POST",
+    path: "/check/public",
+    group: "Tests",
+    summary: "Check a configuration once, without a key",
+    description:
+      "5 per IPv4 address or IPv6 /64 in any 24 hours; what was not checked does not count. Nothing of the configuration is stored or logged.",
+    scope: "public",
+    cors: true,
+    body: { schema: z.object({ ...checkFields, region: z.literal("any").optional() }), required: true },
+    responses: { 200: schemas.check, 429: schemas.publicLimitError },
+    headers: {
+      "X-RateLimit-Limit": limitHeader("Checks in any 24 hours"),
+      "X-RateLimit-Remaining": limitHeader("Left now"),
+      "X-RateLimit-Reset": limitHeader("Unix seconds when the next one is free"),
+      "Retry-After": { description: "Seconds", schema: z.int().min(1), on: [429], required: true },
+    },
+    refusals: REFUSALS,
+    handle: publicCheck,
+  },
+];
