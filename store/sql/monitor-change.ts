@@ -68,7 +68,8 @@ function changedFields(before: Monitor, after: Monitor): readonly string[] {
   for (const name of settings) {
     if (!isSame(before.settings[name], after.settings[name])) fields.push(name);
   }
-  return fields;
+  // A heartbeat's period and grace stand in both.
+  return [...new Set(fields)];
 }
 
 /** Values are plain JSON. */

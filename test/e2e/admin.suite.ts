@@ -1,0 +1,242 @@
+/** `sonde admin` beside a running service: what it changes holds at the next request. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { clientOf, type MonitorBody } from "../client.ts";
+import {
+  cleanUp,
+  ended,
+  eventually,
+  type RunningService,
+  runSonde,
+  startService,
+  temporaryFolder,
+} from "../service.ts";
+
+interface Run {
+  readonly code: number | null;
+  readonly output: string;
+}
+type Facts = Readonly<Record<string, unknown>>;
+
+export function adminSuite(name: string, settings: () => Promise<{ readonly env: Readonly<Record<string, string>> }>) {
+  describe(`sonde admin on ${name}`, () => {
+    let service: RunningService;
+    let env: Readonly<Record<string, string>> = {};
+    beforeAll(async () => {
+      const plansFile = join(temporaryFolder(), "plans.json");
+      writeFileSync(plansFile, JSON.stringify({ business: { requestsPerMinute: null } }));
+      env = { ...(await settings()).env, SONDE_PLANS: plansFile };
+      service = await startService({ env });
+    });
+    afterAll(cleanUp);
+
+    const run = async (words: readonly string[], dataDir = service.dataDir): Promise<Run> => {
+      const { child, output } = await runSonde({ args: ["admin", ...words], dataDir, env });
+      return { code: await ended(child, () => {}), output: output() };
+    };
+    const done = async (...words: string[]): Promise<Facts> => {
+      const { code, output } = await run([...words, "--json"]);
+      expect([words.join(" "), code, output]).toEqual([words.join(" "), 0, output]);
+      return JSON.parse(output) as Facts;
+    };
+    const client = (key: unknown, project?: unknown) =>
+      clientOf(service.url, String(key), project === undefined ? undefined : String(project));
+    const newWorkspace = async (plan = "business") => {
+      const made = await done("workspace", "create", "--name", "Acme", "--plan", plan);
+      const { organization_id: id, project_id: project, user_id: user, key } = made;
+      return { id: String(id), project, user: String(user), key, api: client(key, project) };
+    };
+    const statusAndMessage = async (asked: Promise<{ readonly status: number; readonly body: Facts }>) => {
+      const { status, body } = await asked;
+      return status === 200 ? 200 : `${status} ${String(body.message)}`;
+    };
+
+    it("makes a workspace whose key works at once, and projects in it", async () => {
+      const { id, project, user, key, api } = await newWorkspace("pro");
+      const { body } = await api.get("/whoami");
+      expect(body).toMatchObject({
+        user: { id: Number(user) },
+        organizations: [{ id: Number(id), name: "Acme", role: "owner", plan: "pro" }],
+        default_project_id: project,
+      });
+      const second = await done("project", "create", "--workspace", id, "--name", "Second");
+      const there = client(key, second.project_id);
+      expect((await there.get("/servers")).status).toBe(200);
+      await done("project", "set", String(second.project_id), "--active", "false");
+      expect(await statusAndMessage(there.get("/servers"))).toBe("404 Project not found or inactive");
+      await done("project", "set", String(second.project_id), "--active", "true");
+      expect((await there.get("/servers")).status).toBe(200);
+      const owned = await done("workspace", "create", "--name", "B", "--plan", "free", "--owner", user);
+      expect(owned.user_id).toBe(Number(user));
+      expect(await statusAndMessage(client(owned.key).get("/keys"))).toBe(
+        "403 API access isn't included on this workspace's plan.",
+      );
+    });
+
+    it("adds people, changes their roles, switches them off, takes them out", async () => {
+      const { id, project } = await newWorkspace();
+      const email = `eve-${id}@test-site.org`;
+      const add = (role: string) =>
+        done("member", "add", "--workspace", id, "--email", email, "--name", "Eve", "--role", role);
+      const { user_id: user, key } = await add("viewer");
+      const api = client(key, project);
+      const says = () => statusAndMessage(api.post("/servers", {}));
+      expect(await says()).toBe("403 You do not have permission to create monitors in this project");
+      expect((await add("manager")).user_id).toBe(user);
+      expect(await says()).toBe("400 Missing or invalid name");
+      await done("user", "set", String(user), "--active", "false");
+      expect(await says()).toBe("401 API key owner account is inactive");
+      await done("user", "set", String(user), "--active", "true");
+      expect(await says()).toBe("400 Missing or invalid name");
+      await done("member", "remove", "--workspace", id, "--user", String(user));
+      expect(await says()).toBe("401 This API key's workspace access has been removed");
+    });
+
+    it("makes keys of each kind, lists them, switches them off and on", async () => {
+      const { id, user, key } = await newWorkspace();
+      const words = ["key", "create", "--user", user];
+      const dashboard = await done(
+        ...words,
+        "--workspace",
+        id,
+        "--dashboard",
+        "--name",
+        "board",
+        "--expires",
+        "2999-01-01",
+      );
+      expect(dashboard.key).toMatch(/^dk\d+_/);
+      const account = await done(...words, "--account");
+      expect((await client(account.key).get("/whoami")).body).toMatchObject({
+        key: { kind: "account", expires: null },
+      });
+      const { keys } = (await done("key", "list", "--workspace", id)) as { keys: readonly Facts[] };
+      expect(keys).toMatchObject([
+        { id: dashboard.id, name: "board", status: "active", active: 1, expires: "2999-01-01 00:00:00" },
+        { name: "First key", status: "active", expires: null },
+      ]);
+      const says = () => statusAndMessage(client(dashboard.key).get("/whoami"));
+      expect(await says()).toBe(200);
+      expect(await done("key", "disable", String(dashboard.id))).toMatchObject({ status: "inactive" });
+      expect(await says()).toBe("401 Invalid or expired API key");
+      await done("key", "enable", String(dashboard.id));
+      expect(await says()).toBe(200);
+
+      for (let request = 0; request < 3; request++) await client(key).get("/organizations");
+      const used = await eventually(async () => {
+        const { keys: uses } = (await done("key", "usage", "--workspace", id)) as { keys: readonly Facts[] };
+        return uses.some(({ requests_today: today }) => Number(today) >= 3) ? uses : undefined;
+      });
+      expect(used.find(({ name: of }) => of === "First key")).toMatchObject({
+        requests_today: 3,
+        requests_7_days: 3,
+        requests_30_days: 3,
+        endpoints: [{ method: "GET", path: "/organizations", requests: 3, errors: 0 }],
+      });
+    });
+
+    it("changes plans with what they demand, suspends and restores", async () => {
+      const { id, api } = await newWorkspace();
+      const made = await api.post<MonitorBody>("/servers", { type: "push", name: "job", period: 60 });
+      expect(made.status).toBe(200);
+      const read = async () => (await api.get(`/servers/${made.body.id}`)).body;
+      expect(await done("plan", "set", id, "starter")).toMatchObject({ plan: "starter", intervals_raised: 1 });
+      expect(await read()).toMatchObject({ period: 180, interval: 180, active: true });
+      expect(await done("workspace", "suspend", id)).toMatchObject({ suspended: true, monitors_paused: 1 });
+      expect(await read()).toMatchObject({ status: "paused", active: false });
+      expect(await statusAndMessage(api.post("/servers", { type: "push", name: "b", period: 600 }))).toBe(
+        "403 Your plan does not allow monitors.",
+      );
+      expect(await done("workspace", "restore", id)).toMatchObject({ suspended: false, monitors_resumed: 1 });
+      expect(await read()).toMatchObject({ active: true });
+      const { body } = await api.get<{ entries: readonly Facts[] }>(`/servers/${made.body.id}/history`);
+      expect(body.entries.map(({ message }) => message)).toEqual([
+        "Monitoring resumed",
+        "Monitoring paused",
+        "Updated period",
+        "Monitor created",
+      ]);
+      await done("plan", "set", id, "free");
+      expect((await api.get("/servers")).status).toBe(403);
+    });
+
+    it("changes the sealing key while heartbeats are made; nothing is lost, a restart needs the new key", async () => {
+      const { key, project } = await newWorkspace();
+      let api = client(key, project);
+      const urls = new Map<string, string>();
+      const makeHeartbeat = async (): Promise<void> => {
+        const { body } = await api.post<MonitorBody>("/servers", { type: "push", name: "job", period: 600 });
+        urls.set(body.id, body.heartbeat_url ?? "");
+      };
+      for (let index = 0; index < 20; index++) await makeHeartbeat();
+      const rotating = done("seal", "rotate");
+      let isRotating = true;
+      const finished = rotating.finally(() => {
+        isRotating = false;
+      });
+      while (isRotating) await makeHeartbeat();
+      const rotation = await finished;
+      expect(Number(rotation.resealed)).toBeGreaterThanOrEqual(20);
+      for (let index = 0; index < 5; index++) await makeHeartbeat();
+      const check = async (): Promise<void> => {
+        for (const [id, url] of urls) {
+          const { body } = await api.get<MonitorBody>(`/servers/${id}`);
+          expect([id, body.heartbeat_url]).toEqual([id, url]);
+        }
+      };
+      await check();
+      const [url = ""] = urls.values();
+      expect(await (await fetch(url)).json()).toEqual({ ok: true });
+      // What the running service sealed in between is found by the next rotation.
+      const second = await done("seal", "rotate");
+      expect(second.previous_key_id).toBe(rotation.key_id);
+      expect(Number(second.resealed)).toBeGreaterThanOrEqual(urls.size);
+      await service.stop();
+      service = await startService({ dataDir: service.dataDir, port: service.port, env });
+      api = client(key, project);
+      await check();
+    });
+
+    it.each([
+      [["plan", "set", "1", "gold"], "the plan must be free, starter, pro, business"],
+      [["plan", "set", "999", "pro"], "there is no workspace 999"],
+      [["plan", "set", "prj_1", "pro"], "the workspace must be an id, such as 3"],
+      [["project", "set", "999", "--active", "true"], "there is no project prj_999"],
+      [["project", "set", "prj_1", "--active", "yes"], "--active must be true, false"],
+      [["user", "set", "999", "--active", "true"], "there is no user 999"],
+      [["member", "remove", "--workspace", "1", "--user", "999"], "there is no user 999 in workspace 1"],
+      [["member", "add", "--workspace", "1", "--email", "x", "--role", "admin"], "--email must be an e-mail address"],
+      [["member", "add", "--workspace", "1", "--email", "a@b", "--role", "boss"], "--role must be owner, admin"],
+      [["key", "create", "--user", "1"], "give either --workspace or --account"],
+      [["key", "create", "--user", "999", "--workspace", "1"], "there is no user 999"],
+      [
+        ["key", "create", "--user", "1", "--workspace", "1", "--expires", "2020-01-01"],
+        "--expires must be in the future",
+      ],
+      [["key", "create", "--user", "1", "--workspace", "1", "--expires", "2030-02-30"], "--expires must be a date"],
+      [["key", "create", "--user", "1", "--account", "--expires", "2030-01-01"], "an account-wide key never expires"],
+      [["key", "disable", "999"], "there is no key 999"],
+      [["workspace", "create", "--name", " ", "--plan", "pro"], "--name must have 1 to 255 characters"],
+      [["workspace", "create", "--name", "x", "--plan", "pro", "--owner", "999"], "there is no user 999"],
+      [["workspace", "create", "--plan", "pro"], "required option '--name <name>' not specified"],
+    ])("refuses %j in one line, with an exit code", async (words, message) => {
+      const { code, output } = await run(words);
+      expect(code).toBe(1);
+      expect(output).toContain(message);
+      expect(output).not.toMatch(/\n {4}at /);
+    });
+
+    it("makes nothing where there is no store, and explains itself", async () => {
+      const help = await run(["key", "create", "--help"]);
+      expect(help.code).toBe(0);
+      expect(help.output).toContain("Example:");
+      if (env.SONDE_DATABASE_URL !== undefined) return;
+      const empty = temporaryFolder();
+      const refused = await run(["key", "list", "--workspace", "1"], empty);
+      expect(refused.code).toBe(1);
+      expect(refused.output).toMatch(/^sonde: there is no control plane in .*: start the service once/);
+      expect(existsSync(join(empty, "control.sqlite"))).toBe(false);
+    });
+  });
+}
