@@ -9,6 +9,7 @@ import { monitorsSuite } from "./testing/monitors.suite.ts";
 import { publicSuite } from "./testing/public.suite.ts";
 import { resultsSuite } from "./testing/results.suite.ts";
 import { testsSuite } from "./testing/tests.suite.ts";
+import { subscriptionsSuite } from "./testing/subscriptions.suite.ts";
 import { tunnelsSuite } from "./testing/tunnels.suite.ts";
 
 authSuite("node");
@@ -16,6 +17,7 @@ accountSuite("node");
 keysSuite("node");
 monitorsSuite("node");
 tunnelsSuite("node");
+subscriptionsSuite("node");
 listsSuite("node");
 resultsSuite("node");
 testsSuite("node");

@@ -28,7 +28,7 @@ export function defaultSyncIntervalS(plan: { readonly shortestIntervalS: number 
  */
 export function normalUrl(text: string): string | undefined {
   const [, scheme = "", authority = "", rest = ""] = /^(https?):\/\/([^/?#\\]*)([^#]*)/i.exec(text.trim()) ?? [];
-  const [, user = "", host = "", port = ""] = /^(?:(.*)@)?(.*?)(?::(\d*))?$/s.exec(authority) ?? [];
+  const [, user = "", host = "", port = ""] = /^(?:(.*)@)?(\[[^\]]*\]|[^:\s]+)(?::(\d*))?$/s.exec(authority) ?? [];
   if (host === "") return undefined;
   const standard = scheme.toLowerCase() === "https" ? "443" : "80";
   const number = port.replace(/^0+(?=\d)/, "");

@@ -12,6 +12,7 @@ import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
 import { subscriptions } from "./subscriptions.ts";
+import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
 
@@ -20,6 +21,7 @@ export const routes: readonly Route[] = [
   ...searches,
   ...results,
   ...incidents,
+  ...subscriptions,
   ...subscriptions,
   ...tests,
   ...checks,

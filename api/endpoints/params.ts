@@ -36,3 +36,4 @@ export function organizationParameter(description: string): QueryParameter<numbe
 
 export const serverIdParams = { id: idParam("srv", "Monitor") };
 export const incidentIdParams = { id: idParam("inc", "Incident") };
+export const subscriptionIdParams = { id: idParam("sub", "Subscription") };

@@ -19,6 +19,8 @@ export interface Target {
 export interface Targets {
   /** @throws 422 naming the host and why */
   accept(target: Target): Promise<void>;
+  /** Why the target may not be dialled, a clause for people; undefined when it may. */
+  refusal(target: Target): Promise<string | undefined>;
 }
 
 export function createTargets(options: {
@@ -37,14 +39,21 @@ export function createTargets(options: {
     return judgements.some((judgement) => judgement.allowed) ? undefined : judgements[0];
   }
 
+  async function judge({ host, port }: Target): Promise<string | undefined> {
+    const judgement = guard.judgeLiteral(host, port) ?? (await judgeName(host, port));
+    return judgement === undefined || judgement.allowed ? undefined : judgement.reason;
+  }
+
   return {
-    async accept({ host, port }) {
+    async accept(target) {
+      const { host } = target;
       if (isDocumentationName(host))
         throw unprocessable(`${host} is reserved for documentation and cannot be monitored.`);
-      const judgement = guard.judgeLiteral(host, port) ?? (await judgeName(host, port));
-      if (judgement !== undefined && !judgement.allowed) {
-        throw unprocessable(`${host} cannot be monitored: ${judgement.reason}.`);
-      }
+      const reason = await judge(target);
+      if (reason !== undefined) throw unprocessable(`${host} cannot be monitored: ${reason}.`);
+    },
+    async refusal(target) {
+      return isDocumentationName(target.host) ? `${target.host} is reserved for documentation` : judge(target);
     },
   };
 }

@@ -6,5 +6,6 @@ export * from "./keys.ts";
 export * from "./monitors.ts";
 export * from "./public.ts";
 export * from "./results.ts";
+export * from "./subscriptions.ts";
 export * from "./tests.ts";
 export * from "./words.ts";

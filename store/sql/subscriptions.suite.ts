@@ -254,9 +254,9 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       const { plane } = given();
       const other = await another("api");
       const keys = await Promise.all([
-        plane.subscriptions.hashKey("one"),
-        other.subscriptions.hashKey("two"),
-        plane.subscriptions.hashKey("three"),
+        plane.subscriptions.hashKey(() => "one"),
+        other.subscriptions.hashKey(() => "two"),
+        plane.subscriptions.hashKey(() => "three"),
       ]);
       expect(new Set(keys).size).toBe(1);
       await other.close();

@@ -40,16 +40,20 @@ export function createSubscriptions({ read, write }: Database): Subscriptions {
       }),
     remove: (projectId, id, nowMs) => write((session) => remove(session, projectId, id, nowMs)),
     requestSync: (projectId, id, nowMs) => write((session) => requestSync(session, projectId, id, nowMs)),
-    hashKey: (sealed) =>
-      write(async ({ kysely }) => {
-        await kysely
+    holder: (projectId, urlHash) => holderOf(read, projectId, urlHash),
+    async hashKey(fresh) {
+      const known = await sealedHashKey(read);
+      if (known !== undefined) return known;
+      const sealed = fresh();
+      return write(async (session) => {
+        await session.kysely
           .insertInto("hash_keys")
           .values({ id: URL_HASH_KEY, sealed })
           .onConflict((conflict) => conflict.column("id").doNothing())
           .execute();
-        const key = kysely.selectFrom("hash_keys").select("sealed").where("id", "=", URL_HASH_KEY);
-        return (await key.executeTakeFirstOrThrow()).sealed;
-      }),
+        return (await sealedHashKey(session)) ?? sealed;
+      });
+    },
     async excluded(id) {
       const rows = await read.kysely
         .selectFrom("excluded_servers")
@@ -60,6 +64,21 @@ export function createSubscriptions({ read, write }: Database): Subscriptions {
       return rows.map((row) => row.address);
     },
   };
+}
+
+async function sealedHashKey({ kysely }: Session): Promise<string | undefined> {
+  const key = kysely.selectFrom("hash_keys").select("sealed").where("id", "=", URL_HASH_KEY);
+  return (await key.executeTakeFirst())?.sealed;
+}
+
+async function holderOf({ kysely }: Session, projectId: number, urlHash: string): Promise<number | undefined> {
+  const row = await kysely
+    .selectFrom("subscriptions")
+    .select("id")
+    .where("project_id", "=", projectId)
+    .where("url_hash", "=", urlHash)
+    .executeTakeFirst();
+  return row?.id;
 }
 
 function one(session: Session, projectId: number, id: number) {
@@ -136,13 +155,8 @@ async function takeUrl(
   { sealed, hash }: { readonly sealed: string; readonly hash: string },
 ): Promise<boolean> {
   const { kysely } = session;
-  const holder = await kysely
-    .selectFrom("subscriptions")
-    .select("id")
-    .where("project_id", "=", projectId)
-    .where("url_hash", "=", hash)
-    .executeTakeFirst();
-  if (holder?.id === id) return false;
+  const holder = await holderOf(session, projectId, hash);
+  if (holder === id) return false;
   if (holder !== undefined) throw new UrlTakenError();
   try {
     await kysely

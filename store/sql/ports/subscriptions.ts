@@ -73,8 +73,10 @@ export interface Subscriptions {
   remove(projectId: number, id: number, nowMs: number): Promise<number | undefined>;
   /** Queues a sync unless one is open; one that is off is switched on first. */
   requestSync(projectId: number, id: number, nowMs: number): Promise<SyncRequest | undefined>;
-  /** The sealed key of address hashes: the given one when there is none yet, else the one that was first. */
-  hashKey(sealed: string): Promise<string>;
+  /** Which of the project's subscriptions has an address, by its hash. */
+  holder(projectId: number, urlHash: string): Promise<number | undefined>;
+  /** The sealed key of address hashes: a fresh one when there is none yet, else the one that was first. */
+  hashKey(fresh: () => string): Promise<string>;
   /** Servers whose monitors were deleted: syncs do not bring them back. */
   excluded(id: number): Promise<readonly string[]>;
 }

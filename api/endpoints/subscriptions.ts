@@ -1,0 +1,233 @@
+/** Subscriptions as records (contract "Subscriptions", open-points 7): lists are fetched and parsed elsewhere. */
+import { createHmac, randomBytes } from "node:crypto";
+import { subscriptionData } from "../../model/event.ts";
+import { refuseInterval } from "../../model/schedule.ts";
+import { defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
+import { SEALED_FOR } from "../../store/sealing.ts";
+import { type SubscriptionRecord, UrlTakenError } from "../../store/sql/ports/subscriptions.ts";
+import type { Api } from "../api.ts";
+import { readObject } from "../body.ts";
+import { forbidden, refusal } from "../errors.ts";
+import type { ApiResponse } from "../http.ts";
+import { ok } from "../http.ts";
+import { limitParameter, offsetParameter, readQuery } from "../query.ts";
+import type { ProjectCall, Refusal, Route } from "../route.ts";
+import { pathId } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+import { createBody, readDraft, refuseTarget, type SubscriptionUrl, updateBody } from "../subscriptions/draft.ts";
+import { subscriptionIdParams } from "./params.ts";
+
+const EDITORS_ONLY = "You do not have permission to edit this project";
+/** Bytes of the key of address hashes; HMAC-SHA256 takes no more entropy. */
+const HASH_KEY_BYTES = 32;
+
+const listQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
+
+async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { limit, offset } = readQuery(listQuery, call.request.query);
+  const { rows, total } = await api.controlPlane.subscriptions.list(call.project.id, limit, offset);
+  return ok({ subscriptions: rows.map(subscriptionData), total });
+}
+
+async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  return ok(subscriptionData(await find(api, call)));
+}
+
+async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const draft = readDraft(readObject(call.request));
+  const { url } = draft;
+  if (url === undefined) throw refusal("urlInvalid");
+  const { hash, sealed } = await judgedUrl(api, call, url, null);
+  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+  refuseShort(draft.syncIntervalS, call);
+  const created = await withUniqueUrl(
+    api.controlPlane.subscriptions.create({
+      projectId: call.project.id,
+      organizationId: call.project.organizationId,
+      name: draft.name ?? null,
+      urlSealed: sealed,
+      urlHash: hash,
+      syncIntervalS: draft.syncIntervalS ?? defaultSyncIntervalS(call.plan),
+      timeoutS: draft.timeoutS ?? SERVER_TIMEOUT_S.standard,
+      maxWorkers: draft.maxWorkers ?? WORKERS.standard,
+      enabled: draft.enabled ?? true,
+      nowMs: call.nowMs,
+    }),
+  );
+  api.state.notices.publish("jobs");
+  return ok(subscriptionData(created));
+}
+
+async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const now = await find(api, call);
+  const { url, ...values } = readDraft(readObject(call.request));
+  const moved = url === undefined ? null : await judgedUrl(api, call, url, now.id);
+  if (values.enabled === true && !now.enabled) refuseSuspended(call);
+  refuseShort(values.syncIntervalS, call);
+  const change = { ...values, ...(moved !== null && { url: moved }) };
+  const { subscriptions } = api.controlPlane;
+  const changed = await withUniqueUrl(subscriptions.update(call.project.id, now.id, change, call.nowMs));
+  if (changed === undefined) throw refusal("subscriptionNotFound");
+  publish(api);
+  return ok(subscriptionData(changed));
+}
+
+async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const id = pathId(call, "subscription", "invalidSubscriptionId");
+  const paused = await api.controlPlane.subscriptions.remove(call.project.id, id, call.nowMs);
+  if (paused === undefined) throw refusal("subscriptionNotFound");
+  publish(api);
+  return ok({ success: true, paused_monitors: paused });
+}
+
+async function sync(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const now = await find(api, call);
+  if (!now.enabled) refuseSuspended(call);
+  const request = await api.controlPlane.subscriptions.requestSync(call.project.id, now.id, call.nowMs);
+  if (request === undefined) throw refusal("subscriptionNotFound");
+  publish(api);
+  return ok({
+    subscription_id: now.id,
+    status: "syncing",
+    message: request.isNew ? "Sync started" : "A sync is already running",
+  });
+}
+
+/** Its monitors may be paused or resumed, and a sync wait. */
+function publish(api: Api): void {
+  api.state.notices.publish("monitors");
+  api.state.notices.publish("jobs");
+}
+
+async function find(api: Api, call: ProjectCall): Promise<SubscriptionRecord> {
+  const id = pathId(call, "subscription", "invalidSubscriptionId");
+  const found = await api.controlPlane.subscriptions.find(call.project.id, id);
+  if (found === undefined) throw refusal("subscriptionNotFound");
+  return found;
+}
+
+/** Its monitors would be resumed. */
+function refuseSuspended(call: ProjectCall): void {
+  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+}
+
+function refuseShort(syncIntervalS: number | undefined, call: ProjectCall): void {
+  const tooShort = syncIntervalS === undefined ? undefined : refuseInterval(syncIntervalS, call.plan);
+  if (tooShort !== undefined) throw forbidden(tooShort);
+}
+
+/** @param own the subscription that may have the address already. @throws 400, 409 */
+async function judgedUrl(api: Api, call: ProjectCall, url: SubscriptionUrl, own: number | null) {
+  refuseTarget(await api.targets.refusal(url.target));
+  const hash = await hashOf(api, url.normal);
+  const holder = await api.controlPlane.subscriptions.holder(call.project.id, hash);
+  if (holder !== undefined && holder !== own) throw refusal("urlTaken");
+  return { hash, sealed: api.sealing.seal(SEALED_FOR.subscription, url.text) };
+}
+
+/** Keyed, because an address often holds a token that is short enough to be guessed. */
+async function hashOf(api: Api, normalUrl: string): Promise<string> {
+  const fresh = (): string => api.sealing.seal(SEALED_FOR.hashKey, randomBytes(HASH_KEY_BYTES).toString("base64url"));
+  const key = api.sealing.open(SEALED_FOR.hashKey, await api.controlPlane.subscriptions.hashKey(fresh));
+  return createHmac("sha256", key).update(normalUrl).digest("base64url");
+}
+
+/** Of two at once the later one is told so too. */
+async function withUniqueUrl<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof UrlTakenError) throw refusal("urlTaken");
+    throw error;
+  }
+}
+
+const ofBody: readonly Refusal[] = [
+  "urlInvalid",
+  [400, "url must reach a public address: 10.0.0.1 is a private address."],
+  [400, "syncIntervalSec must be a whole number from 60 to 86400."],
+  "noMonitorsOnPlan",
+  [403, "The shortest interval on your plan is 180 seconds (requested 60)."],
+  "urlTaken",
+  [413, "url must be at most 8192 bytes (received 9000)."],
+];
+
+export const subscriptions: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/subscriptions",
+    group: "Subscriptions",
+    summary: "List subscriptions, oldest first",
+    scope: "project",
+    query: listQuery,
+    responses: { 200: schemas.subscriptionList },
+    errors: [400, 403, 404],
+    handle: list,
+  },
+  {
+    method: "POST",
+    path: "/subscriptions",
+    group: "Subscriptions",
+    summary: "Add a subscription and start its first sync",
+    scope: "project",
+    editorsOnly: EDITORS_ONLY,
+    body: { schema: createBody, required: true },
+    refusals: ofBody,
+    responses: { 200: schemas.subscription },
+    errors: [400, 403, 404, 409, 413],
+    handle: create,
+  },
+  {
+    method: "GET",
+    path: "/subscriptions/{id}",
+    group: "Subscriptions",
+    summary: "Read a subscription",
+    scope: "project",
+    params: subscriptionIdParams,
+    refusals: ["subscriptionNotFound"],
+    responses: { 200: schemas.subscription },
+    errors: [400, 403, 404],
+    handle: read,
+  },
+  {
+    method: "PUT",
+    path: "/subscriptions/{id}",
+    group: "Subscriptions",
+    summary: "Change the fields that are sent",
+    description: "Switching it off pauses all its monitors; switching it on resumes them.",
+    scope: "project",
+    editorsOnly: EDITORS_ONLY,
+    params: subscriptionIdParams,
+    body: { schema: updateBody, required: true },
+    refusals: ["subscriptionNotFound", ...ofBody],
+    responses: { 200: schemas.subscription },
+    errors: [400, 403, 404, 409, 413],
+    handle: update,
+  },
+  {
+    method: "DELETE",
+    path: "/subscriptions/{id}",
+    group: "Subscriptions",
+    summary: "Delete a subscription; its monitors are kept, paused",
+    scope: "project",
+    editorsOnly: EDITORS_ONLY,
+    params: subscriptionIdParams,
+    refusals: ["subscriptionNotFound"],
+    responses: { 200: schemas.subscriptionRemoved },
+    errors: [400, 403, 404],
+    handle: remove,
+  },
+  {
+    method: "POST",
+    path: "/subscriptions/{id}/sync",
+    group: "Subscriptions",
+    summary: "Start a sync now; one that is switched off is switched on first",
+    scope: "project",
+    editorsOnly: EDITORS_ONLY,
+    params: subscriptionIdParams,
+    refusals: ["subscriptionNotFound", "noMonitorsOnPlan"],
+    responses: { 200: schemas.syncStarted },
+    errors: [400, 403, 404],
+    handle: sync,
+  },
+];

@@ -1,0 +1,40 @@
+/** Subscriptions: the record, its list, and what changes answer (contract "Subscription", open-points 7). */
+import { z } from "zod";
+import { ENGINES, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, SYNC_STATUSES, WORKERS } from "../../model/subscription.ts";
+import { total, utc, wholeOrNull } from "./words.ts";
+
+export const subscription = z
+  .strictObject({
+    id: z.int().min(1),
+    projectId: z.int().min(1),
+    name: z.string().nullable(),
+    syncIntervalSec: z.int().max(SYNC_INTERVAL_S.most).describe("Seconds between syncs"),
+    timeoutSeconds: z
+      .int()
+      .min(SERVER_TIMEOUT_S.least)
+      .max(SERVER_TIMEOUT_S.most)
+      .describe("Seconds each server's test may take"),
+    maxWorkers: z.int().min(WORKERS.least).max(WORKERS.most).describe("Servers tested at the same time"),
+    engine: z.enum(ENGINES).describe("Engines tried per config"),
+    enabled: z.boolean(),
+    lastSyncedAt: utc.nullable().describe("null before the first sync"),
+    lastServerCount: wholeOrNull.describe("Servers found in the last sync"),
+    lastSyncStatus: z.enum(SYNC_STATUSES).nullable(),
+    syncErrorMessage: z.string().nullable(),
+    createdAt: utc,
+    updatedAt: utc,
+  })
+  .meta({ id: "Subscription", description: "Its URL is never returned" });
+
+export const subscriptionList = z.strictObject({ subscriptions: z.array(subscription), total });
+
+export const subscriptionRemoved = z.strictObject({
+  success: z.literal(true),
+  paused_monitors: z.int().min(0).describe("Monitors that it had imported: they are kept, paused"),
+});
+
+export const syncStarted = z.strictObject({
+  subscription_id: z.int().min(1),
+  status: z.literal("syncing"),
+  message: z.enum(["Sync started", "A sync is already running"]),
+});

@@ -1,0 +1,113 @@
+/** A subscription's body, new or changed: schemas that validate and document, with the contract's messages (open-points 7.2 and 7.3). */
+import { z } from "zod";
+import { normalUrl, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, WORKERS } from "../../model/subscription.ts";
+import type { JsonObject } from "../body.ts";
+import { fieldOf } from "../body.ts";
+import { badRequest, fieldTooLong, refusal } from "../errors.ts";
+import { codePoints, hasNul, readField } from "../monitors/every-kind.ts";
+import type { Target } from "../monitors/targets.ts";
+
+/** Bytes of UTF-8 (open-points 18.1.7). */
+const MAX_URL_BYTES = 8_192;
+/** Code points. */
+const MAX_NAME = 255;
+const nameError = `name must be a text of at most ${MAX_NAME} characters, or null.`;
+
+interface Range {
+  readonly least: number;
+  readonly most: number;
+}
+
+function wholeNumber(field: string, { least, most }: Range, description: string) {
+  const error = `${field} must be a whole number from ${least} to ${most}.`;
+  return z.int({ error }).min(least, { error }).max(most, { error }).describe(description);
+}
+
+const fields = {
+  url: z.string().describe("http or https, a public address, used by no other subscription of the project"),
+  name: z
+    .string({ error: nameError })
+    .trim()
+    .refine((text) => codePoints(text) <= MAX_NAME && !hasNul(text), { error: nameError })
+    .nullable()
+    .describe("null is none"),
+  syncIntervalSec: wholeNumber(
+    "syncIntervalSec",
+    SYNC_INTERVAL_S,
+    "Seconds between syncs, and the check interval of its monitors; not below the plan's shortest. Default 300, or that if longer",
+  ),
+  timeoutSeconds: wholeNumber(
+    "timeoutSeconds",
+    SERVER_TIMEOUT_S,
+    `Seconds each server's test may take. Default ${SERVER_TIMEOUT_S.standard}`,
+  ),
+  maxWorkers: wholeNumber("maxWorkers", WORKERS, `Servers tested at the same time. Default ${WORKERS.standard}`),
+  enabled: z.boolean().describe("The string `false` counts as true"),
+} as const;
+
+export const createBody = z
+  .object({
+    url: fields.url,
+    name: fields.name.optional(),
+    syncIntervalSec: fields.syncIntervalSec.optional(),
+    timeoutSeconds: fields.timeoutSeconds.optional(),
+    maxWorkers: fields.maxWorkers.optional(),
+    enabled: fields.enabled.optional(),
+  })
+  .meta({ id: "CreateSubscription" });
+
+export const updateBody = createBody.partial().meta({ id: "UpdateSubscription" });
+
+export interface SubscriptionUrl {
+  readonly text: string;
+  /** What it is compared by. */
+  readonly normal: string;
+  /** What a fetch dials first. */
+  readonly target: Target;
+}
+
+export interface SubscriptionDraft {
+  readonly url?: SubscriptionUrl;
+  readonly name?: string | null;
+  readonly syncIntervalS?: number;
+  readonly timeoutS?: number;
+  readonly maxWorkers?: number;
+  readonly enabled?: boolean;
+}
+
+/** What was sent. @throws 400 or 413 */
+export function readDraft(body: JsonObject): SubscriptionDraft {
+  const url = urlOf(fieldOf(body, "url"));
+  const name = readField(body, "name", fields.name);
+  const syncIntervalS = readField(body, "syncIntervalSec", fields.syncIntervalSec);
+  const timeoutS = readField(body, "timeoutSeconds", fields.timeoutSeconds);
+  const maxWorkers = readField(body, "maxWorkers", fields.maxWorkers);
+  const enabled = fieldOf(body, "enabled");
+  return {
+    ...(url !== undefined && { url }),
+    ...(name !== undefined && { name: name === "" ? null : name }),
+    ...(syncIntervalS !== undefined && { syncIntervalS }),
+    ...(timeoutS !== undefined && { timeoutS }),
+    ...(maxWorkers !== undefined && { maxWorkers }),
+    // The JSON value false is the only no (contract, PUT /subscriptions/{id}).
+    ...(enabled !== undefined && enabled !== null && { enabled: enabled !== false }),
+  };
+}
+
+function urlOf(value: unknown): SubscriptionUrl | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || hasNul(value)) throw refusal("urlInvalid");
+  const size = Buffer.byteLength(value);
+  if (size > MAX_URL_BYTES) throw fieldTooLong("url", MAX_URL_BYTES, size);
+  const text = value.trim();
+  const normal = normalUrl(text);
+  if (normal === undefined || !URL.canParse(text)) throw refusal("urlInvalid");
+  const { hostname, port, protocol } = new URL(text);
+  const host = hostname.toLowerCase().replace(/^\[|\]$/g, "");
+  return { text, normal, target: { host, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) } };
+}
+
+/** @throws 400: the contract's answer where monitors answer 422 (open-points 18.1.13) */
+export function refuseTarget(reason: string | undefined): void {
+  if (reason !== undefined) throw badRequest(`url must reach a public address: ${reason}.`);
+}
