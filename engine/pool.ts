@@ -10,6 +10,8 @@ import { extname } from "node:path";
 import { performance } from "node:perf_hooks";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
+import { loadLibc } from "../native/libc.ts";
+import { OwnedDescriptors } from "../native/owned-descriptors.ts";
 import { startSystemPingService } from "../native/system-ping.ts";
 import { parseCanary } from "./canary.ts";
 import type { FromPool } from "./check.ts";
@@ -77,6 +79,7 @@ const FAILED_STARTS = 5;
 interface ProberThread {
   readonly id: number;
   readonly vitals: Vitals;
+  readonly descriptors: OwnedDescriptors;
   /** The scheduler's end; handed over when the thread is ready. */
   readonly schedulerPort: MessagePort;
   readonly startedAtMs: number;
@@ -185,6 +188,7 @@ class ThreadPool implements Pool {
     const prober: ProberThread = {
       id: ++this.#lastId,
       vitals: new Vitals(),
+      descriptors: new OwnedDescriptors(),
       schedulerPort: port2,
       startedAtMs: performance.now(),
       isReady: false,
@@ -197,6 +201,7 @@ class ThreadPool implements Pool {
       port: port1,
       engine: this.#options.engine,
       vitals: prober.vitals.memory,
+      descriptors: prober.descriptors.memory,
     };
     const task: Promise<void> = this.#piscina
       .run(given, { filename: this.#proberFile, name: "task", transferList: [port1] })
@@ -253,6 +258,8 @@ class ThreadPool implements Pool {
 
   #end(prober: ProberThread, error: Error | null): void {
     const lifeMs = performance.now() - prober.startedAtMs;
+    const libc = error === null ? null : loadLibc();
+    if (libc !== null) prober.descriptors.closeAll(libc);
     const wasReady = prober.isReady;
     prober.settleReady(error ?? new Error("a prober ended before it was ready"));
     if (this.#probers.has(prober.id)) {

@@ -2,6 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { type MessagePort, parentPort, threadId } from "node:worker_threads";
+import { OwnedDescriptors } from "../native/owned-descriptors.ts";
 import type { EngineOptions } from "./options.ts";
 import { Prober } from "./prober.ts";
 import { createDomainExpiry, type DomainExpiry } from "./rdap/index.ts";
@@ -20,6 +21,8 @@ export interface ProberTask {
   readonly port: MessagePort;
   readonly engine: EngineOptions;
   readonly vitals: SharedArrayBuffer;
+  /** Of OwnedDescriptors: what the pool closes when it has to terminate the thread. */
+  readonly descriptors: SharedArrayBuffer;
 }
 
 /** What a prober's thread tells the main thread. */
@@ -33,9 +36,10 @@ const TELL_STRAYS_EVERY_MS = 1_000;
 
 /** Piscina calls the export named `task`. */
 export function task(given: ProberTask): Promise<void> {
+  const owned = new OwnedDescriptors(given.descriptors);
   const native = {
-    connectTime: createConnectTimer().connectTime,
-    exchangeTcp: createExchanger().exchangeTcp,
+    connectTime: createConnectTimer(owned).connectTime,
+    exchangeTcp: createExchanger(owned).exchangeTcp,
     ping: createPing().ping,
   };
   const { engine } = given;

@@ -24,6 +24,7 @@ import {
   systemError,
   writeSockaddr,
 } from "./libc.ts";
+import { OwnedDescriptors } from "./owned-descriptors.ts";
 import { openReadiness, type Readiness } from "./readiness.ts";
 
 /** One connect under way. */
@@ -57,16 +58,20 @@ const TCP_INFO_BYTES = 104;
 const RTT_OFFSET = 68;
 const RETRANSMISSIONS_OFFSET = 100;
 
-/** Null where there is no native way; the twin is connectTime() of engine/transport/stream.ts. */
-export async function openConnectSweep(): Promise<ConnectSweep | null> {
+/**
+ * Null where there is no native way; the twin is connectTime() of engine/transport/stream.ts.
+ * @param owned for whoever closes them when this thread is terminated
+ */
+export async function openConnectSweep(owned = new OwnedDescriptors()): Promise<ConnectSweep | null> {
   const libc = loadLibc();
   const readiness = libc === null ? null : await openReadiness(libc);
-  return libc === null || readiness === null ? null : new EpollSweep(libc, readiness);
+  return libc === null || readiness === null ? null : new EpollSweep(libc, readiness, owned);
 }
 
 class EpollSweep implements ConnectSweep {
   readonly #libc: Libc;
   readonly #readiness: Readiness;
+  readonly #owned: OwnedDescriptors;
   readonly #pending = new Set<number>();
   readonly #sockaddr = Buffer.alloc(128);
   readonly #value = Buffer.alloc(128);
@@ -74,9 +79,10 @@ class EpollSweep implements ConnectSweep {
   /** struct linger { on, 0 s }: close() resets, so nothing stays in TIME_WAIT. */
   readonly #linger = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 
-  constructor(libc: Libc, readiness: Readiness) {
+  constructor(libc: Libc, readiness: Readiness, owned: OwnedDescriptors) {
     this.#libc = libc;
     this.#readiness = readiness;
+    this.#owned = owned;
   }
 
   get pending(): number {
@@ -139,6 +145,7 @@ class EpollSweep implements ConnectSweep {
       this.#libc.close(fd);
       throw error;
     }
+    this.#owned.add(fd);
     this.#pending.add(fd);
     if (this.#pending.size === 1) this.#readiness.hold();
   }
@@ -148,6 +155,7 @@ class EpollSweep implements ConnectSweep {
     if (!this.#pending.delete(fd)) return;
     if (this.#pending.size === 0) this.#readiness.release();
     this.#readiness.forget(fd);
+    this.#owned.remove(fd);
     this.#libc.close(fd);
   }
 

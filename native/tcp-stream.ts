@@ -28,6 +28,7 @@ import {
   systemError,
   writeSockaddr,
 } from "./libc.ts";
+import { OwnedDescriptors } from "./owned-descriptors.ts";
 import { openReadiness, type Readiness } from "./readiness.ts";
 
 /** One connection, from the attempt on. */
@@ -65,16 +66,20 @@ const RECEIVE_BYTES = 65_536;
 const READS_PER_TURN = 17;
 const INTEREST = (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) >>> 0;
 
-/** Null where there is no native way; the twin is exchangeTcp() of engine/transport/exchange.ts. */
-export async function openTcpStreams(): Promise<TcpStreams | null> {
+/**
+ * Null where there is no native way; the twin is exchangeTcp() of engine/transport/exchange.ts.
+ * @param owned for whoever closes them when this thread is terminated
+ */
+export async function openTcpStreams(owned = new OwnedDescriptors()): Promise<TcpStreams | null> {
   const libc = loadLibc();
   const readiness = libc === null ? null : await openReadiness(libc);
-  return libc === null || readiness === null ? null : new EpollStreams(libc, readiness);
+  return libc === null || readiness === null ? null : new EpollStreams(libc, readiness, owned);
 }
 
 class EpollStreams implements TcpStreams {
   readonly libc: Libc;
   readonly readiness: Readiness;
+  readonly #owned: OwnedDescriptors;
   /** Shared by all connections: what was received lies here only while its listener looks at it. */
   readonly received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
   readonly #open = new Set<EpollStream>();
@@ -84,9 +89,10 @@ class EpollStreams implements TcpStreams {
   /** struct linger { on, 0 s }: close() resets. */
   readonly #linger = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 
-  constructor(libc: Libc, readiness: Readiness) {
+  constructor(libc: Libc, readiness: Readiness, owned: OwnedDescriptors) {
     this.libc = libc;
     this.readiness = readiness;
+    this.#owned = owned;
   }
 
   get size(): number {
@@ -111,6 +117,7 @@ class EpollStreams implements TcpStreams {
       libc.close(fd);
       throw error;
     }
+    this.#owned.add(fd);
     this.#open.add(stream);
     if (this.#open.size === 1) this.readiness.hold();
     return stream;
@@ -126,6 +133,7 @@ class EpollStreams implements TcpStreams {
     if (!this.#open.delete(stream)) return;
     if (this.#open.size === 0) this.readiness.release();
     this.readiness.forget(fd);
+    this.#owned.remove(fd);
     this.libc.close(fd);
   }
 

@@ -55,3 +55,26 @@ describe.each([
     expect(JSON.parse(stdout)).toEqual(whenHungry);
   });
 });
+
+it("what a terminated thread had open is closed for it, and nothing else", async () => {
+  const { OwnedDescriptors }: typeof import("../native/owned-descriptors.ts") = await import(
+    new URL("../dist/native/owned-descriptors.js", import.meta.url).href
+  );
+  const { loadLibc }: typeof import("../native/libc.ts") = await import(
+    new URL("../dist/native/libc.js", import.meta.url).href
+  );
+  const libc = loadLibc();
+  if (libc === null) throw new Error("there is no native way here");
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+  await expect.poll(connections).toBe(0);
+  const owned = new OwnedDescriptors();
+  const worker = new Worker(new URL("./fixtures/stream-in-thread.mjs", import.meta.url), {
+    workerData: { port, memory: owned.memory },
+  });
+  expect(await once(worker, "message")).toEqual([{ open: 10 }]);
+  await worker.terminate();
+  await expect.poll(connections).toBe(10);
+  expect(owned.closeAll(libc)).toBe(10);
+  await expect.poll(connections).toBe(0);
+  expect(owned.closeAll(libc)).toBe(0);
+});

@@ -1,5 +1,6 @@
 /** connectTime() over the native sweep: what stream.ts does with Node's sockets, at half the cost. */
 import { type ConnectSweep, openConnectSweep } from "../../native/connect-sweep.ts";
+import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { ConnectRace } from "./connect-race.ts";
 import { connectTime as nodeConnectTime } from "./stream.ts";
 import type { Transport } from "./transport.ts";
@@ -12,13 +13,13 @@ export interface ConnectTimer {
 }
 
 /** Native where that works on this machine; Node's own until it is known, and elsewhere. */
-export function createConnectTimer(): ConnectTimer {
+export function createConnectTimer(owned?: OwnedDescriptors): ConnectTimer {
   let sweep: ConnectSweep | null = null;
   let opening: Promise<"native" | "node"> | undefined;
   let isOpen = true;
 
   async function open(): Promise<"native" | "node"> {
-    const opened = await openConnectSweep();
+    const opened = await openConnectSweep(owned);
     if (isOpen) sweep = opened;
     else opened?.close();
     return opened === null ? "node" : "native";

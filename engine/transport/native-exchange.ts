@@ -1,4 +1,5 @@
 /** exchangeTcp() over native streams: what exchange.ts does with Node's sockets, at less than three quarters of the cost. */
+import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { openTcpStreams, type TcpStream, type TcpStreamListener, type TcpStreams } from "../../native/tcp-stream.ts";
 import { ConnectRace } from "./connect-race.ts";
 import { exchangeTcp as nodeExchangeTcp } from "./exchange.ts";
@@ -14,13 +15,13 @@ export interface Exchanger {
 }
 
 /** Native where that works on this machine; Node's own until it is known, and elsewhere. */
-export function createExchanger(): Exchanger {
+export function createExchanger(owned?: OwnedDescriptors): Exchanger {
   let streams: TcpStreams | null = null;
   let opening: Promise<"native" | "node"> | undefined;
   let isOpen = true;
 
   async function open(): Promise<"native" | "node"> {
-    const opened = await openTcpStreams();
+    const opened = await openTcpStreams(owned);
     if (isOpen) streams = opened;
     else opened?.close();
     return opened === null ? "node" : "native";
