@@ -1,0 +1,119 @@
+/** AUTH payloads: what is signed, pre-shared keys, signatures of certificates (RFC 7296 section 2.15, RFC 7427, RFC 4754). Pure. */
+import { constants, type KeyObject, timingSafeEqual, verify } from "node:crypto";
+import type { Hash, Prf } from "./algorithms.ts";
+import type { Auth } from "./bodies.ts";
+import { DER, type DerValue, membersOf, oidText, readDer } from "./der.ts";
+import { prf } from "./keys.ts";
+
+export const AUTH_METHOD = {
+  rsa: 1,
+  sharedKey: 2,
+  ecdsa256: 9,
+  ecdsa384: 10,
+  ecdsa521: 11,
+  signature: 14,
+} as const;
+
+/** What signature algorithms we understand, for SIGNATURE_HASH_ALGORITHMS: SHA2-256, -384, -512 and Identity, which is Ed25519's. */
+export const SIGNATURE_HASHES = Buffer.from([0, 2, 0, 3, 0, 4, 0, 5]);
+
+const KEY_PAD = Buffer.from("Key Pad for IKEv2");
+
+const ECDSA: ReadonlyMap<number, Hash> = new Map([
+  [AUTH_METHOD.ecdsa256, "sha256"],
+  [AUTH_METHOD.ecdsa384, "sha384"],
+  [AUTH_METHOD.ecdsa521, "sha512"],
+]);
+
+interface Scheme {
+  readonly hash: Hash | null;
+  readonly keyType: "rsa" | "ec" | "ed25519" | "ed448";
+}
+
+/** RFC 7427 appendix A, RFC 8420. */
+const SCHEMES: ReadonlyMap<string, Scheme> = new Map<string, Scheme>([
+  ["1.2.840.113549.1.1.5", { hash: "sha1", keyType: "rsa" }],
+  ["1.2.840.113549.1.1.11", { hash: "sha256", keyType: "rsa" }],
+  ["1.2.840.113549.1.1.12", { hash: "sha384", keyType: "rsa" }],
+  ["1.2.840.113549.1.1.13", { hash: "sha512", keyType: "rsa" }],
+  ["1.2.840.10045.4.1", { hash: "sha1", keyType: "ec" }],
+  ["1.2.840.10045.4.3.2", { hash: "sha256", keyType: "ec" }],
+  ["1.2.840.10045.4.3.3", { hash: "sha384", keyType: "ec" }],
+  ["1.2.840.10045.4.3.4", { hash: "sha512", keyType: "ec" }],
+  ["1.3.101.112", { hash: null, keyType: "ed25519" }],
+  ["1.3.101.113", { hash: null, keyType: "ed448" }],
+]);
+const RSA_PSS = "1.2.840.113549.1.1.10";
+const PSS_HASHES: ReadonlyMap<string, Hash> = new Map([
+  ["1.3.14.3.2.26", "sha1"],
+  ["2.16.840.1.101.3.4.2.1", "sha256"],
+  ["2.16.840.1.101.3.4.2.2", "sha384"],
+  ["2.16.840.1.101.3.4.2.3", "sha512"],
+]);
+
+/**
+ * @param message the IKE_SA_INIT message of the side that proves itself, as it was sent last
+ * @param nonce the other side's
+ * @param identity body of its ID payload
+ */
+export function signedOctets(
+  message: Buffer,
+  nonce: Buffer,
+  algorithm: Prf,
+  proofKey: Buffer,
+  identity: Buffer,
+): Buffer {
+  return Buffer.concat([message, nonce, prf(algorithm, proofKey, identity)]);
+}
+
+export function sharedKeyAuth(algorithm: Prf, secret: Uint8Array, octets: Buffer): Buffer {
+  return prf(algorithm, prf(algorithm, secret, KEY_PAD), octets);
+}
+
+export function isSharedKeyAuth(algorithm: Prf, secret: Uint8Array, octets: Buffer, { data }: Auth): boolean {
+  const expected = sharedKeyAuth(algorithm, secret, octets);
+  return data.length === expected.length && timingSafeEqual(expected, data);
+}
+
+/** @returns false also for methods that we do not know */
+export function isSignature({ method, data }: Auth, octets: Buffer, key: KeyObject): boolean {
+  try {
+    if (method === AUTH_METHOD.rsa) return key.asymmetricKeyType === "rsa" && verify("sha1", octets, key, data);
+    const hash = ECDSA.get(method);
+    // Raw r and s, one behind the other (RFC 4754 section 7).
+    if (hash !== undefined) {
+      return key.asymmetricKeyType === "ec" && verify(hash, octets, { key, dsaEncoding: "ieee-p1363" }, data);
+    }
+    return method === AUTH_METHOD.signature && isNamedSignature(data, octets, key);
+  } catch {
+    // A key or a signature that OpenSSL cannot take.
+    return false;
+  }
+}
+
+/** RFC 7427 section 3: length, AlgorithmIdentifier, signature. */
+function isNamedSignature(data: Buffer, octets: Buffer, key: KeyObject): boolean {
+  const identifierBytes = data[0] ?? 0;
+  if (data.length <= 1 + identifierBytes) return false;
+  const [oid, parameters] = membersOf(data.subarray(1, 1 + identifierBytes), DER.sequence) ?? [];
+  if (oid?.tag !== DER.oid) return false;
+  const signature = data.subarray(1 + identifierBytes);
+  const name = oidText(oid.content);
+  if (name === RSA_PSS) return isPss(parameters, octets, key, signature);
+  const scheme = SCHEMES.get(name);
+  return (
+    scheme !== undefined && key.asymmetricKeyType === scheme.keyType && verify(scheme.hash, octets, key, signature)
+  );
+}
+
+/** RFC 8017 appendix A.2.3: [0] hash, [1] mask generation, which follows the hash, [2] salt length. */
+function isPss(parameters: DerValue | undefined, octets: Buffer, key: KeyObject, signature: Buffer): boolean {
+  if (key.asymmetricKeyType !== "rsa" && key.asymmetricKeyType !== "rsa-pss") return false;
+  const members = readDer(parameters?.content ?? Buffer.alloc(0)) ?? [];
+  const hashOid = membersOf(members.find(({ tag }) => tag === 0xa0)?.content ?? Buffer.alloc(0), DER.sequence)?.[0];
+  const hash = hashOid === undefined ? "sha1" : PSS_HASHES.get(oidText(hashOid.content));
+  const salt = readDer(members.find(({ tag }) => tag === 0xa2)?.content ?? Buffer.alloc(0))?.[0]?.content;
+  if (hash === undefined) return false;
+  const saltLength = salt === undefined ? 20 : salt.readUIntBE(0, Math.min(salt.length, 2));
+  return verify(hash, octets, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, signature);
+}

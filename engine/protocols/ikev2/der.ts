@@ -1,0 +1,57 @@
+/** As much of DER (X.690) as certificates and algorithm identifiers need: tag, length, content. Pure. */
+
+export interface DerValue {
+  readonly tag: number;
+  readonly content: Buffer;
+}
+
+export const DER = { boolean: 0x01, integer: 0x02, octets: 0x04, oid: 0x06, sequence: 0x30 } as const;
+
+/** Ours: more members than any certificate has. */
+const MEMBER_LIMIT = 256;
+
+/** @returns the values one behind the other; undefined for bytes that are no DER */
+export function readDer(bytes: Buffer): readonly DerValue[] | undefined {
+  const values: DerValue[] = [];
+  let offset = 0;
+  while (offset < bytes.length) {
+    const header = headerAt(bytes, offset);
+    if (header === undefined || values.length >= MEMBER_LIMIT) return undefined;
+    const startAt = offset + header.headerBytes;
+    values.push({ tag: bytes.readUInt8(offset), content: bytes.subarray(startAt, startAt + header.contentBytes) });
+    offset = startAt + header.contentBytes;
+  }
+  return values;
+}
+
+/** Members of the one value that the bytes are. */
+export function membersOf(bytes: Buffer, tag: number): readonly DerValue[] | undefined {
+  const [value, ...others] = readDer(bytes) ?? [];
+  return value?.tag === tag && others.length === 0 ? readDer(value.content) : undefined;
+}
+
+/** The dotted form of an object identifier's content. */
+export function oidText(content: Buffer): string {
+  const arcs: bigint[] = [];
+  let arc = 0n;
+  for (const byte of content.subarray(0, 32)) {
+    arc = (arc << 7n) | BigInt(byte & 0x7f);
+    if ((byte & 0x80) !== 0) continue;
+    arcs.push(arc);
+    arc = 0n;
+  }
+  const [first = 0n, ...others] = arcs;
+  const root = first < 80n ? first / 40n : 2n;
+  return [root, first - root * 40n, ...others].join(".");
+}
+
+function headerAt(bytes: Buffer, offset: number): { headerBytes: number; contentBytes: number } | undefined {
+  const first = bytes[offset + 1];
+  // No tag above 30 is in what we read.
+  if (first === undefined || ((bytes[offset] ?? 0) & 0x1f) === 0x1f) return undefined;
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  if (first === 0x80 || lengthBytes > 3 || offset + 2 + lengthBytes > bytes.length) return undefined;
+  const contentBytes = lengthBytes === 0 ? first : bytes.readUIntBE(offset + 2, lengthBytes);
+  const headerBytes = 2 + lengthBytes;
+  return offset + headerBytes + contentBytes > bytes.length ? undefined : { headerBytes, contentBytes };
+}

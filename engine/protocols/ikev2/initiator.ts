@@ -1,0 +1,417 @@
+/**
+ * The initiator's side, from the first message until the tunnel stands. Pure: a generator that yields requests and is resumed with their
+ * answers; who runs it has the sockets, the clock and the retransmissions.
+ *
+ *   IKE_SA_INIT ──cookie, other group──▶ IKE_SA_INIT …
+ *      └──▶ IKE_AUTH ──pre-shared key──▶ up
+ *             └──the gateway has proven itself──▶ EAP … ──▶ IKE_AUTH ──▶ up
+ */
+import { createHash } from "node:crypto";
+import { NetworkFault } from "../../transport/fault.ts";
+import { AUTH_METHOD, isSharedKeyAuth, isSignature, SIGNATURE_HASHES, sharedKeyAuth, signedOctets } from "./auth.ts";
+import {
+  type Auth,
+  DELETE_IKE_SA,
+  decodeAuth,
+  decodeCertificate,
+  decodeIdentity,
+  decodeKeyExchange,
+  encodeAnySelectors,
+  encodeAuth,
+  encodeConfigurationRequest,
+  encodeIdentity,
+  encodeKeyExchange,
+  type Identity,
+} from "./bodies.ts";
+import { type Child, readChild } from "./child.ts";
+import { EapPeer, type EapStep, type Login } from "./eap.ts";
+import { faultOfNotify, type Stage } from "./faults.ts";
+import { type Heard, IGNORED, IkeSa, type Request } from "./ike-sa.ts";
+import type { KeyShare } from "./key-share.ts";
+import { deriveIkeKeys } from "./keys.ts";
+import {
+  bodyOf,
+  decodeChain,
+  decodeHeader,
+  EXCHANGE,
+  encodeMessage,
+  HEADER_BYTES,
+  IkeFormatError,
+  type NewPayload,
+  PAYLOAD,
+  type Payload,
+} from "./message.ts";
+import { isError, NOTIFY, notifiesOf, notify } from "./notify.ts";
+import {
+  chosenIkeSuite,
+  encodeChildOffer,
+  encodeIkeOffer,
+  FIRST_GROUP,
+  type IkeSuite,
+  isOfferedGroup,
+} from "./proposals.ts";
+import { type Anchors, trustedKey } from "./trust.ts";
+
+export interface InitiatorSettings {
+  /** Ours, sent to the gateway; asked for once it has answered. */
+  readonly identity: () => Identity;
+  /** The gateway's, asked for by name; null: it sends the one it has. */
+  readonly wantedIdentity: Identity | null;
+  /** What its certificate must be for. */
+  readonly gateway: string;
+  /** With a login EAP, else the pre-shared key. */
+  readonly login: Login | null;
+  readonly sharedKey: string | null;
+  readonly anchors: () => Anchors;
+  /** Address and port that the first message goes to, for NAT detection. */
+  readonly remote: { readonly address: Buffer; readonly port: number };
+}
+
+export interface InitiatorSurroundings {
+  readonly randomBytes: (sizeBytes: number) => Uint8Array;
+  readonly wallNowMs: () => number;
+  readonly createKeyShare: (group: number) => KeyShare;
+}
+
+export type Answer = Extract<Heard, { kind: "answer" }>;
+export type Talk<Result> = Generator<Request, Result, Answer>;
+
+const CERTIFICATE_X509 = 4;
+const SPI_BYTES = 8;
+const NONCE_BYTES = 32;
+/** RFC 7296 section 2.10. */
+const NONCE_RANGE = { least: 16, most: 256 } as const;
+/** A cookie, a group, and a second cookie for a group's sake; more is a gateway that does not want to talk. */
+const INIT_LIMIT = 5;
+/** MSCHAPv2 takes four. */
+const EAP_LIMIT = 16;
+/** Authorities named in a request: a gateway wants one at least before it sends a certificate, and all would be 3 kB. */
+const AUTHORITY_LIMIT = 16;
+
+/** What both sides have proven, or will. */
+interface Agreed {
+  readonly sa: IkeSa;
+  readonly suite: IkeSuite;
+  readonly request: Buffer;
+  readonly response: Buffer;
+  readonly initiatorNonce: Buffer;
+  readonly responderNonce: Buffer;
+}
+
+export class Initiator {
+  readonly #settings: InitiatorSettings;
+  readonly #around: InitiatorSurroundings;
+  readonly #spi: Buffer;
+  #identity: Buffer = Buffer.alloc(0);
+  #sa: IkeSa | undefined;
+  #mayBeRemembered = false;
+
+  constructor(settings: InitiatorSettings, around: InitiatorSurroundings) {
+    this.#settings = settings;
+    this.#around = around;
+    this.#spi = this.#random(SPI_BYTES);
+  }
+
+  /** @throws NetworkFault */
+  *open(): Talk<Child> {
+    try {
+      return yield* this.#open();
+    } catch (error) {
+      if (!(error instanceof IkeFormatError)) throw error;
+      throw new NetworkFault("protocol-error", `The gateway's message cannot be read: ${error.message}`);
+    }
+  }
+
+  /** What ends the IKE SA where the gateway may have one; it waits for an answer like every request. */
+  goodbye(): Request | undefined {
+    if (this.#sa === undefined || !this.#mayBeRemembered) return undefined;
+    this.#mayBeRemembered = false;
+    return this.#sa.request(EXCHANGE.informational, "goodbye", [{ type: PAYLOAD.delete, body: DELETE_IKE_SA }]);
+  }
+
+  /** @throws NetworkFault for what is from the gateway and cannot be read */
+  hear(datagram: Uint8Array): Heard {
+    try {
+      return this.#sa === undefined ? this.#hearInit(datagram) : this.#sa.hear(datagram);
+    } catch (error) {
+      if (!(error instanceof IkeFormatError)) throw error;
+      throw new NetworkFault("protocol-error", `The gateway's message cannot be read: ${error.message}`);
+    }
+  }
+
+  /** Nobody vouches for these bytes, but only who saw our request knows its SPI. */
+  #hearInit(datagram: Uint8Array): Heard {
+    const raw = Buffer.from(datagram);
+    if (raw.length < HEADER_BYTES || !raw.subarray(0, SPI_BYTES).equals(this.#spi)) return IGNORED;
+    const header = decodeHeader(raw);
+    if (header.majorVersion !== 2) {
+      throw new NetworkFault("misconfigured", "The gateway speaks another version of IKE", {
+        peer: `version ${header.majorVersion}`,
+      });
+    }
+    const isAnswer = header.isResponse && !header.isFromInitiator && header.exchange === EXCHANGE.init;
+    if (!isAnswer || header.messageId !== 0) return IGNORED;
+    return { kind: "answer", payloads: decodeChain(header.firstPayload, raw.subarray(HEADER_BYTES)), raw };
+  }
+
+  *#open(): Talk<Child> {
+    const agreed = yield* this.#agree();
+    this.#sa = agreed.sa;
+    this.#identity = encodeIdentity(this.#settings.identity());
+    const childSpi = this.#childSpi();
+    const { login } = this.#settings;
+    const answer = yield* login === null
+      ? this.#provingKey(agreed, childSpi)
+      : this.#provingLogin(agreed, childSpi, login);
+    refuseErrors(answer.payloads, "child");
+    const nonces = Buffer.concat([agreed.initiatorNonce, agreed.responderNonce]);
+    const derive = { prf: agreed.suite.prf, key: agreed.sa.keys.derive, nonces };
+    return readChild(answer.payloads, childSpi, derive, this.#around.randomBytes);
+  }
+
+  *#agree(): Talk<Agreed> {
+    const initiatorNonce = this.#random(NONCE_BYTES);
+    const source = this.#random(20);
+    let share = this.#around.createKeyShare(FIRST_GROUP);
+    let cookie: Buffer | undefined;
+    for (let round = 0; round < INIT_LIMIT; round++) {
+      const request = this.#initRequest(share, initiatorNonce, source, cookie);
+      const answer = yield { stage: "init", datagrams: [request] };
+      const notifies = notifiesOf(answer.payloads);
+      const asked = notifies.find(({ type }) => type === NOTIFY.cookie);
+      const wanted = notifies.find(({ type }) => type === NOTIFY.invalidKePayload);
+      if (asked !== undefined) cookie = asked.data;
+      else if (wanted !== undefined) {
+        const group = wanted.data.length === 2 ? wanted.data.readUInt16BE(0) : 0;
+        if (!isOfferedGroup(group) || group === share.group) throw faultOfNotify(wanted, "init");
+        share = this.#around.createKeyShare(group);
+      } else {
+        refuseErrors(answer.payloads, "init");
+        return this.#agreed(answer, request, share, initiatorNonce);
+      }
+    }
+    throw new NetworkFault("handshake-failed", "The gateway goes on asking for another first message");
+  }
+
+  #initRequest(share: KeyShare, nonce: Buffer, source: Buffer, cookie: Buffer | undefined): Buffer {
+    const { address, port } = this.#settings.remote;
+    const noSpi = Buffer.alloc(SPI_BYTES);
+    const portBytes = Buffer.from([port >> 8, port & 0xff]);
+    const destination = createHash("sha1").update(this.#spi).update(noSpi).update(address).update(portBytes).digest();
+    return encodeMessage(
+      {
+        initiatorSpi: this.#spi,
+        responderSpi: noSpi,
+        exchange: EXCHANGE.init,
+        messageId: 0,
+        isFromInitiator: true,
+        isResponse: false,
+      },
+      [
+        ...(cookie === undefined ? [] : [notify(NOTIFY.cookie, cookie)]),
+        { type: PAYLOAD.sa, body: encodeIkeOffer() },
+        { type: PAYLOAD.ke, body: encodeKeyExchange({ group: share.group, value: share.publicValue }) },
+        { type: PAYLOAD.nonce, body: nonce },
+        // No hash of our address on purpose: it says that we are behind NAT, so ESP comes in UDP (section 2.23).
+        notify(NOTIFY.natDetectionSource, source),
+        notify(NOTIFY.natDetectionDestination, destination),
+        notify(NOTIFY.fragmentationSupported),
+        notify(NOTIFY.signatureHashAlgorithms, SIGNATURE_HASHES),
+      ],
+    );
+  }
+
+  #agreed({ payloads, raw }: Answer, request: Buffer, share: KeyShare, initiatorNonce: Buffer): Agreed {
+    const { responderSpi } = decodeHeader(raw);
+    const suite = chosenIkeSuite(needed(payloads, PAYLOAD.sa, "algorithms"));
+    const { group, value } = decodeKeyExchange(needed(payloads, PAYLOAD.ke, "key exchange"));
+    const responderNonce = needed(payloads, PAYLOAD.nonce, "nonce");
+    if (group !== share.group || suite.group !== share.group)
+      throw new IkeFormatError("a key exchange of another group");
+    if (responderNonce.length < NONCE_RANGE.least || responderNonce.length > NONCE_RANGE.most) {
+      throw new IkeFormatError("a nonce of a wrong length");
+    }
+    if (responderSpi.every((byte) => byte === 0)) throw new IkeFormatError("no SPI");
+    const spis = { initiatorSpi: this.#spi, responderSpi };
+    const keys = deriveIkeKeys(suite, { sharedSecret: share.agree(value), initiatorNonce, responderNonce, ...spis });
+    const mayFragment = notifiesOf(payloads).some(({ type }) => type === NOTIFY.fragmentationSupported);
+    const sa = new IkeSa(keys, spis, this.#around.randomBytes, mayFragment);
+    return { sa, suite, request, response: raw, initiatorNonce, responderNonce };
+  }
+
+  *#provingKey(agreed: Agreed, childSpi: Buffer): Talk<Answer> {
+    const secret = Buffer.from(this.#settings.sharedKey ?? "");
+    const proof = { type: PAYLOAD.auth, body: this.#proof(agreed, secret) };
+    const answer = yield* this.#auth(agreed, this.#authPayloads(childSpi, [proof]));
+    if (bodyOf(answer.payloads, PAYLOAD.eap) !== undefined) {
+      throw new NetworkFault("misconfigured", "The gateway wants a username and a password");
+    }
+    if (bodyOf(answer.payloads, PAYLOAD.auth) === undefined) this.#refuseLogin(answer.payloads);
+    this.#requireGateway(agreed, answer.payloads);
+    return answer;
+  }
+
+  *#provingLogin(agreed: Agreed, childSpi: Buffer, login: Login): Talk<Answer> {
+    const first = yield* this.#auth(agreed, this.#authPayloads(childSpi, []));
+    if (bodyOf(first.payloads, PAYLOAD.auth) === undefined) this.#refuseLogin(first.payloads);
+    // Before any secret leaves: a gateway that would not prove itself (RFC 5998) gets none.
+    const gatewayIdentity = this.#requireGateway(agreed, first.payloads);
+    const key = yield* this.#eap(agreed, needed(first.payloads, PAYLOAD.eap, "login"), login);
+    const last = yield* this.#auth(agreed, [
+      { type: PAYLOAD.auth, body: this.#proof(agreed, key ?? agreed.sa.keys.initiatorProof) },
+    ]);
+    const proof = bodyOf(last.payloads, PAYLOAD.auth);
+    if (proof === undefined) this.#refuseLogin(last.payloads);
+    const octets = this.#gatewayOctets(agreed, gatewayIdentity);
+    const auth = decodeAuth(proof ?? needed(last.payloads, PAYLOAD.auth, "proof"));
+    const isProven = auth.method === AUTH_METHOD.sharedKey;
+    if (!isProven || !isSharedKeyAuth(agreed.suite.prf, key ?? agreed.sa.keys.responderProof, octets, auth)) {
+      throw new NetworkFault("cert-invalid", "The gateway's proof at the end of the login is wrong");
+    }
+    return last;
+  }
+
+  *#eap(agreed: Agreed, first: Buffer, login: Login): Talk<Buffer | null> {
+    const peer = new EapPeer(login, this.#around.randomBytes);
+    let packet = first;
+    for (let round = 0; round < EAP_LIMIT; round++) {
+      const step = this.#step(peer, packet);
+      if (step.isDone) return step.masterSessionKey;
+      const payloads = yield* this.#eapRound(agreed, peer, step.reply);
+      const next = bodyOf(payloads, PAYLOAD.eap);
+      if (next === undefined) this.#refuseLogin(payloads);
+      packet = next ?? needed(payloads, PAYLOAD.eap, "login");
+    }
+    throw new NetworkFault("handshake-failed", "The gateway's login does not end");
+  }
+
+  #step(peer: EapPeer, packet: Buffer): EapStep {
+    try {
+      return peer.step(packet);
+    } catch (error) {
+      if (peer.isRefused) this.#mayBeRemembered = false;
+      throw error;
+    }
+  }
+
+  /** What it said of the password counts, also when it says nothing more. */
+  *#eapRound(agreed: Agreed, peer: EapPeer, reply: Buffer): Talk<readonly Payload[]> {
+    try {
+      return (yield* this.#auth(agreed, [{ type: PAYLOAD.eap, body: reply }])).payloads;
+    } catch (error) {
+      throw peer.failure ?? error;
+    }
+  }
+
+  *#auth({ sa }: Agreed, payloads: readonly NewPayload[]): Talk<Answer> {
+    // From the first of these on the gateway keeps something of us.
+    this.#mayBeRemembered = true;
+    return yield sa.request(EXCHANGE.auth, "auth", payloads);
+  }
+
+  #authPayloads(childSpi: Buffer, proof: readonly NewPayload[]): readonly NewPayload[] {
+    const { wantedIdentity, anchors } = this.#settings;
+    const authorities = Buffer.concat(anchors().keyHashes.slice(0, AUTHORITY_LIMIT));
+    return [
+      { type: PAYLOAD.idInitiator, body: this.#identity },
+      { type: PAYLOAD.certRequest, body: Buffer.concat([Buffer.from([CERTIFICATE_X509]), authorities]) },
+      ...(wantedIdentity === null ? [] : [{ type: PAYLOAD.idResponder, body: encodeIdentity(wantedIdentity) }]),
+      ...proof,
+      { type: PAYLOAD.configuration, body: encodeConfigurationRequest() },
+      { type: PAYLOAD.sa, body: encodeChildOffer(childSpi) },
+      { type: PAYLOAD.selectorInitiator, body: encodeAnySelectors() },
+      { type: PAYLOAD.selectorResponder, body: encodeAnySelectors() },
+      notify(NOTIFY.esnTfcPaddingNotSupported),
+    ];
+  }
+
+  #proof({ suite, request, responderNonce, sa }: Agreed, secret: Buffer): Buffer {
+    const octets = signedOctets(request, responderNonce, suite.prf, sa.keys.initiatorProof, this.#identity);
+    return encodeAuth({ method: AUTH_METHOD.sharedKey, data: sharedKeyAuth(suite.prf, secret, octets) });
+  }
+
+  /** A gateway that answers IKE_AUTH with an error has forgotten the IKE SA (RFC 7296 section 2.21.2). */
+  #refuseLogin(payloads: readonly Payload[]): void {
+    if (notifiesOf(payloads).some(isError)) this.#mayBeRemembered = false;
+    refuseErrors(payloads, "auth");
+  }
+
+  /** @returns the gateway's identity payload, which it has proven. @throws NetworkFault `cert-invalid` */
+  #requireGateway(agreed: Agreed, payloads: readonly Payload[]): Buffer {
+    const proof = bodyOf(payloads, PAYLOAD.auth);
+    if (proof === undefined) {
+      throw new NetworkFault("cert-invalid", "The gateway does not prove who it is before it asks for the password", {
+        hint: "Gateways without a certificate (EAP-only) are not trusted with a password",
+      });
+    }
+    const identity = needed(payloads, PAYLOAD.idResponder, "identity");
+    this.#requireWanted(identity);
+    const octets = this.#gatewayOctets(agreed, identity);
+    const auth = decodeAuth(proof);
+    if (auth.method === AUTH_METHOD.sharedKey) this.#requireSharedKey(agreed, octets, auth);
+    else this.#requireCertificate(payloads, octets, auth);
+    return identity;
+  }
+
+  #requireWanted(identity: Buffer): void {
+    const { wantedIdentity } = this.#settings;
+    if (wantedIdentity === null || encodeIdentity(wantedIdentity).equals(identity)) return;
+    const { type, data } = decodeIdentity(identity);
+    // Written names tell nothing of upper and lower case, and a gateway may say the same in another type.
+    if (data.toString("latin1").toLowerCase() === wantedIdentity.data.toString("latin1").toLowerCase()) return;
+    throw new NetworkFault("cert-invalid", "The gateway is another one than remote_id says", {
+      peer: type === 1 ? data.join(".") : data.toString("utf8"),
+    });
+  }
+
+  #requireSharedKey({ suite }: Agreed, octets: Buffer, auth: Auth): void {
+    const { sharedKey } = this.#settings;
+    if (sharedKey === null) {
+      throw new NetworkFault("misconfigured", "The gateway proves itself with a pre-shared key, and none is given");
+    }
+    if (!isSharedKeyAuth(suite.prf, Buffer.from(sharedKey), octets, auth)) {
+      throw new NetworkFault("cert-invalid", "The gateway does not know the pre-shared key");
+    }
+  }
+
+  #requireCertificate(payloads: readonly Payload[], octets: Buffer, auth: Auth): void {
+    const certificates = payloads
+      .filter(({ type }) => type === PAYLOAD.cert)
+      .map(({ body }) => decodeCertificate(body))
+      .filter(({ encoding }) => encoding === CERTIFICATE_X509)
+      .map(({ data }) => data);
+    if (certificates.length === 0) throw new NetworkFault("cert-invalid", "The gateway sent no certificate");
+    const { anchors, gateway } = this.#settings;
+    const key = trustedKey(certificates, anchors(), gateway, this.#around.wallNowMs());
+    if (!isSignature(auth, octets, key)) {
+      throw new NetworkFault("cert-invalid", "The gateway's signature does not fit its certificate");
+    }
+  }
+
+  #gatewayOctets({ suite, response, initiatorNonce, sa }: Agreed, identity: Buffer): Buffer {
+    return signedOctets(response, initiatorNonce, suite.prf, sa.keys.responderProof, identity);
+  }
+
+  /** Values below 256 are reserved (RFC 4303 section 2.1). */
+  #childSpi(): Buffer {
+    const spi = this.#random(4);
+    spi.writeUInt8(spi.readUInt8(0) | 0x40, 0);
+    return spi;
+  }
+
+  #random(sizeBytes: number): Buffer {
+    return Buffer.from(this.#around.randomBytes(sizeBytes));
+  }
+}
+
+function refuseErrors(payloads: readonly Payload[], stage: Stage): void {
+  const error = notifiesOf(payloads).find(isError);
+  if (error !== undefined) throw faultOfNotify(error, stage);
+}
+
+/** @throws IkeFormatError */
+function needed(payloads: readonly Payload[], type: number, what: string): Buffer {
+  const body = bodyOf(payloads, type);
+  if (body === undefined) throw new IkeFormatError(`it has no ${what}`);
+  return body;
+}
