@@ -60,6 +60,7 @@ describe("access", () => {
     const store = {
       dialect: "sqlite",
       generation: async () => generation,
+      stamp: () => null,
       keys: {
         access: async (id: number) => {
           asked += 1;
@@ -87,5 +88,31 @@ describe("access", () => {
     expect((await late)?.key.name).toBe("at 2");
     await access.refresh();
     expect((await access.key(1))?.key.name).toBe("at 3");
+  });
+
+  it("asks for the generation only when something was committed", async () => {
+    let [generation, stamp, asked] = [1, 1, 0];
+    const store = {
+      dialect: "sqlite",
+      stamp: () => stamp,
+      generation: async () => {
+        asked += 1;
+        return generation;
+      },
+      keys: { access: async (id: number) => ({ key: { id, name: `at ${generation}` } }) },
+    } as unknown as ControlPlane;
+    const access = createAccess(store);
+    for (let request = 0; request < 3; request++) await access.refresh();
+    expect([asked, access.stamp()]).toEqual([1, 1]);
+    expect((await access.key(1))?.key.name).toBe("at 1");
+    // A commit of something else: asked again, nothing forgotten.
+    stamp = 2;
+    await access.refresh();
+    expect(asked).toBe(2);
+    [generation, stamp] = [2, 3];
+    // Two at once: neither is answered from before the change.
+    await Promise.all([access.refresh(), access.refresh()]);
+    expect((await access.key(1))?.key.name).toBe("at 2");
+    expect(access.stamp()).toBe(3);
   });
 });

@@ -2,7 +2,7 @@
  * Keys, rights and projects as they are now, cached against the control plane's generation number.
  *
  * The generation is read for every request, so a key that was revoked anywhere stops with the next request. On SQLite that is one prepared
- * statement (microseconds). On PostgreSQL it is a round trip; requests that wait share one read, but only a read that *started* after they
+ * statement (microseconds), and none when the database's stamp tells that nothing at all was committed. On PostgreSQL it is a round trip; requests that wait share one read, but only a read that *started* after they
  * came, so none is answered from before a revocation that was already committed.
  */
 import type { Role } from "../model/plan.ts";
@@ -17,8 +17,10 @@ export interface Membership {
 }
 
 export interface Access {
-  /** Must be awaited first by every request that reads the others. */
-  refresh(): Promise<void>;
+  /** Must be awaited first by every request that reads the others; nothing to await when nothing was committed since the last. */
+  refresh(): Promise<void> | undefined;
+  /** The store's, as of the latest refresh: what was read since and while it stays the same holds still. Null: the store has none. */
+  stamp(): number | null;
   key(id: number): Promise<KeyAccess | undefined>;
   project(id: number): Promise<ProjectRecord | undefined>;
   /** Oldest membership first. */
@@ -27,6 +29,7 @@ export interface Access {
 
 export function createAccess(controlPlane: ControlPlane): Access {
   let generation = -1;
+  let stamp: number | null = null;
   const keys = new Map<number, KeyAccess>();
   const projects = new Map<number, ProjectRecord>();
   const members = new Map<number, readonly Membership[]>();
@@ -50,15 +53,23 @@ export function createAccess(controlPlane: ControlPlane): Access {
     return value;
   }
 
+  async function follow(newStamp: number | null): Promise<void> {
+    const now = await readGeneration();
+    // Set only now: until the generation was read, others must not take the maps for up to date.
+    stamp = newStamp;
+    if (now === generation) return;
+    generation = now;
+    keys.clear();
+    projects.clear();
+    members.clear();
+  }
+
   return {
-    async refresh() {
-      const now = await readGeneration();
-      if (now === generation) return;
-      generation = now;
-      keys.clear();
-      projects.clear();
-      members.clear();
+    refresh() {
+      const now = controlPlane.stamp();
+      return now !== null && now === stamp ? undefined : follow(now);
     },
+    stamp: () => stamp,
     key: (id) => cached(keys, id, (missing) => controlPlane.keys.access(missing)),
     project: (id) => cached(projects, id, (missing) => controlPlane.accounts.project(missing)),
     memberships: async (userId) =>

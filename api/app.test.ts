@@ -69,7 +69,7 @@ describe("the application", () => {
       uses: new Map(),
       startedAtMs: clock.nowMs,
       baseUrl: () => "http://127.0.0.1:1",
-      document: documentText(routes, () => ({ baseUrl: "http://127.0.0.1:1", version: "0.1.0" })),
+      document: documentText(routes, () => ({ baseUrl: "http://127.0.0.1:1", docsUrl: "", version: "0.1.0" })),
       ...more,
     };
   }

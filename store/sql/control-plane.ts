@@ -44,6 +44,8 @@ export interface ControlPlane {
   readonly sealed: Sealed;
   /** Raised by every change that a cache or the plan must hear of. */
   generation(): Promise<number>;
+  /** Another number after anything was committed, by whomever; null where asking costs as much as reading anew (PostgreSQL). */
+  stamp(): number | null;
   /** Answers within two seconds or rejects. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -351,6 +353,8 @@ export type IncidentChange =
 export interface SinkStore {
   /** All of it, or nothing when `appliedSeq` is not above what was applied before: a batch may safely come again. */
   apply(batch: SinkBatch): Promise<void>;
+  /** Whole live states that moved without a check; between batches only. */
+  touch(live: readonly LiveState[]): Promise<void>;
   /** 0 before the first batch. */
   appliedSeq(shard: number): Promise<number>;
   /** Level of the open incident of each monitor that has one. */

@@ -51,6 +51,11 @@ export interface Database {
    * deadlock, so it must have no effect beyond its session.
    */
   write<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /**
+   * Another number after anything was committed, by whomever: what was read while it stays the same holds still. Null where asking
+   * costs as much as reading anew (PostgreSQL).
+   */
+  stamp(): number | null;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

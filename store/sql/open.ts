@@ -4,8 +4,8 @@ import type { ControlPlane } from "./control-plane.ts";
 import { readGeneration } from "./generation.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import { createHistory } from "./history.ts";
-import { createIncidents } from "./incidents.ts";
 import { createImports } from "./imports.ts";
+import { createIncidents } from "./incidents.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { createLeases } from "./leases.ts";
@@ -57,6 +57,7 @@ export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOp
     meta: createMeta(database),
     sealed: createSealed(database),
     generation: () => readGeneration(database.read),
+    stamp: () => database.stamp(),
     ping: () => database.ping(),
     close: () => database.close(),
   };

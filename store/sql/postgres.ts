@@ -64,6 +64,7 @@ export async function openPostgres(url: string): Promise<Database> {
     dialect: "postgres",
     read: createSession(kysely, names),
     write: (work) => transact(kysely, names, work),
+    stamp: () => null,
     ping: () => within(PING_TIMEOUT_MS, place, CompiledQuery.raw("select 1"), kysely),
     close: () => pool.end(),
   };

@@ -52,10 +52,13 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     writer.handle.close();
     throw sqliteFault(error, file);
   }
+  // Of this connection, which never writes: commits of all others move it (SQLite's "PRAGMA data_version").
+  const stamp = reader.handle.prepare<[], unknown>("PRAGMA data_version").pluck();
   return {
     dialect: "sqlite",
     read: reader.session,
     write: (work) => transact(writer, file, () => work(writer.session)),
+    stamp: () => reader.run(() => stamp.get() as number),
     async ping() {
       await reader.session.query(PING);
     },

@@ -4,15 +4,18 @@
  */
 import { type Cells, createCells } from "./cells.ts";
 import { openCounterFile } from "./counter-file.ts";
-import type { Counters, EndpointUsage, State } from "./state.ts";
+import type { Counters, EndpointUsage, RequestLimits, RequestTake, State } from "./state.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 import { createUsageBuffer, type UsageBuffer } from "./usage.ts";
 import {
   afterWrongKey,
+  DAY_MS,
   dayOf,
   lastDays,
   limitsInOrder,
+  MINUTE_MS,
   mayTry,
+  monthOf,
   REQUEST_WINDOWS,
   requestWindows,
   USAGE_DAYS_KEPT,
@@ -178,8 +181,28 @@ function createRequestCounters(cells: Cells): Pick<Counters, "takeRequest" | "us
     const counts = indexes.map((index, at) => (index === values[at * 2] ? (values[at * 2 + 1] ?? 0) : 0));
     return { counts, indexes, endsAtMs: windows[2].endsAtMs };
   };
+  /** The same in the windows that the cell stands in already, nearly always: in place, without making anything. */
+  const takeStanding = (name: string, limits: RequestLimits, nowMs: number): RequestTake | null => {
+    const values = cells.get(name, nowMs)?.values;
+    if (values === undefined) return null;
+    const [minute = 0, inMinute = 0, day = 0, inDay = 0, month = 0, inMonth = 0] = values;
+    const isOver =
+      minute < Math.floor(nowMs / MINUTE_MS) || day < Math.floor(nowMs / DAY_MS) || month < monthOf(nowMs).index;
+    if (isOver) return null;
+    const { perMinute, perDay, perMonth } = limits;
+    if (perMinute !== null && inMinute >= perMinute) return { refusedBy: "minute", usedInMinute: inMinute };
+    if (perDay !== null && inDay >= perDay) return { refusedBy: "day", usedInMinute: inMinute };
+    if (perMonth !== null && inMonth >= perMonth) return { refusedBy: "month", usedInMinute: inMinute };
+    values[1] = inMinute + 1;
+    values[3] = inDay + 1;
+    values[5] = inMonth + 1;
+    cells.touch(name);
+    return { refusedBy: null, usedInMinute: inMinute + 1 };
+  };
   return {
     async takeRequest(organizationId, limits, nowMs) {
+      const take = takeStanding(REQUESTS + organizationId, limits, nowMs);
+      if (take !== null) return take;
       const { counts, indexes, endsAtMs } = countsOf(organizationId, nowMs);
       const refused = limitsInOrder(limits).findIndex((limit, at) => limit !== null && (counts[at] ?? 0) >= limit);
       if (refused >= 0) return { refusedBy: REQUEST_WINDOWS[refused] ?? null, usedInMinute: counts[0] ?? 0 };

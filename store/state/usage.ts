@@ -19,26 +19,46 @@ export interface UsageBuffer {
   giveBack(counts: readonly PendingUsage[]): void;
 }
 
+type Counted = { -readonly [Field in keyof PendingUsage]: PendingUsage[Field] };
+
 export function createUsageBuffer(): UsageBuffer {
-  let pending = new Map<string, PendingUsage>();
-  const add = (more: PendingUsage): void => {
+  let pending = new Map<string, Counted>();
+  /** What each endpoint was counted as last: a caller asks many times, and a name for each request would cost more than the counting. */
+  const latest = new Map<string, Counted>();
+  const add = (more: PendingUsage): Counted | undefined => {
     const { organizationId, keyId, day, endpoint } = more;
     const name = `${organizationId} ${keyId} ${day} ${endpoint}`;
-    const known = pending.get(name);
-    if (known === undefined && pending.size >= MOST_PENDING) return;
-    const requests = (known?.requests ?? 0) + more.requests;
-    pending.set(name, { ...more, requests, errors: (known?.errors ?? 0) + more.errors });
+    let counted = pending.get(name);
+    if (counted === undefined) {
+      if (pending.size >= MOST_PENDING) return undefined;
+      counted = { ...more, requests: 0, errors: 0 };
+      pending.set(name, counted);
+    }
+    counted.requests += more.requests;
+    counted.errors += more.errors;
+    return counted;
   };
   return {
     count(organizationId, keyId, endpoint, isError, nowMs) {
-      add({ organizationId, keyId, endpoint, day: dayOf(nowMs), requests: 1, errors: isError ? 1 : 0 });
+      const day = dayOf(nowMs);
+      const known = latest.get(endpoint);
+      if (known?.keyId === keyId && known.organizationId === organizationId && known.day === day) {
+        known.requests += 1;
+        if (isError) known.errors += 1;
+        return;
+      }
+      const counted = add({ organizationId, keyId, endpoint, day, requests: 1, errors: isError ? 1 : 0 });
+      if (counted !== undefined) latest.set(endpoint, counted);
     },
-    waiting: () => [...pending.values()],
+    waiting: () => [...pending.values()].map((counted) => ({ ...counted })),
     take() {
       const taken = [...pending.values()];
       pending = new Map();
+      latest.clear();
       return taken;
     },
-    giveBack: (counts) => counts.forEach(add),
+    giveBack(counts) {
+      for (const count of counts) add(count);
+    },
   };
 }

@@ -17,10 +17,19 @@ export function windowOf(lengthMs: number, nowMs: number): Window {
   return { index, endsAtMs: (index + 1) * lengthMs };
 }
 
-function monthOf(nowMs: number): Window {
+/** The month asked for last: every request asks, and a date costs as much as all the rest of counting it. */
+let latestMonth: Window & { readonly startsAtMs: number } = { index: -1, startsAtMs: 0, endsAtMs: 0 };
+
+export function monthOf(nowMs: number): Window {
+  if (nowMs >= latestMonth.startsAtMs && nowMs < latestMonth.endsAtMs) return latestMonth;
   const now = new Date(nowMs);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
-  return { index: year * 12 + month, endsAtMs: Date.UTC(year, month + 1, 1) };
+  latestMonth = {
+    index: year * 12 + month,
+    startsAtMs: Date.UTC(year, month, 1),
+    endsAtMs: Date.UTC(year, month + 1, 1),
+  };
+  return latestMonth;
 }
 
 /** In the order of REQUEST_WINDOWS. */
@@ -33,9 +42,13 @@ export function limitsInOrder(limits: RequestLimits): readonly [number | null, n
   return [limits.perMinute, limits.perDay, limits.perMonth];
 }
 
+let latestDay = { index: Number.NaN, text: "" };
+
 /** `YYYY-MM-DD`. */
 export function dayOf(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 10);
+  const index = Math.floor(nowMs / DAY_MS);
+  if (index !== latestDay.index) latestDay = { index, text: new Date(nowMs).toISOString().slice(0, 10) };
+  return latestDay.text;
 }
 
 /** How long endpoint counts are kept, UTC days, today included: GET /usage shows 30. */
