@@ -12,7 +12,6 @@ import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
 import { subscriptions } from "./subscriptions.ts";
-import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
 
@@ -21,7 +20,6 @@ export const routes: readonly Route[] = [
   ...searches,
   ...results,
   ...incidents,
-  ...subscriptions,
   ...subscriptions,
   ...tests,
   ...checks,

@@ -28,8 +28,9 @@ interface Ground {
   readonly world: World;
   readonly keys: ReadonlyMap<string, string>;
   readonly projects: Readonly<Record<ProjectSent, string | null>>;
+  readonly foreignProjectId: number;
   /** Ids of records in the foreign project, by the path that reads them. */
-  readonly foreign: Readonly<Record<"servers" | "incidents" | "keys", number>>;
+  readonly foreign: Readonly<Record<"servers" | "incidents" | "subscriptions" | "keys", number>>;
 }
 
 export function matrixSuite(server: "uws" | "node"): void {
@@ -44,10 +45,14 @@ export function matrixSuite(server: "uws" | "node"): void {
       process.stdout.write(`authorisation matrix on ${server}: ${cells} cells\n`);
     });
 
-    it("knows every route", () => {
+    it("knows every route, and every endpoint of the contract is there", () => {
       const names = routes.map(nameOf);
       const unknown = names.filter((name) => RIGHTS[name] === undefined && !isPublic(name));
       expect(unknown, "routes without a line in rights.suite.ts").toEqual([]);
+      expect(
+        Object.keys(RIGHTS).filter((name) => !names.includes(name)),
+        "endpoints of the contract without a route",
+      ).toEqual([]);
       for (const route of routes) {
         expect([nameOf(route), route.scope]).toEqual([
           nameOf(route),
@@ -106,6 +111,11 @@ export function matrixSuite(server: "uws" | "node"): void {
       const found = await world.controlPlane.monitors.recall(ground.foreign.servers);
       expect(found?.monitor).toMatchObject({ name: "foreign", pauseReasons: [] });
       expect((await world.controlPlane.keys.find(ground.foreign.keys))?.active).toBe(true);
+      const subscription = await world.controlPlane.subscriptions.find(
+        ground.foreignProjectId,
+        ground.foreign.subscriptions,
+      );
+      expect(subscription).toMatchObject({ name: "foreign", enabled: true });
     });
   });
 }
@@ -123,6 +133,7 @@ function check(where: string, answer: Answer, verdict: Verdict): void {
 function foreignOf(route: Route): keyof Ground["foreign"] | undefined {
   if (/^\/(servers|results\/server)\/\{/.test(route.path)) return "servers";
   if (/^\/incidents\/\{/.test(route.path)) return "incidents";
+  if (/^\/subscriptions\/\{/.test(route.path)) return "subscriptions";
   if (/^\/keys\/\{/.test(route.path)) return "keys";
   return undefined;
 }
@@ -146,7 +157,7 @@ function send({ world }: Ground, route: Route, key: string | null, project: stri
 
 async function prepare(server: "uws" | "node"): Promise<Ground> {
   const world = await openWorld(server);
-  const { accounts, keys: store, plans, monitors, sink, incidents } = world.controlPlane;
+  const { accounts, keys: store, plans, monitors, sink, incidents, subscriptions } = world.controlPlane;
   const workspace = async (name: string, plan: "business" | "free") => {
     const owner = { email: `${name}@test-site.org`, name };
     const made = await accounts.createWorkspace({ name, plan, projectName: "P", owner, nowMs: START_MS });
@@ -180,6 +191,11 @@ async function prepare(server: "uws" | "node"): Promise<Ground> {
     incidents: [{ type: "open", monitorId: monitor.id, atMs: START_MS, level: "down", ...why }],
   });
   const [incident] = await incidents.list(foreign.projectId, { monitorId: null, limit: 1 });
+  const subscription = await subscriptions.create({
+    ...FOREIGN_SUBSCRIPTION,
+    projectId: foreign.projectId,
+    organizationId: foreign.organizationId,
+  });
   const foreignKey = await world.newKey({ userId: foreign.userId, organizationId: foreign.organizationId });
   const keyId = Number(/\d+/.exec(foreignKey)?.[0]);
   expect(await store.find(keyId)).toBeDefined();
@@ -194,7 +210,8 @@ async function prepare(server: "uws" | "node"): Promise<Ground> {
       malformed: "prj_x",
       missing: null,
     },
-    foreign: { servers: monitor.id, incidents: incident?.id ?? 0, keys: keyId },
+    foreignProjectId: foreign.projectId,
+    foreign: { servers: monitor.id, incidents: incident?.id ?? 0, subscriptions: subscription.id, keys: keyId },
   };
 }
 
@@ -251,4 +268,15 @@ const FOREIGN_MONITOR = {
   subscriptionId: null,
   nowMs: START_MS,
   heartbeatToken: null,
+} as const;
+
+const FOREIGN_SUBSCRIPTION = {
+  name: "foreign",
+  urlSealed: "sealed",
+  urlHash: "hash",
+  syncIntervalS: 300,
+  timeoutS: 30,
+  maxWorkers: 50,
+  enabled: true,
+  nowMs: START_MS,
 } as const;
