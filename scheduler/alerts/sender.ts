@@ -4,8 +4,8 @@
  *
  *   outbox ─fan out─▶ deliveries ─due─▶ a free place ─▶ attempt ─▶ recorded: delivered, tried again later, given up
  *
- * Places: each webhook has a few, one while it fails. Those that fail share places of their own, so that hundreds of hanging receivers
- * leave the others' free. It has no timer: start.ts calls turn().
+ * Places: each webhook has a few, one while it fails. Those that fail share places of their own, and first places go before further ones,
+ * so that hundreds of hanging receivers hold nobody else up. It has no timer: start.ts calls turn().
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
@@ -20,9 +20,11 @@ import type { Post, PostOutcome } from "./post.ts";
 /** Events of one transaction; our choice: some milliseconds of SQLite. */
 const FAN_OUT_EVENTS = 200;
 /** Attempts at once; our choice: sockets and memory that an API process does not feel. */
-const PLACES = { healthy: 128, failing: 64 } as const;
+const PLACES = { healthy: 384, failing: 128 } as const;
 /** Of them one webhook's. */
 const PLACES_OF_ONE = { healthy: 4, failing: 1 } as const;
+/** Of them those beyond a webhook's first: when many begin to hang at once, there still is a first place for each of the others. */
+const EXTRA_PLACES = 128;
 
 type Lane = keyof typeof PLACES;
 const LANES: readonly Lane[] = ["healthy", "failing"];
@@ -83,23 +85,38 @@ export function createSender(options: SenderOptions): Sender {
 
   async function fill(lane: Lane): Promise<void> {
     if (isDraining) return;
-    const free = PLACES[lane] - countOf((flight) => flight.lane === lane);
+    const running = new Map<number, number>();
+    let free: number = PLACES[lane];
+    let extra = EXTRA_PLACES;
+    for (const flight of flights.values()) {
+      const count = running.get(flight.webhookId) ?? 0;
+      running.set(flight.webhookId, count + 1);
+      if (flight.lane === lane) free -= 1;
+      if (count > 0) extra -= 1;
+    }
+    const most = extra > 0 ? PLACES_OF_ONE[lane] : 1;
     if (free <= 0) return;
     const due = await outgoing.due({
       nowMs: clocks.wallNowMs(),
       failing: lane === "failing",
-      perWebhook: PLACES_OF_ONE[lane],
+      perWebhook: most,
       webhooks: free,
-      except: busyWebhooks(PLACES_OF_ONE[lane]),
+      except: [...running].flatMap(([webhookId, count]) => (count >= most ? [webhookId] : [])),
     });
-    let left = free;
-    for (const delivery of due) {
-      if (left === 0 || !lease.mayBegin()) return;
-      const isUnderWay = flights.has(delivery.id);
-      if (isUnderWay || countOf((flight) => flight.webhookId === delivery.webhookId) >= PLACES_OF_ONE[lane]) continue;
-      flights.set(delivery.id, { webhookId: delivery.webhookId, lane });
-      left -= 1;
-      void send(delivery);
+    const waiting = due.filter(({ id }) => !flights.has(id));
+    // The first of each before the second of any.
+    for (let round = 0; round < most; round += 1) {
+      for (const delivery of waiting) {
+        const { id, webhookId } = delivery;
+        const isTurn = (running.get(webhookId) ?? 0) === round && !flights.has(id);
+        if (!isTurn || (round > 0 && extra <= 0)) continue;
+        if (free === 0 || !lease.mayBegin()) return;
+        running.set(webhookId, round + 1);
+        flights.set(id, { webhookId, lane });
+        free -= 1;
+        if (round > 0) extra -= 1;
+        void send(delivery);
+      }
     }
   }
 
@@ -124,18 +141,6 @@ export function createSender(options: SenderOptions): Sender {
       return { statusCode: null, error: "the webhook's secret does not open" };
     }
     return options.post(delivery.url, headers, delivery.body, stop.signal);
-  }
-
-  function countOf(matches: (flight: Flight) => boolean): number {
-    let count = 0;
-    for (const flight of flights.values()) if (matches(flight)) count += 1;
-    return count;
-  }
-
-  function busyWebhooks(places: number): readonly number[] {
-    const running = new Map<number, number>();
-    for (const { webhookId } of flights.values()) running.set(webhookId, (running.get(webhookId) ?? 0) + 1);
-    return [...running].flatMap(([webhookId, count]) => (count >= places ? [webhookId] : []));
   }
 
   async function turn(): Promise<void> {
