@@ -14,6 +14,7 @@ import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "./config.ts";
 import type { EngineOptions } from "./engine/options.ts";
 import { type Pool, startPool } from "./engine/pool.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
+import { ANY_LOCATION } from "./model/monitor.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler, type SchedulerHandle, StartError } from "./scheduler/handle.ts";
@@ -31,6 +32,8 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** What the start is doing, for people. */
   readonly progress: (line: string) => void;
+  /** Where its probers stand; only the general pool when absent. */
+  readonly locations?: readonly string[];
 }
 
 export interface Service extends FirstStart {
@@ -64,7 +67,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
 
 async function start(
   config: Config,
-  { log, progress }: ServiceOptions,
+  { log, progress, locations = [ANY_LOCATION] }: ServiceOptions,
   closers: Closers,
 ): Promise<Omit<Service, "close">> {
   await checkSettings(config);
@@ -99,6 +102,7 @@ async function start(
   const pool = await openPool(config.workers, engine, log, scheduler, {
     shard: SHARD,
     checker: hostname(),
+    locations,
     sql,
     notices: statePlace,
     sealingKeyFile,
@@ -129,7 +133,10 @@ async function start(
     version: VERSION,
     health: { database: () => controlPlane.ping(), queue: () => scheduler.ping() },
     metrics: async () => `${await registry.metrics()}\n${scheduler.status()?.metrics ?? ""}\n${await sender.metrics()}`,
-    regions: async () => [{ code: "any", healthyCheckers: (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0 }],
+    regions: async () => {
+      const healthyCheckers = (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0;
+      return locations.map((code) => ({ code, healthyCheckers }));
+    },
     storeCondition: () => conditionOf(embedded, scheduler.status()),
   });
   closers.push(() => api.close());

@@ -129,11 +129,14 @@ describe("Prober", () => {
 
   test("kinds without a probe are unsupported, settings that no longer parse misconfigured, unknown specs our fault", async () => {
     const { send, outcomes, until } = startProber(async () => ok);
-    send({ type: "define", specs: [spec(1, { kind: "wireguard" }), spec(2, { settings: {} }), spec(3)] });
+    send({ type: "define", specs: [spec(1, { kind: "tuic" }), spec(2, { settings: {} }), spec(3)] });
+    send({ type: "define", specs: [spec(4, { fault: "its secrets cannot be opened" })] });
     send({ type: "forget", specKeys: [3] });
-    send({ type: "run", runs: packRuns(runs(1, 2, 3)) });
-    await until(() => outcomes.length === 3);
-    expect(outcomes.map(({ verdict }) => verdict)).toEqual(["unsupported", "misconfigured", "internal-error"]);
+    send({ type: "run", runs: packRuns(runs(1, 2, 3, 4)) });
+    await until(() => outcomes.length === 4);
+    const ours = ["internal-error", "internal-error"];
+    expect(outcomes.map(({ verdict }) => verdict)).toEqual(["unsupported", "misconfigured", ...ours]);
+    expect(outcomes[3]?.message).toBe("its secrets cannot be opened");
     expect(outcomes[1]?.message).toBe("The monitor's settings cannot be used: url: Missing or invalid url");
   });
 

@@ -56,7 +56,10 @@ interface Compiled {
   readonly probe: AnyProbe | null;
   readonly settings: unknown;
   /** Why it cannot run; null when it can. */
-  readonly refusal: { readonly verdict: "unsupported" | "misconfigured"; readonly message: string } | null;
+  readonly refusal: {
+    readonly verdict: "unsupported" | "misconfigured" | "internal-error";
+    readonly message: string;
+  } | null;
 }
 
 export class Prober {
@@ -257,7 +260,7 @@ export class Prober {
 }
 
 function compile(spec: CheckSpec, probes: ProbeList): Compiled {
-  const refused = (verdict: "unsupported" | "misconfigured", message: string): Compiled => ({
+  const refused = (verdict: "unsupported" | "misconfigured" | "internal-error", message: string): Compiled => ({
     timeoutMs: spec.timeoutMs,
     isPublic: spec.isPublic === true,
     probe: null,
@@ -266,6 +269,7 @@ function compile(spec: CheckSpec, probes: ProbeList): Compiled {
   });
   const probe = probeOf(probes, spec.kind);
   if (probe === undefined) return refused("unsupported", `This checker cannot run ${spec.kind} checks`);
+  if (spec.fault !== undefined) return refused("internal-error", spec.fault);
   const parsed = probe.settings.safeParse(spec.settings);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyCheck, type JudgedMonitor, type JudgedOutcome, newLiveState } from "./live.ts";
+import { applyCheck, type JudgedMonitor, type JudgedOutcome, newLiveState, withAvailability } from "./live.ts";
 import { mergeLocations } from "./merge.ts";
 import { enabledLocations } from "./monitor.ts";
 import type { LiveState } from "./status.ts";
@@ -222,4 +222,37 @@ describe("applyCheck, whatever comes", () => {
       throw new Error("state of a location that is not enabled");
     }
   }
+});
+
+describe("withAvailability", () => {
+  const here = (...locations: string[]) => (location: string) => locations.includes(location);
+
+  it("leaves a location without a checker out of the status, and takes it back as it stood", () => {
+    let live = newLiveState(1);
+    for (const [location, verdict] of [
+      ["de", "ok"],
+      ["nl", "refused"],
+      ["nl", "refused"],
+    ] as const) {
+      live = applyCheck(live, three, location, outcome(verdict), false).live;
+    }
+    expect(live.status).toBe("partial");
+    const away = withAvailability(live, three, here("de"));
+    expect(away.status).toBe("healthy");
+    expect(away.locations.nl).toMatchObject({ status: "unavailable", confirmed: "down", lastCheckAtMs: 1_000 });
+    expect(away.locations.us).toMatchObject({ status: "unavailable", confirmed: null });
+    expect(withAvailability(away, three, here("de"))).toBe(away);
+    const back = withAvailability(away, three, here("de", "nl", "us"));
+    expect(back.status).toBe("partial");
+    expect([back.locations.nl?.status, back.locations.us?.status]).toEqual(["down", "unknown"]);
+    expect(withAvailability(live, monitor, here("any"))).toBe(live);
+  });
+
+  it("knows nothing of a monitor whose only location has no checker", () => {
+    const only = { ...monitor, locations: ["de"] };
+    const never = withAvailability(newLiveState(1), only, here("any"));
+    expect([never.status, never.locations.de?.status]).toEqual(["unknown", "unavailable"]);
+    const checked = applyCheck(newLiveState(1), only, "de", outcome("ok"), false).live;
+    expect(withAvailability(checked, only, here("any")).status).toBe("degraded");
+  });
 });

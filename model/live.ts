@@ -102,6 +102,35 @@ export function applyCheck(
   };
 }
 
+/**
+ * Locations without a checker are shown as such and left out of the status; one that has a checker again stands where it stood
+ * (contract "Regional status entry").
+ * @returns the same state when nothing differs
+ */
+export function withAvailability(
+  live: LiveState,
+  monitor: JudgedMonitor,
+  hasChecker: (location: string) => boolean,
+): LiveState {
+  const enabled = enabledLocations(monitor);
+  const moved: Record<string, LocationState> = {};
+  for (const location of enabled) {
+    const state = live.locations[location] ?? newLocationState();
+    const isAway = state.status === "unavailable";
+    if (hasChecker(location) !== isAway) continue;
+    moved[location] = { ...state, status: isAway ? backFrom(state) : "unavailable" };
+  }
+  if (Object.keys(moved).length === 0) return live;
+  const locations = { ...live.locations, ...moved };
+  return { ...live, locations, status: statusFrom(enabled, locations) };
+}
+
+/** As it was last judged. */
+function backFrom({ confirmed, lastCheckAtMs }: LocationState): LocationState["status"] {
+  if (confirmed !== null) return confirmed;
+  return lastCheckAtMs === null ? "unknown" : "pending";
+}
+
 /** States of the enabled locations, those without any left out. */
 export function enabledStates(enabled: readonly string[], locations: LiveState["locations"]): LocationState[] {
   const states: LocationState[] = [];

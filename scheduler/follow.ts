@@ -9,6 +9,10 @@ export interface FollowOptions {
   readonly ledger: Ledger;
   readonly plan: Plan;
   readonly nowMs: () => number;
+  /** Whether anybody checks from there. */
+  readonly hasChecker: (location: string) => boolean;
+  /** A live state is another, though nothing was checked. */
+  readonly onMoved: (monitorId: number) => void;
   /** @param lastCallAtMs of a heartbeat, at the start; null: none, or not the start */
   readonly apply: (change: EntryChange, isStart: boolean, lastCallAtMs: number | null) => void;
 }
@@ -20,13 +24,15 @@ export interface Follower {
   follow(): Promise<void>;
 }
 
-export function createFollower({ controlPlane, ledger, plan, nowMs, apply }: FollowOptions): Follower {
+export function createFollower(options: FollowOptions): Follower {
+  const { controlPlane, ledger, plan, nowMs, apply } = options;
   let generation = -1;
 
   async function take(isStart: boolean, lastCalls: ReadonlyMap<number, number>): Promise<void> {
     const changes = await controlPlane.monitors.changedSince(generation);
     for (const { monitor, live } of changes.changed) {
       ledger.set(monitor, live);
+      if (ledger.setAvailability(monitor, options.hasChecker)) options.onMoved(monitor.id);
       const applied = isActive(monitor) ? plan.set(monitor, nowMs()) : plan.remove(monitor.id);
       for (const change of applied) apply(change, isStart, lastCalls.get(monitor.id) ?? null);
     }

@@ -5,7 +5,7 @@
 import { alertsOf, type MonitorAlert, rememberTold, type ToldExpiry } from "../model/alert.ts";
 import { createResultIds } from "../model/ids.ts";
 import { incidentStep, type OpenIncident } from "../model/incident.ts";
-import { applyCheck, newLiveState } from "../model/live.ts";
+import { applyCheck, newLiveState, withAvailability } from "../model/live.ts";
 import { ANY_LOCATION, isInMaintenance, type Monitor } from "../model/monitor.ts";
 import type { CheckOutcome, ResultRow } from "../model/result.ts";
 import { delayAfterS } from "../model/schedule.ts";
@@ -48,6 +48,8 @@ export interface Ledger {
   set(monitor: Monitor, live: LiveState): void;
   /** Deleted: nothing will be judged any more. */
   forget(monitorId: number): void;
+  /** Brings a monitor's locations in line with who has checkers. @returns whether its live state is another now */
+  setAvailability(monitor: Monitor, hasChecker: (location: string) => boolean): boolean;
   monitor(monitorId: number): Monitor | undefined;
   live(monitorId: number): LiveState | undefined;
   wasChecked(monitorId: number): boolean;
@@ -151,6 +153,13 @@ export function createLedger(options: LedgerOptions): Ledger {
       lives.delete(monitorId);
       open.delete(monitorId);
       told.delete(monitorId);
+    },
+    setAvailability(monitor, hasChecker) {
+      const before = lives.get(monitor.id);
+      if (before === undefined) return false;
+      const after = withAvailability(before, monitor, hasChecker);
+      if (after !== before) lives.set(monitor.id, after);
+      return after !== before;
     },
     monitor: (monitorId) => monitors.get(monitorId),
     live: (monitorId) => lives.get(monitorId),

@@ -11,6 +11,7 @@ import type { ControlPlane } from "../store/sql/control-plane.ts";
 import type { CheckServerOptions } from "../store/state/checks.ts";
 import type { Notices } from "../store/state/state.ts";
 import { type Clocks, createPlanClock, type PlanClock } from "./clock.ts";
+import type { ReadInput } from "./check-inputs.ts";
 import { type Course, createCourse } from "./course.ts";
 import type { ProberSet } from "./dispatch.ts";
 import type { Gate } from "./entry.ts";
@@ -44,6 +45,10 @@ export interface LoopOptions {
   readonly notices: Notices;
   readonly probers: ProberSet;
   readonly clocks: Clocks;
+  /** What a monitor's check is given. */
+  readonly readInput: ReadInput;
+  /** Whether anybody checks from there. */
+  readonly hasChecker: (location: string) => boolean;
   readonly log: Logger;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (taken: Taken, outcome: CheckOutcome) => void;
@@ -94,7 +99,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
     course.apply(change, isStart, lastCallAtMs);
     if (change.type === "respecified" || change.type === "removed") testJobs.refresh(change.entry.monitor.id);
   };
-  const follower = createFollower({ ...options, plan, nowMs: clock.nowMs, apply });
+  const follower = createFollower({ ...options, plan, nowMs: clock.nowMs, apply, onMoved: sink.touch });
   await follower.start();
   course.dispatch.flush();
   const stopTimers = startTimers(shard, () => follower.follow().then(course.dispatch.flush), watchdog.look);
@@ -134,7 +139,9 @@ function assemble(options: LoopOptions): Shard {
   const { controlPlane, ledger, log, probers, spool } = options;
   const clock = createPlanClock(options.clocks);
   const gates = createGateBook();
-  const plan = createPlan(gates, { perHost: HOST_LIMIT, perWorkspace: WORKSPACE_LIMIT });
+  const { hasChecker, readInput } = options;
+  const limits = { perHost: HOST_LIMIT, perWorkspace: WORKSPACE_LIMIT };
+  const plan = createPlan(gates, limits, { read: readInput, hasChecker });
   const sink = createSink({
     shard: options.shard,
     spool,

@@ -4,6 +4,7 @@
 import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
 import { enabledLocations } from "../model/monitor.ts";
+import { type CheckInput, type ReadInput, readSettings } from "./check-inputs.ts";
 import type { Entry, Errand, Gate } from "./entry.ts";
 import type { GateBook } from "./gates.ts";
 import { phaseOf } from "./spread.ts";
@@ -17,7 +18,15 @@ export interface PlanLimits {
   readonly perWorkspace: number;
 }
 
-export type GivenCheck = Pick<CheckSpec, "settings" | "isPublic">;
+export interface PlanOptions {
+  readonly read: ReadInput;
+  /** Whether anybody checks from there: the other locations have no entry. */
+  readonly hasChecker: (location: string) => boolean;
+}
+
+const ALL_HERE: PlanOptions = { read: readSettings, hasChecker: () => true };
+
+export type GivenCheck = Pick<CheckSpec, "settings" | "isPublic" | "fault">;
 
 /** Id of entries that run besides the plan. */
 const NOT_IN_WHEEL = -1;
@@ -50,21 +59,14 @@ export interface Plan {
   readonly monitorCount: number;
 }
 
-export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
+export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasChecker }: PlanOptions = ALL_HERE): Plan {
   const byMonitor = new Map<number, Entry[]>();
   const byId: (Entry | undefined)[] = [];
   const freeIds: number[] = [];
   let lastSpecKey = 0;
 
-  function specFor(monitor: Monitor): CheckSpec | null {
-    if (monitor.kind === "push") return null;
-    lastSpecKey += 1;
-    return {
-      key: lastSpecKey,
-      kind: monitor.kind,
-      settings: checkSettingsOf(monitor),
-      timeoutMs: monitor.timeoutS * 1_000,
-    };
+  function specFor(monitor: Monitor, { settings, fault }: CheckInput): CheckSpec | null {
+    return monitor.kind === "push" ? null : specOf(monitor, { settings, ...(fault !== undefined && { fault }) });
   }
 
   function specOf({ kind, timeoutS }: Monitor, given: GivenCheck): CheckSpec {
@@ -72,21 +74,24 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
     return { key: lastSpecKey, kind, timeoutMs: timeoutS * 1_000, ...given };
   }
 
-  function gatesFor(monitor: Monitor): readonly Gate[] {
-    const workspace = gates.gate(`workspace ${monitor.organizationId}`, limits.perWorkspace);
-    return monitor.host === null ? [workspace] : [gates.gate(`host ${monitor.host}`, limits.perHost), workspace];
+  function gatesFor(monitor: Monitor, { identity }: CheckInput): readonly Gate[] {
+    const wanted = [gates.gate(`workspace ${monitor.organizationId}`, limits.perWorkspace)];
+    if (monitor.host !== null) wanted.unshift(gates.gate(`host ${monitor.host}`, limits.perHost));
+    if (identity !== null) wanted.unshift(gates.gate(`identity ${identity}`, 1));
+    return wanted;
   }
 
   function add(monitor: Monitor, location: string, nowMs: number): EntryChange {
     const intervalMs = monitor.intervalS * 1_000;
+    const input = read(monitor);
     const entry: Entry = {
       id: freeIds.pop() ?? byId.length,
       location,
       monitor,
-      spec: specFor(monitor),
+      spec: specFor(monitor, input),
       intervalMs,
       phaseMs: phaseOf(monitor.id, location, intervalMs),
-      gates: gatesFor(monitor),
+      gates: gatesFor(monitor, input),
       held: [],
       state: "idle",
       nextTurnAtMs: Number.POSITIVE_INFINITY,
@@ -113,8 +118,9 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
       return { entry, type: hasNewInterval ? "rescheduled" : "kept", obsoleteSpecKey: null };
     }
     const obsoleteSpecKey = entry.spec?.key ?? null;
-    entry.spec = specFor(monitor);
-    entry.gates = gatesFor(monitor);
+    const input = read(monitor);
+    entry.spec = specFor(monitor, input);
+    entry.gates = gatesFor(monitor, input);
     return { entry, type: "respecified", obsoleteSpecKey };
   }
 
@@ -126,7 +132,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
 
   return {
     set(monitor, nowMs) {
-      const wanted = enabledLocations(monitor);
+      const wanted = enabledLocations(monitor).filter(hasChecker);
       const present = byMonitor.get(monitor.id) ?? [];
       const changes = present.filter((entry) => !wanted.includes(entry.location)).map(drop);
       const entries = wanted.map((location) => {
@@ -144,14 +150,15 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
       return entries.map(drop);
     },
     errand(monitor, location, errand, given) {
+      const input = given === undefined ? read(monitor) : { settings: given.settings, identity: null };
       return {
         id: NOT_IN_WHEEL,
         location,
         monitor,
-        spec: given === undefined ? specFor(monitor) : specOf(monitor, given),
+        spec: given === undefined ? specFor(monitor, input) : specOf(monitor, given),
         intervalMs: monitor.intervalS * 1_000,
         phaseMs: 0,
-        gates: gatesFor(monitor),
+        gates: gatesFor(monitor, input),
         held: [],
         state: "idle",
         nextTurnAtMs: Number.POSITIVE_INFINITY,
@@ -173,16 +180,12 @@ export function createPlan(gates: GateBook, limits: PlanLimits): Plan {
   };
 }
 
-/** Expiry settings are shared by a host's website checks, so they are columns; the probe asks for the domain's expiry when one is set. */
-function checkSettingsOf({ settings, domainExpirationDays }: Monitor): Monitor["settings"] {
-  return domainExpirationDays === null ? settings : { ...settings, domain_expiration: domainExpirationDays };
-}
-
 function measuresTheSame(before: Monitor, after: Monitor): boolean {
   return (
     before.kind === after.kind &&
     before.timeoutS === after.timeoutS &&
     before.host === after.host &&
+    before.sealed === after.sealed &&
     before.domainExpirationDays === after.domainExpirationDays &&
     JSON.stringify(before.settings) === JSON.stringify(after.settings)
   );

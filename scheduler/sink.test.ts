@@ -41,6 +41,9 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
         steps.push(`sql ${batch.appliedSeq}`);
         batches.push(batch);
       },
+      async touch(live) {
+        steps.push(`touch ${live.map(({ monitorId }) => monitorId).join(",")}`);
+      },
     },
     log: SILENT,
     live: (monitorId) => liveOf({ monitorId, seq: 7 }),
@@ -73,6 +76,18 @@ describe("createSink", () => {
     await flushed;
     expect(steps).toEqual(["spool line 1", "sql 1", "applied 1", "spool line 2", "sql 2", "applied 2"]);
     expect(sink.trouble).toBeNull();
+  });
+
+  it("writes states that moved without a check, with a batch or by themselves", async () => {
+    const { sink, steps, batches } = scene();
+    sink.touch(5);
+    sink.touch(4);
+    await sink.flush();
+    expect(steps).toEqual(["touch 5,4"]);
+    sink.add(itemOf(1));
+    sink.touch(6);
+    await sink.flush();
+    expect(batches[0]?.live.map((live) => live.monitorId)).toEqual([6, 1]);
   });
 
   it("holds dispatch when the backlog is full and lets it go when there is room", async () => {

@@ -77,6 +77,8 @@ export interface Sink {
   add(item: SinkItem): void;
   /** An inbox row that belongs to nothing any more. */
   discard(inboxId: number): void;
+  /** A live state moved without a check: written with the next batch, or by itself. */
+  touch(monitorId: number): void;
   /** Resolves when everything added before is applied. */
   flush(): Promise<void>;
   readonly backlogRows: number;
@@ -88,6 +90,7 @@ export function createSink(options: SinkOptions): Sink {
   const { shard, spool, store, log } = options;
   let pending: SinkItem[] = [];
   let discarded: number[] = [];
+  let touched = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let isHeld = false;
@@ -110,7 +113,12 @@ export function createSink(options: SinkOptions): Sink {
 
   async function writeBatch(): Promise<void> {
     const items = pending;
-    const changes = changesOf(items, options.live, discarded);
+    const moved = [...touched].flatMap((monitorId) => options.live(monitorId) ?? []);
+    touched = new Set();
+    if (items.length === 0) return persist("control plane", () => store.touch(moved));
+    const judged = changesOf(items, options.live, discarded);
+    // What was judged later stands in both, as the same.
+    const changes = { ...judged, live: [...moved, ...judged.live] };
     pending = [];
     discarded = [];
     const appliedSeq = await persist("spool", () => spool.append(items.map((item) => item.line)));
@@ -140,7 +148,7 @@ export function createSink(options: SinkOptions): Sink {
 
   /** Sees to it that what is pending gets written, soon or at once. */
   function arm(): void {
-    if (writing !== undefined || pending.length === 0) return;
+    if (writing !== undefined || (pending.length === 0 && touched.size === 0)) return;
     if (pending.length >= BATCH_ROWS) void write();
     else timer ??= setTimeout(() => void write(), BATCH_WAIT_MS);
   }
@@ -154,8 +162,12 @@ export function createSink(options: SinkOptions): Sink {
     discard(inboxId) {
       discarded.push(inboxId);
     },
+    touch(monitorId) {
+      touched.add(monitorId);
+      arm();
+    },
     async flush() {
-      while (pending.length > 0 || writing !== undefined) await write();
+      while (pending.length > 0 || touched.size > 0 || writing !== undefined) await write();
     },
     get backlogRows() {
       return pending.length;

@@ -13,12 +13,13 @@ import { openResultStore } from "../store/results/clickhouse.ts";
 import { type Pump, startPump } from "../store/results/pump.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import { openSpool, type Spool } from "../store/results/spool.ts";
-import { openSealing } from "../store/sealing.ts";
+import { openSealing, SEALED_FOR } from "../store/sealing.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../store/sql/open.ts";
 import { startSinkWriter } from "../store/sql/sink-writer.ts";
 import type { OpenNotices } from "../store/state/notices.ts";
 import { type NoticesPlace, openCheckServer, openNotices } from "../store/state/open.ts";
+import { createInputReader } from "./check-inputs.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { type Loop, startLoop } from "./loop.ts";
@@ -33,6 +34,8 @@ export interface SchedulerData {
   readonly shard: number;
   /** Names this process in the rows. */
   readonly checker: string;
+  /** Where the probers of this process stand. */
+  readonly locations: readonly string[];
   readonly sql: SqlPlace;
   /** Also where passing checks are asked for. */
   readonly notices: NoticesPlace;
@@ -87,6 +90,7 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
       void tell();
     },
   });
+  const sealing = openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false });
   const running = await startLoop({
     shard: given.shard,
     controlPlane: stores.controlPlane,
@@ -96,6 +100,8 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
     notices: stores.notices,
     probers,
     clocks: SYSTEM_CLOCKS,
+    readInput: createInputReader((sealed) => sealing.open(SEALED_FOR.tunnel, sealed)),
+    hasChecker: (location) => given.locations.includes(location),
     log,
     onSuspicion: () => watch?.ask(),
     onOutcome: (taken, outcome) => metrics.count(taken.monitor.kind, outcome),
@@ -104,11 +110,11 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   watch = watchCanaries({ canaries: await findCanaries(engine), engine, onReport: (said) => running.canary(said) });
   tell = () => report(given.port, running, stores, pump, metrics, probers.size, fitness);
   const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, log)];
-  const checks = await openCheckServer(
-    given.notices,
-    openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false }),
-    { location: ANY_LOCATION, room: PASSING_ROOM, take: running.check },
-  );
+  const checks = await openCheckServer(given.notices, sealing, {
+    location: ANY_LOCATION,
+    room: PASSING_ROOM,
+    take: running.check,
+  });
   await tell();
 
   await stopOrder(given.port);

@@ -355,6 +355,8 @@ export interface SinkStore {
   apply(batch: SinkBatch): Promise<void>;
   /** Whole live states that moved without a check; between batches only. */
   touch(live: readonly LiveState[]): Promise<void>;
+  /** Whole live states that moved without a check; between batches only. */
+  touch(live: readonly LiveState[]): Promise<void>;
   /** 0 before the first batch. */
   appliedSeq(shard: number): Promise<number>;
   /** Level of the open incident of each monitor that has one. */

@@ -41,6 +41,17 @@ export function sinkTests(given: () => Ground, another: Another): void {
       expect((await plane.monitors.find(projectId, id))?.live).toEqual(bare);
     });
 
+    it("writes states that moved without a check, whatever sequence is applied", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const [a, b] = [await make(ground), await make(ground)];
+      await plane.sink.apply(batch(5, { live: [liveOf(a)] }));
+      const away = liveOf(a, { status: "unknown", locations: { de: { ...PASSED, status: "unavailable" } } });
+      await plane.sink.touch([away, liveOf(b), liveOf(999_999)]);
+      expect((await plane.monitors.find(projectId, a))?.live).toEqual(away);
+      expect(await plane.sink.appliedSeq(0)).toBe(5);
+    });
+
     it("applies a sequence once, and never goes back", async () => {
       const ground = given();
       const { plane, projectId } = ground;

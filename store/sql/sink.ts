@@ -1,4 +1,5 @@
 /** The sink's transaction: live states, incidents, drained calls, and up to where results are applied. At most once per sequence. */
+import type { LiveState } from "../../model/status.ts";
 import type { IncidentLevel, SinkBatch, SinkStore } from "./control-plane.ts";
 import { bulkStatement, type Database, type Session, statement, type Value } from "./database.ts";
 import { endTests } from "./jobs.ts";
@@ -24,6 +25,7 @@ const DRAIN = bulkStatement(
 export function createSinkStore({ read, write }: Database): SinkStore {
   return {
     apply: (batch) => write((session) => applyRows(session, toRows(batch))),
+    touch: (live) => write((session) => session.bulk(WRITE_LIVE, inOrder(live).map(liveValues))),
     async appliedSeq(shard) {
       return (await read.query<{ applied_seq: number }>(APPLIED, shard))[0]?.applied_seq ?? 0;
     },
@@ -40,9 +42,12 @@ export type SinkRows = Omit<SinkBatch, "live"> & { readonly live: readonly (read
 
 /** One row per monitor, of the last state given, in the order of ids so that two shards never wait for each other. */
 export function toRows(batch: SinkBatch): SinkRows {
-  const latest = new Map(batch.live.map((state) => [state.monitorId, state]));
-  const inOrder = [...latest.values()].sort((a, b) => a.monitorId - b.monitorId);
-  return { ...batch, live: inOrder.map(liveValues) };
+  return { ...batch, live: inOrder(batch.live).map(liveValues) };
+}
+
+function inOrder(live: readonly LiveState[]): readonly LiveState[] {
+  const latest = new Map(live.map((state) => [state.monitorId, state]));
+  return [...latest.values()].sort((a, b) => a.monitorId - b.monitorId);
 }
 
 /** Inside a transaction. */

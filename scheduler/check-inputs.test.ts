@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { createInputReader } from "./check-inputs.ts";
+import { monitorOf } from "./fixtures.suite.ts";
+
+const login = { host: "oc.test-site.org", username: "ada", password: "pw" };
+const read = createInputReader((sealed) => {
+  if (sealed === "broken") throw new Error("another key");
+  return sealed;
+});
+const tunnel = (sealed: string, kind: "openconnect" | "vless" = "openconnect") =>
+  monitorOf({ kind, settings: {}, sealed });
+
+describe("createInputReader", () => {
+  it("takes a tunnel's fields out of their seal, with the account at its server", () => {
+    const one = read(tunnel(JSON.stringify(login)));
+    expect(one).toEqual({ settings: login, identity: expect.any(String) });
+    expect(read(tunnel(JSON.stringify({ ...login, password: "other" }))).identity).toBe(one.identity);
+    expect(read(tunnel(JSON.stringify({ ...login, username: "bob" }))).identity).not.toBe(one.identity);
+    expect(read(tunnel(JSON.stringify({ ...login, host: "b.test-site.org" }))).identity).not.toBe(one.identity);
+    expect(JSON.stringify(one.identity)).not.toContain("ada");
+  });
+
+  it("has a fault of ours for what cannot be opened, and leaves to the probe what cannot be parsed any more", () => {
+    expect(read(tunnel("broken"))).toMatchObject({
+      settings: {},
+      identity: null,
+      fault: expect.stringContaining("sealing key"),
+    });
+    expect(read(tunnel("{"))).toMatchObject({ fault: expect.any(String) });
+    expect(read(tunnel('{"host":"h"}'))).toEqual({ settings: { host: "h" }, identity: null });
+    expect(read(tunnel('{"url":"x"}', "vless"))).toEqual({ settings: { url: "x" }, identity: null });
+    expect(read(monitorOf({ kind: "vless", settings: {} }))).toEqual({ settings: {}, identity: null });
+  });
+
+  it("hands over the settings of uptime checks, with what their host shares", () => {
+    expect(read(monitorOf({ settings: { url: "u" }, domainExpirationDays: 7 }))).toEqual({
+      settings: { url: "u", domain_expiration: 7 },
+      identity: null,
+    });
+  });
+});
