@@ -1,12 +1,11 @@
 /** Incidents: list, one, its events, acknowledge (contract "Incidents", open-points 5). */
 
 import { z } from "zod";
+import { actorData, incidentData } from "../../model/event.ts";
 import { formatId, parseId } from "../../model/ids.ts";
-import { severityOf } from "../../model/incident.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { formatIso } from "../../model/time.ts";
 import type { IncidentRecord } from "../../store/sql/control-plane.ts";
-import { viewActor } from "../actor.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, readOptionalObject } from "../body.ts";
 import { refusal } from "../errors.ts";
@@ -45,7 +44,7 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
     query.status === "active" || query.status === "recovered"
       ? considered.filter((incident) => isOpen(incident) === (query.status === "active"))
       : considered;
-  return ok({ incidents: wanted.map(viewRow), total: wanted.length, active });
+  return ok({ incidents: wanted.map(incidentData), total: wanted.length, active });
 }
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -61,7 +60,7 @@ async function events(api: Api, call: ProjectCall): Promise<ApiResponse> {
     type: event.type,
     at: formatIso(event.atMs),
     message: event.message,
-    actor: viewActor(event.actor),
+    actor: actorData(event.actor),
     location: event.location,
     data: event.data,
   }));
@@ -86,38 +85,18 @@ async function find(api: Api, call: ProjectCall): Promise<IncidentRecord> {
   return incident;
 }
 
-function viewRow(incident: IncidentRecord) {
-  return {
-    id: formatId("incident", incident.id),
-    server_id: formatId("server", incident.monitorId),
-    server_name: incident.monitorName,
-    status: incident.endedAtMs === null ? "active" : "recovered",
-    severity: severityOf(incident.level),
-    started_at: formatIso(incident.startedAtMs),
-    ended_at: isoOrNull(incident.endedAtMs),
-    acknowledged: incident.acknowledgedAtMs !== null,
-    acknowledged_at: isoOrNull(incident.acknowledgedAtMs),
-    error_type: incident.level,
-    error_message: incident.errorMessage,
-  };
-}
-
 function viewIncident(incident: IncidentRecord, nowMs: number) {
   const isTunnel = familyOf(incident.monitorKind as Kind) === "tunnel";
   return {
-    ...viewRow(incident),
+    ...incidentData(incident),
     type: isTunnel ? "vpn" : incident.monitorKind,
     protocol: incident.monitorKind,
     duration_seconds: Math.max(0, Math.floor(((incident.endedAtMs ?? nowMs) - incident.startedAtMs) / 1_000)),
-    acknowledged_by: incident.acknowledgedBy === null ? null : viewActor(incident.acknowledgedBy),
+    acknowledged_by: incident.acknowledgedBy === null ? null : actorData(incident.acknowledgedBy),
     locations: incident.locations,
     error_category: incident.errorCategory,
     event_count: incident.eventCount,
   };
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : formatIso(atMs);
 }
 
 export const incidents: readonly Route[] = [
