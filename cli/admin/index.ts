@@ -3,11 +3,13 @@ import type { ActGroup } from "./act.ts";
 import { key } from "./key.ts";
 import { maintenance } from "./maintenance.ts";
 import { member } from "./member.ts";
+import { monitor } from "./monitor.ts";
 import { plan } from "./plan.ts";
 import { project } from "./project.ts";
 import { seal } from "./seal.ts";
+import { subscription } from "./subscription.ts";
 import { user } from "./user.ts";
 import { webhook } from "./webhook.ts";
 import { workspace } from "./workspace.ts";
 
-export const groups: readonly ActGroup[] = [workspace, project, plan, member, user, key, webhook, maintenance, seal];
+export const groups: readonly ActGroup[] = [workspace, project, plan, member, user, key, monitor, subscription, webhook, maintenance, seal];

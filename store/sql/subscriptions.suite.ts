@@ -97,6 +97,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       expect((await jobs.openSyncs(9)).map((job) => job.subscriptionId)).toEqual([on.id]);
       expect(await subscriptions.find(ground.projectId, off.id)).toEqual(off);
       expect(await subscriptions.find(ground.projectId + 1, off.id)).toBeUndefined();
+      expect([await subscriptions.recall(off.id), await subscriptions.recall(99_999)]).toEqual([off, undefined]);
       const page = await subscriptions.list(ground.projectId, 1, 1);
       expect([page.rows.map((row) => row.id), page.total]).toEqual([[off.id], 2]);
     });

@@ -27,6 +27,10 @@ export function createSubscriptions({ read, write }: Database): Subscriptions {
       const row = await one(read, projectId, id).executeTakeFirst();
       return row && toSubscription(row);
     },
+    async recall(id) {
+      const row = await read.kysely.selectFrom("subscriptions").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toSubscription(row);
+    },
     async list(projectId, limit, offset) {
       const ofProject = read.kysely.selectFrom("subscriptions").where("project_id", "=", projectId);
       const rows = await ofProject.selectAll().orderBy("id").limit(limit).offset(offset).execute();

@@ -52,6 +52,8 @@ export interface Subscriptions {
   /** An enabled one has its first sync queued. @throws UrlTakenError */
   create(input: NewSubscription): Promise<SubscriptionRecord>;
   find(projectId: number, id: number): Promise<SubscriptionRecord | undefined>;
+  /** Of any project: for the operator's command and for syncs. */
+  recall(id: number): Promise<SubscriptionRecord | undefined>;
   /** By id; `total` counts before paging. */
   list(
     projectId: number,
