@@ -5,6 +5,7 @@ import type { ControlPlane } from "../store/sql/control-plane.ts";
 import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
 import type { Access } from "./access.ts";
+import type { Records } from "./monitors/records.ts";
 import type { Targets } from "./monitors/targets.ts";
 
 export interface ApiConfig {
@@ -80,6 +81,7 @@ export interface Api extends ApiDependencies {
   readonly closing: AbortSignal;
   readonly plans: PlanTable;
   readonly access: Access;
+  readonly records: Records;
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
   readonly startedAtMs: number;

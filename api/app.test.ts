@@ -6,6 +6,7 @@ import type { Api } from "./api.ts";
 import { createApp } from "./app.ts";
 import { routes } from "./endpoints/index.ts";
 import type { ApiRequest, Handle } from "./http.ts";
+import { createRecords } from "./monitors/records.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { fullPath } from "./router.ts";
@@ -29,6 +30,7 @@ describe("the application", () => {
 
   function apiOf({ controlPlane, state, results, clock }: World, more: Partial<Api> = {}): Api {
     const { plans } = configOf();
+    const access = createAccess(controlPlane);
     return {
       config: {
         ...configOf(),
@@ -62,7 +64,8 @@ describe("the application", () => {
       regions: async () => [],
       storeCondition: () => null,
       plans,
-      access: createAccess(controlPlane),
+      access,
+      records: createRecords(access),
       targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,

@@ -5,6 +5,7 @@ import type { Api, ApiDependencies, Log } from "./api.ts";
 import { createApp } from "./app.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer, ListenOptions } from "./http.ts";
+import { createRecords } from "./monitors/records.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 
@@ -35,10 +36,12 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   const baseUrl = (): string => config.baseUrl ?? url;
   const resolve = dependencies.resolve ?? systemResolve;
   const stopping = new AbortController();
+  const access = createAccess(controlPlane);
   const api: Api = {
     ...dependencies,
     plans: config.plans,
-    access: createAccess(controlPlane),
+    access,
+    records: createRecords(access),
     targets: createTargets({ ...config, resolve }),
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,

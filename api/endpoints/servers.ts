@@ -1,11 +1,11 @@
 /** Monitors: list, create, read, change, delete, history (contract "Monitors"). */
+import { actorData } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
 import type { UptimeKind } from "../../model/kind.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
 import { SEALED_FOR } from "../../store/sealing.ts";
 import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
-import { viewActor } from "../actor.ts";
 import type { Api } from "../api.ts";
 import type { JsonObject } from "../body.ts";
 import { fieldOf, readObject } from "../body.ts";
@@ -14,10 +14,10 @@ import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
 import type { Draft, Expiry, NewDraft } from "../monitors/draft.ts";
-import { importsOf } from "../monitors/imported.ts";
-import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
 import { draftOfChange, draftOfNew, expiryOfNew, isWebsite, refuseShort, targetOf } from "../monitors/draft.ts";
 import { isUptimeKind } from "../monitors/fields.ts";
+import { importsOf } from "../monitors/imported.ts";
+import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
 import { createRefusals, updateRefusals } from "../monitors/refusals.ts";
 import { hashToken, newToken } from "../monitors/token.ts";
 import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
@@ -140,7 +140,15 @@ function newUptime(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: s
 }
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  return ok(await viewWhole(api, call, await findMonitor(api, call)));
+  const id = pathId(call, "server", "invalidServerId");
+  const kept = api.records.find(call.project.id, id, call.nowMs);
+  if (kept !== undefined) return kept;
+  const stamp = api.access.stamp();
+  const found = await findMonitor(api, call);
+  const answer = ok(await viewWhole(api, call, found));
+  // A heartbeat's address is for some callers only.
+  if (found.monitor.kind !== "push") api.records.keep(call.project.id, id, stamp, call.nowMs, answer);
+  return answer;
 }
 
 async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -235,7 +243,7 @@ async function history(api: Api, call: ProjectCall): Promise<ApiResponse> {
     type: entry.type,
     at: formatIso(entry.atMs),
     message: entry.message,
-    actor: viewActor(entry.actor),
+    actor: actorData(entry.actor),
   }));
   return ok({ server_id: formatId("server", monitor.id), entries, total });
 }
