@@ -12,10 +12,10 @@ import type { GivenCheck, Plan } from "./plan.ts";
 export interface ErrandOrder {
   readonly monitor: Monitor;
   readonly location: string;
-  /** What the probe gets, of a monitor that is kept nowhere. */
-  readonly given?: GivenCheck | undefined;
-  /** Caps besides those of the monitor. */
-  readonly gates: readonly Gate[];
+  /** Of a monitor that is kept nowhere. */
+  readonly given?: GivenCheck;
+  /** A cap besides those of the monitor. */
+  readonly lane?: Gate;
   /** @param own the monitor's entry at that location, undefined when the plan has none (any more) */
   readonly end: (outcome: CheckOutcome, attempt: number, own: Entry | undefined) => void;
 }
@@ -78,7 +78,7 @@ export function createErrands({ plan, dispatch, nowMs }: ErrandsOptions): Errand
 
   return {
     start(order) {
-      const { monitor, location, given } = order;
+      const { monitor, location, given, lane } = order;
       const own = ownOf(order);
       const errand = plan.errand(
         monitor,
@@ -93,7 +93,7 @@ export function createErrands({ plan, dispatch, nowMs }: ErrandsOptions): Errand
         given,
       );
       const { gate } = join(nameOf(errand));
-      errand.gates = [gate, ...order.gates, ...errand.gates];
+      errand.gates = lane === undefined ? [gate, ...errand.gates] : [gate, lane, ...errand.gates];
       if (own !== undefined) adopt(own);
       dispatch.define(errand);
       dispatch.begin(errand, nowMs());

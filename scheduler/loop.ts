@@ -10,8 +10,8 @@ import type { Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import type { CheckServerOptions } from "../store/state/checks.ts";
 import type { Notices } from "../store/state/state.ts";
-import { type Clocks, createPlanClock, type PlanClock } from "./clock.ts";
 import type { ReadInput } from "./check-inputs.ts";
+import { type Clocks, createPlanClock, type PlanClock } from "./clock.ts";
 import { type Course, createCourse } from "./course.ts";
 import type { ProberSet } from "./dispatch.ts";
 import type { Gate } from "./entry.ts";
@@ -112,7 +112,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       course.dispatch.flush();
     },
     canary: (report) => course.trust.canary(report),
-    check: createPassingChecks({ errands: course.errands, gates: shard.gates, flush: course.dispatch.flush }),
+    check: createPassingChecks({ errands: course.errands, flush: course.dispatch.flush }),
     state: () => ({
       monitors: plan.monitorCount,
       running: course.dispatch.running,

@@ -6,23 +6,21 @@ import { ANY_LOCATION, type Monitor } from "../model/monitor.ts";
 import { type CheckReply, type Lane, type PassingCheck, START_MS } from "../store/state/checks.ts";
 import type { Entry } from "./entry.ts";
 import type { Errands } from "./errands.ts";
-import type { GateBook } from "./gates.ts";
 
 /** At the same time in one checker, by lane: strangers have few (design 8). */
 export const PASSING_ROOM: Readonly<Record<Lane, number>> = { api: 64, public: 10 };
 
 export interface PassingChecksOptions {
   readonly errands: Errands;
-  readonly gates: GateBook;
   /** Sends what was started. */
   readonly flush: () => void;
 }
 
 /** @returns what runs a check; settles within START_MS and its time-out */
-export function createPassingChecks(
-  options: PassingChecksOptions,
-): (check: PassingCheck, lane: Lane) => Promise<CheckReply> {
-  const { errands, gates } = options;
+export function createPassingChecks({
+  errands,
+  flush,
+}: PassingChecksOptions): (check: PassingCheck, lane: Lane) => Promise<CheckReply> {
   let count = 0;
 
   return (check, lane) =>
@@ -32,8 +30,7 @@ export function createPassingChecks(
         // No monitor has a negative id: nothing that is remembered is about it, and no two share a turn.
         monitor: monitorOf(-count, check),
         location: ANY_LOCATION,
-        given: { settings: check.settings, isPublic: lane === "public" },
-        gates: check.identity === null ? [] : [gates.gate(`identity ${check.identity}`, 1)],
+        given: { settings: check.settings, identity: check.identity, isPublic: lane === "public" },
         end({ verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message, tunnel }) {
           clearTimeout(patience);
           // The checker is stopping: nothing was measured.
@@ -45,7 +42,7 @@ export function createPassingChecks(
       const patience = setTimeout(() => {
         if (errands.withdraw(errand)) resolve({ type: "busy" });
       }, START_MS);
-      options.flush();
+      flush();
     });
 }
 

@@ -26,7 +26,8 @@ export interface PlanOptions {
 
 const ALL_HERE: PlanOptions = { read: readSettings, hasChecker: () => true };
 
-export type GivenCheck = Pick<CheckSpec, "settings" | "isPublic" | "fault">;
+/** What a check is made of, of a monitor that is kept nowhere. */
+export type GivenCheck = CheckInput & Pick<CheckSpec, "isPublic">;
 
 /** Id of entries that run besides the plan. */
 const NOT_IN_WHEEL = -1;
@@ -47,10 +48,7 @@ export interface Plan {
   /** Brings a monitor's entries in line with it. */
   set(monitor: Monitor, nowMs: number): readonly EntryChange[];
   remove(monitorId: number): readonly EntryChange[];
-  /**
-   * An entry besides the plan, which the wheel does not know.
-   * @param given what the probe gets, of a monitor that is kept nowhere
-   */
+  /** An entry besides the plan, which the wheel does not know. */
   errand(monitor: Monitor, location: string, errand: Errand, given?: GivenCheck): Entry;
   /** By wheel id. */
   entry(id: number): Entry | undefined;
@@ -65,13 +63,17 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
   const freeIds: number[] = [];
   let lastSpecKey = 0;
 
-  function specFor(monitor: Monitor, { settings, fault }: CheckInput): CheckSpec | null {
-    return monitor.kind === "push" ? null : specOf(monitor, { settings, ...(fault !== undefined && { fault }) });
-  }
-
-  function specOf({ kind, timeoutS }: Monitor, given: GivenCheck): CheckSpec {
+  function specFor({ kind, timeoutS }: Monitor, { settings, fault, isPublic }: GivenCheck): CheckSpec | null {
+    if (kind === "push") return null;
     lastSpecKey += 1;
-    return { key: lastSpecKey, kind, timeoutMs: timeoutS * 1_000, ...given };
+    return {
+      key: lastSpecKey,
+      kind,
+      settings,
+      timeoutMs: timeoutS * 1_000,
+      ...(fault !== undefined && { fault }),
+      ...(isPublic === true && { isPublic }),
+    };
   }
 
   function gatesFor(monitor: Monitor, { identity }: CheckInput): readonly Gate[] {
@@ -150,12 +152,12 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
       return entries.map(drop);
     },
     errand(monitor, location, errand, given) {
-      const input = given === undefined ? read(monitor) : { settings: given.settings, identity: null };
+      const input = given ?? read(monitor);
       return {
         id: NOT_IN_WHEEL,
         location,
         monitor,
-        spec: given === undefined ? specFor(monitor, input) : specOf(monitor, given),
+        spec: specFor(monitor, input),
         intervalMs: monitor.intervalS * 1_000,
         phaseMs: 0,
         gates: gatesFor(monitor, input),

@@ -66,7 +66,7 @@ export function createTestJobs(options: TestJobsOptions): TestJobs {
     pending.errand = errands.start({
       monitor,
       location,
-      gates: [lane],
+      lane,
       end(outcome, attempt, own) {
         pending.errand = null;
         // Taken up again by the next look, which is never far.
