@@ -14,6 +14,9 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
+const OURS = {} as Transport;
+const FOR_STRANGERS = {} as Transport;
+
 /** A prober in this thread whose `http` probe does what the test says with the spec's url. */
 function startProber(run: (url: string, context: ProbeContext) => Promise<Outcome>, maxInFlight?: number) {
   const { port1, port2 } = new MessageChannel();
@@ -36,7 +39,8 @@ function startProber(run: (url: string, context: ProbeContext) => Promise<Outcom
   const prober = new Prober({
     port: port1,
     probes: { http },
-    transport: {} as Transport,
+    transport: OURS,
+    publicTransport: FOR_STRANGERS,
     now: () => performance.now() + clock.aheadMs,
     wallNowMs: () => Date.now(),
     randomBytes: (sizeBytes) => new Uint8Array(sizeBytes),
@@ -99,6 +103,19 @@ describe("Prober", () => {
     expect(outcomes).toHaveLength(5_000);
     expect(messages.filter(({ type }) => type === "results").length).toBeLessThan(2_500);
     expect(parsed).toHaveLength(10);
+  });
+
+  test("what a stranger asks for is dialled under a guard of its own", async () => {
+    const given = new Map<string, Transport>();
+    const { send, outcomes, until } = startProber(async (url, context) => {
+      given.set(url, context.transport);
+      return ok;
+    });
+    send({ type: "define", specs: [spec(1), spec(2, { isPublic: true })] });
+    send({ type: "run", runs: packRuns(runs(1, 2)) });
+    await until(() => outcomes.length === 2);
+    expect(given.get("u1")).toBe(OURS);
+    expect(given.get("u2")).toBe(FOR_STRANGERS);
   });
 
   test("a slow check holds up no other, and is ended at its deadline although it ignores the signal", async () => {
