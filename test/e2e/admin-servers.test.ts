@@ -18,11 +18,15 @@ afterAll(async () => {
 
 withServer("sonde admin on PostgreSQL", postgres, ({ createDatabase }) =>
   withServer("sonde admin on Redis", redis, ({ url }) =>
-    adminSuite("PostgreSQL and Redis", async () => {
-      const keyFile = join(temporaryFolder(), "sealing.key");
-      writeFileSync(keyFile, randomBytes(32));
-      const { url: database } = await createDatabase();
-      return { env: { SONDE_DATABASE_URL: database, SONDE_REDIS_URL: url, SONDE_SEALING_KEY_FILE: keyFile } };
-    }),
+    adminSuite(
+      "PostgreSQL and Redis",
+      async () => {
+        const keyFile = join(temporaryFolder(), "sealing.key");
+        writeFileSync(keyFile, randomBytes(32));
+        const { url: database } = await createDatabase();
+        return { env: { SONDE_DATABASE_URL: database, SONDE_REDIS_URL: url, SONDE_SEALING_KEY_FILE: keyFile } };
+      },
+      false,
+    ),
   ),
 );
