@@ -12,7 +12,7 @@ const ROOMS = {
   scheduler: ["^model/", "^store/", "^engine/", "^log\\.ts$"],
   api: ["^model/", "^store/", "^engine/registry\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
-  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/registry\\.ts$", "^model/", "^store/", "^api/(.+/)?[a-z-]*view\\.ts$"],
+  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$"],
   cli: ["^config\\.ts$", "^version\\.ts$", "^log\\.ts$"],
   demo: ["^cli/", "^config\\.ts$"],
 };
