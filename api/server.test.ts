@@ -5,11 +5,12 @@ import { checksSuite } from "./testing/checks.suite.ts";
 import { hostileSuite } from "./testing/hostile.suite.ts";
 import { keysSuite } from "./testing/keys.suite.ts";
 import { listsSuite } from "./testing/lists.suite.ts";
+import { methodsSuite } from "./testing/methods.suite.ts";
 import { monitorsSuite } from "./testing/monitors.suite.ts";
 import { publicSuite } from "./testing/public.suite.ts";
 import { resultsSuite } from "./testing/results.suite.ts";
-import { testsSuite } from "./testing/tests.suite.ts";
 import { subscriptionsSuite } from "./testing/subscriptions.suite.ts";
+import { testsSuite } from "./testing/tests.suite.ts";
 import { tunnelsSuite } from "./testing/tunnels.suite.ts";
 
 authSuite("uws");
@@ -24,3 +25,4 @@ testsSuite("uws");
 checksSuite("uws");
 publicSuite("uws");
 hostileSuite("uws");
+methodsSuite("uws");

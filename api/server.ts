@@ -81,16 +81,25 @@ function listening(app: uws.TemplatedApp, { host, port }: ListenOptions): Promis
   });
 }
 
+/** One request until it is answered or its caller is gone. */
+interface Exchange {
+  readonly res: HttpResponse;
+  aborted: boolean;
+  /** Lets go of what of the body is here already. */
+  drop: (() => void) | null;
+}
+
 /** uWS ends `req` with this call, so everything is read here, before anything waits. */
 function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req: HttpRequest): void {
-  const state = { aborted: false };
+  const exchange: Exchange = { res, aborted: false, drop: null };
   flights.start();
   res.onAborted(() => {
-    state.aborted = true;
+    exchange.aborted = true;
+    exchange.drop?.();
     flights.end();
   });
   const path = req.getUrl();
-  const head = {
+  const request = {
     method: req.getCaseSensitiveMethod(),
     path,
     // Absent, it is undefined, whatever the types say.
@@ -101,41 +110,55 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
     forwardedFor: req.getHeader("x-forwarded-for"),
     ifNoneMatch: path.startsWith("/api/") ? "" : req.getHeader("if-none-match"),
     remoteAddress: TEXT.decode(res.getRemoteAddressAsText()),
+    body: null as ApiRequest["body"],
   };
-  const hasBody = req.getHeader("content-length") !== "" || req.getHeader("transfer-encoding") !== "";
-  const respond = async (body: ApiRequest["body"]): Promise<void> => {
-    const response = await options.handle({ ...head, body });
-    if (state.aborted) return;
-    flights.end();
-    res.cork(() => write(res, head.method, response));
-  };
-  if (hasBody) readBody(options, res, state, respond);
-  else void respond(null);
+  if (req.getHeader("content-length") === "" && req.getHeader("transfer-encoding") === "") {
+    void answer(options, flights, exchange, request);
+    return;
+  }
+  readBody(options, exchange, (body) => {
+    request.body = body;
+    void answer(options, flights, exchange, request);
+  });
+}
+
+async function answer(
+  { handle }: ListenOptions,
+  flights: Flights,
+  exchange: Exchange,
+  request: ApiRequest,
+): Promise<void> {
+  const response = await handle(request);
+  if (exchange.aborted) return;
+  flights.end();
+  exchange.res.cork(() => write(exchange.res, request.method, response));
 }
 
 function readBody(
   { bodyTimeoutMs }: ListenOptions,
-  res: HttpResponse,
-  state: { readonly aborted: boolean },
-  respond: (body: ApiRequest["body"]) => Promise<void>,
+  exchange: Exchange,
+  done: (body: ApiRequest["body"]) => void,
 ): void {
+  const { res } = exchange;
   let chunks: Uint8Array[] = [];
   let size = 0;
-  const timer = setTimeout(() => {
-    if (!state.aborted) res.close();
-  }, bodyTimeoutMs);
+  const timer = setTimeout(() => res.close(), bodyTimeoutMs);
+  const stop = (): void => {
+    clearTimeout(timer);
+    exchange.drop = null;
+    chunks = [];
+  };
+  exchange.drop = stop;
   res.onData((chunk, isLast) => {
     size += chunk.byteLength;
     if (size > MAX_BODY_BYTES) chunks = [];
     // uWS takes the chunk's memory back when this returns.
     else if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)));
     if (isLast) {
-      clearTimeout(timer);
-      void respond(size === 0 ? null : size > MAX_BODY_BYTES ? "too-large" : joined(chunks));
-    } else if (size > MAX_DISCARDED_BYTES) {
-      clearTimeout(timer);
-      res.close();
-    }
+      const body = size === 0 ? null : size > MAX_BODY_BYTES ? "too-large" : joined(chunks);
+      stop();
+      done(body);
+    } else if (size > MAX_DISCARDED_BYTES) res.close();
   });
 }
 

@@ -1,5 +1,7 @@
 /** Strangers: bodies, paths and connections that nobody sends by mistake. */
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, openWorld, type World } from "./world.suite.ts";
 
@@ -138,6 +140,83 @@ export function hostileSuite(server: "uws" | "node"): void {
       expect((await world.send("GET", "/api/v1/health")).status).toBe(200);
     });
 
+    it("ends a connection whose headers drip", async () => {
+      const socket = connect(world.api.port, "127.0.0.1");
+      let sent = 0;
+      await new Promise<void>((settle) => {
+        socket.on("connect", () => {
+          socket.write("GET /api/v1/health HTTP/1.1\r\nHost: a\r\n");
+          // One byte now and then keeps a timer that counts from the last byte alive for ever.
+          const drip = setInterval(() => {
+            sent += 1;
+            if (socket.writable) socket.write("x");
+          }, 200);
+          socket.on("close", () => {
+            clearInterval(drip);
+            settle();
+          });
+        });
+        socket.on("data", () => {});
+        socket.on("error", () => {});
+      });
+      expect(sent).toBeGreaterThan(0);
+      expect((await world.send("GET", "/api/v1/health")).status).toBe(200);
+    });
+
+    it("lets callers hang up in the middle of a body, and keeps nothing of it", async () => {
+      const head = `POST /api/v1/servers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nX-Project-Id: 1\r\nContent-Length: 1000000\r\n\r\n`;
+      const half = `{"name":"${"x".repeat(500_000)}`;
+      const hangUp = (): Promise<void> =>
+        new Promise((settle) => {
+          const socket = connect(world.api.port, "127.0.0.1", () => {
+            socket.write(head);
+            socket.write(half, () => socket.destroy());
+          });
+          socket.on("error", () => {});
+          socket.on("close", () => settle());
+        });
+      const hangUps = async (times: number): Promise<void> => {
+        for (let index = 0; index < times; index++) await hangUp();
+        // Its answer stands behind whatever the server has to tidy up.
+        await world.send("GET", "/api/v1/health");
+      };
+      await hangUps(20);
+      const before = usedBytes();
+      await hangUps(100);
+      expect(usedBytes() - before).toBeLessThan(16 * 2 ** 20);
+    });
+
+    it("holds thousands of idle connections, and answers beside them", async () => {
+      // With the timeouts that are usual: here they stand idle for longer than a second.
+      const patient = await openWorld(server);
+      const round = async (): Promise<void> => {
+        const sockets = await Promise.all(Array.from({ length: 2_000 }, () => open(patient.api.port)));
+        expect((await patient.send("GET", "/api/v1/health")).status).toBe(200);
+        const request = `GET /api/v1/servers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${patient.key}\r\nX-Project-Id: 1\r\n\r\n`;
+        const answers = await Promise.all(sockets.map((socket) => asked(socket, request)));
+        expect(answers.filter((text) => text.startsWith("HTTP/1.1 200")).length).toBe(2_000);
+        await Promise.all(sockets.map((socket) => closed(socket)));
+      };
+      await round();
+      const before = usedBytes();
+      await round();
+      await patient.send("GET", "/api/v1/health");
+      expect(usedBytes() - before).toBeLessThan(16 * 2 ** 20);
+      await patient.close();
+    }, 60_000);
+
+    it("answers a thousand pipelined requests, in their order", async () => {
+      const count = 1_000;
+      const paths = Array.from({ length: count }, (_, index) => `/api/v1/servers/${index + 100_000}x`);
+      const requests = paths.map(
+        (path) => `GET ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nX-Project-Id: 1\r\n\r\n`,
+      );
+      const last = "GET /api/v1/regions HTTP/1.1\r\nHost: a\r\n\r\n";
+      const answers = await rawRequest(world.api.port, [requests.join("") + last], /Netherlands/);
+      expect(answers.match(/HTTP\/1\.1 400/g)?.length).toBe(count);
+      expect(answers.match(/HTTP\/1\.1 \d+/g)?.at(-1)).toBe("HTTP/1.1 200");
+    });
+
     it("answers pipelined requests in their order", async () => {
       const one = (path: string, method = "GET") =>
         `${method} ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nX-Project-Id: 1\r\n\r\n`;
@@ -198,6 +277,38 @@ export function hostileSuite(server: "uws" | "node"): void {
       await expect(call(world.api.port, "GET", "/metrics", {})).rejects.toThrow();
       await world.close();
     });
+  });
+}
+
+/** What this process holds after all garbage is gone. */
+function usedBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return heapUsed + external + arrayBuffers;
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((settle, fail) => {
+    const socket = connect(port, "127.0.0.1", () => settle(socket));
+    socket.once("error", fail);
+  });
+}
+
+/** The first bytes of the answer. */
+function asked(socket: Socket, request: string): Promise<string> {
+  return new Promise((settle, fail) => {
+    socket.once("data", (chunk: Buffer) => settle(chunk.toString("latin1")));
+    socket.once("close", () => fail(new Error("the connection ended before its answer")));
+    socket.write(request);
+  });
+}
+
+function closed(socket: Socket): Promise<void> {
+  return new Promise((settle) => {
+    socket.removeAllListeners("close");
+    socket.once("close", () => settle());
+    socket.destroy();
   });
 }
 
