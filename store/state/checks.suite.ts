@@ -129,6 +129,15 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
       await answer;
     }, 15_000);
 
+    it("says busy for what runs when its checker stops", async () => {
+      const { given, server } = await bench();
+      const answer = asker.ask("api", "any", CHECK);
+      await expect.poll(() => given.length, { timeout: 5_000 }).toBe(1);
+      await server.close();
+      expect(await answer).toEqual({ type: "busy" });
+      given[0]?.answer(measured(1));
+    });
+
     it("says busy for a checker that fails, and lost for whoever waits when we close", async () => {
       const failing = await openCheckServer(place.place, PLAIN_SEALING, {
         location: "any",

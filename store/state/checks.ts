@@ -60,7 +60,7 @@ export interface CheckServerOptions {
 }
 /** A checker's side. */
 export interface CheckServer {
-  /** Takes nothing more. */
+  /** Takes nothing more, and says of what still runs that it is busy: nobody waits for a checker that stops. */
   close(): Promise<void>;
 }
 

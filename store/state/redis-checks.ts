@@ -123,7 +123,8 @@ function serveLane(
 ): () => Promise<void> {
   const stream = streamOf(lane, location);
   const consumer = randomUUID();
-  let running = 0;
+  /** Who waits for what runs, by its id. */
+  const running = new Map<string, string>();
   let isStopped = false;
   let wake: () => void = () => {};
 
@@ -131,23 +132,28 @@ function serveLane(
     await answering.redis.publish(answersOf(asker), JSON.stringify(word)).catch(() => {});
   }
 
+  /** Once. */
+  async function answer(id: string, reply: CheckReply): Promise<void> {
+    const asker = running.get(id);
+    if (asker === undefined) return;
+    running.delete(id);
+    await say(asker, { id, sealed: sealing.seal(purposeOf("answer", id), JSON.stringify(reply)) });
+  }
+
   async function serve(reading: Link, { entry, id, asker, body }: Wanted): Promise<void> {
     // Withdrawn by whoever asked, or taken by another.
     if ((await reading.redis.xdel(stream, entry)) === 0) return;
     const check = JSON.parse(sealing.open(purposeOf("check", id), body)) as PassingCheck;
-    running += 1;
+    running.set(id, asker);
     void say(asker, { id })
       .then(() => take(check, lane))
       .catch((): CheckReply => ({ type: "busy" }))
-      .then((reply) => say(asker, { id, sealed: sealing.seal(purposeOf("answer", id), JSON.stringify(reply)) }))
-      .finally(() => {
-        running -= 1;
-        wake();
-      });
+      .then((reply) => answer(id, reply))
+      .finally(wake);
   }
 
   async function readOnce(reading: Link): Promise<void> {
-    const free = room[lane] - running;
+    const free = room[lane] - running.size;
     if (free <= 0) {
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -179,6 +185,7 @@ function serveLane(
   return async () => {
     isStopped = true;
     wake();
+    await Promise.all([...running.keys()].map((id) => answer(id, { type: "busy" })));
     await ended;
   };
 }

@@ -91,6 +91,7 @@ export function openThreadCheckServer(file: string, { location, room, take }: Ch
   const wanted: Readonly<Record<Lane, Set<string>>> = { api: new Set(), public: new Set() };
   /** Room that is held for an offer or a running check. */
   const held: Record<Lane, number> = { api: 0, public: 0 };
+  const running = new Set<string>();
   const offers = new Map<string, { readonly lane: Lane; readonly timer: NodeJS.Timeout }>();
 
   const channel = openChannel(file, (message) => {
@@ -149,9 +150,11 @@ export function openThreadCheckServer(file: string, { location, room, take }: Ch
     }
     clearTimeout(offer.timer);
     offers.delete(id);
+    running.add(id);
     void take(check, offer.lane)
       .catch((): CheckReply => ({ type: "busy" }))
       .then((reply) => {
+        running.delete(id);
         channel.send({ type: "answer", id, reply });
         free(offer.lane);
       });
@@ -161,6 +164,7 @@ export function openThreadCheckServer(file: string, { location, room, take }: Ch
     async close() {
       for (const { timer } of offers.values()) clearTimeout(timer);
       offers.clear();
+      for (const id of running) channel.send({ type: "answer", id, reply: { type: "busy" } });
       channel.close();
     },
   };

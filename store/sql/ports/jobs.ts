@@ -34,7 +34,6 @@ export interface NewSyncJob {
   readonly atMs: number;
 }
 export type NewJob = NewTestJob | NewSyncJob;
-export type JobKind = NewJob["kind"];
 
 export type OpenTestJob = NewTestJob & { readonly id: number };
 export type OpenSyncJob = NewSyncJob & { readonly id: number };

@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
+import type { JsonObject } from "../body.ts";
+import { ApiError } from "../errors.ts";
+import { PUBLIC_TIMEOUT_S, readCheck, refuseJunk, TIMEOUT_S } from "./order.ts";
+import { countedOf } from "./strangers.ts";
+
+const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
+const UUID = "2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f";
+const CONFIGS = [
+  `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.0.0.2/32\n[Peer]\nPublicKey = ${KEY}\nEndpoint = vpn.test-site.org:51820`,
+  `vless://${UUID}@vpn.test-site.org:443?security=tls`,
+  `tuic://${UUID}:p@vpn.test-site.org:443`,
+  "client\nremote vpn.test-site.org 1194",
+  "vpn.test-site.org:8443",
+  "[2001:db8::1]:443",
+  "Endpoint = x",
+];
+
+const foreign = fc.oneof(fc.jsonValue(), fc.string(), fc.constant(null));
+/** Mostly what belongs there. */
+const mostly = <T>(right: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 9, arbitrary: right }, { weight: 1, arbitrary: foreign });
+const body = fc.record(
+  {
+    config: mostly(
+      fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...CONFIGS) }, fc.mixedCase(fc.constantFrom(...CONFIGS))),
+    ),
+    protocol: mostly(fc.constantFrom(...TUNNEL_PROTOCOLS)),
+    host: mostly(fc.constantFrom("vpn.test-site.org", "[::1]:80", "")),
+    username: mostly(fc.constant("ada")),
+    password: mostly(fc.constant("word")),
+    port: mostly(fc.integer({ min: 0, max: 70_000 })),
+    timeout: mostly(fc.double({ noNaN: true })),
+    engine: mostly(fc.constantFrom("xray", "singbox")),
+    remote_id: mostly(fc.constant("id.test-site.org")),
+    psk: mostly(fc.constant("word")),
+    pin: mostly(fc.constant("sha1:00")),
+  },
+  { requiredKeys: [] },
+);
+
+describe("readCheck", () => {
+  it("reads a body or refuses it in the contract's ways, whatever it holds", () => {
+    let taken = 0;
+    fc.assert(
+      fc.property(body, fc.boolean(), (sent, isPublic) => {
+        const range = isPublic ? PUBLIC_TIMEOUT_S : TIMEOUT_S;
+        try {
+          const order = readCheck(sent as JsonObject, range, !isPublic);
+          taken += 1;
+          expect(order.tunnel.endpoints.length).toBeGreaterThan(0);
+          expect(order.timeoutMs).toBeGreaterThanOrEqual(range.least * 1_000);
+          expect(order.timeoutMs).toBeLessThanOrEqual(range.most * 1_000);
+          if (isPublic || !order.isDetected) expect(order.engine).toBeNull();
+          refuseJunk(order);
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error;
+          expect([400, 413, 422]).toContain(error.status);
+          // Nothing of a secret in any refusal.
+          expect(error.message).not.toContain(KEY);
+          expect(error.message).not.toContain(UUID);
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(taken).toBeGreaterThan(50);
+  });
+});
+
+describe("countedOf", () => {
+  const group = fc.integer({ min: 0, max: 0xffff });
+  const groups = fc.array(group, { minLength: 8, maxLength: 8 });
+  const textOf = (of: readonly number[]): string =>
+    new URL(`http://[${of.map((one) => one.toString(16)).join(":")}]`).hostname.slice(1, -1);
+
+  it("counts IPv6 addresses together exactly when they share a /64, and a /48", () => {
+    fc.assert(
+      fc.property(groups, groups, fc.integer({ min: 0, max: 8 }), (one, other, shared) => {
+        const second = [...one.slice(0, shared), ...other.slice(shared)];
+        const [net, site] = countedOf(textOf(one));
+        const [otherNet, otherSite] = countedOf(textOf(second));
+        const isSame = (count: number): boolean => one.slice(0, count).every((value, at) => value === second[at]);
+        expect(net?.[0] === otherNet?.[0]).toBe(isSame(4));
+        expect(site?.[0] === otherSite?.[0]).toBe(isSame(3));
+      }),
+    );
+  });
+
+  it("counts IPv4 addresses one by one", () => {
+    expect(countedOf("198.51.100.7")).toEqual([["public-check 198.51.100.7", 5]]);
+  });
+});
