@@ -8,6 +8,7 @@
  * so that hundreds of hanging receivers hold nobody else up. It has no timer: start.ts calls turn().
  */
 import { setMaxListeners } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import { LeaseLost } from "../../store/sql/ports/leases.ts";
 import type { DueDelivery, EndedAttempt, Outgoing } from "../../store/sql/ports/webhooks.ts";
@@ -17,8 +18,9 @@ import type { LeaseKeeper } from "./lease.ts";
 import { headersOf } from "./message.ts";
 import type { Post, PostOutcome } from "./post.ts";
 
-/** Events of one transaction; our choice: some milliseconds of SQLite. */
-const FAN_OUT_EVENTS = 200;
+/** Events, and attempts, of one transaction; our choice: some milliseconds of SQLite, which holds up the thread it is on. */
+const FAN_OUT_EVENTS = 100;
+const RECORD_ATTEMPTS = 32;
 /** Attempts at once; our choice: sockets and memory that an API process does not feel. */
 const PLACES = { healthy: 384, failing: 128 } as const;
 /** Of them one webhook's. */
@@ -72,14 +74,17 @@ export function createSender(options: SenderOptions): Sender {
   let ended: EndedAttempt[] = [];
 
   async function record(epoch: number): Promise<void> {
-    const batch = ended;
-    if (batch.length === 0) return;
-    const recorded = await lease.asserting(() => outgoing.record(epoch, batch));
-    ended = ended.slice(batch.length);
-    for (const { deliveryId } of batch) flights.delete(deliveryId);
-    for (const { webhookId, off, state } of recorded) {
-      counts[state === "delivered" ? "delivered" : "failed"] += 1;
-      if (off !== null) log.warn({ webhookId, reason: off }, "a webhook is switched off");
+    while (ended.length > 0) {
+      const batch = ended.slice(0, RECORD_ATTEMPTS);
+      const recorded = await lease.asserting(() => outgoing.record(epoch, batch));
+      ended = ended.slice(batch.length);
+      for (const { deliveryId } of batch) flights.delete(deliveryId);
+      for (const { webhookId, off, state } of recorded) {
+        counts[state === "delivered" ? "delivered" : "failed"] += 1;
+        if (off !== null) log.warn({ webhookId, reason: off }, "a webhook is switched off");
+      }
+      // Whoever else is on this thread has his turn.
+      await setImmediate();
     }
   }
 
@@ -165,11 +170,12 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   async function fanOutAll(epoch: number): Promise<void> {
-    let taken = FAN_OUT_EVENTS;
-    while (taken === FAN_OUT_EVENTS && lease.mayBegin()) {
+    let taken = 1;
+    while (taken > 0 && lease.mayBegin()) {
       const nowMs = Math.round(clocks.wallNowMs());
       const { newEventId } = options;
       taken = await lease.asserting(() => outgoing.fanOut(epoch, { limit: FAN_OUT_EVENTS, nowMs, newEventId }));
+      await setImmediate();
     }
   }
 

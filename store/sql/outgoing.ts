@@ -4,7 +4,7 @@ import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import { type AttemptJudgement, judgeAttempt, wantsEvent } from "../../model/webhook.ts";
 import { SYSTEM_ACTOR } from "./control-plane.ts";
-import type { Database, Session, Statement } from "./database.ts";
+import { type Database, type Session, type Statement, statement } from "./database.ts";
 import { addEventToIncident } from "./incident-events.ts";
 import { assertLease } from "./leases.ts";
 import { SENDER_LEASE } from "./ports/leases.ts";
@@ -14,6 +14,8 @@ import { cancelDeliveries, switchOff } from "./webhooks.ts";
 
 /** Deliveries of a webhook that are kept after they ended, with their attempts; our choice: some days of an ordinary project. */
 const LOG_KEPT = 200;
+/** Deliveries of one transaction, about: it is synchronous on SQLite. */
+const DELIVERIES_AT_ONCE = 1_000;
 /** Rows of one insert; nine values each stay far below SQLite's 32,766 parameters. */
 const ROWS_PER_INSERT = 500;
 
@@ -33,6 +35,25 @@ const DUE: Statement = {
       order by x.next_attempt_at_ms, x.id limit $2) d
     where w.id in (select value::bigint from json_array_elements_text($3::json)) order by d.next_attempt_at_ms, d.id`,
 };
+
+/** Some hundred attempts may end in the same moment: prepared, because building each anew would hold the API up. */
+const ADD_ATTEMPT = statement(
+  "add_attempt",
+  "insert into webhook_attempts (delivery_id, at_ms, status_code, error, duration_ms) values (?, ?, ?, ?, ?)",
+);
+const END_DELIVERY = statement(
+  "end_delivery",
+  "update webhook_deliveries set state = ?, attempts = ?, next_attempt_at_ms = ?, ended_at_ms = ? where id = ?",
+);
+const END_WEBHOOK = statement(
+  "end_webhook",
+  "update webhooks set failing_since_ms = ?, last_success_at_ms = ? where id = ?",
+);
+const TRIM_LOG = statement(
+  "trim_deliveries",
+  `delete from webhook_deliveries where webhook_id = ? and next_attempt_at_ms is null
+     and id < (select id from webhook_deliveries where webhook_id = ? order by id desc limit 1 offset ${LOG_KEPT - 1})`,
+);
 
 interface DueRow {
   readonly id: number;
@@ -77,9 +98,11 @@ async function fanOut(
 ): Promise<number> {
   await assertLease(session, SENDER_LEASE, epoch);
   const { kysely } = session;
-  const events = await kysely.selectFrom("outbox").selectAll().orderBy("id").limit(limit).execute();
-  if (events.length === 0) return 0;
-  const listeners = await listenersOf(session, [...new Set(events.map((event) => event.project_id))]);
+  const oldest = await kysely.selectFrom("outbox").selectAll().orderBy("id").limit(limit).execute();
+  if (oldest.length === 0) return 0;
+  const listeners = await listenersOf(session, [...new Set(oldest.map((event) => event.project_id))]);
+  // A project with hundreds of webhooks gets its events in smaller portions.
+  const events = oldest.slice(0, Math.max(1, Math.floor(DELIVERIES_AT_ONCE / Math.max(1, listeners.length))));
   const rows = events.flatMap((event) => {
     const type = event.type as EventType;
     const eventId = newEventId();
@@ -249,9 +272,8 @@ async function record(
     recorded.push({ deliveryId: delivery.id, webhookId: webhook.id, ...judged });
   }
   for (const { id, failingSinceMs, lastSuccessAtMs } of webhooks.values()) {
-    const state = { failing_since_ms: failingSinceMs, last_success_at_ms: lastSuccessAtMs };
-    await session.kysely.updateTable("webhooks").set(state).where("id", "=", id).execute();
-    await trimLog(session, id);
+    await session.query(END_WEBHOOK, failingSinceMs, lastSuccessAtMs, id);
+    await session.query(TRIM_LOG, id, id);
   }
   await refreshDue(session, new Set(webhooks.keys()));
   return recorded;
@@ -279,29 +301,18 @@ async function writeAttempt(
   attempt: EndedAttempt,
   judged: AttemptJudgement,
 ): Promise<void> {
-  const { kysely } = session;
-  const error = storableOrNull(attempt.error);
   const { atMs, durationMs, statusCode } = attempt;
-  await kysely
-    .insertInto("webhook_attempts")
-    .values({ delivery_id: delivery.id, at_ms: atMs, status_code: statusCode, error, duration_ms: durationMs })
-    .execute();
+  const endedAtMs = Math.round(atMs + durationMs);
+  await session.query(ADD_ATTEMPT, delivery.id, atMs, statusCode, storableOrNull(attempt.error), durationMs);
   // Cancelled while it was being sent: it stays so.
   if (delivery.isPending) {
     delivery.isPending = judged.state === "pending";
-    await kysely
-      .updateTable("webhook_deliveries")
-      .set({
-        state: judged.state,
-        attempts: delivery.attempts,
-        next_attempt_at_ms: judged.nextAttemptAtMs,
-        ended_at_ms: judged.state === "pending" ? null : Math.round(atMs + durationMs),
-      })
-      .where("id", "=", delivery.id)
-      .execute();
+    const { state, nextAttemptAtMs } = judged;
+    const endedOrNull = state === "pending" ? null : endedAtMs;
+    await session.query(END_DELIVERY, state, delivery.attempts, nextAttemptAtMs, endedOrNull, delivery.id);
   }
   await tellIncident(session, delivery, attempt, judged);
-  if (judged.off !== null) await switchOff(session, webhook.id, judged.off, Math.round(atMs + durationMs));
+  if (judged.off !== null) await switchOff(session, webhook.id, judged.off, endedAtMs);
 }
 
 /** Open-points 5.3: what came of the alert; of one that fails, the first failure and the last. */
@@ -364,21 +375,4 @@ async function sent(session: Session, ids: readonly number[]): Promise<ReadonlyM
       },
     ]),
   );
-}
-
-async function trimLog(session: Session, webhookId: number): Promise<void> {
-  const { kysely } = session;
-  const oldestKept = kysely
-    .selectFrom("webhook_deliveries")
-    .select("id")
-    .where("webhook_id", "=", webhookId)
-    .orderBy("id", "desc")
-    .limit(1)
-    .offset(LOG_KEPT - 1);
-  await kysely
-    .deleteFrom("webhook_deliveries")
-    .where("webhook_id", "=", webhookId)
-    .where("next_attempt_at_ms", "is", null)
-    .where("id", "<", oldestKept)
-    .execute();
 }
