@@ -55,7 +55,7 @@ describe("createLedger", () => {
     expect(ledger.judge(slow, outcomeOf(3, { verdict: "refused" })).nextWithinMs).toBe(600_000);
   });
 
-  it("judges its own lines again to the same states, rows and incidents, wherever a death cut them", () => {
+  it("judges its own lines again to the same states, rows, incidents and ends of tests, wherever a death cut them", () => {
     const verdicts = fc.array(fc.constantFrom(...VERDICTS), { minLength: 1, maxLength: 30 });
     const property = fc.property(verdicts, fc.nat(), (given, cut) => {
       const ledger = ledgerWith();
@@ -69,7 +69,8 @@ describe("createLedger", () => {
           if (isOpen !== undefined) level.set(1, isOpen);
         }
         const item = ledger.judge(
-          TAKEN,
+          // Every third is a test that somebody asked for.
+          { ...TAKEN, jobId: i % 3 === 0 ? i + 1 : undefined },
           outcomeOf(i, { verdict, message: verdict === "ok" ? null : verdict, startedAtMs: i * 100 }),
         );
         for (const change of item.incidents) {
@@ -85,6 +86,7 @@ describe("createLedger", () => {
       expect(replayed.live(1)).toEqual(ledger.live(1));
       const without = (changes: readonly { readonly type: string }[] = []): string[] =>
         changes.map((change) => change.type).filter((type) => type !== "message");
+      expect(again.map((item) => item?.jobEnd)).toEqual(items.slice(at).map((item) => item.jobEnd));
       expect(again.map((item) => without(item?.incidents))).toEqual(
         items.slice(at).map((item) => without(item.incidents)),
       );
