@@ -1,5 +1,5 @@
 /** Datagrams to and from one peer for as long as a tunnel lives: a connected socket of its own, so only its peer is heard and its ICMP errors too. */
-import { createSocket } from "node:dgram";
+import { openSocket } from "./datagram.ts";
 import { NetworkFault, whenAborted } from "./fault.ts";
 import { endpointOf } from "./stream.ts";
 import type { Address, DatagramLink, DatagramListener, DialContext } from "./transport.ts";
@@ -19,11 +19,7 @@ export function openDatagrams(
 ): DatagramLink {
   context.tried(endpointOf(address, port));
   if (openLinks >= LINK_LIMIT) throw new NetworkFault("unfit", "This checker has too many UDP sockets open");
-  const socket = createSocket({
-    type: address.family === 4 ? "udp4" : "udp6",
-    // dgram looks up even literals, through getaddrinfo unless told how.
-    lookup: (_host, _options, callback) => callback(null, address.ip, address.family),
-  });
+  const socket = openSocket(address);
   openLinks++;
   let isOpen = true;
   let isConnected = false;
@@ -72,12 +68,13 @@ export function openDatagrams(
       if (isConnected) sendNow(datagram);
       else waiting.push(datagram);
     },
+    localIp: () => (isOpen && isConnected ? socket.address().address : null),
     close,
   };
 }
 
 /** After a stall Node runs timers before it reads sockets, so what had arrived is read first. */
-export function after(delayMs: number, callback: () => void, context: DialContext): () => void {
+export function after(delayMs: number, callback: () => void): () => void {
   let isWanted = true;
   const timer = setTimeout(() => {
     setImmediate(() => {
@@ -86,10 +83,8 @@ export function after(delayMs: number, callback: () => void, context: DialContex
       callback();
     });
   }, delayMs);
-  function cancel(): void {
+  return () => {
     isWanted = false;
     clearTimeout(timer);
-  }
-  whenAborted(context, cancel);
-  return cancel;
+  };
 }

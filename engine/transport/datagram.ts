@@ -72,10 +72,13 @@ export function exchangeDatagram<Reply>(
   });
 }
 
-/** dgram looks up even literals, through getaddrinfo unless told how. */
-function openSocket(address: Address): Socket {
+/**
+ * A socket for one address's family. dgram looks up even literals, through getaddrinfo unless told how; first the local address that it
+ * binds to (0.0.0.0 or ::), then the one that it connects to.
+ */
+export function openSocket(address: Address): Socket {
   return createSocket({
     type: address.family === 4 ? "udp4" : "udp6",
-    lookup: (_host, _options, callback) => callback(null, address.ip, address.family),
+    lookup: (host, _options, callback) => callback(null, host, address.family),
   });
 }

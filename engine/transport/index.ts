@@ -76,6 +76,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
     openDatagrams,
     after,
     ping: deps.ping ?? pingless,
+    extraCaPem: options.extraCaPem,
     tunnelTargets: (options.tunnelTargets ?? STANDARD_TUNNEL_TARGETS).map(parseTunnelTarget),
     isForStrangers: deps.isForStrangers ?? false,
   };

@@ -93,14 +93,16 @@ export interface Transport {
   openDatagrams(address: Address, port: number, listener: DatagramListener, context: DialContext): DatagramLink;
 
   /**
-   * Calls back once after some time, when the check has not ended; what had arrived by then is heard first.
+   * Calls back once after some time, what had arrived by then heard first. Whoever asks takes it back when the check ends.
    * @returns takes it back
    */
-  after(delayMs: number, callback: () => void, context: DialContext): () => void;
+  after(delayMs: number, callback: () => void): () => void;
 
   /** Echo requests to one address; see icmp.ts for how (datagram socket, raw socket, system ping). */
   ping(address: Address, options: PingOptions, context: DialContext): Promise<PingReport>;
 
+  /** SONDE_EXTRA_CA, for protocols that verify certificates without TLS; null: none. */
+  readonly extraCaPem: string | null;
   /** What tunnels are asked to reach, as the operator says (SONDE_TUNNEL_TARGETS). */
   readonly tunnelTargets: readonly QuestionTarget[];
   /** It is anybody who asks for the check (POST /check/public): nothing may be sent that a server has not asked for. */
@@ -117,6 +119,8 @@ export interface DatagramListener {
 export interface DatagramLink {
   /** Never throws; does nothing once it is closed. What the network says comes to the listener. */
   send(datagram: Uint8Array): void;
+  /** The address that it sends from; null before it is connected, and once it is closed. */
+  localIp(): string | null;
   close(): void;
 }
 
