@@ -85,7 +85,6 @@ export const account: readonly Route[] = [
     summary: "Who the key belongs to and what it reaches",
     scope: "key",
     responses: { 200: schemas.whoami },
-    errors: [403],
     handle: whoami,
   },
   {
@@ -95,7 +94,6 @@ export const account: readonly Route[] = [
     summary: "List the workspaces that the key reaches, with the caller's role",
     scope: "key",
     responses: { 200: schemas.organizationList },
-    errors: [403],
     handle: listOrganizations,
   },
   {
@@ -106,7 +104,6 @@ export const account: readonly Route[] = [
     scope: "key",
     query: projectsQuery,
     responses: { 200: schemas.projectList },
-    errors: [400, 403],
     handle: listProjects,
   },
 ];

@@ -146,7 +146,6 @@ export const keys: readonly Route[] = [
       "Owners and Admins see every key of the workspace, others their own. An account-wide key lists its owner's keys and those of the workspaces where the owner is Owner or Admin.",
     scope: "key",
     responses: { 200: schemas.keyList },
-    errors: [403],
     handle: list,
   },
   {
@@ -158,7 +157,15 @@ export const keys: readonly Route[] = [
     noApiAccess: "noApiAccessForKeys",
     body: { schema: createBody, required: true },
     responses: { 200: schemas.createdKey },
-    errors: [400, 403],
+    refusals: [
+      "noApiAccessForKeys",
+      "accountKeyCannotCreate",
+      "keyCreateForbidden",
+      "keyNameMissing",
+      "keyNameTooLong",
+      "expiresUnreadable",
+      "expiresPast",
+    ],
     handle: create,
   },
   {
@@ -170,7 +177,7 @@ export const keys: readonly Route[] = [
     params: keyIdParams,
     query: revokeQuery,
     responses: { 200: schemas.revokedKey },
-    errors: [400, 403, 404],
+    refusals: ["keyRevokeForbidden", "invalidKeyId", "keyNotFound"],
     handle: revoke,
   },
 ];

@@ -109,7 +109,7 @@ export const usages: readonly Route[] = [
     scope: "key",
     query: usageQuery,
     responses: { 200: schemas.usage },
-    errors: [400, 403],
+    refusals: ["otherOrganization", "noOrganizationAccess"],
     handle: usage,
   },
 ];

@@ -27,7 +27,8 @@ export const createdKey = z
     key: z
       .string()
       .regex(/^uk[0-9]+_[A-Za-z0-9_-]+$/)
-      .describe("The whole secret, shown once"),
+      .describe("The whole secret, shown once")
+      .meta({ examples: ["uk31_0123456789abcdefghijklmnopqrstuvwxyzABCD"] }),
   })
   .meta({ id: "CreatedKey" });
 

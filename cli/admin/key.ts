@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { viewKey } from "../../api/key-view.ts";
 import { MAX_KEY_NAME } from "../../model/key.ts";
 import { formatIso, parseTime } from "../../model/time.ts";
+import type { KeyRecord } from "../../store/sql/ports/keys.ts";
 import { CommandError } from "../command.ts";
 import { plain, renderTable } from "../table.ts";
 import { type Act, type ActGroup, type Done, idOf, known, type Words } from "./act.ts";
@@ -80,17 +81,19 @@ function expiryOf(words: Words, nowMs: number): number | null {
 
 const list: Act = {
   usage: "list",
-  summary: "the keys of a workspace, newest first",
-  options: [["!--workspace <id>", "which workspace"]],
+  summary: "the keys of a workspace, or all of a person, account-wide ones too; newest first",
+  options: [
+    ["--workspace <id>", "which workspace"],
+    ["--user <id>", "which person"],
+  ],
   example: "key list --workspace 3",
-  async run({ controlPlane, nowMs }, words) {
-    const id = idOf("organization", words.workspace, "--workspace");
-    known(await controlPlane.accounts.workspace(id), `workspace ${id}`);
-    const keys = (await controlPlane.keys.ofWorkspace(id, null)).map((key) => viewKey(key, nowMs));
+  async run(stores, words) {
+    const keys = (await keysOf(stores, words)).map((key) => viewKey(key, stores.nowMs));
     const rows = keys.map((key) => [
       key.id,
       key.name,
       key.userID,
+      key.organizationId,
       key.status,
       key.createdDate,
       key.expires,
@@ -98,10 +101,24 @@ const list: Act = {
     ]);
     return {
       facts: { keys, total: keys.length },
-      text: renderTable(["id", "name", "user", "status", "created", "expires", "last used"], rows),
+      text: renderTable(["id", "name", "user", "workspace", "status", "created", "expires", "last used"], rows),
     };
   },
 };
+
+async function keysOf({ controlPlane }: AdminStores, words: Words): Promise<readonly KeyRecord[]> {
+  if ((words.workspace === undefined) === (words.user === undefined)) {
+    throw new CommandError("give either --workspace or --user");
+  }
+  if (words.user !== undefined) {
+    const userId = idOf("user", words.user, "--user");
+    known(await controlPlane.accounts.user(userId), `user ${userId}`);
+    return controlPlane.keys.ofPerson(userId, []);
+  }
+  const id = idOf("organization", words.workspace, "--workspace");
+  known(await controlPlane.accounts.workspace(id), `workspace ${id}`);
+  return controlPlane.keys.ofWorkspace(id, null);
+}
 
 const usage: Act = {
   usage: "usage",

@@ -1,6 +1,7 @@
 /** `sonde admin project`: further projects of a workspace, and switching them off and on. */
 import { formatId } from "../../model/ids.ts";
-import { plain } from "../table.ts";
+import { formatIso } from "../../model/time.ts";
+import { plain, renderTable } from "../table.ts";
 import { type Act, type ActGroup, flagOf, idOf, known, nameOf } from "./act.ts";
 
 const create: Act = {
@@ -34,8 +35,32 @@ const set: Act = {
   },
 };
 
+const list: Act = {
+  usage: "list",
+  summary: "the projects of a workspace, inactive ones too",
+  options: [["!--workspace <id>", "which workspace"]],
+  example: "project list --workspace 3",
+  async run({ controlPlane }, words) {
+    const workspaceId = idOf("organization", words.workspace, "--workspace");
+    known(await controlPlane.accounts.workspace(workspaceId), `workspace ${workspaceId}`);
+    const projects = (await controlPlane.accounts.everyProjectOf(workspaceId)).map(
+      ({ id, name, active, createdAtMs }) => ({
+        id: formatId("project", id),
+        name,
+        active,
+        created_at: formatIso(createdAtMs),
+      }),
+    );
+    const rows = projects.map((one) => [one.id, one.name, one.active ? "yes" : "no", one.created_at]);
+    return {
+      facts: { projects, total: projects.length },
+      text: renderTable(["id", "name", "active", "created"], rows),
+    };
+  },
+};
+
 export const project: ActGroup = {
   name: "project",
-  summary: "make projects, switch them off and on",
-  acts: [create, set],
+  summary: "make and list projects, switch them off and on",
+  acts: [create, list, set],
 };

@@ -1,8 +1,9 @@
 /** `sonde admin workspace`: make one with its owner, project and key; suspend and restore. */
 import { formatId } from "../../model/ids.ts";
 import { PLAN_NAMES } from "../../model/plan.ts";
+import { formatIso } from "../../model/time.ts";
 import type { Person } from "../../store/sql/ports/accounts.ts";
-import { plain } from "../table.ts";
+import { plain, renderTable } from "../table.ts";
 import { type Act, type ActGroup, type Done, emailOf, idOf, known, nameOf, oneOf } from "./act.ts";
 import { effectFacts, effectWords } from "./effects.ts";
 import { issueKey } from "./key-issue.ts";
@@ -67,8 +68,28 @@ async function setSuspended(stores: AdminStores, text: unknown, suspended: boole
   };
 }
 
+const list: Act = {
+  usage: "list",
+  summary: "all workspaces, oldest first",
+  example: "workspace list",
+  async run({ controlPlane }) {
+    const workspaces = (await controlPlane.accounts.workspaces()).map((one) => ({
+      id: one.id,
+      name: one.name,
+      plan: one.plan,
+      suspended: one.suspended,
+      created_at: formatIso(one.createdAtMs),
+    }));
+    const rows = workspaces.map((one) => [one.id, one.name, one.plan, one.suspended ? "yes" : "no", one.created_at]);
+    return {
+      facts: { workspaces, total: workspaces.length },
+      text: renderTable(["id", "name", "plan", "suspended", "created"], rows),
+    };
+  },
+};
+
 export const workspace: ActGroup = {
   name: "workspace",
-  summary: "make, suspend and restore workspaces",
-  acts: [create, suspend, restore],
+  summary: "make, list, suspend and restore workspaces",
+  acts: [create, list, suspend, restore],
 };

@@ -65,6 +65,7 @@ export function accountTests(given: () => Ground, another: Another): void {
         [given().organizationId, "owner"],
         [owned?.organizationId, "owner"],
       ]);
+      expect((await plane.accounts.workspaces()).map(({ name }) => name)).toEqual(["Acme", "Beta", "Beta", "Beta"]);
       expect(await plane.accounts.createWorkspace({ ...input, owner: 999 })).toBeUndefined();
       expect(await plane.accounts.workspace((owned?.organizationId ?? 0) + 1)).toBeUndefined();
     });
@@ -92,6 +93,11 @@ export function accountTests(given: () => Ground, another: Another): void {
       expect(await plane.accounts.setProjectActive(projectId, false)).toBe(true);
       expect(await plane.accounts.project(projectId)).toMatchObject({ active: false });
       expect((await plane.accounts.projectsOf(organizationId)).map(({ id }) => id)).toEqual([ground.projectId]);
+      const every = await plane.accounts.everyProjectOf(organizationId);
+      expect(every.map(({ id, active }) => [id, active])).toEqual([
+        [ground.projectId, true],
+        [projectId, false],
+      ]);
       const gone = await plane.monitors.changedSince(generation);
       expect(gone).toMatchObject({ changed: [], removedIds: [monitorId] });
       const all = await plane.monitors.changedSince(Number.POSITIVE_INFINITY);

@@ -56,21 +56,19 @@ export function createAccounts({ read, write }: Database): Accounts {
       const row = (await read.query<WorkspaceRow>(WORKSPACE, id))[0];
       return row && toWorkspace(row);
     },
+    async workspaces() {
+      return (await read.kysely.selectFrom("workspaces").selectAll().orderBy("id").execute()).map(toWorkspace);
+    },
 
     async project(id) {
       const row = (await read.query<ProjectRow>(PROJECT, id))[0];
       return row && toProject(row);
     },
     async projectsOf(organizationId) {
-      const rows = await read.kysely
-        .selectFrom("projects")
-        .selectAll()
-        .where("organization_id", "=", organizationId)
-        .where("active", "=", 1)
-        .orderBy("created_at_ms")
-        .orderBy("id")
-        .execute();
-      return rows.map(toProject);
+      return (await projectsIn(read, organizationId).where("active", "=", 1).execute()).map(toProject);
+    },
+    async everyProjectOf(organizationId) {
+      return (await projectsIn(read, organizationId).execute()).map(toProject);
     },
     createProject: (organizationId, name, nowMs) =>
       write(async (session) => {
@@ -132,6 +130,11 @@ export function createAccounts({ read, write }: Database): Accounts {
         return numDeletedRows > 0n;
       }),
   };
+}
+
+function projectsIn({ kysely }: Session, organizationId: number) {
+  const all = kysely.selectFrom("projects").selectAll().where("organization_id", "=", organizationId);
+  return all.orderBy("created_at_ms").orderBy("id");
 }
 
 /** The workspace, held against others that count or change its slots until the transaction ends: taken before any of its monitors. */

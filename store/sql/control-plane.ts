@@ -20,8 +20,8 @@ import type { Sealed } from "./ports/sealed.ts";
 import type { Subscriptions } from "./ports/subscriptions.ts";
 import type { Outgoing, Webhooks } from "./ports/webhooks.ts";
 
-export type { Accounts, ProjectRecord, UserRecord, WorkspaceRecord } from "./ports/accounts.ts";
-export type { KeyAccess, KeyKind, KeyRecord, Keys } from "./ports/keys.ts";
+export type { ProjectRecord, WorkspaceRecord } from "./ports/accounts.ts";
+export type { KeyAccess, KeyRecord } from "./ports/keys.ts";
 
 export interface ControlPlane {
   readonly dialect: "sqlite" | "postgres";
@@ -353,8 +353,6 @@ export type IncidentChange =
 export interface SinkStore {
   /** All of it, or nothing when `appliedSeq` is not above what was applied before: a batch may safely come again. */
   apply(batch: SinkBatch): Promise<void>;
-  /** Whole live states that moved without a check; between batches only. */
-  touch(live: readonly LiveState[]): Promise<void>;
   /** Whole live states that moved without a check; between batches only. */
   touch(live: readonly LiveState[]): Promise<void>;
   /** 0 before the first batch. */

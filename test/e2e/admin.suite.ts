@@ -74,8 +74,13 @@ export function adminSuite(
       expect(await statusAndMessage(there.get("/servers"))).toBe("404 Project not found or inactive");
       await done("project", "set", String(second.project_id), "--active", "true");
       expect((await there.get("/servers")).status).toBe(200);
+      expect(await done("project", "list", "--workspace", id)).toMatchObject({
+        projects: [{ id: project }, { id: second.project_id, name: "Second", active: true }],
+      });
       const owned = await done("workspace", "create", "--name", "B", "--plan", "free", "--owner", user);
       expect(owned.user_id).toBe(Number(user));
+      const { workspaces } = (await done("workspace", "list")) as { workspaces: readonly Facts[] };
+      expect(workspaces.at(-1)).toMatchObject({ id: owned.organization_id, name: "B", plan: "free", suspended: false });
       expect(await statusAndMessage(client(owned.key).get("/keys"))).toBe(
         "403 API access isn't included on this workspace's plan.",
       );
@@ -118,6 +123,8 @@ export function adminSuite(
       expect((await client(account.key).get("/whoami")).body).toMatchObject({
         key: { kind: "account", expires: null },
       });
+      const own = (await done("key", "list", "--user", user)) as { keys: readonly Facts[] };
+      expect(own.keys.map((one) => one.id)).toEqual([account.id, dashboard.id, own.keys[2]?.id]);
       const { keys } = (await done("key", "list", "--workspace", id)) as { keys: readonly Facts[] };
       expect(keys).toMatchObject([
         { id: dashboard.id, name: "board", status: "active", active: 1, expires: "2999-01-01 00:00:00" },

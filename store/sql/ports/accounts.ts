@@ -61,10 +61,14 @@ export interface Accounts {
   setUserActive(id: number, active: boolean): Promise<boolean>;
 
   workspace(id: number): Promise<WorkspaceRecord | undefined>;
+  /** All of them, oldest first. */
+  workspaces(): Promise<readonly WorkspaceRecord[]>;
 
   project(id: number): Promise<ProjectRecord | undefined>;
   /** Active projects of a workspace, oldest first. */
   projectsOf(organizationId: number): Promise<readonly ProjectRecord[]>;
+  /** Inactive ones too, oldest first. */
+  everyProjectOf(organizationId: number): Promise<readonly ProjectRecord[]>;
   /** Undefined when there is no such workspace. */
   createProject(organizationId: number, name: string, nowMs: number): Promise<ProjectRecord | undefined>;
   /** Monitors of an inactive project are neither shown nor checked. False when there is no such project. */
