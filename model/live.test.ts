@@ -248,6 +248,22 @@ describe("withAvailability", () => {
     expect(withAvailability(live, monitor, here("any"))).toBe(live);
   });
 
+  it("merges anew when other locations are chosen, as far as something is known of them", () => {
+    let live = newLiveState(1);
+    for (const [location, verdict] of [
+      ["de", "ok"],
+      ["nl", "refused"],
+      ["nl", "refused"],
+    ] as const) {
+      live = applyCheck(live, three, location, outcome(verdict), false).live;
+    }
+    const everywhere = () => true;
+    expect(withAvailability(live, { ...three, disabledLocations: ["nl"] }, everywhere).status).toBe("healthy");
+    expect(withAvailability(live, { ...three, locations: ["nl"] }, everywhere).status).toBe("down");
+    expect(withAvailability(live, { ...three, locations: ["jp"] }, everywhere)).toBe(live);
+    expect(withAvailability(live, { ...three, locations: ["jp"] }, here("de")).status).toBe("unknown");
+  });
+
   it("knows nothing of a monitor whose only location has no checker", () => {
     const only = { ...monitor, locations: ["de"] };
     const never = withAvailability(newLiveState(1), only, here("any"));

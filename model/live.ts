@@ -120,9 +120,12 @@ export function withAvailability(
     if (hasChecker(location) !== isAway) continue;
     moved[location] = { ...state, status: isAway ? backFrom(state) : "unavailable" };
   }
-  if (Object.keys(moved).length === 0) return live;
-  const locations = { ...live.locations, ...moved };
-  return { ...live, locations, status: statusFrom(enabled, locations) };
+  const isMoved = Object.keys(moved).length > 0;
+  const locations = isMoved ? { ...live.locations, ...moved } : live.locations;
+  // Of locations that were chosen just now nothing is known yet: what was shown holds until the first check.
+  const isKnown = enabledStates(enabled, locations).some((state) => state.status !== "unknown");
+  const status = isKnown ? statusFrom(enabled, locations) : live.status;
+  return isMoved || status !== live.status ? { ...live, locations, status } : live;
 }
 
 /** As it was last judged. */
