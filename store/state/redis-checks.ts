@@ -174,8 +174,9 @@ function serveLane(
         reading ??= await connect(place.url);
         await readOnce(reading);
       } catch (error) {
-        if (reading !== undefined && String(error).includes("NOGROUP")) await makeGroup(reading.redis, stream);
-        else await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        const isMade =
+          reading !== undefined && String(error).includes("NOGROUP") && (await makeGroup(reading.redis, stream));
+        if (!isMade) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
     if (reading !== undefined) await end(reading.redis);
@@ -229,9 +230,12 @@ async function readWanted(
   });
 }
 
-async function makeGroup(redis: Redis, stream: string): Promise<void> {
-  // Another checker was faster, or Redis is away: the next read tells.
-  await redis.xgroup("CREATE", stream, GROUP, "0", "MKSTREAM").catch(() => {});
+/** @returns false when another checker was faster, or Redis refuses: the next read tells */
+async function makeGroup(redis: Redis, stream: string): Promise<boolean> {
+  return redis.xgroup("CREATE", stream, GROUP, "0", "MKSTREAM").then(
+    () => true,
+    () => false,
+  );
 }
 
 /** One that speaks, and one that hears: a connection that subscribes may do nothing else. */

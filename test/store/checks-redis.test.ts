@@ -1,7 +1,9 @@
 /** Passing checks over a real Redis. */
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
+import { StoreError } from "../../store/sql/control-plane.ts";
 import { CHECK, checkSuite, measured, PLAIN_SEALING } from "../../store/state/checks.suite.ts";
+import type { CheckAnswer } from "../../store/state/checks.ts";
 import { openCheckServer, openChecks } from "../../store/state/open.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type RedisServer, startRedis } from "../servers/redis.ts";
@@ -27,7 +29,39 @@ withServer("Redis", server, (running) => {
     },
   });
   secretTests(running);
+  outageTests(running);
 });
+
+/** What an ask ends with: its answer, or that Redis is away. */
+async function outcomeOf(answer: Promise<CheckAnswer>): Promise<string> {
+  return answer.then(
+    ({ type }) => type,
+    (error: unknown) => (error instanceof StoreError ? "away" : String(error)),
+  );
+}
+
+function outageTests(running: RedisServer): void {
+  describe("a Redis that goes away", () => {
+    it("is said at once, and checks go on when it is back with nothing in it", async () => {
+      const place = { url: running.url };
+      const checks = await openChecks(place, PLAIN_SEALING);
+      const checker = await openCheckServer(place, PLAIN_SEALING, {
+        location: "any",
+        room: { api: 4, public: 1 },
+        take: async () => measured(7),
+      });
+      expect(await outcomeOf(checks.ask("api", "any", CHECK))).toBe("measured");
+      await running.kill();
+      expect(await outcomeOf(checks.ask("api", "any", CHECK))).toBe("away");
+      await running.restart();
+      await expect
+        .poll(() => outcomeOf(checks.ask("api", "any", CHECK)), { timeout: 25_000, interval: 200 })
+        .toBe("measured");
+      await checker.close();
+      await checks.close();
+    }, 40_000);
+  });
+}
 
 function secretTests(running: RedisServer): void {
   describe("what Redis sees of a passing check", () => {
