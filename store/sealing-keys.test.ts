@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -30,6 +30,16 @@ describe("the file of sealing keys", () => {
     if (two === undefined) throw new Error("no second key");
     replaceKeys(keyFile, [two, one]);
     expect(idsOf()).toEqual([second, third]);
+  });
+
+  it("keeps its owner and mode, so that a service still reads what root has rotated", () => {
+    createKeyFile(keyFile);
+    if (process.geteuid?.() === 0) chownSync(keyFile, 12_345, 12_346);
+    chmodSync(keyFile, 0o640);
+    const before = statSync(keyFile);
+    addKey(keyFile);
+    const { uid, gid, mode } = statSync(keyFile);
+    expect([uid, gid, mode]).toEqual([before.uid, before.gid, before.mode]);
   });
 
   it("is followed by whoever has it open: sealing with the first, opening with all", () => {

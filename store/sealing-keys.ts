@@ -5,6 +5,8 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   fsyncSync,
   linkSync,
@@ -80,7 +82,13 @@ export function addKey(keyFile: string): KeyRing {
 export function replaceKeys(keyFile: string, ring: KeyRing): void {
   const [first, ...others] = ring.map(({ id, bytes }) => `# ${id}\n${bytes.toString("base64")}`);
   const text = `# Sonde: this key seals\n${first}\n${others.length === 0 ? "" : `# these open what was sealed before\n${others.join("\n")}\n`}`;
-  writeWhole(keyFile, Buffer.from(text), (draft) => renameSync(draft, keyFile));
+  const { uid, gid, mode } = statSync(keyFile);
+  writeWhole(keyFile, Buffer.from(text), (draft) => {
+    // Rotated by root, read by the service's own user.
+    if (process.geteuid?.() === 0) chownSync(draft, uid, gid);
+    chmodSync(draft, mode & 0o777);
+    renameSync(draft, keyFile);
+  });
 }
 
 function linesOf(content: Buffer): readonly string[] {
