@@ -225,7 +225,10 @@ describe("applyCheck, whatever comes", () => {
 });
 
 describe("withAvailability", () => {
-  const here = (...locations: string[]) => (location: string) => locations.includes(location);
+  const here =
+    (...locations: string[]) =>
+    (location: string) =>
+      locations.includes(location);
 
   it("leaves a location without a checker out of the status, and takes it back as it stood", () => {
     let live = newLiveState(1);

@@ -1,8 +1,8 @@
 /** A monitor as the API shows it (contract "Monitor", open-points 3.1 and 18.2). */
 
 import { formatId } from "../../model/ids.ts";
-import { familyOf } from "../../model/kind.ts";
 import { newLocationState } from "../../model/judge.ts";
+import { familyOf } from "../../model/kind.ts";
 import { isActive, type Monitor } from "../../model/monitor.ts";
 import type { LiveState, LocationState } from "../../model/status.ts";
 import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";

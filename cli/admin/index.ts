@@ -12,4 +12,16 @@ import { user } from "./user.ts";
 import { webhook } from "./webhook.ts";
 import { workspace } from "./workspace.ts";
 
-export const groups: readonly ActGroup[] = [workspace, project, plan, member, user, key, monitor, subscription, webhook, maintenance, seal];
+export const groups: readonly ActGroup[] = [
+  workspace,
+  project,
+  plan,
+  member,
+  user,
+  key,
+  monitor,
+  subscription,
+  webhook,
+  maintenance,
+  seal,
+];

@@ -19,6 +19,29 @@ CREATE INDEX api_keys_by_user ON public.api_keys USING btree (user_id);
 CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (organization_id);
 CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id);
 
+create table config_results (
+  config_id bigint not null,
+  location text not null,
+  at_ms bigint not null,
+  success integer not null,
+  total_ms double precision not null,
+  error text not null,
+  error_category text not null,
+  public_ip text not null,
+  engine_used text not null,
+  constraint config_results_config_id_fkey FOREIGN KEY (config_id) REFERENCES imported_configs(id) ON DELETE CASCADE,
+  constraint config_results_pkey PRIMARY KEY (config_id, location)
+);
+CREATE UNIQUE INDEX config_results_pkey ON public.config_results USING btree (config_id, location);
+
+create table excluded_servers (
+  subscription_id bigint not null,
+  server_address text not null,
+  constraint excluded_servers_pkey PRIMARY KEY (subscription_id, server_address),
+  constraint excluded_servers_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX excluded_servers_pkey ON public.excluded_servers USING btree (subscription_id, server_address);
+
 create table expiry_alerts (
   monitor_id bigint not null,
   subject text not null,
@@ -34,6 +57,13 @@ create table generation (
   constraint generation_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX generation_pkey ON public.generation USING btree (id);
+
+create table hash_keys (
+  id integer not null,
+  sealed text not null,
+  constraint hash_keys_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX hash_keys_pkey ON public.hash_keys USING btree (id);
 
 create table heartbeat_inbox (
   id bigint not null identity,
@@ -70,6 +100,32 @@ create table history (
 );
 CREATE INDEX history_in_order ON public.history USING btree (monitor_id, at_ms, id);
 CREATE UNIQUE INDEX history_pkey ON public.history USING btree (id);
+
+create table imported_configs (
+  id bigint not null identity,
+  monitor_id bigint not null,
+  position integer not null,
+  identity text not null,
+  tag text not null,
+  type text not null,
+  server text not null,
+  port integer not null,
+  sealed text not null,
+  constraint imported_configs_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES imported_servers(monitor_id) ON DELETE CASCADE,
+  constraint imported_configs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX imported_configs_in_order ON public.imported_configs USING btree (monitor_id, "position");
+CREATE UNIQUE INDEX imported_configs_pkey ON public.imported_configs USING btree (id);
+
+create table imported_servers (
+  monitor_id bigint not null,
+  server_address text,
+  server_name text,
+  config_count integer not null,
+  constraint imported_servers_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id),
+  constraint imported_servers_pkey PRIMARY KEY (monitor_id)
+);
+CREATE UNIQUE INDEX imported_servers_pkey ON public.imported_servers USING btree (monitor_id);
 
 create table incident_events (
   id bigint not null identity,
@@ -230,6 +286,7 @@ create table monitors (
   updated_at_ms bigint not null,
   deleted_at_ms bigint,
   generation bigint not null,
+  sealed text,
   maintenance_from_ms bigint,
   maintenance_until_ms bigint,
   constraint monitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
@@ -239,6 +296,8 @@ create table monitors (
 CREATE INDEX monitors_by_generation ON public.monitors USING btree (generation);
 CREATE INDEX monitors_by_host ON public.monitors USING btree (project_id, host) WHERE (deleted_at_ms IS NULL);
 CREATE INDEX monitors_by_name ON public.monitors USING btree (project_id, deleted_at_ms, name_key, id, family, kind, active);
+CREATE INDEX monitors_by_subscription ON public.monitors USING btree (subscription_id) WHERE ((subscription_id IS NOT NULL) AND (deleted_at_ms IS NULL));
+CREATE INDEX monitors_by_workspace ON public.monitors USING btree (organization_id, family, pause_reasons) WHERE (deleted_at_ms IS NULL);
 CREATE INDEX monitors_deleted ON public.monitors USING btree (project_id, deleted_at_ms) WHERE (deleted_at_ms IS NOT NULL);
 CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id);
 
@@ -279,6 +338,32 @@ create table sink_shards (
   constraint sink_shards_pkey PRIMARY KEY (shard)
 );
 CREATE UNIQUE INDEX sink_shards_pkey ON public.sink_shards USING btree (shard);
+
+create table subscriptions (
+  id bigint not null identity,
+  project_id bigint not null,
+  organization_id bigint not null,
+  name text,
+  url_sealed text not null,
+  url_hash text not null,
+  sync_interval_s integer not null,
+  timeout_s integer not null,
+  max_workers integer not null,
+  engine text not null,
+  enabled integer not null,
+  last_synced_at_ms bigint,
+  last_server_count integer,
+  last_sync_status text not null,
+  sync_error_message text,
+  failures integer not null,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  constraint subscriptions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
+  constraint subscriptions_pkey PRIMARY KEY (id),
+  constraint subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX subscriptions_by_url ON public.subscriptions USING btree (project_id, url_hash);
+CREATE UNIQUE INDEX subscriptions_pkey ON public.subscriptions USING btree (id);
 
 create table users (
   id bigint not null identity,

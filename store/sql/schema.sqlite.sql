@@ -15,6 +15,21 @@ CREATE INDEX "api_keys_by_user" on "api_keys" ("user_id");
 
 CREATE INDEX "api_keys_by_workspace" on "api_keys" ("organization_id");
 
+CREATE TABLE "config_results" ("config_id" bigint not null references "imported_configs" ("id") on delete cascade,
+  "location" text not null,
+  "at_ms" bigint not null,
+  "success" integer not null,
+  "total_ms" double precision not null,
+  "error" text not null,
+  "error_category" text not null,
+  "public_ip" text not null,
+  "engine_used" text not null, constraint "config_results_pkey" primary key ("config_id",
+  "location"));
+
+CREATE TABLE "excluded_servers" ("subscription_id" bigint not null references "subscriptions" ("id") on delete cascade,
+  "server_address" text not null, constraint "excluded_servers_pkey" primary key ("subscription_id",
+  "server_address"));
+
 CREATE TABLE "expiry_alerts" ("monitor_id" bigint not null,
   "subject" text not null,
   "expires_at_ms" bigint not null,
@@ -24,6 +39,9 @@ CREATE TABLE "expiry_alerts" ("monitor_id" bigint not null,
 
 CREATE TABLE "generation" ("id" integer primary key,
   "value" bigint not null);
+
+CREATE TABLE "hash_keys" ("id" integer primary key,
+  "sealed" text not null);
 
 CREATE TABLE "heartbeat_inbox" ("id" integer primary key autoincrement,
   "monitor_id" bigint not null,
@@ -47,6 +65,23 @@ CREATE TABLE "history" ("id" integer primary key autoincrement,
   "actor" text not null);
 
 CREATE INDEX "history_in_order" on "history" ("monitor_id", "at_ms", "id");
+
+CREATE TABLE "imported_configs" ("id" integer primary key autoincrement,
+  "monitor_id" bigint not null references "imported_servers" ("monitor_id") on delete cascade,
+  "position" integer not null,
+  "identity" text not null,
+  "tag" text not null,
+  "type" text not null,
+  "server" text not null,
+  "port" integer not null,
+  "sealed" text not null);
+
+CREATE INDEX "imported_configs_in_order" on "imported_configs" ("monitor_id", "position");
+
+CREATE TABLE "imported_servers" ("monitor_id" integer primary key references "monitors" ("id"),
+  "server_address" text,
+  "server_name" text,
+  "config_count" integer not null);
 
 CREATE TABLE "incident_events" ("id" integer primary key autoincrement,
   "incident_id" bigint not null references "incidents" ("id") on delete cascade,
@@ -172,6 +207,7 @@ CREATE TABLE "monitors" ("id" integer primary key autoincrement,
   "updated_at_ms" bigint not null,
   "deleted_at_ms" bigint,
   "generation" bigint not null,
+  "sealed" text,
   "maintenance_from_ms" bigint,
   "maintenance_until_ms" bigint);
 
@@ -180,6 +216,10 @@ CREATE INDEX "monitors_by_generation" on "monitors" ("generation");
 CREATE INDEX "monitors_by_host" on "monitors" ("project_id", "host") where "deleted_at_ms" is null;
 
 CREATE INDEX "monitors_by_name" on "monitors" ("project_id", "deleted_at_ms", "name_key", "id", "family", "kind", "active");
+
+CREATE INDEX "monitors_by_subscription" on "monitors" ("subscription_id") where subscription_id is not null and deleted_at_ms is null;
+
+CREATE INDEX "monitors_by_workspace" on "monitors" ("organization_id", "family", "pause_reasons") where "deleted_at_ms" is null;
 
 CREATE INDEX "monitors_deleted" on "monitors" ("project_id", "deleted_at_ms") where "deleted_at_ms" is not null;
 
@@ -205,6 +245,27 @@ CREATE INDEX "projects_by_workspace" on "projects" ("organization_id");
 
 CREATE TABLE "sink_shards" ("shard" integer primary key,
   "applied_seq" bigint not null);
+
+CREATE TABLE "subscriptions" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "organization_id" bigint not null references "workspaces" ("id"),
+  "name" text,
+  "url_sealed" text not null,
+  "url_hash" text not null,
+  "sync_interval_s" integer not null,
+  "timeout_s" integer not null,
+  "max_workers" integer not null,
+  "engine" text not null,
+  "enabled" integer not null,
+  "last_synced_at_ms" bigint,
+  "last_server_count" integer,
+  "last_sync_status" text not null,
+  "sync_error_message" text,
+  "failures" integer not null,
+  "created_at_ms" bigint not null,
+  "updated_at_ms" bigint not null);
+
+CREATE UNIQUE INDEX "subscriptions_by_url" on "subscriptions" ("project_id", "url_hash");
 
 CREATE TABLE "users" ("id" integer primary key autoincrement,
   "email" text not null,
