@@ -46,7 +46,7 @@ export function task(given: ProberTask): Promise<void> {
   const resolver = createResolver({ servers: engine.resolvers });
   const transport = createTransport(engine, { ...native, resolver });
   const forStrangers = { ...engine, allowNets: engine.publicAllowNets ?? [] };
-  const publicTransport = createTransport(forStrangers, { ...native, resolver });
+  const publicTransport = createTransport(forStrangers, { ...native, resolver, isForStrangers: true });
   const domains = createDomainExpiry(transport, given.engine.rdapBootstrapUrl, () => Date.now());
   return serveProber(given, probes, transport, domains, publicTransport).finally(domains.close);
 }

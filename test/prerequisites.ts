@@ -3,12 +3,12 @@
  * says which and why; where CI=true promises that everything is there, it fails instead.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { missingPythonTools } from "./contract/python-tools.ts";
-import { findProgram } from "./servers/server.ts";
+import { findProgram, isExecutable } from "./servers/server.ts";
 
 /** @returns why it is not there, in words that say what to do; undefined when it is */
 type Check = () => string | undefined;
@@ -23,6 +23,12 @@ const CHECKS = {
   "system ping": () => program("ping", "iputils-ping"),
   setpriv: () => program("setpriv", "util-linux"),
   unshare: () => program("unshare", "util-linux"),
+  strongSwan: () =>
+    isExecutable("/usr/lib/ipsec/charon")
+      ? (program("swanctl", "strongswan-swanctl") ?? program("openssl", "openssl") ?? missingTun())
+      : "no charon (Debian: strongswan-charon libcharon-extra-plugins libcharon-extauth-plugins libstrongswan-extra-plugins)",
+  nft: () => program("nft", "nftables"),
+  go: () => program("go", "golang-go"),
   npm: () => program("npm", "npm"),
   compiler: () => program("g++", "g++") ?? program("make", "make") ?? program("python3", "python3"),
   "python tools": missingPythonTools,
@@ -64,6 +70,10 @@ export function insteadOf(name: string, reason: string): void {
 
 function isRoot(): boolean {
   return process.getuid?.() === 0;
+}
+
+function missingTun(): string | undefined {
+  return existsSync("/dev/net/tun") ? undefined : "this machine has no /dev/net/tun";
 }
 
 function program(name: string, debianPackage: string): string | undefined {

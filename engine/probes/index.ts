@@ -1,6 +1,8 @@
 /** THE LIST: every probe the engine can run, one line each; the exported name is its kind. */
+export { amneziawg } from "./amneziawg.ts";
 export { dns } from "./dns.ts";
 export { http } from "./http.ts";
 export { keyword } from "./keyword.ts";
 export { ping } from "./ping.ts";
 export { port } from "./port.ts";
+export { wireguard } from "./wireguard.ts";

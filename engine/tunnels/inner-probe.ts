@@ -13,6 +13,7 @@ import {
   type QuestionTarget,
   SEED_BYTES,
 } from "../protocols/inner/question.ts";
+import { whenAborted } from "../transport/fault.ts";
 import { formatIpv4, formatIpv6 } from "../transport/ip.ts";
 import type { Tunnel } from "./tunnel.ts";
 
@@ -98,7 +99,7 @@ export function askThrough(
       }
       const gapMs = GAPS_MS[Math.min(round, GAPS_MS.length - 1)] ?? 1_000;
       round++;
-      cancelRound = context.transport.after(gapMs, sendRound, context);
+      cancelRound = context.transport.after(gapMs, sendRound);
     }
     function hear(packet: Uint8Array, atMs: number): void {
       const decoded = isOver ? undefined : decodeInner(packet);
@@ -116,17 +117,19 @@ export function askThrough(
       }
     }
 
-    const cancelEnd = context.transport.after(
-      giveUpAfterMs,
-      () =>
-        end({
-          kind: "silent",
-          attempts: sent.length,
-          asked: askedWords(sent.map(({ question }) => question.target)),
-          said,
-        }),
-      context,
+    const cancelEnd = context.transport.after(giveUpAfterMs, () =>
+      end({
+        kind: "silent",
+        attempts: sent.length,
+        asked: askedWords(sent.map(({ question }) => question.target)),
+        said,
+      }),
     );
+    whenAborted(context, () => {
+      isOver = true;
+      cancelRound();
+      cancelEnd();
+    });
     tunnel.onPacket(hear);
     sendRound();
   });

@@ -115,9 +115,9 @@ export class WireguardTunnel implements Tunnel {
       );
       this.#initiate();
       for (const afterMs of RETRIES_AFTER_MS) {
-        if (afterMs < budgetMs) timers.push(transport.after(afterMs, () => this.#initiate(), this.#context));
+        if (afterMs < budgetMs) timers.push(transport.after(afterMs, () => this.#initiate()));
       }
-      timers.push(transport.after(Math.max(1, budgetMs), () => this.#fail(this.#silence(budgetMs)), this.#context));
+      timers.push(transport.after(Math.max(1, budgetMs), () => this.#fail(this.#silence(budgetMs))));
     });
   }
 

@@ -14,6 +14,14 @@ import {
 import { parseEndpoint, parseHost, withAddress } from "../endpoint.ts";
 import { entryOf, itemsOf, parseIni, type Section, type WireguardFile } from "./ini.ts";
 
+/** What clients know (wg-quick); others are told, not refused, because apps add their own. */
+const INTERFACE_KEYS =
+  "PrivateKey ListenPort FwMark Address DNS MTU Table PreUp PostUp PreDown PostDown SaveConfig Reserved".split(" ");
+const PEER_KEYS = "PublicKey PresharedKey Endpoint AllowedIPs PersistentKeepalive AdvancedSecurity Reserved".split(" ");
+/** Without one in the file: 1500 less IPv6, UDP and WireGuard's own bytes (wg-quick). */
+const STANDARD_MTU = 1_420;
+/** Unknown keys that are named. */
+const TOLD_KEYS = 5;
 /** 32 bytes in base64; the last letter carries two bits that must be zero. */
 const KEY = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
@@ -29,7 +37,11 @@ export interface WireguardConfig {
   /** With prefix lengths as written. */
   readonly addresses: readonly string[];
   readonly dns: readonly string[];
-  readonly mtu: number | null;
+  readonly mtuBytes: number;
+  /** Three bytes that some providers want in each message. */
+  readonly reserved: Uint8Array | null;
+  /** Keys of the file that no client knows, as written there but lowercase. */
+  readonly unknownKeys: readonly string[];
   /** At least one, and at least one of them has an endpoint. */
   readonly peers: readonly WireguardPeer[];
   readonly file: WireguardFile;
@@ -40,8 +52,8 @@ export function parseWireguard(fields: TunnelFields): ParsedTunnel {
   return tunnelOf("wireguard", fields, readConfig(fields));
 }
 
-/** The whole configuration; AmneziaWG's is the same with more keys. @throws TunnelConfigError */
-export function readConfig(fields: TunnelFields): WireguardConfig {
+/** The whole configuration; AmneziaWG's is the same with more keys of [Interface]. @throws TunnelConfigError */
+export function readConfig(fields: TunnelFields, moreKeys: readonly string[] = []): WireguardConfig {
   const file = parseIni(required(fields, "config"));
   const own = file.interface;
   const addresses = itemsOf(own, "Address");
@@ -51,7 +63,28 @@ export function readConfig(fields: TunnelFields): WireguardConfig {
   if (file.peers.length === 0) throw missing("[Peer]");
   const peers = withOverride(fields, file.peers.map(readPeer));
   if (peers.every((peer) => peer.endpoint === null)) throw missing("Endpoint");
-  return { privateKey, addresses, dns: itemsOf(own, "DNS"), mtu: mtuOf(own), peers, file };
+  portOf(own, "ListenPort");
+  return {
+    privateKey,
+    addresses,
+    dns: itemsOf(own, "DNS"),
+    mtuBytes: mtuOf(own) ?? STANDARD_MTU,
+    reserved: reservedOf(own) ?? file.peers.map(reservedOf).find((bytes) => bytes !== null) ?? null,
+    unknownKeys: unknownKeys(file, moreKeys),
+    peers,
+    file,
+  };
+}
+
+function unknownKeys({ interface: own, peers }: WireguardFile, moreKeys: readonly string[]): readonly string[] {
+  const lower = (names: readonly string[]) => new Set(names.map((name) => name.toLowerCase()));
+  const [ownKnown, peerKnown] = [lower([...INTERFACE_KEYS, ...moreKeys]), lower(PEER_KEYS)];
+  const unknown = [
+    ...[...own.keys()].filter((key) => !ownKnown.has(key)),
+    ...peers.flatMap((peer) => [...peer.keys()].filter((key) => !peerKnown.has(key))),
+  ];
+  // A key is shown only when it looks like one: a line may hold a misplaced secret.
+  return [...new Set(unknown)].filter((key) => /^[a-z][a-z0-9_-]{0,31}$/.test(key)).slice(0, TOLD_KEYS);
 }
 
 export function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields, config: WireguardConfig): ParsedTunnel {
@@ -76,6 +109,7 @@ function readPeer(peer: Section): WireguardPeer {
   const endpoint = entryOf(peer, "Endpoint");
   const allowedIps = itemsOf(peer, "AllowedIPs");
   for (const network of allowedIps) requireAddress(network, "AllowedIPs");
+  requireKeepalive(entryOf(peer, "PersistentKeepalive"));
   return {
     publicKey: keyOf(peer, "PublicKey"),
     presharedKey: entryOf(peer, "PresharedKey") === undefined ? null : keyOf(peer, "PresharedKey"),
@@ -125,4 +159,31 @@ function mtuOf(section: Section): number | null {
   const mtu = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (mtu < 576 || mtu > 65_535) throw new TunnelConfigError("MTU must be a number from 576 to 65535");
   return mtu;
+}
+
+/** Three numbers, or their base64. */
+function reservedOf(section: Section): Uint8Array | null {
+  const text = entryOf(section, "Reserved")?.replace(/[\s[\]]/g, "");
+  if (text === undefined) return null;
+  if (/^[A-Za-z0-9+/]{4}$/.test(text)) return Uint8Array.from(Buffer.from(text, "base64"));
+  const numbers = text.split(",").map((part) => (/^\d{1,3}$/.test(part) ? Number(part) : 256));
+  if (numbers.length !== 3 || numbers.some((number) => number > 255)) {
+    throw new TunnelConfigError("Reserved must be three numbers from 0 to 255");
+  }
+  return Uint8Array.from(numbers);
+}
+
+function portOf(section: Section, name: string): void {
+  const text = entryOf(section, name);
+  if (text !== undefined && !(/^\d{1,5}$/.test(text) && Number(text) <= 65_535)) {
+    throw new TunnelConfigError(`${name} must be a number from 0 to 65535`);
+  }
+}
+
+/** Seconds, `off`, or since AmneziaWG 3 a range of them. */
+function requireKeepalive(text: string | undefined): void {
+  if (text === undefined || text.toLowerCase() === "off") return;
+  const bounds = text.replace(/\s/g, "").split("-");
+  const isRight = bounds.length <= 2 && bounds.every((bound) => /^\d{1,5}$/.test(bound) && Number(bound) <= 65_535);
+  if (!isRight) throw new TunnelConfigError("PersistentKeepalive must be a number of seconds from 0 to 65535, or off");
 }

@@ -108,8 +108,20 @@ describe("a session", () => {
     expect(session.receive(back).kind).toBe("packet");
     expect(session.receive(back)).toEqual({ kind: "ignored" });
     expect(session.receive(last(session.initiate()))).toEqual({ kind: "ignored" });
-    expect(session.receive(Uint8Array.of(4, 0, 0, 0))).toEqual({ kind: "ignored" });
-    expect(session.straySizes).toEqual([92, back.length, 148, 4]);
+    expect(session.straySizes).toEqual([]);
+  });
+
+  it("remembers sizes of what cannot be an answer, until one came", () => {
+    const server = serverOf();
+    const session = sessionWith(server);
+    const response = some(server.answer(last(session.initiate())));
+    const forged = Uint8Array.from(response).fill(1, 20);
+    for (const stray of [new Uint8Array(104), forged, Uint8Array.of(9)]) {
+      expect(session.receive(stray)).toEqual({ kind: "ignored" });
+    }
+    session.receive(response);
+    session.receive(new Uint8Array(50));
+    expect(session.straySizes).toEqual([104, 1]);
   });
 
   it("puts reserved bytes on the wire and takes them off", () => {

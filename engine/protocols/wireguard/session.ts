@@ -13,7 +13,7 @@ const ATTEMPT_LIMIT = 16;
 const SESSION_LIMIT = 4;
 /** Cookies that are taken: a server that goes on asking for proof is not going to talk. */
 const COOKIE_LIMIT = 4;
-/** Sizes of datagrams that were not ours that are remembered, for the diagnosis. */
+/** Sizes of unreadable datagrams that are remembered, for the diagnosis. */
 const STRAY_LIMIT = 8;
 
 export type SessionEvent =
@@ -71,7 +71,7 @@ export class WireguardSession {
     return this.#cookies > 0;
   }
 
-  /** Sizes of the first datagrams that came and could not be read. */
+  /** Sizes of the first datagrams that came before a handshake was complete and could not be read. */
   get straySizes(): readonly number[] {
     return this.#straySizes;
   }
@@ -102,11 +102,14 @@ export class WireguardSession {
   }
 
   receive(datagram: Uint8Array): SessionEvent {
-    for (const framed of this.#around.framing.unwrap(datagram)) {
+    const candidates = this.#around.framing.unwrap(datagram);
+    for (const framed of candidates) {
       const event = this.#read(framed);
       if (event.kind !== "ignored") return event;
     }
-    if (this.#straySizes.length < STRAY_LIMIT) this.#straySizes.push(datagram.length);
+    // A forged or late handshake message says nothing; what cannot be one, while an answer to a handshake is awaited, may say much.
+    const isStray = this.#sessions.length === 0 && candidates.every(({ kind }) => kind === "transport");
+    if (isStray && this.#straySizes.length < STRAY_LIMIT) this.#straySizes.push(datagram.length);
     return IGNORED;
   }
 

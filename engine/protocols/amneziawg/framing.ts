@@ -1,0 +1,87 @@
+/**
+ * How AmneziaWG lays WireGuard's messages into datagrams: junk and signature packets before an initiation, random bytes before a message,
+ * other numbers in the place of its type, and in 3.x a stream cipher over its head. Pure.
+ */
+import { chacha20 } from "@noble/ciphers/chacha.js";
+import { COOKIE_REPLY, type Framed, type Framing, RESPONSE, TRANSPORT, uint32At } from "../wireguard/message.ts";
+import { type AmneziaParams, junkBytesOf, type Range } from "./params.ts";
+import { encodeSignature } from "./tags.ts";
+
+const NONCE_BYTES = 12;
+
+export interface FramingSurroundings {
+  readonly randomBytes: (sizeBytes: number) => Uint8Array;
+  /** Unix ms. */
+  readonly wallNowMs: () => number;
+}
+
+export function createFraming(params: AmneziaParams, around: FramingSurroundings): Framing {
+  const { padding, headers, headerProtectionKey: key } = params;
+  const junkBytes = junkBytesOf(params);
+  let signaturesSent = 0;
+
+  function within({ first, last }: Range): number {
+    return first + Math.floor((uint32At(around.randomBytes(4), 0) / 0x1_0000_0000) * (last - first + 1));
+  }
+
+  /** @returns what kind of message lies behind `skip` bytes, with its head readable; undefined when it is not this one */
+  function read(datagram: Uint8Array, kind: Framed["kind"], skip: number, sizeBytes: number, header: Range) {
+    const isLongEnough = datagram.length >= skip + sizeBytes;
+    const isExact = kind === "transport" || params.hasTrailers || datagram.length === skip + sizeBytes;
+    if (!isLongEnough || !isExact) return [];
+    const end = kind === "transport" ? datagram.length : skip + sizeBytes;
+    const hidden = kind === "transport" ? TRANSPORT.headerBytes : sizeBytes;
+    const message = key === null ? datagram.subarray(skip, end) : uncovered(datagram, skip, end, hidden, key);
+    const type = uint32At(message, 0);
+    return type >= header.first && type <= header.last ? [{ kind, message }] : [];
+  }
+
+  return {
+    preamble() {
+      const unixS = Math.floor(around.wallNowMs() / 1_000);
+      const signed = params.signatures.map((packet) =>
+        encodeSignature(packet, params.wordBytes, {
+          randomBytes: around.randomBytes,
+          unixS,
+          counter: signaturesSent++,
+        }),
+      );
+      const junk = Array.from({ length: params.junk.count }, () => around.randomBytes(within(junkBytes)));
+      return [...signed, ...junk].filter(({ length }) => length > 0);
+    },
+    header: (kind) => within(headers[kind]),
+    wrap(kind, message) {
+      const skip = padding[kind];
+      const datagram = new Uint8Array(skip + message.length);
+      datagram.set(around.randomBytes(skip));
+      datagram.set(message, skip);
+      if (key === null) return datagram;
+      const hidden = kind === "transport" ? TRANSPORT.headerBytes : message.length;
+      datagram.set(uncovered(datagram, skip, skip + hidden, hidden, key), skip);
+      return datagram;
+    },
+    /** Sizes can be the same: handshakes first, then data, and whoever reads tries them in this order. */
+    unwrap: (datagram) => [
+      ...read(datagram, "response", padding.response, RESPONSE.bytes, headers.response),
+      ...read(datagram, "cookie", padding.cookie, COOKIE_REPLY.bytes, headers.cookie),
+      ...read(datagram, "transport", padding.transport, TRANSPORT.leastBytes, headers.transport),
+    ],
+    extraPadding: () => within(params.contentPadding),
+  };
+}
+
+/** Covering and uncovering are the same: the first bytes under ChaCha20 with the padding's first 12 as nonce, the rest as it is. */
+function uncovered(datagram: Uint8Array, start: number, end: number, hiddenBytes: number, key: Uint8Array): Uint8Array {
+  const message = datagram.slice(start, end);
+  message.set(chacha20(key, datagram.slice(0, NONCE_BYTES), message.subarray(0, hiddenBytes)));
+  return message;
+}
+
+/** What a client of these settings would have to be told of a server's datagram that it cannot read. @returns null when it says nothing */
+export function explainStray(params: AmneziaParams, sizeBytes: number): string | null {
+  const { response, cookie } = params.padding;
+  if (sizeBytes === RESPONSE.bytes + response) return "H2 (or HeaderProtectionKey) is another there";
+  if (sizeBytes === COOKIE_REPLY.bytes + cookie) return "H3 (or HeaderProtectionKey) is another there";
+  if (sizeBytes < RESPONSE.bytes) return null;
+  return `a handshake response of ${sizeBytes} bytes means S2 = ${sizeBytes - RESPONSE.bytes} there, and it is ${response} here`;
+}

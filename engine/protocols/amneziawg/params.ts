@@ -1,0 +1,254 @@
+/**
+ * AmneziaWG's own keys of all generations (1.0, 1.5, 2.0, 3.x): ranges checked, the generation inferred, because nothing on the wire tells
+ * it. An obfuscation key that we do not know is refused: a client that ignores one fails without a word.
+ */
+import { TunnelConfigError } from "../../tunnel.ts";
+import { entryOf, type Section } from "../wireguard/ini.ts";
+import { parseSignature, type SignaturePacket } from "./tags.ts";
+
+/** What goes before an initiation, in packets and bytes (design 8: we are no weapon). */
+const MOST_PREAMBLE_PACKETS = 16;
+const MOST_PREAMBLE_BYTES = 2_048;
+/** A datagram that no path fragments. */
+const MOST_PADDING = 1_400;
+/** Header protection takes its nonce from the padding. */
+const NONCE_BYTES = 12;
+/** Services that answer anybody with more than they were sent: nothing but a handshake goes there. */
+const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([19, 53, 123, 161, 389, 1_900, 5_353, 11_211]);
+
+/** Both ends belong to it. */
+export interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+export type AmneziaVersion = "plain" | "1.0" | "1.5" | "2.0" | "3.x";
+
+export interface AmneziaParams {
+  readonly version: AmneziaVersion;
+  readonly junk: { readonly count: number; readonly least: number; readonly most: number };
+  /** S1 to S4: random bytes before each kind of message. */
+  readonly padding: {
+    readonly initiation: number;
+    readonly response: number;
+    readonly cookie: number;
+    readonly transport: number;
+  };
+  /** H1 to H4: what stands in the place of each kind's type. */
+  readonly headers: {
+    readonly initiation: Range;
+    readonly response: Range;
+    readonly cookie: Range;
+    readonly transport: Range;
+  };
+  readonly signatures: readonly SignaturePacket[];
+  /** Of times and counters in signatures. */
+  readonly wordBytes: 4 | 8;
+  readonly headerProtectionKey: Uint8Array | null;
+  /** Messages may be followed by bytes that mean nothing. */
+  readonly hasTrailers: boolean;
+  readonly contentPadding: Range;
+}
+
+const NUMBERED = { paddings: ["S1", "S2", "S3", "S4"], headers: ["H1", "H2", "H3", "H4"] } as const;
+const SIGNATURES = ["I1", "I2", "I3", "I4", "I5"] as const;
+const CONTROLLED_JUNK = ["J1", "J2", "J3"] as const;
+/** Timers of 3.x, which matter to clients that stay. */
+const TIMERS = [
+  "RekeyAfterTime",
+  "RekeyTimeout",
+  "RejectAfterTime",
+  "KeepaliveTimeout",
+  "MaxHandshakeAttempts",
+] as const;
+const SWITCHES = ["RandomTrailers", "DisableCookies"] as const;
+const KEY = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
+/** All of them; in [Interface]. */
+export const AMNEZIA_KEYS: readonly string[] = [
+  "Jc",
+  "Jmin",
+  "Jmax",
+  ...NUMBERED.paddings,
+  ...NUMBERED.headers,
+  ...SIGNATURES,
+  ...CONTROLLED_JUNK,
+  "Itime",
+  "HeaderProtectionKey",
+  "ContentPaddingAddition",
+  ...TIMERS,
+  ...SWITCHES,
+];
+
+/** @throws TunnelConfigError */
+export function parseParams(own: Section): AmneziaParams {
+  refuseUnknown(own);
+  const junk = junkOf(own);
+  const ranges = NUMBERED.headers.map((name) => headerOf(own, name));
+  requireApart(ranges);
+  const version = versionOf(own, ranges);
+  const wordBytes = version === "1.5" ? 8 : 4;
+  const packets = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const text = entryOf(own, name);
+      return text === undefined ? [] : [parseSignature(text, name, wordBytes)];
+    });
+  // J1 to J3 are sent on handshakes that the I set is not due for: never by who sends one.
+  packets(CONTROLLED_JUNK);
+  const signatures = packets(SIGNATURES).filter(({ sizeBytes }) => sizeBytes > 0);
+  requireModest(junk, signatures);
+  const padding = paddingOf(own);
+  const headerProtectionKey = protectionKeyOf(own, padding);
+  for (const name of TIMERS) rangeOf(own, name, 0xffff_ffff);
+  if (entryOf(own, "Itime") !== undefined) countOf(own, "Itime", 0xffff_ffff);
+  const hasTrailers = switchOf(own, "RandomTrailers");
+  switchOf(own, "DisableCookies");
+  return {
+    version,
+    junk,
+    padding,
+    headers: headersOf(ranges, version),
+    signatures,
+    wordBytes,
+    headerProtectionKey,
+    hasTrailers: hasTrailers || version === "3.x",
+    contentPadding: rangeOf(own, "ContentPaddingAddition", 0xffff) ?? { first: 0, last: 0 },
+  };
+}
+
+/** Whether anything goes out that no server has asked for. */
+export function hasPreamble({ junk, signatures }: AmneziaParams): boolean {
+  return junk.count > 0 || signatures.length > 0;
+}
+
+/** @throws TunnelConfigError */
+export function refusePorts(params: AmneziaParams, ports: readonly number[]): void {
+  const port = ports.find((each) => FORBIDDEN_PORTS.has(each));
+  if (hasPreamble(params) && port !== undefined) {
+    throw new TunnelConfigError(`junk and signature packets are not sent to port ${port}`);
+  }
+}
+
+function refuseUnknown(own: Section): void {
+  const known = new Set(AMNEZIA_KEYS.map((name) => name.toLowerCase()));
+  for (const key of own.keys()) {
+    if (/^(?:j[a-z]{0,4}\d*|[shi]\d+|itime\d*)$/.test(key) && !known.has(key)) {
+      throw new TunnelConfigError(
+        "config has an obfuscation key that is not known (Jc to Jmax, S1 to S4, H1 to H4, I1 to I5 and J1 to J3 are)",
+      );
+    }
+  }
+}
+
+function countOf(section: Section, name: string, most: number): number {
+  const text = entryOf(section, name);
+  if (text === undefined) return 0;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : -1;
+  if (value < 0 || value > most) throw new TunnelConfigError(`${name} must be a number from 0 to ${most}`);
+  return value;
+}
+
+function junkOf(own: Section): AmneziaParams["junk"] {
+  const count = countOf(own, "Jc", MOST_PREAMBLE_PACKETS);
+  const least = countOf(own, "Jmin", MOST_PADDING);
+  const most = entryOf(own, "Jmax") === undefined ? least : countOf(own, "Jmax", MOST_PADDING);
+  if (least > most) throw new TunnelConfigError("Jmin is above Jmax");
+  if (count * least > MOST_PREAMBLE_BYTES) {
+    throw new TunnelConfigError(`Jc packets of Jmin bytes are more than ${MOST_PREAMBLE_BYTES} bytes of junk`);
+  }
+  return { count, least, most };
+}
+
+function requireModest({ count, least }: AmneziaParams["junk"], signatures: readonly SignaturePacket[]): void {
+  if (count + signatures.length > MOST_PREAMBLE_PACKETS) {
+    throw new TunnelConfigError(`Jc and I1 to I5 are more than ${MOST_PREAMBLE_PACKETS} packets`);
+  }
+  const signed = signatures.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (signed + count * least > MOST_PREAMBLE_BYTES) {
+    throw new TunnelConfigError(`junk and I1 to I5 are more than ${MOST_PREAMBLE_BYTES} bytes`);
+  }
+}
+
+/** What junk may be long so that all of it stays within the limit. */
+export function junkBytesOf({ junk, signatures }: AmneziaParams): Range {
+  const signed = signatures.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const share = junk.count === 0 ? 0 : Math.floor((MOST_PREAMBLE_BYTES - signed) / junk.count);
+  return { first: junk.least, last: Math.max(junk.least, Math.min(junk.most, share)) };
+}
+
+function paddingOf(own: Section): AmneziaParams["padding"] {
+  const [initiation = 0, response = 0, cookie = 0, transport = 0] = NUMBERED.paddings.map((name) =>
+    countOf(own, name, MOST_PADDING),
+  );
+  return { initiation, response, cookie, transport };
+}
+
+/** Null for one that is not there. */
+function headerOf(own: Section, name: string): Range | null {
+  const text = entryOf(own, name)?.replace(/\s/g, "");
+  if (text === undefined) return null;
+  const [, from = "", to = from] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(text) ?? [];
+  const [first, last] = [Number(from), Number(to)];
+  if (from === "" || first > last || last > 0xffff_ffff) {
+    throw new TunnelConfigError(`${name} must be a number of 32 bits or a range of them`);
+  }
+  return { first, last };
+}
+
+function requireApart(ranges: readonly (Range | null)[]): void {
+  const sorted = ranges.filter((range) => range !== null).sort((one, other) => one.first - other.first);
+  for (const [index, range] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (next !== undefined && next.first <= range.last) throw new TunnelConfigError("H1 to H4 overlap");
+  }
+}
+
+/** In 1.0 and 1.5 a value up to 4 means "as in WireGuard". */
+function headersOf(ranges: readonly (Range | null)[], version: AmneziaVersion): AmneziaParams["headers"] {
+  const isOld = version === "plain" || version === "1.0" || version === "1.5";
+  const at = (index: number): Range => {
+    const range = ranges[index] ?? null;
+    const isStandard = range === null || (isOld && range.last <= 4);
+    return isStandard ? { first: index + 1, last: index + 1 } : range;
+  };
+  return { initiation: at(0), response: at(1), cookie: at(2), transport: at(3) };
+}
+
+function versionOf(own: Section, ranges: readonly (Range | null)[]): AmneziaVersion {
+  const hasAny = (names: readonly string[]) => names.some((name) => entryOf(own, name) !== undefined);
+  if (hasAny(["HeaderProtectionKey", "ContentPaddingAddition", ...TIMERS, ...SWITCHES])) return "3.x";
+  if (hasAny([...CONTROLLED_JUNK, "Itime"])) return "1.5";
+  const hasRange = ranges.some((range) => range !== null && range.first !== range.last);
+  if (hasRange || hasAny(["S3", "S4", ...SIGNATURES])) return "2.0";
+  return hasAny(["Jc", "Jmin", "Jmax", ...NUMBERED.paddings, ...NUMBERED.headers]) ? "1.0" : "plain";
+}
+
+function protectionKeyOf(own: Section, padding: AmneziaParams["padding"]): Uint8Array | null {
+  const text = entryOf(own, "HeaderProtectionKey")?.replace(/\s/g, "");
+  if (text === undefined) return null;
+  if (!KEY.test(text)) throw new TunnelConfigError("HeaderProtectionKey is not a key of 32 bytes in base64");
+  if (Object.values(padding).some((size) => size < NONCE_BYTES)) {
+    throw new TunnelConfigError(`HeaderProtectionKey needs S1 to S4 of at least ${NONCE_BYTES}`);
+  }
+  return Uint8Array.from(Buffer.from(text, "base64"));
+}
+
+function rangeOf(own: Section, name: string, most: number): Range | null {
+  const text = entryOf(own, name)?.replace(/\s/g, "");
+  if (text === undefined) return null;
+  const [, from = "", to = from] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(text) ?? [];
+  const [first, last] = [Number(from), Number(to)];
+  if (from === "" || first > last || last > most) {
+    throw new TunnelConfigError(`${name} must be a number from 0 to ${most} or a range of them`);
+  }
+  return { first, last };
+}
+
+function switchOf(own: Section, name: string): boolean {
+  const text = entryOf(own, name)?.toLowerCase();
+  if (text === undefined) return false;
+  if (!["on", "off", "true", "false", "1", "0", "yes", "no"].includes(text)) {
+    throw new TunnelConfigError(`${name} must be on or off`);
+  }
+  return ["on", "true", "1", "yes"].includes(text);
+}
