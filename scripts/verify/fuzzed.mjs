@@ -13,7 +13,12 @@ export function unfuzzedDecoders() {
 /** @param texts sources by path */
 export function decodersWithoutProperties(texts) {
   const modules = new Map([...texts].map(([path, source]) => [path, parse(source).module]));
-  const tests = [...texts.keys()].filter((path) => path.endsWith(".test.ts") && PROPERTY.test(texts.get(path)));
+  // A property may stand in a suite that several tests share.
+  const hasProperty = (path) => PROPERTY.test(texts.get(path) ?? "");
+  const suitesOf = (path) => imports(path, modules.get(path)).filter((next) => next.endsWith(".suite.ts"));
+  const tests = [...texts.keys()].filter(
+    (path) => path.endsWith(".test.ts") && (hasProperty(path) || suitesOf(path).some(hasProperty)),
+  );
   const proven = new Set(tests.flatMap((path) => [...reach(path, modules)]));
   return [...modules]
     .filter(([path]) => !isTest(path) && !proven.has(path))

@@ -11,9 +11,9 @@ import {
   SYSTEM_ACTOR,
 } from "./control-plane.ts";
 import type { Database, Session } from "./database.ts";
-import { excludeImported, forgetImport } from "./imports.ts";
 import { raiseGeneration } from "./generation.ts";
 import { addHistory, type NewHistoryEntry } from "./history.ts";
+import { excludeImported, forgetImport } from "./imports.ts";
 import { addEventToOpenIncident } from "./incident-events.ts";
 import { type ChangedMonitor, changeMonitor } from "./monitor-change.ts";
 import {

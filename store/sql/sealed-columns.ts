@@ -13,7 +13,6 @@ export interface SealedColumn {
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "heartbeats", key: "monitor_id", column: "token_sealed", purpose: SEALED_FOR.heartbeat },
   { table: "hash_keys", key: "id", column: "sealed", purpose: SEALED_FOR.hashKey },
-  { table: "hash_keys", key: "id", column: "sealed", purpose: SEALED_FOR.hashKey },
   { table: "monitors", key: "id", column: "sealed", purpose: SEALED_FOR.tunnel },
   { table: "imported_configs", key: "id", column: "sealed", purpose: SEALED_FOR.tunnel },
   { table: "subscriptions", key: "id", column: "url_sealed", purpose: SEALED_FOR.subscription },
