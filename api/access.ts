@@ -7,6 +7,7 @@
  */
 import type { Role } from "../model/plan.ts";
 import type { ControlPlane, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
+import type { Soon } from "../store/state/state.ts";
 
 /** Beyond this many entries a map starts anew: bounds memory, not correctness. */
 const MAX_ENTRIES = 10_000;
@@ -21,8 +22,8 @@ export interface Access {
   refresh(): Promise<void> | undefined;
   /** The store's, as of the latest refresh: what was read since and while it stays the same holds still. Null: the store has none. */
   stamp(): number | null;
-  key(id: number): Promise<KeyAccess | undefined>;
-  project(id: number): Promise<ProjectRecord | undefined>;
+  key(id: number): Soon<KeyAccess | undefined>;
+  project(id: number): Soon<ProjectRecord | undefined>;
   /** Oldest membership first. */
   memberships(userId: number): Promise<readonly Membership[]>;
 }
@@ -36,13 +37,19 @@ export function createAccess(controlPlane: ControlPlane): Access {
   const readGeneration =
     controlPlane.dialect === "postgres" ? shareReads(() => controlPlane.generation()) : () => controlPlane.generation();
 
-  async function cached<T>(
+  function cached<T>(
+    map: Map<number, T>,
+    id: number,
+    fetch: (id: number) => Promise<T | undefined>,
+  ): Soon<T | undefined> {
+    return map.get(id) ?? fetched(map, id, fetch);
+  }
+
+  async function fetched<T>(
     map: Map<number, T>,
     id: number,
     fetch: (id: number) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const known = map.get(id);
-    if (known !== undefined) return known;
     const fetchedAt = generation;
     const value = await fetch(id);
     // A change during the fetch may have emptied the map for a newer generation, to which this value does not belong.

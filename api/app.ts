@@ -16,6 +16,8 @@ const PRIVATE: readonly string[] = ["Cache-Control", "no-store"];
 export function createApp(api: Api, routes: readonly Route[]): Handle {
   const router = createRouter(routes);
   const addressOf = clientAddressOf(api.config.trustedProxies);
+  /** As usage names them; put together once, not for each request. */
+  const endpoints = new Map(routes.map((route) => [route, `${route.method} ${route.path}`]));
 
   async function serve(request: ApiRequest): Promise<ApiResponse> {
     const startedAt = performance.now();
@@ -33,7 +35,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const response = withHeaders(route, admission, await answer(api, route, call, admission));
     if (admission.counted !== null) {
       const { organizationId, keyId } = admission.counted;
-      const endpoint = `${route.method} ${route.path}`;
+      const endpoint = endpoints.get(route) ?? "";
       api.state.counters.countEndpoint(organizationId, keyId, endpoint, response.status >= 400, nowMs);
     }
     log(api, request, route, admission, response, startedAt);

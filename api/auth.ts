@@ -3,6 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { parseId } from "../model/ids.ts";
 import { hashKey } from "../store/key-text.ts";
 import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
+import type { RequestTake, Soon } from "../store/state/state.ts";
 import type { Membership } from "./access.ts";
 import type { Api } from "./api.ts";
 import { ApiError, forbidden, refusal } from "./errors.ts";
@@ -39,12 +40,15 @@ export async function admit(
   call: Call,
   admission: Admission,
 ): Promise<KeyCall | ProjectCall | ApiResponse> {
-  await api.access.refresh();
-  const access = await identify(api, call);
-  const { workspace, role } = await workspaceOf(api, access);
+  const refreshing = api.access.refresh();
+  if (refreshing !== undefined) await refreshing;
+  const identified = identify(api, call);
+  const access = identified instanceof Promise ? await identified : identified;
+  const standing = workspaceOf(api, access);
+  const own = standing instanceof Promise ? await standing : standing;
   return access.key.kind === "account" && route.scope === "project"
-    ? admitAccountKey(api, route, call, access, workspace, admission)
-    : admitOrdinary(api, route, call, access, { workspace, role }, admission);
+    ? admitAccountKey(api, route, call, access, own.workspace, admission)
+    : admitOrdinary(api, route, call, access, own, admission);
 }
 
 async function admitOrdinary(
@@ -55,10 +59,12 @@ async function admitOrdinary(
   own: Membership,
   admission: Admission,
 ): Promise<KeyCall | ProjectCall | ApiResponse> {
-  const refused = await takeRequest(api, route, access, own.workspace, call.nowMs, admission);
+  const taking = takeRequest(api, route, access, own.workspace, call.nowMs, admission);
+  const refused = taking instanceof Promise ? await taking : taking;
   if (refused !== null) return refused;
   if (route.scope === "key") return keyCall(api, call, access, own);
-  const project = await namedProject(api, call.request);
+  const named = namedProject(api, call.request);
+  const project = named instanceof Promise ? await named : named;
   if (project.organizationId !== own.workspace.id) throw refusal("otherOrganization");
   return projectCall(route, keyCall(api, call, access, own), project);
 }
@@ -91,17 +97,27 @@ async function admitAccountKey(
 }
 
 /** @throws 429 while the address is refused, 401 when the key is not a good one */
-async function identify(api: Api, call: Call): Promise<KeyAccess> {
-  const { counters } = api.state;
-  if (!(await counters.mayTryKey(call.clientAddress, call.nowMs))) {
-    throw refusal("tooManyWrongKeys", { retryAfterS: WRONG_KEY_RETRY_S });
-  }
+function identify(api: Api, call: Call): Soon<KeyAccess> {
+  const may = api.state.counters.mayTryKey(call.clientAddress, call.nowMs);
+  return may instanceof Promise ? may.then((answer) => identified(api, call, answer)) : identified(api, call, may);
+}
+
+function identified(api: Api, call: Call, mayTry: boolean): Soon<KeyAccess> {
+  if (!mayTry) throw refusal("tooManyWrongKeys", { retryAfterS: WRONG_KEY_RETRY_S });
   const key = sentKey(call.request);
   if (key === null) throw refusal("keyMissing");
-  const access = await find(api, key);
-  if (access === undefined) {
-    await counters.wrongKey(call.clientAddress, call.nowMs);
-    throw refusal("keyInvalid");
+  const id = KEY_FORM.exec(key)?.[1];
+  const known = id === undefined ? undefined : api.access.key(Number(id));
+  if (known instanceof Promise) return known.then((access) => judged(api, call, key, access));
+  return judged(api, call, key, known);
+}
+
+/** Of a key that matches nothing the address is remembered before it is refused. */
+function judged(api: Api, call: Call, key: string, access: KeyAccess | undefined): Soon<KeyAccess> {
+  if (access === undefined || !isSecret(key, access.key.secretHash)) {
+    return api.state.counters.wrongKey(call.clientAddress, call.nowMs).then(() => {
+      throw refusal("keyInvalid");
+    });
   }
   // `expired` wins over `inactive` (open-points 9.1).
   if (access.key.expiresAtMs !== null && access.key.expiresAtMs <= call.nowMs) throw refusal("keyExpired");
@@ -110,56 +126,66 @@ async function identify(api: Api, call: Call): Promise<KeyAccess> {
   return access;
 }
 
-async function find(api: Api, key: string): Promise<KeyAccess | undefined> {
-  const id = KEY_FORM.exec(key)?.[1];
-  if (id === undefined) return undefined;
-  const access = await api.access.key(Number(id));
-  if (access === undefined) return undefined;
-  const sent = Buffer.from(hashKey(key), "latin1");
-  const kept = Buffer.from(access.key.secretHash, "latin1");
-  return sent.length === kept.length && timingSafeEqual(sent, kept) ? access : undefined;
+/** Hex SHA-256 has 64 digits. Two places that are written anew for each comparison, so that none has to be made. */
+const SENT = Buffer.alloc(64);
+const KEPT = Buffer.alloc(64);
+
+function isSecret(key: string, secretHash: string): boolean {
+  if (secretHash.length !== KEPT.length) return false;
+  SENT.write(hashKey(key), "latin1");
+  KEPT.write(secretHash, "latin1");
+  return timingSafeEqual(SENT, KEPT);
 }
 
 /** The key's workspace; of an account-wide key the person's first own one, else the oldest membership (open-points 8.1). */
-async function workspaceOf(api: Api, access: KeyAccess): Promise<Membership> {
-  if (access.key.kind === "workspace") {
-    if (access.workspace === null || access.role === null) throw refusal("workspaceAccessRemoved");
-    return { workspace: access.workspace, role: access.role };
-  }
+function workspaceOf(api: Api, access: KeyAccess): Soon<Membership> {
+  if (access.key.kind !== "workspace") return defaultWorkspace(api, access);
+  if (access.workspace === null || access.role === null) throw refusal("workspaceAccessRemoved");
+  return { workspace: access.workspace, role: access.role };
+}
+
+async function defaultWorkspace(api: Api, access: KeyAccess): Promise<Membership> {
   const memberships = await api.access.memberships(access.user.id);
   const chosen = memberships.find(({ role }) => role === "owner") ?? memberships[0];
   if (chosen === undefined) throw refusal("workspaceAccessRemoved");
   return chosen;
 }
 
-async function takeRequest(
+function takeRequest(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
   access: KeyAccess,
   workspace: WorkspaceRecord,
   nowMs: number,
   admission: Admission,
-): Promise<ApiResponse | null> {
+): Soon<ApiResponse | null> {
   const plan = api.plans[workspace.plan];
   if (!plan.apiAccess) {
     admission.limitHeaders = limitHeaders(plan, 0, nowMs);
     throw refusal(route.scope === "key" ? (route.noApiAccess ?? "noApiAccess") : "noApiAccess");
   }
   const limits = requestLimits(plan);
-  const take = await api.state.counters.takeRequest(workspace.id, limits, nowMs);
-  admission.limitHeaders = limitHeaders(plan, take.usedInMinute, nowMs);
-  if (take.refusedBy !== null) return limitExceeded(take.refusedBy, limits);
-  admission.counted = { organizationId: workspace.id, keyId: access.key.id };
-  api.uses.set(access.key.id, nowMs);
-  return null;
+  const count = (take: RequestTake): ApiResponse | null => {
+    admission.limitHeaders = limitHeaders(plan, take.usedInMinute, nowMs);
+    if (take.refusedBy !== null) return limitExceeded(take.refusedBy, limits);
+    admission.counted = { organizationId: workspace.id, keyId: access.key.id };
+    api.uses.set(access.key.id, nowMs);
+    return null;
+  };
+  const take = api.state.counters.takeRequest(workspace.id, limits, nowMs);
+  return take instanceof Promise ? take.then(count) : count(take);
 }
 
-async function namedProject(api: Api, request: ApiRequest): Promise<ProjectRecord> {
+function namedProject(api: Api, request: ApiRequest): Soon<ProjectRecord> {
   const sent = request.projectId.trim();
   if (sent === "") throw refusal("projectHeaderMissing");
   const id = parseId("project", sent);
   if (id === undefined) throw refusal("projectHeaderInvalid");
-  const project = await api.access.project(id);
+  const project = api.access.project(id);
+  return project instanceof Promise ? project.then(activeProject) : activeProject(project);
+}
+
+function activeProject(project: ProjectRecord | undefined): ProjectRecord {
   if (project === undefined || !project.active) throw refusal("projectNotFound");
   return project;
 }

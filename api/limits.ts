@@ -15,18 +15,25 @@ export function requestLimits(plan: Plan): RequestLimits {
   return { perMinute: plan.requestsPerMinute, perDay: plan.requestsPerDay, perMonth: plan.requestsPerMonth };
 }
 
+/** The latest, because without a limit they stay the same for a minute. */
+let latest: { limit: number | null; remaining: number; resetS: number; headers: readonly string[] } | null = null;
+
 /** Stand on every response to a request that came with a valid key (open-points 18.1.2). */
 export function limitHeaders(plan: Plan, usedInMinute: number, nowMs: number): readonly string[] {
   const limit = plan.requestsPerMinute;
+  const remaining = limit === null ? UNLIMITED : Math.max(0, limit - usedInMinute);
   const resetS = (Math.floor(nowMs / MINUTE_MS) + 1) * 60;
-  return [
+  if (latest?.resetS === resetS && latest.remaining === remaining && latest.limit === limit) return latest.headers;
+  const headers = [
     "X-RateLimit-Limit",
     String(limit ?? UNLIMITED),
     "X-RateLimit-Remaining",
-    String(limit === null ? UNLIMITED : Math.max(0, limit - usedInMinute)),
+    String(remaining),
     "X-RateLimit-Reset",
     String(resetS),
   ];
+  latest = { limit, remaining, resetS, headers };
+  return headers;
 }
 
 const WINDOWS: Readonly<

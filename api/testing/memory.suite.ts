@@ -2,7 +2,7 @@
 import { PERIOD_MS } from "../../model/result.ts";
 import type { ResultDetails, ResultStore, StoredResult } from "../../store/results/result-store.ts";
 import { StoreError } from "../../store/sql/control-plane.ts";
-import type { State, Topic } from "../../store/state/state.ts";
+import type { Soon, State, Topic } from "../../store/state/state.ts";
 
 export interface WatchedState extends State {
   readonly published: Topic[];
@@ -12,7 +12,7 @@ export interface WatchedState extends State {
 
 /** Keeps what was published and counted; `isAway` makes it refuse. */
 export function watchState(real: State): WatchedState {
-  const orAway = async <T>(answer: () => Promise<T>): Promise<T> => {
+  const orAway = async <T>(answer: () => Soon<T>): Promise<T> => {
     if (state.isAway) throw new StoreError("state is away");
     return answer();
   };

@@ -119,7 +119,7 @@ function createCounters(
       merged.giveBack(waiting);
       return merged.take().map(({ organizationId: _, ...one }) => one);
     },
-    async mayTryKey(address, nowMs) {
+    mayTryKey(address, nowMs) {
       const cell = wrongKeys.get(WRONG_KEYS + address, nowMs);
       return mayTry(cell?.expiresAtMs ?? nowMs, nowMs);
     },
@@ -200,7 +200,7 @@ function createRequestCounters(cells: Cells): Pick<Counters, "takeRequest" | "us
     return { refusedBy: null, usedInMinute: inMinute + 1 };
   };
   return {
-    async takeRequest(organizationId, limits, nowMs) {
+    takeRequest(organizationId, limits, nowMs) {
       const take = takeStanding(REQUESTS + organizationId, limits, nowMs);
       if (take !== null) return take;
       const { counts, indexes, endsAtMs } = countsOf(organizationId, nowMs);

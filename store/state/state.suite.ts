@@ -46,7 +46,7 @@ export function stateSuite(name: string, places: StatePlaceMaker): void {
 function requestTests(given: () => State, runs: number): void {
   describe("requests", () => {
     const limits: RequestLimits = { perMinute: 3, perDay: 5, perMonth: 7 };
-    const take = (organizationId: number, nowMs: number, of = limits): Promise<RequestTake> =>
+    const take = async (organizationId: number, nowMs: number, of = limits): Promise<RequestTake> =>
       given().counters.takeRequest(organizationId, of, nowMs);
 
     it("refuses by the minute, the day and the month, and counts nothing then", async () => {

@@ -45,16 +45,19 @@ export interface SlidingTake {
   readonly heldAtMs: readonly number[];
 }
 
+/** There at once where nothing has to be waited for: on the way of every request a promise costs as much as the counting. */
+export type Soon<T> = T | Promise<T>;
+
 export interface Counters {
   /** One request against all three windows at once, atomically also across processes. */
-  takeRequest(organizationId: number, limits: RequestLimits, nowMs: number): Promise<RequestTake>;
+  takeRequest(organizationId: number, limits: RequestLimits, nowMs: number): Soon<RequestTake>;
   /** For GET /usage: counts by endpoint and day, not a limit. May be written in batches. */
   countEndpoint(organizationId: number, keyId: number, endpoint: string, isError: boolean, nowMs: number): void;
   usage(organizationId: number, nowMs: number): Promise<RequestUsage>;
   /** What countEndpoint counted on the last `days` UTC days, today included, at most 31; in no order. */
   endpointUsage(organizationId: number, days: number, nowMs: number): Promise<readonly EndpointUsage[]>;
   /** Wrong keys: a bucket of 10 that refills one every 6 s (contract, Authentication 9). False while the address is refused. */
-  mayTryKey(address: string, nowMs: number): Promise<boolean>;
+  mayTryKey(address: string, nowMs: number): Soon<boolean>;
   wrongKey(address: string, nowMs: number): Promise<void>;
   /**
    * At most `limit` in each fixed window of `windowMs`: heartbeat calls of one token.

@@ -36,8 +36,8 @@ async function flush(url: string): Promise<void> {
   client.disconnect();
 }
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
+async function messageOf(work: unknown): Promise<string> {
+  const error = await Promise.resolve(work).then(
     () => undefined,
     (reason: unknown) => reason,
   );
