@@ -105,6 +105,27 @@ describe("post", () => {
     expect(await poster()(gone.url, {}, BODY, NEVER)).toEqual({ statusCode: null, error: "ECONNREFUSED" });
   });
 
+  it.each([
+    ["garbage", "hello\r\n\r\n"],
+    ["a switch of protocols", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nxyz"],
+    ["a head without end", `HTTP/1.1 200 OK\r\n${"X-Long: 1\r\n".repeat(20_000)}`],
+    ["a status that is none", "HTTP/1.1 2000 OK\r\n\r\n"],
+    ["nothing", ""],
+    ["half a head", "HTTP/1.1 200 OK\r\nContent-"],
+  ])("survives %s", async (_name, answer) => {
+    const to = await receiver((_received, response) => response.socket?.end(answer));
+    const outcome = await poster()(to.url, {}, BODY, NEVER);
+    expect(outcome.statusCode === null || outcome.statusCode === 101).toBe(true);
+    expect(outcome.error).not.toBeNull();
+  });
+
+  it("takes hints before the answer for hints, and a broken body for an answer", async () => {
+    const hints = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n";
+    const broken = "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\nbroken";
+    const to = await receiver((_received, response) => response.socket?.end(hints + broken));
+    expect(await poster()(to.url, {}, BODY, NEVER)).toEqual({ statusCode: 202, error: null });
+  });
+
   it("asks the guard at each dial about the address that is dialled", async () => {
     const to = await receiver();
     const refused = await poster({ allowNets: [] })(to.url, {}, BODY, NEVER);

@@ -72,11 +72,13 @@ async function exchange(
       path: `${url.pathname}${url.search}`,
       headers: { ...headers, host: url.host, "content-length": Buffer.byteLength(body), connection: "close" },
     });
-    request.once("error", (error) => reject(signal.aborted ? new DeadlinePassed() : error));
+    // Also those that come after the answer: nobody's concern, and never uncaught.
+    request.on("error", (error) => reject(signal.aborted ? new DeadlinePassed() : error));
+    request.once("close", () => reject(new Error("the connection ended without an answer")));
     request.once("response", (response) => {
       const { statusCode } = response;
-      if (statusCode === undefined) reject(new Error("the answer has no status"));
-      else void drained(response).then(() => resolve(statusCode));
+      if (statusCode === undefined) return reject(new Error("the answer has no status"));
+      resolve(drained(response).then(() => statusCode));
     });
     request.end(body);
   });
@@ -96,7 +98,7 @@ function drained(response: IncomingMessage): Promise<void> {
       sizeBytes += piece.length;
       if (sizeBytes > BODY_BYTES) end();
     });
-    response.once("error", end);
+    response.on("error", end);
     response.once("close", end);
   });
 }

@@ -72,7 +72,11 @@ export function startSender({ controlPlane, sealing, engine, log, version }: Sen
       }
       await turning.stop();
       sender.abort();
-      await lease.release();
+      await lease
+        .release()
+        .catch((error: unknown) =>
+          log.warn({ err: error }, "the sender's lease is not given back: another process waits for its end"),
+        );
     },
   };
 }
