@@ -88,6 +88,10 @@ export function createTestJobs(options: TestJobsOptions): TestJobs {
     return undefined;
   }
 
+  function forgetEnded(openIds: ReadonlySet<number>): void {
+    for (const id of taken.keys()) if (!openIds.has(id)) taken.delete(id);
+  }
+
   /** What waits for a cap beyond its time is looked at anew, and found too old. */
   function takeBackLate(): void {
     for (const [id, { errand, job }] of taken) {
@@ -104,8 +108,8 @@ export function createTestJobs(options: TestJobsOptions): TestJobs {
   return {
     async look() {
       const open = await jobs.openTests(LOOK_ROWS);
-      const openIds = new Set(open.map((job) => job.id));
-      for (const id of taken.keys()) if (!openIds.has(id)) taken.delete(id);
+      // Only a look that sees all of them tells what is no longer open.
+      if (open.length < LOOK_ROWS) forgetEnded(new Set(open.map((job) => job.id)));
       takeBackLate();
       const ends: JobEnd[] = [];
       for (const job of open) {

@@ -82,6 +82,18 @@ export function jobSuite(name: string, places: PlaceMaker): void {
       expect(await plane.jobs.testEnd(id + 1_000)).toBeUndefined();
     });
 
+    it("lets projects take turns, however much one has asked for", async () => {
+      const many = Array.from({ length: 30 }, (_, index) => job({ testId: `tst_a${index}` }));
+      await order(many, null);
+      await order(
+        [job({ testId: "tst_b0", projectId: projectId + 1 }), job({ testId: "tst_b1", projectId: projectId + 1 })],
+        null,
+      );
+      const open = await plane.jobs.openTests(5);
+      expect(open.map(({ testId }) => testId)).toEqual(["tst_a0", "tst_b0", "tst_a1", "tst_b1", "tst_a2"]);
+      expect(await plane.jobs.openTests(100)).toHaveLength(32);
+    });
+
     it("forgets what ended long ago, and nothing that is open", async () => {
       const ended = await idOf(job());
       const open = await idOf(job({ testId: "tst_b" }));

@@ -20,7 +20,18 @@ const ADD = statement(
    returning id`,
 );
 const OPEN_SYNC = statement("open_sync", "select id from jobs where subscription_id = ? and ended_at_ms is null");
-const OPEN = statement("open_jobs", "select * from jobs where kind = ? and ended_at_ms is null order by id limit ?");
+const OPEN_SYNCS = statement(
+  "open_syncs",
+  "select * from jobs where kind = 'sync' and ended_at_ms is null order by id limit ?",
+);
+/** Projects take turns, so that one's thousands do not keep the others' waiting; bounded, because it is asked every second. */
+const OPEN_TESTS = statement(
+  "open_tests",
+  `select * from (
+     select j.*, row_number() over (partition by project_id order by id) as turn
+     from (select * from jobs where kind in ('test', 'retest') and ended_at_ms is null order by id limit 20000) j
+   ) t order by turn, id limit ?`,
+);
 const RESULT = statement("job_result", "select ended_at_ms, result from jobs where id = ?");
 const END = statement(
   "end_job",
@@ -41,15 +52,10 @@ export function createJobs({ read, write }: Database): Jobs {
     order: (order) => write((session) => orderTests(session, order)),
     onDemandUsed: (organizationId, month) => usedOf(read, organizationId, month),
     async openTests(limit) {
-      const tests = await read.query<JobRow>(OPEN, "test", limit);
-      const retests = await read.query<JobRow>(OPEN, "retest", limit);
-      return [...tests, ...retests]
-        .sort((a, b) => a.id - b.id)
-        .slice(0, limit)
-        .map(toTest);
+      return (await read.query<JobRow>(OPEN_TESTS, limit)).map(toTest);
     },
     async openSyncs(limit) {
-      return (await read.query<JobRow>(OPEN, "sync", limit)).map(toSync);
+      return (await read.query<JobRow>(OPEN_SYNCS, limit)).map(toSync);
     },
     async testEnd(jobId) {
       const row = (await read.query<Pick<JobRow, "ended_at_ms" | "result">>(RESULT, jobId))[0];

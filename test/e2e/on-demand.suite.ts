@@ -1,4 +1,6 @@
 /** Tests, retests and one-off checks of a whole service: jobs are taken by its scheduler, results come back the usual way. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultsBody, TestClient } from "../client.ts";
 import { createMonitor, type Product, type ProductSettings, startProduct, untilStatus } from "../product.ts";
@@ -161,8 +163,17 @@ export function onDemandSuite(name: string, stores: () => Promise<ProductSetting
       expect(statuses.every((status) => status === 200 || status === 403)).toBe(true);
     });
 
-    it("ends with an exit code of 0", async () => {
+    it("ends with an exit code of 0, and leaves no secret on disk or in the log", async () => {
+      const word = "word-that-only-passes-by";
+      const login = { protocol: "openconnect", host: "127.0.0.1", username: "ada", password: word };
+      expect((await api.post("/check", { ...login, timeout: 5 })).status).toBe(200);
       expect(await product.stop()).toBe(0);
+      expect(product.output()).not.toContain(word);
+      for (const entry of readdirSync(product.dataDir, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        const content = readFileSync(join(entry.parentPath, entry.name));
+        for (const secret of [word, KEY]) expect([entry.name, content.includes(secret)]).toEqual([entry.name, false]);
+      }
     });
   });
 }

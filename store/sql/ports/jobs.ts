@@ -83,8 +83,9 @@ export interface Jobs {
   order(order: TestOrder): Promise<TestOrderAnswer>;
   /** On-demand tests that a workspace used in a month (`YYYY-MM`). */
   onDemandUsed(organizationId: number, month: string): Promise<number>;
-  /** Oldest first. */
+  /** Projects take turns, each with its oldest first. */
   openTests(limit: number): Promise<readonly OpenTestJob[]>;
+  /** Oldest first. */
   openSyncs(limit: number): Promise<readonly OpenSyncJob[]>;
   /** null while it is open; undefined when there is none: deleted with its monitor, or long done. */
   testEnd(jobId: number): Promise<TestEnd | null | undefined>;
