@@ -2,6 +2,7 @@
 export { amneziawg } from "./amneziawg.ts";
 export { dns } from "./dns.ts";
 export { http } from "./http.ts";
+export { ikev2 } from "./ikev2.ts";
 export { keyword } from "./keyword.ts";
 export { ping } from "./ping.ts";
 export { port } from "./port.ts";

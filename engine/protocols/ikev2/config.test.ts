@@ -15,7 +15,7 @@ parserSuite("ikev2", {
       "ike.test-site.org 500",
       "ike.test-site.org 4500",
     ],
-    [{ host: "ike.test-site.org", psk: "shared", port: 4500 }, "ike.test-site.org 4500", "ike.test-site.org 4500"],
+    [{ host: "ike.test-site.org", psk: "shared", port: 4500 }, "ike.test-site.org 4500"],
     [{ ...login, ip: "9.9.9.9" }, "ike.test-site.org 500", "9.9.9.9 500", "ike.test-site.org 4500"],
   ],
   bad: [

@@ -28,7 +28,11 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
       ...(ip !== undefined && { ip }),
       ...(ca !== undefined && { ca }),
     }),
-    endpoints: withAddress(fields, [server, { host: server.host, port: NAT_PORT }]),
+    // Any other port takes everything, in the form of 4500.
+    endpoints: withAddress(
+      fields,
+      server.port === STANDARD_PORT ? [server, { host: server.host, port: NAT_PORT }] : [server],
+    ),
     // A gateway with a pre-shared key tells clients apart by their address: ours is one.
     identity: identityOf("ikev2", isEap ? username : "psk", server),
   };

@@ -85,8 +85,6 @@ const NONCE_RANGE = { least: 16, most: 256 } as const;
 const INIT_LIMIT = 5;
 /** MSCHAPv2 takes four. */
 const EAP_LIMIT = 16;
-/** Authorities named in a request: a gateway wants one at least before it sends a certificate, and all would be 3 kB. */
-const AUTHORITY_LIMIT = 16;
 
 /** What both sides have proven, or will. */
 interface Agreed {
@@ -311,7 +309,7 @@ export class Initiator {
 
   #authPayloads(childSpi: Buffer, proof: readonly NewPayload[]): readonly NewPayload[] {
     const { wantedIdentity, anchors } = this.#settings;
-    const authorities = Buffer.concat(anchors().keyHashes.slice(0, AUTHORITY_LIMIT));
+    const authorities = Buffer.concat(anchors().keyHashes);
     return [
       { type: PAYLOAD.idInitiator, body: this.#identity },
       { type: PAYLOAD.certRequest, body: Buffer.concat([Buffer.from([CERTIFICATE_X509]), authorities]) },

@@ -10,10 +10,12 @@ import { DER, membersOf, oidText, readDer } from "./der.ts";
 /** Authorities that are trusted, by the name they sign with. */
 export interface Anchors {
   readonly bySubject: ReadonlyMap<string, readonly X509Certificate[]>;
-  /** SHA-1 of each one's SubjectPublicKeyInfo, as CERTREQ names authorities (RFC 7296 section 3.7). */
+  /** SHA-1 of the first ones' SubjectPublicKeyInfo, as CERTREQ names authorities (RFC 7296 section 3.7). */
   readonly keyHashes: readonly Buffer[];
 }
 
+/** Authorities named in a request: a gateway wants one at least before it sends a certificate, and all would be 3 kB. */
+const NAMED_LIMIT = 16;
 /** Ours: what a gateway may send, and how long a chain may be. */
 const CERTIFICATE_LIMIT = 16;
 const CHAIN_LIMIT = 8;
@@ -42,6 +44,7 @@ export function createAnchors(pems: readonly string[]): Anchors {
     if (certificate === undefined) continue;
     const sameName = bySubject.get(certificate.subject) ?? [];
     bySubject.set(certificate.subject, [...sameName, certificate]);
+    if (keyHashes.length >= NAMED_LIMIT) continue;
     const key = certificate.publicKey.export({ type: "spki", format: "der" });
     keyHashes.push(createHash("sha1").update(key).digest());
   }

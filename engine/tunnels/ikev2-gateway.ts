@@ -1,0 +1,125 @@
+/** What an IKEv2 configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
+import { rootCertificates } from "node:tls";
+import type { Outcome, ProbeContext } from "../probe.ts";
+import { endpointOfFields } from "../protocols/endpoint.ts";
+import { IDENTITY, type Identity, type Selector } from "../protocols/ikev2/bodies.ts";
+import { isReached } from "../protocols/ikev2/child.ts";
+import type { Login } from "../protocols/ikev2/eap.ts";
+import { type Anchors, createAnchors } from "../protocols/ikev2/trust.ts";
+import { addressBytes } from "../protocols/inner/packet.ts";
+import type { QuestionTarget } from "../protocols/inner/question.ts";
+import type { Address } from "../transport/transport.ts";
+import type { TunnelFields } from "../tunnel.ts";
+import { checkTunnel } from "./check-tunnel.ts";
+import { IKE_PORT, Ikev2Tunnel, NAT_PORT } from "./ikev2-tunnel.ts";
+import { targetsOf } from "./targets.ts";
+
+/** Of one configuration. */
+export interface PreparedGateway {
+  readonly host: string;
+  readonly port: number;
+  /** Dialled instead of resolving the host; null: the host is resolved. */
+  readonly ip: string | null;
+  readonly login: Login | null;
+  readonly sharedKey: string | null;
+  readonly identity: Identity | null;
+  readonly wantedIdentity: Identity | null;
+  /** What the gateway's certificate must be for. */
+  readonly gateway: string;
+  /** Those of `ca`, and then no others; null: the public ones. */
+  readonly anchors: Anchors | null;
+}
+
+/** @throws TunnelConfigError */
+export function prepareGateway(fields: TunnelFields): PreparedGateway {
+  const { host, port } = endpointOfFields(fields, fields.host ?? "", IKE_PORT);
+  const { username, password, psk, ip, ca } = fields;
+  const login = username === undefined ? null : { username, password: password ?? "" };
+  // libreswan's way of writing names, `@gw.example`.
+  const remoteId = fields.remote_id?.trim().replace(/^@/, "");
+  return {
+    host,
+    port,
+    ip: ip ?? null,
+    login,
+    sharedKey: psk ?? (login === null ? (password ?? null) : null),
+    identity: login === null ? null : identityOf(login.username),
+    wantedIdentity: remoteId === undefined || remoteId.includes("=") ? null : identityOf(remoteId),
+    gateway: remoteId ?? host,
+    anchors: ca === undefined ? null : createAnchors([ca]),
+  };
+}
+
+/** The type that gateways expect for a text of this form. */
+function identityOf(text: string): Identity {
+  const address = addressBytes(text);
+  if (address !== undefined) {
+    return { type: address.length === 4 ? IDENTITY.ipv4 : IDENTITY.ipv6, data: Buffer.from(address) };
+  }
+  return { type: text.includes("@") ? IDENTITY.email : IDENTITY.fqdn, data: Buffer.from(text) };
+}
+
+export async function checkGateway(prepared: PreparedGateway, context: ProbeContext): Promise<Outcome> {
+  context.phase("resolve");
+  const servers = await dialable(prepared, context);
+  const { login, sharedKey, wantedIdentity, gateway } = prepared;
+  const anchors = (): Anchors => prepared.anchors ?? publicAnchors(context.transport.extraCaPem);
+  let tunnel: Ikev2Tunnel | undefined;
+  return checkTunnel(
+    {
+      create: (withinMs) => {
+        const settings = { login, sharedKey, wantedIdentity, gateway, anchors };
+        tunnel = new Ikev2Tunnel(
+          { settings, identity: prepared.identity, servers, port: prepared.port, withinMs },
+          context,
+        );
+        return tunnel;
+      },
+      targets: (info) => targetsThrough(tunnel?.child?.reaches ?? [], info.dns, context.transport.tunnelTargets),
+      tries: 1,
+      stuckHint: "Look at forwarding, NAT and firewalls behind the gateway, and whether ESP in UDP passes on port 4500",
+      deadlineAtMs: context.deadlineAtMs,
+      tellsAddress: true,
+    },
+    context,
+  );
+}
+
+/** One address of each family, allowed for all ports that will be dialled. */
+async function dialable({ host, ip, port }: PreparedGateway, context: ProbeContext): Promise<readonly Address[]> {
+  const { transport } = context;
+  const addresses = await transport.resolve(ip ?? host, port, "both", context);
+  const withBoth = port === IKE_PORT ? await transport.resolve(ip ?? host, NAT_PORT, "both", context) : addresses;
+  return withBoth
+    .filter((each) => addresses.some((other) => other.ip === each.ip))
+    .filter(({ family }, index, all) => all.findIndex((other) => other.family === family) === index);
+}
+
+/** What is to be asked and may pass; when the gateway lets none of it through, a host of the networks that it does. */
+function targetsThrough(
+  reaches: readonly Selector[],
+  dns: readonly string[],
+  operators: readonly QuestionTarget[],
+): readonly QuestionTarget[] {
+  const wanted = targetsOf(dns, operators).filter(({ address }) => isReached({ reaches }, Buffer.from(address)));
+  if (wanted.length > 0) return wanted;
+  return reaches.map(({ first, last }): QuestionTarget => {
+    const address = Uint8Array.from(first);
+    const end = address.length - 1;
+    // The first address of a network, where gateways live; of a single address itself.
+    if (!first.equals(last)) address[end] = (address[end] ?? 0) | 1;
+    return { kind: "icmp", address, port: 0 };
+  });
+}
+
+/** Of one prober: reading a hundred and fifty certificates takes some 20 ms. */
+const publicAnchorsOf = new Map<string | null, Anchors>();
+
+function publicAnchors(extraCaPem: string | null): Anchors {
+  const known = publicAnchorsOf.get(extraCaPem);
+  if (known !== undefined) return known;
+  // The operator's own come first: authorities are named to gateways in this order, and not all of them.
+  const anchors = createAnchors([...(extraCaPem === null ? [] : [extraCaPem]), ...rootCertificates]);
+  publicAnchorsOf.set(extraCaPem, anchors);
+  return anchors;
+}

@@ -1,0 +1,213 @@
+/** What must come of each case at the gateway of strongswan.ts: reference rows of RFC 7296's errors, and of what networks do. */
+
+import { randomBytes } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { Initiator } from "../../engine/protocols/ikev2/initiator.ts";
+import { createKeyShare } from "../../engine/protocols/ikev2/key-share.ts";
+import { createAnchors } from "../../engine/protocols/ikev2/trust.ts";
+import type { TunnelFields } from "../../engine/tunnel.ts";
+import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
+import { type ConnectionsOptions, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
+import type { Gateway } from "./strongswan.ts";
+
+export interface Row {
+  readonly name: string;
+  readonly fields: (gateway: Gateway) => TunnelFields;
+  readonly verdict: Verdict;
+  readonly category: ErrorCategory | null;
+  /** What its message says. */
+  readonly said?: RegExp;
+  readonly gateway?: ConnectionsOptions;
+  /** Rules of the gateway's firewall. */
+  readonly filter?: readonly string[];
+  /** @returns undoes it */
+  readonly prepare?: (gateway: Gateway) => Promise<() => Promise<void>>;
+  readonly timeoutMs?: number;
+}
+
+const shared =
+  (changes: Partial<TunnelFields> = {}) =>
+  (gateway: Gateway): TunnelFields => ({
+    host: gateway.namespace.serverIp,
+    psk: PRE_SHARED_KEY,
+    remote_id: "psk.test",
+    ...changes,
+  });
+const login =
+  (changes: Partial<TunnelFields> = {}) =>
+  (gateway: Gateway): TunnelFields => ({
+    host: gateway.namespace.serverIp,
+    ...LOGIN,
+    ca: gateway.authority.pem,
+    ...changes,
+  });
+
+const ok = { verdict: "ok", category: null } as const;
+const refused = { verdict: "auth-failed", category: "auth_failed" } as const;
+const distrusted = { verdict: "cert-invalid", category: "cert_error" } as const;
+const misconfigured = { verdict: "misconfigured", category: "config_error" } as const;
+
+export const MATRIX: readonly Row[] = [
+  { name: "pre-shared key", fields: shared(), ...ok },
+  {
+    name: "pre-shared key as password without username",
+    fields: (gateway) => ({ host: gateway.namespace.serverIp, password: PRE_SHARED_KEY, remote_id: "psk.test" }),
+    ...ok,
+  },
+  { name: "EAP-MSCHAPv2, RSA certificate in fragments, identity by address", fields: login(), ...ok },
+  { name: "EAP-MSCHAPv2, remote_id", fields: login({ remote_id: "gw.test" }), ...ok },
+  { name: "EAP-MSCHAPv2, ECDSA certificate", fields: login({ remote_id: "curve.test" }), ...ok },
+  { name: "EAP-MD5", fields: login({ remote_id: "md5.test" }), ...ok },
+  { name: "everything on port 4500", fields: shared({ port: 4_500 }), ...ok },
+  { name: "port 500 blocked, 4500 open", fields: shared(), filter: ["udp dport 500 drop"], ...ok },
+  { name: "port 500 refused, 4500 open", fields: shared(), filter: ["udp dport 500 reject"], ...ok },
+  { name: "INVALID_KE_PAYLOAD", fields: shared(), gateway: { proposals: "aes256-sha256-modp2048" }, ...ok },
+  { name: "cookie under load", fields: shared(), prepare: halfOpen(4), ...ok },
+  { name: "wrong pre-shared key", fields: shared({ psk: "another key" }), ...refused, said: /refused the credentials/ },
+  { name: "wrong password", fields: login({ password: "wrong" }), ...refused, said: /wrong username or password/ },
+  {
+    name: "unknown user",
+    fields: login({ username: "mallory@lab.test" }),
+    ...refused,
+    said: /wrong username or password/,
+  },
+  {
+    name: "identity that no connection has",
+    fields: login({ remote_id: "nobody.test" }),
+    ...refused,
+    said: /refused the credentials/,
+  },
+  {
+    name: "authority unknown to us",
+    fields: (gateway) => ({ ...login()(gateway), ca: gateway.stranger.pem }),
+    ...distrusted,
+    said: /unknown authority/,
+  },
+  {
+    name: "public authorities only",
+    fields: (gateway) => ({ host: gateway.namespace.serverIp, ...LOGIN }),
+    ...distrusted,
+    said: /unknown authority|no certificate/,
+  },
+  {
+    name: "name that the certificate does not have",
+    fields: (gateway) => ({ ...login()(gateway), host: gateway.otherIp }),
+    ...distrusted,
+    said: /for another name than/,
+  },
+  {
+    name: "certificate of a client",
+    fields: login({ remote_id: "client.test" }),
+    ...distrusted,
+    said: /not for servers/,
+  },
+  {
+    name: "NO_PROPOSAL_CHOSEN",
+    fields: shared(),
+    gateway: { proposals: "aes192-sha256-modp1536" },
+    ...misconfigured,
+    said: /none of the algorithms/,
+  },
+  {
+    name: "NO_PROPOSAL_CHOSEN for the tunnel",
+    fields: shared({ remote_id: "esp.test" }),
+    ...misconfigured,
+    said: /for the tunnel's data/,
+  },
+  {
+    name: "TS_UNACCEPTABLE",
+    fields: shared({ remote_id: "narrow.test" }),
+    ...misconfigured,
+    said: /no traffic from us|no address/,
+  },
+  { name: "no address for us", fields: shared({ remote_id: "nopool.test" }), ...misconfigured, said: /no address/ },
+  {
+    name: "cut behind the gateway",
+    fields: shared(),
+    filter: ["ip daddr 1.1.1.1 drop"],
+    verdict: "stuck",
+    category: "internet_stuck",
+    said: /nothing comes back/,
+  },
+  {
+    name: "black hole",
+    fields: shared(),
+    filter: ["udp dport { 500, 4500 } drop"],
+    verdict: "timeout",
+    category: "server_not_connected",
+    said: /No answer on UDP port 500 and 4500/,
+  },
+  {
+    name: "port 4500 blocked",
+    fields: shared(),
+    filter: ["udp dport 4500 drop"],
+    timeoutMs: 6_000,
+    verdict: "timeout",
+    category: "timeout",
+    said: /silent since/,
+  },
+  {
+    name: "port 4500 refused",
+    fields: shared(),
+    filter: ["udp dport 4500 reject"],
+    verdict: "refused",
+    category: "server_not_connected",
+    said: /its port 4500 is closed/,
+  },
+  {
+    name: "both ports refused",
+    fields: shared(),
+    filter: ["udp dport { 500, 4500 } reject"],
+    verdict: "refused",
+    category: "server_not_connected",
+  },
+  { name: "closed port", fields: shared({ port: 5_555 }), verdict: "refused", category: "server_not_connected" },
+];
+
+/** IKE and ESP: every algorithm that is offered comes at least once. */
+export const SUITES: readonly (readonly [string, string])[] = [
+  ["aes256gcm16-prfsha384-ecp384", "aes256gcm16"],
+  ["aes128gcm16-prfsha256-x25519", "aes128gcm16"],
+  ["chacha20poly1305-prfsha512-ecp521", "chacha20poly1305"],
+  ["aes128gcm16-prfsha1-ecp256", "aes256-sha1"],
+  ["aes256-sha256-modp2048", "aes128-sha256"],
+  ["aes128-sha384-modp3072", "aes256-sha384"],
+  ["aes256-sha512-modp4096", "aes128-sha512"],
+  ["aes128-sha1-modp1024", "aes128-sha1"],
+];
+
+/** First messages of clients that never go on. */
+function halfOpen(count: number) {
+  return async (gateway: Gateway): Promise<() => Promise<void>> => {
+    const socket = createSocket("udp4");
+    let answers = 0;
+    const all = new Promise<void>((resolve) => {
+      socket.on("message", () => {
+        answers += 1;
+        if (answers === count) resolve();
+      });
+    });
+    for (let each = 0; each < count; each++) socket.send(firstMessage(), 500, gateway.namespace.serverIp);
+    await all;
+    return async () => {
+      socket.close();
+    };
+  };
+}
+
+function firstMessage(): Buffer {
+  const talk = new Initiator(
+    {
+      identity: () => ({ type: 2, data: Buffer.from("half-open") }),
+      wantedIdentity: null,
+      gateway: "psk.test",
+      login: null,
+      sharedKey: PRE_SHARED_KEY,
+      anchors: () => createAnchors([]),
+      remote: { address: Buffer.alloc(4), port: 500 },
+    },
+    { randomBytes, wallNowMs: () => Date.now(), createKeyShare },
+  ).open();
+  const first = talk.next();
+  return first.done ? Buffer.alloc(0) : (first.value.datagrams[0] ?? Buffer.alloc(0));
+}

@@ -1,0 +1,99 @@
+/** IKEv2 against strongSwan: every row of the expected matrix, and nothing left at the gateway afterwards. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { classify } from "../../engine/classify.ts";
+import { ikev2 } from "../../engine/probes/ikev2.ts";
+import { createTransport } from "../../engine/transport/index.ts";
+import { makeCheck } from "../../engine/transport/peers.suite.ts";
+import { errorCategoryOf } from "../../model/verdict.ts";
+import { describeWith } from "../prerequisites.ts";
+import { connections, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
+import { MATRIX, type Row, SUITES } from "./ikev2-matrix.ts";
+import { type Gateway, INTERNET, openGateway } from "./strongswan.ts";
+
+const transport = createTransport({
+  allowNets: ["10.201.0.0/16"],
+  ownEndpoints: [],
+  resolvers: ["127.0.0.1:1"],
+  extraCaPem: null,
+  rdapBootstrapUrl: null,
+  canaries: null,
+  tunnelTargets: [`icmp:${INTERNET}`],
+});
+
+async function check(row: Pick<Row, "fields" | "timeoutMs">, gateway: Gateway) {
+  const rig = makeCheck(transport);
+  const context = { ...rig.context, deadlineAtMs: Date.now() + (row.timeoutMs ?? 10_000) };
+  const settings = ikev2.settings.parse(row.fields(gateway));
+  try {
+    const outcome = await ikev2.run(settings, context);
+    return { ...outcome, peerAnswered: rig.answers > 0 };
+  } catch (error) {
+    const stage = rig.phases.at(-1) ?? null;
+    const { peerAnswered = rig.answers > 0, ...found } = classify(error, stage);
+    return { ...found, peerAnswered, tunnel: undefined, latencyMs: undefined, connectMs: undefined };
+  }
+}
+
+/** A farewell that was answered has been heard; without one the gateway forgets a half-open SA by itself. */
+async function untilForgotten(gateway: Gateway): Promise<number> {
+  for (let asked = 0; gateway.associations() > 0 && asked < 100; asked++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return gateway.associations();
+}
+
+const told: string[] = [];
+function tell(name: string, outcome: Awaited<ReturnType<typeof check>>, category: string | null): void {
+  const ms = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(1));
+  told.push(
+    `| ${name} | ${outcome.verdict} | ${category ?? "–"} | ${ms(outcome.connectMs)} | ${ms(outcome.latencyMs)} | ${outcome.message ?? outcome.tunnel?.assignedIp ?? ""} |`,
+  );
+}
+
+describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 against strongSwan", () => {
+  let gateway: Gateway;
+  beforeAll(async () => {
+    gateway = await openGateway();
+  });
+  afterAll(async () => {
+    await gateway.close();
+    console.info(
+      ["| case | verdict | category | connect ms | latency ms | words |", "|---|---|---|---|---|---|", ...told].join(
+        "\n",
+      ),
+    );
+  });
+
+  it.each(MATRIX)("$name", { timeout: 60_000 }, async (row) => {
+    gateway.load(connections(row.gateway));
+    gateway.namespace.filter(row.filter ?? []);
+    const halfOpen = await row.prepare?.(gateway);
+    const outcome = await check(row, gateway);
+    const category = errorCategoryOf(outcome.verdict, "tunnel", outcome.peerAnswered);
+    tell(row.name, outcome, category);
+    gateway.namespace.filter([]);
+    await halfOpen?.();
+    expect({ verdict: outcome.verdict, category, said: outcome.message ?? "" }, gateway.log()).toEqual({
+      verdict: row.verdict,
+      category: row.category,
+      said: row.verdict === "ok" ? "" : expect.stringMatching(row.said ?? /./),
+    });
+    if (row.verdict === "ok") expect(outcome.tunnel?.assignedIp).toMatch(/^10\.69\.0\.\d+$/);
+    expect(JSON.stringify(outcome)).not.toContain(LOGIN.password);
+    expect(JSON.stringify(outcome)).not.toContain(PRE_SHARED_KEY);
+    expect(await untilForgotten(gateway), gateway.log()).toBe(0);
+  });
+
+  it.each(SUITES)("speaks %s with ESP in %s", { timeout: 60_000 }, async (proposals, espProposals) => {
+    gateway.load(connections({ proposals, espProposals }));
+    const fields = (): Record<string, string> => ({
+      host: gateway.namespace.serverIp,
+      psk: PRE_SHARED_KEY,
+      remote_id: "psk.test",
+    });
+    const outcome = await check({ fields }, gateway);
+    tell(`${proposals} / ${espProposals}`, outcome, null);
+    expect(outcome.verdict, `${outcome.message}\n${gateway.log()}`).toBe("ok");
+    expect(gateway.log()).toBeDefined();
+  });
+});

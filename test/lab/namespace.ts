@@ -1,0 +1,97 @@
+/** A network of a test's own: a namespace for servers, joined to us by a pair of links. Gone with the test; what a killed one left, with the next. */
+import { execFileSync } from "node:child_process";
+
+const PREFIX = "sonde-lab-";
+/** A hundred and odd labs of different processes side by side. */
+const SUBNETS = 200;
+/** A command that hangs is a failure. */
+const COMMAND_MS = 10_000;
+
+export interface ServerNamespace {
+  readonly name: string;
+  /** The servers' side; the first of them is on the link, others are added with `addAddress`. */
+  readonly serverIp: string;
+  readonly clientIp: string;
+  /** A command line that runs inside of it. */
+  within(command: readonly string[]): readonly string[];
+  run(command: string, ...args: readonly string[]): string;
+  addAddress(ip: string, device: "lo" | "way"): void;
+  /** Replaces all rules of its firewall: `udp dport 500 drop`, one a line. Without rules it lets everything in. */
+  filter(rules: readonly string[]): void;
+  close(): void;
+}
+
+/** @param kind told apart in the names of links, at most four letters. Needs root, iproute2, nftables. */
+export function openNamespace(kind: string): ServerNamespace {
+  sweep();
+  const name = `${PREFIX}${kind}-${process.pid}`;
+  const device = `sl${kind}${process.pid}`.slice(0, 15);
+  const subnet = `10.201.${process.pid % SUBNETS}`;
+  const serverIp = `${subnet}.1`;
+  const clientIp = `${subnet}.2`;
+  ip("netns", "add", name);
+  ip("link", "add", device, "type", "veth", "peer", "name", "way", "netns", name);
+  ip("address", "add", `${clientIp}/24`, "dev", device);
+  ip("link", "set", device, "up");
+  for (const link of ["lo", "way"]) ip("-n", name, "link", "set", link, "up");
+  ip("-n", name, "address", "add", `${serverIp}/24`, "dev", "way");
+  const within = (command: readonly string[]): readonly string[] => ["ip", "netns", "exec", name, ...command];
+  const run = (command: string, ...args: readonly string[]): string => {
+    const [first = command, ...rest] = within([command, ...args]);
+    return execFileSync(first, rest, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: COMMAND_MS });
+  };
+  return {
+    name,
+    serverIp,
+    clientIp,
+    within,
+    run,
+    addAddress: (address, on) => ip("-n", name, "address", "add", `${address}/${on === "lo" ? 32 : 24}`, "dev", on),
+    filter(rules) {
+      run("nft", "flush", "ruleset");
+      if (rules.length === 0) return;
+      run("nft", `add table inet lab; add chain inet lab in { type filter hook input priority 0; }`);
+      for (const rule of rules) run("nft", `add rule inet lab in ${rule}`);
+    },
+    close: () => remove(name),
+  };
+}
+
+/** Removes what tests that are no more have left. */
+function sweep(): void {
+  for (const line of execFileSync("ip", ["netns", "list"], { encoding: "utf8" }).split("\n")) {
+    const [name = ""] = line.split(" ");
+    const pid = name.startsWith(PREFIX) ? Number(name.split("-").at(-1)) : Number.NaN;
+    if (Number.isInteger(pid) && !isAlive(pid)) remove(name);
+  }
+}
+
+/** Its processes end with it; the link goes with the namespace that has its other end. */
+function remove(name: string): void {
+  for (const line of execFileSync("ip", ["netns", "pids", name], { encoding: "utf8" }).split("\n")) {
+    const pid = Number(line);
+    if (pid > 0) kill(pid);
+  }
+  ip("netns", "del", name);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended in between.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function ip(...args: readonly string[]): void {
+  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
+}

@@ -1,0 +1,106 @@
+/** strongSwan as a gateway in a namespace: ESP in userspace, so that any kernel will do; 1.1.1.1 is "the internet" behind it. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
+import { type Authority, createAuthority } from "./certificates.ts";
+import { openNamespace, type ServerNamespace } from "./namespace.ts";
+
+const CHARON = "/usr/lib/ipsec/charon";
+const PLUGINS =
+  "random nonce x509 revocation constraints pubkey pkcs1 pkcs8 pem openssl kdf hmac gcm chapoly curve25519 gmp eap-identity eap-mschapv2 eap-md5 kernel-libipsec kernel-netlink socket-default vici attr updown";
+
+export const INTERNET = "1.1.1.1";
+/** An address of the gateway that its certificate does not have. */
+const OTHER_HOST = 77;
+
+export interface Gateway {
+  readonly namespace: ServerNamespace;
+  readonly authority: Authority;
+  readonly stranger: Authority;
+  readonly otherIp: string;
+  /** Replaces its connections. */
+  load(connections: string): void;
+  /** IKE SAs that it has, half-open ones included. */
+  associations(): number;
+  log(): string;
+  close(): Promise<void>;
+}
+
+export async function openGateway(): Promise<Gateway> {
+  const folder = mkdtempSync(join(tmpdir(), "sonde-strongswan-"));
+  const namespace = openNamespace("ike");
+  const otherIp = namespace.serverIp.replace(/\.1$/, `.${OTHER_HOST}`);
+  namespace.addAddress(INTERNET, "lo");
+  namespace.addAddress(otherIp, "way");
+  const authority = createAuthority(folder, "lab");
+  const stranger = createAuthority(folder, "stranger");
+  writeCertificates(folder, authority, namespace.serverIp);
+  writeFileSync(join(folder, "strongswan.conf"), settings(folder));
+  const server = start(folder, namespace);
+  const swanctl = (...args: readonly string[]): string => {
+    const env = [`STRONGSWAN_CONF=${join(folder, "strongswan.conf")}`, `SWANCTL_DIR=${folder}`];
+    return namespace.run("env", ...env, "swanctl", ...args, "--uri", `unix://${join(folder, "charon.vici")}`);
+  };
+  try {
+    await untilReady(server, async () => {
+      swanctl("--stats");
+    });
+  } catch (error) {
+    namespace.close();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return {
+    namespace,
+    authority,
+    stranger,
+    otherIp,
+    load(connections) {
+      writeFileSync(join(folder, "swanctl.conf"), connections);
+      swanctl("--load-all", "--noprompt", "--file", join(folder, "swanctl.conf"));
+    },
+    associations: () => (swanctl("--list-sas", "--raw").match(/list-sa event/g) ?? []).length,
+    log: () => server.output(),
+    async close() {
+      await server.stop();
+      namespace.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What swanctl reads from its folders. */
+function writeCertificates(folder: string, authority: Authority, serverIp: string): void {
+  for (const name of ["x509", "x509ca", "private"]) mkdirSync(join(folder, name));
+  authority.issue("gateway", `DNS:gw.test,DNS:md5.test,IP:${serverIp}`, { rsaBits: 2_048 });
+  authority.issue("curve", "DNS:curve.test");
+  authority.issue("client", "DNS:client.test", { purpose: "clientAuth" });
+  copyFileSync(join(folder, "lab.crt"), join(folder, "x509ca", "lab.crt"));
+  for (const name of ["gateway", "curve", "client"]) {
+    copyFileSync(join(folder, `${name}.crt`), join(folder, "x509", `${name}.crt`));
+    copyFileSync(join(folder, `${name}.key`), join(folder, "private", `${name}.key`));
+  }
+}
+
+function start(folder: string, namespace: ServerNamespace): ServerProcess {
+  // Its pid file has one fixed place: a /run of its own lets several run side by side.
+  const script = `mount -t tmpfs none /run && exec env STRONGSWAN_CONF=${folder}/strongswan.conf ${CHARON} --use-syslog no`;
+  const [program = "ip", ...args] = namespace.within(["sh", "-c", script]);
+  return startServer(program, args, { cwd: folder });
+}
+
+/** Small fragments, so that every certificate comes in several; a cookie is asked for from the third half-open SA of one address on. */
+function settings(folder: string): string {
+  return `charon {
+  load = ${PLUGINS}
+  fragment_size = 576
+  cookie_threshold_ip = 3
+  block_threshold = 8
+  half_open_timeout = 3
+  filelog { stderr { default = 1 } }
+  plugins { vici { socket = unix://${folder}/charon.vici } }
+}
+swanctl { load = pem pkcs1 x509 openssl }
+`;
+}
