@@ -1,6 +1,5 @@
 /** Monitors, read: one, pages, searches, what the plan asks. Changes are in monitor-writes.ts. */
 import { type SelectQueryBuilder, sql } from "kysely";
-import { toProject } from "./accounts.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "./control-plane.ts";
 import { type Database, type Dialect, type Session, statement } from "./database.ts";
 import { readGeneration } from "./generation.ts";
@@ -13,6 +12,7 @@ import {
   WEBSITE_KINDS,
 } from "./monitor-rows.ts";
 import { createMonitorWrites } from "./monitor-writes.ts";
+import { toProject } from "./projects.ts";
 import type { LiveTable, MonitorTable, Tables } from "./tables.ts";
 import { caseKey, searchable } from "./text.ts";
 

@@ -3,7 +3,6 @@
 import type { Monitor } from "../../model/monitor.ts";
 import type { PlanTable } from "../../model/plan.ts";
 import { type Fit, fitToPlan } from "../../model/plan-fit.ts";
-import { holdWorkspace } from "./accounts.ts";
 import { type MonitorWithLive, SYSTEM_ACTOR } from "./control-plane.ts";
 import type { Database, Session } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
@@ -12,6 +11,7 @@ import { LIVE_COLUMNS, MONITOR_COLUMNS, toMonitorWithLive } from "./monitor-rows
 import { change } from "./monitor-writes.ts";
 import type { WorkspaceRecord } from "./ports/accounts.ts";
 import type { PlanEffects, Plans } from "./ports/plans.ts";
+import { holdWorkspace } from "./workspaces.ts";
 
 export function createPlans({ write }: Database): Plans {
   const alter = (

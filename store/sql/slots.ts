@@ -1,8 +1,8 @@
 /** Tunnel slots of a workspace, counted where they are taken: of two callers at once the second sees what the first has made. */
 import { sql } from "kysely";
-import { holdWorkspace } from "./accounts.ts";
 import { SlotsFullError } from "./control-plane.ts";
 import type { Session } from "./database.ts";
+import { holdWorkspace } from "./workspaces.ts";
 
 /**
  * Before a tunnel is made or comes back from the plan's pause, in that transaction.
