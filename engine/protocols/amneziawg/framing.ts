@@ -72,8 +72,9 @@ export function createFraming(params: AmneziaParams, around: FramingSurroundings
 
 /** Covering and uncovering are the same: the first bytes under ChaCha20 with the padding's first 12 as nonce, the rest as it is. */
 function uncovered(datagram: Uint8Array, start: number, end: number, hiddenBytes: number, key: Uint8Array): Uint8Array {
-  const message = datagram.slice(start, end);
-  message.set(chacha20(key, datagram.slice(0, NONCE_BYTES), message.subarray(0, hiddenBytes)));
+  // Not slice(): of a Buffer that is a view, and the datagram may be read in other ways too.
+  const message = Uint8Array.from(datagram.subarray(start, end));
+  message.set(chacha20(key, Uint8Array.from(datagram.subarray(0, NONCE_BYTES)), message.subarray(0, hiddenBytes)));
   return message;
 }
 

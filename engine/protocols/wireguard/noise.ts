@@ -138,7 +138,7 @@ export function readResponse(peer: PeerKeys, initiation: Initiation, message: Ui
   const mac1 = crypto.mac(peer.ownMac1Key, message.subarray(0, RESPONSE.mac1));
   if (!areEqual(mac1, message.subarray(RESPONSE.mac1, RESPONSE.mac2))) return { kind: "not-authentic" };
 
-  const ephemeralBytes = message.slice(RESPONSE.ephemeral, RESPONSE.nothing);
+  const ephemeralBytes = Uint8Array.from(message.subarray(RESPONSE.ephemeral, RESPONSE.nothing));
   const ephemeral = crypto.publicKey(ephemeralBytes);
   const ephemeralShared = initiation.ephemeral.agree(ephemeral);
   const staticShared = peer.own.agree(ephemeral);

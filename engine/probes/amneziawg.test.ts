@@ -1,0 +1,125 @@
+import { createCipheriv } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { classify } from "../classify.ts";
+import type { Outcome } from "../probe.ts";
+import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
+import { createTransport } from "../transport/index.ts";
+import { makeCheck } from "../transport/peers.suite.ts";
+import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
+import { amneziawg } from "./amneziawg.ts";
+
+const CLIENT = new Uint8Array(32).fill(0x41);
+const CLIENT_KEY = nodeCrypto.privateKey(CLIENT).publicBytes;
+const PROTECTION = Buffer.from("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "hex");
+/** S1 to S4 of all servers here: one size, so that what strips and dresses datagrams need not know their kind. */
+const PADDING = 16;
+const SHARED = `S1 = ${PADDING}\nS2 = ${PADDING}\nS3 = ${PADDING}\nS4 = ${PADDING}\n`;
+
+let servers: WireguardServer[] = [];
+afterEach(async () => {
+  for (const server of servers) await server.close();
+  servers = [];
+});
+
+async function serverWith(options: Partial<ServerOptions> = {}): Promise<WireguardServer> {
+  const server = await openWireguardServer({
+    privateKey: new Uint8Array(32).fill(0x61),
+    clients: [{ publicKey: CLIENT_KEY }],
+    ephemeralSeed: new Uint8Array(32).fill(0x71),
+    strip: (datagram) => (datagram.length > PADDING ? datagram.subarray(PADDING) : undefined),
+    dress: (message) => Uint8Array.from([...new Uint8Array(PADDING), ...message]),
+    ...options,
+  });
+  servers.push(server);
+  return server;
+}
+
+/** Head covered as 3.x does, by OpenSSL. */
+function covered(datagram: Uint8Array, bytes: number): Uint8Array {
+  const nonce = Buffer.concat([Buffer.alloc(4), datagram.subarray(0, 12)]);
+  const cipher = createCipheriv("chacha20", PROTECTION, nonce);
+  const copy = Uint8Array.from(datagram);
+  copy.set(cipher.update(datagram.subarray(PADDING, PADDING + bytes)), PADDING);
+  return copy;
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+
+function configOf(server: WireguardServer, lines: string): string {
+  return `[Interface]\nPrivateKey = ${base64(CLIENT)}\nAddress = 10.66.0.2/32\n${lines}[Peer]\nPublicKey = ${base64(server.publicKey)}\nEndpoint = 127.0.0.1:${server.port}\nAllowedIPs = 0.0.0.0/0\n`;
+}
+
+async function check(config: string, isForStrangers = false): Promise<Outcome> {
+  const transport = createTransport(
+    {
+      allowNets: ["127.0.0.0/8"],
+      ownEndpoints: [],
+      resolvers: ["127.0.0.1:1"],
+      extraCaPem: null,
+      rdapBootstrapUrl: null,
+      canaries: null,
+    },
+    { isForStrangers },
+  );
+  try {
+    return await amneziawg.run(amneziawg.settings.parse({ config }), makeCheck(transport).context);
+  } catch (error) {
+    return classify(error, "handshake");
+  }
+}
+
+describe("an AmneziaWG tunnel", () => {
+  it("sends signatures, junk and its disguise, and comes up; its own address is not the public one", async () => {
+    const server = await serverWith({ responseHeader: 250, transportHeader: 450 });
+    const lines = `${SHARED}H1 = 100-199\nH2 = 200-299\nH3 = 300-399\nH4 = 400-499\nJc = 3\nJmin = 5\nJmax = 9\nI1 = <b 0xfeedface>\n`;
+    const outcome = await check(configOf(server, lines));
+    expect(outcome).toMatchObject({ verdict: "ok", tunnel: { assignedIp: null, connectionTimeMs: outcome.connectMs } });
+    expect(server.received.slice(0, 5).map(({ length }) => length)).toEqual([
+      4,
+      expect.toSatisfy((length: number) => length >= 5 && length <= 9),
+      expect.any(Number),
+      expect.any(Number),
+      148 + PADDING,
+    ]);
+    expect(server.received[0]?.toString()).toBe(Buffer.from("feedface", "hex").toString());
+  });
+
+  it("of 3.x covers its heads, and reads covered answers with trailers", async () => {
+    const server = await serverWith({
+      strip: (datagram) => {
+        const isHandshake = datagram.length === PADDING + 148;
+        return covered(datagram, isHandshake ? 148 : 16).subarray(PADDING);
+      },
+      dress: (message) => {
+        const datagram = Uint8Array.from([...new Uint8Array(PADDING).fill(9), ...message]);
+        if (message.length !== 92) return covered(datagram, 16);
+        return Uint8Array.from([...covered(datagram, 92), 1, 2, 3]);
+      },
+    });
+    const lines = `${SHARED}HeaderProtectionKey = ${PROTECTION.toString("base64")}\nRandomTrailers = on\nContentPaddingAddition = 3-40\n`;
+    expect(await check(configOf(server, lines))).toMatchObject({ verdict: "ok" });
+  });
+
+  it("tells which of S2 and H2 is another at the server", async () => {
+    const server = await serverWith({ responseHeader: 7 });
+    expect(await check(configOf(server, SHARED))).toMatchObject({
+      verdict: "misconfigured",
+      message: expect.stringContaining("H2"),
+      hint: "Settings read as AmneziaWG 2.0",
+    });
+    const other = await serverWith();
+    const outcome = await check(configOf(other, SHARED.replace("S2 = 16", "S2 = 30")));
+    expect(outcome).toMatchObject({
+      verdict: "misconfigured",
+      message: expect.stringContaining("means S2 = 16 there"),
+    });
+  }, 20_000);
+
+  it("is no weapon in a stranger's hand", async () => {
+    const server = await serverWith();
+    const junk = await check(configOf(server, `${SHARED}Jc = 1\nJmin = 5\nJmax = 9\n`), true);
+    expect(junk).toMatchObject({ verdict: "misconfigured", message: expect.stringContaining("without an account") });
+    expect(server.received.length).toBe(0);
+    expect((await check(configOf(server, SHARED), true)).verdict).toBe("ok");
+  });
+});
