@@ -9,13 +9,7 @@ import { tunnelParsers } from "./tunnel-parsers.ts";
 
 /** The API refuses addresses with the guard that the probers dial through. */
 export { createGuard, isDocumentationName, type Judgement } from "./transport/guard.ts";
-export {
-  type ParsedTunnel,
-  TunnelConfigError,
-  type TunnelEndpoint,
-  type TunnelFields,
-  type TunnelServer,
-} from "./tunnel.ts";
+export { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "./tunnel.ts";
 
 /** A probe of some kind; its settings are what its own schema yields. */
 export type AnyProbe = Probe<unknown>;

@@ -4,7 +4,8 @@ import type { Refusal } from "../route.ts";
 
 const ofBody: readonly Refusal[] = [
   "nameInvalid",
-  [400, "Missing or invalid url"],
+  "urlInvalid",
+  "configInvalid",
   [400, "interval must be a whole number from 1 to 86400."],
   [400, "port is for port checks."],
   [403, "The shortest interval on your plan is 60 seconds (requested 30)."],

@@ -90,8 +90,11 @@ function isImported({ monitor }: MonitorWithLive): boolean {
   return monitor.subscriptionId !== null;
 }
 
+/** All at once, because names may be slow to resolve; of several that are refused the first is told. */
 async function acceptEndpoints(api: Api, { endpoints }: ParsedTunnel): Promise<void> {
-  for (const endpoint of endpoints) await api.targets.accept(endpoint);
+  const unlike = new Map(endpoints.map((endpoint) => [`${endpoint.host} ${endpoint.port}`, endpoint]));
+  const judged = await Promise.allSettled([...unlike.values()].map((endpoint) => api.targets.accept(endpoint)));
+  for (const one of judged) if (one.status === "rejected") throw one.reason;
 }
 
 /** The first server stands for the monitor in searches. */

@@ -129,10 +129,11 @@ function readFields(body: JsonObject): SentFields {
 
 /**
  * The protocol that is named, or the one of the share link's scheme, or the monitor's own.
- * @throws 422 when there is none, or the name and the link differ
+ * @throws 400 for what is no text, 422 when there is none, or the name and the link differ
  */
 function protocolOf(body: JsonObject, now: TunnelProtocol | null): TunnelProtocol {
   const named = fieldOf(body, "protocol");
+  if (named !== undefined && named !== null && typeof named !== "string") throw badRequest("Missing or invalid protocol");
   const linked = linkedProtocol(fieldOf(body, "url"));
   if (named === undefined || named === null) {
     const protocol = linked ?? now;

@@ -1,6 +1,7 @@
 /** Imported servers: their configs with what each location last found, and the servers that must not come back. */
 import type { Insertable } from "kysely";
 import type { Monitor } from "../../model/monitor.ts";
+import { MOST_CONFIGS } from "../../model/subscription.ts";
 import { bulkStatement, type Database, type Session } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
 import type { ConfigResult, ImportedConfig, ImportedServer, Imports, NewConfig } from "./ports/imports.ts";
@@ -135,7 +136,7 @@ async function put(
     .values({ monitor_id: monitorId, ...values })
     .onConflict((conflict) => conflict.column("monitor_id").doUpdateSet(values))
     .execute();
-  await putConfigs(session, monitorId, server.configs);
+  await putConfigs(session, monitorId, server.configs.slice(0, MOST_CONFIGS));
   await kysely
     .updateTable("monitors")
     .set({ generation: await raiseGeneration(session) })
