@@ -3,6 +3,9 @@
 export const PRE_SHARED_KEY = "a shared key of the lab";
 export const LOGIN = { username: "alice@lab.test", password: "pass w0rd of alice" } as const;
 
+/** A network behind the gateway, of which it has the first address. */
+export const BRANCH = "10.251.7.0";
+
 export interface ConnectionsOptions {
   /** For IKE, as swanctl writes them. */
   readonly proposals?: string;
@@ -43,8 +46,9 @@ ${connection("b-curve", `${certificate("curve", "curve.test")}\n    ${eap("eap-m
 ${connection("c-md5", `${certificate("gateway", "md5.test")}\n    ${eap("eap-md5")}`)}
 ${connection("d-client", `${certificate("client", "client.test")}\n    ${eap("eap-mschapv2")}`)}
 ${connection("e-psk", psk("psk.test"))}
-${connection("f-narrow", psk("narrow.test"), CHILD(espProposals, "10.250.0.1/32"), "")}
+${connection("f-narrow", psk("narrow.test"), CHILD(espProposals, "10.250.0.1/32"))}
 ${connection("g-esp", psk("esp.test"), CHILD("aes192-sha256"))}
+${connection("i-split", psk("split.test"), CHILD(espProposals, `${BRANCH}/24`))}
 ${connection("h-nopool", psk("nopool.test"), net, "")}
 }
 pools { lab { addrs = 10.69.0.0/24

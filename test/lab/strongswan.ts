@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import { type Authority, createAuthority } from "./certificates.ts";
+import { BRANCH } from "./ikev2-gateway.ts";
 import { openNamespace, type ServerNamespace } from "./namespace.ts";
 
 const CHARON = "/usr/lib/ipsec/charon";
@@ -32,6 +33,7 @@ export async function openGateway(): Promise<Gateway> {
   const namespace = openNamespace("ike");
   const otherIp = namespace.serverIp.replace(/\.1$/, `.${OTHER_HOST}`);
   namespace.addAddress(INTERNET, "lo");
+  namespace.addAddress(BRANCH.replace(/0$/, "1"), "lo");
   namespace.addAddress(otherIp, "way");
   const authority = createAuthority(folder, "lab");
   const stranger = createAuthority(folder, "stranger");

@@ -103,6 +103,8 @@ export class Initiator {
   #identity: Buffer = Buffer.alloc(0);
   #sa: IkeSa | undefined;
   #mayBeRemembered = false;
+  /** Between the first message of a login and the last. */
+  #isLoggingIn = false;
 
   constructor(settings: InitiatorSettings, around: InitiatorSurroundings) {
     this.#settings = settings;
@@ -120,10 +122,14 @@ export class Initiator {
     }
   }
 
-  /** What ends the IKE SA where the gateway may have one; it waits for an answer like every request. */
+  /**
+   * What ends the IKE SA where the gateway may have one; it waits for an answer like every request. In the middle of a login strongSwan
+   * answers a Delete and keeps its half of the login until its own time-out, so there the login is ended instead.
+   */
   goodbye(): Request | undefined {
     if (this.#sa === undefined || !this.#mayBeRemembered) return undefined;
     this.#mayBeRemembered = false;
+    if (this.#isLoggingIn) return this.#sa.request(EXCHANGE.auth, "goodbye", [notify(NOTIFY.authenticationFailed)]);
     return this.#sa.request(EXCHANGE.informational, "goodbye", [{ type: PAYLOAD.delete, body: DELETE_IKE_SA }]);
   }
 
@@ -250,6 +256,7 @@ export class Initiator {
   }
 
   *#provingLogin(agreed: Agreed, childSpi: Buffer, login: Login): Talk<Answer> {
+    this.#isLoggingIn = true;
     const first = yield* this.#auth(agreed, this.#authPayloads(childSpi, []));
     if (bodyOf(first.payloads, PAYLOAD.auth) === undefined) this.#refuseLogin(first.payloads);
     // Before any secret leaves: a gateway that would not prove itself (RFC 5998) gets none.
@@ -258,6 +265,7 @@ export class Initiator {
     const last = yield* this.#auth(agreed, [
       { type: PAYLOAD.auth, body: this.#proof(agreed, key ?? agreed.sa.keys.initiatorProof) },
     ]);
+    this.#isLoggingIn = false;
     const proof = bodyOf(last.payloads, PAYLOAD.auth);
     if (proof === undefined) this.#refuseLogin(last.payloads);
     const octets = this.#gatewayOctets(agreed, gatewayIdentity);
