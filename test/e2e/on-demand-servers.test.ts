@@ -16,7 +16,7 @@ import { startPostgres } from "../servers/postgres.ts";
 import { startRedis } from "../servers/redis.ts";
 import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import { startTcp } from "../targets.ts";
-import { createDown, eventsOf, onDemandSuite, WIREGUARD } from "./on-demand.suite.ts";
+import { createDown, eventsOf, onDemandSuite, TUNNEL } from "./on-demand.suite.ts";
 
 const postgres = await startPostgres();
 const redis = await startRedis();
@@ -95,12 +95,7 @@ function otherProcessTests(makeStores: () => Promise<Stores>): void {
       const product: Product = await startProduct(stores);
       const second = await startSecondApi(stores);
       const elsewhere = clientOf(second.url, product.key);
-      const tunnel = await createMonitor(elsewhere, {
-        name: "B",
-        protocol: "wireguard",
-        config: WIREGUARD,
-        interval: 300,
-      });
+      const tunnel = await createMonitor(elsewhere, { ...TUNNEL, name: "B", interval: 300 });
       const asked = [product.api, elsewhere, product.api, elsewhere].map((api) =>
         api.post<{ status: string }>("/test", { server_id: tunnel }),
       );
@@ -116,14 +111,12 @@ function otherProcessTests(makeStores: () => Promise<Stores>): void {
         return found.some(({ type }) => type === "recovered") || undefined;
       });
 
-      const checks = [product.api, elsewhere].map((api) =>
-        api.post("/check", { protocol: "wireguard", config: WIREGUARD }),
-      );
+      const checks = [product.api, elsewhere].map((api) => api.post("/check", TUNNEL));
       expect((await Promise.all(checks)).map(({ status }) => status)).toEqual([200, 200]);
 
       // Without a checker the second says so, and nothing is left waiting.
       await product.stop();
-      const { status, body } = await elsewhere.post("/check", { protocol: "wireguard", config: WIREGUARD });
+      const { status, body } = await elsewhere.post("/check", TUNNEL);
       expect([status, body.message]).toEqual([503, "No checker nodes available"]);
       await second.close();
       await target.close();
