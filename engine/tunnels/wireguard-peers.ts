@@ -5,7 +5,7 @@ import type { AmneziaParams } from "../protocols/amneziawg/params.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import type { WireguardConfig, WireguardPeer } from "../protocols/wireguard/config.ts";
-import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
+import { wireguardCrypto } from "../protocols/wireguard/crypto-choice.ts";
 import { type Framing, RESPONSE } from "../protocols/wireguard/message.ts";
 import { createPeerKeys, type PeerKeys } from "../protocols/wireguard/noise.ts";
 import { NetworkFault } from "../transport/fault.ts";
@@ -81,7 +81,7 @@ export function prepareWireguard(
 }
 
 function serverOf(config: WireguardConfig, peer: WireguardPeer): Pick<PreparedServer, "keys" | "host" | "port"> {
-  const keys = createPeerKeys(nodeCrypto, {
+  const keys = createPeerKeys(wireguardCrypto(), {
     privateKey: Buffer.from(config.privateKey, "base64"),
     serverKey: Buffer.from(peer.publicKey, "base64"),
     presharedKey: peer.presharedKey === null ? null : Buffer.from(peer.presharedKey, "base64"),

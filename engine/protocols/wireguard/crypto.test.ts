@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deriveKeys, nonceOf, type WireguardCrypto } from "./crypto.ts";
+import { chooseCrypto, wireguardCrypto } from "./crypto-choice.ts";
 import { nodeCrypto } from "./crypto-node.ts";
 import { portableCrypto } from "./crypto-portable.ts";
 
@@ -124,5 +125,19 @@ describe("both backends", () => {
 
   it("count nonces in 64 bits, little-endian", () => {
     expect(text(nonceOf(0x1_0203_0405))).toBe("000000000504030201000000");
+  });
+});
+
+describe("the choice of a backend", () => {
+  it("is the fast one where OpenSSL has everything, else the portable one", () => {
+    expect(wireguardCrypto()).toBe(nodeCrypto);
+    const lacking: WireguardCrypto = {
+      ...nodeCrypto,
+      hash: () => {
+        throw new Error("digital envelope routines::unsupported");
+      },
+    };
+    expect(chooseCrypto([lacking, portableCrypto])).toBe(portableCrypto);
+    expect(chooseCrypto([lacking])).toBe(lacking);
   });
 });
