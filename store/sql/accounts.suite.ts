@@ -158,8 +158,21 @@ export function accountTests(given: () => Ground, another: Another): void {
             ),
           ),
         );
-        const ids = adds.map((add) => (add.status === "fulfilled" ? add.value?.userId : add.reason));
-        expect(new Set(ids).size).toBe(1);
+        const owned = await Promise.allSettled(
+          Array.from({ length: 8 }, (_, index) =>
+            (index % 2 === 0 ? plane : second).accounts.createWorkspace({
+              name: "Many",
+              plan: "pro",
+              projectName: "P",
+              owner: { email: "owner-of-many@test-site.org", name: null },
+              nowMs: NOW_MS,
+            }),
+          ),
+        );
+        for (const all of [adds, owned]) {
+          const ids = all.map((one) => (one.status === "fulfilled" ? one.value?.userId : one.reason));
+          expect(new Set(ids).size).toBe(1);
+        }
       } finally {
         await second.close();
       }

@@ -85,14 +85,13 @@ export async function findUser(session: Session, id: number): Promise<UserRecord
   return row && toUser(row);
 }
 
-export async function insertUser(session: Session, { email, name }: Person, nowMs: number): Promise<number> {
+export async function insertUser(session: Session, person: Person, nowMs: number): Promise<number> {
+  return (await userInsert(session, person, nowMs).returning("id").executeTakeFirstOrThrow()).id;
+}
+
+function userInsert({ kysely }: Session, { email, name }: Person, nowMs: number) {
   const values = { email: storable(email), email_key: caseKey(email), name: storableOrNull(name), active: 1 as const };
-  const { id } = await session.kysely
-    .insertInto("users")
-    .values({ ...values, created_at_ms: nowMs })
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  return id;
+  return kysely.insertInto("users").values({ ...values, created_at_ms: nowMs });
 }
 
 async function findByEmail(session: Session, email: string): Promise<UserRecord | undefined> {
@@ -105,7 +104,15 @@ async function findByEmail(session: Session, email: string): Promise<UserRecord 
 }
 
 export async function findOrInsertUser(session: Session, person: Person, nowMs: number): Promise<number> {
-  return (await findByEmail(session, person.email))?.id ?? insertUser(session, person, nowMs);
+  const { id } =
+    (await userInsert(session, person, nowMs)
+      .onConflict((of) => of.column("email_key").doNothing())
+      .returning("id")
+      .executeTakeFirst()) ?? {};
+  // Somebody has the address; who was just being made by another writer is there by now.
+  const found = id ?? (await findByEmail(session, person.email))?.id;
+  if (found === undefined) throw new Error("a person was neither made nor found");
+  return found;
 }
 
 async function addMember(

@@ -1,8 +1,21 @@
 /** Changes of plan, and what they do to monitors. */
 import { describe, expect, it } from "vitest";
 import { PLANS } from "../../model/plan.ts";
-import { SYSTEM_ACTOR } from "./control-plane.ts";
-import { ADA, batch, EVERYTHING, type Ground, make, NOW_MS, newHeartbeat, opening } from "./ground.suite.ts";
+import { holdsSlot } from "../../model/plan-fit.ts";
+import { SlotsFullError, SYSTEM_ACTOR } from "./control-plane.ts";
+import {
+  ADA,
+  type Another,
+  batch,
+  EVERYTHING,
+  type Ground,
+  liveOf,
+  make,
+  NOW_MS,
+  newHeartbeat,
+  newMonitor,
+  opening,
+} from "./ground.suite.ts";
 
 const TWO_SLOTS = { ...PLANS, starter: { ...PLANS.starter, tunnelSlots: 2 } };
 
@@ -11,7 +24,7 @@ async function reasonsOf({ plane }: Ground, ids: readonly number[]): Promise<rea
   return found.map((row) => row?.monitor.pauseReasons.join("+") ?? "gone");
 }
 
-export function planChangeTests(given: () => Ground): void {
+export function planChangeTests(given: () => Ground, another: Another): void {
   describe("plans", () => {
     it("raise intervals and periods below the shortest, with history, and tell the plan", async () => {
       const ground = given();
@@ -101,6 +114,42 @@ export function planChangeTests(given: () => Ground): void {
       const [open] = await plane.incidents.list(projectId, { monitorId: a, limit: 5 });
       const events = open === undefined ? [] : (await plane.incidents.events(open.id, 9, 0)).rows;
       expect(events.map(({ type }) => type)).toEqual(["opened", "monitor_paused", "monitor_resumed"]);
+    });
+
+    it("agree with tunnels made, monitors changed and checks applied meanwhile", async () => {
+      const ground = given();
+      const { plane, organizationId, projectId } = ground;
+      const second = await another("api");
+      const sink = await another("sink");
+      try {
+        const ids: number[] = [];
+        for (let index = 0; index < 10; index++) ids.push(await make(ground, { name: `web ${index}` }));
+        const work: Promise<unknown>[] = [];
+        for (let round = 1; round <= 10; round++) {
+          const plan = round % 2 === 0 ? ("business" as const) : ("starter" as const);
+          work.push(plane.plans.setPlan(organizationId, plan, TWO_SLOTS, NOW_MS + round));
+          const tunnel = newMonitor(ground, { name: `t${round}`, kind: "wireguard", nowMs: NOW_MS + round });
+          work.push(
+            second.monitors
+              .create(tunnel, ADA, 2)
+              .catch((error: unknown) => expect(error).toBeInstanceOf(SlotsFullError)),
+          );
+          const id = ids[round % ids.length] ?? 0;
+          work.push(second.monitors.update(projectId, id, NOW_MS, ADA, () => ({ intervalS: 30 + round })));
+          const live = ids.map((monitorId) => liveOf(monitorId, { seq: round }));
+          work.push(sink.sink.apply(batch(round, { live, incidents: [opening(id)] })));
+        }
+        await Promise.all(work);
+        await plane.plans.setPlan(organizationId, "starter", TWO_SLOTS, NOW_MS + 99);
+        const { rows } = await plane.monitors.list(projectId, EVERYTHING);
+        const held = rows.filter(({ monitor }) => holdsSlot(monitor));
+        expect(held.length).toBeLessThanOrEqual(2);
+        expect(held.length).toBeGreaterThan(0);
+        for (const { monitor } of rows) expect(monitor.intervalS).toBeGreaterThanOrEqual(180);
+      } finally {
+        await second.close();
+        await sink.close();
+      }
     });
 
     it("suspend everything, and restore what they paused, other reasons kept", async () => {
