@@ -206,9 +206,12 @@ export function adminSuite(
       const second = await done("seal", "rotate");
       expect(second.previous_key_id).toBe(rotation.key_id);
       expect(Number(second.resealed)).toBeGreaterThanOrEqual(urls.size);
+      const used = async () => (await api.get<{ this_month: { used: number } }>("/usage")).body.this_month.used;
+      const usedBefore = await used();
       await service.stop();
       service = await startService({ dataDir: service.dataDir, port: service.port, env });
       api = client(key, project);
+      expect(await used()).toBe(usedBefore + 1);
       await check();
     });
   });
