@@ -273,5 +273,7 @@ describe("withAvailability", () => {
     expect([never.status, never.locations.de?.status]).toEqual(["unknown", "unavailable"]);
     const checked = applyCheck(newLiveState(1), only, "de", outcome("ok"), false).live;
     expect(withAvailability(checked, only, here("any")).status).toBe("degraded");
+    const push = { ...monitor, kind: "push" as const };
+    expect(withAvailability(newLiveState(1), push, here("de"))).toMatchObject({ status: "unknown", locations: {} });
   });
 });

@@ -112,6 +112,8 @@ export function withAvailability(
   monitor: JudgedMonitor,
   hasChecker: (location: string) => boolean,
 ): LiveState {
+  // Heartbeats come to us: nobody has to stand anywhere.
+  if (monitor.kind === "push") return live;
   const enabled = enabledLocations(monitor);
   const moved: Record<string, LocationState> = {};
   for (const location of enabled) {

@@ -11,6 +11,9 @@ export interface CheckInput {
   readonly fault?: string;
 }
 
+/** An imported monitor has no configuration of its own: its subscription's configs are what a check runs. */
+const NOTHING_SEALED = "The monitor's configs come from a subscription, and this version does not run them";
+
 export type ReadInput = (monitor: Monitor) => CheckInput;
 
 /** @param open takes a tunnel's fields out of their seal */
@@ -18,8 +21,7 @@ export function createInputReader(open: (sealed: string) => string): ReadInput {
   return (monitor) => {
     const { kind, sealed } = monitor;
     if (familyOf(kind) === "uptime") return readSettings(monitor);
-    // Imported: what its check runs are the configs of its subscription.
-    if (sealed === undefined) return { settings: {}, identity: null };
+    if (sealed === undefined) return { settings: {}, identity: null, fault: NOTHING_SEALED };
     let fields: TunnelFields;
     try {
       fields = JSON.parse(open(sealed)) as TunnelFields;

@@ -134,7 +134,8 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
 
   return {
     set(monitor, nowMs) {
-      const wanted = enabledLocations(monitor).filter(hasChecker);
+      // Heartbeats come to us: nobody has to stand anywhere.
+      const wanted = enabledLocations(monitor).filter((one) => monitor.kind === "push" || hasChecker(one));
       const present = byMonitor.get(monitor.id) ?? [];
       const changes = present.filter((entry) => !wanted.includes(entry.location)).map(drop);
       const entries = wanted.map((location) => {
