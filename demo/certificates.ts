@@ -21,6 +21,10 @@ export interface CertificateOptions {
   /** Self-signed when omitted. */
   readonly issuer?: MadeCertificate;
   readonly ca?: boolean;
+  /** How many authorities may follow an authority; any number when left out. */
+  readonly pathLength?: number;
+  /** Further extensions, as DER. */
+  readonly more?: readonly Buffer[];
 }
 
 const DAY_MS = 86_400_000;
@@ -48,7 +52,7 @@ export function makeCertificate(options: CertificateOptions): MadeCertificate {
     sequence(time(options.notBeforeMs ?? now - DAY_MS), time(options.notAfterMs ?? now + 365 * DAY_MS)),
     distinguishedName(commonName),
     spki,
-    tagged(0xa3, sequence(...extensions(spki, ca, names))),
+    tagged(0xa3, sequence(...extensions(spki, ca, names, options.pathLength), ...(options.more ?? []))),
   );
   const signature = sign("sha256", tbs, issuer?.key ?? privateKey);
   const der = sequence(tbs, algorithm(), bitString(signature));
@@ -64,9 +68,10 @@ export function makeAuthority(commonName = "Sonde test authority"): MadeCertific
   return makeCertificate({ commonName, ca: true });
 }
 
-function extensions(spki: Buffer, ca: boolean, names: readonly string[]): Buffer[] {
+function extensions(spki: Buffer, ca: boolean, names: readonly string[], pathLength?: number): Buffer[] {
+  const limit = pathLength === undefined ? [] : [integer(Buffer.from([pathLength]))];
   const found = [
-    extension(OID.basicConstraints, true, sequence(...(ca ? [tagged(0x01, Buffer.from([0xff]))] : []))),
+    extension(OID.basicConstraints, true, sequence(...(ca ? [tagged(0x01, Buffer.from([0xff])), ...limit] : []))),
     extension(OID.subjectKeyId, false, tagged(0x04, createHash("sha1").update(spki).digest())),
     // keyCertSign and cRLSign, or digitalSignature.
     extension(OID.keyUsage, true, tagged(0x03, ca ? Buffer.from([1, 0x06]) : Buffer.from([7, 0x80]))),

@@ -1,0 +1,118 @@
+import { constants, createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { AUTH_METHOD, isSignature } from "./auth.ts";
+
+const octets = Buffer.from("what both sides have said");
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const p384 = generateKeyPairSync("ec", { namedCurve: "P-384" });
+const p521 = generateKeyPairSync("ec", { namedCurve: "P-521" });
+const ed25519 = generateKeyPairSync("ed25519");
+
+/** RFC 7427 appendix A, RFC 8420 appendix A. */
+const IDENTIFIER = {
+  sha1Rsa: "300d06092a864886f70d0101050500",
+  sha256Rsa: "300d06092a864886f70d01010b0500",
+  sha384Rsa: "300d06092a864886f70d01010c0500",
+  sha512Rsa: "300d06092a864886f70d01010d0500",
+  ecdsaSha256: "300a06082a8648ce3d040302",
+  ecdsaSha384: "300a06082a8648ce3d040303",
+  ecdsaSha512: "300a06082a8648ce3d040304",
+  pssSha256:
+    "304106092a864886f70d01010a3034a00f300d06096086480165030402010500a11c301a06092a864886f70d010108300d06096086480165030402010500a203020120",
+  ed25519: "300506032b6570",
+} as const;
+
+const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+
+function named(identifier: string, signature: Buffer): Buffer {
+  const bytes = Buffer.from(identifier, "hex");
+  return Buffer.concat([Buffer.from([bytes.length]), bytes, signature]);
+}
+
+const CASES: readonly (readonly [string, number, Buffer, KeyObject])[] = [
+  ["RSA with SHA-1", AUTH_METHOD.rsa, sign("sha1", octets, rsa.privateKey), rsa.publicKey],
+  ["ECDSA P-256", AUTH_METHOD.ecdsa256, raw("sha256", p256.privateKey), p256.publicKey],
+  ["ECDSA P-384", AUTH_METHOD.ecdsa384, raw("sha384", p384.privateKey), p384.publicKey],
+  ["ECDSA P-521", AUTH_METHOD.ecdsa521, raw("sha512", p521.privateKey), p521.publicKey],
+  [
+    "named RSA SHA-1",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.sha1Rsa, sign("sha1", octets, rsa.privateKey)),
+    rsa.publicKey,
+  ],
+  [
+    "named RSA SHA-256",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.sha256Rsa, sign("sha256", octets, rsa.privateKey)),
+    rsa.publicKey,
+  ],
+  [
+    "named RSA SHA-384",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.sha384Rsa, sign("sha384", octets, rsa.privateKey)),
+    rsa.publicKey,
+  ],
+  [
+    "named RSA SHA-512",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.sha512Rsa, sign("sha512", octets, rsa.privateKey)),
+    rsa.publicKey,
+  ],
+  [
+    "named RSA-PSS",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.pssSha256, sign("sha256", octets, { key: rsa.privateKey, ...pss })),
+    rsa.publicKey,
+  ],
+  [
+    "named ECDSA SHA-256",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.ecdsaSha256, sign("sha256", octets, p256.privateKey)),
+    p256.publicKey,
+  ],
+  [
+    "named ECDSA SHA-384",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.ecdsaSha384, sign("sha384", octets, p384.privateKey)),
+    p384.publicKey,
+  ],
+  [
+    "named ECDSA SHA-512",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.ecdsaSha512, sign("sha512", octets, p521.privateKey)),
+    p521.publicKey,
+  ],
+  [
+    "named Ed25519",
+    AUTH_METHOD.signature,
+    named(IDENTIFIER.ed25519, sign(null, octets, ed25519.privateKey)),
+    ed25519.publicKey,
+  ],
+];
+
+function raw(hash: string, key: KeyObject): Buffer {
+  return sign(hash, octets, { key, dsaEncoding: "ieee-p1363" });
+}
+
+describe("a signature", () => {
+  it.each(CASES)("by %s is taken, and no other in its place", (_name, method, data, key) => {
+    expect(isSignature({ method, data }, octets, key)).toBe(true);
+    expect(isSignature({ method, data }, Buffer.from("something else"), key)).toBe(false);
+    for (const [, otherMethod, , otherKey] of CASES) {
+      if (otherKey !== key) expect(isSignature({ method, data }, octets, otherKey)).toBe(false);
+      if (otherMethod !== method) expect(isSignature({ method: otherMethod, data }, octets, key)).toBe(false);
+    }
+  });
+
+  it("that is cut, empty or of an unknown kind is none", () => {
+    for (const [, method, data, key] of CASES) {
+      for (const cut of [0, 1, 2, 10, data.length - 1]) {
+        expect(isSignature({ method, data: data.subarray(0, cut) }, octets, key)).toBe(false);
+      }
+    }
+    const md5 = named("300d06092a864886f70d0101040500", createHash("md5").digest());
+    expect(isSignature({ method: AUTH_METHOD.signature, data: md5 }, octets, rsa.publicKey)).toBe(false);
+    expect(isSignature({ method: AUTH_METHOD.sharedKey, data: md5 }, octets, rsa.publicKey)).toBe(false);
+  });
+});
