@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CheckRun, CheckSpec } from "../engine/check.ts";
 import type { CheckOutcome } from "../model/result.ts";
-import { type PassingCheck, START_MS } from "../store/state/checks.ts";
+import { type PassingCheck, startWithinMs } from "../store/state/checks.ts";
 import { createDispatch } from "./dispatch.ts";
 import { createErrands } from "./errands.ts";
 import { outcomeOf } from "./fixtures.suite.ts";
@@ -100,7 +100,7 @@ describe("createPassingChecks", () => {
     const { check, dispatch, answer, runs } = scene();
     dispatch.hold(true);
     const late = check(CHECK, "api");
-    vi.advanceTimersByTime(START_MS);
+    vi.advanceTimersByTime(startWithinMs("api", CHECK.timeoutMs));
     expect(await late).toEqual({ type: "busy" });
     dispatch.hold(false);
     dispatch.flush();

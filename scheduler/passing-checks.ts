@@ -3,7 +3,7 @@
  * and within a room of their own, so that they delay no turn beyond what the caps say.
  */
 import { ANY_LOCATION, type Monitor } from "../model/monitor.ts";
-import { type CheckReply, type Lane, type PassingCheck, START_MS } from "../store/state/checks.ts";
+import { type CheckReply, type Lane, type PassingCheck, startWithinMs } from "../store/state/checks.ts";
 import type { Entry } from "./entry.ts";
 import type { Errands } from "./errands.ts";
 
@@ -16,7 +16,7 @@ export interface PassingChecksOptions {
   readonly flush: () => void;
 }
 
-/** @returns what runs a check; settles within START_MS and its time-out */
+/** @returns what runs a check; settles within startWithinMs and its time-out */
 export function createPassingChecks({
   errands,
   flush,
@@ -39,9 +39,12 @@ export function createPassingChecks({
           resolve({ type: "measured", result: tunnel === undefined ? result : { ...result, tunnel } });
         },
       });
-      const patience = setTimeout(() => {
-        if (errands.withdraw(errand)) resolve({ type: "busy" });
-      }, START_MS);
+      const patience = setTimeout(
+        () => {
+          if (errands.withdraw(errand)) resolve({ type: "busy" });
+        },
+        startWithinMs(lane, check.timeoutMs),
+      );
       flush();
     });
 }

@@ -65,7 +65,7 @@ export async function openRedisChecks(place: RedisPlace, sealing: CheckSealing):
   return {
     async ask(lane, location, check) {
       const stream = streamOf(lane, location);
-      const { id, answer } = asking.open(lane, check.timeoutMs, (untaken) => {
+      const { id, answer } = asking.open(lane, (untaken) => {
         const entry = entries.get(untaken);
         if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
       });

@@ -70,7 +70,7 @@ export function openThreadChecks(file: string): Checks {
   });
   return {
     ask(lane, location, check) {
-      const { id, answer } = asking.open(lane, check.timeoutMs, (untaken) => {
+      const { id, answer } = asking.open(lane, (untaken) => {
         checks.delete(untaken);
         channel.send({ type: "withdrawn", id: untaken });
       });
