@@ -76,6 +76,8 @@ const TABLE = {
 
 export type ErrorName = keyof typeof TABLE;
 
+export const ERROR_NAMES = Object.keys(TABLE) as readonly ErrorName[];
+
 /** Status and message, for the document. */
 export function wordsOf(name: ErrorName): readonly [status: number, message: string] {
   return TABLE[name];

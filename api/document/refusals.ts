@@ -7,6 +7,7 @@ import type { Refusal, Route } from "../route.ts";
 const ID_REFUSALS: Readonly<Record<string, readonly ErrorName[]>> = {
   srv: ["invalidServerId", "serverNotFound"],
   inc: ["invalidIncidentId", "incidentNotFound"],
+  sub: ["invalidSubscriptionId", "subscriptionNotFound"],
 };
 
 const KEY_REFUSALS: readonly Refusal[] = [

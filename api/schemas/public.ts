@@ -20,7 +20,7 @@ export const deepHealth = z.strictObject({
 export const failedHealth = z.strictObject({
   error: z.literal(true),
   code: z.literal(503),
-  message: z.string(),
+  message: z.literal("Health check failed"),
   details: z.strictObject({ checks }),
 });
 

@@ -4,6 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { routes } from "../endpoints/index.ts";
+import { ERROR_NAMES, wordsOf } from "../errors.ts";
 import { createOpenApi } from "../openapi.ts";
 import type { Route } from "../route.ts";
 import { createRouter, fullPath } from "../router.ts";
@@ -24,9 +25,12 @@ interface DocumentedHeader {
   readonly required?: boolean;
   readonly schema: { readonly type?: string };
 }
+interface DocumentedContent {
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
 interface DocumentedResponse {
   readonly headers?: Readonly<Record<string, DocumentedHeader>>;
-  readonly content?: Readonly<Record<string, object>>;
+  readonly content?: Readonly<Record<string, DocumentedContent>>;
 }
 interface Place {
   readonly response: DocumentedResponse | undefined;
@@ -141,7 +145,21 @@ function bodyComplaints(answer: SeenAnswer, content: DocumentedResponse["content
   } catch {
     return ["the body is not JSON"];
   }
-  return violations(`${pointer}/content/${escaped(type)}/schema`, body);
+  const unnamed = unnamedMessage(body, content[type]);
+  return [...violations(`${pointer}/content/${escaped(type)}/schema`, body), ...unnamed];
+}
+
+/** Messages that have no numbers or names in them are named in the document, route by route: in `refusals` of the route. */
+const FIXED_MESSAGES = new Set(ERROR_NAMES.map((name) => wordsOf(name)[1]));
+
+function unnamedMessage(body: unknown, content: DocumentedContent | undefined): string[] {
+  if (typeof body !== "object" || body === null || !("message" in body) || !("error" in body)) return [];
+  const message = String(body.message);
+  if (!FIXED_MESSAGES.has(message)) return [];
+  const named = Object.values(content?.examples ?? {}).some(
+    ({ value }) => (value as { message?: unknown }).message === message,
+  );
+  return named ? [] : [`the document does not name the message "${message}" here (refusals of the route)`];
 }
 
 function violations(pointer: string, value: unknown): string[] {

@@ -34,7 +34,7 @@ const WRONG: readonly unknown[] = [
   -1,
   1.5,
   1e308,
-  9_007_199_254_740_993,
+  Number.MAX_SAFE_INTEGER + 1,
   [],
   [null],
   [[]],
