@@ -116,7 +116,7 @@ async function start(
   );
   await Promise.all([scheduler.ready, embedded === null ? undefined : startedOr(embedded.ready)]);
 
-  const sender = startSender({ controlPlane, sealing, engine, log, version: VERSION });
+  const sender = startSender({ sql, sealing, engine, log, version: VERSION });
   closers.push(() => sender.close());
 
   const registry = new Registry();

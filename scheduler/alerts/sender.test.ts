@@ -66,7 +66,6 @@ function sender(isSoleOwner = true) {
     isSoleOwner,
     monotonicNowMs: clocks.monotonicNowMs,
   });
-  let count = 0;
   const made = createSender({
     outgoing,
     lease,
@@ -82,7 +81,6 @@ function sender(isSoleOwner = true) {
       }),
     open: (sealed) => sealed,
     random: () => 0.5,
-    newEventId: () => `msg_${++count}`,
     log: pino({ level: "silent" }),
     onEnded() {},
   });
@@ -246,7 +244,6 @@ describe("the sender", () => {
         throw new Error("another key");
       },
       random: Math.random,
-      newEventId: () => "msg_1",
       log: pino({ level: "silent" }),
       onEnded() {},
     });

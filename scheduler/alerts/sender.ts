@@ -39,7 +39,6 @@ export interface SenderOptions {
   readonly open: (sealed: string) => string;
   readonly clocks: Clocks;
   readonly random: () => number;
-  readonly newEventId: () => string;
   readonly log: Logger;
   /** Something ended: another turn is wanted soon. */
   readonly onEnded: () => void;
@@ -173,8 +172,7 @@ export function createSender(options: SenderOptions): Sender {
     let taken = 1;
     while (taken > 0 && lease.mayBegin()) {
       const nowMs = Math.round(clocks.wallNowMs());
-      const { newEventId } = options;
-      taken = await lease.asserting(() => outgoing.fanOut(epoch, { limit: FAN_OUT_EVENTS, nowMs, newEventId }));
+      taken = await lease.asserting(() => outgoing.fanOut(epoch, { limit: FAN_OUT_EVENTS, nowMs }));
       await setImmediate();
     }
   }

@@ -2,19 +2,20 @@
  * The sender at work, on the main thread of a process that schedules: it waits for receivers nearly all of the time, and neither the
  * thread that turns the wheel nor a prober ever waits for it, however many receivers hang.
  */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Logger } from "pino";
 import type { EngineOptions } from "../../engine/options.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { SEALED_FOR, type Sealing } from "../../store/sealing.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
+import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
 import { SENDER_LEASE } from "../../store/sql/ports/leases.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
-import { createLeaseKeeper } from "./lease.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "./lease.ts";
 import { createPost } from "./post.ts";
-import { createSender } from "./sender.ts";
+import { createSender, type Sender } from "./sender.ts";
 
 /** How often the outbox is looked at, ms: an event's way out begins within it. */
 const TURN_MS = 500;
@@ -23,7 +24,7 @@ const DRAIN_MS = 3_000;
 const DRAIN_LOOK_MS = 20;
 
 export interface SenderPlace {
-  readonly controlPlane: Pick<ControlPlane, "dialect" | "leases" | "outgoing">;
+  readonly sql: SqlPlace;
   readonly sealing: Pick<Sealing, "open">;
   readonly engine: EngineOptions;
   readonly log: Logger;
@@ -36,7 +37,56 @@ export interface RunningSender {
   close(): Promise<void>;
 }
 
-export function startSender({ controlPlane, sealing, engine, log, version }: SenderPlace): RunningSender {
+/** What there is once the control plane is open. */
+interface Sending {
+  readonly controlPlane: ControlPlane;
+  readonly lease: LeaseKeeper;
+  readonly sender: Sender;
+}
+
+export function startSender(place: SenderPlace): RunningSender {
+  const { log } = place;
+  let sending: Sending | undefined;
+  const turning = oneAtATime(
+    async () => {
+      sending ??= await open(place, () => turning.request());
+      await sending.sender.turn();
+    },
+    (error) => log.error({ err: error }, "looking for events to send failed and is tried again"),
+  );
+  const timer = setInterval(turning.request, TURN_MS);
+  turning.request();
+
+  return {
+    async metrics() {
+      const pending = await sending?.controlPlane.outgoing.pending().catch(() => undefined);
+      return metricsOf(sending?.sender.counts ?? { delivered: 0, failed: 0 }, pending);
+    },
+    async close() {
+      clearInterval(timer);
+      sending?.sender.drain();
+      const endAtMs = SYSTEM_CLOCKS.monotonicNowMs() + DRAIN_MS;
+      while ((sending?.sender.inFlight ?? 0) > 0 && SYSTEM_CLOCKS.monotonicNowMs() < endAtMs) {
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+      }
+      await turning.stop();
+      sending?.sender.abort();
+      await sending?.lease
+        .release()
+        .catch((error: unknown) =>
+          log.warn({ err: error }, "the sender's lease is not given back: another process waits for its end"),
+        );
+      await sending?.controlPlane.close();
+    },
+  };
+}
+
+/**
+ * On a connection of its own, whose commits do not wait for the disk: this thread answers the API. What a power cut takes back is sent
+ * once more, under the same id.
+ */
+async function open({ sql, sealing, engine, log, version }: SenderPlace, onEnded: () => void): Promise<Sending> {
+  const controlPlane = await openControlPlane(sql, { role: "sink" });
   const lease = createLeaseKeeper({
     leases: controlPlane.leases,
     name: SENDER_LEASE,
@@ -51,37 +101,13 @@ export function startSender({ controlPlane, sealing, engine, log, version }: Sen
     open: (sealed) => sealing.open(SEALED_FOR.webhook, sealed),
     clocks: SYSTEM_CLOCKS,
     random: Math.random,
-    newEventId: () => `msg_${randomBytes(18).toString("base64url")}`,
     log,
-    onEnded: () => turning.request(),
+    onEnded,
   });
-  const turning = oneAtATime(sender.turn, (error) =>
-    log.error({ err: error }, "looking for events to send failed and is tried again"),
-  );
-  const timer = setInterval(turning.request, TURN_MS);
-  turning.request();
-
-  return {
-    metrics: async () => metricsOf(sender.counts, await controlPlane.outgoing.pending().catch(() => null)),
-    async close() {
-      clearInterval(timer);
-      sender.drain();
-      const endAtMs = SYSTEM_CLOCKS.monotonicNowMs() + DRAIN_MS;
-      while (sender.inFlight > 0 && SYSTEM_CLOCKS.monotonicNowMs() < endAtMs) {
-        await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
-      }
-      await turning.stop();
-      sender.abort();
-      await lease
-        .release()
-        .catch((error: unknown) =>
-          log.warn({ err: error }, "the sender's lease is not given back: another process waits for its end"),
-        );
-    },
-  };
+  return { controlPlane, lease, sender };
 }
 
-function metricsOf(counts: Readonly<Record<string, number>>, pending: number | null): string {
+function metricsOf(counts: Readonly<Record<string, number>>, pending: number | undefined): string {
   const attempts = Object.entries(counts).map(
     ([outcome, count]) => `sonde_webhook_attempts_total{outcome="${outcome}"} ${count}`,
   );
@@ -95,7 +121,7 @@ function metricsOf(counts: Readonly<Record<string, number>>, pending: number | n
     "# TYPE sonde_webhook_attempts_total counter",
     ...attempts,
     // The store is away: no number is better than a wrong one.
-    ...(pending === null ? [] : waiting),
+    ...(pending === undefined ? [] : waiting),
     "",
   ].join("\n");
 }

@@ -1,10 +1,13 @@
 /** The outbox: events wait here from the transaction of their change until the sender has made deliveries of them. */
+import { randomBytes } from "node:crypto";
 import type { NewEvent } from "../../model/event.ts";
 import type { Session } from "./database.ts";
 import { toJson } from "./text.ts";
 
-/** Rows of one insert; five values each stay far below SQLite's 32,766 parameters. */
+/** Rows of one insert; six values each stay far below SQLite's 32,766 parameters. */
 const ROWS_PER_INSERT = 500;
+/** Nobody gives one twice, here or elsewhere. */
+const EVENT_ID_BYTES = 18;
 
 /**
  * In the transaction of the change, whether or not anybody listens: that is decided when the event leaves.
@@ -17,6 +20,7 @@ export async function appendEvents(
 ): Promise<void> {
   for (let start = 0; start < events.length; start += ROWS_PER_INSERT) {
     const rows = events.slice(start, start + ROWS_PER_INSERT).map(({ type, projectId, atMs, data }) => ({
+      event_id: `msg_${randomBytes(EVENT_ID_BYTES).toString("base64url")}`,
       type,
       project_id: projectId,
       webhook_id: webhookId,

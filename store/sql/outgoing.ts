@@ -94,7 +94,7 @@ export function createOutgoing({ read, write }: Database): Outgoing {
 async function fanOut(
   session: Session,
   epoch: number,
-  { limit, nowMs, newEventId }: Parameters<Outgoing["fanOut"]>[1],
+  { limit, nowMs }: Parameters<Outgoing["fanOut"]>[1],
 ): Promise<number> {
   await assertLease(session, SENDER_LEASE, epoch);
   const { kysely } = session;
@@ -105,7 +105,6 @@ async function fanOut(
   const events = oldest.slice(0, Math.max(1, Math.floor(DELIVERIES_AT_ONCE / Math.max(1, listeners.length))));
   const rows = events.flatMap((event) => {
     const type = event.type as EventType;
-    const eventId = newEventId();
     const data = fromJson<Record<string, unknown>>(event.data);
     const wanting = listeners.filter(
       (one) =>
@@ -115,7 +114,7 @@ async function fanOut(
     );
     return wanting.map((one) => ({
       webhook_id: one.id,
-      event_id: eventId,
+      event_id: event.event_id,
       type,
       body: bodyOf(type, event.at_ms, one.organizationId, event.project_id, data),
       incident_id: incidentOfData(type, data),

@@ -311,6 +311,7 @@ CREATE UNIQUE INDEX on_demand_pkey ON public.on_demand USING btree (organization
 
 create table outbox (
   id bigint not null identity,
+  event_id text not null,
   type text not null,
   project_id bigint not null,
   webhook_id bigint,

@@ -229,6 +229,7 @@ CREATE TABLE "on_demand" ("organization_id" bigint not null,
   "month"));
 
 CREATE TABLE "outbox" ("id" integer primary key autoincrement,
+  "event_id" text not null,
   "type" text not null,
   "project_id" bigint not null,
   "webhook_id" bigint,

@@ -211,6 +211,8 @@ interface SinkShardTable {
 /** Events that no delivery was made of yet. */
 interface OutboxTable {
   id: Generated<number>;
+  /** Its name outside, given once and for all. */
+  event_id: string;
   type: string;
   project_id: number;
   /** The only webhook that gets it; null: those of the project that want the type. */

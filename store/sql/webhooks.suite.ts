@@ -29,9 +29,7 @@ async function hold({ plane }: Ground): Promise<number> {
 /** Everything that waits to be sent, oldest first. */
 async function waiting(ground: Ground, epoch: number, nowMs = NOW_MS): Promise<readonly DueDelivery[]> {
   const { outgoing } = ground.plane;
-  let count = 0;
-  const newEventId = (): string => `msg_${epoch}_${count++}`;
-  await outgoing.fanOut(epoch, { limit: 100, nowMs, newEventId });
+  await outgoing.fanOut(epoch, { limit: 100, nowMs });
   const lanes = await Promise.all(
     [false, true].map((failing) => outgoing.due({ nowMs, failing, perWebhook: 100, webhooks: 100, except: [] })),
   );

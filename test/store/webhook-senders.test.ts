@@ -31,7 +31,6 @@ function senderOn(plane: ControlPlane, by: number, clock: { nowMs: number }, pos
   const { leases, outgoing } = plane;
   const holder = `process ${by}`;
   const lease = createLeaseKeeper({ leases, name: SENDER_LEASE, holder, isSoleOwner: false, monotonicNowMs });
-  let count = 0;
   const sender = createSender({
     outgoing,
     lease,
@@ -42,7 +41,6 @@ function senderOn(plane: ControlPlane, by: number, clock: { nowMs: number }, pos
     },
     open: (sealed) => sealed,
     random: () => 0.5,
-    newEventId: () => `msg_${by}_${++count}`,
     log: pino({ level: "silent" }),
     onEnded() {},
   });

@@ -5,6 +5,7 @@ import { withId } from "./columns.ts";
 
 export const outbox = async (db: Kysely<unknown>, dialect: Dialect): Promise<void> => {
   await withId(dialect, db.schema.createTable("outbox"))
+    .addColumn("event_id", "text", (column) => column.notNull())
     .addColumn("type", "text", (column) => column.notNull())
     .addColumn("project_id", "bigint", (column) => column.notNull())
     .addColumn("webhook_id", "bigint")

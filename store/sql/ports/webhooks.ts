@@ -88,7 +88,7 @@ export interface RecordedAttempt extends AttemptJudgement {
 /** The sender's side. Each write asserts the epoch of its lease and rejects with a LeaseLost when another took it. */
 export interface Outgoing {
   /** Turns the oldest events into deliveries, one for each webhook that wants them. @returns how many events it took */
-  fanOut(epoch: number, options: { limit: number; nowMs: number; newEventId: () => string }): Promise<number>;
+  fanOut(epoch: number, options: { limit: number; nowMs: number }): Promise<number>;
   /**
    * Deliveries whose time has come, at most `perWebhook` of each, the longest waiting webhooks first.
    * @param options.failing only those of webhooks whose last attempt failed, or only those of the others
