@@ -25,7 +25,8 @@ export function adminSuite(
   settings: () => Promise<{ readonly env: Readonly<Record<string, string>> }>,
   withRefusals: boolean,
 ) {
-  describe(`sonde admin on ${name}`, () => {
+  // A dozen processes one after the other, each loading a database driver, on a machine that does more.
+  describe(`sonde admin on ${name}`, { timeout: 120_000 }, () => {
     let service: RunningService;
     let env: Readonly<Record<string, string>> = {};
     beforeAll(async () => {
@@ -184,6 +185,13 @@ export function adminSuite(
         urls.set(body.id, body.heartbeat_url ?? "");
       };
       for (let index = 0; index < 20; index++) await makeHeartbeat();
+      // One of each kind of secret; none of them is ever dialled.
+      const tunnel = { name: "t", url: "trojan://secret@192.31.196.7:443?sni=a.test-site.org#t", active: false };
+      expect((await api.post("/servers", tunnel)).status).toBe(200);
+      const source = { url: "https://192.31.196.7/list", enabled: false };
+      expect((await api.post("/subscriptions", source)).status).toBe(200);
+      await done("webhook", "create", "--project", String(project), "--url", "https://192.31.196.7/hook");
+      const others = ["tunnel", "subscription", "key of its hash", "webhook"].length;
       const rotating = done("seal", "rotate");
       let isRotating = true;
       const finished = rotating.finally(() => {
@@ -191,7 +199,7 @@ export function adminSuite(
       });
       while (isRotating) await makeHeartbeat();
       const rotation = await finished;
-      expect(Number(rotation.resealed)).toBeGreaterThanOrEqual(20);
+      expect(Number(rotation.resealed)).toBeGreaterThanOrEqual(20 + others);
       for (let index = 0; index < 5; index++) await makeHeartbeat();
       const check = async (): Promise<void> => {
         for (const [id, url] of urls) {
@@ -200,12 +208,17 @@ export function adminSuite(
         }
       };
       await check();
+      const same = await api.post("/subscriptions", source);
+      expect([same.status, same.body.message]).toEqual([
+        409,
+        "Another subscription already uses this URL in this project",
+      ]);
       const [url = ""] = urls.values();
       expect(await (await fetch(url)).json()).toEqual({ ok: true });
       // What the running service sealed in between is found by the next rotation.
       const second = await done("seal", "rotate");
       expect(second.previous_key_id).toBe(rotation.key_id);
-      expect(Number(second.resealed)).toBeGreaterThanOrEqual(urls.size);
+      expect(Number(second.resealed)).toBeGreaterThanOrEqual(urls.size + others);
       const used = async () => (await api.get<{ this_month: { used: number } }>("/usage")).body.this_month.used;
       const usedBefore = await used();
       await service.stop();
