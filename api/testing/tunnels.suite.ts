@@ -286,6 +286,24 @@ export function tunnelsSuite(server: "uws" | "node"): void {
       expect((await world.controlPlane.monitors.recall(numberOf(id)))?.monitor).toEqual(before);
     });
 
+    it("loses no field that callers change at once", async () => {
+      const { id } = await made({ protocol: "openconnect", host: "one.test-site.org", ...login });
+      const changes = [
+        { host: "two.test-site.org" },
+        { port: 8_443 },
+        { username: "other" },
+        { password: "changed" },
+        { group: "staff" },
+        { ip: "9.9.9.9" },
+        { name: "At once" },
+      ];
+      const answers = await Promise.all(changes.map((body) => change(id, body)));
+      expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+      const { name, ...fields } = Object.assign({}, ...changes);
+      expect(await settings(id)).toEqual(fields);
+      expect((await world.send("GET", `/api/v1/servers/${id}`)).body.name).toBe(name);
+    });
+
     it("replaces the configuration with another protocol's", async () => {
       const { id } = await made(GOOD.openconnect ?? {});
       expect((await change(id, { protocol: "ikev2" })).body).toMatchObject({

@@ -272,7 +272,7 @@ interface ExcludedServerTable {
 }
 
 /** One row per monitor that was imported. */
-interface ImportedServerTable {
+export interface ImportedServerTable {
   monitor_id: number;
   server_address: string | null;
   server_name: string | null;
