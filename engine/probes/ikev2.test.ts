@@ -1,0 +1,318 @@
+import { randomBytes } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { errorCategoryOf } from "../../model/verdict.ts";
+import { classify } from "../classify.ts";
+import {
+  AES_128_CBC,
+  AES_128_GCM,
+  AES_256_CBC,
+  AES_256_GCM,
+  CHACHA,
+  type Encryption,
+  GROUP,
+  HMAC_SHA1_96,
+  HMAC_SHA256_128,
+  HMAC_SHA384_192,
+  HMAC_SHA512_256,
+  type Integrity,
+  PRF_SHA1,
+  PRF_SHA256,
+  PRF_SHA384,
+  PRF_SHA512,
+  type Prf,
+} from "../protocols/ikev2/algorithms.ts";
+import { NOTIFY } from "../protocols/ikev2/notify.ts";
+import { ASSIGNED } from "../protocols/ikev2/responder.suite.ts";
+import { createTransport } from "../transport/index.ts";
+import { makeCheck } from "../transport/peers.suite.ts";
+import type { TunnelFields } from "../tunnel.ts";
+import { type Ikev2Server, openIkev2Server, type ServerManners } from "../tunnels/ikev2-server.suite.ts";
+import { ikev2 } from "./ikev2.ts";
+
+const KEY = "the key of this test";
+const LOGIN = { username: "alice", password: "the password of alice" } as const;
+const authority = makeAuthority();
+const certificate = makeCertificate({ commonName: "gw", names: ["gw.test", "127.0.0.1"], issuer: authority });
+
+let servers: Ikev2Server[] = [];
+afterEach(async () => {
+  for (const server of servers) await server.close();
+  servers = [];
+});
+
+async function serverWith(manners: ServerManners): Promise<Ikev2Server> {
+  const server = await openIkev2Server(manners);
+  servers.push(server);
+  return server;
+}
+
+const transport = createTransport({
+  allowNets: ["127.0.0.0/8"],
+  ownEndpoints: [],
+  resolvers: ["127.0.0.1:1"],
+  extraCaPem: null,
+  rdapBootstrapUrl: null,
+  canaries: null,
+  tunnelTargets: ["icmp:1.1.1.1"],
+});
+
+async function check(port: number, fields: Partial<TunnelFields> = { psk: KEY }, timeoutMs = 10_000) {
+  const rig = makeCheck(transport);
+  const context = { ...rig.context, deadlineAtMs: Date.now() + timeoutMs };
+  const settings = ikev2.settings.parse({ host: "127.0.0.1", port, ...fields });
+  const outcome = await ikev2
+    .run(settings, context)
+    .catch((error: unknown) => classify(error, rig.phases.at(-1) ?? null));
+  const peerAnswered = ("peerAnswered" in outcome ? outcome.peerAnswered : undefined) ?? rig.answers > 0;
+  expect(JSON.stringify(outcome)).not.toMatch(/the key of|the password of/);
+  return { ...outcome, category: errorCategoryOf(outcome.verdict, "tunnel", peerAnswered), phases: rig.phases };
+}
+
+const login = { ...LOGIN, ca: authority.certPem };
+const byLogin: ServerManners = { login: LOGIN, certificate };
+
+describe("an IKEv2 tunnel", () => {
+  it("comes up with a pre-shared key and carries an echo: times and address are those of the contract", async () => {
+    const server = await serverWith({ sharedKey: KEY });
+    const outcome = await check(server.port);
+    expect(outcome).toEqual({
+      verdict: "ok",
+      category: null,
+      latencyMs: expect.any(Number),
+      connectMs: expect.any(Number),
+      tunnel: {
+        connectionTimeMs: "connectMs" in outcome ? outcome.connectMs : null,
+        handshakeTimeMs: expect.any(Number),
+        assignedIp: ASSIGNED,
+        engineUsed: null,
+      },
+      phases: ["resolve", "handshake", "request"],
+    });
+    expect(server.heard).toEqual(["init", "auth", "delete"]);
+  });
+
+  it("comes up with a login, once the gateway has shown its certificate", async () => {
+    const server = await serverWith(byLogin);
+    expect((await check(server.port, login)).verdict).toBe("ok");
+    expect(server.heard).toEqual(["init", "auth", "eap 26 2", "eap 26 3", "auth", "delete"]);
+  });
+
+  const groups = Object.values(GROUP);
+  const suites: readonly (readonly [Encryption, Integrity | null, Prf, Encryption, Integrity | null])[] = [
+    [AES_256_GCM, null, PRF_SHA256, AES_256_GCM, null],
+    [AES_128_GCM, null, PRF_SHA384, AES_128_GCM, null],
+    [CHACHA, null, PRF_SHA512, CHACHA, null],
+    [AES_256_GCM, null, PRF_SHA1, AES_256_CBC, HMAC_SHA1_96],
+    [AES_256_CBC, HMAC_SHA256_128, PRF_SHA256, AES_256_CBC, HMAC_SHA256_128],
+    [AES_128_CBC, HMAC_SHA384_192, PRF_SHA384, AES_128_CBC, HMAC_SHA384_192],
+    [AES_256_CBC, HMAC_SHA512_256, PRF_SHA512, AES_256_CBC, HMAC_SHA512_256],
+    [AES_128_CBC, HMAC_SHA1_96, PRF_SHA1, AES_128_CBC, HMAC_SHA1_96],
+  ];
+  it.each(suites.map((suite, index) => [groups[index] ?? 0, ...suite] as const))(
+    "speaks every algorithm that it offers: group %i and suite %#",
+    async (group, encryption, integrity, prf, espEncryption, espIntegrity) => {
+      const isAead = integrity === null;
+      const fitting = isAead && group === GROUP.modp1024 ? GROUP.p256 : group;
+      const server = await serverWith({
+        sharedKey: KEY,
+        suite: { encryption, integrity, prf, group: fitting },
+        esp: { encryption: espEncryption, integrity: espIntegrity },
+      });
+      expect(await check(server.port)).toMatchObject({ verdict: "ok" });
+    },
+  );
+
+  it.each<readonly [string, ServerManners]>([
+    ["a cookie", { asksForCookie: true }],
+    ["answers in fragments", { isVerbose: true }],
+    ["its first answers lost", { lost: 2 }],
+    ["every answer twice", { instead: (_nth, datagram) => [datagram, datagram] }],
+    ["our own packets mirrored before its answer", { instead: (_nth, datagram, request) => [request, datagram] }],
+    ["noise before its answer", { instead: (_nth, datagram) => [...noise(), datagram] }],
+    ["forged answers before its own", { instead: (_nth, datagram) => [bent(datagram), datagram] }],
+  ])("comes up with %s", async (_name, manners) => {
+    const server = await serverWith({ sharedKey: KEY, ...manners });
+    expect(await check(server.port)).toMatchObject({ verdict: "ok" });
+  });
+});
+
+/** Marked and not, IKE and ESP, too short and too long. */
+function noise(): readonly Buffer[] {
+  const marked = (bytes: Buffer): Buffer => Buffer.concat([Buffer.alloc(4), bytes]);
+  return [
+    Buffer.alloc(0),
+    Buffer.from([0xff]),
+    Buffer.alloc(4),
+    marked(randomBytes(40)),
+    randomBytes(60),
+    randomBytes(1_400),
+  ];
+}
+
+/** A byte behind the header and SPIs changed: of the first answer an SPI. */
+function bent(datagram: Buffer): Buffer {
+  const forged = Buffer.from(datagram);
+  const isFirst = datagram.readUInt8(4 + 18) === 34;
+  const at = isFirst ? 4 : datagram.length - 1;
+  forged.writeUInt8(forged.readUInt8(at) ^ 1, at);
+  return forged;
+}
+
+describe("an IKEv2 gateway that", () => {
+  it.each<readonly [string, ServerManners, Partial<TunnelFields>, string, string, RegExp]>([
+    [
+      "has another key",
+      { sharedKey: "another" },
+      { psk: KEY },
+      "auth-failed",
+      "auth_failed",
+      /refused the credentials/,
+    ],
+    [
+      "only pretends to know the key",
+      { sharedKey: KEY, breaksProof: true },
+      { psk: KEY },
+      "cert-invalid",
+      "cert_error",
+      /does not know the pre-shared key/,
+    ],
+    [
+      "has another password",
+      byLogin,
+      { ...login, password: "the password of bob" },
+      "auth-failed",
+      "auth_failed",
+      /wrong username or password/,
+    ],
+    [
+      "ends the login without a word",
+      { ...byLogin, forgetsUser: true },
+      login,
+      "auth-failed",
+      "auth_failed",
+      /refused the username or password/,
+    ],
+    ["wants a login", byLogin, { psk: KEY }, "misconfigured", "config_error", /wants a username/],
+    [
+      "proves nothing before the password",
+      { ...byLogin, hidesProof: true },
+      login,
+      "cert-invalid",
+      "cert_error",
+      /does not prove who it is/,
+    ],
+    [
+      "cannot sign for its certificate",
+      { ...byLogin, breaksProof: true },
+      login,
+      "cert-invalid",
+      "cert_error",
+      /does not fit its certificate/,
+    ],
+    ["nobody of ours vouches for", byLogin, LOGIN, "cert-invalid", "cert_error", /unknown authority/],
+    [
+      "is another one",
+      byLogin,
+      { ...login, remote_id: "other.test" },
+      "cert-invalid",
+      "cert_error",
+      /another one than remote_id/,
+    ],
+    [
+      "proves itself with a key, and we have none",
+      { login: LOGIN, sharedKey: KEY },
+      login,
+      "misconfigured",
+      "config_error",
+      /none is given/,
+    ],
+    [
+      "has no tunnel for us",
+      { sharedKey: KEY, childError: NOTIFY.tsUnacceptable },
+      { psk: KEY },
+      "misconfigured",
+      "config_error",
+      /no traffic/,
+    ],
+    [
+      "accepts none of our algorithms for data",
+      { sharedKey: KEY, childError: NOTIFY.noProposalChosen },
+      { psk: KEY },
+      "misconfigured",
+      "config_error",
+      /tunnel's data/,
+    ],
+    [
+      "has no address for us",
+      { sharedKey: KEY, childError: NOTIFY.internalAddressFailure },
+      { psk: KEY },
+      "misconfigured",
+      "config_error",
+      /no address/,
+    ],
+    [
+      "is too busy",
+      { sharedKey: KEY, childError: NOTIFY.temporaryFailure },
+      { psk: KEY },
+      "timeout",
+      "timeout",
+      /busy/,
+    ],
+  ])("%s", async (_name, manners, fields, verdict, category, said) => {
+    const server = await serverWith(manners);
+    const outcome = await check(server.port, fields);
+    expect(outcome).toMatchObject({ verdict, category, message: expect.stringMatching(said) });
+    // Whatever it may remember is ended: by us, or because it refused.
+    const isRefusal = verdict === "auth-failed";
+    expect(["delete", "broken off"].includes(server.heard.at(-1) ?? "")).toBe(!isRefusal);
+  });
+
+  it("proves itself with a key beside the login is trusted when we have it too", async () => {
+    const server = await serverWith({ login: LOGIN, sharedKey: KEY });
+    expect((await check(server.port, { ...LOGIN, psk: KEY })).verdict).toBe("ok");
+  });
+
+  it.each([
+    [0, "server_not_connected", "No answer on UDP port"],
+    [1, "timeout", "silent since"],
+    [2, "timeout", "silent since"],
+    [3, "timeout", "silent since"],
+  ])("is silent from its answer %i on", async (deafFrom, category, words) => {
+    const server = await serverWith({ ...byLogin, deafFrom });
+    const outcome = await check(server.port, login, 1_500);
+    expect(outcome).toMatchObject({ verdict: "timeout", category, message: expect.stringContaining(words) });
+  });
+
+  it("carries nothing is stuck, and is left in order", async () => {
+    const server = await serverWith({ sharedKey: KEY, isCut: true });
+    expect(await check(server.port, { psk: KEY }, 1_500)).toMatchObject({
+      verdict: "stuck",
+      category: "internet_stuck",
+    });
+    expect(server.heard.at(-1)).toBe("delete");
+  });
+
+  it("is not there is refused", async () => {
+    const server = await serverWith({ sharedKey: KEY });
+    const { port } = server;
+    await server.close();
+    servers = [];
+    expect(await check(port)).toMatchObject({ verdict: "refused", category: "server_not_connected" });
+  });
+
+  it.each<readonly [string, (request: Buffer) => Buffer]>([
+    ["another version", (request) => withByte(request, 4 + 17, 0x10)],
+    ["a chain without an end", (request) => withByte(withByte(request, 4 + 19, 0x20), 4 + 28 + 3, 1)],
+  ])("answers the first message with %s", async (_name, answer) => {
+    const server = await serverWith({ sharedKey: KEY, instead: (_nth, _datagram, request) => [answer(request)] });
+    const outcome = await check(server.port, { psk: KEY }, 1_500);
+    expect(outcome.verdict).toMatch(/^(misconfigured|protocol-error)$/);
+  });
+});
+
+function withByte(bytes: Buffer, at: number, value: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed.writeUInt8(value, at);
+  return changed;
+}
