@@ -27,6 +27,8 @@ type Side = "cli" | "srv" | "net";
 
 export interface Lab {
   ip(side: Side, ...args: string[]): void;
+  /** The words before a command that runs it in a namespace, ending with this process. */
+  within(side: Side): readonly string[];
   /** Starts a program in a namespace; it dies with this process whatever happens. */
   start(
     side: Side,
@@ -45,15 +47,13 @@ export async function openLab(): Promise<Lab> {
 
   const lab: Lab = {
     ip,
+    within: (side) => ["setpriv", "--pdeathsig", "KILL", "--", "ip", "netns", "exec", names[side]],
     start(side, command, args, options = {}) {
-      const child = spawn(
-        "setpriv",
-        ["--pdeathsig", "KILL", "--", "ip", "netns", "exec", names[side], command, ...args],
-        {
-          stdio: ["pipe", "pipe", "inherit"],
-          env: { ...process.env, ...options.env },
-        },
-      );
+      const [first = "", ...before] = lab.within(side);
+      const child = spawn(first, [...before, command, ...args], {
+        stdio: ["pipe", "pipe", "inherit"],
+        env: { ...process.env, ...options.env },
+      });
       children.push(child);
       return child;
     },

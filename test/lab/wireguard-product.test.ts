@@ -1,0 +1,135 @@
+/** WireGuard through the whole product, against a real server: one-off checks, monitors on schedule, tests. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface, type Interface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWith } from "../prerequisites.ts";
+import { cleanUp, type RunningService, startService } from "../service.ts";
+import { buildGo, makeKeys, startGoServer } from "./go-server.ts";
+import { LAB, type Lab, openLab } from "./network.ts";
+
+const CLIENT = new URL("../fixtures/lab-client.mjs", import.meta.url);
+const PORT = 51_900;
+
+describeWith(["network namespaces", "setpriv", "go"], "WireGuard in the product", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sonde-lab-"));
+  const [server, phone, tablet] = [makeKeys(), makeKeys(), makeKeys()];
+  let lab: Lab;
+  let service: RunningService;
+  let ask: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Record<string, unknown> }>;
+
+  beforeAll(async () => {
+    lab = await openLab();
+    await startGoServer(lab, {
+      server: "wireguard-go",
+      program: await buildGo("wireguard-go", folder),
+      device: `sonp${process.pid % 100_000}`,
+      port: PORT,
+      keys: server,
+      clients: [
+        { publicKey: phone.publicKey, allowed: ["10.66.9.2/32"] },
+        { publicKey: tablet.publicKey, allowed: ["10.66.9.3/32"] },
+      ],
+      addresses: ["10.66.9.1/24"],
+    });
+    const [, ...command] = lab.within("cli");
+    service = await startService({
+      command: ["setpriv", ...command, process.execPath],
+      port: 18_080,
+      env: {
+        SONDE_ALLOW_NETS: "10.64.0.0/10",
+        SONDE_TUNNEL_TARGETS: `icmp:${LAB.internet}`,
+        SONDE_CANARIES: "",
+        SONDE_RESOLVERS: "10.77.0.1:53",
+      },
+    });
+    ask = clientIn(lab, service);
+  }, 240_000);
+  afterAll(async () => {
+    await service?.stop();
+    await cleanUp();
+    await lab?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const config = (client = phone, address = "10.66.9.2", serverKey = server.publicKey.base64) =>
+    `[Interface]\nPrivateKey = ${client.privateKey.base64}\nAddress = ${address}/32\n[Peer]\nPublicKey = ${serverKey}\nEndpoint = ${LAB.server}:${PORT}\nAllowedIPs = 0.0.0.0/0\n`;
+
+  it("a one-off check says what the contract says", { timeout: 60_000 }, async () => {
+    const good = await ask("POST", "/check", { config: config(), protocol: "wireguard" });
+    expect(good).toMatchObject({
+      status: 200,
+      body: {
+        status: "healthy",
+        protocol: "wireguard",
+        config_detected: false,
+        latency_ms: expect.any(Number),
+        connect_ms: expect.any(Number),
+        connection_time_ms: good.body.connect_ms,
+        handshake_time_ms: expect.any(Number),
+        assigned_ip: "10.66.9.2",
+        error_message: null,
+        error_category: null,
+        engine_used: null,
+      },
+    });
+    const stranger = await ask("POST", "/check", { config: config(makeKeys()), protocol: "wireguard" });
+    expect(stranger.body).toMatchObject({
+      status: "down",
+      latency_ms: null,
+      connect_ms: null,
+      error_category: "server_not_connected",
+      error_message: expect.stringContaining("No handshake response"),
+    });
+    const stuck = await ask("POST", "/check", {
+      config: config(phone, "10.66.9.77"),
+      protocol: "wireguard",
+      timeout: 5,
+    });
+    expect(stuck.body).toMatchObject({ status: "down", error_category: "internet_stuck", assigned_ip: "10.66.9.77" });
+  });
+
+  it("monitors are checked on schedule and by test, two of one key too", { timeout: 120_000 }, async () => {
+    const made = await ask("POST", "/servers", {
+      protocol: "wireguard",
+      name: "tablet",
+      config: config(tablet, "10.66.9.3"),
+    });
+    expect(made.status).toBe(200);
+    const twin = await ask("POST", "/servers", {
+      protocol: "wireguard",
+      name: "twin",
+      config: config(tablet, "10.66.9.3"),
+    });
+    for (const { body } of [made, twin]) {
+      const { id } = body as { id: string };
+      const find = async () => (await ask("GET", `/servers/${id}`)).body;
+      await expect.poll(async () => (await find()).status, { timeout: 60_000, interval: 500 }).toBe("healthy");
+      expect(await find()).toMatchObject({ latency_ms: expect.any(Number), connect_ms: expect.any(Number) });
+      const test = await ask("POST", "/test", { server_id: id });
+      expect(test).toMatchObject({ status: 200, body: { status: "healthy", latency_ms: expect.any(Number) } });
+    }
+  });
+
+  it("nothing says a key", () => {
+    for (const key of [phone, tablet]) expect(service.output()).not.toContain(key.privateKey.base64);
+  });
+});
+
+/** The service listens on loopback of its namespace, so who asks is there too. */
+function clientIn(lab: Lab, { port, firstKey }: RunningService) {
+  const child = lab.start("cli", process.execPath, [fileURLToPath(CLIENT)]);
+  if (child.stdin === null || child.stdout === null) throw new Error("the client has no pipes");
+  const { stdin } = child;
+  const lines: Interface = createInterface(child.stdout);
+  return async (method: string, path: string, body?: unknown) => {
+    const headers = { "x-api-key": firstKey ?? "", "x-project-id": "prj_1", "content-type": "application/json" };
+    const answered = once(lines, "line");
+    stdin.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}/api/v1${path}`, method, headers, body })}\n`);
+    const [line] = await answered;
+    return JSON.parse(String(line));
+  };
+}
