@@ -40,6 +40,8 @@ export interface Monitor {
   /** The latest stretch of maintenance; null when there was none. */
   readonly maintenance: MaintenanceSpan | null;
   readonly subscriptionId: number | null;
+  /** How many of its subscription's monitors may be checked at once. Read where checks are made; absent of what follows none. */
+  readonly subscriptionWorkers?: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

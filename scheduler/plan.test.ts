@@ -34,6 +34,25 @@ describe("createPlan", () => {
     }
   });
 
+  it("runs no more of a subscription's monitors at once than it may, also when that changes", () => {
+    const plan = createPlan(createGateBook(), LIMITS, { read, hasChecker: () => true });
+    const imported = (id: number, subscriptionWorkers: number) =>
+      monitorOf({ id, kind: "vless", settings: {}, host: `h${id}`, subscriptionId: 5, subscriptionWorkers });
+    const ids = [1, 2, 3, 4];
+    const runningWith = (workers: number): number => {
+      const entries = ids.flatMap((id) => plan.set(imported(id, workers), 0)).map(({ entry }) => entry);
+      let running = 0;
+      const admission = createAdmission(100, () => {
+        running += 1;
+      });
+      for (const entry of entries) admission.request(entry);
+      for (const entry of entries) entry.state = "idle";
+      return running;
+    };
+    expect(runningWith(2)).toBe(2);
+    expect(runningWith(3)).toBe(3);
+  });
+
   it("has entries only where there is a checker", () => {
     const plan = createPlan(createGateBook(), LIMITS, { read, hasChecker: (location) => location !== "nl" });
     expect(plan.set(tunnel(1, {}, ["de", "nl"]), 0).map(({ entry }) => entry.location)).toEqual(["de"]);

@@ -79,6 +79,10 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
   function gatesFor(monitor: Monitor, { identity }: CheckInput): readonly Gate[] {
     const wanted = [gates.gate(`workspace ${monitor.organizationId}`, limits.perWorkspace)];
     if (monitor.host !== null) wanted.unshift(gates.gate(`host ${monitor.host}`, limits.perHost));
+    const { subscriptionId, subscriptionWorkers } = monitor;
+    if (subscriptionId !== null && subscriptionWorkers !== undefined) {
+      wanted.unshift(gates.gate(`subscription ${subscriptionId}`, subscriptionWorkers));
+    }
     if (identity !== null) wanted.unshift(gates.gate(`identity ${identity}`, 1));
     return wanted;
   }
@@ -189,6 +193,8 @@ function measuresTheSame(before: Monitor, after: Monitor): boolean {
     before.timeoutS === after.timeoutS &&
     before.host === after.host &&
     before.sealed === after.sealed &&
+    before.subscriptionId === after.subscriptionId &&
+    before.subscriptionWorkers === after.subscriptionWorkers &&
     before.domainExpirationDays === after.domainExpirationDays &&
     JSON.stringify(before.settings) === JSON.stringify(after.settings)
   );

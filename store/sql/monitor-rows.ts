@@ -60,7 +60,11 @@ export const LIVE_COLUMNS = [
 type BareName<Qualified extends string> = Qualified extends `${string}.${infer Name}` ? Name : never;
 type MonitorRow = Pick<Selectable<MonitorTable>, BareName<(typeof MONITOR_COLUMNS)[number]>>;
 type LiveRow = Pick<Selectable<LiveTable>, BareName<(typeof LIVE_COLUMNS)[number]>>;
-export type MonitorWithLiveRow = MonitorRow & LiveRow & { readonly sealed?: string | null };
+export type MonitorWithLiveRow = MonitorRow &
+  LiveRow & {
+    readonly sealed?: string | null;
+    readonly subscription_workers?: number | null;
+  };
 
 export function toMonitorWithLive(row: MonitorWithLiveRow): MonitorWithLive {
   return { monitor: toMonitor(row), live: toLive(row.id, row) };
@@ -90,6 +94,7 @@ function toMonitor(row: MonitorWithLiveRow): Monitor {
     graceS: row.grace_s,
     maintenance: spanOf(row.maintenance_from_ms, row.maintenance_until_ms),
     subscriptionId: row.subscription_id,
+    ...(typeof row.subscription_workers === "number" && { subscriptionWorkers: row.subscription_workers }),
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
   };

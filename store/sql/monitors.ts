@@ -22,9 +22,12 @@ const FIND = statement(
    where m.id = ? and m.project_id = ? and m.deleted_at_ms is null`,
 );
 
+/** Of the subscription that a monitor follows. */
+const WORKERS = "(select s.max_workers from subscriptions s where s.id = m.subscription_id)";
+
 const RECALL = statement(
   "recall_monitor",
-  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")} from monitors m join live l on l.monitor_id = m.id
+  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")}, ${WORKERS} as subscription_workers from monitors m join live l on l.monitor_id = m.id
    where m.id = ? and m.deleted_at_ms is null`,
 );
 
@@ -170,16 +173,21 @@ function contains(dialect: Dialect, column: "m.name_key" | "m.search_key", text:
   return sql<boolean>`${place}(${sql.ref(column)}, ${text}) > 0`;
 }
 
+/** What is checked, with everything that a check needs. */
+function planned(session: Session) {
+  return monitorsWithLive(session)
+    .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
+    .select(sql<number | null>`${sql.raw(WORKERS)}`.as("subscription_workers"))
+    .where("m.active", "=", 1)
+    .where("m.project_id", "not in", inactiveProjects(session))
+    .orderBy("m.id");
+}
+
 async function changedSince(session: Session, generation: number) {
   // Read first: what commits in between is told now and once more next time.
   const current = await readGeneration(session);
   if (!Number.isFinite(generation)) {
-    const rows = await monitorsWithLive(session)
-      .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
-      .where("m.active", "=", 1)
-      .where("m.project_id", "not in", inactiveProjects(session))
-      .orderBy("m.id")
-      .execute();
+    const rows = await planned(session).execute();
     return { generation: current, changed: rows.map(toMonitorWithLive), removedIds: [] };
   }
   if (current <= generation) return { generation: current, changed: [], removedIds: [] };
@@ -199,13 +207,7 @@ async function changedSince(session: Session, generation: number) {
     .orderBy("id")
     .execute();
   for (const { id } of states) removedIds.push(id);
-  const rows = await monitorsWithLive(session)
-    .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
-    .where("m.generation", ">", generation)
-    .where("m.active", "=", 1)
-    .where("m.project_id", "not in", inactiveProjects(session))
-    .orderBy("m.id")
-    .execute();
+  const rows = await planned(session).where("m.generation", ">", generation).execute();
   for (const row of rows) changed.push(toMonitorWithLive(row));
   return { generation: current, changed, removedIds: notIn(removedIds, changed) };
 }

@@ -211,6 +211,24 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       expect(await plane.subscriptions.update(projectId, id + 1, { name: "x" }, NOW_MS)).toBeUndefined();
     });
 
+    it("tell the plan how many of their monitors may be checked at once", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const { id } = await plane.subscriptions.create(newSubscription(ground, { maxWorkers: 3 }));
+      const [a = 0] = await imported(ground, id, 1);
+      const own = await make(ground, { kind: "vless", settings: {} });
+      const { generation, changed } = await plane.monitors.changedSince(Number.POSITIVE_INFINITY);
+      expect(changed.map(({ monitor }) => [monitor.id, monitor.subscriptionWorkers])).toEqual([
+        [a, 3],
+        [own, undefined],
+      ]);
+      await plane.subscriptions.update(projectId, id, { maxWorkers: 7 }, NOW_MS + 1);
+      const after = await plane.monitors.changedSince(generation);
+      expect(after.changed.map(({ monitor }) => [monitor.id, monitor.subscriptionWorkers])).toEqual([[a, 7]]);
+      expect((await plane.monitors.recall(a))?.monitor.subscriptionWorkers).toBe(7);
+      expect((await plane.history.list(a, 9, 0)).total).toBe(1);
+    });
+
     it("are synchronised once at a time, and switched on for it", async () => {
       const ground = given();
       const { plane, projectId } = ground;

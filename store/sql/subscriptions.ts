@@ -2,6 +2,7 @@
 import type { Selectable } from "kysely";
 import type { Engines, SyncStatus } from "../../model/subscription.ts";
 import type { Database, Session } from "./database.ts";
+import { raiseGeneration } from "./generation.ts";
 import { appendJob, openSyncJob } from "./jobs.ts";
 import { type BulkChange, changeMonitors, holdImported } from "./monitor-bulk.ts";
 import {
@@ -197,8 +198,17 @@ async function followMonitors(
     ...(before.enabled && !after.enabled && { addPauseReason: "subscription" as const }),
     ...(!before.enabled && after.enabled && { removePauseReasons: ["subscription", "user"] as const }),
   };
-  if (Object.keys(wanted).length === 0) return;
-  await changeMonitors(session, await holdImported(session, after.id), wanted, nowMs);
+  if (Object.keys(wanted).length > 0) {
+    await changeMonitors(session, await holdImported(session, after.id), wanted, nowMs);
+  }
+  if (before.maxWorkers === after.maxWorkers) return;
+  // Nothing of the monitors differs, but how many of them run at once.
+  await session.kysely
+    .updateTable("monitors")
+    .set({ generation: await raiseGeneration(session) })
+    .where("subscription_id", "=", after.id)
+    .where("deleted_at_ms", "is", null)
+    .execute();
 }
 
 async function remove(session: Session, projectId: number, id: number, nowMs: number): Promise<number | undefined> {
