@@ -11,7 +11,8 @@ import type { QuestionTarget } from "../protocols/inner/question.ts";
 import type { Address } from "../transport/transport.ts";
 import type { TunnelFields } from "../tunnel.ts";
 import { checkTunnel } from "./check-tunnel.ts";
-import { IKE_PORT, Ikev2Tunnel, NAT_PORT } from "./ikev2-tunnel.ts";
+import { IKE_PORT, NAT_PORT } from "./ikev2-attempt.ts";
+import { Ikev2Tunnel } from "./ikev2-tunnel.ts";
 import { targetsOf } from "./targets.ts";
 
 /** Of one configuration. */
@@ -112,7 +113,7 @@ function targetsThrough(
   });
 }
 
-/** Of one prober: reading a hundred and fifty certificates takes some 20 ms. */
+/** Of one prober: a hundred and fifty certificates are looked through once. */
 const publicAnchorsOf = new Map<string | null, Anchors>();
 
 function publicAnchors(extraCaPem: string | null): Anchors {

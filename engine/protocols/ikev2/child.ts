@@ -12,7 +12,7 @@ import {
 } from "./bodies.ts";
 import { EspReceiver, EspSender } from "./esp.ts";
 import { deriveChildKeys } from "./keys.ts";
-import { bodyOf, IkeFormatError, PAYLOAD, type Payload } from "./message.ts";
+import { bodyOf, PAYLOAD, type Payload, requiredBody } from "./message.ts";
 import { chosenChildSuite } from "./proposals.ts";
 
 export interface Child {
@@ -35,9 +35,9 @@ export function readChild(
   derive: { readonly prf: Prf; readonly key: Buffer; readonly nonces: Buffer },
   random: (sizeBytes: number) => Uint8Array,
 ): Child {
-  const chosen = chosenChildSuite(need(payloads, PAYLOAD.sa));
-  const ours = decodeSelectors(need(payloads, PAYLOAD.selectorInitiator));
-  const reaches = decodeSelectors(need(payloads, PAYLOAD.selectorResponder));
+  const chosen = chosenChildSuite(requiredBody(payloads, PAYLOAD.sa, "tunnel"));
+  const ours = decodeSelectors(requiredBody(payloads, PAYLOAD.selectorInitiator, "selectors"));
+  const reaches = decodeSelectors(requiredBody(payloads, PAYLOAD.selectorResponder, "selectors"));
   const attributes = decodeConfigurationReply(bodyOf(payloads, PAYLOAD.configuration) ?? NO_CONFIGURATION);
   const assigned = addressesIn(attributes, ATTRIBUTE.ipv4Address, ATTRIBUTE.ipv6Address);
   const addresses = assigned.length > 0 ? assigned : onlyAddresses(ours);
@@ -84,10 +84,4 @@ function textOf(address: Buffer): string {
   if (address.length === 4) return address.join(".");
   const word = (index: number): number => address.readUInt32BE(4 * index);
   return formatIpv6([word(0), word(1), word(2), word(3)]);
-}
-
-function need(payloads: readonly Payload[], type: number): Buffer {
-  const body = bodyOf(payloads, type);
-  if (body === undefined) throw new IkeFormatError("it makes no tunnel");
-  return body;
 }

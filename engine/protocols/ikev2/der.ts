@@ -3,6 +3,8 @@
 export interface DerValue {
   readonly tag: number;
   readonly content: Buffer;
+  /** With its tag and length. */
+  readonly whole: Buffer;
 }
 
 export const DER = { boolean: 0x01, integer: 0x02, octets: 0x04, oid: 0x06, sequence: 0x30 } as const;
@@ -18,8 +20,13 @@ export function readDer(bytes: Buffer): readonly DerValue[] | undefined {
     const header = headerAt(bytes, offset);
     if (header === undefined || values.length >= MEMBER_LIMIT) return undefined;
     const startAt = offset + header.headerBytes;
-    values.push({ tag: bytes.readUInt8(offset), content: bytes.subarray(startAt, startAt + header.contentBytes) });
-    offset = startAt + header.contentBytes;
+    const endAt = startAt + header.contentBytes;
+    values.push({
+      tag: bytes.readUInt8(offset),
+      content: bytes.subarray(startAt, endAt),
+      whole: bytes.subarray(offset, endAt),
+    });
+    offset = endAt;
   }
   return values;
 }

@@ -8,13 +8,10 @@
  */
 import { createHash } from "node:crypto";
 import { NetworkFault } from "../../transport/fault.ts";
-import { AUTH_METHOD, isSharedKeyAuth, isSignature, SIGNATURE_HASHES, sharedKeyAuth, signedOctets } from "./auth.ts";
+import { AUTH_METHOD, isSharedKeyAuth, SIGNATURE_HASHES, sharedKeyAuth, signedOctets } from "./auth.ts";
 import {
-  type Auth,
   DELETE_IKE_SA,
   decodeAuth,
-  decodeCertificate,
-  decodeIdentity,
   decodeKeyExchange,
   encodeAnySelectors,
   encodeAuth,
@@ -26,6 +23,7 @@ import {
 import { type Child, readChild } from "./child.ts";
 import { EapPeer, type EapStep, type Login } from "./eap.ts";
 import { faultOfNotify, type Stage } from "./faults.ts";
+import { type Agreed, CERTIFICATE_X509, type Expected, gatewayOctets, requireGateway } from "./gateway-proof.ts";
 import { type Heard, IGNORED, IkeSa, type Request } from "./ike-sa.ts";
 import type { KeyShare } from "./key-share.ts";
 import { deriveIkeKeys } from "./keys.ts";
@@ -40,17 +38,11 @@ import {
   type NewPayload,
   PAYLOAD,
   type Payload,
+  requiredBody,
 } from "./message.ts";
 import { isError, NOTIFY, notifiesOf, notify } from "./notify.ts";
-import {
-  chosenIkeSuite,
-  encodeChildOffer,
-  encodeIkeOffer,
-  FIRST_GROUP,
-  type IkeSuite,
-  isOfferedGroup,
-} from "./proposals.ts";
-import { type Anchors, trustedKey } from "./trust.ts";
+import { chosenIkeSuite, encodeChildOffer, encodeIkeOffer, FIRST_GROUP, isOfferedGroup } from "./proposals.ts";
+import type { Anchors } from "./trust.ts";
 
 export interface InitiatorSettings {
   /** Ours, sent to the gateway; asked for once it has answered. */
@@ -76,7 +68,6 @@ export interface InitiatorSurroundings {
 export type Answer = Extract<Heard, { kind: "answer" }>;
 export type Talk<Result> = Generator<Request, Result, Answer>;
 
-const CERTIFICATE_X509 = 4;
 const SPI_BYTES = 8;
 const NONCE_BYTES = 32;
 /** RFC 7296 section 2.10. */
@@ -85,16 +76,6 @@ const NONCE_RANGE = { least: 16, most: 256 } as const;
 const INIT_LIMIT = 5;
 /** MSCHAPv2 takes four. */
 const EAP_LIMIT = 16;
-
-/** What both sides have proven, or will. */
-interface Agreed {
-  readonly sa: IkeSa;
-  readonly suite: IkeSuite;
-  readonly request: Buffer;
-  readonly response: Buffer;
-  readonly initiatorNonce: Buffer;
-  readonly responderNonce: Buffer;
-}
 
 export class Initiator {
   readonly #settings: InitiatorSettings;
@@ -227,9 +208,9 @@ export class Initiator {
 
   #agreed({ payloads, raw }: Answer, request: Buffer, share: KeyShare, initiatorNonce: Buffer): Agreed {
     const { responderSpi } = decodeHeader(raw);
-    const suite = chosenIkeSuite(needed(payloads, PAYLOAD.sa, "algorithms"));
-    const { group, value } = decodeKeyExchange(needed(payloads, PAYLOAD.ke, "key exchange"));
-    const responderNonce = needed(payloads, PAYLOAD.nonce, "nonce");
+    const suite = chosenIkeSuite(requiredBody(payloads, PAYLOAD.sa, "algorithms"));
+    const { group, value } = decodeKeyExchange(requiredBody(payloads, PAYLOAD.ke, "key exchange"));
+    const responderNonce = requiredBody(payloads, PAYLOAD.nonce, "nonce");
     if (group !== share.group || suite.group !== share.group)
       throw new IkeFormatError("a key exchange of another group");
     if (responderNonce.length < NONCE_RANGE.least || responderNonce.length > NONCE_RANGE.most) {
@@ -251,7 +232,7 @@ export class Initiator {
       throw new NetworkFault("misconfigured", "The gateway wants a username and a password");
     }
     if (bodyOf(answer.payloads, PAYLOAD.auth) === undefined) this.#refuseLogin(answer.payloads);
-    this.#requireGateway(agreed, answer.payloads);
+    requireGateway(agreed, answer.payloads, this.#expected());
     return answer;
   }
 
@@ -260,16 +241,16 @@ export class Initiator {
     const first = yield* this.#auth(agreed, this.#authPayloads(childSpi, []));
     if (bodyOf(first.payloads, PAYLOAD.auth) === undefined) this.#refuseLogin(first.payloads);
     // Before any secret leaves: a gateway that would not prove itself (RFC 5998) gets none.
-    const gatewayIdentity = this.#requireGateway(agreed, first.payloads);
-    const key = yield* this.#eap(agreed, needed(first.payloads, PAYLOAD.eap, "login"), login);
+    const gatewayIdentity = requireGateway(agreed, first.payloads, this.#expected());
+    const key = yield* this.#eap(agreed, requiredBody(first.payloads, PAYLOAD.eap, "login"), login);
     const last = yield* this.#auth(agreed, [
       { type: PAYLOAD.auth, body: this.#proof(agreed, key ?? agreed.sa.keys.initiatorProof) },
     ]);
     this.#isLoggingIn = false;
     const proof = bodyOf(last.payloads, PAYLOAD.auth);
     if (proof === undefined) this.#refuseLogin(last.payloads);
-    const octets = this.#gatewayOctets(agreed, gatewayIdentity);
-    const auth = decodeAuth(proof ?? needed(last.payloads, PAYLOAD.auth, "proof"));
+    const octets = gatewayOctets(agreed, gatewayIdentity);
+    const auth = decodeAuth(proof ?? requiredBody(last.payloads, PAYLOAD.auth, "proof"));
     const isProven = auth.method === AUTH_METHOD.sharedKey;
     if (!isProven || !isSharedKeyAuth(agreed.suite.prf, key ?? agreed.sa.keys.responderProof, octets, auth)) {
       throw new NetworkFault("cert-invalid", "The gateway's proof at the end of the login is wrong");
@@ -286,7 +267,7 @@ export class Initiator {
       const payloads = yield* this.#eapRound(agreed, peer, step.reply);
       const next = bodyOf(payloads, PAYLOAD.eap);
       if (next === undefined) this.#refuseLogin(payloads);
-      packet = next ?? needed(payloads, PAYLOAD.eap, "login");
+      packet = next ?? requiredBody(payloads, PAYLOAD.eap, "login");
     }
     throw new NetworkFault("handshake-failed", "The gateway's login does not end");
   }
@@ -342,60 +323,8 @@ export class Initiator {
     refuseErrors(payloads, "auth");
   }
 
-  /** @returns the gateway's identity payload, which it has proven. @throws NetworkFault `cert-invalid` */
-  #requireGateway(agreed: Agreed, payloads: readonly Payload[]): Buffer {
-    const proof = bodyOf(payloads, PAYLOAD.auth);
-    if (proof === undefined) {
-      throw new NetworkFault("cert-invalid", "The gateway does not prove who it is before it asks for the password", {
-        hint: "Gateways without a certificate (EAP-only) are not trusted with a password",
-      });
-    }
-    const identity = needed(payloads, PAYLOAD.idResponder, "identity");
-    this.#requireWanted(identity);
-    const octets = this.#gatewayOctets(agreed, identity);
-    const auth = decodeAuth(proof);
-    if (auth.method === AUTH_METHOD.sharedKey) this.#requireSharedKey(agreed, octets, auth);
-    else this.#requireCertificate(payloads, octets, auth);
-    return identity;
-  }
-
-  #requireWanted(identity: Buffer): void {
-    const { wantedIdentity } = this.#settings;
-    if (wantedIdentity === null || encodeIdentity(wantedIdentity).equals(identity)) return;
-    const { type, data } = decodeIdentity(identity);
-    // Written names tell nothing of upper and lower case, and a gateway may say the same in another type.
-    if (data.toString("latin1").toLowerCase() === wantedIdentity.data.toString("latin1").toLowerCase()) return;
-    throw new NetworkFault("cert-invalid", "The gateway is another one than remote_id says", {
-      peer: type === 1 ? data.join(".") : data.toString("utf8"),
-    });
-  }
-
-  #requireSharedKey({ suite }: Agreed, octets: Buffer, auth: Auth): void {
-    const { sharedKey } = this.#settings;
-    if (sharedKey === null) {
-      throw new NetworkFault("misconfigured", "The gateway proves itself with a pre-shared key, and none is given");
-    }
-    if (!isSharedKeyAuth(suite.prf, Buffer.from(sharedKey), octets, auth)) {
-      throw new NetworkFault("cert-invalid", "The gateway does not know the pre-shared key");
-    }
-  }
-
-  #requireCertificate(payloads: readonly Payload[], octets: Buffer, auth: Auth): void {
-    const certificates = payloads
-      .filter(({ type }) => type === PAYLOAD.cert)
-      .map(({ body }) => decodeCertificate(body))
-      .filter(({ encoding }) => encoding === CERTIFICATE_X509)
-      .map(({ data }) => data);
-    if (certificates.length === 0) throw new NetworkFault("cert-invalid", "The gateway sent no certificate");
-    const { anchors, gateway } = this.#settings;
-    const key = trustedKey(certificates, anchors(), gateway, this.#around.wallNowMs());
-    if (!isSignature(auth, octets, key)) {
-      throw new NetworkFault("cert-invalid", "The gateway's signature does not fit its certificate");
-    }
-  }
-
-  #gatewayOctets({ suite, response, initiatorNonce, sa }: Agreed, identity: Buffer): Buffer {
-    return signedOctets(response, initiatorNonce, suite.prf, sa.keys.responderProof, identity);
+  #expected(): Expected {
+    return { ...this.#settings, nowMs: this.#around.wallNowMs() };
   }
 
   /** Values below 256 are reserved (RFC 4303 section 2.1). */
@@ -413,11 +342,4 @@ export class Initiator {
 function refuseErrors(payloads: readonly Payload[], stage: Stage): void {
   const error = notifiesOf(payloads).find(isError);
   if (error !== undefined) throw faultOfNotify(error, stage);
-}
-
-/** @throws IkeFormatError */
-function needed(payloads: readonly Payload[], type: number, what: string): Buffer {
-  const body = bodyOf(payloads, type);
-  if (body === undefined) throw new IkeFormatError(`it has no ${what}`);
-  return body;
 }

@@ -167,6 +167,13 @@ export function bodyOf(payloads: readonly Payload[], type: number): Buffer | und
   return payloads.find((payload) => payload.type === type)?.body;
 }
 
+/** @throws IkeFormatError when there is none */
+export function requiredBody(payloads: readonly Payload[], type: number, what: string): Buffer {
+  const body = bodyOf(payloads, type);
+  if (body === undefined) throw new IkeFormatError(`it has no ${what}`);
+  return body;
+}
+
 /** The same bytes as a Buffer, not copied. */
 export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -7,9 +7,10 @@ import { isIP } from "node:net";
 import { NetworkFault } from "../../transport/fault.ts";
 import { DER, membersOf, oidText, readDer } from "./der.ts";
 
-/** Authorities that are trusted, by the name they sign with. */
+/** Authorities that are trusted. */
 export interface Anchors {
-  readonly bySubject: ReadonlyMap<string, readonly X509Certificate[]>;
+  /** DER by the name that they sign with; read when one is needed, because all public ones together take 100 ms. */
+  readonly bySubject: ReadonlyMap<string, readonly Buffer[]>;
   /** SHA-1 of the first ones' SubjectPublicKeyInfo, as CERTREQ names authorities (RFC 7296 section 3.7). */
   readonly keyHashes: readonly Buffer[];
 }
@@ -34,21 +35,30 @@ const GATEWAY_PURPOSES = new Set([
 /** Critical extensions that are understood here or by node:crypto: basicConstraints, keyUsage, extKeyUsage, subjectAltName, policies. */
 const UNDERSTOOD = new Set(["2.5.29.19", "2.5.29.15", "2.5.29.37", "2.5.29.17", "2.5.29.32"]);
 const BASIC_CONSTRAINTS = "2.5.29.19";
+/** [0] and [3] of TBSCertificate. */
+const VERSION_TAG = 0xa0;
+const EXTENSIONS_TAG = 0xa3;
 
 /** What cannot be read is left out: the operator's and the user's PEM has been looked at before. */
 export function createAnchors(pems: readonly string[]): Anchors {
-  const bySubject = new Map<string, X509Certificate[]>();
+  const bySubject = new Map<string, Buffer[]>();
   const keyHashes: Buffer[] = [];
   for (const block of pems.flatMap((pem) => pem.match(PEM_BLOCK) ?? [])) {
-    const certificate = readCertificate(block);
-    if (certificate === undefined) continue;
-    const sameName = bySubject.get(certificate.subject) ?? [];
-    bySubject.set(certificate.subject, [...sameName, certificate]);
-    if (keyHashes.length >= NAMED_LIMIT) continue;
-    const key = certificate.publicKey.export({ type: "spki", format: "der" });
-    keyHashes.push(createHash("sha1").update(key).digest());
+    const der = Buffer.from(block.replace(/-----[^-]*-----|\s/g, ""), "base64");
+    const names = namesOf(der);
+    if (names === undefined) continue;
+    bySubject.set(names.subject, [...(bySubject.get(names.subject) ?? []), der]);
+    if (keyHashes.length < NAMED_LIMIT) keyHashes.push(createHash("sha1").update(names.key).digest());
   }
   return { bySubject, keyHashes };
+}
+
+/** RFC 5280 section 4.1: version, serial number, algorithm, issuer, validity, subject, key. */
+function namesOf(der: Buffer): { readonly issuer: string; readonly subject: string; readonly key: Buffer } | undefined {
+  const fields = readDer(membersOf(der, DER.sequence)?.[0]?.content ?? Buffer.alloc(0)) ?? [];
+  const [, , issuer, , subject, key] = fields[0]?.tag === VERSION_TAG ? fields.slice(1) : fields;
+  if (issuer === undefined || subject === undefined || key === undefined) return undefined;
+  return { issuer: issuer.content.toString("hex"), subject: subject.content.toString("hex"), key: key.whole };
 }
 
 /**
@@ -96,8 +106,9 @@ class ChainSearch {
     authoritiesBelow: number,
   ): boolean {
     const { bySubject } = this.#anchors;
-    if ((bySubject.get(certificate.subject) ?? []).some(({ raw }) => raw.equals(certificate.raw))) return true;
-    const roots = bySubject.get(certificate.issuer) ?? [];
+    const { subject = "", issuer = "" } = namesOf(certificate.raw) ?? {};
+    if ((bySubject.get(subject) ?? []).some((der) => der.equals(certificate.raw))) return true;
+    const roots = (bySubject.get(issuer) ?? []).map(readCertificate).filter((root) => root !== undefined);
     if (roots.some((root) => this.#mayHaveSigned(root, certificate, authoritiesBelow))) return true;
     if (authoritiesBelow >= CHAIN_LIMIT) return false;
     return intermediates.some((each) => {
@@ -136,7 +147,7 @@ function verifies(certificate: X509Certificate, issuer: X509Certificate): boolea
 function limitsOf({ raw }: X509Certificate): { readonly pathLength: number | null } | undefined {
   const [body] = membersOf(raw, DER.sequence) ?? [];
   const fields = body === undefined ? undefined : readDer(body.content);
-  const list = fields?.find(({ tag }) => tag === 0xa3);
+  const list = fields?.find(({ tag }) => tag === EXTENSIONS_TAG);
   if (list === undefined) return fields === undefined ? undefined : { pathLength: null };
   let pathLength: number | null = null;
   for (const { content } of membersOf(list.content, DER.sequence) ?? []) {

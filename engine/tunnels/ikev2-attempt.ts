@@ -1,0 +1,292 @@
+/**
+ * One address of an IKEv2 gateway, over datagram links: the first message to port 500, and to 4500 beside it when 500 is silent or refuses;
+ * everything behind it, and ESP, to 4500. Two connected sockets, because only those hear that a port is closed; a gateway takes the second
+ * one's port for NAT's doing.
+ */
+import type { ProbeContext } from "../probe.ts";
+import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
+import type { Child } from "../protocols/ikev2/child.ts";
+import type { Request } from "../protocols/ikev2/ike-sa.ts";
+import { type Answer, Initiator, type InitiatorSettings, type Talk } from "../protocols/ikev2/initiator.ts";
+import { createKeyShare } from "../protocols/ikev2/key-share.ts";
+import { addressBytes } from "../protocols/inner/packet.ts";
+import { NetworkFault, whenAborted } from "../transport/fault.ts";
+import type { Address, DatagramLink } from "../transport/transport.ts";
+
+export const IKE_PORT = 500;
+export const NAT_PORT = 4_500;
+
+/** How long a gateway has for its first answer, ms. */
+const FIRST_ANSWER_MS = 5_000;
+/** And for each one behind it: strongSwan takes 2 s to refuse a password. */
+const ANSWER_MS = 8_000;
+/** When a request is sent again, ms after the first time. */
+const RETRIES_AFTER_MS = [700, 1_800, 4_000] as const;
+/** How long port 500 may be silent before 4500 is tried beside it, ms. */
+const NAT_PORT_AFTER_MS = 1_000;
+/** How long a farewell waits for its answer, and is sent again, ms. */
+const GOODBYE_MS = 250;
+const GOODBYE_AGAIN_MS = 100;
+/** RFC 3948 section 2.2: what IKE begins with on port 4500, where ESP has its SPI. */
+const NON_ESP_MARKER = Buffer.alloc(4);
+export interface Ikev2End {
+  readonly settings: Omit<InitiatorSettings, "identity" | "remote">;
+  /** Ours; null: the address that we send from. */
+  readonly identity: Identity | null;
+  /** The gateway's, judged by the guard; tried in their order. */
+  readonly servers: readonly Address[];
+  /** 500, with 4500 beside it; any other port takes everything. */
+  readonly port: number;
+  /** How long the tunnel may take to come up, ms. */
+  readonly withinMs: number;
+}
+
+/** One of the two ways to the gateway. */
+interface Way {
+  readonly link: DatagramLink;
+  readonly isMarked: boolean;
+}
+
+export class Ikev2Attempt {
+  readonly startedAtMs: number;
+  readonly #end: Ikev2End;
+  readonly #server: Address;
+  readonly #endsAtMs: number;
+  readonly #context: ProbeContext;
+  readonly #initiator: Initiator;
+  readonly #talk: Talk<Child>;
+  #plain: Way | null = null;
+  #marked: Way | null = null;
+  /** The way that was answered on last. */
+  #way: Way | null = null;
+  #request: Request | null = null;
+  #linkFault: Error | undefined;
+  #timers: (() => void)[] = [];
+  #settle: ((result: Child | Error) => void) | null = null;
+  #onAnswer: ((answer: Answer) => void) | null = null;
+  #onEsp: ((datagram: Uint8Array, atMs: number) => void) | null = null;
+  #isClosed = false;
+
+  constructor(end: Ikev2End, server: Address, withinMs: number, context: ProbeContext) {
+    this.#end = end;
+    this.#server = server;
+    this.#context = context;
+    this.startedAtMs = context.now();
+    this.#endsAtMs = this.startedAtMs + withinMs;
+    this.#initiator = new Initiator(
+      {
+        ...end.settings,
+        identity: () => end.identity ?? this.#ownAddress(),
+        remote: { address: Buffer.from(addressBytes(server.ip) ?? []), port: end.port },
+      },
+      { randomBytes: context.randomBytes, wallNowMs: context.wallNowMs, createKeyShare },
+    );
+    this.#talk = this.#initiator.open();
+  }
+
+  get hasAnswered(): boolean {
+    return this.#way !== null;
+  }
+
+  open(): Promise<Child> {
+    return new Promise((resolve, reject) => {
+      this.#settle = (result) => {
+        this.#settle = null;
+        this.#onAnswer = null;
+        this.#cancelTimers();
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      };
+      this.#onAnswer = (answer) => this.#advance(() => this.#talk.next(answer));
+      whenAborted(this.#context, (fault) => this.#settle?.(fault));
+      if (this.#settle === null) return;
+      if (this.#end.port === IKE_PORT) this.#plain = this.#openWay(IKE_PORT, false);
+      else this.#marked = this.#openWay(this.#end.port, true);
+      this.#advance(() => this.#talk.next());
+    });
+  }
+
+  sendEsp(datagram: Uint8Array): void {
+    this.#marked?.link.send(datagram);
+  }
+
+  onEsp(listener: (datagram: Uint8Array, atMs: number) => void): void {
+    this.#onEsp = listener;
+  }
+
+  /** A gateway that is not told keeps the address that it gave us, and a user's place, for as long as it likes. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onEsp = null;
+    this.#cancelTimers();
+    const goodbye = this.#context.signal.aborted ? undefined : this.#initiator.goodbye();
+    if (goodbye !== undefined) await this.#say(goodbye);
+    this.#plain?.link.close();
+    this.#marked?.link.close();
+  }
+
+  #say(goodbye: Request): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#onAnswer = null;
+        this.#cancelTimers();
+        resolve();
+      };
+      this.#onAnswer = end;
+      whenAborted(this.#context, end);
+      this.#request = goodbye;
+      this.#sendRequest();
+      this.#timer(GOODBYE_AGAIN_MS, () => this.#sendRequest());
+      this.#timer(GOODBYE_MS, end);
+    });
+  }
+
+  #advance(step: () => IteratorResult<Request, Child>): void {
+    this.#cancelTimers();
+    try {
+      const next = step();
+      if (next.done) this.#settle?.(next.value);
+      else this.#ask(next.value);
+    } catch (error) {
+      this.#settle?.(error instanceof Error ? error : new Error("the handshake failed"));
+    }
+  }
+
+  #ask(request: Request): void {
+    this.#request = request;
+    if (request.stage !== "init") this.#marked ??= this.#openWay(NAT_PORT, true);
+    this.#sendRequest();
+    const leftMs = this.#endsAtMs - this.#context.now();
+    const waitMs = Math.max(1, Math.min(request.stage === "init" ? FIRST_ANSWER_MS : ANSWER_MS, leftMs));
+    for (const afterMs of RETRIES_AFTER_MS) {
+      if (afterMs < waitMs) this.#timer(afterMs, () => this.#sendRequest());
+    }
+    if (request.stage === "init" && this.#marked === null && NAT_PORT_AFTER_MS < waitMs) {
+      this.#timer(NAT_PORT_AFTER_MS, () => this.#tryNatPort());
+    }
+    this.#timer(waitMs, () => this.#advance(() => this.#talk.throw(this.#silence(request, waitMs))));
+  }
+
+  #sendRequest(): void {
+    const { stage, datagrams } = this.#request ?? { stage: "init", datagrams: [] };
+    const ways =
+      stage === "init" ? [this.#way ?? this.#plain, this.#way === null ? this.#marked : null] : [this.#marked];
+    for (const way of ways) {
+      for (const datagram of datagrams) if (way !== null) sendBy(way, datagram);
+    }
+  }
+
+  /** The same bytes: a gateway that hears them twice takes the second for a repetition. */
+  #tryNatPort(): void {
+    if (this.#marked !== null || this.#end.port !== IKE_PORT) return;
+    this.#marked = this.#openWay(NAT_PORT, true);
+    for (const datagram of this.#request?.datagrams ?? []) sendBy(this.#marked, datagram);
+  }
+
+  #openWay(port: number, isMarked: boolean): Way {
+    const link = this.#context.transport.openDatagrams(
+      this.#server,
+      port,
+      {
+        received: (datagram, atMs) => this.#receive(way, datagram, atMs),
+        failed: (error) => this.#lose(way, error),
+      },
+      this.#context,
+    );
+    const way: Way = { link, isMarked };
+    return way;
+  }
+
+  #receive(way: Way, datagram: Uint8Array, atMs: number): void {
+    if (!way.isMarked) this.#hear(way, datagram);
+    // One byte of ones keeps a NAT's mapping alive (RFC 3948 section 2.3); four zeros are no SPI.
+    else if (datagram.length > NON_ESP_MARKER.length) {
+      if (NON_ESP_MARKER.equals(datagram.subarray(0, NON_ESP_MARKER.length))) {
+        this.#hear(way, datagram.subarray(NON_ESP_MARKER.length));
+      } else this.#onEsp?.(datagram, atMs);
+    }
+  }
+
+  #hear(way: Way, message: Uint8Array): void {
+    try {
+      const heard = this.#initiator.hear(message);
+      if (heard.kind === "ignored") return;
+      this.#context.answered();
+      this.#way = way;
+      if (heard.kind === "answer") this.#onAnswer?.(heard);
+      else {
+        for (const reply of heard.reply) sendBy(way, reply);
+        if (heard.isOver)
+          this.#settle?.(new NetworkFault("closed", "The gateway ended the tunnel at once", { peerAnswered: true }));
+      }
+    } catch (error) {
+      this.#settle?.(error instanceof Error ? error : new Error("a message cannot be read"));
+    }
+  }
+
+  /** One port that refuses does not end it while the other may answer. */
+  #lose(way: Way, error: Error): void {
+    this.#linkFault ??= error;
+    const isFirstMessage = this.#request?.stage === "init";
+    if (isFirstMessage && !way.isMarked && this.#way === null) {
+      this.#plain = null;
+      if (this.#marked === null) this.#tryNatPort();
+      else if (this.#marked.link === way.link) this.#settle?.(error);
+      return;
+    }
+    if (isFirstMessage && this.#plain !== null) return;
+    this.#settle?.(this.#hasMovedOn ? closedNatPort(error) : error);
+  }
+
+  get #hasMovedOn(): boolean {
+    return this.#way !== null && !this.#way.isMarked;
+  }
+
+  #silence(request: Request, afterMs: number): Error {
+    const seconds = Math.round(afterMs / 100) / 10;
+    if (request.stage === "init") {
+      // That a port is closed says more than that the other one is silent.
+      if (this.#linkFault !== undefined) return this.#linkFault;
+      const ports = this.#end.port === IKE_PORT ? "500 and 4500" : String(this.#end.port);
+      return new NetworkFault("timeout", `No answer on UDP port ${ports} in ${seconds} s`, {
+        peerAnswered: this.#way !== null,
+        hint: "The gateway is down, a firewall drops UDP, or it has had too many half-open attempts from this address",
+      });
+    }
+    return new NetworkFault("timeout", `The gateway answered the first message and is silent since (${seconds} s)`, {
+      peerAnswered: true,
+      hint: this.#hasMovedOn
+        ? "UDP port 4500 or fragments of large datagrams may be blocked on the way"
+        : "Fragments of large datagrams may be blocked on the way",
+    });
+  }
+
+  #ownAddress(): Identity {
+    const text = (this.#way ?? this.#plain ?? this.#marked)?.link.localIp() ?? "0.0.0.0";
+    const data = Buffer.from(addressBytes(text) ?? [0, 0, 0, 0]);
+    return { type: data.length === 4 ? IDENTITY.ipv4 : IDENTITY.ipv6, data };
+  }
+
+  #timer(afterMs: number, act: () => void): void {
+    this.#timers.push(this.#context.transport.after(afterMs, act));
+  }
+
+  #cancelTimers(): void {
+    for (const cancel of this.#timers) cancel();
+    this.#timers = [];
+  }
+}
+
+function sendBy({ link, isMarked }: Way, datagram: Uint8Array): void {
+  link.send(isMarked ? Buffer.concat([NON_ESP_MARKER, datagram]) : datagram);
+}
+
+/** The first message was answered on port 500, where nothing more can be said (RFC 7296 section 2.23). */
+function closedNatPort(error: Error): NetworkFault {
+  return new NetworkFault("refused", "The gateway answers on UDP port 500, but its port 4500 is closed", {
+    peerAnswered: true,
+    hint: "IKEv2 through NAT needs UDP port 4500",
+    cause: error,
+  });
+}
