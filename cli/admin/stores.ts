@@ -28,7 +28,7 @@ export async function withControlPlane<T>(work: (stores: AdminStores) => Promise
   const sql = sqlPlaceOf(config);
   // Loaded only now: help and slips of the pen do not wait for a database driver.
   const { openControlPlane } = await import("../../store/sql/open.ts");
-  const controlPlane = await openControlPlane(sql, { role: "api" });
+  const controlPlane = await openControlPlane(sql, { role: "api", schema: "expect" });
   try {
     if (await controlPlane.accounts.isEmpty()) throw new CommandError(`${placeWords(config)} is empty: ${START_FIRST}`);
     const sealingFile = {

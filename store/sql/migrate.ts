@@ -7,12 +7,27 @@ import { migrations } from "./migrations/index.ts";
 /** kysely's own book of what has run. */
 const BOOK = "kysely_migration";
 
+/** `make`: brings it up to date. `expect`: refuses it when it is not, and changes nothing. */
+export type SchemaMode = "make" | "expect";
+
 /**
  * @param db must be in a transaction already on SQLite; on PostgreSQL the migrator opens its own, under an advisory lock
  * @param place names the database in messages
  */
-export async function migrate(db: Kysely<unknown>, dialect: Dialect, place: string): Promise<void> {
-  await refuseNewer(db, place);
+export async function migrate(db: Kysely<unknown>, dialect: Dialect, place: string, mode: SchemaMode): Promise<void> {
+  const done = await applied(db);
+  const unknown = done.find((name) => !Object.hasOwn(migrations, name));
+  if (unknown !== undefined) {
+    throw new StoreError(
+      `${place} was written by a newer version of Sonde (it has ${unknown}): run that version, or restore a backup made before the upgrade`,
+    );
+  }
+  if (mode === "expect") {
+    if (Object.keys(migrations).every((name) => done.includes(name))) return;
+    throw new StoreError(
+      `${place} ${done.length === 0 ? "holds nothing of Sonde" : "was written by an older version of Sonde"}: start this version's service on it once (sonde up)`,
+    );
+  }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => forDialect(dialect) } });
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
@@ -27,15 +42,12 @@ export async function migrate(db: Kysely<unknown>, dialect: Dialect, place: stri
   );
 }
 
-async function refuseNewer(db: Kysely<unknown>, place: string): Promise<void> {
+/** Names of the migrations that have run. */
+async function applied(db: Kysely<unknown>): Promise<readonly string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === BOOK)) return;
-  const done = await (db as Kysely<{ kysely_migration: { name: string } }>).selectFrom(BOOK).select("name").execute();
-  const unknown = done.find((row) => !Object.hasOwn(migrations, row.name));
-  if (unknown === undefined) return;
-  throw new StoreError(
-    `${place} was written by a newer version of Sonde (it has ${unknown.name}): run that version, or restore a backup made before the upgrade`,
-  );
+  if (!tables.some((table) => table.name === BOOK)) return [];
+  const rows = await (db as Kysely<{ kysely_migration: { name: string } }>).selectFrom(BOOK).select("name").execute();
+  return rows.map(({ name }) => name);
 }
 
 function forDialect(dialect: Dialect): Record<string, Migration> {

@@ -11,6 +11,7 @@ import { createKeys } from "./keys.ts";
 import { createLeases } from "./leases.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMeta } from "./meta.ts";
+import type { SchemaMode } from "./migrate.ts";
 import { createMonitors } from "./monitors.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { createPlans } from "./plans.ts";
@@ -29,14 +30,17 @@ export interface ControlPlaneOptions {
    * spool. PostgreSQL always waits.
    */
   readonly role: "api" | "sink";
+  /** `expect`: refuses a store without this version's schema and changes nothing; a service makes it. */
+  readonly schema?: SchemaMode;
 }
 
 /** @throws StoreError, one line that says what to do, when the store cannot be used; nothing is half-written then */
-export async function openControlPlane(place: SqlPlace, { role }: ControlPlaneOptions): Promise<ControlPlane> {
+export async function openControlPlane(place: SqlPlace, options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { role, schema = "make" } = options;
   const database =
     "url" in place
-      ? await (await import("./postgres.ts")).openPostgres(place.url)
-      : await openSqlite({ file: place.file, durable: role === "api" });
+      ? await (await import("./postgres.ts")).openPostgres(place.url, schema)
+      : await openSqlite({ file: place.file, durable: role === "api", schema });
   return {
     dialect: database.dialect,
     accounts: createAccounts(database),

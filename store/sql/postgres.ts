@@ -12,7 +12,7 @@ import pg from "pg";
 import { StoreError } from "./control-plane.ts";
 import type { BulkStatement, Database, Session, Statement, Value } from "./database.ts";
 import { mayRunAgain, postgresFault } from "./faults.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, type SchemaMode } from "./migrate.ts";
 import type { Tables } from "./tables.ts";
 
 /** Connections of one process and role; a server's default is 100 for all. */
@@ -31,7 +31,8 @@ const TRANSACTION_ATTEMPTS = 4;
 /** Type of `bigint` and `count(*)`: https://www.postgresql.org/docs/15/catalog-pg-type.html */
 const INT8_OID = 20;
 
-export async function openPostgres(url: string): Promise<Database> {
+/** @param schema whether it may be made or brought up to date */
+export async function openPostgres(url: string, schema: SchemaMode = "make"): Promise<Database> {
   const place = placeOf(url);
   const pool = new pg.Pool({
     connectionString: url,
@@ -55,7 +56,7 @@ export async function openPostgres(url: string): Promise<Database> {
   const source = createSource(pool, names, place);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: source }) });
   try {
-    await migrate(kysely as unknown as Kysely<unknown>, "postgres", `the database at ${place}`);
+    await migrate(kysely as unknown as Kysely<unknown>, "postgres", `the database at ${place}`, schema);
   } catch (error) {
     await pool.end();
     throw postgresFault(error, place);

@@ -75,6 +75,20 @@ describe("an SQLite file that cannot be used", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
+  it("refuses a database that has not this version's schema where none may be made, and leaves it", async () => {
+    const file = join(temporaryFolder(), "sonde.db");
+    new Sqlite(file).close();
+    const openExpecting = () => openControlPlane({ file }, { role: "api", schema: "expect" });
+    expect(await messageOf(openExpecting())).toMatch(/holds nothing of Sonde: start this version's service/);
+    const raw = new Sqlite(file);
+    expect(raw.prepare("select count(*) as n from sqlite_master").get()).toEqual({ n: 0 });
+    await (await openControlPlane({ file }, { role: "api" })).close();
+    await (await openExpecting()).close();
+    raw.prepare("delete from kysely_migration where name > '0001-control-plane'").run();
+    raw.close();
+    expect(await messageOf(openExpecting())).toMatch(/older version of Sonde/);
+  });
+
   it("names a file that is no database, and leaves it", async () => {
     const file = join(temporaryFolder(), "sonde.db");
     const text = "these are somebody's notes, not a database\n".repeat(100);

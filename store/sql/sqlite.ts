@@ -10,7 +10,7 @@ import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
 import { StoreError } from "./control-plane.ts";
 import { type BulkStatement, type Database, type Session, type Statement, statement, type Value } from "./database.ts";
 import { sqliteFault } from "./faults.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, type SchemaMode } from "./migrate.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long another thread's or process's transaction is waited for, ms; one of ours takes milliseconds. */
@@ -35,6 +35,8 @@ export interface SqliteOptions {
   readonly file: string;
   /** Whether a commit waits for the disk: an answer that was given must survive a power cut, a result is replayed from the spool. */
   readonly durable: boolean;
+  /** Whether the schema may be made or brought up to date; it may when absent. */
+  readonly schema?: SchemaMode;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
@@ -44,7 +46,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   try {
     checkIntegrity(writer, file);
     await transact(writer, file, () =>
-      migrate(writer.session.kysely as unknown as Kysely<unknown>, "sqlite", `the database ${file}`),
+      migrate(
+        writer.session.kysely as unknown as Kysely<unknown>,
+        "sqlite",
+        `the database ${file}`,
+        options.schema ?? "make",
+      ),
     );
     reader = connect(file, false);
     reader.handle.pragma("query_only = ON");

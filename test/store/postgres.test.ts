@@ -67,6 +67,20 @@ function faultTests(running: PostgresServer): void {
       await drop();
     });
 
+    it("makes no schema where none is expected to be made", async () => {
+      const { url, drop } = await running.createDatabase();
+      const open = () => openControlPlane({ url }, { role: "api", schema: "expect" });
+      expect(await messageOf(open())).toMatch(/holds nothing of Sonde/);
+      const client = new pg.Client(url);
+      await client.connect();
+      const tables = await client.query("select 1 from pg_tables where schemaname = 'public'");
+      await client.end();
+      expect(tables.rowCount).toBe(0);
+      await (await openControlPlane({ url }, { role: "api" })).close();
+      await (await open()).close();
+      await drop();
+    });
+
     it("goes on after its connections were cut", async () => {
       const { url, drop } = await running.createDatabase();
       const plane = await openControlPlane({ url }, { role: "api" });
