@@ -6,8 +6,8 @@
  * came, so none is answered from before a revocation that was already committed.
  */
 import type { Role } from "../model/plan.ts";
+import type { Soon } from "../model/soon.ts";
 import type { ControlPlane, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
-import type { Soon } from "../store/state/state.ts";
 
 /** Beyond this many entries a map starts anew: bounds memory, not correctness. */
 const MAX_ENTRIES = 10_000;

@@ -1,4 +1,5 @@
 /** From a request to its response: finds the route, asks who calls, runs the handler, words every failure. Never rejects. */
+import { after, type Soon } from "../model/soon.ts";
 import { StoreError } from "../store/sql/control-plane.ts";
 import { clientAddressOf } from "./address.ts";
 import type { Api } from "./api.ts";
@@ -19,7 +20,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   /** As usage names them; put together once, not for each request. */
   const endpoints = new Map(routes.map((route) => [route, `${route.method} ${route.path}`]));
 
-  async function serve(request: ApiRequest): Promise<ApiResponse> {
+  function serve(request: ApiRequest): Soon<ApiResponse> {
     const startedAt = performance.now();
     const found = router.find(request.method, request.path);
     if (found.type !== "route") {
@@ -32,43 +33,64 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const admission: Admission = { limitHeaders: null, counted: null };
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
-    const response = withHeaders(route, admission, await answer(api, route, call, admission));
-    if (admission.counted !== null) {
-      const { organizationId, keyId } = admission.counted;
-      const endpoint = endpoints.get(route) ?? "";
-      api.state.counters.countEndpoint(organizationId, keyId, endpoint, response.status >= 400, nowMs);
-    }
-    log(api, request, route, admission, response, startedAt);
-    return response;
+    return after(answer(api, route, call, admission), (answered) => {
+      const response = withHeaders(route, admission, answered);
+      if (admission.counted !== null) {
+        const { organizationId, keyId } = admission.counted;
+        const endpoint = endpoints.get(route) ?? "";
+        api.state.counters.countEndpoint(organizationId, keyId, endpoint, response.status >= 400, nowMs);
+      }
+      log(api, request, route, admission, response, startedAt);
+      return response;
+    });
   }
 
-  return async (request) => {
+  const failed = (error: unknown): ApiResponse => {
+    api.log.error({ err: error }, "request failed");
+    return errorResponse(refusal("internal"));
+  };
+  return (request) => {
     try {
-      return await serve(request);
+      const served = serve(request);
+      return served instanceof Promise ? served.catch(failed) : served;
     } catch (error) {
-      api.log.error({ err: error }, "request failed");
-      return errorResponse(refusal("internal"));
+      return failed(error);
     }
   };
 }
 
-async function answer(api: Api, route: Route, call: Call, admission: Admission): Promise<ApiResponse> {
+function answer(api: Api, route: Route, call: Call, admission: Admission): Soon<ApiResponse> {
   try {
-    if (route.scope === "public") return await route.handle(api, call);
-    const admitted = await admit(api, route, call, admission);
+    const answered = route.scope === "public" ? route.handle(api, call) : answerKey(api, route, call, admission);
+    return answered instanceof Promise ? answered.catch((error) => worded(api, route, error)) : answered;
+  } catch (error) {
+    return worded(api, route, error);
+  }
+}
+
+function answerKey(
+  api: Api,
+  route: Exclude<Route, { scope: "public" }>,
+  call: Call,
+  admission: Admission,
+): Soon<ApiResponse> {
+  return after(admit(api, route, call, admission), (admitted) => {
     if ("status" in admitted) return admitted;
     // admit() gives a project call exactly to project routes.
-    if (route.scope === "key") return await route.handle(api, admitted satisfies KeyCall);
-    return await route.handle(api, admitted as ProjectCall);
-  } catch (error) {
-    if (error instanceof ApiError) return errorResponse(error);
-    if (error instanceof StoreError) {
-      api.log.warn({ route: route.path, reason: error.message }, "a store refused");
-      return errorResponse(refusal("storeAway", { headers: RETRY_SOON }));
-    }
-    api.log.error({ route: route.path, err: error }, "request failed");
-    return errorResponse(refusal("internal"));
+    if (route.scope === "key") return route.handle(api, admitted satisfies KeyCall);
+    return route.handle(api, admitted as ProjectCall);
+  });
+}
+
+/** A failure as the contract says it; what it was stays in the log. */
+function worded(api: Api, route: Route, error: unknown): ApiResponse {
+  if (error instanceof ApiError) return errorResponse(error);
+  if (error instanceof StoreError) {
+    api.log.warn({ route: route.path, reason: error.message }, "a store refused");
+    return errorResponse(refusal("storeAway", { headers: RETRY_SOON }));
   }
+  api.log.error({ route: route.path, err: error }, "request failed");
+  return errorResponse(refusal("internal"));
 }
 
 function withHeaders(route: Route, admission: Admission, response: ApiResponse): ApiResponse {

@@ -1,9 +1,10 @@
 /** Who calls: keys by both headers, the wrong-key throttle, workspaces and projects, usage limits (contract "Authentication"). */
 import { timingSafeEqual } from "node:crypto";
 import { parseId } from "../model/ids.ts";
+import { after, type Soon } from "../model/soon.ts";
 import { hashKey } from "../store/key-text.ts";
 import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
-import type { RequestTake, Soon } from "../store/state/state.ts";
+import type { RequestTake } from "../store/state/state.ts";
 import type { Membership } from "./access.ts";
 import type { Api } from "./api.ts";
 import { ApiError, forbidden, refusal } from "./errors.ts";
@@ -34,39 +35,42 @@ export function sentKey(request: ApiRequest): string | null {
  * The order of checks of open-points 2 and 18.7.1, up to the role.
  * @returns the answer instead of a call when a usage limit refuses
  */
-export async function admit(
+export function admit(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
   call: Call,
   admission: Admission,
-): Promise<KeyCall | ProjectCall | ApiResponse> {
-  const refreshing = api.access.refresh();
-  if (refreshing !== undefined) await refreshing;
-  const identified = identify(api, call);
-  const access = identified instanceof Promise ? await identified : identified;
-  const standing = workspaceOf(api, access);
-  const own = standing instanceof Promise ? await standing : standing;
-  return access.key.kind === "account" && route.scope === "project"
-    ? admitAccountKey(api, route, call, access, own.workspace, admission)
-    : admitOrdinary(api, route, call, access, own, admission);
+): Soon<KeyCall | ProjectCall | ApiResponse> {
+  return after(api.access.refresh(), () =>
+    after(identify(api, call), (access) =>
+      after(workspaceOf(api, access), (own) =>
+        access.key.kind === "account" && route.scope === "project"
+          ? admitAccountKey(api, route, call, access, own.workspace, admission)
+          : admitOrdinary(api, route, call, access, own, admission),
+      ),
+    ),
+  );
 }
 
-async function admitOrdinary(
+function admitOrdinary(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
   call: Call,
   access: KeyAccess,
   own: Membership,
   admission: Admission,
-): Promise<KeyCall | ProjectCall | ApiResponse> {
-  const taking = takeRequest(api, route, access, own.workspace, call.nowMs, admission);
-  const refused = taking instanceof Promise ? await taking : taking;
-  if (refused !== null) return refused;
-  if (route.scope === "key") return keyCall(api, call, access, own);
-  const named = namedProject(api, call.request);
-  const project = named instanceof Promise ? await named : named;
-  if (project.organizationId !== own.workspace.id) throw refusal("otherOrganization");
-  return projectCall(route, keyCall(api, call, access, own), project);
+): Soon<KeyCall | ProjectCall | ApiResponse> {
+  return after(
+    takeRequest(api, route, access, own.workspace, call.nowMs, admission),
+    (refused): Soon<KeyCall | ProjectCall | ApiResponse> => {
+      if (refused !== null) return refused;
+      if (route.scope === "key") return keyCall(api, call, access, own);
+      return after(namedProject(api, call.request), (project) => {
+        if (project.organizationId !== own.workspace.id) throw refusal("otherOrganization");
+        return projectCall(route, keyCall(api, call, access, own), project);
+      });
+    },
+  );
 }
 
 /** The project's workspace decides plan and limits, so project and access come first (open-points 18.7.1). */
@@ -99,7 +103,7 @@ async function admitAccountKey(
 /** @throws 429 while the address is refused, 401 when the key is not a good one */
 function identify(api: Api, call: Call): Soon<KeyAccess> {
   const may = api.state.counters.mayTryKey(call.clientAddress, call.nowMs);
-  return may instanceof Promise ? may.then((answer) => identified(api, call, answer)) : identified(api, call, may);
+  return after(may, (mayTry) => identified(api, call, mayTry));
 }
 
 function identified(api: Api, call: Call, mayTry: boolean): Soon<KeyAccess> {
@@ -108,8 +112,7 @@ function identified(api: Api, call: Call, mayTry: boolean): Soon<KeyAccess> {
   if (key === null) throw refusal("keyMissing");
   const id = KEY_FORM.exec(key)?.[1];
   const known = id === undefined ? undefined : api.access.key(Number(id));
-  if (known instanceof Promise) return known.then((access) => judged(api, call, key, access));
-  return judged(api, call, key, known);
+  return after(known, (access) => judged(api, call, key, access));
 }
 
 /** Of a key that matches nothing the address is remembered before it is refused. */
@@ -172,8 +175,7 @@ function takeRequest(
     api.uses.set(access.key.id, nowMs);
     return null;
   };
-  const take = api.state.counters.takeRequest(workspace.id, limits, nowMs);
-  return take instanceof Promise ? take.then(count) : count(take);
+  return after(api.state.counters.takeRequest(workspace.id, limits, nowMs), count);
 }
 
 function namedProject(api: Api, request: ApiRequest): Soon<ProjectRecord> {
@@ -181,8 +183,7 @@ function namedProject(api: Api, request: ApiRequest): Soon<ProjectRecord> {
   if (sent === "") throw refusal("projectHeaderMissing");
   const id = parseId("project", sent);
   if (id === undefined) throw refusal("projectHeaderInvalid");
-  const project = api.access.project(id);
-  return project instanceof Promise ? project.then(activeProject) : activeProject(project);
+  return after(api.access.project(id), activeProject);
 }
 
 function activeProject(project: ProjectRecord | undefined): ProjectRecord {

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { IdKind } from "../model/ids.ts";
 import { parseId } from "../model/ids.ts";
 import type { Plan, Role } from "../model/plan.ts";
+import type { Soon } from "../model/soon.ts";
 import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
 import type { Api } from "./api.ts";
 import type { ErrorName } from "./errors.ts";
@@ -76,19 +77,19 @@ export interface PublicRoute extends RouteBase {
   readonly scope: "public";
   /** Answers OPTIONS and sends CORS headers: the contract's public endpoints. */
   readonly cors?: true;
-  handle(api: Api, call: Call): Promise<ApiResponse>;
+  handle(api: Api, call: Call): Soon<ApiResponse>;
 }
 export interface KeyRoute extends RouteBase {
   readonly scope: "key";
   /** What a plan without API access is told, where it is not the usual. */
   readonly noApiAccess?: ErrorName;
-  handle(api: Api, call: KeyCall): Promise<ApiResponse>;
+  handle(api: Api, call: KeyCall): Soon<ApiResponse>;
 }
 export interface ProjectRoute extends RouteBase {
   readonly scope: "project";
   /** Owner, Admin and Manager only; what a Viewer is told. */
   readonly editorsOnly?: string;
-  handle(api: Api, call: ProjectCall): Promise<ApiResponse>;
+  handle(api: Api, call: ProjectCall): Soon<ApiResponse>;
 }
 export type Route = PublicRoute | KeyRoute | ProjectRoute;
 

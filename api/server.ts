@@ -113,25 +113,29 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
     body: null as ApiRequest["body"],
   };
   if (req.getHeader("content-length") === "" && req.getHeader("transfer-encoding") === "") {
-    void answer(options, flights, exchange, request);
+    answer(options, flights, exchange, request);
     return;
   }
   readBody(options, exchange, (body) => {
     request.body = body;
-    void answer(options, flights, exchange, request);
+    answer(options, flights, exchange, request);
   });
 }
 
-async function answer(
-  { handle }: ListenOptions,
-  flights: Flights,
-  exchange: Exchange,
-  request: ApiRequest,
-): Promise<void> {
-  const response = await handle(request);
-  if (exchange.aborted) return;
-  flights.end();
-  exchange.res.cork(() => write(exchange.res, request.method, response));
+function answer({ handle }: ListenOptions, flights: Flights, exchange: Exchange, request: ApiRequest): void {
+  const { res } = exchange;
+  const response = handle(request);
+  if (!(response instanceof Promise)) {
+    // uWS has corked the connection for this call.
+    flights.end();
+    write(res, request.method, response);
+    return;
+  }
+  void response.then((answered) => {
+    if (exchange.aborted) return;
+    flights.end();
+    res.cork(() => write(res, request.method, answered));
+  });
 }
 
 function readBody(

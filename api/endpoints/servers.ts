@@ -2,6 +2,7 @@
 import { actorData } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
 import type { UptimeKind } from "../../model/kind.ts";
+import type { Soon } from "../../model/soon.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
 import { SEALED_FOR } from "../../store/sealing.ts";
@@ -139,10 +140,12 @@ function newUptime(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: s
   return { ...monitor, intervalS: Number(period), graceS: Number(grace), maxRetries: 1 };
 }
 
-async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
+function read(api: Api, call: ProjectCall): Soon<ApiResponse> {
   const id = pathId(call, "server", "invalidServerId");
-  const kept = api.records.find(call.project.id, id, call.nowMs);
-  if (kept !== undefined) return kept;
+  return api.records.find(call.project.id, id, call.nowMs) ?? readAnew(api, call, id);
+}
+
+async function readAnew(api: Api, call: ProjectCall, id: number): Promise<ApiResponse> {
   const stamp = api.access.stamp();
   const found = await findMonitor(api, call);
   const answer = ok(await viewWhole(api, call, found));

@@ -1,8 +1,9 @@
 /** Results in an array, for the suite, and the real state with an ear to it. What stores promise is tested with the stores. */
 import { PERIOD_MS } from "../../model/result.ts";
+import type { Soon } from "../../model/soon.ts";
 import type { ResultDetails, ResultStore, StoredResult } from "../../store/results/result-store.ts";
 import { StoreError } from "../../store/sql/control-plane.ts";
-import type { Soon, State, Topic } from "../../store/state/state.ts";
+import type { State, Topic } from "../../store/state/state.ts";
 
 export interface WatchedState extends State {
   readonly published: Topic[];

@@ -1,6 +1,7 @@
 /**
  * State: what is counted and passed on, not kept for ever. In process (counters persisted in SQLite) or Redis, one shared suite.
  */
+import type { Soon } from "../../model/soon.ts";
 
 export interface State {
   readonly counters: Counters;
@@ -44,9 +45,6 @@ export interface SlidingTake {
   /** As heldSliding answers then. */
   readonly heldAtMs: readonly number[];
 }
-
-/** There at once where nothing has to be waited for: on the way of every request a promise costs as much as the counting. */
-export type Soon<T> = T | Promise<T>;
 
 export interface Counters {
   /** One request against all three windows at once, atomically also across processes. */
