@@ -29,7 +29,9 @@ describe("createInputReader", () => {
     expect(read(tunnel("{"))).toMatchObject({ fault: expect.any(String) });
     expect(read(tunnel('{"host":"h"}'))).toEqual({ settings: { host: "h" }, identity: null });
     expect(read(tunnel('{"url":"x"}', "vless"))).toEqual({ settings: { url: "x" }, identity: null });
-    expect(read(monitorOf({ kind: "vless", settings: {} }))).toMatchObject({ fault: expect.stringContaining("subscription") });
+    expect(read(monitorOf({ kind: "vless", settings: {} }))).toMatchObject({
+      fault: expect.stringContaining("subscription"),
+    });
   });
 
   it("hands over the settings of uptime checks, with what their host shares", () => {

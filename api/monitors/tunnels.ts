@@ -133,7 +133,8 @@ function readFields(body: JsonObject): SentFields {
  */
 function protocolOf(body: JsonObject, now: TunnelProtocol | null): TunnelProtocol {
   const named = fieldOf(body, "protocol");
-  if (named !== undefined && named !== null && typeof named !== "string") throw badRequest("Missing or invalid protocol");
+  if (named !== undefined && named !== null && typeof named !== "string")
+    throw badRequest("Missing or invalid protocol");
   const linked = linkedProtocol(fieldOf(body, "url"));
   if (named === undefined || named === null) {
     const protocol = linked ?? now;
