@@ -56,7 +56,10 @@ class NodePrivateKey implements PrivateKey {
 export const nodeCrypto: WireguardCrypto = {
   privateKey: (seed) => new NodePrivateKey(seed),
   publicKey: (bytes) => new NodePublicKey(bytes),
-  hash: (bytes) => createHash("blake2s256").update(bytes).digest(),
+  hash(bytes, more) {
+    const hash = createHash("blake2s256").update(bytes);
+    return (more === undefined ? hash : hash.update(more)).digest();
+  },
   hmac: (key, bytes) => createHmac("blake2s256", key).update(bytes).digest(),
   mac: (key, bytes) => blake2s(bytes, { key, dkLen: MAC_BYTES }),
 

@@ -25,8 +25,8 @@ export interface WireguardCrypto {
   /** @param seed 32 bytes; clamped by X25519 itself (RFC 7748 section 5) */
   privateKey(seed: Uint8Array): PrivateKey;
   publicKey(bytes: Uint8Array): PublicKey;
-  /** BLAKE2s-256. */
-  hash(bytes: Uint8Array): Uint8Array;
+  /** BLAKE2s-256, of the second behind the first where there are two. */
+  hash(bytes: Uint8Array, more?: Uint8Array): Uint8Array;
   /** HMAC-BLAKE2s-256. */
   hmac(key: Uint8Array, bytes: Uint8Array): Uint8Array;
   /** Keyed BLAKE2s-128: mac1 and mac2. */
@@ -47,6 +47,8 @@ export function nonceOf(counter: number): Uint8Array {
   view.setUint32(8, Math.floor(counter / 0x1_0000_0000), true);
   return nonce;
 }
+
+const FIRST = Uint8Array.of(1);
 
 /** KDFn of the paper: HKDF with HMAC-BLAKE2s, `count` outputs of 32 bytes. */
 export function deriveKeys(crypto: WireguardCrypto, chainingKey: Uint8Array, input: Uint8Array, count: 1): [Uint8Array];
@@ -69,14 +71,13 @@ export function deriveKeys(
   count: 1 | 2 | 3,
 ): Uint8Array[] {
   const extracted = crypto.hmac(chainingKey, input);
-  const outputs: Uint8Array[] = [];
-  let previous = new Uint8Array(0);
-  for (let index = 1; index <= count; index++) {
-    const block = new Uint8Array(previous.length + 1);
-    block.set(previous);
-    block[previous.length] = index;
-    previous = Uint8Array.from(crypto.hmac(extracted, block));
-    outputs.push(previous);
+  const outputs = [crypto.hmac(extracted, FIRST)];
+  // Each further output is made of the one before it and its own number.
+  const block = new Uint8Array(KEY_BYTES + 1);
+  for (let index = 2; index <= count; index++) {
+    block.set(outputs[index - 2] ?? FIRST);
+    block[KEY_BYTES] = index;
+    outputs.push(crypto.hmac(extracted, block));
   }
   return outputs;
 }

@@ -5,7 +5,6 @@
 import {
   areEqual,
   deriveKeys,
-  joined,
   KEY_BYTES,
   type PrivateKey,
   type PublicKey,
@@ -49,18 +48,18 @@ export function createPeerKeys(crypto: WireguardCrypto, keys: KeyMaterial): Peer
   const staticShared = own.agree(server);
   if (staticShared === null) return null;
   const startChainingKey = crypto.hash(Buffer.from(CONSTRUCTION));
-  const protocolHash = crypto.hash(joined(startChainingKey, Buffer.from(IDENTIFIER)));
+  const protocolHash = crypto.hash(startChainingKey, Buffer.from(IDENTIFIER));
   return {
     crypto,
     own,
     server,
     presharedKey: keys.presharedKey ?? new Uint8Array(KEY_BYTES),
     staticShared,
-    startHash: crypto.hash(joined(protocolHash, keys.serverKey)),
+    startHash: crypto.hash(protocolHash, keys.serverKey),
     startChainingKey,
-    mac1Key: crypto.hash(joined(Buffer.from("mac1----"), keys.serverKey)),
-    ownMac1Key: crypto.hash(joined(Buffer.from("mac1----"), own.publicBytes)),
-    cookieKey: crypto.hash(joined(Buffer.from("cookie--"), keys.serverKey)),
+    mac1Key: crypto.hash(Buffer.from("mac1----"), keys.serverKey),
+    ownMac1Key: crypto.hash(Buffer.from("mac1----"), own.publicBytes),
+    cookieKey: crypto.hash(Buffer.from("cookie--"), keys.serverKey),
   };
 }
 
@@ -93,14 +92,14 @@ export function createInitiation(peer: PeerKeys, parts: InitiationParts): Initia
   const ephemeral = crypto.privateKey(parts.ephemeralSeed);
   const ephemeralShared = ephemeral.agree(peer.server);
   if (ephemeralShared === null) return null;
-  let hash = crypto.hash(joined(peer.startHash, ephemeral.publicBytes));
+  let hash = crypto.hash(peer.startHash, ephemeral.publicBytes);
   const [afterEphemeral] = deriveKeys(crypto, peer.startChainingKey, ephemeral.publicBytes, 1);
   const [afterAgreement, staticKey] = deriveKeys(crypto, afterEphemeral, ephemeralShared, 2);
   const sealedStatic = crypto.seal(staticKey, 0, peer.own.publicBytes, hash);
-  hash = crypto.hash(joined(hash, sealedStatic));
+  hash = crypto.hash(hash, sealedStatic);
   const [chainingKey, timestampKey] = deriveKeys(crypto, afterAgreement, peer.staticShared, 2);
   const sealedTimestamp = crypto.seal(timestampKey, 0, parts.timestamp, hash);
-  hash = crypto.hash(joined(hash, sealedTimestamp));
+  hash = crypto.hash(hash, sealedTimestamp);
 
   const message = new Uint8Array(INITIATION.bytes);
   setUint32(message, 0, parts.header);
@@ -143,12 +142,12 @@ export function readResponse(peer: PeerKeys, initiation: Initiation, message: Ui
   const ephemeralShared = initiation.ephemeral.agree(ephemeral);
   const staticShared = peer.own.agree(ephemeral);
   if (ephemeralShared === null || staticShared === null) return { kind: "not-authentic" };
-  const hashWithEphemeral = crypto.hash(joined(initiation.hash, ephemeralBytes));
+  const hashWithEphemeral = crypto.hash(initiation.hash, ephemeralBytes);
   const [first] = deriveKeys(crypto, initiation.chainingKey, ephemeralBytes, 1);
   const [second] = deriveKeys(crypto, first, ephemeralShared, 1);
   const [third] = deriveKeys(crypto, second, staticShared, 1);
   const [chainingKey, mixed, key] = deriveKeys(crypto, third, peer.presharedKey, 3);
-  const hash = crypto.hash(joined(hashWithEphemeral, mixed));
+  const hash = crypto.hash(hashWithEphemeral, mixed);
   const opened = crypto.open(key, 0, message.subarray(RESPONSE.nothing, RESPONSE.nothing + TAG_BYTES), hash);
   if (opened === null) return { kind: "preshared-key-differs" };
   const [send, receive] = deriveKeys(crypto, chainingKey, NOTHING, 2);

@@ -1,7 +1,7 @@
 /** The other side, for tests: a WireGuard server's handshake and data, on the portable backend, with the faults a test asks for. */
 
 import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
-import { deriveKeys, joined, KEY_BYTES } from "./crypto.ts";
+import { deriveKeys, KEY_BYTES } from "./crypto.ts";
 import { portableCrypto as crypto } from "./crypto-portable.ts";
 import { DataSession } from "./data.ts";
 import { COOKIE_REPLY, INITIATION, RESPONSE, setUint32, TRANSPORT, uint32At } from "./message.ts";
@@ -38,7 +38,7 @@ export class Responder {
   /** @returns the response or cookie reply; undefined where a server is silent */
   answer(initiation: Uint8Array): Uint8Array | undefined {
     if (initiation.length !== INITIATION.bytes) return undefined;
-    const mac1Key = crypto.hash(joined(Buffer.from("mac1----"), this.publicKey));
+    const mac1Key = crypto.hash(Buffer.from("mac1----"), this.publicKey);
     const mac1 = crypto.mac(mac1Key, initiation.subarray(0, INITIATION.mac1));
     if (!Buffer.from(mac1).equals(initiation.subarray(INITIATION.mac1, INITIATION.mac2))) return undefined;
     const { cookie } = this.#options;
@@ -64,29 +64,29 @@ export class Responder {
 
   #respond(initiation: Uint8Array): Uint8Array | undefined {
     const chaining = crypto.hash(Buffer.from("Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s"));
-    let hash = crypto.hash(joined(chaining, Buffer.from("WireGuard v1 zx2c4 Jason@zx2c4.com")));
+    let hash = crypto.hash(chaining, Buffer.from("WireGuard v1 zx2c4 Jason@zx2c4.com"));
     const ephemeral = initiation.slice(INITIATION.ephemeral, INITIATION.staticKey);
-    hash = crypto.hash(joined(crypto.hash(joined(hash, this.publicKey)), ephemeral));
+    hash = crypto.hash(crypto.hash(hash, this.publicKey), ephemeral);
     const [c1] = deriveKeys(crypto, chaining, ephemeral, 1);
     const [c2, staticKey] = deriveKeys(crypto, c1, this.#agree(ephemeral), 2);
     const sealedStatic = initiation.subarray(INITIATION.staticKey, INITIATION.timestamp);
     const client = crypto.open(staticKey, 0, sealedStatic, hash);
     const known = this.#options.clients.find((each) => client !== null && Buffer.from(each.publicKey).equals(client));
     if (client === null || known === undefined) return undefined;
-    hash = crypto.hash(joined(hash, sealedStatic));
+    hash = crypto.hash(hash, sealedStatic);
     const [c3, timestampKey] = deriveKeys(crypto, c2, this.#agree(client), 2);
     const sealedTimestamp = initiation.subarray(INITIATION.timestamp, INITIATION.mac1);
     const timestamp = crypto.open(timestampKey, 0, sealedTimestamp, hash);
     if (timestamp === null || !this.#isNewer(timestamp)) return undefined;
-    hash = crypto.hash(joined(hash, sealedTimestamp));
+    hash = crypto.hash(hash, sealedTimestamp);
 
     const own = crypto.privateKey(this.#options.ephemeralSeed);
-    hash = crypto.hash(joined(hash, own.publicBytes));
+    hash = crypto.hash(hash, own.publicBytes);
     const [c4] = deriveKeys(crypto, c3, own.publicBytes, 1);
     const [c5] = deriveKeys(crypto, c4, own.agree(crypto.publicKey(ephemeral)) ?? EMPTY, 1);
     const [c6] = deriveKeys(crypto, c5, own.agree(crypto.publicKey(client)) ?? EMPTY, 1);
     const [c7, mixed, key] = deriveKeys(crypto, c6, known.presharedKey ?? new Uint8Array(KEY_BYTES), 3);
-    hash = crypto.hash(joined(hash, mixed));
+    hash = crypto.hash(hash, mixed);
     const [receive, send] = deriveKeys(crypto, c7, EMPTY, 2);
 
     const index = this.#nextIndex++;
@@ -96,7 +96,7 @@ export class Responder {
     setUint32(message, RESPONSE.receiver, uint32At(initiation, INITIATION.sender));
     message.set(own.publicBytes, RESPONSE.ephemeral);
     message.set(crypto.seal(key, 0, EMPTY, hash), RESPONSE.nothing);
-    const mac1Key = crypto.hash(joined(Buffer.from("mac1----"), client));
+    const mac1Key = crypto.hash(Buffer.from("mac1----"), client);
     message.set(crypto.mac(mac1Key, message.subarray(0, RESPONSE.mac1)), RESPONSE.mac1);
     const peerIndex = uint32At(initiation, INITIATION.sender);
     this.#sessions.set(index, new DataSession(crypto, { send, receive, peerIndex }));
@@ -105,7 +105,7 @@ export class Responder {
 
   #cookieReply(initiation: Uint8Array, cookie: Uint8Array, mac1: Uint8Array): Uint8Array {
     const nonce = this.#options.cookieNonce ?? new Uint8Array(24).fill(7);
-    const key = crypto.hash(joined(Buffer.from("cookie--"), this.publicKey));
+    const key = crypto.hash(Buffer.from("cookie--"), this.publicKey);
     const message = new Uint8Array(COOKIE_REPLY.bytes);
     setUint32(message, 0, this.#options.cookieHeader ?? 3);
     setUint32(message, COOKIE_REPLY.receiver, uint32At(initiation, INITIATION.sender));
