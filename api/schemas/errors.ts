@@ -6,11 +6,6 @@ const STANDARD = {
   message: z.string().describe("What went wrong"),
 };
 
-/** The error of any status: what an endpoint that is not there answers. */
-export const error = z
-  .strictObject({ ...STANDARD, code: z.int(), details: z.unknown().optional(), retry_after: z.int().optional() })
-  .meta({ id: "Error" });
-
 const made = new Map<number, z.ZodType>();
 
 /** The standard body of one status, `Error404`. */
