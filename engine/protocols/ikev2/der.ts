@@ -7,7 +7,7 @@ export interface DerValue {
   readonly whole: Buffer;
 }
 
-export const DER = { boolean: 0x01, integer: 0x02, octets: 0x04, oid: 0x06, sequence: 0x30 } as const;
+export const DER = { boolean: 0x01, integer: 0x02, bits: 0x03, oid: 0x06, sequence: 0x30 } as const;
 
 /** Ours: more members than any certificate has. */
 const MEMBER_LIMIT = 256;
@@ -35,6 +35,12 @@ export function readDer(bytes: Buffer): readonly DerValue[] | undefined {
 export function membersOf(bytes: Buffer, tag: number): readonly DerValue[] | undefined {
   const [value, ...others] = readDer(bytes) ?? [];
   return value?.tag === tag && others.length === 0 ? readDer(value.content) : undefined;
+}
+
+export function encodeDer(tag: number, content: Buffer): Buffer {
+  const { length } = content;
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 
 /** The dotted form of an object identifier's content. */

@@ -9,6 +9,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { GROUP } from "./algorithms.ts";
+import { DER, encodeDer, membersOf, readDer } from "./der.ts";
 import { IkeFormatError } from "./message.ts";
 
 export interface KeyShare {
@@ -19,7 +20,6 @@ export interface KeyShare {
 }
 
 const MODP: ReadonlyMap<number, { readonly name: string; readonly sizeBytes: number }> = new Map([
-  [GROUP.modp1024, { name: "modp2", sizeBytes: 128 }],
   [GROUP.modp2048, { name: "modp14", sizeBytes: 256 }],
   [GROUP.modp3072, { name: "modp15", sizeBytes: 384 }],
   [GROUP.modp4096, { name: "modp16", sizeBytes: 512 }],
@@ -34,10 +34,12 @@ const CURVES: ReadonlyMap<number, { readonly name: string; readonly fieldBytes: 
 /** SEC 1 section 2.3.3: the mark of an uncompressed point, which IKEv2 leaves out. */
 const UNCOMPRESSED = 0x04;
 const X25519_BYTES = 32;
+const MODP_1024_BYTES = 128;
 
 /** @param privateValue for published vectors only; a fresh one otherwise */
 export function createKeyShare(group: number, privateValue?: Buffer): KeyShare {
   if (group === GROUP.x25519) return x25519Share(privateValue);
+  if (group === GROUP.modp1024) return modp1024Share();
   const curve = CURVES.get(group);
   if (curve !== undefined) return curveShare(group, curve.name, curve.fieldBytes, privateValue);
   const modp = MODP.get(group);
@@ -88,12 +90,56 @@ function curveShare(group: number, name: string, fieldBytes: number, privateValu
 function modpShare(group: number, name: string, sizeBytes: number): KeyShare {
   const exchange = getDiffieHellman(name);
   exchange.generateKeys();
+  const prime = exchange.getPrime();
   return {
     group,
     publicValue: padded(exchange.getPublicKey(), sizeBytes),
-    // Node refuses 0, 1, p-1 and what is not below p (RFC 6989 section 2.1).
-    agree: (peerValue) => guarded(peerValue, sizeBytes, () => padded(exchange.computeSecret(peerValue), sizeBytes)),
+    // Node refuses 0, 1 and p-1 (RFC 6989 section 2.1), but takes some values above p.
+    agree: (peerValue) =>
+      guarded(peerValue, sizeBytes, () => {
+        if (peerValue.compare(prime) >= 0) throw new IkeFormatError("a value above the prime");
+        return padded(exchange.computeSecret(peerValue), sizeBytes);
+      }),
   };
+}
+
+/** Node's types leave this kind out. */
+const generateDhPair = generateKeyPairSync as unknown as (
+  type: "dh",
+  options: { readonly group: string },
+) => { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+
+/**
+ * The group of old Windows servers. OpenSSL does not know it by name, so getDiffieHellman() proves its prime each time, 70 ms; key objects
+ * are made in 1 ms, and can only be had as DER.
+ */
+function modp1024Share(): KeyShare {
+  const { privateKey, publicKey } = generateDhPair("dh", { group: "modp2" });
+  const [algorithm, bits] = membersOf(publicKey.export({ type: "spki", format: "der" }), DER.sequence) ?? [];
+  const [value] = readDer(bits?.content.subarray(1) ?? Buffer.alloc(0)) ?? [];
+  if (algorithm === undefined || value === undefined) throw new Error("a key in a form that OpenSSL did not have");
+  return {
+    group: GROUP.modp1024,
+    publicValue: padded(withoutZeros(value.content), MODP_1024_BYTES),
+    agree: (peerValue) =>
+      guarded(peerValue, MODP_1024_BYTES, () => {
+        const integer = encodeDer(DER.integer, positive(withoutZeros(peerValue)));
+        const key = encodeDer(DER.bits, Buffer.concat([Buffer.alloc(1), integer]));
+        const spki = encodeDer(DER.sequence, Buffer.concat([algorithm.whole, key]));
+        const peer = createPublicKey({ key: spki, format: "der", type: "spki" });
+        return padded(diffieHellman({ privateKey, publicKey: peer }), MODP_1024_BYTES);
+      }),
+  };
+}
+
+function withoutZeros(value: Buffer): Buffer {
+  const first = value.findIndex((byte) => byte !== 0);
+  return value.subarray(first < 0 ? value.length : first);
+}
+
+/** DER's integers are signed. */
+function positive(value: Buffer): Buffer {
+  return (value[0] ?? 0x80) >= 0x80 ? Buffer.concat([Buffer.alloc(1), value]) : value;
 }
 
 function guarded(peerValue: Buffer, sizeBytes: number, agree: () => Buffer): Buffer {
