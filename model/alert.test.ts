@@ -36,17 +36,17 @@ function expiring(days: number, atMs = AT_MS) {
 
 describe("alertsOf", () => {
   it("tells of a partial outage when it begins, with the locations that are down", () => {
-    const begun = alertsOf(MONITOR, live("healthy"), live("partial"), QUIET, []);
+    const begun = alertsOf(MONITOR, "healthy", live("partial"), QUIET, []);
     expect(begun).toEqual([
       { type: "partial", monitorId: 7, atMs: AT_MS, previousStatus: "healthy", locationsDown: ["de"] },
     ]);
-    expect(alertsOf(MONITOR, live("partial"), live("partial"), QUIET, [])).toEqual([]);
-    expect(alertsOf({ ...MONITOR, notifyOnPartial: false }, live("down"), live("partial"), QUIET, [])).toEqual([]);
+    expect(alertsOf(MONITOR, "partial", live("partial"), QUIET, [])).toEqual([]);
+    expect(alertsOf({ ...MONITOR, notifyOnPartial: false }, "down", live("partial"), QUIET, [])).toEqual([]);
   });
 
   it("tells of a certificate once its threshold is crossed, and not when none is set", () => {
     const told = (days: number, threshold: number | null) =>
-      alertsOf({ ...MONITOR, sslExpirationDays: threshold }, live("healthy"), live("healthy"), expiring(days), []);
+      alertsOf({ ...MONITOR, sslExpirationDays: threshold }, "healthy", live("healthy"), expiring(days), []);
     expect(told(15, 14)).toEqual([]);
     expect(told(14.5, 14)).toMatchObject([{ type: "expiring", subject: "certificate", thresholdDays: 14 }]);
     expect(told(-3, 14)).toHaveLength(1);
@@ -55,7 +55,7 @@ describe("alertsOf", () => {
 
   it("tells of the domain apart from the certificate", () => {
     const outcome = { ...expiring(3), domainExpiresAtMs: AT_MS + 20 * DAY_MS };
-    const alerts = alertsOf(MONITOR, live("healthy"), live("healthy"), outcome, []);
+    const alerts = alertsOf(MONITOR, "healthy", live("healthy"), outcome, []);
     expect(alerts).toMatchObject([{ subject: "certificate" }, { subject: "domain", thresholdDays: 30 }]);
   });
 
@@ -75,7 +75,7 @@ describe("alertsOf", () => {
           const expiresAtMs = AT_MS + (certificate + 1) * 90 * DAY_MS;
           const outcome = { ...QUIET, certificate: { valid: true, expiresAtMs }, startedAtMs: nowMs };
           const monitor = { ...MONITOR, sslExpirationDays: threshold };
-          const alerts = alertsOf(monitor, live("healthy"), live("healthy"), outcome, told);
+          const alerts = alertsOf(monitor, "healthy", live("healthy"), outcome, told);
           const isDue = Math.floor((expiresAtMs - nowMs) / DAY_MS) <= threshold;
           // A lower threshold than any told of this certificate is a crossing of its own.
           expect(alerts).toHaveLength(isDue && threshold < (best.get(expiresAtMs) ?? Number.POSITIVE_INFINITY) ? 1 : 0);

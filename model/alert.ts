@@ -41,16 +41,17 @@ const NONE: readonly MonitorAlert[] = [];
 
 /**
  * What one check calls for. On the hot path: nearly always nothing.
+ * @param previousStatus as of the check before
  * @param told of this monitor
  */
 export function alertsOf(
   monitor: AlertedMonitor,
-  before: LiveState,
+  previousStatus: LiveStatus,
   after: LiveState,
   outcome: AlertingOutcome,
   told: readonly ToldExpiry[],
 ): readonly MonitorAlert[] {
-  const isPartialNow = monitor.notifyOnPartial && after.status === "partial" && before.status !== "partial";
+  const isPartialNow = monitor.notifyOnPartial && after.status === "partial" && previousStatus !== "partial";
   const certificate = expiringOf("certificate", outcome.certificate?.expiresAtMs, monitor.sslExpirationDays);
   const domain = expiringOf("domain", outcome.domainExpiresAtMs, monitor.domainExpirationDays);
   if (!isPartialNow && certificate === null && domain === null) return NONE;
@@ -59,7 +60,7 @@ export function alertsOf(
   const alerts: MonitorAlert[] = [];
   if (isPartialNow) {
     const down = enabledLocations(monitor).filter((location) => after.locations[location]?.confirmed === "down");
-    alerts.push({ type: "partial", monitorId, atMs, previousStatus: before.status, locationsDown: down });
+    alerts.push({ type: "partial", monitorId, atMs, previousStatus, locationsDown: down });
   }
   for (const expiry of [certificate, domain]) {
     if (expiry === null || !isCrossed(expiry, atMs) || wasTold(expiry, told)) continue;

@@ -149,4 +149,20 @@ describe("createLedger", () => {
     restarted.set(monitor, liveOf());
     expect(restarted.judge({ ...TAKEN, monitor }, seen).alerts).toMatchObject([{ subject: "domain" }]);
   });
+
+  it("tells of a partial outage that a checker's return brought, with the next check", () => {
+    const monitor = monitorOf({ locations: ["de", "nl"], notifyOnPartial: true, maxRetries: 1 });
+    const ledger = ledgerWith();
+    ledger.set(monitor, liveOf());
+    const check = (location: string, verdict: "ok" | "refused") =>
+      ledger.judge({ ...TAKEN, monitor, location }, outcomeOf(1, { verdict, message: verdict })).alerts;
+    check("nl", "refused");
+    ledger.setAvailability(monitor, (location) => location === "de");
+    expect(check("de", "ok")).toEqual([]);
+    expect(ledger.live(1)?.status).toBe("healthy");
+    ledger.setAvailability(monitor, () => true);
+    expect(ledger.live(1)?.status).toBe("partial");
+    expect(check("de", "ok")).toMatchObject([{ type: "partial", previousStatus: "healthy", locationsDown: ["nl"] }]);
+    expect(check("de", "ok")).toEqual([]);
+  });
 });

@@ -9,7 +9,7 @@ import { applyCheck, newLiveState, withAvailability } from "../model/live.ts";
 import { ANY_LOCATION, isInMaintenance, type Monitor } from "../model/monitor.ts";
 import type { CheckOutcome, ResultRow } from "../model/result.ts";
 import { delayAfterS } from "../model/schedule.ts";
-import type { CertificateState, LiveState } from "../model/status.ts";
+import type { CertificateState, LiveState, LiveStatus } from "../model/status.ts";
 import type { IncidentLevel } from "../store/sql/control-plane.ts";
 import type { JobEnd, TestEnd } from "../store/sql/ports/jobs.ts";
 import type { SinkItem } from "./sink.ts";
@@ -79,6 +79,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const open = new Map<number, OpenIncident>();
   for (const [monitorId, level] of options.openIncidents) open.set(monitorId, { level, failure: null });
   const told = new Map(options.toldExpiries ?? []);
+  /** Of monitors whose status moved between two checks, because a checker came or went: the status as of the latest check. */
+  const shownBefore = new Map<number, LiveStatus>();
   const nextId = createResultIds(options.shard);
 
   /** Moves the monitor's memory forward by one outcome. */
@@ -104,7 +106,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     after: LiveState,
     outcome: CheckOutcome,
   ): readonly MonitorAlert[] {
-    const alerts = alertsOf(monitor, before, after, outcome, told.get(monitor.id) ?? NOTHING_TOLD);
+    const previousStatus = shownBefore.get(monitor.id) ?? before.status;
+    if (shownBefore.size > 0) shownBefore.delete(monitor.id);
+    const alerts = alertsOf(monitor, previousStatus, after, outcome, told.get(monitor.id) ?? NOTHING_TOLD);
     for (const one of alerts) {
       if (one.type === "expiring") told.set(monitor.id, rememberTold(told.get(monitor.id) ?? NOTHING_TOLD, one));
     }
@@ -153,12 +157,15 @@ export function createLedger(options: LedgerOptions): Ledger {
       lives.delete(monitorId);
       open.delete(monitorId);
       told.delete(monitorId);
+      shownBefore.delete(monitorId);
     },
     setAvailability(monitor, hasChecker) {
       const before = lives.get(monitor.id);
       if (before === undefined) return false;
       const after = withAvailability(before, monitor, hasChecker);
       if (after !== before) lives.set(monitor.id, after);
+      // A status that no check made is told by the next one.
+      if (after.status !== before.status && !shownBefore.has(monitor.id)) shownBefore.set(monitor.id, before.status);
       return after !== before;
     },
     monitor: (monitorId) => monitors.get(monitorId),
