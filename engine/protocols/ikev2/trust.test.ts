@@ -101,6 +101,7 @@ describe("a gateway's certificate", () => {
     // nameConstraints, 2.5.29.30.
     const limited = makeCertificate({ commonName: "limited", ca: true, issuer: root, more: [critical("551d1e")] });
     expect(verdictOf([leaf({ issuer: limited }), limited])).toContain("does not allow this chain");
+    expect(verdictOf([leaf({ more: [critical("551d1e")] })])).toContain("rules that are not understood");
   });
 
   it("is not trusted when it is for something else, or cannot be read", () => {

@@ -2,10 +2,10 @@
  * Whether a gateway's certificate is to be trusted: the part of RFC 5280 section 6 that a client needs, because node:crypto verifies single
  * signatures and no chains. Pure: roots and time come in as arguments.
  */
-import { createHash, type KeyObject, X509Certificate } from "node:crypto";
+import { createHash, type KeyObject, type X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { NetworkFault } from "../../transport/fault.ts";
-import { DER, membersOf, oidText, readDer } from "./der.ts";
+import { type Certificate, namesOf, readCertificate } from "./certificate.ts";
 
 /** Authorities that are trusted. */
 export interface Anchors {
@@ -32,13 +32,6 @@ const GATEWAY_PURPOSES = new Set([
   "2.5.29.37.0", // any
 ]);
 
-/** Critical extensions that are understood here or by node:crypto: basicConstraints, keyUsage, extKeyUsage, subjectAltName, policies. */
-const UNDERSTOOD = new Set(["2.5.29.19", "2.5.29.15", "2.5.29.37", "2.5.29.17", "2.5.29.32"]);
-const BASIC_CONSTRAINTS = "2.5.29.19";
-/** [0] and [3] of TBSCertificate. */
-const VERSION_TAG = 0xa0;
-const EXTENSIONS_TAG = 0xa3;
-
 /** What cannot be read is left out: the operator's and the user's PEM has been looked at before. */
 export function createAnchors(pems: readonly string[]): Anchors {
   const bySubject = new Map<string, Buffer[]>();
@@ -51,14 +44,6 @@ export function createAnchors(pems: readonly string[]): Anchors {
     if (keyHashes.length < NAMED_LIMIT) keyHashes.push(createHash("sha1").update(names.key).digest());
   }
   return { bySubject, keyHashes };
-}
-
-/** RFC 5280 section 4.1: version, serial number, algorithm, issuer, validity, subject, key. */
-function namesOf(der: Buffer): { readonly issuer: string; readonly subject: string; readonly key: Buffer } | undefined {
-  const fields = readDer(membersOf(der, DER.sequence)?.[0]?.content ?? Buffer.alloc(0)) ?? [];
-  const [, , issuer, , subject, key] = fields[0]?.tag === VERSION_TAG ? fields.slice(1) : fields;
-  if (issuer === undefined || subject === undefined || key === undefined) return undefined;
-  return { issuer: issuer.content.toString("hex"), subject: subject.content.toString("hex"), key: key.whole };
 }
 
 /**
@@ -76,15 +61,17 @@ export function trustedKey(
   if (own === undefined) throw refused("The gateway's certificate cannot be read");
   requireIdentity(own, identity);
   requireTime(own, nowMs);
-  if (own.keyUsage !== undefined && !own.keyUsage.some((purpose) => GATEWAY_PURPOSES.has(purpose))) {
+  const { keyUsage } = own.x509;
+  if (keyUsage !== undefined && !keyUsage.some((purpose) => GATEWAY_PURPOSES.has(purpose))) {
     throw refused("The gateway's certificate is not for servers");
   }
+  if (own.limits === undefined) throw refused("The gateway's certificate has rules that are not understood here");
   const intermediates = others.filter((each) => each !== undefined);
   const search = new ChainSearch(anchors, nowMs);
   if (!search.isAnchored(own, intermediates, 0)) {
     throw search.problem ?? refused("The gateway's certificate is signed by an unknown authority", own);
   }
-  return own.publicKey;
+  return own.x509.publicKey;
 }
 
 class ChainSearch {
@@ -100,15 +87,10 @@ class ChainSearch {
     this.#nowMs = nowMs;
   }
 
-  isAnchored(
-    certificate: X509Certificate,
-    intermediates: readonly X509Certificate[],
-    authoritiesBelow: number,
-  ): boolean {
+  isAnchored(certificate: Certificate, intermediates: readonly Certificate[], authoritiesBelow: number): boolean {
     const { bySubject } = this.#anchors;
-    const { subject = "", issuer = "" } = namesOf(certificate.raw) ?? {};
-    if ((bySubject.get(subject) ?? []).some((der) => der.equals(certificate.raw))) return true;
-    const roots = (bySubject.get(issuer) ?? []).map(readCertificate).filter((root) => root !== undefined);
+    if ((bySubject.get(certificate.subject) ?? []).some((der) => der.equals(certificate.x509.raw))) return true;
+    const roots = (bySubject.get(certificate.issuer) ?? []).map(readCertificate).filter((root) => root !== undefined);
     if (roots.some((root) => this.#mayHaveSigned(root, certificate, authoritiesBelow))) return true;
     if (authoritiesBelow >= CHAIN_LIMIT) return false;
     return intermediates.some((each) => {
@@ -118,9 +100,9 @@ class ChainSearch {
     });
   }
 
-  #mayHaveSigned(issuer: X509Certificate, certificate: X509Certificate, authoritiesBelow: number): boolean {
+  #mayHaveSigned(issuer: Certificate, certificate: Certificate, authoritiesBelow: number): boolean {
     // checkIssued() compares names and key identifiers, and looks whether the issuer's key may sign certificates.
-    if (!issuer.ca || !certificate.checkIssued(issuer) || this.#signaturesLeft-- <= 0) return false;
+    if (!issuer.x509.ca || !certificate.x509.checkIssued(issuer.x509) || this.#signaturesLeft-- <= 0) return false;
     if (!verifies(certificate, issuer)) return false;
     const problem =
       timeProblem(issuer, this.#nowMs, "An authority's certificate") ?? limitProblem(issuer, authoritiesBelow);
@@ -129,43 +111,23 @@ class ChainSearch {
   }
 }
 
-function limitProblem(issuer: X509Certificate, authoritiesBelow: number): NetworkFault | undefined {
-  const limits = limitsOf(issuer);
+function limitProblem(issuer: Certificate, authoritiesBelow: number): NetworkFault | undefined {
+  const { limits } = issuer;
   if (limits !== undefined && (limits.pathLength === null || limits.pathLength >= authoritiesBelow)) return undefined;
   return refused("An authority's certificate does not allow this chain");
 }
 
-function verifies(certificate: X509Certificate, issuer: X509Certificate): boolean {
+function verifies(certificate: Certificate, issuer: Certificate): boolean {
   try {
-    return certificate.verify(issuer.publicKey);
+    return certificate.x509.verify(issuer.x509.publicKey);
   } catch {
     return false;
   }
 }
 
-/** @returns undefined when the certificate has a critical extension that we do not understand (RFC 5280 section 4.2) */
-function limitsOf({ raw }: X509Certificate): { readonly pathLength: number | null } | undefined {
-  const [body] = membersOf(raw, DER.sequence) ?? [];
-  const fields = body === undefined ? undefined : readDer(body.content);
-  const list = fields?.find(({ tag }) => tag === EXTENSIONS_TAG);
-  if (list === undefined) return fields === undefined ? undefined : { pathLength: null };
-  let pathLength: number | null = null;
-  for (const { content } of membersOf(list.content, DER.sequence) ?? []) {
-    const [oid, ...others] = readDer(content) ?? [];
-    const name = oid === undefined ? "" : oidText(oid.content);
-    const isCritical = others.some(({ tag, content: flag }) => tag === DER.boolean && flag[0] !== 0);
-    if (isCritical && !UNDERSTOOD.has(name)) return undefined;
-    if (name !== BASIC_CONSTRAINTS) continue;
-    const value = others.at(-1);
-    const length = membersOf(value?.content ?? Buffer.alloc(0), DER.sequence)?.find(({ tag }) => tag === DER.integer);
-    if (length !== undefined) pathLength = length.content.length === 1 ? length.content.readUInt8(0) : 255;
-  }
-  return { pathLength };
-}
-
-function requireIdentity(certificate: X509Certificate, identity: string): void {
-  if (isFor(certificate, identity)) return;
-  const names = certificate.subjectAltName ?? certificate.subject.replaceAll("\n", ", ");
+function requireIdentity({ x509 }: Certificate, identity: string): void {
+  if (isFor(x509, identity)) return;
+  const names = x509.subjectAltName ?? x509.subject.replaceAll("\n", ", ");
   throw new NetworkFault("cert-invalid", `The gateway's certificate is for another name than ${identity}`, {
     peer: names,
     hint: "remote_id names the identity that the gateway has",
@@ -191,28 +153,24 @@ function sameName(subject: string, written: string): boolean {
   return own.join("\n") === wanted.join("\n") || own.join("\n") === wanted.reverse().join("\n");
 }
 
-function requireTime(certificate: X509Certificate, nowMs: number): void {
+function requireTime(certificate: Certificate, nowMs: number): void {
   const problem = timeProblem(certificate, nowMs, "The gateway's certificate");
   if (problem !== undefined) throw problem;
 }
 
-function timeProblem({ validFrom, validTo }: X509Certificate, nowMs: number, what: string): NetworkFault | undefined {
-  if (Date.parse(validFrom) > nowMs) return refused(`${what} is not valid yet: ${validFrom}`);
-  return Date.parse(validTo) < nowMs ? refused(`${what} has expired: ${validTo}`) : undefined;
+function timeProblem(
+  { validFromMs, validToMs, x509 }: Certificate,
+  nowMs: number,
+  what: string,
+): NetworkFault | undefined {
+  if (validFromMs > nowMs) return refused(`${what} is not valid yet: ${x509.validFrom}`);
+  return validToMs < nowMs ? refused(`${what} has expired: ${x509.validTo}`) : undefined;
 }
 
-function refused(message: string, certificate?: X509Certificate): NetworkFault {
+function refused(message: string, certificate?: Certificate): NetworkFault {
   return new NetworkFault(
     "cert-invalid",
     message,
-    certificate === undefined ? {} : { peer: `issued by ${certificate.issuer}` },
+    certificate === undefined ? {} : { peer: `issued by ${certificate.x509.issuer}` },
   );
-}
-
-function readCertificate(encoded: string | Buffer): X509Certificate | undefined {
-  try {
-    return new X509Certificate(encoded);
-  } catch {
-    return undefined;
-  }
 }
