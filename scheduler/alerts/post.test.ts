@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTransport } from "../../engine/transport/index.ts";
@@ -117,6 +118,29 @@ describe("post", () => {
     const outcome = await poster()(to.url, {}, BODY, NEVER);
     expect(outcome.statusCode === null || outcome.statusCode === 101).toBe(true);
     expect(outcome.error).not.toBeNull();
+  });
+
+  it("survives whatever bytes come back", async () => {
+    let answer: Uint8Array = Buffer.alloc(0);
+    const to = await receiver((_received, response) => response.socket?.end(answer));
+    const line = fc.constantFrom(
+      "HTTP/1.1 200 OK\r\n",
+      "HTTP/1.1 500 x\r\n",
+      "Content-Length: 5\r\n",
+      "\r\n",
+      "0\r\n",
+      "a: b\r\n",
+    );
+    const noise = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString("latin1"));
+    const piece = fc.oneof(line, line, noise);
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 8 }), async (pieces) => {
+        answer = Buffer.from(pieces.join(""), "latin1");
+        const { error, statusCode } = await poster()(to.url, {}, BODY, NEVER);
+        expect(error === null).toBe(statusCode !== null && statusCode >= 200 && statusCode < 300);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it("takes hints before the answer for hints, and a broken body for an answer", async () => {
