@@ -130,7 +130,7 @@ module.exports = {
           "^engine/protocols/",
           "^model/",
           "^engine/[^/]+\\.ts$",
-          "^engine/transport/(ip|literal)\\.ts$",
+          "^engine/transport/(fault|ip|literal)\\.ts$",
           "^(node:)?(zlib|crypto|buffer|util|url|net)$",
           "^node_modules/(tweetnacl|@noble/(hashes|ciphers))/",
         ],

@@ -8,7 +8,6 @@ import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import type { Child } from "../protocols/ikev2/child.ts";
 import type { Request } from "../protocols/ikev2/ike-sa.ts";
 import { type Answer, Initiator, type InitiatorSettings, type Talk } from "../protocols/ikev2/initiator.ts";
-import { createKeyShare } from "../protocols/ikev2/key-share.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
 import { NetworkFault, whenAborted } from "../transport/fault.ts";
 import type { Address, DatagramLink } from "../transport/transport.ts";
@@ -79,7 +78,7 @@ export class Ikev2Attempt {
         identity: () => end.identity ?? this.#ownAddress(),
         remote: { address: Buffer.from(addressBytes(server.ip) ?? []), port: end.port },
       },
-      { randomBytes: context.randomBytes, wallNowMs: context.wallNowMs, createKeyShare },
+      { randomBytes: context.randomBytes, wallNowMs: context.wallNowMs },
     );
     this.#talk = this.#initiator.open();
   }

@@ -3,7 +3,6 @@
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { Initiator } from "../../engine/protocols/ikev2/initiator.ts";
-import { createKeyShare } from "../../engine/protocols/ikev2/key-share.ts";
 import { createAnchors } from "../../engine/protocols/ikev2/trust.ts";
 import type { TunnelFields } from "../../engine/tunnel.ts";
 import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
@@ -207,7 +206,7 @@ function firstMessage(): Buffer {
       anchors: () => createAnchors([]),
       remote: { address: Buffer.alloc(4), port: 500 },
     },
-    { randomBytes, wallNowMs: () => Date.now(), createKeyShare },
+    { randomBytes, wallNowMs: () => Date.now() },
   ).open();
   const first = talk.next();
   return first.done ? Buffer.alloc(0) : (first.value.datagrams[0] ?? Buffer.alloc(0));

@@ -7,7 +7,7 @@ export interface DerValue {
   readonly whole: Buffer;
 }
 
-export const DER = { boolean: 0x01, integer: 0x02, bits: 0x03, oid: 0x06, sequence: 0x30 } as const;
+export const DER = { boolean: 0x01, integer: 0x02, bits: 0x03, octets: 0x04, oid: 0x06, sequence: 0x30 } as const;
 
 /** Ours: more members than any certificate has. */
 const MEMBER_LIMIT = 256;

@@ -25,7 +25,7 @@ import { EapPeer, type EapStep, type Login } from "./eap.ts";
 import { faultOfNotify, type Stage } from "./faults.ts";
 import { type Agreed, CERTIFICATE_X509, type Expected, gatewayOctets, requireGateway } from "./gateway-proof.ts";
 import { type Heard, IGNORED, IkeSa, type Request } from "./ike-sa.ts";
-import type { KeyShare } from "./key-share.ts";
+import { createKeyShare, type KeyShare } from "./key-share.ts";
 import { deriveIkeKeys } from "./keys.ts";
 import {
   bodyOf,
@@ -62,7 +62,6 @@ export interface InitiatorSettings {
 export interface InitiatorSurroundings {
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   readonly wallNowMs: () => number;
-  readonly createKeyShare: (group: number) => KeyShare;
 }
 
 export type Answer = Extract<Heard, { kind: "answer" }>;
@@ -157,7 +156,7 @@ export class Initiator {
   *#agree(): Talk<Agreed> {
     const initiatorNonce = this.#random(NONCE_BYTES);
     const source = this.#random(20);
-    let share = this.#around.createKeyShare(FIRST_GROUP);
+    let share = createKeyShare(FIRST_GROUP, this.#around.randomBytes);
     let cookie: Buffer | undefined;
     for (let round = 0; round < INIT_LIMIT; round++) {
       const request = this.#initRequest(share, initiatorNonce, source, cookie);
@@ -169,7 +168,7 @@ export class Initiator {
       else if (wanted !== undefined) {
         const group = wanted.data.length === 2 ? wanted.data.readUInt16BE(0) : 0;
         if (!isOfferedGroup(group) || group === share.group) throw faultOfNotify(wanted, "init");
-        share = this.#around.createKeyShare(group);
+        share = createKeyShare(group, this.#around.randomBytes);
       } else {
         refuseErrors(answer.payloads, "init");
         return this.#agreed(answer, request, share, initiatorNonce);

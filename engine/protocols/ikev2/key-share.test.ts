@@ -1,4 +1,4 @@
-import { getDiffieHellman } from "node:crypto";
+import { getDiffieHellman, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { GROUP } from "./algorithms.ts";
 import { createKeyShare } from "./key-share.ts";
@@ -18,19 +18,17 @@ const SIZES = new Map<number, number>([
 
 describe("key exchange", () => {
   it.each([...SIZES])("in group %i: both sides agree, with values of %i bytes", (group, sizeBytes) => {
-    const [ours, theirs] = [createKeyShare(group), createKeyShare(group)];
+    const [ours, theirs] = [createKeyShare(group, randomBytes), createKeyShare(group, randomBytes)];
     expect(ours.publicValue).toHaveLength(sizeBytes);
     expect(ours.agree(theirs.publicValue).equals(theirs.agree(ours.publicValue))).toBe(true);
     expect(ours.publicValue.equals(theirs.publicValue)).toBe(false);
   });
 
   it("in group 19 is that of RFC 5903 section 8.1", () => {
-    const ours = createKeyShare(
-      GROUP.p256,
+    const ours = createKeyShare(GROUP.p256, () =>
       hex("C88F01F5 10D9AC3F 70A292DA A2316DE5 44E9AAB8 AFE84049 C62A9C57 862D1433"),
     );
-    const theirs = createKeyShare(
-      GROUP.p256,
+    const theirs = createKeyShare(GROUP.p256, () =>
       hex("C6EF9C5D 78AE012A 011164AC B397CE20 88685D8F 06BF9BE0 B283AB46 476BEE53"),
     );
     const shared = hex("D6840F6B 42F6EDAF D13116E0 E1256520 2FEF8E9E CE7DCE03 812464D0 4B9442DE");
@@ -42,7 +40,9 @@ describe("key exchange", () => {
   });
 
   it("in group 31 is that of RFC 7748 section 5.2", () => {
-    const ours = createKeyShare(GROUP.x25519, hex("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"));
+    const ours = createKeyShare(GROUP.x25519, () =>
+      hex("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"),
+    );
     const shared = ours.agree(hex("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c"));
     expect(shared.toString("hex")).toBe("c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552");
   });
@@ -50,14 +50,14 @@ describe("key exchange", () => {
   it("in the old group is the one that OpenSSL knows too", () => {
     const other = getDiffieHellman("modp2");
     other.generateKeys();
-    const ours = createKeyShare(GROUP.modp1024);
+    const ours = createKeyShare(GROUP.modp1024, randomBytes);
     const theirValue = Buffer.concat([Buffer.alloc(128 - other.getPublicKey().length), other.getPublicKey()]);
     const secret = other.computeSecret(ours.publicValue);
     expect(ours.agree(theirValue)).toEqual(Buffer.concat([Buffer.alloc(128 - secret.length), secret]));
   });
 
   it.each([...SIZES])("in group %i refuses what is no value of it", (group, sizeBytes) => {
-    const ours = createKeyShare(group);
+    const ours = createKeyShare(group, randomBytes);
     const bad = [
       Buffer.alloc(sizeBytes),
       Buffer.alloc(sizeBytes - 1, 1),
@@ -70,6 +70,6 @@ describe("key exchange", () => {
   });
 
   it("in a group that nobody offered is none", () => {
-    expect(() => createKeyShare(22)).toThrow(IkeFormatError);
+    expect(() => createKeyShare(22, randomBytes)).toThrow(IkeFormatError);
   });
 });

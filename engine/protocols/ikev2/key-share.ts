@@ -4,7 +4,6 @@ import {
   createPrivateKey,
   createPublicKey,
   diffieHellman,
-  generateKeyPairSync,
   getDiffieHellman,
   type KeyObject,
 } from "node:crypto";
@@ -35,20 +34,24 @@ const CURVES: ReadonlyMap<number, { readonly name: string; readonly fieldBytes: 
 const UNCOMPRESSED = 0x04;
 const X25519_BYTES = 32;
 const MODP_1024_BYTES = 128;
+/** Twice the strength of the group is more than enough (RFC 3526 section 8). */
+const MODP_1024_EXPONENT_BYTES = 32;
 
-/** @param privateValue for published vectors only; a fresh one otherwise */
-export function createKeyShare(group: number, privateValue?: Buffer): KeyShare {
-  if (group === GROUP.x25519) return x25519Share(privateValue);
-  if (group === GROUP.modp1024) return modp1024Share();
+type Random = (sizeBytes: number) => Uint8Array;
+
+/** @throws IkeFormatError for a group that we do not have */
+export function createKeyShare(group: number, random: Random): KeyShare {
+  if (group === GROUP.x25519) return x25519Share(random);
+  if (group === GROUP.modp1024) return modp1024Share(random);
   const curve = CURVES.get(group);
-  if (curve !== undefined) return curveShare(group, curve.name, curve.fieldBytes, privateValue);
+  if (curve !== undefined) return curveShare(group, curve.name, curve.fieldBytes, random);
   const modp = MODP.get(group);
   if (modp === undefined) throw new IkeFormatError(`no such group as ${group}`);
   return modpShare(group, modp.name, modp.sizeBytes);
 }
 
-function x25519Share(privateValue: Buffer | undefined): KeyShare {
-  const key = privateValue === undefined ? generateKeyPairSync("x25519").privateKey : x25519Private(privateValue);
+function x25519Share(random: Random): KeyShare {
+  const key = x25519Private(Buffer.from(random(X25519_BYTES)));
   const publicValue = Buffer.from(createPublicKey(key).export({ format: "jwk" }).x ?? "", "base64url");
   return {
     group: GROUP.x25519,
@@ -72,10 +75,17 @@ function x25519Private(value: Buffer): KeyObject {
   return createPrivateKey({ key: { kty: "OKP", crv: "X25519", d: value.toString("base64url"), x }, format: "jwk" });
 }
 
-function curveShare(group: number, name: string, fieldBytes: number, privateValue: Buffer | undefined): KeyShare {
+function curveShare(group: number, name: string, fieldBytes: number, random: Random): KeyShare {
   const ecdh = createECDH(name);
-  if (privateValue === undefined) ecdh.generateKeys();
-  else ecdh.setPrivateKey(privateValue);
+  const scalar = Buffer.from(random(fieldBytes));
+  // 521 bits are a byte with one bit, and 65 more.
+  if (group === GROUP.p521) scalar.writeUInt8(scalar.readUInt8(0) & 1, 0);
+  // One in 2^32 of P-256 is above its order, of the others fewer still.
+  try {
+    ecdh.setPrivateKey(scalar);
+  } catch {
+    ecdh.generateKeys();
+  }
   return {
     group,
     publicValue: ecdh.getPublicKey().subarray(1),
@@ -103,31 +113,26 @@ function modpShare(group: number, name: string, sizeBytes: number): KeyShare {
   };
 }
 
-/** Node's types leave this kind out. */
-const generateDhPair = generateKeyPairSync as unknown as (
-  type: "dh",
-  options: { readonly group: string },
-) => { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
-
 /**
- * The group of old Windows servers. OpenSSL does not know it by name, so getDiffieHellman() proves its prime each time, 70 ms; key objects
- * are made in 1 ms, and can only be had as DER.
+ * The group of old Windows servers. OpenSSL does not know it by name, so getDiffieHellman() proves its prime each time, 70 ms; as a key
+ * object of PKCS #3, which can only be had from DER, it takes 1 ms.
  */
-function modp1024Share(): KeyShare {
-  const { privateKey, publicKey } = generateDhPair("dh", { group: "modp2" });
-  const [algorithm, bits] = membersOf(publicKey.export({ type: "spki", format: "der" }), DER.sequence) ?? [];
+function modp1024Share(random: Random): KeyShare {
+  const exponent = encodeInteger(Buffer.from(random(MODP_1024_EXPONENT_BYTES)));
+  const pkcs8 = [encodeInteger(Buffer.alloc(0)), MODP_1024_ALGORITHM, encodeDer(DER.octets, exponent)];
+  const key = encodeDer(DER.sequence, Buffer.concat(pkcs8));
+  const privateKey = createPrivateKey({ key, format: "der", type: "pkcs8" });
+  const [, bits] = membersOf(createPublicKey(privateKey).export({ type: "spki", format: "der" }), DER.sequence) ?? [];
   const [value] = readDer(bits?.content.subarray(1) ?? Buffer.alloc(0)) ?? [];
-  if (algorithm === undefined || value === undefined) throw new Error("a key in a form that OpenSSL did not have");
   return {
     group: GROUP.modp1024,
-    publicValue: padded(withoutZeros(value.content), MODP_1024_BYTES),
+    publicValue: padded(withoutZeros(value?.content ?? Buffer.alloc(0)), MODP_1024_BYTES),
     agree: (peerValue) =>
       guarded(peerValue, MODP_1024_BYTES, () => {
-        const integer = encodeDer(DER.integer, positive(withoutZeros(peerValue)));
-        const key = encodeDer(DER.bits, Buffer.concat([Buffer.alloc(1), integer]));
-        const spki = encodeDer(DER.sequence, Buffer.concat([algorithm.whole, key]));
-        const peer = createPublicKey({ key: spki, format: "der", type: "spki" });
-        return padded(diffieHellman({ privateKey, publicKey: peer }), MODP_1024_BYTES);
+        const content = Buffer.concat([Buffer.alloc(1), encodeInteger(peerValue)]);
+        const spki = encodeDer(DER.sequence, Buffer.concat([MODP_1024_ALGORITHM, encodeDer(DER.bits, content)]));
+        const publicKey = createPublicKey({ key: spki, format: "der", type: "spki" });
+        return padded(diffieHellman({ privateKey, publicKey }), MODP_1024_BYTES);
       }),
   };
 }
@@ -137,9 +142,11 @@ function withoutZeros(value: Buffer): Buffer {
   return value.subarray(first < 0 ? value.length : first);
 }
 
-/** DER's integers are signed. */
-function positive(value: Buffer): Buffer {
-  return (value[0] ?? 0x80) >= 0x80 ? Buffer.concat([Buffer.alloc(1), value]) : value;
+/** DER's integers are signed, and have no zeros in front but one that says so. */
+function encodeInteger(value: Buffer): Buffer {
+  const digits = withoutZeros(value);
+  const isPositive = (digits[0] ?? 0x80) < 0x80;
+  return encodeDer(DER.integer, isPositive ? digits : Buffer.concat([Buffer.alloc(1), digits]));
 }
 
 function guarded(peerValue: Buffer, sizeBytes: number, agree: () => Buffer): Buffer {
@@ -155,3 +162,18 @@ function guarded(peerValue: Buffer, sizeBytes: number, agree: () => Buffer): Buf
 function padded(value: Buffer, sizeBytes: number): Buffer {
   return value.length >= sizeBytes ? value : Buffer.concat([Buffer.alloc(sizeBytes - value.length), value]);
 }
+
+/** RFC 2409 section 6.2, generator 2; dhKeyAgreement of PKCS #3. */
+const MODP_1024_PRIME = Buffer.from(
+  "ffffffffffffffffc90fdaa22168c234c4c6628b80dc1cd129024e088a67cc74020bbea63b139b22514a08798e3404dd" +
+    "ef9519b3cd3a431b302b0a6df25f14374fe1356d6d51c245e485b576625e7ec6f44c42e9a637ed6b0bff5cb6f406b7ed" +
+    "ee386bfb5a899fa5ae9f24117c4b1fe649286651ece65381ffffffffffffffff",
+  "hex",
+);
+const MODP_1024_ALGORITHM = encodeDer(
+  DER.sequence,
+  Buffer.concat([
+    Buffer.from("06092a864886f70d010301", "hex"),
+    encodeDer(DER.sequence, Buffer.concat([encodeInteger(MODP_1024_PRIME), encodeInteger(Buffer.from([2]))])),
+  ]),
+);

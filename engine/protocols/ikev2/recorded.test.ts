@@ -28,7 +28,7 @@ function nonceOf(message: Buffer): Buffer {
 
 function keysOf(): IkeKeys {
   const { initiatorSpi, responderSpi } = decodeHeader(RECORDED.initResponse);
-  const share = createKeyShare(GROUP.x25519, RECORDED.privateValue);
+  const share = createKeyShare(GROUP.x25519, () => RECORDED.privateValue);
   const { value } = decodeKeyExchange(body(chainOf(RECORDED.initResponse), PAYLOAD.ke));
   return deriveIkeKeys(suite, {
     sharedSecret: share.agree(value),

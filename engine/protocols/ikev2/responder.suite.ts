@@ -112,7 +112,7 @@ export class Gateway {
     const suite = this.#suite;
     if (group !== suite.group) return reply([notify(NOTIFY.invalidKePayload, Buffer.from([0, suite.group]))]);
     this.heard.push("init");
-    const share = createKeyShare(group);
+    const share = createKeyShare(group, randomBytes);
     const initiatorNonce = Buffer.from(bodyOf(payloads, PAYLOAD.nonce) ?? Buffer.alloc(0));
     const { initiatorSpi } = header;
     const keys = deriveIkeKeys(suite, {
