@@ -3,7 +3,6 @@
  * A spec is sent once per prober and named by its key afterwards, so a due check costs three numbers.
  */
 import type { Kind } from "../model/kind.ts";
-import type { PackedOutcomes } from "./packed.ts";
 
 /** What to measure: stays with the prober until it is forgotten. */
 export interface CheckSpec {
@@ -34,6 +33,14 @@ export type ToProber =
   | { readonly type: "forget"; readonly specKeys: readonly number[] }
   | { readonly type: "run" /** Of packRuns(). */; readonly runs: Float64Array }
   | { readonly type: "stop" };
+
+/** Outcomes as engine/packed.ts sends them. */
+export interface PackedOutcomes {
+  /** Passes that say nothing but their numbers. */
+  readonly passes: Float64Array;
+  /** Everything that says more. */
+  readonly others: readonly CheckOutcome[];
+}
 
 export type FromProber =
   | ({ readonly type: "results" } & PackedOutcomes)

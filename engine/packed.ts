@@ -3,7 +3,7 @@
  * written and read name by name, 3 µs on each side. Only what is all numbers goes so: runs, and passes of which nothing else is known.
  */
 import { type CheckOutcome, PHASES, type PhaseTimes } from "../model/result.ts";
-import type { CheckRun } from "./check.ts";
+import type { CheckRun, PackedOutcomes } from "./check.ts";
 
 const RUN_NUMBERS = 4;
 
@@ -47,12 +47,6 @@ const PASS_FIELDS: ReadonlySet<string> = new Set<keyof CheckOutcome>([
   "peerAnswered",
   "phases",
 ]);
-
-export interface PackedOutcomes {
-  readonly passes: Float64Array;
-  /** Everything that says more. */
-  readonly others: readonly CheckOutcome[];
-}
 
 export function packOutcomes(outcomes: readonly CheckOutcome[]): PackedOutcomes {
   const numbers = new Float64Array(outcomes.length * PASS_NUMBERS);

@@ -20,6 +20,10 @@ const PURE = {
     "scheduler/handle.ts",
     "scheduler/loop.ts",
     "scheduler/sink.ts",
+    "scheduler/passing-checks.ts",
+    "scheduler/alerts/start.ts",
+    "scheduler/alerts/sender.ts",
+    "scheduler/alerts/post.ts",
   ],
 };
 /** Within an edge, still pure: addresses and their judging. */
