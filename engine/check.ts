@@ -3,6 +3,7 @@
  * A spec is sent once per prober and named by its key afterwards, so a due check costs three numbers.
  */
 import type { Kind } from "../model/kind.ts";
+import type { CheckOutcome } from "../model/result.ts";
 
 /** What to measure: stays with the prober until it is forgotten. */
 export interface CheckSpec {
