@@ -49,10 +49,14 @@ ${connection("e-psk", psk("psk.test"))}
 ${connection("f-narrow", psk("narrow.test"), CHILD(espProposals, "10.250.0.1/32"))}
 ${connection("g-esp", psk("esp.test"), CHILD("aes192-sha256"))}
 ${connection("i-split", psk("split.test"), CHILD(espProposals, `${BRANCH}/24`))}
+${connection("j-six", psk("six.test"), CHILD(espProposals, "::/0"), "pools = lab6")}
 ${connection("h-nopool", psk("nopool.test"), net, "")}
 }
-pools { lab { addrs = 10.69.0.0/24
-    dns = 1.1.1.1 } }
+pools {
+  lab { addrs = 10.69.0.0/24
+    dns = 1.1.1.1 }
+  lab6 { addrs = fd00:69::/120 }
+}
 secrets {
   ike-lab { secret = "${PRE_SHARED_KEY}" }
   eap-alice { id = ${LOGIN.username}

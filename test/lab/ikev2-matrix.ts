@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
+import { rootCertificates } from "node:tls";
 import { Initiator } from "../../engine/protocols/ikev2/initiator.ts";
 import { createAnchors } from "../../engine/protocols/ikev2/trust.ts";
 import type { TunnelFields } from "../../engine/tunnel.ts";
@@ -61,6 +62,7 @@ export const MATRIX: readonly Row[] = [
   { name: "port 500 blocked, 4500 open", fields: shared(), filter: ["udp dport 500 drop"], ...ok },
   { name: "port 500 refused, 4500 open", fields: shared(), filter: ["udp dport 500 reject"], ...ok },
   { name: "only a branch network behind the gateway", fields: shared({ remote_id: "split.test" }), ...ok },
+  { name: "IPv6 inside the tunnel", fields: shared({ remote_id: "six.test" }), ...ok },
   { name: "INVALID_KE_PAYLOAD", fields: shared(), gateway: { proposals: "aes256-sha256-modp2048" }, ...ok },
   { name: "cookie under load", fields: shared(), prepare: halfOpen(4), ...ok },
   { name: "wrong pre-shared key", fields: shared({ psk: "another key" }), ...refused, said: /refused the credentials/ },
@@ -70,6 +72,16 @@ export const MATRIX: readonly Row[] = [
     fields: login({ username: "mallory@lab.test" }),
     ...refused,
     said: /wrong username or password/,
+  },
+  {
+    name: "unknown user whose long name makes our request come in fragments",
+    fields: (gateway) => ({
+      ...login()(gateway),
+      username: `${"m".repeat(900)}@lab.test`,
+      ca: [gateway.authority.pem, ...rootCertificates.slice(0, 15)].join("\n"),
+    }),
+    ...refused,
+    said: /username or password/,
   },
   {
     name: "identity that no connection has",

@@ -8,7 +8,7 @@ import { errorCategoryOf } from "../../model/verdict.ts";
 import { describeWith } from "../prerequisites.ts";
 import { connections, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
 import { MATRIX, type Row, SUITES } from "./ikev2-matrix.ts";
-import { type Gateway, INTERNET, openGateway } from "./strongswan.ts";
+import { type Gateway, INTERNET, INTERNET_6, openGateway } from "./strongswan.ts";
 
 const transport = createTransport({
   allowNets: ["10.201.0.0/16"],
@@ -17,7 +17,7 @@ const transport = createTransport({
   extraCaPem: null,
   rdapBootstrapUrl: null,
   canaries: null,
-  tunnelTargets: [`icmp:${INTERNET}`],
+  tunnelTargets: [`icmp:${INTERNET}`, `icmp:[${INTERNET_6}]`],
 });
 
 async function check(row: Pick<Row, "fields" | "timeoutMs">, gateway: Gateway) {
@@ -64,7 +64,7 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 against strongS
     );
   });
 
-  it.each(MATRIX)("$name", { timeout: 60_000 }, async (row) => {
+  it.each(MATRIX.map((row) => [row.name, row] as const))("%s", { timeout: 60_000 }, async (_name, row) => {
     gateway.load(connections(row.gateway));
     gateway.namespace.filter(row.filter ?? []);
     const halfOpen = await row.prepare?.(gateway);
@@ -78,7 +78,7 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 against strongS
       category: row.category,
       said: row.verdict === "ok" ? "" : expect.stringMatching(row.said ?? /./),
     });
-    if (row.verdict === "ok") expect(outcome.tunnel?.assignedIp).toMatch(/^10\.69\.0\.\d+$/);
+    if (row.verdict === "ok") expect(outcome.tunnel?.assignedIp).toMatch(/^(10\.69\.0\.\d+|fd00:69::[0-9a-f]+)$/);
     expect(JSON.stringify(outcome)).not.toContain(LOGIN.password);
     expect(JSON.stringify(outcome)).not.toContain(PRE_SHARED_KEY);
     expect(await untilForgotten(gateway), gateway.log()).toBe(0);

@@ -1,5 +1,8 @@
 /** A network of a test's own: a namespace for servers, joined to us by a pair of links. Gone with the test; what a killed one left, with the next. */
 import { execFileSync } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const PREFIX = "sonde-lab-";
 /** A hundred and odd labs of different processes side by side. */
@@ -46,7 +49,7 @@ export function openNamespace(kind: string): ServerNamespace {
     clientIp,
     within,
     run,
-    addAddress: (address, on) => ip("-n", name, "address", "add", `${address}/${on === "lo" ? 32 : 24}`, "dev", on),
+    addAddress: (address, on) => ip("-n", name, "address", "add", `${address}/${prefixOf(address, on)}`, "dev", on),
     filter(rules) {
       run("nft", "flush", "ruleset");
       if (rules.length === 0) return;
@@ -57,6 +60,14 @@ export function openNamespace(kind: string): ServerNamespace {
   };
 }
 
+/** Removes temporary folders, named `<prefix><pid>-…`, of tests that are no more. */
+export function sweepFolders(prefix: string): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : Number.NaN;
+    if (Number.isInteger(pid) && !isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
 /** Removes what tests that are no more have left. */
 function sweep(): void {
   for (const line of execFileSync("ip", ["netns", "list"], { encoding: "utf8" }).split("\n")) {
@@ -64,6 +75,11 @@ function sweep(): void {
     const pid = name.startsWith(PREFIX) ? Number(name.split("-").at(-1)) : Number.NaN;
     if (Number.isInteger(pid) && !isAlive(pid)) remove(name);
   }
+}
+
+function prefixOf(address: string, device: "lo" | "way"): number {
+  if (address.includes(":")) return 128;
+  return device === "lo" ? 32 : 24;
 }
 
 /** Its processes end with it; the link goes with the namespace that has its other end. */

@@ -5,13 +5,15 @@ import { join } from "node:path";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import { type Authority, createAuthority } from "./certificates.ts";
 import { BRANCH } from "./ikev2-gateway.ts";
-import { openNamespace, type ServerNamespace } from "./namespace.ts";
+import { openNamespace, type ServerNamespace, sweepFolders } from "./namespace.ts";
 
+const FOLDER = "sonde-strongswan-";
 const CHARON = "/usr/lib/ipsec/charon";
 const PLUGINS =
   "random nonce x509 revocation constraints pubkey pkcs1 pkcs8 pem openssl kdf hmac gcm chapoly curve25519 gmp eap-identity eap-mschapv2 eap-md5 kernel-libipsec kernel-netlink socket-default vici attr updown";
 
 export const INTERNET = "1.1.1.1";
+export const INTERNET_6 = "fd00:1::1";
 /** An address of the gateway that its certificate does not have. */
 const OTHER_HOST = 77;
 
@@ -29,10 +31,12 @@ export interface Gateway {
 }
 
 export async function openGateway(): Promise<Gateway> {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-strongswan-"));
+  sweepFolders(FOLDER);
+  const folder = mkdtempSync(join(tmpdir(), `${FOLDER}${process.pid}-`));
   const namespace = openNamespace("ike");
   const otherIp = namespace.serverIp.replace(/\.1$/, `.${OTHER_HOST}`);
   namespace.addAddress(INTERNET, "lo");
+  namespace.addAddress(INTERNET_6, "lo");
   namespace.addAddress(BRANCH.replace(/0$/, "1"), "lo");
   namespace.addAddress(otherIp, "way");
   const authority = createAuthority(folder, "lab");
