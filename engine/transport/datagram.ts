@@ -61,8 +61,10 @@ export function exchangeDatagram<Reply>(
     });
     if (options.context !== undefined) whenAborted(options.context, fail);
     if (!isOpen) return;
-    socket.connect(port, address.ip, () => {
+    // No route, no permission: told here, and a socket that is not connected throws at the next send.
+    socket.connect(port, address.ip, (error?: Error) => {
       if (!isOpen) return;
+      if (error !== undefined && error !== null) return fail(error);
       send();
       for (const afterMs of options.resendAfterMs ?? []) timers.push(setTimeout(resend, afterMs));
       if (options.giveUpAfterMs !== undefined) {
