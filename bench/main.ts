@@ -4,6 +4,7 @@ import { type ApiBenchOptions, runApi } from "./api/api.ts";
 import { runBurst } from "./burst/burst.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
+import { runTunnels, type TunnelBenchOptions } from "./tunnels/tunnels.ts";
 import { runColdStart } from "./uptime/cold-start.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
@@ -81,6 +82,15 @@ program
   .action(({ profile, ...words }: Omit<ApiBenchOptions, "profileDir"> & { profile?: string }) =>
     runApi({ ...words, profileDir: profile ?? null }),
   );
+
+program
+  .command("tunnels")
+  .description("WireGuard: handshake and answered packet through one real server with many peers (root, ip, Go)")
+  .option("--peers <n>", "peers of the server", Number, 2_000)
+  .option("--checks <n>", "in each round", Number, 10_000)
+  .option("--in-flight <n>", "below 100, or the server limits handshakes by address", Number, 64)
+  .option("--rounds <n>", "measured, one after the other", Number, 3)
+  .action((words: TunnelBenchOptions) => runTunnels(words));
 
 program
   .command("parts")
