@@ -228,6 +228,14 @@ describe("an IKEv2 gateway that", () => {
       /none is given/,
     ],
     [
+      "wants a group that nobody has",
+      { sharedKey: KEY, suite: { encryption: AES_256_GCM, integrity: null, prf: PRF_SHA256, group: 22 } },
+      { psk: KEY },
+      "misconfigured",
+      "config_error",
+      /group 22/,
+    ],
+    [
       "has no tunnel for us",
       { sharedKey: KEY, childError: NOTIFY.tsUnacceptable },
       { psk: KEY },
@@ -264,7 +272,7 @@ describe("an IKEv2 gateway that", () => {
     const outcome = await check(server.port, fields);
     expect(outcome).toMatchObject({ verdict, category, message: expect.stringMatching(said) });
     // Whatever it may remember is ended: by us, or because it refused.
-    const isRefusal = verdict === "auth-failed";
+    const isRefusal = verdict === "auth-failed" || server.heard.length === 0;
     expect(["delete", "broken off"].includes(server.heard.at(-1) ?? "")).toBe(!isRefusal);
   });
 

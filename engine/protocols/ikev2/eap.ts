@@ -138,7 +138,7 @@ export class EapPeer {
     if (opcode === OPCODE.challenge) return encodeResponse(identifier, TYPE.mschap, this.#respond(data));
     const words = data.subarray(4).toString("latin1");
     if (opcode === OPCODE.success) this.#check(words);
-    else if (opcode === OPCODE.failure) this.#failure = failureOf(words);
+    else if (opcode === OPCODE.failure) this.#failure = failureOf(words.replaceAll(this.#login.password, "…"));
     else throw new IkeFormatError("an unknown MSCHAPv2 packet");
     return encodeResponse(identifier, TYPE.mschap, Buffer.from([opcode]));
   }

@@ -141,6 +141,13 @@ describe("an EAP login", () => {
     expect(fault.message).toContain("PEAP");
   });
 
+  it("repeats no password that a server says back", () => {
+    const peer = peerOf();
+    reply(peer, mschapChallenge);
+    reply(peer, eap(1, 8, 26, 4, 9, Buffer.from([0, 0]), Buffer.from(`E=691 M=not ${login.password}`)));
+    expect(faultOf(() => peer.step(eap(4, 8))).peer).toBe("E=691 not …");
+  });
+
   it("is no success before any method, and no secret is in a fault", () => {
     expect(faultOf(() => peerOf().step(eap(3, 1))).verdict).toBe("protocol-error");
     const refusal = faultOf(() => peerOf().step(eap(4, 1)));
