@@ -27,6 +27,8 @@ const CHECKS = {
     isExecutable("/usr/lib/ipsec/charon")
       ? (program("swanctl", "strongswan-swanctl") ?? program("openssl", "openssl") ?? missingTun())
       : "no charon (Debian: strongswan-charon libcharon-extra-plugins libcharon-extauth-plugins libstrongswan-extra-plugins)",
+  openvpn: () => program("openvpn", "openvpn") ?? program("openssl", "openssl") ?? missingTun(),
+  ocserv: () => program("ocserv", "ocserv") ?? program("openssl", "openssl") ?? missingTun(),
   nft: () => program("nft", "nftables"),
   go: () => program("go", "golang-go"),
   npm: () => program("npm", "npm"),

@@ -57,7 +57,7 @@ parserSuite("openvpn", {
     [{ config: "remote h.test-site.org 0\n" }, "the port of remote must be a number from 1 to 65535"],
     [{ config: "remote h.test-site.org\n<ca>\n" }, "config line 2: <ca> is not closed"],
     [{ config: `remote "h\n${SECRET}` }, "config line 1: a quotation is not closed"],
-    [{ config: `${base}http-proxy 10.0.0.1 80\n` }, "http-proxy is not supported"],
+    [{ config: `${base}http-proxy 10.0.0.1 80\n` }, "config line 12: http-proxy is not supported"],
     [
       {
         config: base,
@@ -70,7 +70,7 @@ parserSuite("openvpn", {
 
 describe("an OpenVPN profile", () => {
   it("is tried in the order of its remotes, each with its own protocol", () => {
-    expect(readConfig({ config: base }).servers).toEqual([
+    expect(readConfig({ config: base }).servers).toMatchObject([
       { host: "a.test-site.org", port: 443, proto: "tcp" },
       { host: "b.test-site.org", port: 1_194, proto: "udp" },
     ]);
@@ -78,7 +78,7 @@ describe("an OpenVPN profile", () => {
 
   it("has quotations, escapes and comments read as openvpn reads them", () => {
     const { options } = parseProfile(`setenv A "b c" 'd\\e' f\\ g ; h\n\n  ;x\n`);
-    expect(options).toEqual([{ name: "setenv", parameters: ["A", "b c", "d\\e", "f g"] }]);
+    expect(options).toEqual([{ name: "setenv", parameters: ["A", "b c", "d\\e", "f g"], line: 1 }]);
     expect(optionOf(options, "setenv")?.[0]).toBe("A");
   });
 

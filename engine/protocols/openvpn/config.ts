@@ -9,17 +9,23 @@ import {
   type TunnelServer,
 } from "../../tunnel.ts";
 import { parseHost, parsePort, withAddress } from "../endpoint.ts";
-import { type Option, optionOf, type Profile, parseProfile } from "./profile.ts";
+import { optionOf, type Profile, parseProfile, type Scope } from "./profile.ts";
+import { refuseUnsupported } from "./refusals.ts";
 
 const STANDARD_PORT = 1_194;
 /** Servers that are tried (open-points 3.3). */
 export const MOST_SERVERS = 16;
 
+export interface Remote extends TunnelServer {
+  /** What the profile says for this server: everything outside of <connection> blocks, and over it what its own block has. */
+  readonly scope: Scope;
+}
+
 export interface OpenvpnConfig {
   /** null: only a server is known. */
   readonly profile: Profile | null;
   /** At least one. */
-  readonly servers: readonly TunnelServer[];
+  readonly servers: readonly Remote[];
   readonly login: { readonly username: string; readonly password: string } | null;
 }
 
@@ -56,7 +62,7 @@ export function readConfig(fields: TunnelFields): OpenvpnConfig {
   const hasConfig = isGiven(fields.config);
   if (!hasConfig && !isGiven(fields.host) && (fields.servers ?? []).length === 0) throw missing("config");
   const profile = hasConfig ? parseProfile(fields.config ?? "") : null;
-  if (profile !== null) refuseOtherDialled(profile);
+  if (profile !== null) refuseUnsupported(profile);
   const servers = serversOf(fields, profile);
   if (servers.length === 0) throw missing("remote");
   if (servers.length > MOST_SERVERS && fields.servers !== undefined) {
@@ -66,32 +72,44 @@ export function readConfig(fields: TunnelFields): OpenvpnConfig {
 }
 
 /** What the monitor names replaces what the profile names. */
-function serversOf(fields: TunnelFields, profile: Profile | null): readonly TunnelServer[] {
-  if (fields.servers !== undefined && fields.servers.length > 0) {
-    return fields.servers.map((server) => ({ ...server, host: parseHost(server.host, "a server's host") }));
-  }
+function serversOf(fields: TunnelFields, profile: Profile | null): readonly Remote[] {
   const remotes = profile === null ? [] : remotesOf(profile);
+  const scope = remotes[0]?.scope ?? profile ?? NOTHING;
+  if (fields.servers !== undefined && fields.servers.length > 0) {
+    return fields.servers.map((server) => ({ ...server, host: parseHost(server.host, "a server's host"), scope }));
+  }
   const { host, port, proto } = fields;
   if (!isGiven(host)) return remotes.map((remote) => ({ ...remote, ...overridden(port, proto) }));
   const first = remotes[0] ?? { port: STANDARD_PORT, proto: "udp" as const };
-  return [{ host: parseHost(host ?? ""), port: port ?? first.port, proto: proto ?? first.proto }];
+  return [{ host: parseHost(host ?? ""), port: port ?? first.port, proto: proto ?? first.proto, scope }];
 }
+
+const NOTHING: Scope = { options: [], inline: new Map() };
 
 function overridden(port: number | undefined, proto: TunnelServer["proto"] | undefined): Partial<TunnelServer> {
   return { ...(port !== undefined && { port }), ...(proto !== undefined && { proto }) };
 }
 
 /** <connection> blocks, when there are any, are the list; options outside are their defaults. */
-function remotesOf({ options, connections }: Profile): readonly TunnelServer[] {
-  const inBlocks = connections.flatMap((block) => remotesIn([...options.filter(isNotRemote), ...block]));
-  return connections.length > 0 ? inBlocks : remotesIn(options);
+function remotesOf({ options, inline, connections }: Profile): readonly Remote[] {
+  if (connections.length === 0) return remotesIn({ options, inline });
+  const defaults = options.filter(({ name }) => name !== "remote");
+  return connections.flatMap((block) =>
+    remotesIn({ options: [...defaults, ...block.options], inline: mergedInline(inline, block.inline) }),
+  );
 }
 
-function isNotRemote(option: Option): boolean {
-  return option.name !== "remote";
+/** A block's own protection takes the place of whichever there is outside. */
+function mergedInline(outside: Scope["inline"], block: Scope["inline"]): Scope["inline"] {
+  const hasOwn = PROTECTIONS.some((tag) => block.has(tag));
+  const kept = [...outside].filter(([tag]) => !hasOwn || !PROTECTIONS.includes(tag));
+  return new Map([...kept, ...block]);
 }
 
-function remotesIn(options: readonly Option[]): readonly TunnelServer[] {
+const PROTECTIONS: readonly string[] = ["tls-auth", "tls-crypt", "tls-crypt-v2"];
+
+function remotesIn(scope: Scope): readonly Remote[] {
+  const { options } = scope;
   const port = optionOf(options, "rport") ?? optionOf(options, "port");
   const proto = optionOf(options, "proto");
   return options
@@ -102,6 +120,7 @@ function remotesIn(options: readonly Option[]): readonly TunnelServer[] {
         host: parseHost(host, "remote"),
         port: parsePort(ownPort ?? port?.[0] ?? String(STANDARD_PORT), "the port of remote"),
         proto: protoOf(ownProto ?? proto?.[0] ?? "udp"),
+        scope,
       };
     });
 }
@@ -110,15 +129,6 @@ function protoOf(text: string): "udp" | "tcp" {
   const [, proto] = /^(udp|tcp)(?:-client)?[46]?$/i.exec(text) ?? [];
   if (proto === undefined) throw new TunnelConfigError("proto must be udp or tcp");
   return proto.toLowerCase() === "tcp" ? "tcp" : "udp";
-}
-
-/** A proxy on the way would be dialled instead of the server, and speaks protocols of its own. */
-function refuseOtherDialled({ options, connections }: Profile): void {
-  for (const option of [...options, ...connections.flat()]) {
-    if (option.name === "http-proxy" || option.name === "socks-proxy") {
-      throw new TunnelConfigError(`${option.name} is not supported`);
-    }
-  }
 }
 
 /** The monitor's own login, else the one in the profile. @throws TunnelConfigError when the profile asks for one and there is none */

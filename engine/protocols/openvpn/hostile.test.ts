@@ -1,0 +1,265 @@
+/** Bytes and texts from anybody: whatever they are, a decoder ends in a value or in a refusal of its own, within bounds. */
+import { test as property } from "@fast-check/vitest";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TunnelConfigError } from "../../tunnel.ts";
+import { ControlChannel } from "./control-channel.ts";
+import { type Compression, ControlTextError, ControlTextReader, readPushed } from "./control-text.ts";
+import { DataChannel, dataCipherOf, digestOf } from "./data-channel.ts";
+import { decodeKeyMethod, KeyMethodError } from "./key-method.ts";
+import {
+  CONTROL_HEADER_BYTES,
+  decodeControl,
+  encodeControlBody,
+  encodeControlHeader,
+  encodeFrame,
+  FrameReader,
+  OPCODE,
+} from "./packet.ts";
+import { parseProfile } from "./profile.ts";
+import { createProtection, type ProtectionKeys } from "./protection.ts";
+import { RECORDED } from "./recorded.suite.ts";
+import { settingsOfScope } from "./settings.ts";
+import { KeyFileError, keyBlockOf, parseClientKeyV2, parseStaticKey } from "./static-key.ts";
+
+/** Inputs as many as are said or 30 s of them, whichever is less, on a machine that may be busy with other things. */
+const RUNS = { numRuns: 100_000, interruptAfterTimeLimit: 30_000 };
+const FEWER = { numRuns: 20_000, interruptAfterTimeLimit: 30_000 };
+const TIMEOUT_MS = 90_000;
+
+const SESSION_ID = RECORDED.tlsCrypt.clientSessionId;
+const SERVER_ID = Buffer.alloc(8, 0x5e);
+
+function serverPacket(opcode: number, messageId: number | null, payload: Buffer, acks: readonly number[] = []): Buffer {
+  const body = encodeControlBody({ acks, remoteSessionId: SESSION_ID, messageId, payload });
+  return Buffer.concat([encodeControlHeader(opcode, SERVER_ID), body]);
+}
+
+const HELLO = Buffer.concat([Buffer.of(0, 0, 0, 0, 2), Buffer.alloc(64, 1), Buffer.of(0, 4), Buffer.from("V4,\0")]);
+const SEEDS: readonly Buffer[] = [
+  RECORDED.tlsCrypt.reset,
+  RECORDED.tlsAuth.reset,
+  RECORDED.gcm.dataReceived,
+  RECORDED.cbc.dataReceived,
+  RECORDED.epoch.dataReceived,
+  serverPacket(OPCODE.serverReset, 0, Buffer.of(0, 1, 0, 2, 0, 1), [0]),
+  serverPacket(OPCODE.control, 1, Buffer.alloc(30, 7), [0, 1]),
+  serverPacket(OPCODE.ack, null, Buffer.alloc(0), [0, 1, 2]),
+  encodeFrame(serverPacket(OPCODE.control, 2, Buffer.alloc(3))),
+  HELLO,
+];
+
+/** Good ones with bytes changed, cut out, cut off; and noise. */
+const bytes: fc.Arbitrary<Buffer> = fc.oneof(
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 150 }).map((noise) => Buffer.from(noise)) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...SEEDS),
+        fc.array(fc.tuple(fc.nat(200), fc.integer({ min: 0, max: 255 })), { maxLength: 3 }),
+        fc.option(fc.tuple(fc.nat(200), fc.nat(40))),
+      )
+      .map(([seed, changes, cut]) => {
+        const changed = Buffer.from(seed);
+        for (const [at, value] of changes) changed[at % changed.length] = value;
+        return cut === null ? changed : Buffer.concat([changed.subarray(0, cut[0]), changed.subarray(cut[0] + cut[1])]);
+      }),
+  },
+);
+
+function holds(decode: () => unknown, ...ours: readonly (new (...args: never[]) => Error)[]): void {
+  try {
+    decode();
+  } catch (error) {
+    if (!ours.some((kind) => error instanceof kind)) throw error;
+  }
+}
+
+const PROTECTIONS: readonly ProtectionKeys[] = [
+  { kind: "none" },
+  { kind: "tls-crypt", key: keyBlockOf(RECORDED.tlsCrypt.staticKey) },
+  {
+    kind: "tls-auth",
+    key: keyBlockOf(RECORDED.tlsAuth.staticKey),
+    digest: "sha256",
+    digestBytes: 32,
+    direction: 1,
+  },
+];
+
+describe("packets of anybody", () => {
+  property.prop([bytes], RUNS)(
+    "are control packets of a session or nothing",
+    (packet) => {
+      for (const keys of PROTECTIONS) {
+        const channel = new ControlChannel({
+          protection: createProtection(keys),
+          sessionId: SESSION_ID,
+          isStream: false,
+        });
+        channel.open();
+        channel.due(0, 0);
+        channel.receive(packet);
+        channel.receive(packet);
+        expect(channel.waitingAcks).toBeLessThanOrEqual(2);
+        expect(channel.due(1, 1).length).toBeLessThanOrEqual(6);
+      }
+      if (packet.length >= CONTROL_HEADER_BYTES) {
+        const decoded = decodeControl(packet.subarray(0, CONTROL_HEADER_BYTES), packet.subarray(CONTROL_HEADER_BYTES));
+        expect(decoded?.acks.length ?? 0).toBeLessThanOrEqual(packet.length / 4);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  const channels = [
+    { block: RECORDED.gcm.keyBlock, cipher: "AES-256-GCM", isEpoch: false },
+    { block: RECORDED.epoch.keyBlock, cipher: "AES-256-GCM", isEpoch: true },
+    { block: RECORDED.cbc.keyBlock, cipher: "AES-256-CBC", isEpoch: false },
+  ].flatMap(({ block, cipher, isEpoch }) =>
+    (["none", "lzo", "swap", "v2"] as const).map((compression: Compression) => {
+      const known = dataCipherOf(cipher);
+      const digest = digestOf("SHA256");
+      if (known === undefined || digest === undefined) throw new Error("unknown");
+      const keys = keyBlockOf(block);
+      const common = { keys, cipher: known, isEpoch, digest, peerId: 0, compression };
+      return new DataChannel({
+        ...common,
+        hasFragments: compression === "swap",
+        randomBytes: (size) => Buffer.alloc(size),
+      });
+    }),
+  );
+  property.prop([bytes], RUNS)(
+    "are packets under our keys or refused",
+    (packet) => {
+      for (const channel of channels)
+        expect(channel.open(packet).kind).toMatch(/^(packet|in-band|replayed|not-authentic|odd)$/);
+    },
+    TIMEOUT_MS,
+  );
+
+  property.prop([bytes], RUNS)(
+    "are the server's keys, the beginning of them, or refused",
+    (packet) => {
+      holds(() => {
+        const hello = decodeKeyMethod(packet);
+        if (hello !== undefined) expect(hello.sizeBytes).toBeLessThanOrEqual(packet.length);
+      }, KeyMethodError);
+    },
+    TIMEOUT_MS,
+  );
+
+  property.prop([fc.array(bytes, { maxLength: 5 }), fc.integer({ min: 1, max: 40 })], FEWER)(
+    "come out of a stream as they went in, whatever its pieces",
+    (packets, size) => {
+      const stream = Buffer.concat(packets.map((packet) => encodeFrame(packet)));
+      const reader = new FrameReader();
+      const found: Buffer[] = [];
+      for (let at = 0; at < stream.length; at += size) found.push(...reader.push(stream.subarray(at, at + size)));
+      expect(found).toEqual(packets);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+const words = fc.oneof(
+  fc.constantFrom(
+    "PUSH_REPLY",
+    "AUTH_FAILED",
+    "CRV1:",
+    "INFO_PRE",
+    "CR_TEXT:E:code",
+    "RESTART",
+    "ifconfig 10.0.0.2 ",
+    "255.0.0.0",
+    "\0",
+    ",",
+    "push-continuation 2",
+    "peer-id 3",
+    "dhcp-option DNS 1.1.1.1",
+    "dns server 1 address 1.1.1.1",
+    " ",
+  ),
+  fc.string({ maxLength: 12 }),
+);
+
+describe("texts of anybody", () => {
+  property.prop([fc.array(words, { maxLength: 12 })], RUNS)(
+    "are messages of the control channel or refused",
+    (parts) => {
+      holds(() => {
+        const reader = new ControlTextReader();
+        for (const part of parts) {
+          for (const text of reader.push(Buffer.from(part))) {
+            if (text.kind === "push-reply") expect(readPushed(text.options).addresses.length).toBeLessThanOrEqual(2);
+          }
+        }
+      }, ControlTextError);
+    },
+    TIMEOUT_MS,
+  );
+
+  it("have an end", () => {
+    const reader = new ControlTextReader();
+    const flood = Buffer.alloc(100_000, 0x41);
+    expect(() => {
+      for (let times = 0; times < 5; times++) reader.push(flood);
+    }).toThrow(ControlTextError);
+    const options = Buffer.from(`PUSH_REPLY,${"a,".repeat(5_000)}push-continuation 2\0`);
+    expect(() => {
+      for (let times = 0; times < 3; times++) reader.push(options);
+    }).toThrow(ControlTextError);
+  });
+
+  const key = `-----BEGIN OpenVPN Static key V1-----\n${RECORDED.tlsAuth.staticKey.toString("hex")}\n-----END OpenVPN Static key V1-----`;
+  const v2 = `-----BEGIN OpenVPN tls-crypt-v2 client key-----\n${Buffer.concat([RECORDED.tlsAuth.staticKey, Buffer.alloc(40), Buffer.of(0, 42)]).toString("base64")}\n-----END OpenVPN tls-crypt-v2 client key-----`;
+  const file = fc
+    .tuple(fc.constantFrom(key, v2), fc.nat(700), fc.nat(60), fc.string({ maxLength: 8 }))
+    .map(([text, at, size, put]) => text.slice(0, at) + put + text.slice(at + size));
+  property.prop([file], RUNS)(
+    "are key files or refused without a word of them",
+    (text) => {
+      holds(() => parseStaticKey(text), KeyFileError);
+      holds(() => parseClientKeyV2(text), KeyFileError);
+    },
+    TIMEOUT_MS,
+  );
+
+  it("of key files are read", () => {
+    expect(parseStaticKey(key)).toEqual(keyBlockOf(RECORDED.tlsAuth.staticKey));
+    expect(parseClientKeyV2(v2).wrapped).toHaveLength(42);
+  });
+
+  const line = fc.oneof(
+    fc.constantFrom(
+      "auth SHA512",
+      "auth none",
+      "data-ciphers AES-128-GCM:?FOO",
+      "data-ciphers DEFAULT",
+      "cipher AES-256-CBC",
+      "compress lz4",
+      "comp-lzo",
+      "fragment 1200",
+      "tls-version-min 1.0",
+      "tls-version-max 1.1",
+      "verify-x509-name a name",
+      "remote-cert-tls server",
+      "remote-cert-ku 80 a0",
+      "peer-fingerprint 00:11",
+      "key-direction 1",
+      `<tls-auth>\n${key}\n</tls-auth>`,
+      `<tls-crypt-v2>\n${v2}\n</tls-crypt-v2>`,
+      "<peer-fingerprint>\nAA:BB\n</peer-fingerprint>",
+    ),
+    fc.string({ maxLength: 30 }),
+  );
+  property.prop([fc.array(line, { maxLength: 8 })], FEWER)(
+    "are settings of a session or refused",
+    (lines) => {
+      holds(() => settingsOfScope(parseProfile(lines.join("\n"))), TunnelConfigError);
+    },
+    TIMEOUT_MS,
+  );
+});

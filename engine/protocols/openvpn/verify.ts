@@ -1,0 +1,120 @@
+/**
+ * What a profile asks of the server's certificate beyond its chain: name, purpose, fingerprint (openvpn(8), "TLS Mode Options"; ssl_verify.c).
+ * Pure.
+ */
+import type { X509Certificate } from "node:crypto";
+import { TunnelConfigError } from "../../tunnel.ts";
+import { optionOf, type Scope } from "./profile.ts";
+
+export interface PeerRules {
+  readonly name: { readonly text: string; readonly kind: "subject" | "name" | "name-prefix" } | null;
+  /** Extended key usages that it must have, as OIDs. */
+  readonly purposes: readonly string[];
+  /** It must say what it is for at all. */
+  readonly needsKeyUsage: boolean;
+  /** Accepted values of its key usage bits; empty: any. */
+  readonly keyUsages: readonly number[];
+  /** SHA-256 of the server's own certificate, uppercase hex; empty: any. With one, no authority is needed. */
+  readonly fingerprints: readonly string[];
+  /** SHA-1 or SHA-256 of its issuer's; empty: any. */
+  readonly issuerFingerprints: readonly string[];
+}
+
+const SERVER_PURPOSE = "1.3.6.1.5.5.7.3.1";
+const PURPOSES: ReadonlyMap<string, string> = new Map([
+  ["TLS Web Server Authentication", SERVER_PURPOSE],
+  ["serverAuth", SERVER_PURPOSE],
+  ["TLS Web Client Authentication", "1.3.6.1.5.5.7.3.2"],
+  ["clientAuth", "1.3.6.1.5.5.7.3.2"],
+]);
+
+/** @throws TunnelConfigError */
+export function rulesOf({ options, inline }: Scope): PeerRules {
+  const [name, kind = "subject"] = optionOf(options, "verify-x509-name") ?? [];
+  if (kind !== "subject" && kind !== "name" && kind !== "name-prefix") {
+    throw new TunnelConfigError("verify-x509-name is by subject, name or name-prefix");
+  }
+  const [role] = optionOf(options, "remote-cert-tls") ?? [];
+  if (role !== undefined && role !== "server") throw new TunnelConfigError("remote-cert-tls must be server");
+  const [purpose] = optionOf(options, "remote-cert-eku") ?? [];
+  const isServer = role === "server" || optionOf(options, "ns-cert-type")?.[0] === "server";
+  return {
+    name: name === undefined ? null : { text: name, kind },
+    purposes: [
+      ...(isServer ? [SERVER_PURPOSE] : []),
+      ...(purpose === undefined ? [] : [PURPOSES.get(purpose) ?? purpose]),
+    ],
+    needsKeyUsage: role === "server",
+    keyUsages: (optionOf(options, "remote-cert-ku") ?? [])
+      .map((text) => Number.parseInt(text, 16))
+      .filter(Number.isInteger),
+    fingerprints: fingerprintsOf("peer-fingerprint", { options, inline }),
+    issuerFingerprints: fingerprintsOf("verify-hash", { options, inline }),
+  };
+}
+
+function fingerprintsOf(name: string, { options, inline }: Scope): readonly string[] {
+  const texts = [optionOf(options, name)?.[0] ?? "", ...(inline.get(name) ?? "").split("\n")];
+  return texts
+    .map((text) => text.replace(/#.*$/, "").replace(/[\s:]/g, "").toUpperCase())
+    .filter((text) => text !== "" && text !== "[INLINE]");
+}
+
+export interface PeerChain {
+  readonly own: X509Certificate;
+  readonly issuer: X509Certificate | null;
+}
+
+/** @returns what is wrong with it, in words; null: nothing */
+export function refusalOf({ own, issuer }: PeerChain, rules: PeerRules): string | null {
+  if (rules.fingerprints.length > 0 && !rules.fingerprints.includes(plainHex(own.fingerprint256))) {
+    return "The server's certificate is none of those of peer-fingerprint";
+  }
+  if (rules.issuerFingerprints.length > 0) {
+    const found = issuer === null ? [] : [plainHex(issuer.fingerprint), plainHex(issuer.fingerprint256)];
+    if (!found.some((hash) => rules.issuerFingerprints.includes(hash))) {
+      return "The issuer of the server's certificate is not the one of verify-hash";
+    }
+  }
+  if (rules.name !== null && !hasName(own, rules.name))
+    return "The server's certificate is for another name than verify-x509-name says";
+  const usage = keyUsageOf(own.raw);
+  if (rules.needsKeyUsage && usage === null)
+    return "The server's certificate has no key usage, which remote-cert-tls asks for";
+  if (rules.keyUsages.length > 0 && !rules.keyUsages.some((wanted) => usage !== null && (usage & wanted) === wanted)) {
+    return "The server's certificate has another key usage than remote-cert-ku says";
+  }
+  // Node's name for extended key usages.
+  const purposes = own.keyUsage ?? [];
+  return rules.purposes.every((purpose) => purposes.includes(purpose))
+    ? null
+    : "The server's certificate is not one for servers, as remote-cert-tls or remote-cert-eku asks";
+}
+
+function hasName(certificate: X509Certificate, { text, kind }: NonNullable<PeerRules["name"]>): boolean {
+  const parts = certificate.subject.split("\n");
+  if (kind === "subject") return parts.join(", ") === text;
+  const common = parts.findLast((part) => part.startsWith("CN="))?.slice(3);
+  if (common === undefined) return false;
+  return kind === "name" ? common === text : common.startsWith(text);
+}
+
+function plainHex(fingerprint: string): string {
+  return fingerprint.replaceAll(":", "").toUpperCase();
+}
+
+/** 2.5.29.15, as it is written in a certificate. */
+const KEY_USAGE = Buffer.from("0603551d0f", "hex");
+const CRITICAL = Buffer.from("0101ff", "hex");
+
+/** Its bits as openvpn counts them (`remote-cert-ku`), the first byte low; null: the certificate has none. RFC 5280 section 4.2.1.3. */
+function keyUsageOf(der: Buffer): number | null {
+  const at = der.indexOf(KEY_USAGE);
+  if (at < 0) return null;
+  let rest = der.subarray(at + KEY_USAGE.length);
+  if (rest.subarray(0, CRITICAL.length).equals(CRITICAL)) rest = rest.subarray(CRITICAL.length);
+  // An octet string that holds a bit string: 04 length 03 length unused bits.
+  const [octets, , bitString, length = 0, , first = 0, second = 0] = rest;
+  if (octets !== 4 || bitString !== 3 || length < 2) return null;
+  return first + (length > 2 ? second << 8 : 0);
+}

@@ -1,0 +1,182 @@
+/** OpenVPN over datagrams or TCP: the servers of a profile in turn, each at its addresses, until one brings the tunnel up. */
+import type { SecureContext } from "node:tls";
+import type { ProbeContext } from "../probe.ts";
+import type { SessionSettings } from "../protocols/openvpn/settings.ts";
+import { NetworkFault } from "../transport/fault.ts";
+import type { Address } from "../transport/transport.ts";
+import { type Established, OpenvpnAttempt } from "./openvpn-attempt.ts";
+import { refusedSilently, SilentRefusal } from "./openvpn-faults.ts";
+import { type Link, type LinkListener, openDatagramLink, openStreamLink } from "./openvpn-link.ts";
+import type { Tunnel, TunnelInfo } from "./tunnel.ts";
+
+/** How long a server has to answer somebody who begins anew, ms. */
+const PROOF_OF_LIFE_MS = 1_500;
+/** One address of each family is tried. */
+const ADDRESS_LIMIT = 2;
+const STANDARD_MTU = 1_500;
+
+export interface OpenvpnServer {
+  readonly host: string;
+  readonly port: number;
+  readonly proto: "udp" | "tcp";
+  readonly settings: SessionSettings;
+  readonly tlsContext: SecureContext;
+  readonly hasCertificate: boolean;
+}
+
+export interface OpenvpnEnd {
+  /** Tried in their order. */
+  readonly servers: readonly OpenvpnServer[];
+  readonly login: { readonly username: string; readonly password: string } | null;
+  /** How long the tunnel may take to come up, ms. */
+  readonly withinMs: number;
+}
+
+export class OpenvpnTunnel implements Tunnel {
+  readonly #end: OpenvpnEnd;
+  readonly #context: ProbeContext;
+  #attempt: OpenvpnAttempt | null = null;
+
+  constructor(end: OpenvpnEnd, context: ProbeContext) {
+    this.#end = end;
+    this.#context = context;
+  }
+
+  /** Packets of the server that could not be read once the tunnel was up. */
+  get strayPackets(): number {
+    return this.#attempt?.strayPackets ?? 0;
+  }
+
+  async open(): Promise<TunnelInfo> {
+    const { servers, withinMs } = this.#end;
+    const endsAtMs = this.#context.now() + withinMs;
+    const faults: Error[] = [];
+    for (const [index, server] of servers.entries()) {
+      try {
+        return await this.#openServer(server, endsAtMs, servers.length - index);
+      } catch (error) {
+        if (this.#context.signal.aborted || !(error instanceof Error)) throw error;
+        faults.push(error);
+        // The account is the same at all of them, and tries too many lock it.
+        if (error instanceof NetworkFault && error.verdict === "auth-failed") break;
+        if (this.#context.now() >= endsAtMs) break;
+      }
+    }
+    throw tellingMost(faults);
+  }
+
+  send(ipPacket: Uint8Array): void {
+    this.#attempt?.send(ipPacket);
+  }
+
+  onPacket(listener: (packet: Uint8Array, atMs: number) => void): void {
+    this.#attempt?.onPacket(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#attempt?.close() ?? Promise.resolve();
+  }
+
+  async #openServer(server: OpenvpnServer, endsAtMs: number, serversLeft: number): Promise<TunnelInfo> {
+    const { transport } = this.#context;
+    this.#context.phase("resolve");
+    const resolved = await transport.resolve(server.host, server.port, "both", this.#context);
+    const ways: readonly (readonly Address[])[] =
+      server.proto === "tcp" ? [resolved] : onePerFamily(resolved).map((one) => [one]);
+    const faults: Error[] = [];
+    for (const [index, addresses] of ways.entries()) {
+      const leftMs = endsAtMs - this.#context.now();
+      // A server's other address has its share of this server's time, a server that has answered all of it.
+      const shareMs = leftMs / serversLeft;
+      const attempt = this.#begin(server, addresses, {
+        firstAnswerMs: shareMs / (ways.length - index),
+        withinMs: shareMs,
+      });
+      try {
+        return infoOf(await attempt.open(), attempt, this.#context.now());
+      } catch (error) {
+        await attempt.close();
+        if (this.#context.signal.aborted || !(error instanceof Error)) throw error;
+        if (error instanceof SilentRefusal) throw await this.#proven(error, server, addresses, endsAtMs);
+        if (attempt.hasAnswered) throw error;
+        faults.push(error);
+      }
+    }
+    throw tellingMost(faults);
+  }
+
+  #begin(
+    server: OpenvpnServer,
+    addresses: readonly Address[],
+    limits: { readonly firstAnswerMs: number; readonly withinMs: number },
+  ): OpenvpnAttempt {
+    const { login } = this.#end;
+    const attempt = new OpenvpnAttempt(
+      { ...server, ...limits, login, connect: (listener) => this.#connect(server, addresses, listener) },
+      this.#context,
+    );
+    this.#attempt = attempt;
+    return attempt;
+  }
+
+  /** Whether the server answers somebody who begins anew: then its silence was meant for us. */
+  async #proven(
+    silence: SilentRefusal,
+    server: OpenvpnServer,
+    addresses: readonly Address[],
+    endsAtMs: number,
+  ): Promise<NetworkFault> {
+    const leftMs = Math.min(PROOF_OF_LIFE_MS, endsAtMs - this.#context.now());
+    if (leftMs <= 0) return silence;
+    const attempt = this.#begin(server, addresses, { firstAnswerMs: leftMs, withinMs: leftMs });
+    const isAlive = await attempt.isAnswered();
+    await attempt.close();
+    return isAlive ? refusedSilently(silence) : silence;
+  }
+
+  async #connect(server: OpenvpnServer, addresses: readonly Address[], listener: LinkListener): Promise<Link> {
+    const [address] = addresses;
+    if (server.proto === "udp" && address !== undefined) {
+      this.#context.phase("handshake");
+      return openDatagramLink(address, server.port, listener, this.#context);
+    }
+    this.#context.phase("connect");
+    const socket = await this.#context.transport.connectTcp(addresses, server.port, this.#context);
+    this.#context.phase("handshake");
+    return openStreamLink(socket, listener, this.#context);
+  }
+}
+
+function infoOf(
+  { addresses, pushed, handshakeMs }: Established,
+  { startedAtMs }: OpenvpnAttempt,
+  nowMs: number,
+): TunnelInfo {
+  return {
+    addresses,
+    dns: pushed.dns,
+    mtuBytes: pushed.mtuBytes ?? STANDARD_MTU,
+    connectMs: nowMs - startedAtMs,
+    handshakeMs,
+  };
+}
+
+function onePerFamily(addresses: readonly Address[]): readonly Address[] {
+  return addresses
+    .filter(({ family }, index) => addresses.findIndex((other) => other.family === family) === index)
+    .slice(0, ADDRESS_LIMIT);
+}
+
+/** Of several servers' or addresses' faults the one that says most. */
+function tellingMost(faults: readonly Error[]): Error {
+  const [first] = faults;
+  if (first === undefined) return new NetworkFault("unresolved", "The server has no address");
+  return faults.reduce((best, fault) => (rank(fault) > rank(best) ? fault : best), first);
+}
+
+/** Refusals of a server that speaks first, then silence of one that spoke, refused ports, silence, missing names and routes. */
+function rank(error: Error): number {
+  if (!(error instanceof NetworkFault)) return "code" in error && error.code === "ECONNREFUSED" ? 3 : 1;
+  if (error.verdict === "timeout") return error.peerAnswered === true ? 4 : 2;
+  return error.verdict === "unresolved" || error.verdict === "unsupported" || error.verdict === "unreachable" ? 1 : 5;
+}
