@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const HOST = new URL("../fixtures/lab-host.mjs", import.meta.url);
@@ -64,6 +65,7 @@ export async function openLab(): Promise<Lab> {
   };
   try {
     buildNetwork(lab, names);
+    await untilUsable(names);
     const host = lab.start("net", process.execPath, [fileURLToPath(HOST), LAB.internet, LAB.internetV6]);
     await once(host.stdout ?? host, "data");
     return lab;
@@ -117,6 +119,13 @@ function buildNetwork({ ip }: Lab, names: Readonly<Record<Side, string>>): void 
   ip("srv", "route", "add", "unreachable", `${LAB.unreachable}/32`);
   ip("srv", "route", "add", "prohibit", `${LAB.prohibited}/32`);
   ip("srv", "route", "add", "blackhole", `${LAB.cutOff}/32`);
+}
+
+/** IPv6 addresses may be used once the kernel is sure that nobody else has them (RFC 4862 section 5.4), link-local ones too. */
+async function untilUsable(names: Readonly<Record<Side, string>>): Promise<void> {
+  const isTentative = (name: string) =>
+    execFileSync("ip", ["-n", name, "-6", "address", "show", "tentative"], { encoding: "utf8" }).trim() !== "";
+  for (let tries = 0; Object.values(names).some(isTentative) && tries < 200; tries++) await pause(50);
 }
 
 function nameOf(side: Side, pid = process.pid): string {
