@@ -1,7 +1,8 @@
 /** hysteria2://[auth@]host[:port[,port|from-to…]]/?<parameters>#<name>, also as hy2:// (hysteria, app/cmd/client.go). */
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
 import { parsePort } from "../endpoint.ts";
-import { bodyOf, type ShareLink, splitAddress, tunnelOf } from "../share-link/link.ts";
+import { bodyOf, type ShareLink, splitAddress } from "../share-link/link.ts";
+import { tunnelOf } from "../share-link/tunnel.ts";
 
 const STANDARD_PORT = 443;
 /** A list of ports that is longer is no list of a provider. */

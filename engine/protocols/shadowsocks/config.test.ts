@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { base64, parserSuite, SECRET } from "../config.suite.ts";
+import { KEY16 } from "../share-link/links.suite.ts";
 import { parseShadowsocks, parseShadowsocksLink } from "./config.ts";
 
 parserSuite("shadowsocks", {
@@ -11,7 +12,10 @@ parserSuite("shadowsocks", {
       { url: `ss://${base64("aes-256-gcm:pw")}@s.test-site.org:8388/?plugin=obfs-local%3Bobfs%3Dhttp#n` },
       "s.test-site.org 8388",
     ],
-    [{ url: "ss://2022-blake3-aes-128-gcm:a%2Bb%3D:c@s.test-site.org:1" }, "s.test-site.org 1"],
+    [
+      { url: `ss://2022-blake3-aes-128-gcm:${encodeURIComponent(KEY16)}:${KEY16}@s.test-site.org:1` },
+      "s.test-site.org 1",
+    ],
     [{ url: `ss://${base64("aes-256-gcm:p@w@s.test-site.org:8388")}#n` }, "s.test-site.org 8388"],
     [{ url: `ss://${base64(base64("aes-256-gcm:pw"))}@s.test-site.org:1` }, "s.test-site.org 1"],
   ],

@@ -12,8 +12,8 @@ import {
   requireCredential,
   type ShareLink,
   splitAddress,
-  tunnelOf,
 } from "../share-link/link.ts";
+import { tunnelOf } from "../share-link/tunnel.ts";
 
 /** @throws TunnelConfigError */
 export function parseShadowsocks(fields: TunnelFields): ParsedTunnel {

@@ -3,14 +3,7 @@
  * made at the first `#` or `?` whose left side is already a whole address.
  */
 import type { TunnelProtocol } from "../../../model/kind.ts";
-import {
-  given,
-  type ParsedTunnel,
-  required,
-  TunnelConfigError,
-  type TunnelEndpoint,
-  type TunnelFields,
-} from "../../tunnel.ts";
+import { TunnelConfigError } from "../../tunnel.ts";
 import { parseHost, parsePort, splitAuthority } from "../endpoint.ts";
 
 export interface ShareLink {
@@ -170,48 +163,6 @@ export function base64Text(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The tunnel of a link: the link itself is what is kept. */
-export function tunnelOf(fields: TunnelFields, read: (link: string) => ShareLink): ParsedTunnel {
-  const url = required(fields, "url").trim();
-  const link = read(url);
-  return {
-    protocol: link.protocol,
-    fields: given({ url }),
-    endpoints: [{ host: link.host, port: link.port }, ...otherServers(link)],
-    // Servers of these protocols take any number of sessions of one account.
-    identity: null,
-  };
-}
-
-/** xhttp can load what comes back from another server: that one is dialled too. */
-function otherServers({ parameters }: ShareLink): readonly TunnelEndpoint[] {
-  const extra = parameters.get("extra");
-  if (extra === undefined || extra === "") return [];
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(extra);
-  } catch {
-    throw new TunnelConfigError("extra is not JSON");
-  }
-  const download = member(parsed, "downloadSettings");
-  const address = member(download, "address");
-  if (address === undefined) return [];
-  const port = member(download, "port");
-  if (typeof address !== "string") throw new TunnelConfigError("the address of downloadSettings is not a text");
-  return [
-    {
-      host: parseHost(address, "the address of downloadSettings"),
-      port: parsePort(String(port ?? "443"), "the port of downloadSettings"),
-    },
-  ];
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }
 
 /** The port of an ordinary link; a standard one where clients assume it. @throws TunnelConfigError when there is neither */

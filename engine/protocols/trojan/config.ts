@@ -1,6 +1,7 @@
 /** trojan://<password>@<host>:<port>?<parameters>#<name>; the password may hold anything, the last `@` ends it. */
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
-import { bodyOf, portOf, requireCredential, type ShareLink, splitAddress, tunnelOf } from "../share-link/link.ts";
+import { bodyOf, portOf, requireCredential, type ShareLink, splitAddress } from "../share-link/link.ts";
+import { tunnelOf } from "../share-link/tunnel.ts";
 
 const STANDARD_PORT = 443;
 

@@ -8,8 +8,8 @@ import {
   requireUserId,
   type ShareLink,
   splitAddress,
-  tunnelOf,
 } from "../share-link/link.ts";
+import { tunnelOf } from "../share-link/tunnel.ts";
 
 const STANDARD_PORT = 443;
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { base64, parserSuite, SECRET, UUID } from "../config.suite.ts";
+import { PBK } from "../share-link/links.suite.ts";
 import { parseVless, parseVlessLink } from "./config.ts";
 
 const at = (server: string, rest = "") => ({ url: `vless://${UUID}@${server}${rest}` });
@@ -13,7 +14,7 @@ parserSuite("vless", {
     [at("V.Test-Site.org:443", "?security=tls&type=ws&path=%2Fa%3Fed%3D2048#Berlin%201"), "v.test-site.org 443"],
     [at("[2001:470::1]:8443"), "2001:470::1 8443"],
     [at("2001:470::1:8443"), "2001:470::1 8443"],
-    [at("v.test-site.org", "?security=reality&pbk=x"), "v.test-site.org 443"],
+    [at("v.test-site.org", `?security=reality&pbk=${PBK}`), "v.test-site.org 443"],
     [at("v.test-site.org:1/", "?path=/a@b:80#@channel #1"), "v.test-site.org 1"],
     [at("bücher.test-site.org:1"), "xn--bcher-kva.test-site.org 1"],
     [{ url: ` "VLESS://${UUID}@v.test-site.org:1?a=b&amp;amp;c=d" ` }, "v.test-site.org 1"],

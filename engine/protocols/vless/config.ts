@@ -1,15 +1,7 @@
 /** vless://<uuid>@<host>:<port>?<parameters>#<name> (XTLS/Xray-core discussion 716), and Shadowrocket's base64 form. */
 import type { ParsedTunnel, TunnelFields } from "../../tunnel.ts";
-import {
-  base64Text,
-  bodyOf,
-  cutAt,
-  portOf,
-  requireUserId,
-  type ShareLink,
-  splitAddress,
-  tunnelOf,
-} from "../share-link/link.ts";
+import { base64Text, bodyOf, cutAt, portOf, requireUserId, type ShareLink, splitAddress } from "../share-link/link.ts";
+import { tunnelOf } from "../share-link/tunnel.ts";
 
 /** Clients assume it for TLS. */
 const STANDARD_PORT = 443;

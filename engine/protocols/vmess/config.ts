@@ -15,8 +15,8 @@ import {
   requireUserId,
   type ShareLink,
   splitAddress,
-  tunnelOf,
 } from "../share-link/link.ts";
+import { tunnelOf } from "../share-link/tunnel.ts";
 
 /** @throws TunnelConfigError */
 export function parseVmess(fields: TunnelFields): ParsedTunnel {
@@ -36,7 +36,9 @@ export function parseVmessLink(link: string): ShareLink {
   if (inner.startsWith("{")) return fromJson(inner, name);
   if (/=\s*vmess/i.test(inner)) return fromQuantumult(inner);
   const address = splitAddress(inner);
-  return linkOf(address.user.replace(/^[^:]*:/, ""), address.host, portOf(address.port, null), parameters, name);
+  const [, cipher = "auto", id = address.user] = /^([^:]*):(.*)$/s.exec(address.user) ?? [];
+  const more = new Map([...parameters, ["encryption", cipher]]);
+  return linkOf(id, address.host, portOf(address.port, null), more, name);
 }
 
 function linkOf(
@@ -61,7 +63,13 @@ function linkOf(
 function fromAddress(body: string): ShareLink {
   const { user, host, port, parameters, name } = splitAddress(body);
   const [, net, id, alterId] = /^([a-z0-9+]+):(.+?)(?:-(\d+))?$/is.exec(user) ?? [];
-  const more = net === undefined ? parameters : new Map([...parameters, ["type", net], ["aid", alterId ?? "0"]]);
+  const [type = "", layer = "none"] = net?.split("+") ?? [];
+  const own = [
+    ["type", type],
+    ["security", layer],
+    ["aid", alterId ?? "0"],
+  ] as const;
+  const more = net === undefined ? parameters : new Map([...parameters, ...own]);
   return linkOf(id ?? user, host, portOf(port, null), more, name);
 }
 
@@ -74,9 +82,39 @@ function fromJson(text: string, name: string | null): ShareLink {
     values.get("id") ?? "",
     parseHost(host, "the link's server"),
     port,
-    values,
+    standardNames(values),
     name ?? nameOf(null, values),
   );
+}
+
+/** v2rayN's members by the names of the address form: its `type` is a header or a mode, its `path` and `host` depend on the carrier. */
+function standardNames(values: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const of = (name: string): string => values.get(name) ?? "";
+  const net = of("net").toLowerCase() || "tcp";
+  const isGrpc = net === "grpc" || net === "gun";
+  const [host = "", oldPath = ""] = of("host").split(/;(.*)/s);
+  const path = of("path") || oldPath;
+  const tls = of("tls").toLowerCase();
+  const security = of("security").toLowerCase();
+  const hasCipher = !["tls", "reality", "none"].includes(security);
+  const own: Record<string, string> = {
+    type: net,
+    encryption: of("scy") || of("cipher") || (hasCipher ? security : ""),
+    security: ["1", "true"].includes(tls) ? "tls" : tls || (hasCipher ? "none" : security),
+    headertype: of("headertype") || (isGrpc || net.endsWith("http") ? "" : of("type")),
+    mode: (of("mode") || (isGrpc || net.endsWith("http") ? of("type") : "")).replace(/^none$/i, ""),
+    ...(isGrpc
+      ? { servicename: of("servicename") || path, authority: of("authority") || host, host: "" }
+      : { host: hostIn(host), path: net.endsWith("kcp") ? "" : path }),
+    ...(net.endsWith("kcp") && { seed: of("seed") || path }),
+  };
+  return new Map([...values, ...Object.entries(own)]);
+}
+
+/** A name, or a JSON text of headers with one. */
+function hostIn(text: string): string {
+  const [, inside] = /^\s*\{.*"host"\s*:\s*"([^"]*)"/is.exec(text) ?? [];
+  return inside ?? text;
 }
 
 /** Own members as texts, lists joined; what exporters break in JSON (trailing commas, raw control characters) is mended first. */

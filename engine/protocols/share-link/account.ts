@@ -1,0 +1,228 @@
+/** Whoever a config is at its server, and what its protocol lets a client choose. */
+import { TunnelConfigError } from "../../tunnel.ts";
+import {
+  bytesOf,
+  hostOf,
+  isTrue,
+  lineOf,
+  mappedUuid,
+  numberOf,
+  oneOf,
+  type Parameters,
+  paramOf,
+  pathOf,
+  refuse,
+  uuidOf,
+} from "./field.ts";
+import type { ShareLink } from "./link.ts";
+import type { Account, Obfs, Plugin, VmessCipher } from "./proxy-config.ts";
+
+const VMESS_CIPHERS = ["auto", "aes-128-gcm", "chacha20-poly1305", "none", "zero"] as const;
+/** Those that some core has; sing-box's older ones included. */
+const SHADOWSOCKS_METHODS = new Set([
+  "none",
+  "aes-128-gcm",
+  "aes-192-gcm",
+  "aes-256-gcm",
+  "chacha20-ietf-poly1305",
+  "xchacha20-ietf-poly1305",
+  "2022-blake3-aes-128-gcm",
+  "2022-blake3-aes-256-gcm",
+  "2022-blake3-chacha20-poly1305",
+  "aes-128-ctr",
+  "aes-192-ctr",
+  "aes-256-ctr",
+  "aes-128-cfb",
+  "aes-192-cfb",
+  "aes-256-cfb",
+  "rc4-md5",
+  "chacha20-ietf",
+  "xchacha20",
+]);
+const METHOD_ALIASES: Readonly<Record<string, string>> = {
+  "chacha20-poly1305": "chacha20-ietf-poly1305",
+  "xchacha20-poly1305": "xchacha20-ietf-poly1305",
+  "aead-aes-128-gcm": "aes-128-gcm",
+  "aead-aes-192-gcm": "aes-192-gcm",
+  "aead-aes-256-gcm": "aes-256-gcm",
+  "aead-chacha20-poly1305": "chacha20-ietf-poly1305",
+  plain: "none",
+};
+/** Shadowsocks 2022, SIP022 3.1.1: keys of identities stand before the user's own, only with AES. */
+const KEY_BYTES_2022: Readonly<Record<string, { size: number; keys: number }>> = {
+  "2022-blake3-aes-128-gcm": { size: 16, keys: 8 },
+  "2022-blake3-aes-256-gcm": { size: 32, keys: 8 },
+  "2022-blake3-chacha20-poly1305": { size: 32, keys: 1 },
+};
+const CONGESTION = { "": "cubic", bbr: "bbr", cubic: "cubic", newreno: "new_reno", reno: "new_reno" } as const;
+/** hysteria 2, gecko: sizes of packets it pads to, bytes. */
+const GECKO_BYTES = [512, 1_200] as const;
+const MOST_GECKO_BYTES = 2_048;
+
+/** @throws TunnelConfigError */
+export function accountOf(link: ShareLink): Account {
+  const { credential, parameters } = link;
+  switch (link.protocol) {
+    case "vless":
+      return { protocol: "vless", uuid: mappedUuid(credential.uuid ?? ""), ...vlessOf(parameters) };
+    case "vmess":
+      return { protocol: "vmess", uuid: mappedUuid(credential.uuid ?? ""), ...vmessOf(parameters) };
+    case "trojan":
+      return { protocol: "trojan", password: passwordOf(credential.password) };
+    case "shadowsocks":
+      return shadowsocksOf(credential.method ?? "", passwordOf(credential.password), parameters);
+    case "hysteria2":
+      return hysteria2Of(link);
+    case "tuic":
+      return {
+        protocol: "tuic",
+        uuid: uuidOf(credential.uuid ?? ""),
+        password: passwordOf(credential.password),
+        ...tuicOf(parameters),
+      };
+    default:
+      throw new TunnelConfigError("the link is of no proxy protocol");
+  }
+}
+
+function passwordOf(text: string | undefined): string {
+  return lineOf(text ?? "", "the link's password", 1_024);
+}
+
+function vlessOf(given: Parameters) {
+  const flow =
+    paramOf(given, "flow").trim().toLowerCase() || (paramOf(given, "xtls") === "2" ? "xtls-rprx-vision" : "");
+  if (flow !== "" && flow !== "xtls-rprx-vision" && flow !== "xtls-rprx-vision-udp443") {
+    throw refuse("flow", "must be xtls-rprx-vision or xtls-rprx-vision-udp443");
+  }
+  const encryption = paramOf(given, "encryption") || "none";
+  if (encryption !== "none" && !isVlessEncryption(encryption)) {
+    throw refuse("encryption", "must be none or mlkem768x25519plus with its keys");
+  }
+  return { flow, encryption } as const;
+}
+
+/** A client's keys are 32 bytes (X25519) or 1184 (ML-KEM-768, FIPS 203 table 3); before them stand paddings. */
+function isVlessEncryption(text: string): boolean {
+  const [method, look = "", round = "", ...rest] = text.split(".");
+  if (method !== "mlkem768x25519plus" || !["native", "xorpub", "random"].includes(look)) return false;
+  if (!["1rtt", "0rtt"].includes(round) || rest.length === 0 || rest.length > 16) return false;
+  return rest.every(
+    (part) => /^\d{1,5}(?:-\d{1,5}){1,2}$/.test(part) || [32, 1_184].includes(bytesOf(part)?.length ?? 0),
+  );
+}
+
+/** Words that no core knows any more are `auto`, as both cores treat them. */
+function vmessOf(given: Parameters): { readonly cipher: VmessCipher; readonly alterId: number } {
+  const word = paramOf(given, "encryption").trim().toLowerCase();
+  const cipher = VMESS_CIPHERS.find((known) => known === word.replace("chacha20-ietf-poly1305", "chacha20-poly1305"));
+  const aid = paramOf(given, "aid", "alterid").trim();
+  return { cipher: cipher ?? "auto", alterId: aid === "" ? 0 : numberOf(aid, "aid", 0, 65_535) };
+}
+
+function shadowsocksOf(name: string, password: string, given: Parameters): Account {
+  const folded = name.trim().toLowerCase().replaceAll("_", "-");
+  const method = METHOD_ALIASES[folded] ?? folded;
+  if (!SHADOWSOCKS_METHODS.has(method)) throw refuse("method", "is a cipher that no core has");
+  const keys = KEY_BYTES_2022[method];
+  if (keys !== undefined) require2022Keys(password, keys);
+  return {
+    protocol: "shadowsocks",
+    method,
+    password,
+    plugin: pluginOf(paramOf(given, "plugin")),
+    isUdpOverTcp: isTrue(given, "uot", "udpovertcp"),
+  };
+}
+
+/** The cores take padded base64 of the standard alphabet only. */
+function require2022Keys(password: string, { size, keys }: { size: number; keys: number }): void {
+  const parts = password.split(":");
+  const isKey = (part: string): boolean =>
+    Buffer.from(part, "base64").toString("base64") === part && bytesOf(part)?.length === size;
+  if (parts.length > keys || !parts.every(isKey)) {
+    throw refuse(
+      "the link's password",
+      `must be ${keys > 1 ? "one or more keys" : "a key"} of ${size} bytes in base64`,
+    );
+  }
+}
+
+/** SIP003: `name;key=value;flag`, `\` before a mark that is meant. */
+function pluginOf(text: string): Plugin | null {
+  if (text === "") return null;
+  const [name = "", ...options] = lineOf(text, "plugin").split(/(?<!\\);/);
+  const values = new Map(options.map((option) => optionOf(option)));
+  if (["obfs-local", "simple-obfs", "obfs"].includes(name)) {
+    const mode = oneOf(values.get("obfs") ?? values.get("mode") ?? "http", ["http", "tls"], "plugin's obfs");
+    return { name: "obfs-local", mode, host: hostOf(values.get("obfs-host") ?? values.get("host") ?? "", "obfs-host") };
+  }
+  if (name === "v2ray-plugin" || name === "xray-plugin") return v2rayPluginOf(values);
+  throw refuse("plugin", "must be obfs-local or v2ray-plugin: others would be programs to run");
+}
+
+function v2rayPluginOf(values: ReadonlyMap<string, string>): Plugin {
+  const mux = values.get("mux");
+  return {
+    name: "v2ray-plugin",
+    mode: oneOf(values.get("mode") ?? "websocket", ["websocket", "quic"], "plugin's mode"),
+    hasTls: values.has("tls") && values.get("tls") !== "false",
+    host: hostOf(values.get("host") ?? "", "plugin's host"),
+    path: pathOf(values.get("path") ?? "/", "plugin's path"),
+    mux: mux === undefined ? 1 : numberOf(mux, "plugin's mux", 0, 1_024),
+  };
+}
+
+function optionOf(option: string): readonly [string, string] {
+  const [key = "", value = ""] = option.split(/(?<!\\)=(.*)/s);
+  return [key.trim(), value.replace(/\\(.)/g, "$1")];
+}
+
+function hysteria2Of({ credential, parameters, port, ports }: ShareLink): Account {
+  const interval = paramOf(parameters, "hopinterval", "mporthopint").replace(/-.*$|s$/g, "");
+  const isOnePort = ports.length === 1 && ports[0]?.[0] === port && ports[0][1] === port;
+  return {
+    protocol: "hysteria2",
+    password: passwordOf(credential.password),
+    hops: isOnePort ? [] : ports,
+    hopIntervalS: interval === "" ? null : numberOf(interval, "hop-interval", 5, 3_600),
+    obfs: obfsOf(parameters),
+  };
+}
+
+function obfsOf(given: Parameters): Obfs | null {
+  const password = lineOf(paramOf(given, "obfspassword"), "obfs-password", 1_024);
+  const word = paramOf(given, "obfs").trim().toLowerCase() || (password === "" ? "none" : "salamander");
+  const type = oneOf(word, ["none", "salamander", "gecko"], "obfs");
+  if (type === "none") return null;
+  // salamander's key is at least 4 bytes (hysteria, extras/obfs).
+  if (Buffer.byteLength(password) < 4) throw refuse("obfs-password", "must be at least 4 bytes");
+  if (type === "salamander") return { type, password, sizesBytes: null };
+  const least = numberOf(
+    paramOf(given, "minpacketsize") || String(GECKO_BYTES[0]),
+    "minPacketSize",
+    1,
+    MOST_GECKO_BYTES,
+  );
+  const most = paramOf(given, "maxpacketsize") || String(Math.max(least, GECKO_BYTES[1]));
+  return { type, password, sizesBytes: [least, numberOf(most, "maxPacketSize", least, MOST_GECKO_BYTES)] };
+}
+
+function tuicOf(given: Parameters) {
+  const word = paramOf(given, "congestioncontrol", "congestioncontroller", "congestion").toLowerCase().replace("_", "");
+  const congestion = Object.hasOwn(CONGESTION, word) ? CONGESTION[word as keyof typeof CONGESTION] : undefined;
+  if (congestion === undefined) throw refuse("congestion_control", "must be one of bbr, cubic, new_reno");
+  return {
+    congestion,
+    udpRelay: oneOf(paramOf(given, "udprelaymode") || "native", ["native", "quic"], "udp_relay_mode"),
+    isZeroRtt: isTrue(given, "reducertt", "zerortt", "zerortthandshake", "0rtt"),
+    heartbeatMs: heartbeatOf(paramOf(given, "heartbeat", "heartbeatinterval").trim()),
+  };
+}
+
+/** `10s`, or milliseconds. */
+function heartbeatOf(text: string): number | null {
+  if (text === "") return null;
+  const [, amount = "", unit = "ms"] = /^(\d{1,6})(s|ms)?$/.exec(text) ?? [];
+  return numberOf(unit === "s" ? `${amount}000` : amount, "heartbeat", 100, 3_600_000);
+}

@@ -1,0 +1,122 @@
+/** Checks of single fields. A refusal names the field and never repeats the text, which may be a secret. */
+import { createHash } from "node:crypto";
+import { TunnelConfigError } from "../../tunnel.ts";
+import { parseHost, parsePort, splitAuthority } from "../endpoint.ts";
+
+/** By folded name (share-link/link.ts). */
+export type Parameters = ReadonlyMap<string, string>;
+
+/** Longest text that a provider puts into one field, characters. */
+const LONGEST_TEXT = 2_048;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what no field of a core may hold
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u;
+const TRUE_WORDS = new Set(["1", "t", "true", "yes", "on"]);
+
+/** The first of the names that has a value; empty when none has. */
+export function paramOf(parameters: Parameters, ...names: readonly string[]): string {
+  for (const name of names) {
+    const value = parameters.get(name);
+    if (value !== undefined && value !== "") return value;
+  }
+  return "";
+}
+
+export function isTrue(parameters: Parameters, ...names: readonly string[]): boolean {
+  return TRUE_WORDS.has(
+    paramOf(parameters, ...names)
+      .trim()
+      .toLowerCase(),
+  );
+}
+
+export function refuse(field: string, why: string): TunnelConfigError {
+  return new TunnelConfigError(`${field} ${why}`);
+}
+
+/** Any one-line text. @throws TunnelConfigError */
+export function lineOf(text: string, field: string, longest = LONGEST_TEXT): string {
+  if (text.length > longest) throw refuse(field, `is longer than ${longest} characters`);
+  if (FORBIDDEN.test(text)) throw refuse(field, "holds control characters");
+  return text;
+}
+
+/** A word of a closed list, in any case. @throws TunnelConfigError */
+export function oneOf<Word extends string>(text: string, words: readonly Word[], field: string): Word {
+  const wanted = text.trim().toLowerCase();
+  const found = words.find((word) => word === wanted);
+  if (found === undefined) throw refuse(field, `must be one of ${words.filter((word) => word !== "").join(", ")}`);
+  return found;
+}
+
+/** A whole number. @throws TunnelConfigError */
+export function numberOf(text: string, field: string, least: number, most: number): number {
+  const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= most)) throw refuse(field, `must be a whole number from ${least} to ${most}`);
+  return value;
+}
+
+const UUID = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
+
+/** Lowercase with dashes. @throws TunnelConfigError */
+export function uuidOf(text: string): string {
+  const groups = UUID.exec(text.trim().toLowerCase());
+  if (groups === null) throw new TunnelConfigError("the link's user id is not a UUID");
+  return groups.slice(1).join("-");
+}
+
+/** As both cores read an id that is no UUID: version 5 of it in the nil namespace (xray, common/uuid). @throws TunnelConfigError */
+export function mappedUuid(text: string): string {
+  const id = text.trim();
+  if (UUID.test(id.toLowerCase())) return uuidOf(id);
+  lineOf(id, "the link's user id");
+  const bytes = createHash("sha1").update(Buffer.alloc(16)).update(id).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return uuidOf(bytes.toString("hex"));
+}
+
+/** Bytes in either base64 alphabet; undefined when it is something else. */
+export function bytesOf(text: string): Buffer | undefined {
+  const letters = text.trim();
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(letters)) return undefined;
+  const bytes = Buffer.from(letters.replaceAll("-", "+").replaceAll("_", "/"), "base64");
+  // A length of 4n+1 letters is no base64 of anything.
+  return letters.replace(/=+$/, "").length % 4 === 1 ? undefined : bytes;
+}
+
+/** A key of so many bytes as base64url without padding. @throws TunnelConfigError */
+export function keyOf(text: string, field: string, sizeBytes: number): string {
+  const bytes = bytesOf(text);
+  if (bytes?.length !== sizeBytes) throw refuse(field, `must be ${sizeBytes} bytes in base64`);
+  return bytes.toString("base64url");
+}
+
+/** A name or address; empty stays empty. @throws TunnelConfigError */
+export function hostOf(text: string, field: string): string {
+  const trimmed = text.trim();
+  return trimmed === "" ? "" : parseHost(trimmed, field);
+}
+
+/** What an HTTP client may send as Host: with a port, where there is one. @throws TunnelConfigError */
+export function hostHeaderOf(text: string, field: string): string {
+  const first = text.split(",", 1)[0]?.trim() ?? "";
+  if (first === "") return "";
+  const { host, port } = splitAuthority(first);
+  const name = parseHost(host, field);
+  const written = name.includes(":") ? `[${name}]` : name;
+  return port === null ? written : `${written}:${parsePort(port, `the port of ${field}`)}`;
+}
+
+/** Begins with a slash; what HTTP cannot carry is percent-encoded. @throws TunnelConfigError */
+export function pathOf(text: string, field: string): string {
+  const path = lineOf(text.trim(), field);
+  const slashed = path.startsWith("/") ? path : `/${path}`;
+  return slashed.replace(/[^\u0021-\u007e]+/gu, (run) => encodeURIComponent(run));
+}
+
+export function listOf(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}

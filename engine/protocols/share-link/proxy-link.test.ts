@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TunnelConfigError } from "../../tunnel.ts";
+import { base64, SECRET, UUID } from "../config.suite.ts";
+import { KEY16, LINKS, PBK } from "./links.suite.ts";
+import { isProxyScheme, parseProxyLink, schemeOf } from "./proxy-link.ts";
+import { writeLink } from "./write-link.ts";
+
+const at = (rest: string): string => `vless://${UUID}@p.test-site.org:443${rest}`;
+
+describe("links", () => {
+  it.each([...LINKS])("of %s read the same after they were written", (_, link) => {
+    const read = parseProxyLink(link);
+    expect(read.name).toBe("n");
+    expect(parseProxyLink(writeLink(read))).toEqual(read);
+  });
+
+  it.each([
+    [at("?security=reality&sni=a.test-site.org"), "missing pbk"],
+    [at("?security=reality&sni=a.test-site.org&pbk=abc"), "pbk must be 32 bytes in base64"],
+    [at(`?security=reality&pbk=${PBK}&sid=abc`), "sid must be at most 8 bytes in hex"],
+    [at(`?security=reality&pbk=${PBK}&type=ws`), "type must be tcp, xhttp or grpc with REALITY"],
+    [at("?security=xtls"), "security xtls no longer exists"],
+    [at("?security=ssl"), "security must be one of none, tls, reality"],
+    [at("?type=carrier"), "type must be a transport: tcp, ws, httpupgrade, grpc, xhttp, kcp, http, quic"],
+    [at("?flow=xtls-rprx-direct"), "flow must be xtls-rprx-vision or xtls-rprx-vision-udp443"],
+    [at("?encryption=aes"), "encryption must be none or mlkem768x25519plus with its keys"],
+    [at("?security=tls&pcs=ab"), "pinSHA256 must be SHA-256 digests in hex"],
+    [at("?security=tls&sni=a%20b"), "sni is neither a name nor an address"],
+    [at("?security=tls&alpn=a%0Ab"), "alpn must be at most 8 protocol names"],
+    [at("?security=tls&ech=https://x"), "ech must be an ECHConfigList in base64"],
+    [at("?type=ws&path=%2Fa%0Db"), "path holds control characters"],
+    [at("?type=ws&path=%2F%3Fed%3Dx"), "ed must be a whole number from 0 to 65536"],
+    [at("?type=ws&host=a%0Ab"), "host is neither a name nor an address"],
+    [at("?type=kcp&headerType=x"), "headerType must be one of none, dns, dtls, srtp, utp, wechat-video, wireguard"],
+    [at("?type=kcp&mtu=9"), "mtu must be a whole number from 576 to 1460"],
+    [at("?type=xhttp&mode=x"), "mode must be one of auto, packet-up, stream-up, stream-one"],
+    [at("?type=xhttp&extra=%5B%5D"), "extra must be a JSON object"],
+    [at(`?type=xhttp&extra=${encodeURIComponent('{"xPaddingBytes":"0"}')}`), "extra.xPaddingBytes must be at least 1"],
+    [
+      at(`?type=xhttp&extra=${encodeURIComponent('{"headers":{"Host":"x"}}')}`),
+      "extra.headers has a header that cannot be set",
+    ],
+    [at("?fm=%7B%7D"), "fm is not supported: masks are made from the fields of their own"],
+    [`ss://${base64("rot13:pw")}@p.test-site.org:1`, "method is a cipher that no core has"],
+    [
+      `ss://2022-blake3-aes-256-gcm:${encodeURIComponent(KEY16)}@p.test-site.org:1`,
+      "the link's password must be one or more keys of 32 bytes in base64",
+    ],
+    [
+      `ss://${base64("aes-256-gcm:pw")}@p.test-site.org:1?plugin=shadow-tls`,
+      "plugin must be obfs-local or v2ray-plugin: others would be programs to run",
+    ],
+    ["hy2://pw@p.test-site.org:1?obfs=x", "obfs must be one of none, salamander, gecko"],
+    ["hy2://pw@p.test-site.org:1?obfs=salamander", "obfs-password must be at least 4 bytes"],
+    ["hy2://pw@p.test-site.org:1?security=reality", "security must be tls for hysteria2"],
+    [
+      `tuic://${UUID}:pw@p.test-site.org:1?congestion_control=x`,
+      "congestion_control must be one of bbr, cubic, new_reno",
+    ],
+    ["tuic://nobody:pw@p.test-site.org:1", "the link's user id is not a UUID"],
+    ["socks5://p.test-site.org:1", "the link begins with no scheme of a proxy protocol"],
+  ])("refuse %s", (link, reason) => {
+    expect(() => parseProxyLink(link)).toThrow(new TunnelConfigError(reason));
+  });
+});
+
+it("reads what other clients export in their own ways", () => {
+  const config = (link: string) => parseProxyLink(link).config;
+  const ws = { type: "ws", path: "/w", host: "c.test-site.org" };
+  const shadowrocket = `vless://${base64(`auto:${UUID}@p.test-site.org:443`)}?tls=1&peer=s.test-site.org&obfs=websocket&obfsParam=c.test-site.org&path=/w`;
+  expect(config(shadowrocket)).toMatchObject({ transport: ws, security: { kind: "tls", sni: "s.test-site.org" } });
+  const kitsunebi = `vmess://${base64(`aes-128-gcm:${UUID}@p.test-site.org:443`)}?obfs=websocket&obfsParam=${encodeURIComponent('{"Host":"c.test-site.org"}')}&path=/w&tls=1`;
+  expect(config(kitsunebi)).toMatchObject({ transport: ws, account: { cipher: "aes-128-gcm" } });
+  expect(config(`vmess://ws+tls:${UUID}-4@p.test-site.org:443/?host=c.test-site.org&path=/w`)).toMatchObject({
+    transport: ws,
+    account: { alterId: 4 },
+    security: { kind: "tls", sni: "c.test-site.org" },
+  });
+  expect(config("trojan://pw@p.test-site.org:443?ws=1&wspath=/w&wsHost=c.test-site.org").transport).toMatchObject(ws);
+  expect(config(at("?type=ws&path=/w?a=b%26ed=9&security=tls"))).toMatchObject({
+    transport: { path: "/w?a=b", earlyDataBytes: 9, host: "p.test-site.org" },
+    security: { sni: "p.test-site.org" },
+  });
+  // xray, common/uuid: an id that is no UUID is a UUID of version 5.
+  expect(config("vless://example@p.test-site.org:443").account).toMatchObject({
+    uuid: "feb54431-301b-52bb-a6dd-e1e93e81bb9e",
+  });
+});
+
+it("knows schemes", () => {
+  expect(schemeOf(" VLESS://x")).toBe("vless");
+  expect([isProxyScheme("hy2"), isProxyScheme("constructor"), schemeOf("no link")]).toEqual([true, false, undefined]);
+});
+
+/** Anything that no core may be handed. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that none is left
+const HARMFUL = /[\u0000-\u001f\u007f]/;
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+it("ends for any text in typed fields that write and read the same, or in a reason that repeats none of it", () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "\n",
+      "\u0000",
+      "#",
+      "?",
+      "@",
+      "/",
+      ":",
+      "[",
+      "%",
+      "%0A",
+      "%00",
+      "&amp;",
+      "=",
+      '"',
+      "{",
+      "}",
+      "\\",
+      SECRET,
+    ),
+    fc.constantFrom("&type=ws", "&security=tls", "&sni=", "&host=", "&path=", "&extra=", "&plugin=", "&mport=1-2", "é"),
+    fc.string({ maxLength: 8 }),
+    fc.string({ unit: "binary", maxLength: 4 }),
+  );
+  const cut = fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), size: fc.nat(8), piece });
+  const starts = fc.constantFrom(...LINKS.values());
+  let taken = 0;
+  fc.assert(
+    fc.property(starts, fc.array(cut, { maxLength: 3 }), (start, cuts) => {
+      const text = cuts.reduce((now, { at: place, size, piece: put }) => {
+        const index = Math.floor(place * now.length);
+        return now.slice(0, index) + put + now.slice(index + size);
+      }, start);
+      try {
+        const read = parseProxyLink(text);
+        taken++;
+        if (textsIn(read.config).some((field) => HARMFUL.test(field)))
+          throw new Error(`harmful: ${JSON.stringify(read)}`);
+        expect(parseProxyLink(writeLink(read)).config).toEqual(read.config);
+      } catch (error) {
+        if (!(error instanceof TunnelConfigError)) throw error;
+        if (error.message.length > 120 || error.message.includes(SECRET)) throw new Error(`tells: ${error.message}`);
+      }
+    }),
+    { numRuns: 100_000 },
+  );
+  expect(taken).toBeGreaterThan(10_000);
+}, 300_000);

@@ -1,0 +1,42 @@
+/** A share link of any proxy scheme, read strictly. */
+import { TunnelConfigError } from "../../tunnel.ts";
+import { parseHysteria2Link } from "../hysteria2/config.ts";
+import { parseShadowsocksLink } from "../shadowsocks/config.ts";
+import { parseTrojanLink } from "../trojan/config.ts";
+import { parseTuicLink } from "../tuic/config.ts";
+import { parseVlessLink } from "../vless/config.ts";
+import { parseVmessLink } from "../vmess/config.ts";
+import { canonical } from "./canonical.ts";
+import type { ShareLink } from "./link.ts";
+import type { NamedConfig } from "./proxy-config.ts";
+
+const READERS: Readonly<Record<string, (link: string) => ShareLink>> = {
+  vless: parseVlessLink,
+  vmess: parseVmessLink,
+  trojan: parseTrojanLink,
+  ss: parseShadowsocksLink,
+  hysteria2: parseHysteria2Link,
+  hy2: parseHysteria2Link,
+  tuic: parseTuicLink,
+};
+/** A link of a provider is a few hundred characters; ML-DSA and ML-KEM keys make it thousands. */
+const LONGEST_LINK = 16_384;
+
+/** The scheme in lowercase; undefined for a text that is no link. */
+export function schemeOf(text: string): string | undefined {
+  return /^[\s"'`\ufeff]*([a-z][a-z0-9+.-]{1,30}):\/\//i.exec(text)?.[1]?.toLowerCase();
+}
+
+/** Whether some core can be given links of this scheme. */
+export function isProxyScheme(scheme: string): boolean {
+  return Object.hasOwn(READERS, scheme);
+}
+
+/** @throws TunnelConfigError */
+export function parseProxyLink(link: string): NamedConfig {
+  const scheme = schemeOf(link);
+  const read = scheme !== undefined && isProxyScheme(scheme) ? READERS[scheme] : undefined;
+  if (read === undefined) throw new TunnelConfigError("the link begins with no scheme of a proxy protocol");
+  if (link.length > LONGEST_LINK) throw new TunnelConfigError(`the link is longer than ${LONGEST_LINK} characters`);
+  return canonical(read(link));
+}

@@ -1,0 +1,111 @@
+/** TLS and REALITY of a config. */
+
+import { literalOf } from "../../transport/literal.ts";
+import { TunnelConfigError } from "../../tunnel.ts";
+import { bytesOf, hostOf, isTrue, keyOf, lineOf, listOf, type Parameters, paramOf, refuse } from "./field.ts";
+import { FINGERPRINTS, type Fingerprint, type ProxyProtocol, type Security } from "./proxy-config.ts";
+
+/** RFC 8032 keys have 32 bytes; FIPS 204, table 2: an ML-DSA-65 public key has 1952. */
+const X25519_BYTES = 32;
+const MLDSA65_BYTES = 1_952;
+const SHORT_ID_BYTES = 8;
+const SHA256_BYTES = 32;
+const MOST_NAMES = 16;
+
+/** Carried by QUIC, which has no form without TLS. */
+const ALWAYS_TLS: ReadonlySet<ProxyProtocol> = new Set(["hysteria2", "tuic"]);
+
+/** @param hostHeader what the transport sends as Host, a name to fall back to. @throws TunnelConfigError */
+export function securityOf(protocol: ProxyProtocol, server: string, hostHeader: string, given: Parameters): Security {
+  const kind = kindOf(protocol, given);
+  if (kind === "none") return { kind };
+  const sni = sniOf(server, hostHeader, given);
+  if (kind === "tls") return { kind, ...tlsOf(sni, given) };
+  if (ALWAYS_TLS.has(protocol)) throw refuse("security", `must be tls for ${protocol}`);
+  if (sni === null) throw refuse("sni", "is missing: REALITY needs a name");
+  return { kind, sni, ...realityOf(given) };
+}
+
+function kindOf(protocol: ProxyProtocol, given: Parameters): Security["kind"] {
+  if (ALWAYS_TLS.has(protocol)) return given.get("security")?.toLowerCase() === "reality" ? "reality" : "tls";
+  const word = paramOf(given, "security").trim().toLowerCase();
+  if (word === "xtls") throw refuse("security", "xtls no longer exists");
+  if (word === "none" || word === "tls" || word === "reality") return word;
+  if (word !== "") throw refuse("security", "must be one of none, tls, reality");
+  if (paramOf(given, "pbk", "publickey") !== "") return "reality";
+  if (isTrue(given, "tls", "overtls") || paramOf(given, "tls") === "tls") return "tls";
+  return protocol === "trojan" ? "tls" : "none";
+}
+
+function sniOf(server: string, hostHeader: string, given: Parameters): string | null {
+  const named = paramOf(given, "sni", "peer", "servername", "tlsservername", "tlshost");
+  if (named !== "") return hostOf(named, "sni");
+  const header = hostHeader.replace(/:\d+$/, "");
+  if (header !== "" && literalOf(header) === undefined) return header;
+  return literalOf(server) === undefined ? server : null;
+}
+
+function tlsOf(sni: string | null, given: Parameters) {
+  const alpn = listOf(paramOf(given, "alpn"));
+  if (alpn.length > 8 || !alpn.every((word) => /^[a-z0-9./-]{1,32}$/i.test(word))) {
+    throw refuse("alpn", "must be at most 8 protocol names");
+  }
+  return {
+    sni,
+    alpn,
+    fingerprint: fingerprintOf(given),
+    isInsecure:
+      isTrue(given, "allowinsecure", "insecure", "skipcertverify") ||
+      ["0", "false"].includes(paramOf(given, "verifycert").toLowerCase()),
+    hasNoSni: isTrue(given, "disablesni"),
+    pins: pinsOf(paramOf(given, "pcs", "pinsha256", "pinnedpeercertsha256")),
+    verifyNames: verifyNamesOf(paramOf(given, "vcn")),
+    ech: echOf(paramOf(given, "ech")),
+  };
+}
+
+function realityOf(given: Parameters) {
+  const publicKey = paramOf(given, "pbk", "publickey");
+  if (publicKey === "") throw new TunnelConfigError("missing pbk");
+  const shortId = paramOf(given, "sid", "shortid").trim().toLowerCase();
+  if (!/^(?:[0-9a-f]{2})*$/.test(shortId) || shortId.length > 2 * SHORT_ID_BYTES) {
+    throw refuse("sid", `must be at most ${SHORT_ID_BYTES} bytes in hex`);
+  }
+  const mldsa65 = paramOf(given, "pqv");
+  return {
+    fingerprint: fingerprintOf(given) ?? "chrome",
+    publicKey: keyOf(publicKey, "pbk", X25519_BYTES),
+    shortId,
+    mldsa65: mldsa65 === "" ? null : keyOf(mldsa65, "pqv", MLDSA65_BYTES),
+  } as const;
+}
+
+/** Names of a version become its browser; what is unknown becomes chrome, as other clients do: it decides nothing about reachability. */
+function fingerprintOf(given: Parameters): Fingerprint | null {
+  const word = paramOf(given, "fp", "clientfingerprint", "fingerprint").trim().toLowerCase();
+  if (word === "" || word === "none") return null;
+  const plain = word.replace(/^hello/, "");
+  return FINGERPRINTS.find((name) => plain === name) ?? FINGERPRINTS.find((name) => plain.startsWith(name)) ?? "chrome";
+}
+
+function pinsOf(text: string): readonly string[] {
+  const pins = listOf(text).map((pin) => pin.replace(/[:-]/g, "").toLowerCase());
+  if (pins.length > MOST_NAMES || !pins.every((pin) => /^[0-9a-f]*$/.test(pin) && pin.length === 2 * SHA256_BYTES)) {
+    throw refuse("pinSHA256", "must be SHA-256 digests in hex");
+  }
+  return pins;
+}
+
+function verifyNamesOf(text: string): readonly string[] {
+  const names = listOf(text).map((name) => hostOf(name, "vcn"));
+  if (names.length > MOST_NAMES) throw refuse("vcn", `has more than ${MOST_NAMES} names`);
+  return names;
+}
+
+/** Only the list itself: one that is looked up would make the core ask a server that the link names. */
+function echOf(text: string): string | null {
+  if (text === "") return null;
+  const bytes = bytesOf(lineOf(text, "ech", 4_096));
+  if (bytes === undefined) throw refuse("ech", "must be an ECHConfigList in base64");
+  return bytes.toString("base64");
+}

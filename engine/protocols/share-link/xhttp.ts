@@ -1,0 +1,157 @@
+/** xhttp's mode and extra: a JSON object of a stranger, of which only fields that xray knows stay, each of its type. */
+import { type Parameters, paramOf, refuse } from "./field.ts";
+import type { Transport, XhttpExtra } from "./proxy-config.ts";
+
+const MODES = ["auto", "packet-up", "stream-up", "stream-one"] as const;
+const PLACEMENTS = ["path", "cookie", "header", "query"];
+
+type Kind = "range" | "number" | "flag" | "token" | readonly string[];
+
+/** xray, infra/conf/transport_internet.go, SplitHTTPConfig; those outside `extra` are of 3x-ui. */
+const FIELDS: Readonly<Record<string, Kind>> = {
+  xPaddingBytes: "range",
+  noGRPCHeader: "flag",
+  noSSEHeader: "flag",
+  scMaxEachPostBytes: "range",
+  scMinPostsIntervalMs: "range",
+  scMaxBufferedPosts: "number",
+  scStreamUpServerSecs: "range",
+  sessionPlacement: PLACEMENTS,
+  sessionKey: "token",
+  seqPlacement: PLACEMENTS,
+  seqKey: "token",
+  uplinkDataPlacement: ["body", "cookie", "header", "auto"],
+  uplinkDataKey: "token",
+  uplinkChunkSize: "range",
+  uplinkHTTPMethod: ["POST", "PUT", "PATCH", "DELETE", "GET"],
+  xPaddingObfsMode: "flag",
+  xPaddingKey: "token",
+  xPaddingHeader: "token",
+  xPaddingPlacement: ["cookie", "header", "query", "queryInHeader"],
+  xPaddingMethod: ["repeat-x", "tokenish"],
+};
+const XMUX: Readonly<Record<string, Kind>> = {
+  maxConcurrency: "range",
+  maxConnections: "range",
+  cMaxReuseTimes: "range",
+  hMaxRequestTimes: "range",
+  hMaxReusableSecs: "range",
+  hKeepAlivePeriod: "number",
+};
+const OUTSIDE_EXTRA = ["xPaddingBytes", "scMaxEachPostBytes", "scMinPostsIntervalMs", "uplinkChunkSize"] as const;
+const MOST_HEADERS = 16;
+/** They decide where a request goes or where it ends. */
+const OWN_HEADERS = new Set(["host", "content-length", "transfer-encoding", "connection", "upgrade"]);
+/** xray keeps these in 32 bits. */
+const MOST = 2 ** 31 - 1;
+
+type Xhttp = Pick<Extract<Transport, { type: "xhttp" }>, "mode" | "extra" | "hasDownload">;
+
+/** @throws TunnelConfigError */
+export function xhttpOf(given: Parameters): Xhttp {
+  const word = paramOf(given, "mode").trim().toLowerCase();
+  const mode = word === "" ? "auto" : MODES.find((known) => known === word);
+  if (mode === undefined) throw refuse("mode", `must be one of ${MODES.join(", ")}`);
+  const written = objectOf(paramOf(given, "extra"));
+  for (const name of OUTSIDE_EXTRA) {
+    const value = paramOf(given, name.toLowerCase());
+    if (value !== "" && !Object.hasOwn(written, name)) written[name] = value;
+  }
+  const extra: Record<string, XhttpExtra[string]> = typed(written, FIELDS);
+  const headers = headersOf(written.headers);
+  if (Object.keys(headers).length > 0) extra.headers = headers;
+  if (written.xmux !== undefined) extra.xmux = xmuxOf(written.xmux);
+  if (mode !== "packet-up") refusePacketUpFields(extra);
+  return { mode, extra, hasDownload: written.downloadSettings !== undefined && written.downloadSettings !== null };
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  if (text === "") return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refuse("extra", "is not JSON");
+  }
+  if (!isObject(value)) throw refuse("extra", "must be a JSON object");
+  return Object.assign(Object.create(null), value) as Record<string, unknown>;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function xmuxOf(value: unknown): Record<string, string | number> {
+  if (!isObject(value)) throw refuse("extra.xmux", "must be a JSON object");
+  const xmux = typed(value, XMUX, "extra.xmux.") as Record<string, string | number>;
+  // xray refuses the two together when both say something.
+  if (said(xmux.maxConcurrency) && said(xmux.maxConnections)) {
+    throw refuse("extra.xmux", "has both maxConcurrency and maxConnections");
+  }
+  return xmux;
+}
+
+function said(value: unknown): boolean {
+  return value !== undefined && !["0", "0-0"].includes(String(value));
+}
+
+/** Only packet-up can hide what goes up (xray, SplitHTTPConfig.Build). */
+function refusePacketUpFields(extra: Record<string, unknown>): void {
+  if (["cookie", "header"].includes(String(extra.uplinkDataPlacement)) || extra.uplinkHTTPMethod === "GET") {
+    throw refuse("extra.uplinkDataPlacement", "needs mode packet-up");
+  }
+}
+
+function typed(value: Record<string, unknown>, fields: Readonly<Record<string, Kind>>, prefix = "extra.") {
+  const found: Record<string, string | number | boolean> = {};
+  for (const [name, kind] of Object.entries(fields)) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (given !== undefined && given !== null && given !== "")
+      found[name] = typedValue(given, kind, `${prefix}${name}`);
+  }
+  return found;
+}
+
+function typedValue(value: unknown, kind: Kind, field: string): string | number | boolean {
+  if (kind === "flag") {
+    if (typeof value !== "boolean") throw refuse(field, "must be true or false");
+    return value;
+  }
+  if (kind === "range" || kind === "number") return numeric(value, kind, field);
+  const text = typeof value === "string" ? value : "";
+  if (kind === "token") {
+    if (!/^[A-Za-z0-9_.-]{1,64}$/.test(text)) throw refuse(field, "must be a word of letters, digits, - and _");
+    return text;
+  }
+  if (!kind.includes(text)) throw refuse(field, `must be one of ${kind.join(", ")}`);
+  return text;
+}
+
+/** One number, or `from-to`. */
+function numeric(value: unknown, kind: "range" | "number", field: string): string | number {
+  const [, from = "", to] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(String(value)) ?? [];
+  const isWhole = from !== "" && Number(from) <= MOST && (to === undefined || (kind === "range" && Number(to) <= MOST));
+  if (!isWhole || (to !== undefined && Number(to) < Number(from))) {
+    throw refuse(field, kind === "range" ? "must be a whole number or a range" : "must be a whole number");
+  }
+  if (field === "extra.xPaddingBytes" && Number(from) === 0) throw refuse(field, "must be at least 1");
+  return to === undefined ? Number(from) : `${Number(from)}-${Number(to)}`;
+}
+
+function headersOf(value: unknown): Record<string, string> {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw refuse("extra.headers", "must be a JSON object");
+  const headers: Record<string, string> = {};
+  const entries = Object.entries(value);
+  if (entries.length > MOST_HEADERS) throw refuse("extra.headers", `has more than ${MOST_HEADERS} headers`);
+  for (const [name, text] of entries) {
+    if (!/^[A-Za-z0-9-]{1,64}$/.test(name) || OWN_HEADERS.has(name.toLowerCase())) {
+      throw refuse("extra.headers", "has a header that cannot be set");
+    }
+    if (typeof text !== "string" || !/^[\u0020-\u007e]{0,1024}$/.test(text)) {
+      throw refuse("extra.headers", "must be texts in ASCII");
+    }
+    headers[name] = text;
+  }
+  return headers;
+}
