@@ -60,6 +60,7 @@ export class Ikev2Attempt {
   #way: Way | null = null;
   #request: Request | null = null;
   #linkFault: Error | undefined;
+  #hasTriedNatPort = false;
   #timers: (() => void)[] = [];
   #settle: ((result: Child | Error) => void) | null = null;
   #onAnswer: ((answer: Answer) => void) | null = null;
@@ -161,7 +162,7 @@ export class Ikev2Attempt {
     for (const afterMs of RETRIES_AFTER_MS) {
       if (afterMs < waitMs) this.#timer(afterMs, () => this.#sendRequest());
     }
-    if (request.stage === "init" && this.#marked === null && NAT_PORT_AFTER_MS < waitMs) {
+    if (request.stage === "init" && this.#plain !== null && NAT_PORT_AFTER_MS < waitMs) {
       this.#timer(NAT_PORT_AFTER_MS, () => this.#tryNatPort());
     }
     this.#timer(waitMs, () => this.#advance(() => this.#talk.throw(this.#silence(request, waitMs))));
@@ -178,9 +179,14 @@ export class Ikev2Attempt {
 
   /** The same bytes: a gateway that hears them twice takes the second for a repetition. */
   #tryNatPort(): void {
-    if (this.#marked !== null || this.#end.port !== IKE_PORT) return;
-    this.#marked = this.#openWay(NAT_PORT, true);
-    for (const datagram of this.#request?.datagrams ?? []) sendBy(this.#marked, datagram);
+    if (this.#hasTriedNatPort) return;
+    this.#hasTriedNatPort = true;
+    try {
+      this.#marked = this.#openWay(NAT_PORT, true);
+      for (const datagram of this.#request?.datagrams ?? []) sendBy(this.#marked, datagram);
+    } catch (error) {
+      this.#settle?.(error instanceof Error ? error : new Error("no socket"));
+    }
   }
 
   #openWay(port: number, isMarked: boolean): Way {
@@ -227,15 +233,16 @@ export class Ikev2Attempt {
   /** One port that refuses does not end it while the other may answer. */
   #lose(way: Way, error: Error): void {
     this.#linkFault ??= error;
-    const isFirstMessage = this.#request?.stage === "init";
-    if (isFirstMessage && !way.isMarked && this.#way === null) {
-      this.#plain = null;
-      if (this.#marked === null) this.#tryNatPort();
-      else if (this.#marked.link === way.link) this.#settle?.(error);
+    if (this.#request?.stage === "init" && this.#way === null && this.#end.port === IKE_PORT) {
+      const isLast = way.isMarked ? this.#plain === null : this.#marked === null && this.#hasTriedNatPort;
+      if (way.isMarked) this.#marked = null;
+      else this.#plain = null;
+      if (isLast) this.#settle?.(error);
+      else if (!way.isMarked) this.#tryNatPort();
       return;
     }
-    if (isFirstMessage && this.#plain !== null) return;
-    this.#settle?.(this.#hasMovedOn ? closedNatPort(error) : error);
+    // Once it has moved on, a late word about port 500 says nothing.
+    if (way.isMarked || !this.#hasMovedOn) this.#settle?.(this.#hasMovedOn ? closedNatPort(error) : error);
   }
 
   get #hasMovedOn(): boolean {

@@ -47,7 +47,7 @@ export class Ikev2Tunnel implements Tunnel {
         await attempt.close();
         // A gateway that has spoken is the one that is meant: its other address would say the same.
         if (attempt.hasAnswered || this.#context.signal.aborted || !(error instanceof Error)) throw error;
-        fault ??= error;
+        if (fault === undefined || saysLeast(fault)) fault = error;
       }
     }
     throw fault ?? new NetworkFault("unresolved", "The gateway has no address");
@@ -67,4 +67,9 @@ export class Ikev2Tunnel implements Tunnel {
   close(): Promise<void> {
     return this.#attempt?.close() ?? Promise.resolve();
   }
+}
+
+/** A missing route is often only that of IPv6 here. */
+function saysLeast(error: Error): boolean {
+  return "code" in error && (error.code === "ENETUNREACH" || error.code === "EADDRNOTAVAIL");
 }
