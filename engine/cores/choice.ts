@@ -1,0 +1,41 @@
+/** Which core a config goes to: one table, and the other core where that can do it too. */
+import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import type { Core, Engine } from "./core.ts";
+import { singbox } from "./singbox.ts";
+import { xray } from "./xray.ts";
+
+/** THE LIST of cores. */
+export const cores: Readonly<Record<Engine, Core>> = { xray, singbox };
+
+type Rule = readonly [first: Engine, holds: (config: ProxyConfig) => boolean];
+
+/** The first rule that holds says which core is asked first. */
+const RULES: readonly Rule[] = [
+  // xray joins all hysteria2 configs of one server in one session, whatever their passwords.
+  ["singbox", ({ account }) => account.protocol === "hysteria2" || account.protocol === "tuic"],
+  // Newer REALITY servers demand a key share that sing-box does not send.
+  ["xray", ({ security }) => security.kind === "reality"],
+  // sing-box has one of grpc's two ways, and sends no authority of the link's.
+  ["xray", ({ transport }) => transport.type === "grpc" && (transport.isMulti || transport.authority !== "")],
+  // Quicker at the same work, and within milliseconds sure of a closed port or a bad certificate.
+  ["singbox", () => true],
+];
+
+export interface Choice {
+  /** In the order in which they are tried. */
+  readonly engines: readonly Engine[];
+  /** Why the others cannot. */
+  readonly refusals: readonly string[];
+}
+
+/** @param wanted what the person chose; null: either */
+export function chooseEngines(config: ProxyConfig, wanted: Engine | null): Choice {
+  const [first] = RULES.find(([, holds]) => holds(config)) ?? (["singbox"] as const);
+  const order: readonly Engine[] = first === "xray" ? ["xray", "singbox"] : ["singbox", "xray"];
+  const asked = wanted === null ? order : order.filter((engine) => engine === wanted);
+  const refusals = asked.map((engine) => cores[engine].supports(config));
+  return {
+    engines: asked.filter((_, index) => refusals[index] === undefined),
+    refusals: refusals.filter((reason) => reason !== undefined),
+  };
+}

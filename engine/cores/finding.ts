@@ -1,0 +1,93 @@
+/** A core's words about a connection, and the verdict that they mean. First match wins, on the whole chain of causes. */
+import type { Verdict } from "../../model/verdict.ts";
+
+export interface Finding {
+  /** The core's number of the connection, which joins its lines; null outside of one. */
+  readonly session: string | null;
+  /** Of the entry, where the line names it. */
+  readonly tag: string | null;
+  /** null: the line only joins a connection with its entry. */
+  readonly verdict: Verdict | null;
+  /** What stands behind the verdict, one of ours: never the core's own text, which may hold a credential. */
+  readonly reason: string;
+}
+
+type Row = readonly [words: RegExp, verdict: Verdict, reason: string];
+
+const ROWS: readonly Row[] = [
+  [
+    /failed to load config files|failed to build outbound config|unknown config id|existing tag found|has been removed and migrated/,
+    "misconfigured",
+    "the core refuses the config",
+  ],
+  [
+    /decode config|unknown field|initialize outbound\[|duplicate outbound\/endpoint tag|rebuild with -tags/,
+    "misconfigured",
+    "the core refuses the config",
+  ],
+  [
+    /tls config is nil|udphop requires|found outer tls version|xtls only supports tls and reality|create method >|missing psk|unknown method/,
+    "misconfigured",
+    "the core cannot use the config",
+  ],
+  [/non existing outtag|outbound not found|address already in use/, "internal-error", "the core was set up wrongly"],
+  // REALITY's decoy answers with its own certificate: a wrong key, short id or name, or a client that the server does not like.
+  [
+    /received real certificate|processed invalid connection|reality verification failed/,
+    "auth-failed",
+    "REALITY refused the key, short id or name",
+  ],
+  [/peer cert is unrecognized|unrecognized remote public key/, "cert-invalid", "the certificate is not the pinned one"],
+  [/x509: certificate has expired or is not yet valid/, "cert-invalid", "the certificate is expired or not yet valid"],
+  [
+    /x509: certificate is valid for|doesn't contain any ip sans|certificate is not valid for any names/,
+    "cert-invalid",
+    "the certificate is for another name",
+  ],
+  [
+    /x509:|failed to verify certificate|crypto_error 0x1(?:2a|2d|2e|30)/,
+    "cert-invalid",
+    "the certificate is not trusted",
+  ],
+  [/auth failed code \d+|authentication failed, status code/, "auth-failed", "the server refused the credential"],
+  [
+    /unexpected response version|failed to read response version|failed to decode response header/,
+    "auth-failed",
+    "the server does not know the user",
+  ],
+  [
+    /failed to read header|unable to read header len|unexpected response header|message authentication failed|bad timestamp/,
+    "auth-failed",
+    "the server does not know the key, or a clock is off",
+  ],
+  [/application error 0x0 \(remote\)/, "auth-failed", "the server closed the session after the credential"],
+  [
+    /(?:bad handshake|unexpected (?:http response )?status|bad status code).{0,40}\b(?:5\d\d)\b/,
+    "handshake-failed",
+    "the server's front has no server behind it",
+  ],
+  [
+    /bad handshake|unexpected http response status|unrecognized reply|unexpected status|bad status code|code = unimplemented/,
+    "handshake-failed",
+    "the server does not know the path, host or service",
+  ],
+  [/first record does not look like a tls handshake/, "handshake-failed", "the server does not speak TLS at this port"],
+  [/remote error: tls:|crypto_error 0x1/, "handshake-failed", "the server refused the TLS handshake"],
+  [/connection refused/, "refused", "the port is closed"],
+  [/no such host|dns: exchange failed|lookup .*: i\/o timeout/, "unresolved", "the name has no address"],
+  [/network is unreachable|no route to host/, "unreachable", "there is no way to the server"],
+  [
+    /tls handshake timeout|handshake did not complete in time|no recent network activity|i\/o timeout|deadline exceeded/,
+    "timeout",
+    "the server did not answer in time",
+  ],
+  [/remote error:/, "stuck", "the server took the credential and could not reach the target"],
+  [/connection reset by peer|broken pipe|\beof\b/, "closed", "the server closed the connection"],
+];
+
+/** @returns undefined when the text is about nothing known */
+export function judge(text: string): { readonly verdict: Verdict; readonly reason: string } | undefined {
+  const lower = text.toLowerCase();
+  const row = ROWS.find(([words]) => words.test(lower));
+  return row === undefined ? undefined : { verdict: row[1], reason: row[2] };
+}
