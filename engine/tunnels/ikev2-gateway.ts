@@ -37,7 +37,7 @@ export function prepareGateway(fields: TunnelFields): PreparedGateway {
   const { username, password, psk, ip, ca } = fields;
   const login = username === undefined ? null : { username, password: password ?? "" };
   // libreswan's way of writing names, `@gw.example`.
-  const remoteId = fields.remote_id?.trim().replace(/^@/, "");
+  const remoteId = fields.remote_id?.trim().replace(/^@/, "") || undefined;
   return {
     host,
     port,

@@ -1,4 +1,5 @@
-import { X509Certificate } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
+import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
 import {
   type CertificateOptions,
@@ -110,6 +111,23 @@ describe("a gateway's certificate", () => {
     expect(verdictOf([client])).toContain("not for servers");
     expect(() => trustedKey([Buffer.from("30820101", "hex")], anchors, "gw.test", NOW_MS)).toThrow("cannot be read");
     expect(() => trustedKey([], anchors, "gw.test", NOW_MS)).toThrow("cannot be read");
+  });
+
+  it("may be trusted through each of the public authorities, the first of which are named to gateways", () => {
+    const { bySubject, keyHashes } = createAnchors(rootCertificates);
+    expect([...bySubject.values()].flat()).toHaveLength(rootCertificates.length);
+    const keys = rootCertificates.slice(0, keyHashes.length).map((pem) => new X509Certificate(pem).publicKey);
+    const hashes = keys.map((key) =>
+      createHash("sha1")
+        .update(key.export({ type: "spki", format: "der" }))
+        .digest(),
+    );
+    expect(keyHashes).toEqual(hashes);
+    expect(keyHashes).toHaveLength(16);
+    for (const pem of rootCertificates.slice(0, 20)) {
+      const { raw } = new X509Certificate(pem);
+      expect(() => trustedKey([raw], createAnchors(rootCertificates), "nobody.test", NOW_MS)).toThrow("another name");
+    }
   });
 
   it("among many namesakes is looked for with an end", () => {
