@@ -4,6 +4,7 @@ export { dns } from "./dns.ts";
 export { http } from "./http.ts";
 export { ikev2 } from "./ikev2.ts";
 export { keyword } from "./keyword.ts";
+export { openconnect } from "./openconnect.ts";
 export { openvpn } from "./openvpn.ts";
 export { ping } from "./ping.ts";
 export { port } from "./port.ts";

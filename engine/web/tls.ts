@@ -2,10 +2,10 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { CertificateState } from "../../model/status.ts";
-import { classifyCode } from "../classify.ts";
+import { certificateFaultOf } from "../certificate-fault.ts";
 import type { ProbeContext } from "../probe.ts";
 import type { Hop } from "../protocols/http/hop.ts";
-import { NetworkFault } from "../transport/fault.ts";
+import type { NetworkFault } from "../transport/fault.ts";
 import type { Address } from "../transport/transport.ts";
 
 export interface OpenedTls {
@@ -26,7 +26,7 @@ export async function openTls(addresses: readonly Address[], hop: Hop, context: 
     socket = await connect(addresses, hop, ["h2", "http/1.1"], context);
   }
   const certificate = certificateOf(socket);
-  const fault = socket.authorized ? null : faultOf(socket, hop.host);
+  const fault = socket.authorized ? null : certificateFaultOf(socket, hop.host);
   if (fault !== null) socket.destroy();
   return { socket, certificate, fault, http2: socket.alpnProtocol === "h2" };
 }
@@ -64,17 +64,4 @@ function refusesHttp1(error: unknown): boolean {
 function certificateOf(socket: TLSSocket): CertificateState | null {
   const certificate = socket.getPeerX509Certificate();
   return certificate === undefined ? null : { valid: socket.authorized, expiresAtMs: Date.parse(certificate.validTo) };
-}
-
-function faultOf(socket: TLSSocket, host: string): NetworkFault {
-  // Node's types say Error; what it sets is the error's code (lib/_tls_wrap.js, onConnectSecure).
-  const code = String(socket.authorizationError);
-  const words = classifyCode(code, "handshake")?.message ?? `The certificate is not valid (${code})`;
-  const certificate = socket.getPeerX509Certificate();
-  if (code === "CERT_HAS_EXPIRED") return new NetworkFault("cert-invalid", `${words}: ${certificate?.validTo}`);
-  if (code === "CERT_NOT_YET_VALID") return new NetworkFault("cert-invalid", `${words}: ${certificate?.validFrom}`);
-  if (code !== "ERR_TLS_CERT_ALTNAME_INVALID") return new NetworkFault("cert-invalid", words);
-  return new NetworkFault("cert-invalid", `${words} than ${host}`, {
-    peer: certificate?.subjectAltName ?? certificate?.subject ?? "",
-  });
 }

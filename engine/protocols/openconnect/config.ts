@@ -1,11 +1,21 @@
 /** OpenConnect (AnyConnect) servers: no file, only fields. */
-import { given, identityOf, type ParsedTunnel, required, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import {
+  given,
+  identityOf,
+  type ParsedTunnel,
+  required,
+  TunnelConfigError,
+  type TunnelEndpoint,
+  type TunnelFields,
+} from "../../tunnel.ts";
 import { requireCertificates } from "../certificates.ts";
 import { endpointOfFields, withAddress } from "../endpoint.ts";
+import { isTarget } from "./login.ts";
+import { isPin } from "./pin.ts";
 
 const STANDARD_PORT = 443;
-/** Of the server's public key (SPKI): SHA-256 in base64, or SHA-256 or SHA-1 in hex. */
-const PIN = /^(?:pin-sha256:[A-Za-z0-9+/]{43}=|sha256:[0-9a-f]{64}|sha1:[0-9a-f]{40})$/i;
+/** Of a username, a password or a group, characters. */
+const TEXT_LIMIT = 4_096;
 
 /** @throws TunnelConfigError */
 export function parseOpenconnect(fields: TunnelFields): ParsedTunnel {
@@ -13,16 +23,11 @@ export function parseOpenconnect(fields: TunnelFields): ParsedTunnel {
   const username = required(fields, "username");
   const password = required(fields, "password");
   const { port, ip, group, ca, pin } = fields;
-  // People paste the address of the login page.
-  const server = endpointOfFields(
-    fields,
-    host
-      .trim()
-      .replace(/^https:\/\//i, "")
-      .replace(/\/.*$/s, ""),
-    STANDARD_PORT,
-  );
-  if (pin !== undefined && pin !== "" && !PIN.test(pin))
+  for (const [name, text] of Object.entries({ username, password, group })) {
+    if (text !== undefined && text.length > TEXT_LIMIT) throw new TunnelConfigError(`${name} is too long`);
+  }
+  const { server } = addressOfLogin(fields);
+  if (pin !== undefined && pin !== "" && !isPin(pin))
     throw new TunnelConfigError("pin must be pin-sha256:… of the server's key");
   if (ca !== undefined && ca !== "") requireCertificates(ca, "ca");
   return {
@@ -40,4 +45,24 @@ export function parseOpenconnect(fields: TunnelFields): ParsedTunnel {
     endpoints: withAddress(fields, [server]),
     identity: identityOf("openconnect", username, server),
   };
+}
+
+export interface LoginAddress {
+  readonly server: TunnelEndpoint;
+  /** Path and query: a group's own path, or the secret of a camouflage (`/?secret`), which is kept as it was written. */
+  readonly target: string;
+}
+
+/** `host`, `host:port` or the address of the login page, which people paste. @throws TunnelConfigError */
+export function addressOfLogin(fields: TunnelFields): LoginAddress {
+  const text = (fields.host ?? "")
+    .trim()
+    .replace(/^https:\/\//i, "")
+    .replace(/#.*$/s, "");
+  const end = text.search(/[/?]/);
+  const server = endpointOfFields(fields, end < 0 ? text : text.slice(0, end), STANDARD_PORT);
+  const rest = end < 0 ? "/" : text.slice(end);
+  const target = rest.startsWith("?") ? `/${rest}` : rest;
+  if (!isTarget(target)) throw new TunnelConfigError("the path in host holds what no path has");
+  return { server, target };
 }

@@ -1,0 +1,213 @@
+/** OpenConnect as a tunnel: TCP, TLS, a login over HTTP, and packets in frames on the same connection. */
+import { isIP } from "node:net";
+import type { ConnectionOptions, SecureContext, TLSSocket } from "node:tls";
+import { certificateFaultOf } from "../certificate-fault.ts";
+import type { ProbeContext } from "../probe.ts";
+import { type LoginEnd, type LoginSettings, logIn } from "../protocols/openconnect/login.ts";
+import type { TunnelOffer } from "../protocols/openconnect/offer.ts";
+import { isPinned, pinsOf } from "../protocols/openconnect/pin.ts";
+import { unexpected } from "../protocols/openconnect/refusals.ts";
+import { faultOfAbort, NetworkFault, whenAborted } from "../transport/fault.ts";
+import type { Address, DialContext } from "../transport/transport.ts";
+import { OpenconnectLink } from "./openconnect-link.ts";
+import type { Tunnel, TunnelInfo } from "./tunnel.ts";
+
+/** How long a server has to take the connection and to finish TLS, ms. */
+const FIRST_ANSWER_MS = 5_000;
+/** And for each answer of the login: servers delay the no to a wrong password by seconds. */
+const ANSWER_MS = 8_000;
+/** How long a farewell may take, ms. */
+const GOODBYE_MS = 250;
+/** From one server to the next: one that shares the load, one that has the user. */
+const SERVER_LIMIT = 4;
+
+export interface OpenconnectEnd {
+  readonly place: Place;
+  /** The server's, judged by the guard; tried in their order. */
+  readonly addresses: readonly Address[];
+  readonly login: Pick<LoginSettings, "username" | "password" | "group">;
+  readonly trust: Trust;
+  /** How long the tunnel may take to come up, ms. */
+  readonly withinMs: number;
+}
+
+export interface Place {
+  /** What the certificate must be for. */
+  readonly host: string;
+  readonly port: number;
+  /** Path and query of the login. */
+  readonly target: string;
+}
+
+export interface Trust {
+  /** With the authorities of `ca`; null: the public ones. */
+  readonly secureContext: SecureContext | null;
+  /** Of the server's key, and then nothing else counts; null: its chain and name count. */
+  readonly pin: string | null;
+}
+
+export class OpenconnectTunnel implements Tunnel {
+  readonly #end: OpenconnectEnd;
+  readonly #context: ProbeContext;
+  /** Ends what this tunnel has opened: with the check, or before. */
+  readonly #ends = new AbortController();
+  #link: OpenconnectLink | null = null;
+  #offer: TunnelOffer | null = null;
+  #startedAtMs = 0;
+  #securedAtMs = 0;
+  #cancelLimit = (): void => {};
+
+  constructor(end: OpenconnectEnd, context: ProbeContext) {
+    this.#end = end;
+    this.#context = context;
+  }
+
+  /** What the server has given, once it is up. */
+  get offer(): TunnelOffer | null {
+    return this.#offer;
+  }
+
+  /** Why the server has ended it; null while it has not. */
+  get ending(): string | null {
+    return this.#link?.ending ?? null;
+  }
+
+  async open(): Promise<TunnelInfo> {
+    whenAborted(this.#context, (fault) => this.#ends.abort(fault));
+    this.#startedAtMs = this.#context.now();
+    let { place, addresses } = this.#end;
+    for (let servers = 1; servers <= SERVER_LIMIT; servers++) {
+      const end = await this.#logIn(place, addresses);
+      if (end.kind === "up") return this.#infoOf(end.offer);
+      this.#link?.drop();
+      this.#link = null;
+      place = placeOf(end.url);
+      this.#context.phase("resolve");
+      addresses = await this.#context.transport.resolve(place.host, place.port, "both", this.#context);
+    }
+    throw unexpected("The server redirects to another again and again");
+  }
+
+  send(ipPacket: Uint8Array): void {
+    this.#link?.send(ipPacket);
+  }
+
+  onPacket(listener: (packet: Uint8Array, atMs: number) => void): void {
+    this.#link?.onPacket(listener);
+  }
+
+  /** A server that is not told keeps the session, and one of the few that a user may have, until its own time is over. */
+  async close(): Promise<void> {
+    this.#cancelLimit();
+    const link = this.#link;
+    link?.onPacket(null);
+    if (link !== null && this.#offer !== null && !this.#ends.signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.#context.transport.after(GOODBYE_MS, resolve);
+        whenAborted(this.#context, () => resolve());
+        link.sayGoodbye(() => {
+          cancel();
+          resolve();
+        });
+      });
+    }
+    this.#ends.abort(new NetworkFault("cancelled", "The tunnel is closed"));
+  }
+
+  async #logIn(place: Place, addresses: readonly Address[]): Promise<LoginEnd> {
+    const talk = logIn({ ...this.#end.login, authority: authorityOf(place), target: place.target });
+    let step = talk.next();
+    while (!step.done) {
+      // A server may close behind each answer.
+      if (this.#link === null || this.#link.isOver) this.#link = await this.#openLink(place, addresses);
+      this.#limit(ANSWER_MS, "The server does not answer the login");
+      step = talk.next(await this.#link.ask(step.value));
+    }
+    this.#cancelLimit();
+    return step.value;
+  }
+
+  async #openLink({ host, port }: Place, addresses: readonly Address[]): Promise<OpenconnectLink> {
+    const { transport } = this.#context;
+    const context = this.#dialContext();
+    this.#limit(FIRST_ANSWER_MS, "No connection to the server");
+    this.#context.phase("connect");
+    const socket = await transport.connectTcp(addresses, port, context);
+    this.#context.phase("handshake");
+    this.#securedAtMs = this.#context.now();
+    this.#limit(FIRST_ANSWER_MS, "The server takes the connection and does not answer the TLS handshake");
+    const { secureContext } = this.#end.trust;
+    const options: ConnectionOptions = {
+      // Judged below, by chain and name or by a pin.
+      rejectUnauthorized: false,
+      ...(isIP(host) === 0 ? { servername: host } : { host }),
+      ...(secureContext !== null && { secureContext }),
+    };
+    const secure = await transport.startTls(socket, options, context);
+    const fault = this.#distrust(secure, host);
+    if (fault !== null) {
+      secure.destroy();
+      throw fault;
+    }
+    return new OpenconnectLink(secure, context.signal, () => this.#context.now());
+  }
+
+  #distrust(secure: TLSSocket, host: string): NetworkFault | null {
+    const { pin } = this.#end.trust;
+    if (pin === null) return secure.authorized ? null : certificateFaultOf(secure, host);
+    const certificate = secure.getPeerX509Certificate();
+    if (certificate !== undefined && isPinned(pin, certificate)) return null;
+    return new NetworkFault("cert-invalid", "The server's key is not the one that was pinned", {
+      ...(certificate !== undefined && { peer: pinsOf(certificate)[0] ?? "" }),
+    });
+  }
+
+  #dialContext(): DialContext {
+    const context = this.#context;
+    return {
+      signal: this.#ends.signal,
+      phase: (name) => context.phase(name),
+      tried: (address) => context.tried(address),
+      answered: () => context.answered(),
+    };
+  }
+
+  /** From now on; what comes after replaces it. */
+  #limit(stageMs: number, words: string): void {
+    this.#cancelLimit();
+    const leftMs = this.#end.withinMs - (this.#context.now() - this.#startedAtMs);
+    const waitMs = Math.max(1, Math.min(stageMs, leftMs));
+    this.#cancelLimit = this.#context.transport.after(waitMs, () => {
+      const seconds = Math.round(waitMs / 100) / 10;
+      this.#ends.abort(new NetworkFault("timeout", `${words} (${seconds} s)`));
+    });
+  }
+
+  #infoOf(offer: TunnelOffer): TunnelInfo {
+    if (this.#ends.signal.aborted) throw faultOfAbort(this.#ends.signal);
+    this.#offer = offer;
+    const nowMs = this.#context.now();
+    const { addresses, dns, mtuBytes } = offer;
+    return {
+      addresses,
+      dns,
+      mtuBytes,
+      connectMs: nowMs - this.#startedAtMs,
+      handshakeMs: nowMs - this.#securedAtMs,
+    };
+  }
+}
+
+function authorityOf({ host, port }: Place): string {
+  const name = isIP(host) === 6 ? `[${host}]` : host;
+  return port === 443 ? name : `${name}:${port}`;
+}
+
+/** @param url of https */
+function placeOf(url: URL): Place {
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? 443 : Number(url.port),
+    target: `${url.pathname}${url.search}`,
+  };
+}
