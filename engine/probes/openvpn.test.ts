@@ -1,0 +1,214 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { classify } from "../classify.ts";
+import type { Outcome } from "../probe.ts";
+import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
+import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
+import { createTransport } from "../transport/index.ts";
+import { closedPort, makeCheck } from "../transport/peers.suite.ts";
+import type { TunnelFields } from "../tunnel.ts";
+import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
+import { openvpn } from "./openvpn.ts";
+
+const authority = makeAuthority();
+const certificate = makeCertificate({ commonName: "vpn.rig", names: ["vpn.rig"], issuer: authority });
+const client = makeCertificate({ commonName: "client.rig", issuer: authority });
+const TLS = { cert: certificate.certPem, key: certificate.keyPem };
+const PASSWORD = "pAssw0rd of nobody else";
+const LOGIN = { username: "ada", password: PASSWORD };
+
+let servers: OpenvpnServer[] = [];
+afterEach(async () => {
+  for (const server of servers) await server.close();
+  servers = [];
+});
+
+async function serverWith(options: Partial<ServerOptions> = {}): Promise<OpenvpnServer> {
+  const server = await openOpenvpnServer({ tls: TLS, ...options });
+  servers.push(server);
+  return server;
+}
+
+function profile(server: Pick<OpenvpnServer, "port">, ...lines: readonly string[]): string {
+  return ["client", `remote 127.0.0.1 ${server.port}`, `<ca>\n${authority.certPem}\n</ca>`, ...lines, ""].join("\n");
+}
+
+const transport = createTransport({
+  allowNets: ["127.0.0.0/8"],
+  ownEndpoints: [],
+  resolvers: ["127.0.0.1:1"],
+  extraCaPem: null,
+  rdapBootstrapUrl: null,
+  canaries: null,
+  tunnelTargets: ["icmp:1.1.1.1", "dns:1.1.1.1"],
+});
+
+async function check(
+  config: string,
+  fields: TunnelFields = {},
+): Promise<Outcome & { readonly phases: readonly string[] }> {
+  const rig = makeCheck(transport);
+  try {
+    const outcome = await openvpn.run(openvpn.settings.parse({ config, ...fields }), rig.context);
+    return { ...outcome, phases: rig.phases };
+  } catch (error) {
+    return { ...classify(error, "handshake"), phases: rig.phases };
+  }
+}
+
+describe("an OpenVPN tunnel", () => {
+  it("comes up and carries an echo: times and address are those of the contract", async () => {
+    const server = await serverWith();
+    const outcome = await check(profile(server));
+    expect(outcome).toEqual({
+      verdict: "ok",
+      latencyMs: expect.any(Number),
+      connectMs: expect.any(Number),
+      tunnel: {
+        connectionTimeMs: outcome.connectMs,
+        handshakeTimeMs: expect.any(Number),
+        assignedIp: "10.8.0.2",
+        engineUsed: null,
+      },
+      phases: ["handshake", "resolve", "handshake", "request"],
+    });
+    expect(server.heard).toContain("EXIT");
+  });
+
+  const classic = ["ifconfig 10.8.0.2 255.255.255.0"];
+  it.each<[string, Partial<ServerOptions>]>([
+    ["over TCP", { proto: "tcp" }],
+    ["with keys by the PRF and no peer id", { push: classic }],
+    ["with epochs", { push: [...classic, "peer-id 0", "protocol-flags tls-ekm aead-epoch"] }],
+    ["under ChaCha20-Poly1305", { cipher: "CHACHA20-POLY1305" }],
+    ["under AES-128-CBC with SHA1", { cipher: "AES-128-CBC", push: [...classic, "peer-id 0"] }],
+    ["by TLS 1.2", { tls: { ...TLS, maxVersion: "TLSv1.2" } }],
+    ["by DNS where echoes are filtered", { host: { dns: "answer" } }],
+    ["though packets are lost", { loses: (count) => count === 0 || count === 3 }],
+    ["though packets come twice and in another order", { isMessy: true }],
+  ])("comes up %s", async (_name, options) => {
+    const server = await serverWith(options);
+    const lines = options.proto === "tcp" ? ["proto tcp"] : [];
+    expect(await check(profile(server, ...lines))).toMatchObject({ verdict: "ok", tunnel: { assignedIp: "10.8.0.2" } });
+  });
+
+  it("tells a server of before that it ends, in band", async () => {
+    const server = await serverWith({ push: [...classic, "peer-id 0"] });
+    expect((await check(profile(server))).verdict).toBe("ok");
+    await expect.poll(() => server.heard).toContain("in-band");
+  });
+
+  it("comes up under tls-crypt, and under another key not at all", async () => {
+    const [one, two] = keyBlockOf(RECORDED.tlsCrypt.staticKey);
+    const reversed: KeyBlock = [two, one];
+    const server = await serverWith({ proto: "tcp", protection: () => ({ kind: "tls-crypt", key: reversed }) });
+    const inline = (key: Buffer) =>
+      `<tls-crypt>\n-----BEGIN OpenVPN Static key V1-----\n${key.toString("hex")}\n-----END OpenVPN Static key V1-----\n</tls-crypt>`;
+    const lines = ["proto tcp", "cipher AES-256-GCM"];
+    expect((await check(profile(server, ...lines, inline(RECORDED.tlsCrypt.staticKey)))).verdict).toBe("ok");
+    expect(await check(profile(server, ...lines, inline(RECORDED.tlsAuth.staticKey)))).toMatchObject({
+      verdict: "misconfigured",
+      message: expect.stringContaining("tls-crypt key"),
+    });
+    expect(await check(profile(server, ...lines))).toMatchObject({
+      verdict: "closed",
+      hint: expect.stringContaining("tls-auth or tls-crypt"),
+    });
+  });
+
+  it("takes its login along", async () => {
+    const server = await serverWith();
+    expect((await check(profile(server, "auth-user-pass"), LOGIN)).verdict).toBe("ok");
+    expect(server.heard.join("\n")).toContain(PASSWORD);
+  });
+
+  it.each<[string, string, object]>([
+    ["AUTH_FAILED", "auth-failed", { message: expect.stringContaining("AUTH_FAILED") }],
+    [`AUTH_FAILED,No ${PASSWORD} here`, "auth-failed", { peer: "No … here" }],
+    ["AUTH_FAILED,Data channel cipher negotiation failed (no shared cipher)", "misconfigured", {}],
+    [
+      "AUTH_FAILED,CRV1:R,E:c3RhdGU=:YWRh:Type the code",
+      "auth-failed",
+      { peer: "Type the code", message: expect.stringContaining("second factor") },
+    ],
+    ["AUTH_FAILED,TEMP[backoff 9]:full", "closed", { peer: "TEMP[backoff 9]:full" }],
+    ["AUTH_PENDING,timeout 60", "auth-failed", { message: expect.stringContaining("interactive_required") }],
+    ["INFO_PRE,WEB_AUTH::https://login.rig/hidden", "auth-failed", { peer: "a page to log in at" }],
+    ["RESTART,[N]moving", "closed", { peer: "[N]moving" }],
+    ["HALT,for good", "closed", { message: expect.stringContaining("HALT") }],
+    ["PUSH_REPLY,peer-id 0,cipher AES-256-GCM", "misconfigured", { message: expect.stringContaining("no address") }],
+    [
+      "PUSH_REPLY,ifconfig 10.8.0.2 255.0.0.0,cipher BF-CBC",
+      "misconfigured",
+      { message: expect.stringContaining("BF-CBC") },
+    ],
+    [
+      "PUSH_REPLY,ifconfig 10.8.0.2 255.0.0.0",
+      "misconfigured",
+      { message: expect.stringContaining("chooses no cipher") },
+    ],
+  ])("is refused by %s", async (says, verdict, rest) => {
+    const server = await serverWith({ says });
+    const outcome = await check(profile(server, "auth-user-pass"), LOGIN);
+    expect(outcome).toMatchObject({ verdict, peerAnswered: true, ...rest });
+    expect(JSON.stringify(outcome)).not.toMatch(/pAssw0rd|hidden|c3RhdGU/);
+  });
+
+  it("does not trust whom its profile does not", async () => {
+    const server = await serverWith();
+    const stranger = profile(server).replace(authority.certPem, makeAuthority("Another").certPem);
+    expect(await check(stranger)).toMatchObject({ verdict: "cert-invalid", peer: "vpn.rig" });
+    expect((await check(profile(server, "remote-cert-tls server"))).verdict).toBe("cert-invalid");
+    expect((await check(profile(server, "verify-x509-name other.rig name"))).verdict).toBe("cert-invalid");
+    expect((await check(profile(server, "verify-x509-name vpn. name-prefix"))).verdict).toBe("ok");
+    expect((await check(profile(server, "verify-x509-name CN=vpn.rig"))).verdict).toBe("ok");
+    expect(server.heard).not.toContain("ada");
+  });
+
+  it("is refused when a server is silent about what it was shown, and answers who begins anew", async () => {
+    const server = await serverWith({ ignoresFrom: 2 });
+    const inline = `<cert>\n${client.certPem}\n</cert>\n<key>\n${client.keyPem}\n</key>`;
+    expect(await check(profile(server, inline))).toMatchObject({
+      verdict: "auth-failed",
+      message: expect.stringContaining("certificate"),
+    });
+    expect(server.sessions).toBe(2);
+  });
+
+  it("is tried at the next server when one does not bring it up", async () => {
+    const closed = await closedPort();
+    const refusing = await serverWith({ says: "RESTART" });
+    const server = await serverWith();
+    const config = profile({ port: closed }, `remote 127.0.0.1 ${refusing.port}`, `remote 127.0.0.1 ${server.port}`);
+    expect((await check(config)).verdict).toBe("ok");
+    const both = profile({ port: closed }, `remote 127.0.0.1 ${refusing.port}`);
+    expect(await check(both)).toMatchObject({ verdict: "closed" });
+    const own = { servers: [{ host: "127.0.0.1", port: server.port, proto: "udp" as const }] };
+    expect((await check(both, own)).verdict).toBe("ok");
+  });
+
+  it("is stuck when nothing comes back, and does not fit when what comes back cannot be read", async () => {
+    const silent = await serverWith({ host: {} });
+    expect(await check(profile(silent, "up /bin/false"))).toMatchObject({
+      verdict: "stuck",
+      hint: expect.stringContaining("never does: up"),
+    });
+    const other = await serverWith({ hasOtherKeys: true });
+    expect((await check(profile(other))).verdict).toBe("misconfigured");
+  }, 30_000);
+
+  it.each([
+    ["remote 127.0.0.1 9\n", "missing <ca>"],
+    ["remote 127.0.0.1 9\n<ca>\nnothing\n</ca>\n", "<ca> holds no certificate"],
+    [profile({ port: 9 }, `<cert>\n${client.certPem}\n</cert>`), "<cert> and <key> go together"],
+    [profile({ port: 9 }, "<tls-auth>\nnothing\n</tls-auth>"), "<tls-auth> is no OpenVPN static key"],
+    [profile({ port: 9 }, "tls-version-min 1.3", "tls-version-max 1.2"), "tls-version-min"],
+    [profile({ port: 9 }, "data-ciphers BF-CBC"), "no cipher that is supported"],
+  ])("is not tried when it cannot work: case %#", async (config, words) => {
+    expect(await check(config)).toMatchObject({
+      verdict: "misconfigured",
+      message: expect.stringContaining(words),
+      phases: [],
+    });
+  });
+});

@@ -1,0 +1,281 @@
+/** An OpenVPN server on a free port of loopback, for tests: real TLS and keys and a host behind it, with the words and faults a test asks for. */
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { createSecureContext, type SecureContextOptions, TLSSocket } from "node:tls";
+import { answerOf, type HostManners } from "../protocols/inner/host.suite.ts";
+import { DataChannel, dataCipherOf, digestOf } from "../protocols/openvpn/data-channel.ts";
+import { deriveKeyBlock, PRE_MASTER_BYTES, RANDOM_BYTES } from "../protocols/openvpn/key-method.ts";
+import {
+  decodeControl,
+  encodeControlBody,
+  encodeControlHeader,
+  encodeFrame,
+  FrameReader,
+  isData,
+  OPCODE,
+  opcodeOf,
+} from "../protocols/openvpn/packet.ts";
+import { createProtection, type Protection, type ProtectionKeys } from "../protocols/openvpn/protection.ts";
+import { keyBlockOf } from "../protocols/openvpn/static-key.ts";
+
+export interface ServerOptions {
+  readonly proto?: "udp" | "tcp";
+  readonly tls: SecureContextOptions;
+  readonly protection?: () => ProtectionKeys;
+  readonly cipher?: string;
+  /** Options that are pushed; the cipher is added. */
+  readonly push?: readonly string[];
+  /** Said instead of the options. */
+  readonly says?: string;
+  /** Packets of a client, counted from its first, that are lost on their way. */
+  readonly loses?: (count: number) => boolean;
+  /** Everything is sent twice, and the last of a few at once comes first. */
+  readonly isMessy?: boolean;
+  /** Messages of a client from this number on are not there for it: 1 is what TLS begins with, 2 the client's certificate. */
+  readonly ignoresFrom?: number;
+  readonly host?: HostManners;
+  /** Its data goes out under other keys. */
+  readonly hasOtherKeys?: boolean;
+}
+
+export interface OpenvpnServer {
+  readonly port: number;
+  /** What clients said inside TLS behind their keys, and in band. */
+  readonly heard: readonly string[];
+  readonly sessions: number;
+  close(): Promise<void>;
+}
+
+const RECORD_BYTES = 900;
+
+export async function openOpenvpnServer(options: ServerOptions): Promise<OpenvpnServer> {
+  const heard: string[] = [];
+  let sessions = 0;
+  const begin = (send: (packet: Buffer) => void): Session => {
+    sessions++;
+    return new Session(options, { send, heard });
+  };
+  const common = {
+    heard,
+    get sessions() {
+      return sessions;
+    },
+  };
+  if (options.proto === "tcp") {
+    const open = new Set<Socket>();
+    const server = createServer((socket) => {
+      open.add(socket);
+      const reader = new FrameReader();
+      const session = begin((packet) => socket.write(encodeFrame(packet)));
+      socket.on("error", () => {});
+      socket.on("data", (piece) => {
+        for (const packet of reader.push(piece)) if (!session.receive(packet)) socket.destroy();
+      });
+      socket.on("close", () => session.close());
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    return Object.assign(common, {
+      port: address.port,
+      close: () => {
+        for (const socket of open) socket.destroy();
+        return new Promise<void>((resolve) => server.close(() => resolve()));
+      },
+    });
+  }
+  const socket = createSocket("udp4");
+  const clients = new Map<number, Session>();
+  socket.on("message", (packet, from) => {
+    let session = clients.get(from.port);
+    if (session === undefined) {
+      session = begin((reply) => socket.send(reply, from.port, from.address));
+      clients.set(from.port, session);
+    }
+    session.receive(packet);
+  });
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return Object.assign(common, {
+    port: socket.address().port,
+    close: () => {
+      for (const session of clients.values()) session.close();
+      return new Promise<void>((resolve) => socket.close(() => resolve()));
+    },
+  });
+}
+
+interface SessionEnds {
+  readonly send: (packet: Buffer) => void;
+  readonly heard: string[];
+}
+
+class Session {
+  readonly #options: ServerOptions;
+  readonly #ends: SessionEnds;
+  readonly #protection: Protection;
+  readonly #ownId = Buffer.alloc(8, 0x5e);
+  #clientId: Buffer = Buffer.alloc(8);
+  #received = 0;
+  #nextId = 0;
+  #expected = 0;
+  readonly #held = new Map<number, Buffer>();
+  readonly #random1 = Buffer.alloc(RANDOM_BYTES, 1);
+  readonly #random2 = Buffer.alloc(RANDOM_BYTES, 2);
+  #carrier: Duplex | null = null;
+  #tls: TLSSocket | null = null;
+  #hello: Buffer = Buffer.alloc(0);
+  #data: DataChannel | null = null;
+  #waiting: Buffer[] = [];
+
+  constructor(options: ServerOptions, ends: SessionEnds) {
+    this.#options = options;
+    this.#ends = ends;
+    this.#protection = createProtection(options.protection?.() ?? { kind: "none" });
+  }
+
+  /** @returns false for a packet that is not under its keys */
+  receive(packet: Buffer): boolean {
+    if (this.#options.loses?.(this.#received++) === true) return true;
+    if (isData(opcodeOf(packet))) {
+      this.#receiveData(packet);
+      return true;
+    }
+    const opened = this.#protection.open(packet);
+    const control = opened === undefined ? undefined : decodeControl(opened.header, opened.body);
+    if (control === undefined) return false;
+    if (control.opcode === OPCODE.clientReset) {
+      this.#clientId = Buffer.from(control.sessionId);
+      if (this.#carrier === null) this.#startTls();
+    }
+    const { ignoresFrom = Number.POSITIVE_INFINITY } = this.#options;
+    if (control.messageId === null || control.messageId >= ignoresFrom) return true;
+    this.#take(control.messageId, control.payload);
+    this.#control(
+      control.opcode === OPCODE.clientReset ? OPCODE.serverReset : OPCODE.ack,
+      Buffer.alloc(0),
+      control.messageId,
+    );
+    return true;
+  }
+
+  close(): void {
+    this.#tls?.destroy();
+  }
+
+  #startTls(): void {
+    const carrier = new Duplex({
+      read() {},
+      write: (records: Buffer, _encoding, done) => {
+        for (let at = 0; at < records.length; at += RECORD_BYTES) {
+          this.#control(OPCODE.control, records.subarray(at, at + RECORD_BYTES), null);
+        }
+        done();
+      },
+    });
+    carrier.on("error", () => {});
+    const tls = new TLSSocket(carrier, { isServer: true, secureContext: createSecureContext(this.#options.tls) });
+    tls.on("error", () => {});
+    tls.on("data", (bytes: Buffer) => this.#hear(bytes));
+    this.#carrier = carrier;
+    this.#tls = tls;
+  }
+
+  #take(id: number, payload: Buffer): void {
+    if (id >= this.#expected) this.#held.set(id, Buffer.from(payload));
+    for (let next = this.#held.get(this.#expected); next !== undefined; next = this.#held.get(this.#expected)) {
+      this.#held.delete(this.#expected++);
+      if (next.length > 0) this.#carrier?.push(next);
+    }
+  }
+
+  #hear(bytes: Buffer): void {
+    if (this.#hello.length > 0) {
+      this.#ends.heard.push(...bytes.toString().split("\0").filter(Boolean));
+      return;
+    }
+    this.#hello = Buffer.from(bytes);
+    this.#ends.heard.push(
+      ...bytes
+        .subarray(5 + PRE_MASTER_BYTES + 2 * RANDOM_BYTES)
+        .toString("latin1")
+        .split("\0"),
+    );
+    const options = Buffer.from("V4,dev-type tun\0");
+    const head = Buffer.from([0, 0, 0, 0, 2]);
+    this.#tls?.write(Buffer.concat([head, this.#random1, this.#random2, Buffer.of(0, options.length), options]));
+    const { says, push = PUSH, cipher = "AES-256-GCM" } = this.#options;
+    const reply = ["PUSH_REPLY", ...push, `cipher ${cipher}`];
+    this.#tls?.write(`${says ?? reply.join(",")}\0`);
+    if (says === undefined) this.#data = this.#channel(push, cipher);
+  }
+
+  #channel(push: readonly string[], cipher: string): DataChannel {
+    const flags = push.find((option) => option.startsWith("protocol-flags")) ?? "";
+    const exporter: { exportKeyingMaterial(length: number, label: string): Buffer } = this.#tls as never;
+    const [one, two] = keyBlockOf(
+      flags.includes("tls-ekm") ? exporter.exportKeyingMaterial(256, "EXPORTER-OpenVPN-datakeys") : this.#derived(),
+    );
+    const known = dataCipherOf(cipher);
+    const digest = digestOf("SHA1");
+    if (known === undefined || digest === undefined) throw new Error("unknown cipher");
+    return new DataChannel({
+      keys: this.#options.hasOtherKeys === true ? [one, two] : [two, one],
+      cipher: known,
+      isEpoch: flags.includes("aead-epoch"),
+      digest,
+      peerId: push.includes("peer-id 0") ? 0 : null,
+      compression: "none",
+      hasFragments: false,
+      randomBytes: (size) => Buffer.alloc(size, 5),
+    });
+  }
+
+  #derived(): Buffer {
+    const secrets = this.#hello.subarray(5);
+    const random1At = PRE_MASTER_BYTES;
+    return deriveKeyBlock(
+      {
+        preMaster: secrets.subarray(0, random1At),
+        random1: secrets.subarray(random1At, random1At + RANDOM_BYTES),
+        random2: secrets.subarray(random1At + RANDOM_BYTES, random1At + 2 * RANDOM_BYTES),
+      },
+      { random1: this.#random1, random2: this.#random2 },
+      { client: this.#clientId, server: this.#ownId },
+    );
+  }
+
+  #receiveData(packet: Buffer): void {
+    if (this.#options.hasOtherKeys === true) {
+      if (this.#data !== null) this.#ends.send(this.#data.seal(Buffer.alloc(60, 0x45)));
+      return;
+    }
+    const opened = this.#data?.open(packet);
+    if (opened?.kind === "in-band") this.#ends.heard.push("in-band");
+    if (opened?.kind !== "packet") return;
+    const answer = answerOf(opened.packet, this.#options.host ?? { echo: true });
+    if (answer !== undefined && this.#data !== null) this.#ends.send(this.#data.seal(answer));
+  }
+
+  #control(opcode: number, payload: Buffer, acknowledged: number | null): void {
+    const body = encodeControlBody({
+      acks: acknowledged === null ? [] : [acknowledged],
+      remoteSessionId: this.#clientId,
+      messageId: opcode === OPCODE.ack ? null : opcode === OPCODE.serverReset ? 0 : ++this.#nextId,
+      payload,
+    });
+    const packet = this.#protection.seal(encodeControlHeader(opcode, this.#ownId), body, 0);
+    if (this.#options.isMessy !== true) {
+      this.#ends.send(packet);
+      return;
+    }
+    if (this.#waiting.push(packet, packet) > 2) return;
+    setImmediate(() => {
+      for (const each of this.#waiting.splice(0).reverse()) this.#ends.send(each);
+    });
+  }
+}
+
+const PUSH = ["ifconfig 10.8.0.2 255.255.255.0", "peer-id 0", "protocol-flags cc-exit tls-ekm"];
