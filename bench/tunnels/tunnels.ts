@@ -31,6 +31,15 @@ export async function runTunnels({ peers, checks, inFlight, rounds }: TunnelBenc
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
   const names = { client: `sonde-bc-${process.pid}`, server: `sonde-bs-${process.pid}` };
   const closers: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  const closeAll = (): void => {
+    for (const close of closers.splice(0).reverse()) close();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      closeAll();
+      process.exit(1);
+    });
+  }
   try {
     const program = join(folder, "wireguard-go");
     await promisify(execFile)("go", ["build", "-trimpath", "-o", program, "golang.zx2c4.com/wireguard"], {
@@ -49,9 +58,9 @@ export async function runTunnels({ peers, checks, inFlight, rounds }: TunnelBenc
     console.log(
       `wireguard-go with ${peers} peers; ${checks} checks, ${inFlight} in flight, one thread of ours, two namespaces`,
     );
-    for (const report of await load(names.client, order)) print(report);
+    await load(names.client, order, closers);
   } finally {
-    for (const close of closers.reverse()) close();
+    closeAll();
   }
 }
 
@@ -134,16 +143,15 @@ async function configure(path: string, lines: string): Promise<void> {
   if (!answer.includes("errno=0")) throw new Error(`wireguard-go refused its settings: ${answer.trim()}`);
 }
 
-async function load(namespace: string, order: LoadOrder): Promise<readonly LoadReport[]> {
+async function load(namespace: string, order: LoadOrder, closers: (() => unknown)[]): Promise<void> {
   const child = spawn("ip", ["netns", "exec", namespace, process.execPath, ...process.execArgv, LOAD], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.end(JSON.stringify(order));
-  const reports: LoadReport[] = [];
-  createInterface(child.stdout).on("line", (line) => reports.push(JSON.parse(line)));
+  closers.push(() => child.kill("SIGKILL"));
+  createInterface(child.stdout).on("line", (line) => print(JSON.parse(line)));
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`the load ended with ${code}`);
-  return reports;
 }
 
 function ip(...words: string[]): void {
