@@ -92,10 +92,9 @@ async function startServer(program: string, namespace: string, peers: number, cl
   const device = `sonb${process.pid % 100_000}`;
   const child = spawn(
     "setpriv",
-    ["--pdeathsig", "KILL", "--", "ip", "netns", "exec", namespace, program, "-f", device],
+    ["--pdeathsig", "KILL", "--", "ip", "netns", "exec", namespace, "env", "LOG_LEVEL=error", program, "-f", device],
     {
       stdio: "ignore",
-      env: { ...process.env, LOG_LEVEL: "error" },
     },
   );
   closers.push(() => child.kill("SIGKILL"));
