@@ -39,7 +39,7 @@ const OWNERS = {
   "@noble/hashes": "^engine/protocols/",
   "@noble/ciphers": "^engine/protocols/",
   "zod-openapi": "^api/openapi\\.ts$",
-  "js-yaml": "^api/openapi\\.ts$",
+  "js-yaml": "^api/openapi\\.ts$|^engine/subscription/body\\.ts$",
   commander: "^cli/",
   "cli-table3": "^cli/",
   "cli-progress": "^cli/|^bench/",

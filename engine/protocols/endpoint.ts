@@ -6,8 +6,14 @@ import { toAsciiName } from "./dns/name.ts";
 
 const PORT = /^[0-9]{1,5}$/;
 
+/** A name as it stands in nearly every configuration: nothing to convert, and its last label cannot be a number. */
+const PLAIN_NAME = /^(?:[a-z0-9_-]{1,63}\.){1,32}[a-z][a-z0-9_-]{0,62}$/;
+/** RFC 1035 section 2.3.4, as text. */
+const LONGEST_NAME = 253;
+
 /** @throws TunnelConfigError naming what it is for, never the text, which may be a misplaced secret */
 export function parseHost(text: string, what = "host"): string {
+  if (text.length <= LONGEST_NAME && PLAIN_NAME.test(text)) return text;
   const plain = text.trim().replace(/^\[(.*)\]$/, "$1");
   const literal = literalOf(plain);
   if (literal !== undefined) {

@@ -89,16 +89,16 @@ function addressIn(text: string, takesPorts: (text: string) => boolean) {
   if (at < 0) return undefined;
   const server = text.slice(at + 1).replace(/\/.*$/s, "");
   const { host, port } = splitAuthority(server);
-  if (!isHost(host) || (port !== null && !takesPorts(port))) return undefined;
-  return { rawUser: text.slice(0, at), host: parseHost(host, "the link's server"), port };
+  const name = hostIn(host);
+  if (name === undefined || (port !== null && !takesPorts(port))) return undefined;
+  return { rawUser: text.slice(0, at), host: name, port };
 }
 
-function isHost(text: string): boolean {
-  if (text === "") return false;
+function hostIn(text: string): string | undefined {
   try {
-    return parseHost(text) !== "";
+    return text === "" ? undefined : parseHost(text) || undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -153,13 +153,15 @@ export function nameOf(fragment: string | null, parameters: ReadonlyMap<string, 
   return name ?? null;
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 /** Standard and URL-safe letters mixed, with or without padding, `%3D` included. @returns undefined when it is not base64 of UTF-8 text */
 export function base64Text(text: string): string | undefined {
   const letters = decoded(text).replace(/\s/g, "");
   if (letters === "" || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(letters)) return undefined;
   const bytes = Buffer.from(letters.replaceAll("-", "+").replaceAll("_", "/"), "base64");
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     return undefined;
   }

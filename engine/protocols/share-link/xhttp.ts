@@ -142,7 +142,7 @@ function headersOf(value: unknown): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw refuse("extra.headers", "must be a JSON object");
   const headers: Record<string, string> = {};
-  const entries = Object.entries(value);
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   if (entries.length > MOST_HEADERS) throw refuse("extra.headers", `has more than ${MOST_HEADERS} headers`);
   for (const [name, text] of entries) {
     if (!/^[A-Za-z0-9-]{1,64}$/.test(name) || OWN_HEADERS.has(name.toLowerCase())) {
