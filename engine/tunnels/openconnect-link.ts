@@ -106,12 +106,11 @@ export class OpenconnectLink {
     this.#waiting = null;
     this.#hasAnswered = true;
     this.#isOver = answer.isLast;
-    if (waiting.isConnect && answer.status === 200) {
-      this.#isOver = false;
-      this.#frames = new FrameReader();
-      this.#readFrames(this.#frames, waiting.parser.rest);
-    }
     waiting.resolve(answer);
+    if (!waiting.isConnect || answer.status !== 200) return;
+    this.#isOver = false;
+    this.#frames = new FrameReader();
+    this.#readFrames(this.#frames, waiting.parser.rest);
   }
 
   #readFrames(frames: FrameReader, bytes: Buffer): void {

@@ -117,12 +117,12 @@ function tagAt(source: string, tag: number, open: OpenElement[]): number | undef
   }
   const attributes = new Map<string, string>();
   let at = NAME.lastIndex;
-  for (;;) {
+  for (let count = 0; ; count++) {
     ATTRIBUTE.lastIndex = at;
     const found = ATTRIBUTE.exec(source);
     if (found === null) break;
     at = ATTRIBUTE.lastIndex;
-    if (at - tag > TAG_LIMIT || attributes.size >= ATTRIBUTE_LIMIT) throw new XmlError("a tag is too long");
+    if (at - tag > TAG_LIMIT || count === ATTRIBUTE_LIMIT) throw new XmlError("a tag is too long");
     const [, key = "", double, single, bare] = found;
     attributes.set(key.toLowerCase(), unescaped(double ?? single ?? bare ?? ""));
   }

@@ -1,0 +1,124 @@
+/** An OpenConnect server on a free port of loopback, for tests: says what it is told to, with a host behind it and the faults a test asks for. */
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { createServer, type TLSSocket } from "node:tls";
+import type { MadeCertificate } from "../../demo/certificates.ts";
+import { answerOf } from "../protocols/inner/host.suite.ts";
+import { encodeFrame, FRAME, type Frame, FrameReader } from "../protocols/openconnect/cstp.ts";
+import { RECORDED } from "../protocols/openconnect/recorded.suite.ts";
+
+export interface HeardRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly body: string;
+  readonly head: string;
+}
+
+/** Status and headers, body; or what it does instead. */
+export type Said = { readonly head: string; readonly body?: string } | "silence" | "close";
+
+export interface ServerManners {
+  readonly certificate: MadeCertificate;
+  /** @returns undefined for what ocserv would say */
+  readonly answer?: (request: HeardRequest, nth: number) => Said | undefined;
+  /** Closes behind each answer but that to CONNECT, and says so. */
+  readonly isForgetful?: boolean;
+  /** Sends frames when the tunnel is up. */
+  readonly greets?: readonly Buffer[];
+  /** Answers packets only once it has heard a frame of this type. */
+  readonly waitsFor?: number;
+  /** Takes packets and gives none back. */
+  readonly isCut?: boolean;
+}
+
+export interface OpenconnectServer {
+  readonly port: number;
+  readonly heard: HeardRequest[];
+  readonly frames: Frame[];
+  readonly connections: () => number;
+  close(): Promise<void>;
+}
+
+export const UP = `HTTP/1.1 200 CONNECTED\r\n${RECORDED.connected.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+
+/** A login of ocserv, by what the request holds. */
+function usual({ method, body }: HeardRequest): Said {
+  if (method === "CONNECT") return { head: UP };
+  const session = RECORDED.successHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  if (body.includes("<password>")) return { head: `HTTP/1.1 200 OK\r\n${session}`, body: RECORDED.success };
+  return { head: "HTTP/1.1 200 OK\r\n", body: body.includes("<username>") ? RECORDED.password : RECORDED.username };
+}
+
+export async function openOpenconnectServer(manners: ServerManners): Promise<OpenconnectServer> {
+  const heard: HeardRequest[] = [];
+  const frames: Frame[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer({ cert: manners.certificate.certPem, key: manners.certificate.keyPem });
+  server.on("connection", (socket) => sockets.add(socket));
+  server.on("tlsClientError", () => {});
+  server.on("secureConnection", (socket) => {
+    socket.on("error", () => {});
+    serve(socket, manners, heard, frames);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : 0,
+    heard,
+    frames,
+    connections: () => sockets.size,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function serve(socket: TLSSocket, manners: ServerManners, heard: HeardRequest[], frames: Frame[]): void {
+  let text = "";
+  let reader: FrameReader | null = null;
+  const own: Frame[] = [];
+
+  function take({ type, payload }: Frame): void {
+    const frame = { type, payload: Buffer.from(payload) };
+    own.push(frame);
+    frames.push(frame);
+    if (type === FRAME.disconnect) socket.end();
+    const isReady = manners.waitsFor === undefined || own.some((each) => each.type === manners.waitsFor);
+    if (type !== FRAME.data || manners.isCut === true || !isReady) return;
+    const back = answerOf(frame.payload, { echo: true });
+    if (back !== undefined) socket.write(encodeFrame(FRAME.data, back));
+  }
+  function say(request: HeardRequest): void {
+    const said = manners.answer?.(request, heard.length - 1) ?? usual(request);
+    if (said === "close") socket.destroy();
+    if (typeof said === "string") return;
+    if (request.method === "CONNECT" && said.head.startsWith("HTTP/1.1 200")) {
+      reader = new FrameReader();
+      socket.write(Buffer.concat([Buffer.from(said.head), ...(manners.greets ?? [])]));
+      return;
+    }
+    const body = said.body ?? "";
+    const last = manners.isForgetful === true ? "Connection: close\r\n" : "";
+    socket.write(`${said.head}${last}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    if (manners.isForgetful === true) socket.end();
+  }
+
+  socket.on("data", (bytes: Buffer) => {
+    if (reader !== null) {
+      reader.push(bytes, take);
+      return;
+    }
+    text += bytes.toString("utf8");
+    const end = text.indexOf("\r\n\r\n");
+    const head = text.slice(0, end);
+    const lengthBytes = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? "0");
+    if (end < 0 || Buffer.byteLength(text.slice(end + 4)) < lengthBytes) return;
+    const [method = "", target = ""] = head.split(" ");
+    const request = { method, target, head, body: text.slice(end + 4) };
+    text = "";
+    heard.push(request);
+    say(request);
+  });
+}
