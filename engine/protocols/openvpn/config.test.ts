@@ -58,6 +58,18 @@ parserSuite("openvpn", {
     [{ config: "remote h.test-site.org\n<ca>\n" }, "config line 2: <ca> is not closed"],
     [{ config: `remote "h\n${SECRET}` }, "config line 1: a quotation is not closed"],
     [{ config: `${base}http-proxy 10.0.0.1 80\n` }, "config line 12: http-proxy is not supported"],
+    [{ config: `${base}scramble obfuscate ${SECRET}\n` }, "config line 12: scramble is not supported"],
+    [{ config: `${base}dev tap0\n` }, "config line 12: dev tap is not supported, only tun"],
+    [{ config: `${base}<secret>\n${SECRET}\n</secret>\n` }, "<secret> (static key mode) is not supported"],
+    [{ config: `${base}ca /etc/${SECRET}\n` }, "config line 12: ca names a file; put its text between <ca> and </ca>"],
+    [{ config: `${base}a\u0000${SECRET}\n` }, "config line 12 is not text"],
+    [{ config: `${base}${"a".repeat(100_000)}\n` }, "config line 12 has more than 4096 characters"],
+    [{ config: "#\n".repeat(50_000) }, "config has more than 5000 lines"],
+    [{ config: `${base}${"x ".repeat(17)}\n` }, "config line 12 has too many parameters"],
+    [
+      { config: "<connection>\n<connection>\n</connection>\n</connection>\n" },
+      "config line 2: <connection> is not closed",
+    ],
     [
       {
         config: base,
@@ -74,6 +86,20 @@ describe("an OpenVPN profile", () => {
       { host: "a.test-site.org", port: 443, proto: "tcp" },
       { host: "b.test-site.org", port: 1_194, proto: "udp" },
     ]);
+  });
+
+  it("has in each <connection> block what is outside of it, and over it its own", () => {
+    const key = (text: string) => `<tls-auth>\n${text}\n</tls-auth>\n`;
+    const block = `<connection>\nremote z.test-site.org\nfragment 9\n<tls-crypt>\nown\n</tls-crypt>\n</connection>\n`;
+    const [first, second, third] = readConfig({ config: `${blocks}key-direction 1\n${key("common")}${block}` }).servers;
+    expect([first, second, third].map((server) => [...(server?.scope.inline.keys() ?? [])])).toEqual([
+      ["cert", "tls-auth"],
+      ["cert", "tls-auth"],
+      ["cert", "tls-crypt"],
+    ]);
+    expect(optionOf(third?.scope.options ?? [], "fragment")).toEqual(["9"]);
+    expect(optionOf(second?.scope.options ?? [], "fragment")).toBeUndefined();
+    expect(optionOf(third?.scope.options ?? [], "key-direction")).toEqual(["1"]);
   });
 
   it("has quotations, escapes and comments read as openvpn reads them", () => {
