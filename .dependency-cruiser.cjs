@@ -13,7 +13,7 @@ const ROOMS = {
   api: ["^model/", "^store/", "^engine/registry\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
   "cli/admin": ["^cli/", "^config\\.ts$", "^engine/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$"],
-  cli: ["^config\\.ts$", "^version\\.ts$", "^log\\.ts$"],
+  cli: ["^config\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   demo: ["^cli/", "^config\\.ts$"],
 };
 /** Files at the root that put rooms together; nothing but these, the command that starts them, and tests import them. */
@@ -45,8 +45,8 @@ const OWNERS = {
   "cli-progress": "^cli/|^bench/",
   tinybench: "^bench/",
 };
-/** Who starts processes: the embedded engine, the last fallback of ping, and what measures us from outside. */
-const SPAWNERS = "^store/results/embedded/|^native/system-ping\\.ts$|^bench/";
+/** Who starts processes: the embedded engine, proxy cores, the last fallback of ping, and what measures us from outside. */
+const SPAWNERS = "^store/results/embedded/|^native/system-ping\\.ts$|^engine/cores/(install|program)\\.ts$|^bench/";
 
 const rooms = Object.entries(ROOMS).map(([room, others]) => ({
   name: `room-${room}`,
@@ -104,7 +104,7 @@ module.exports = {
       comment: "files at the root are leaves, but for the wiring, and config.ts which borrows two types",
       severity: "error",
       from: { path: "^[^/]+\\.ts$", pathNot: [WIRING, "^vitest\\.config\\.ts$", TESTS] },
-      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^model/plan\\.ts$"] },
+      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^engine/cores/program\\.ts$", "^model/plan\\.ts$"] },
     },
     {
       name: "probes-stand-alone",

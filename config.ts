@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
+import type { CorePlaces } from "./engine/cores/program.ts";
 import type { EngineOptions } from "./engine/options.ts";
 import { overridePlans, type PlanTable } from "./model/plan.ts";
 
@@ -170,6 +171,22 @@ function readPlans(path: string): PlanTable {
   } catch (error) {
     throw new ConfigError(`${error instanceof Error ? error.message : String(error)} (in ${path})`);
   }
+}
+
+/** Where the programs of the proxy cores are looked for. */
+export function loadCorePlaces(env: Readonly<Record<string, string | undefined>> = process.env): CorePlaces {
+  const settings = z.object({
+    SONDE_XRAY: optionalText,
+    SONDE_SING_BOX: optionalText,
+    SONDE_DATA_DIR: z.string().min(1).default("./data"),
+  });
+  const { SONDE_XRAY, SONDE_SING_BOX, SONDE_DATA_DIR } = settings.parse(env);
+  return {
+    xray: absolute(SONDE_XRAY),
+    singbox: absolute(SONDE_SING_BOX),
+    dataDir: resolve(SONDE_DATA_DIR),
+    path: env.PATH ?? "",
+  };
 }
 
 /** Where the command line finds a running service, and as whom it asks. */

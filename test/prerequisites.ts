@@ -7,7 +7,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
+import { ENGINES, findCore } from "../engine/cores/program.ts";
 import { missingPythonTools } from "./contract/python-tools.ts";
+import { CORE_PLACES } from "./lab/cores.ts";
 import { findProgram, isExecutable } from "./servers/server.ts";
 
 /** @returns why it is not there, in words that say what to do; undefined when it is */
@@ -31,6 +33,13 @@ const CHECKS = {
   ocserv: () => program("ocserv", "ocserv") ?? program("openssl", "openssl") ?? missingTun(),
   nft: () => program("nft", "nftables"),
   go: () => program("go", "golang-go"),
+  // Where nothing may be skipped, the suite builds them itself.
+  "proxy cores": () =>
+    process.env.CI === "true"
+      ? program("go", "golang-go")
+      : ENGINES.every((engine) => findCore(engine, CORE_PLACES) !== undefined)
+        ? undefined
+        : "no xray or sing-box (npx sonde cores install)",
   npm: () => program("npm", "npm"),
   compiler: () => program("g++", "g++") ?? program("make", "make") ?? program("python3", "python3"),
   "python tools": missingPythonTools,

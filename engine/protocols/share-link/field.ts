@@ -99,8 +99,8 @@ export function hostOf(text: string, field: string): string {
 
 /** What an HTTP client may send as Host: with a port, where there is one. @throws TunnelConfigError */
 export function hostHeaderOf(text: string, field: string): string {
-  const first = text.split(",", 1)[0]?.trim() ?? "";
-  if (first === "") return "";
+  const [first] = listOf(text);
+  if (first === undefined) return "";
   const { host, port } = splitAuthority(first);
   const name = parseHost(host, field);
   const written = name.includes(":") ? `[${name}]` : name;
@@ -111,7 +111,8 @@ export function hostHeaderOf(text: string, field: string): string {
 export function pathOf(text: string, field: string): string {
   const path = lineOf(text.trim(), field);
   const slashed = path.startsWith("/") ? path : `/${path}`;
-  return slashed.replace(/[^\u0021-\u007e]+/gu, (run) => encodeURIComponent(run));
+  const whole = slashed.replace(/%(?![0-9a-f]{2})/gi, "%25");
+  return whole.replace(/[^\u0021-\u007e]+/gu, (run) => encodeURIComponent(run));
 }
 
 export function listOf(text: string): readonly string[] {

@@ -128,7 +128,7 @@ it("ends for any text in typed fields that write and read the same, or in a reas
     fc.string({ maxLength: 8 }),
     fc.string({ unit: "binary", maxLength: 4 }),
   );
-  const cut = fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), size: fc.nat(8), piece });
+  const cut = fc.record({ at: fc.nat(999).map((part) => part / 1_000), size: fc.nat(8), piece });
   const starts = fc.constantFrom(...LINKS.values());
   let taken = 0;
   fc.assert(

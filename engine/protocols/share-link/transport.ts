@@ -68,8 +68,9 @@ export function hostHeader(transport: Transport): string {
 
 /** The Host header, then the name for TLS, then the server, as every client does. */
 function hostOrName(server: string, given: Parameters): string {
-  const named = paramOf(given, "host", "wshost", "obfsparam") || paramOf(given, "sni", "peer", "servername");
-  if (named !== "") return hostHeaderOf(named, "host");
+  const named = [paramOf(given, "host", "wshost", "obfsparam"), paramOf(given, "sni", "peer", "servername")];
+  const header = named.map((text) => hostHeaderOf(text, "host")).find((text) => text !== "");
+  if (header !== undefined) return header;
   return literalOf(server)?.family === 6 ? `[${server}]` : server;
 }
 

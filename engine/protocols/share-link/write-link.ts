@@ -49,9 +49,15 @@ export function writeLink({ config, name }: NamedConfig): string {
 function link(scheme: string, user: string, { host, port }: ProxyConfig, pairs: Pairs, name: string | null): string {
   const query = Object.entries(pairs)
     .filter(([, value]) => value !== "")
-    .map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+    .map(([key, value]) => `${key}=${written(value)}`);
   const server = host.includes(":") ? `[${host}]` : host;
   return `${scheme}://${user}@${server}:${port}${query.length === 0 ? "" : `?${query.join("&")}`}${fragment(name)}`;
+}
+
+/** Readers decode what looks encoded once more (v2rayN): such a value is encoded twice. */
+function written(value: string): string {
+  const once = encodeURIComponent(value);
+  return /%[0-9a-f]{2}/i.test(value) ? encodeURIComponent(once) : once;
 }
 
 function fragment(name: string | null): string {

@@ -1,0 +1,112 @@
+/** `sonde cores`: the proxy cores that share links are checked through. */
+import type { Command } from "commander";
+import { loadCorePlaces } from "../../config.ts";
+import type { Engine } from "../../engine/cores/core.ts";
+import type { CorePlaces } from "../../engine/cores/program.ts";
+import { CommandError } from "../command.ts";
+import { printJson } from "../service-options.ts";
+import { renderTable } from "../table.ts";
+
+interface Words {
+  readonly json?: boolean;
+}
+
+interface State {
+  readonly core: Engine;
+  readonly path: string | null;
+  readonly from: string | null;
+  readonly version: string | null;
+  readonly wanted: string;
+  /** null: nothing is, or nobody asked. */
+  readonly fault: string | null;
+}
+
+/** So often a line while Go builds, ms. */
+const PROGRESS_MS = 10_000;
+
+export function addCores(program: Command): void {
+  const group = program
+    .command("cores")
+    .description("xray and sing-box: what vless, vmess, trojan, shadowsocks, hysteria2 and tuic are checked through")
+    .addHelpText("after", "\nExamples:\n  sonde cores install\n  sonde cores list\n  sonde cores verify --json\n");
+  group
+    .command("install")
+    .argument("[core]", "xray or singbox; without a word both")
+    .option("--json", "print one JSON object")
+    .description("build them from pinned sources into the data folder (needs Go, a few minutes)")
+    .action(async (core: string | undefined, words: Words) => show(await install(enginesOf(core)), words));
+  group
+    .command("list")
+    .option("--json", "print one JSON object")
+    .description("where they are and which versions")
+    .action(async (words: Words) => show(await states(false), words));
+  group
+    .command("verify")
+    .option("--json", "print one JSON object")
+    .description("whether each is the version that is needed, unchanged, and takes what Sonde gives it")
+    .action(async (words: Words) => {
+      const found = await states(true);
+      show(found, words);
+      const bad = found.filter(({ fault }) => fault !== null);
+      if (bad.length > 0) throw new CommandError(bad.map(({ core, fault }) => `${core}: ${fault}`).join("; "));
+    });
+}
+
+function enginesOf(word: string | undefined): readonly Engine[] {
+  if (word === undefined) return ["xray", "singbox"];
+  if (word === "xray" || word === "singbox") return [word];
+  throw new CommandError("the core must be xray or singbox");
+}
+
+/** One after the other: each build takes all the processors that there are. */
+async function install(engines: readonly Engine[]): Promise<readonly State[]> {
+  const { installCore } = await import("../../engine/cores/install.ts");
+  const places = loadCorePlaces();
+  const installed: State[] = [];
+  for (const engine of engines) {
+    const startedMs = performance.now();
+    const tell = (what: string): void => {
+      process.stderr.write(`${engine}: ${what} (${Math.round((performance.now() - startedMs) / 1_000)} s)\n`);
+    };
+    tell("building");
+    const timer = setInterval(() => tell("still building"), PROGRESS_MS);
+    try {
+      await installCore(engine, places.dataDir);
+    } catch (error) {
+      throw new CommandError(`${engine}: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      clearInterval(timer);
+    }
+    tell("installed");
+    installed.push(await stateOf(engine, { ...places, [engine]: null }, true));
+  }
+  return installed;
+}
+
+async function states(isThorough: boolean): Promise<readonly State[]> {
+  const places = loadCorePlaces();
+  return Promise.all(enginesOf(undefined).map((engine) => stateOf(engine, places, isThorough)));
+}
+
+async function stateOf(core: Engine, places: CorePlaces, isThorough: boolean): Promise<State> {
+  const { findCore, PROGRAMS, versionOf } = await import("../../engine/cores/program.ts");
+  const { version: wanted, setting } = PROGRAMS[core];
+  const found = findCore(core, places);
+  if (found === undefined) {
+    const fault = `not found: run "sonde cores install ${core}", or set ${setting}`;
+    return { core, path: null, from: null, version: null, wanted, fault };
+  }
+  const { faultOf } = await import("../../engine/cores/install.ts");
+  const version = (await versionOf(found))?.version ?? null;
+  const fault = isThorough ? ((await faultOf(found)) ?? null) : null;
+  return { core, path: found.path, from: found.from, version, wanted, fault };
+}
+
+function show(found: readonly State[], words: Words): void {
+  if (words.json === true) {
+    printJson({ cores: found });
+    return;
+  }
+  const rows = found.map(({ core, version, wanted, from, path, fault }) => [core, version, wanted, from, path, fault]);
+  process.stdout.write(`${renderTable(["core", "version", "needed", "from", "path", "fault"], rows)}\n`);
+}
