@@ -5,7 +5,7 @@ import type { Outcome } from "../probe.ts";
 import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
 import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
 import { createTransport } from "../transport/index.ts";
-import { closedPort, makeCheck } from "../transport/peers.suite.ts";
+import { closedPort, makeCheck, openBlackHole } from "../transport/peers.suite.ts";
 import type { TunnelFields } from "../tunnel.ts";
 import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
@@ -185,6 +185,17 @@ describe("an OpenVPN tunnel", () => {
     expect(await check(both)).toMatchObject({ verdict: "closed" });
     const own = { servers: [{ host: "127.0.0.1", port: server.port, proto: "udp" as const }] };
     expect((await check(both, own)).verdict).toBe("ok");
+  });
+
+  it("does not wait for a connection as long as there is another server", async () => {
+    const hole = await openBlackHole();
+    try {
+      const server = await serverWith();
+      const config = profile({ port: hole.port }, "proto tcp", `remote 127.0.0.1 ${server.port} udp`);
+      expect((await check(config)).verdict).toBe("ok");
+    } finally {
+      await hole.close();
+    }
   });
 
   it("is stuck when nothing comes back, and does not fit when what comes back cannot be read", async () => {

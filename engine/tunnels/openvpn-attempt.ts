@@ -123,10 +123,9 @@ export class OpenvpnAttempt {
 
   async open(): Promise<Established> {
     this.#startedAtMs = this.#context.now();
-    const link = await this.#options.connect({
-      received: (packet, atMs) => this.#receive(packet, atMs),
-      failed: (error) => this.#fail(this.#ended(error)),
-    });
+    const { firstAnswerMs, withinMs } = this.#options;
+    const waitMs = Math.max(1, Math.min(FIRST_ANSWER_MS, firstAnswerMs));
+    const link = await this.#connect(waitMs);
     this.#link = link;
     this.#handshakeAtMs = this.#context.now();
     return new Promise((resolve, reject) => {
@@ -137,14 +136,35 @@ export class OpenvpnAttempt {
         else resolve(result);
       };
       whenAborted(this.#context, (fault) => this.#fail(fault));
-      const { firstAnswerMs, withinMs } = this.#options;
-      const waitMs = Math.max(1, Math.min(FIRST_ANSWER_MS, firstAnswerMs));
       this.#timers.push(
         this.#context.transport.after(waitMs, () => this.#failIn(["reset"], waitMs)),
         this.#context.transport.after(Math.max(1, withinMs), () => this.#fail(this.#silence(withinMs))),
       );
       this.#channel.open();
       this.#pump();
+    });
+  }
+
+  /** The next server is to have its turn too: a way that opens after the time is closed. */
+  #connect(waitMs: number): Promise<Link> {
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const cancel = this.#context.transport.after(waitMs, () => {
+        isLate = true;
+        const seconds = Math.round(waitMs / 100) / 10;
+        reject(new NetworkFault("timeout", `No connection in ${seconds} s`, { peerAnswered: false }));
+      });
+      const listener: LinkListener = {
+        received: (packet, atMs) => this.#receive(packet, atMs),
+        failed: (error) => this.#fail(this.#ended(error)),
+      };
+      this.#options
+        .connect(listener)
+        .then((link) => {
+          if (isLate) link.close();
+          else resolve(link);
+        }, reject)
+        .finally(cancel);
     });
   }
 

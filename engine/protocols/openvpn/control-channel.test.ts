@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ControlChannel } from "./control-channel.ts";
 import { type ControlPacket, decodeControl, encodeControlBody, encodeControlHeader, OPCODE } from "./packet.ts";
