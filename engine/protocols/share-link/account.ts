@@ -148,10 +148,16 @@ function require2022Keys(password: string, { size, keys }: { size: number; keys:
   }
 }
 
+/** Up to a `;` that no `\` makes a letter; a `\` may itself be made one. */
+const OPTION = /((?:\\.|[^\\;]|\\$)*)(?:;|$)/g;
+/** A key up to its `=`, in the same way. */
+const KEY_AND_VALUE = /^((?:\\.|[^\\=])*)(?:=(.*))?$/s;
+
 /** SIP003: `name;key=value;flag`, `\` before a mark that is meant. */
 function pluginOf(text: string): Plugin | null {
   if (text === "") return null;
-  const [name = "", ...options] = lineOf(text, "plugin").split(/(?<!\\);/);
+  const pieces = lineOf(text, "plugin").matchAll(OPTION);
+  const [name = "", ...options] = Array.from(pieces, ([, piece = ""]) => piece);
   const values = new Map(options.map((option) => optionOf(option)));
   if (["obfs-local", "simple-obfs", "obfs"].includes(name)) {
     const mode = oneOf(values.get("obfs") ?? values.get("mode") ?? "http", ["http", "tls"], "plugin's obfs");
@@ -174,7 +180,7 @@ function v2rayPluginOf(values: ReadonlyMap<string, string>): Plugin {
 }
 
 function optionOf(option: string): readonly [string, string] {
-  const [key = "", value = ""] = option.split(/(?<!\\)=(.*)/s);
+  const [, key = "", value = ""] = KEY_AND_VALUE.exec(option) ?? [];
   return [key.trim(), value.replace(/\\(.)/g, "$1")];
 }
 

@@ -15,6 +15,14 @@ describe("links", () => {
     expect(parseProxyLink(writeLink(read))).toEqual(read);
   });
 
+  it.each(["/\\", "/a;b", "/a=b\\;", "/\\\\"])("keep a plugin's path %s whatever its marks", (path) => {
+    const marked = encodeURIComponent(path.replace(/[\\;=]/g, "\\$&"));
+    const link = `ss://${base64("aes-256-gcm:pw")}@p.test-site.org:8388/?plugin=v2ray-plugin%3Bpath%3D${marked}%3Bmux%3D4#n`;
+    const read = parseProxyLink(link);
+    expect(read.config.account).toMatchObject({ plugin: { path, mux: 4 } });
+    expect(parseProxyLink(writeLink(read))).toEqual(read);
+  });
+
   it.each([
     [at("?security=reality&sni=a.test-site.org"), "missing pbk"],
     [at("?security=reality&sni=a.test-site.org&pbk=abc"), "pbk must be 32 bytes in base64"],
