@@ -1,5 +1,12 @@
 import { defineConfig } from "vitest/config";
 
+const SERVERS = [
+  "test/lab/**/*.test.ts",
+  "test/contract/**/*.test.ts",
+  "test/store/*postgres*.test.ts",
+  "test/store/*redis*.test.ts",
+  "test/node24.test.ts",
+];
 const ROOMS = "{model,native,engine,store,scheduler,api,cli,demo,bench}";
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
@@ -21,15 +28,27 @@ export default defineConfig({
         },
       },
       {
-        // Whole processes, servers, frozen threads and cut networks: one file at a time, so that none disturbs another's judgement.
+        // Real servers on loopback or in namespaces of their own, which wait more than they work: two at a time.
+        extends: true,
+        test: {
+          name: "servers",
+          include: SERVERS,
+          maxWorkers: 2,
+          retry: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Whole processes, frozen threads and cut networks: one file at a time, so that none disturbs another's judgement.
         extends: true,
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
+          exclude: SERVERS,
           fileParallelism: false,
           // Machines are shared: what a neighbour starved is looked at once more, as we do with targets. Failing twice is failing.
           retry: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

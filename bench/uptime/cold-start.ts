@@ -5,6 +5,7 @@
 import { conditions } from "../parts/conditions.ts";
 import { percentile } from "./compare.ts";
 import { startServiceUnderTest } from "./service.ts";
+import { targetNets } from "./target-address.ts";
 import { startTarget } from "./target-process.ts";
 import { createMonitors } from "./uptime.ts";
 
@@ -16,7 +17,7 @@ export interface ColdStartOptions {
 export async function runColdStart(options: ColdStartOptions): Promise<void> {
   const { monitors, intervalS } = options;
   const target = await startTarget(0, 0);
-  let service = await startServiceUnderTest(`127.0.0.1/32:${target.port}`);
+  let service = await startServiceUnderTest(targetNets(target.port));
   try {
     process.stderr.write(`creating ${monitors} monitors through the API …\n`);
     await createMonitors(service.client, target.port, options);

@@ -5,6 +5,7 @@
  * Path `/<n>`: monitor n. Started with the shares of failing and of slow answers (per thousand); says its port to its parent.
  */
 import { createServer, type Socket } from "node:net";
+import { TARGET_HOSTS } from "./target-address.ts";
 
 /** One answer of the log: which monitor, when the request was complete and when the answer left (Unix ms), and its status. */
 export type LogEntry = readonly [monitor: number, receivedAtMs: number, answeredAtMs: number, status: number];
@@ -58,7 +59,7 @@ function monitorOf(request: Buffer): number {
   return monitor;
 }
 
-const server = createServer({ noDelay: true }, (socket) => {
+function serve(socket: Socket): void {
   socket.on("error", () => socket.destroy());
   socket.once("data", (request) => {
     const receivedAtMs = performance.timeOrigin + performance.now();
@@ -66,7 +67,19 @@ const server = createServer({ noDelay: true }, (socket) => {
     if (Math.random() * 1_000 >= slowPerMille) return answer(socket, monitor, receivedAtMs);
     setTimeout(() => answer(socket, monitor, receivedAtMs), SLOW_FROM_MS + Math.random() * SLOW_SPAN_MS);
   });
-});
+}
+
+/** @param port 0: any · @returns the port */
+function listen(host: string, port: number): Promise<number> {
+  const server = createServer({ noDelay: true }, serve);
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: 4_096 }, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
 
 function tell(message: FromTarget): void {
   process.send?.(message);
@@ -77,7 +90,7 @@ process.on("message", (message: ToTarget) => {
   else process.exit(0);
 });
 process.on("disconnect", () => process.exit(0));
-server.listen({ host: "127.0.0.1", port: 0, backlog: 4_096 }, () => {
-  const address = server.address();
-  if (typeof address === "object" && address !== null) tell({ type: "listening", port: address.port });
-});
+const [first = "127.0.0.1", ...others] = TARGET_HOSTS;
+const port = await listen(first, 0);
+for (const host of others) await listen(host, port);
+tell({ type: "listening", port });

@@ -7,6 +7,7 @@ import { conditions } from "../parts/conditions.ts";
 import { type TreeUse, useOf } from "../process-tree.ts";
 import { type Comparison, compare, type LoggedAnswer, percentile, type RecordedResult } from "./compare.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "./service.ts";
+import { TARGET_HOSTS, targetHost, targetNets } from "./target-address.ts";
 import { startTarget, type TargetProcess } from "./target-process.ts";
 
 /** Answers of the target that come late. */
@@ -48,7 +49,7 @@ export interface UptimeFigures {
 export async function runUptime(options: UptimeBenchOptions): Promise<UptimeFigures> {
   const target = await startTarget(options.failingPerMille, SLOW_PER_MILLE);
   const profiling = options.profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
-  const service = await startServiceUnderTest(`127.0.0.1/32:${target.port}`, profiling);
+  const service = await startServiceUnderTest(targetNets(target.port), profiling);
   try {
     say(options, `creating ${options.monitors} monitors through the API …`);
     const ids = await createMonitors(service.client, target.port, options);
@@ -80,7 +81,7 @@ export async function createMonitors(
       const body = {
         type: "http",
         name: `bench ${n}`,
-        url: `http://127.0.0.1:${port}/${n}`,
+        url: `http://${targetHost(n)}:${port}/${n}`,
         interval: intervalS,
         timeout: 10,
         maxretries: 2,
@@ -234,7 +235,7 @@ function print(options: UptimeBenchOptions, figures: UptimeFigures): void {
   const { latenessMs, overheadMs } = figures;
   console.log(`uptime: ${figures.monitors} http monitors every ${figures.intervalS} s for ${figures.seconds} s`);
   console.log(
-    `  ${conditions()}; target, service and embedded ClickHouse share the cores; fresh connections; 1 % of answers fail, 2 % are slow`,
+    `  ${conditions()}; target, service and embedded ClickHouse share the cores; fresh connections to ${TARGET_HOSTS.length} addresses; 1 % of answers fail, 2 % are slow`,
   );
   console.log(`  checks              ${figures.checks} of ${figures.dueChecks} due, ${figures.checksPerS}/s`);
   console.log(`  per CPU second      ${figures.checksPerCpuS} (whole process tree, ${figures.cpuCores} cores busy)`);
