@@ -112,7 +112,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       course.dispatch.flush();
     },
     canary: (report) => course.trust.canary(report),
-    check: createPassingChecks({ errands: course.errands, flush: course.dispatch.flush }),
+    check: createPassingChecks({ errands: course.errands, flush: course.dispatch.flush, after }),
     state: () => ({
       monitors: plan.monitorCount,
       running: course.dispatch.running,
@@ -224,6 +224,11 @@ function startTimers(shard: Shard, follow: () => Promise<void>, watch: () => voi
     for (const timer of timers) clearInterval(timer);
     await Promise.all([following.stop(), draining.stop(), testing.stop()]);
   };
+}
+
+function after(delayMs: number, act: () => void): () => void {
+  const timer = setTimeout(act, delayMs);
+  return () => clearTimeout(timer);
 }
 
 function tick({ clock, course }: Shard): void {

@@ -41,7 +41,11 @@ function scene() {
     onObsolete: () => {},
   });
   const errands = createErrands({ plan, dispatch, nowMs: () => 1_000 });
-  const check = createPassingChecks({ errands, flush: dispatch.flush });
+  const after = (delayMs: number, act: () => void): (() => void) => {
+    const timer = setTimeout(act, delayMs);
+    return () => clearTimeout(timer);
+  };
+  const check = createPassingChecks({ errands, flush: dispatch.flush, after });
   const answer = (index: number, over: Partial<CheckOutcome> = {}): void => {
     const run = runs[index];
     if (run === undefined) throw new Error(`no run ${index}`);

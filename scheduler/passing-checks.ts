@@ -14,12 +14,15 @@ export interface PassingChecksOptions {
   readonly errands: Errands;
   /** Sends what was started. */
   readonly flush: () => void;
+  /** Acts once, that many ms from now; @returns what prevents it */
+  readonly after: (delayMs: number, act: () => void) => () => void;
 }
 
 /** @returns what runs a check; settles within startWithinMs and its time-out */
 export function createPassingChecks({
   errands,
   flush,
+  after,
 }: PassingChecksOptions): (check: PassingCheck, lane: Lane) => Promise<CheckReply> {
   let count = 0;
 
@@ -32,19 +35,16 @@ export function createPassingChecks({
         location: ANY_LOCATION,
         given: { settings: check.settings, identity: check.identity, isPublic: lane === "public" },
         end({ verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message, tunnel }) {
-          clearTimeout(patience);
+          giveTime();
           // The checker is stopping: nothing was measured.
           if (verdict === "cancelled") return resolve({ type: "busy" });
           const result = { verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message };
           resolve({ type: "measured", result: tunnel === undefined ? result : { ...result, tunnel } });
         },
       });
-      const patience = setTimeout(
-        () => {
-          if (errands.withdraw(errand)) resolve({ type: "busy" });
-        },
-        startWithinMs(lane, check.timeoutMs),
-      );
+      const giveTime = after(startWithinMs(lane, check.timeoutMs), () => {
+        if (errands.withdraw(errand)) resolve({ type: "busy" });
+      });
       flush();
     });
 }

@@ -67,6 +67,7 @@ function sender(isSoleOwner = true) {
     monotonicNowMs: clocks.monotonicNowMs,
   });
   const made = createSender({
+    breathe: () => new Promise((settled) => setImmediate(settled)),
     outgoing,
     lease,
     clocks,
@@ -236,6 +237,7 @@ describe("the sender", () => {
       monotonicNowMs: clocks.monotonicNowMs,
     });
     const broken = createSender({
+      breathe: () => new Promise((settled) => setImmediate(settled)),
       outgoing,
       lease,
       clocks,

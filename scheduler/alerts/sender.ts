@@ -8,7 +8,6 @@
  * so that hundreds of hanging receivers hold nobody else up. It has no timer: start.ts calls turn().
  */
 import { setMaxListeners } from "node:events";
-import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import { LeaseLost } from "../../store/sql/ports/leases.ts";
 import type { DueDelivery, EndedAttempt, Outgoing } from "../../store/sql/ports/webhooks.ts";
@@ -40,6 +39,8 @@ export interface SenderOptions {
   readonly clocks: Clocks;
   readonly random: () => number;
   readonly log: Logger;
+  /** Lets whoever else is on this thread have his turn. */
+  readonly breathe: () => Promise<void>;
   /** Something ended: another turn is wanted soon. */
   readonly onEnded: () => void;
 }
@@ -82,8 +83,7 @@ export function createSender(options: SenderOptions): Sender {
         counts[state === "delivered" ? "delivered" : "failed"] += 1;
         if (off !== null) log.warn({ webhookId, reason: off }, "a webhook is switched off");
       }
-      // Whoever else is on this thread has his turn.
-      await setImmediate();
+      await options.breathe();
     }
   }
 
@@ -173,7 +173,7 @@ export function createSender(options: SenderOptions): Sender {
     while (taken > 0 && lease.mayBegin()) {
       const nowMs = Math.round(clocks.wallNowMs());
       taken = await lease.asserting(() => outgoing.fanOut(epoch, { limit: FAN_OUT_EVENTS, nowMs }));
-      await setImmediate();
+      await options.breathe();
     }
   }
 

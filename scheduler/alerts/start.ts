@@ -2,8 +2,10 @@
  * The sender at work, on the main thread of a process that schedules: it waits for receivers nearly all of the time, and neither the
  * thread that turns the wheel nor a prober ever waits for it, however many receivers hang.
  */
+
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EngineOptions } from "../../engine/options.ts";
 import { createTransport } from "../../engine/transport/index.ts";
@@ -101,6 +103,7 @@ async function open({ sql, sealing, engine, log, version }: SenderPlace, onEnded
     open: (sealed) => sealing.open(SEALED_FOR.webhook, sealed),
     clocks: SYSTEM_CLOCKS,
     random: Math.random,
+    breathe: () => setImmediate(),
     log,
     onEnded,
   });

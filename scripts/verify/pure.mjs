@@ -20,9 +20,7 @@ const PURE = {
     "scheduler/handle.ts",
     "scheduler/loop.ts",
     "scheduler/sink.ts",
-    "scheduler/passing-checks.ts",
     "scheduler/alerts/start.ts",
-    "scheduler/alerts/sender.ts",
     "scheduler/alerts/post.ts",
   ],
 };

@@ -32,6 +32,7 @@ function senderOn(plane: ControlPlane, by: number, clock: { nowMs: number }, pos
   const holder = `process ${by}`;
   const lease = createLeaseKeeper({ leases, name: SENDER_LEASE, holder, isSoleOwner: false, monotonicNowMs });
   const sender = createSender({
+    breathe: () => new Promise((settled) => setImmediate(settled)),
     outgoing,
     lease,
     clocks: { wallNowMs: () => START_MS + clock.nowMs, monotonicNowMs },
