@@ -1,5 +1,6 @@
 /** Monitors: standing orders. The API calls a monitor a server. */
 import type { Kind } from "./kind.ts";
+import type { Engines } from "./subscription.ts";
 
 export const PAUSE_REASONS = ["user", "subscription", "provider", "plan"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
@@ -42,8 +43,20 @@ export interface Monitor {
   readonly subscriptionId: number | null;
   /** How many of its subscription's monitors may be checked at once. Read where checks are made; absent of what follows none. */
   readonly subscriptionWorkers?: number;
+  /** What its configs are tried with. Read where checks are made; absent of what follows no subscription. */
+  readonly subscriptionEngines?: Engines;
+  /** Of an imported server, what its checks run. Read where checks are made; absent of everything else. */
+  readonly configs?: readonly SealedConfig[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+/** One config of an imported server. */
+export interface SealedConfig {
+  readonly id: number;
+  readonly kind: Kind;
+  /** Its fields, as a monitor's own. */
+  readonly sealed: string;
 }
 
 /** In it checks say nothing about the monitor (open-points 6.1). Unix ms, the end not included. */

@@ -33,6 +33,21 @@ export interface TunnelFacts {
   readonly engineUsed: "xray" | "singbox" | null;
 }
 
+/** How one config did of a monitor that stands for many (open-points 18.7.5). */
+export interface ConfigOutcome {
+  readonly configId: number;
+  readonly verdict: Verdict;
+  /** The whole of its run. */
+  readonly totalMs: number;
+  /** Splits `timeout` into two categories. */
+  readonly peerAnswered: boolean;
+  /** null: it passed. */
+  readonly message: string | null;
+  /** Where traffic left from; null: it did not pass, or that is not known. */
+  readonly publicIp: string | null;
+  readonly engineUsed: TunnelFacts["engineUsed"];
+}
+
 /** What the engine says of one check; crosses threads and the spool as plain JSON. */
 export interface CheckOutcome {
   readonly checkId: number;
@@ -54,6 +69,10 @@ export interface CheckOutcome {
   readonly domainExpiresAtMs: number | null;
   /** Of tunnels, passed or not. */
   readonly tunnel?: TunnelFacts;
+  /** The machine that measured it; absent: this one. */
+  readonly checker?: string;
+  /** Of monitors that stand for many configs: how each did. */
+  readonly configs?: readonly ConfigOutcome[];
 }
 
 /**

@@ -1,0 +1,100 @@
+/**
+ * Shards: monitors are divided among schedulers by a hash of their ids. Who takes which is decided by every scheduler for itself, from what
+ * it sees: no two clocks are compared, and a wrong belief costs a move, never a result (every write asserts its shard's epoch).
+ */
+
+/** 2^16 divided by the golden ratio, odd: neighbouring ids land far apart (Knuth, TAOCP 3, section 6.4). */
+export const SHARD_FACTOR = 40_503;
+export const SHARD_RANGE = 65_536;
+
+/** Which of `count` shards a monitor belongs to. store/sql/part.ts reckons the same in SQL: change both or neither. */
+export function shardOf(monitorId: number, count: number): number {
+  return Math.floor((((monitorId * SHARD_FACTOR) % SHARD_RANGE) * count) / SHARD_RANGE);
+}
+
+/** A shard as its row says. */
+export interface ShardClaim {
+  readonly shard: number;
+  /** null: free. */
+  readonly holder: string | null;
+}
+
+/** How a scheduler looks to another, by that one's own clock. */
+export type Presence =
+  /** It beat a moment ago: it gets its share. */
+  | "present"
+  /** It has not beaten for a while: nothing is taken from it, nothing is kept for it. */
+  | "quiet"
+  /** It stood still for a whole lease time: its shards may be taken. */
+  | "dead";
+
+export interface ShardMoves {
+  readonly take: readonly number[];
+  readonly giveBack: readonly number[];
+}
+
+/** What one scheduler may hold, so that all find a place: ceil(shards / present schedulers). */
+export function fairShare(shards: number, present: number): number {
+  return Math.ceil(shards / Math.max(1, present));
+}
+
+/**
+ * What one scheduler does next. It takes what is free or a dead one's up to its share, and gives back what is beyond it.
+ * @param presence of each scheduler that has a row; one without is dead
+ */
+export function decideShards(
+  me: string,
+  claims: readonly ShardClaim[],
+  presence: ReadonlyMap<string, Presence>,
+): ShardMoves {
+  const isPresent = (id: string): boolean => id === me || presence.get(id) === "present";
+  const present = new Set([me, ...presence.keys()].filter(isPresent));
+  const share = fairShare(claims.length, present.size);
+  const mine = claims.filter(({ holder }) => holder === me).map(({ shard }) => shard);
+  if (mine.length > share) return { take: [], giveBack: mine.slice(share) };
+  const free = claims.filter(({ holder }) => holder === null || (presence.get(holder) ?? "dead") === "dead");
+  const takeable = free.filter(({ holder }) => holder !== me).map(({ shard }) => shard);
+  return { take: takeable.slice(0, share - mine.length), giveBack: [] };
+}
+
+/** A scheduler's sign of life as its row says. */
+export interface Beat {
+  readonly id: string;
+  readonly beat: number;
+}
+
+export interface BeatWatch {
+  /** Takes in what a look showed. @returns how each scheduler looks now */
+  look(beats: readonly Beat[], nowMs: number): ReadonlyMap<string, Presence>;
+}
+
+/** A scheduler beats this often within a lease time. */
+export const BEATS_PER_LEASE = 10;
+/** Beats that may be missing before a scheduler's share is no longer kept for it. */
+const QUIET_BEATS = 3;
+/** Looks further apart than this say nothing of the time between them: we were frozen, or cut from the store ourselves. */
+const BLIND_BEATS = 3;
+
+/** Watches beats by one clock; times are that clock's. */
+export function createBeatWatch(leaseMs: number): BeatWatch {
+  const beatMs = leaseMs / BEATS_PER_LEASE;
+  let seen = new Map<string, { readonly beat: number; readonly sinceMs: number }>();
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    look(beats, nowMs) {
+      const wasBlind = nowMs - lookedAtMs > BLIND_BEATS * beatMs;
+      lookedAtMs = nowMs;
+      const presence = new Map<string, Presence>();
+      const next: typeof seen = new Map();
+      for (const { id, beat } of beats) {
+        const before = seen.get(id);
+        const sinceMs = before === undefined || wasBlind || before.beat !== beat ? nowMs : before.sinceMs;
+        next.set(id, { beat, sinceMs });
+        const stillMs = nowMs - sinceMs;
+        presence.set(id, stillMs >= leaseMs ? "dead" : stillMs >= QUIET_BEATS * beatMs ? "quiet" : "present");
+      }
+      seen = next;
+      return presence;
+    },
+  };
+}
