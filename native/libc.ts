@@ -65,11 +65,16 @@ export interface Libc {
   send(fd: number, data: Uint8Array, dataBytes: number, flags: number): number;
   recv(fd: number, data: Uint8Array, dataBytes: number, flags: number): number;
   recvmsg(fd: number, header: Uint8Array, flags: number): number;
+  /** @param timeout always null: it waits for nothing */
+  recvmmsg(fd: number, headers: Uint8Array, count: number, flags: number, timeout: null): number;
+  getsockname(fd: number, address: Uint8Array, addressBytes: Uint8Array): number;
   epoll_create1(flags: number): number;
   epoll_ctl(epoll: number, operation: number, fd: number, event: Uint8Array): number;
   epoll_wait(epoll: number, events: Uint8Array, maxEvents: number, timeoutMs: number): number;
   eventfd(value: number, flags: number): number;
   inet_pton(family: number, text: string, bytes: Uint8Array): number;
+  /** Writes text that ends in a zero byte. @returns 0 when there was no room */
+  inet_ntop(family: number, bytes: Uint8Array, text: Uint8Array, textBytes: number): bigint | number;
   clock_gettime(clock: number, timespec: Uint8Array): number;
   errno(): number;
   /** Where a buffer's bytes lie. Only for buffers of 128 bytes and more: V8 moves small ones. */
@@ -87,11 +92,14 @@ const SIGNATURES: Readonly<Record<Exclude<keyof Libc, "errno" | "addressOf">, st
   send: "int64_t send(int, uint8_t *, size_t, int)",
   recv: "int64_t recv(int, uint8_t *, size_t, int)",
   recvmsg: "int64_t recvmsg(int, uint8_t *, int)",
+  recvmmsg: "int recvmmsg(int, uint8_t *, unsigned int, int, void *)",
+  getsockname: "int getsockname(int, uint8_t *, uint8_t *)",
   epoll_create1: "int epoll_create1(int)",
   epoll_ctl: "int epoll_ctl(int, int, int, uint8_t *)",
   epoll_wait: "int epoll_wait(int, uint8_t *, int, int)",
   eventfd: "int eventfd(unsigned int, int)",
   inet_pton: "int inet_pton(int, const char *, uint8_t *)",
+  inet_ntop: "uintptr_t inet_ntop(int, uint8_t *, uint8_t *, unsigned int)",
   clock_gettime: "int clock_gettime(int, uint8_t *)",
 };
 

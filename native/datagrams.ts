@@ -1,0 +1,217 @@
+/**
+ * Connected UDP sockets, many at once: one peer each, so that only its datagrams are heard and its ICMP errors too. Node spends ten times
+ * the system calls' cost on a socket that lives for four datagrams; here it is socket, connect, one setsockopt and epoll_ctl, and a call for
+ * each datagram sent and for each batch received. Times of arrival are the kernel's, so they hold however late our event loop looks.
+ */
+import { DatagramBatch } from "./datagram-batch.ts";
+import {
+  AF_INET,
+  AF_INET6,
+  EAGAIN,
+  EINTR,
+  EPOLLIN,
+  type Libc,
+  loadLibc,
+  MSG_DONTWAIT,
+  MSG_NOSIGNAL,
+  SO_TIMESTAMPNS,
+  SOCK_CLOEXEC,
+  SOCK_DGRAM,
+  SOCK_NONBLOCK,
+  SOCKADDR_BYTES,
+  SOL_SOCKET,
+  systemError,
+  writeSockaddr,
+} from "./libc.ts";
+import { OwnedDescriptors } from "./owned-descriptors.ts";
+import { openReadiness, type Readiness } from "./readiness.ts";
+
+export interface DatagramSocket {
+  /** Goes out at once. What the network or this machine says against it comes to the listener, never from within this call. */
+  send(bytes: Uint8Array): void;
+  /** The address that it sends from. */
+  localIp(): string | null;
+  /** The listener hears nothing any more. Also from within its calls, and again. */
+  close(): void;
+}
+
+/** What happens to a socket. Nothing that these throw is caught here. */
+export interface DatagramSocketListener {
+  /** @param bytes valid during the call only; @param ageMs how long ago it arrived */
+  onDatagram(bytes: Uint8Array, ageMs: number): void;
+  /** It is closed. @param error with Node's code (`ECONNREFUSED`), its syscall, address and port */
+  onFailed(error: Error): void;
+}
+
+export interface DatagramSockets {
+  /** @throws the errors of onFailed() when the machine refuses at once, a RangeError for a port that is none */
+  open(ip: string, family: 4 | 6, port: number, listener: DatagramSocketListener): DatagramSocket;
+  /** Sockets that are neither closed nor failed. */
+  readonly size: number;
+  /** Closes them all, and what they share. */
+  close(): void;
+}
+
+const EINVAL = 22;
+/** Of Linux: text of an IPv6 address and a zero byte (INET6_ADDRSTRLEN). */
+const ADDRESS_TEXT_BYTES = 46;
+
+/**
+ * Null where there is no native way; the twin is openNodeSocket() of engine/transport/datagram-link.ts.
+ * @param owned for whoever closes them when this thread is terminated
+ */
+export async function openDatagramSockets(owned = new OwnedDescriptors()): Promise<DatagramSockets | null> {
+  const libc = loadLibc();
+  const readiness = libc === null ? null : await openReadiness(libc);
+  return libc === null || readiness === null ? null : new EpollSockets(libc, readiness, owned);
+}
+
+class EpollSockets implements DatagramSockets {
+  readonly libc: Libc;
+  readonly batch: DatagramBatch;
+  readonly #readiness: Readiness;
+  readonly #owned: OwnedDescriptors;
+  readonly #open = new Set<EpollSocket>();
+  readonly #sockaddr = Buffer.alloc(128);
+  readonly #on = Buffer.from([1, 0, 0, 0]);
+  readonly #keeper: number;
+  #isOpen = true;
+
+  constructor(libc: Libc, readiness: Readiness, owned: OwnedDescriptors) {
+    this.libc = libc;
+    this.batch = new DatagramBatch(libc);
+    this.#readiness = readiness;
+    this.#owned = owned;
+    // The kernel stamps while any socket wants it, and switching that on and off patches its code: one socket wants it always.
+    this.#keeper = libc.socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (this.#keeper < 0) return;
+    owned.add(this.#keeper);
+    libc.setsockopt(this.#keeper, SOL_SOCKET, SO_TIMESTAMPNS, this.#on, this.#on.length);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  open(ip: string, family: 4 | 6, port: number, listener: DatagramSocketListener): DatagramSocket {
+    const libc = this.libc;
+    const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
+    const fd = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) throw systemError("socket", libc.errno(), { ip, port });
+    libc.setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, this.#on, this.#on.length);
+    const errno = addressBytes === 0 ? EINVAL : this.#connect(fd, addressBytes);
+    if (errno !== 0) {
+      libc.close(fd);
+      throw systemError("connect", errno, { ip, port });
+    }
+    const socket = new EpollSocket(this, fd, family, listener);
+    try {
+      this.#readiness.watch(fd, EPOLLIN, socket.onReady);
+    } catch (error) {
+      libc.close(fd);
+      throw error;
+    }
+    this.#owned.add(fd);
+    this.#open.add(socket);
+    if (this.#open.size === 1) this.#readiness.hold();
+    return socket;
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    for (const socket of [...this.#open]) socket.close();
+    this.#readiness.close();
+    if (this.#keeper < 0) return;
+    this.#owned.remove(this.#keeper);
+    this.libc.close(this.#keeper);
+  }
+
+  /** Once only for each socket: its number may belong to another one afterwards. */
+  end(socket: EpollSocket, fd: number): void {
+    if (!this.#open.delete(socket)) return;
+    if (this.#open.size === 0) this.#readiness.release();
+    this.#readiness.forget(fd);
+    this.#owned.remove(fd);
+    this.libc.close(fd);
+  }
+
+  localIp(fd: number, family: 4 | 6): string | null {
+    const length = Buffer.alloc(4);
+    length.writeInt32LE(SOCKADDR_BYTES, 0);
+    if (this.libc.getsockname(fd, this.#sockaddr, length) !== 0) return null;
+    const text = Buffer.alloc(ADDRESS_TEXT_BYTES);
+    const address = this.#sockaddr.subarray(family === 4 ? 4 : 8);
+    this.libc.inet_ntop(family === 4 ? AF_INET : AF_INET6, address, text, text.length);
+    return text.toString("latin1", 0, text.indexOf(0));
+  }
+
+  /** @returns 0 when it is connected */
+  #connect(fd: number, addressBytes: number): number {
+    for (;;) {
+      if (this.libc.connect(fd, this.#sockaddr, addressBytes) === 0) return 0;
+      const errno = this.libc.errno();
+      if (errno !== EINTR) return errno;
+    }
+  }
+}
+
+/** open ──▶ closed (by us, or failed) */
+class EpollSocket implements DatagramSocket {
+  readonly #sockets: EpollSockets;
+  readonly #fd: number;
+  readonly #family: 4 | 6;
+  readonly #listener: DatagramSocketListener;
+  #isOpen = true;
+
+  constructor(sockets: EpollSockets, fd: number, family: 4 | 6, listener: DatagramSocketListener) {
+    this.#sockets = sockets;
+    this.#fd = fd;
+    this.#family = family;
+    this.#listener = listener;
+  }
+
+  /** One batch: of what is left the kernel tells again (level-triggered). */
+  readonly onReady = (): void => {
+    const { batch, libc } = this.#sockets;
+    const count = batch.receive(this.#fd);
+    if (count < 0) {
+      const errno = libc.errno();
+      if (errno !== EAGAIN && errno !== EINTR) this.#fail("recvmsg", errno);
+      return;
+    }
+    for (let index = 0; index < count; index++) {
+      // Each is taken, also of a socket that its listener has closed: the memory is everybody's.
+      const ageMs = batch.takeAgeMs(index);
+      if (this.#isOpen) this.#listener.onDatagram(batch.datagram(index), ageMs);
+    }
+  };
+
+  send(bytes: Uint8Array): void {
+    if (!this.#isOpen) return;
+    const { libc } = this.#sockets;
+    for (;;) {
+      if (libc.send(this.#fd, bytes, bytes.length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return;
+      const errno = libc.errno();
+      if (errno === EINTR) continue;
+      queueMicrotask(() => this.#fail("send", errno));
+      return;
+    }
+  }
+
+  localIp(): string | null {
+    return this.#isOpen ? this.#sockets.localIp(this.#fd, this.#family) : null;
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#sockets.end(this, this.#fd);
+  }
+
+  #fail(syscall: "recvmsg" | "send", errno: number): void {
+    if (!this.#isOpen) return;
+    this.close();
+    this.#listener.onFailed(systemError(syscall, errno));
+  }
+}
