@@ -1,7 +1,8 @@
 /** connectTime() over the native sweep: what stream.ts does with Node's sockets, at half the cost. */
-import { type ConnectSweep, openConnectSweep } from "../../native/connect-sweep.ts";
+import { openConnectSweep } from "../../native/connect-sweep.ts";
 import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { ConnectRace } from "./connect-race.ts";
+import { createNativeWay } from "./native-way.ts";
 import { connectTime as nodeConnectTime } from "./stream.ts";
 import type { Transport } from "./transport.ts";
 
@@ -14,29 +15,12 @@ export interface ConnectTimer {
 
 /** Native where that works on this machine; Node's own until it is known, and elsewhere. */
 export function createConnectTimer(owned?: OwnedDescriptors): ConnectTimer {
-  let sweep: ConnectSweep | null = null;
-  let opening: Promise<"native" | "node"> | undefined;
-  let isOpen = true;
-
-  async function open(): Promise<"native" | "node"> {
-    const opened = await openConnectSweep(owned);
-    if (isOpen) sweep = opened;
-    else opened?.close();
-    return opened === null ? "node" : "native";
-  }
-  function ready(): Promise<"native" | "node"> {
-    opening ??= open();
-    return opening;
-  }
-
+  const way = createNativeWay(() => openConnectSweep(owned));
   return {
-    ready,
+    ready: way.ready,
     connectTime(addresses, port, context) {
-      const native = sweep;
-      if (native === null) {
-        void ready();
-        return nodeConnectTime(addresses, port, context);
-      }
+      const native = way.take();
+      if (native === null) return nodeConnectTime(addresses, port, context);
       return new Promise((resolve, reject) => {
         new ConnectRace<number>({
           addresses,
@@ -48,10 +32,6 @@ export function createConnectTimer(owned?: OwnedDescriptors): ConnectTimer {
         }).start();
       });
     },
-    close() {
-      isOpen = false;
-      sweep?.close();
-      sweep = null;
-    },
+    close: way.close,
   };
 }

@@ -1,8 +1,12 @@
+/** Native sockets and their twin under one suite. */
 import { createSocket, type RemoteInfo } from "node:dgram";
 import { once } from "node:events";
-import { afterEach, describe, expect, it } from "vitest";
+import { readdirSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { exchangeDatagram } from "./datagram.ts";
-import { after as later, openDatagrams } from "./datagram-link.ts";
+import { openDatagrams as openNodeDatagrams } from "./datagram-link.ts";
+import { createDatagrams } from "./native-datagrams.ts";
 import { closedPort, makeCheck } from "./peers.suite.ts";
 import type { Address, Transport } from "./transport.ts";
 
@@ -13,7 +17,8 @@ afterEach(() => {
 });
 
 async function openPeer(ip: string) {
-  const socket = createSocket("udp4");
+  const family = ip.includes(":") ? 6 : 4;
+  const socket = createSocket(family === 4 ? "udp4" : "udp6");
   const senders: RemoteInfo[] = [];
   socket.on("message", (datagram, from) => {
     senders.push(from);
@@ -22,23 +27,41 @@ async function openPeer(ip: string) {
   socket.bind(0, ip);
   await once(socket, "listening");
   close.push(() => socket.close());
-  return { socket, senders, port: socket.address().port, address: { ip, family: 4 } satisfies Address };
+  return { socket, senders, port: socket.address().port, address: { ip, family } satisfies Address };
 }
 
-function openLink(address: Address, port: number, check = makeCheck({} as Transport)) {
-  const received: Uint8Array[] = [];
-  const failures: Error[] = [];
-  const link = openDatagrams(
-    address,
-    port,
-    { received: (datagram) => received.push(datagram), failed: (error) => failures.push(error) },
-    check.context,
-  );
-  close.push(link.close);
-  return { link, received, failures, check };
+function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length;
 }
 
-describe("a datagram link", () => {
+describe.each(["native", "node"] as const)("a datagram link, %s", (way) => {
+  const datagrams = createDatagrams();
+  beforeAll(async () => {
+    if (way === "native") expect(await datagrams.ready()).toBe("native");
+  });
+  afterAll(() => datagrams.close());
+
+  function openLink(address: Address, port: number, check = makeCheck({} as Transport)) {
+    const received: Uint8Array[] = [];
+    const arrivedAtMs: number[] = [];
+    const failures: Error[] = [];
+    const open = way === "native" ? datagrams.openDatagrams : openNodeDatagrams;
+    const link = open(
+      address,
+      port,
+      {
+        received(datagram, atMs) {
+          received.push(datagram);
+          arrivedAtMs.push(atMs);
+        },
+        failed: (error) => failures.push(error),
+      },
+      check.context,
+    );
+    close.push(link.close.bind(link));
+    return { link, received, arrivedAtMs, failures, check };
+  }
+
   it("sends from an address of this machine's choice, not from the peer's", async () => {
     const peer = await openPeer("127.0.0.2");
     const { link, received, check } = openLink(peer.address, peer.port);
@@ -96,6 +119,60 @@ describe("a datagram link", () => {
     expect([...early.failures, ...late.failures]).toEqual([]);
   });
 
+  it("speaks IPv6", async () => {
+    const peer = await openPeer("::1");
+    const { link, received, check } = openLink(peer.address, peer.port);
+    link.send(Uint8Array.of(7));
+    await expect.poll(() => received.length).toBe(1);
+    expect(link.localIp()).toBe("::1");
+    expect(check.tried).toEqual([`[::1]:${peer.port}`]);
+  });
+
+  it("takes datagrams of any size whole, and keeps none of them in memory that is used again", async () => {
+    const peer = await openPeer("127.0.0.1");
+    const { link, received } = openLink(peer.address, peer.port);
+    const sizes = [0, 1, 1_472, 9_000, 65_507];
+    for (const [index, size] of sizes.entries()) link.send(new Uint8Array(size).fill(index + 1));
+    await expect.poll(() => received.length).toBe(sizes.length);
+    expect(received.map(({ length }) => length)).toEqual(sizes);
+    expect(received.every((datagram, index) => datagram.every((byte) => byte === index + 1))).toBe(true);
+  });
+
+  it("hears all of a burst that is larger than a batch", async () => {
+    const peer = await openPeer("127.0.0.1");
+    const { link, received } = openLink(peer.address, peer.port);
+    for (let index = 0; index < 50; index++) link.send(Uint8Array.of(index));
+    await expect.poll(() => received.length).toBe(50);
+    expect(received.map(([first]) => first)).toEqual(Array.from({ length: 50 }, (_, index) => index));
+  });
+
+  it("tells what the system says against a way, after it was opened", async () => {
+    // Broadcast is not permitted to an ordinary socket (connect(2), EACCES).
+    const { link, failures } = openLink({ ip: "255.255.255.255", family: 4 }, 53);
+    link.send(Uint8Array.of(1));
+    expect(failures).toEqual([]);
+    await expect.poll(() => failures.length).toBe(1);
+    expect(failures[0]).toMatchObject({ code: "EACCES" });
+    expect(link.localIp()).toBeNull();
+  });
+
+  it("gives every descriptor back, also when it is closed from within its own listener", async () => {
+    const peer = await openPeer("127.0.0.1");
+    const before = openDescriptors();
+    const links = Array.from({ length: 20 }, () => openLink(peer.address, peer.port));
+    for (const { link } of links) link.send(Uint8Array.of(1));
+    await expect.poll(() => links.filter(({ received }) => received.length === 1).length).toBe(20);
+    expect(openDescriptors()).toBe(before + 20);
+    for (const { link } of links) {
+      link.close();
+      link.close();
+    }
+    await expect.poll(openDescriptors).toBe(before);
+    const [first] = links;
+    first?.link.send(Uint8Array.of(2));
+    expect(first?.failures).toEqual([]);
+  });
+
   it("gives up a peer that floods", async () => {
     const peer = await openPeer("127.0.0.1");
     const { link, failures } = openLink(peer.address, peer.port);
@@ -110,17 +187,39 @@ describe("a datagram link", () => {
   });
 });
 
-describe("after", () => {
-  it("calls back once, unless it is taken back", async () => {
-    const calls: string[] = [];
-    const cancel = later(1, () => calls.push("cancelled"));
-    await new Promise<void>((resolve) => {
-      later(2, () => {
-        calls.push("called");
-        resolve();
-      });
-      cancel();
-    });
-    expect(calls).toEqual(["called"]);
-  });
+/** Answers from another thread, whatever ours is doing. */
+async function openOtherThread() {
+  const code = `
+    const { parentPort } = require("node:worker_threads");
+    const socket = require("node:dgram").createSocket("udp4");
+    socket.on("message", (datagram, from) => socket.send(datagram, from.port, from.address));
+    socket.bind(0, "127.0.0.1", () => parentPort.postMessage(socket.address().port));`;
+  const worker = new Worker(code, { eval: true });
+  close.push(() => void worker.terminate());
+  const [port]: number[] = await once(worker, "message");
+  return port ?? 0;
+}
+
+it("a native link says when a datagram arrived, not when our loop came to read it", async () => {
+  const port = await openOtherThread();
+  const datagrams = createDatagrams();
+  expect(await datagrams.ready()).toBe("native");
+  const arrivals: number[] = [];
+  const link = datagrams.openDatagrams(
+    { ip: "127.0.0.1", family: 4 },
+    port,
+    { received: (_datagram, atMs) => arrivals.push(atMs), failed: () => {} },
+    makeCheck({} as Transport).context,
+  );
+  link.send(Uint8Array.of(1));
+  await expect.poll(() => arrivals.length).toBe(1);
+  const sentAtMs = performance.now();
+  link.send(Uint8Array.of(2));
+  // Long beside a round trip over loopback, whatever else the machine does.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  const wokeAtMs = performance.now();
+  await expect.poll(() => arrivals.length).toBe(2);
+  expect(arrivals[1]).toBeGreaterThanOrEqual(sentAtMs - 1);
+  expect(arrivals[1]).toBeLessThan((sentAtMs + wokeAtMs) / 2);
+  datagrams.close();
 });

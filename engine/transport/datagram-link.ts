@@ -1,17 +1,23 @@
 /** Datagrams to and from one peer for as long as a tunnel lives: a connected socket of its own, so only its peer is heard and its ICMP errors too. */
+import type { DatagramSocket, DatagramSocketListener } from "../../native/datagrams.ts";
 import { openSocket } from "./datagram.ts";
 import { NetworkFault, whenAborted } from "./fault.ts";
-import { endpointOf } from "./stream.ts";
-import type { Address, DatagramLink, DatagramListener, DialContext } from "./transport.ts";
+import { endpointOf, ourOwnWay } from "./stream.ts";
+import type { Address, DatagramLink, DatagramListener, DialContext, Transport } from "./transport.ts";
 
 /** Open at once in one prober: below a process's usual limit of descriptors; a check that would open more is ours to answer for. */
 const LINK_LIMIT = 12_000;
 /** A tunnel that is being tried sees a few dozen datagrams; beyond this the peer is drowning us. */
 const RECEIVED_LIMIT = 10_000;
 
+/** What a link sends with. @throws what the listener would be told when the machine refuses at once */
+export type SocketOpener = (address: Address, port: number, listener: DatagramSocketListener) => DatagramSocket;
+
 let openLinks = 0;
 
-export function openDatagrams(
+/** Bounds and the check's end are the same whatever the socket is. */
+export function openLink(
+  open: SocketOpener,
   address: Address,
   port: number,
   listener: DatagramListener,
@@ -19,24 +25,81 @@ export function openDatagrams(
 ): DatagramLink {
   context.tried(endpointOf(address, port));
   if (openLinks >= LINK_LIMIT) throw new NetworkFault("unfit", "This checker has too many UDP sockets open");
+  return new Link(open, address, port, listener, context);
+}
+
+export const openDatagrams: Transport["openDatagrams"] = (...given) => openLink(openNodeSocket, ...given);
+
+class Link implements DatagramLink, DatagramSocketListener {
+  readonly #listener: DatagramListener;
+  readonly #address: Address;
+  #socket: DatagramSocket | null = null;
+  #isOpen = true;
+  #received = 0;
+
+  constructor(open: SocketOpener, address: Address, port: number, listener: DatagramListener, context: DialContext) {
+    this.#listener = listener;
+    this.#address = address;
+    openLinks++;
+    whenAborted(context, () => this.close());
+    if (!this.#isOpen) return;
+    try {
+      this.#socket = open(address, port, this);
+    } catch (error) {
+      // Told later, as what the network says is: whoever opens a link does not hold it yet.
+      queueMicrotask(() => this.onFailed(error instanceof Error ? error : new Error(String(error))));
+    }
+  }
+
+  send(datagram: Uint8Array): void {
+    this.#socket?.send(datagram);
+  }
+
+  localIp(): string | null {
+    return this.#socket?.localIp() ?? null;
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    openLinks--;
+    this.#socket?.close();
+    this.#socket = null;
+  }
+
+  onDatagram(bytes: Uint8Array, ageMs: number): void {
+    if (!this.#isOpen) return;
+    if (++this.#received > RECEIVED_LIMIT) {
+      this.onFailed(new NetworkFault("protocol-error", "The server floods this checker"));
+      return;
+    }
+    this.#listener.received(new Uint8Array(bytes), performance.now() - ageMs);
+  }
+
+  onFailed(error: Error): void {
+    if (!this.#isOpen) return;
+    this.close();
+    this.#listener.failed(ourOwnWay(error, this.#address));
+  }
+}
+
+/** Node's own, where there is no native way. */
+export function openNodeSocket(address: Address, port: number, listener: DatagramSocketListener): DatagramSocket {
   const socket = openSocket(address);
-  openLinks++;
   let isOpen = true;
   let isConnected = false;
   let waiting: Uint8Array[] = [];
-  let received = 0;
 
   function close(): void {
     if (!isOpen) return;
     isOpen = false;
-    openLinks--;
     waiting = [];
     socket.close();
   }
   function fail(error: Error): void {
     if (!isOpen) return;
     close();
-    listener.failed(error);
+    listener.onFailed(error);
   }
   function sendNow(datagram: Uint8Array): void {
     socket.send(datagram, (error) => {
@@ -47,21 +110,15 @@ export function openDatagrams(
   // Stays: an error without a listener ends the process.
   socket.on("error", fail);
   socket.on("message", (datagram) => {
-    if (!isOpen) return;
-    const atMs = performance.now();
-    if (++received > RECEIVED_LIMIT) fail(new NetworkFault("protocol-error", "The server floods this checker"));
-    else listener.received(datagram, atMs);
+    if (isOpen) listener.onDatagram(datagram, 0);
   });
-  whenAborted(context, close);
-  if (isOpen) {
-    socket.connect(port, address.ip, (error?: Error) => {
-      if (!isOpen) return;
-      if (error !== undefined && error !== null) return fail(error);
-      isConnected = true;
-      for (const datagram of waiting) sendNow(datagram);
-      waiting = [];
-    });
-  }
+  socket.connect(port, address.ip, (error?: Error) => {
+    if (!isOpen) return;
+    if (error !== undefined && error !== null) return fail(error);
+    isConnected = true;
+    for (const datagram of waiting) sendNow(datagram);
+    waiting = [];
+  });
   return {
     send(datagram) {
       if (!isOpen) return;
@@ -70,21 +127,5 @@ export function openDatagrams(
     },
     localIp: () => (isOpen && isConnected ? socket.address().address : null),
     close,
-  };
-}
-
-/** After a stall Node runs timers before it reads sockets, so what had arrived is read first. */
-export function after(delayMs: number, callback: () => void): () => void {
-  let isWanted = true;
-  const timer = setTimeout(() => {
-    setImmediate(() => {
-      if (!isWanted) return;
-      isWanted = false;
-      callback();
-    });
-  }, delayMs);
-  return () => {
-    isWanted = false;
-    clearTimeout(timer);
   };
 }

@@ -2,8 +2,9 @@
 import type { EngineOptions } from "../options.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { parseTunnelTarget, STANDARD_TUNNEL_TARGETS } from "../tunnels/targets.ts";
+import { after } from "./after.ts";
 import { exchangeDatagram } from "./datagram.ts";
-import { after, openDatagrams } from "./datagram-link.ts";
+import { openDatagrams } from "./datagram-link.ts";
 import { exchangeTcp } from "./exchange.ts";
 import { NetworkFault, whenAborted } from "./fault.ts";
 import { createGuard, type Guard, isDocumentationName } from "./guard.ts";
@@ -23,6 +24,7 @@ export interface TransportDeps {
   /** Faster ways than Node's own sockets, where there are any. */
   readonly connectTime?: Transport["connectTime"];
   readonly exchangeTcp?: Transport["exchangeTcp"];
+  readonly openDatagrams?: Transport["openDatagrams"];
   readonly resolver?: Resolver;
   readonly guard?: Guard;
   readonly isForStrangers?: boolean;
@@ -73,7 +75,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
       context.tried(endpointOf(address, port));
       return exchangeDatagram(address, port, datagram, accept, { ...exchange, context });
     },
-    openDatagrams,
+    openDatagrams: deps.openDatagrams ?? openDatagrams,
     after,
     ping: deps.ping ?? pingless,
     extraCaPem: options.extraCaPem,

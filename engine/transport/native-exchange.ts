@@ -4,6 +4,7 @@ import { openTcpStreams, type TcpStream, type TcpStreamListener, type TcpStreams
 import { ConnectRace } from "./connect-race.ts";
 import { exchangeTcp as nodeExchangeTcp } from "./exchange.ts";
 import { whenAborted } from "./fault.ts";
+import { createNativeWay } from "./native-way.ts";
 import { endpointOf, ourOwnWay } from "./stream.ts";
 import type { Address, AnswerReader, DialContext, Transport } from "./transport.ts";
 
@@ -16,29 +17,12 @@ export interface Exchanger {
 
 /** Native where that works on this machine; Node's own until it is known, and elsewhere. */
 export function createExchanger(owned?: OwnedDescriptors): Exchanger {
-  let streams: TcpStreams | null = null;
-  let opening: Promise<"native" | "node"> | undefined;
-  let isOpen = true;
-
-  async function open(): Promise<"native" | "node"> {
-    const opened = await openTcpStreams(owned);
-    if (isOpen) streams = opened;
-    else opened?.close();
-    return opened === null ? "node" : "native";
-  }
-  function ready(): Promise<"native" | "node"> {
-    opening ??= open();
-    return opening;
-  }
-
+  const way = createNativeWay(() => openTcpStreams(owned));
   return {
-    ready,
+    ready: way.ready,
     exchangeTcp(addresses, port, request, reader, context) {
-      const native = streams;
-      if (native === null) {
-        void ready();
-        return nodeExchangeTcp(addresses, port, request, reader, context);
-      }
+      const native = way.take();
+      if (native === null) return nodeExchangeTcp(addresses, port, request, reader, context);
       return new Promise((resolve, reject) => {
         const exchange = new Exchange(request, reader, resolve, reject);
         whenAborted(context, (fault) => exchange.settle(fault));
@@ -47,11 +31,7 @@ export function createExchanger(owned?: OwnedDescriptors): Exchanger {
         else exchange.dial(native, first, port, context);
       });
     },
-    close() {
-      isOpen = false;
-      streams?.close();
-      streams = null;
-    },
+    close: way.close,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   connect as tlsConnect,
 } from "node:tls";
 import { faultOfAbort, NetworkFault, whenAborted } from "./fault.ts";
+import { readLeafOnly } from "./leaf-only.ts";
 import { localAddresses } from "./local-addresses.ts";
 import type { Address, ConnectTime, DialContext } from "./transport.ts";
 
@@ -191,6 +192,7 @@ function handshake(socket: Socket, options: ConnectionOptions, context: DialCont
   return new Promise((resolve, reject) => {
     // Without a `session` there is no resumption, so every check sees the certificate (a resumed session has none).
     const secure = tlsConnect({ ...options, socket });
+    readLeafOnly(secure);
     secured.set(socket, secure);
     // Stays on, as in open().
     secure.on("error", (error) => {

@@ -1,6 +1,7 @@
 /** TLS within another protocol's packets (OpenVPN): its records are handed out and in as bytes, with no socket of its own. */
 import { Duplex } from "node:stream";
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from "node:tls";
+import { readLeafOnly } from "./leaf-only.ts";
 
 export interface TlsListener {
   /** Records for the peer. */
@@ -39,6 +40,7 @@ export function openTlsWithin(options: ConnectionOptions, listener: TlsListener)
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   });
+  readLeafOnly(secure);
   function close(): void {
     if (!isOpen) return;
     isOpen = false;

@@ -110,7 +110,7 @@ export interface Transport {
 }
 
 export interface DatagramListener {
-  /** @param atMs when it was read from the socket, monotonic ms */
+  /** @param atMs when it arrived by the kernel's clock, or else was read from the socket, monotonic ms */
   received(datagram: Uint8Array, atMs: number): void;
   /** The socket is closed: what the network said (refused, unreachable), or a peer that floods. */
   failed(error: Error): void;

@@ -1,0 +1,48 @@
+/**
+ * Timers of checks. After a stall Node runs timers before it reads sockets, so what had arrived is read first; and when thousands are due at
+ * once (silent servers, asked again) they run a slice at a time, so that others' sockets and starts get their turns between.
+ */
+
+/** Work in one turn of the event loop, ms. */
+const SLICE_MS = 4;
+
+interface Waiting {
+  isWanted: boolean;
+  readonly callback: () => void;
+}
+
+let due: Waiting[] = [];
+let next = 0;
+let isDraining = false;
+
+/** @returns takes it back */
+export function after(delayMs: number, callback: () => void): () => void {
+  const waiting: Waiting = { isWanted: true, callback };
+  const timer = setTimeout(() => {
+    due.push(waiting);
+    if (isDraining) return;
+    isDraining = true;
+    setImmediate(drain);
+  }, delayMs);
+  return () => {
+    waiting.isWanted = false;
+    clearTimeout(timer);
+  };
+}
+
+function drain(): void {
+  const untilMs = performance.now() + SLICE_MS;
+  // The others of this turn have their turn whatever one of them throws.
+  const rest = setImmediate(drain);
+  while (next < due.length && performance.now() < untilMs) {
+    const waiting = due[next++];
+    if (waiting?.isWanted !== true) continue;
+    waiting.isWanted = false;
+    waiting.callback();
+  }
+  if (next < due.length) return;
+  clearImmediate(rest);
+  due = [];
+  next = 0;
+  isDraining = false;
+}
