@@ -51,7 +51,7 @@ export function parserSuite(name: string, { parse, good, bad, identity, words }:
           }
           expect(parse(parsed.fields)).toEqual(parsed);
         }),
-        { numRuns: 10_000 },
+        { numRuns: 100_000, interruptAfterTimeLimit: 30_000 },
       );
     }, 60_000);
   });

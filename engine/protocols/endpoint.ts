@@ -37,7 +37,7 @@ export function parsePort(text: string, what = "port"): number {
 /** Host and port as text, split at the last colon that can be one; a bare IPv6 address has no port. */
 export function splitAuthority(text: string): { readonly host: string; readonly port: string | null } {
   const trimmed = text.trim();
-  const bracketed = /^\[([^\]]*)\](?::(.*))?$/s.exec(trimmed);
+  const bracketed = trimmed.startsWith("[") ? /^\[([^\]]*)\](?::(.*))?$/s.exec(trimmed) : null;
   if (bracketed !== null) return { host: bracketed[1] ?? "", port: bracketed[2] ?? null };
   const colon = trimmed.lastIndexOf(":");
   if (colon < 0) return { host: trimmed, port: null };

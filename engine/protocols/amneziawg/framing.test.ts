@@ -146,7 +146,7 @@ describe("signature packets", () => {
         expect(encodeSignature(packet, 4, moment).length).toBe(packet.sizeBytes);
         expect(packet.sizeBytes).toBeLessThanOrEqual(1_400);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 100_000, interruptAfterTimeLimit: 30_000 },
     );
   });
 });

@@ -8,7 +8,7 @@ import { HttpSyntaxError } from "../http/syntax-error.ts";
 import { XML_LIMIT } from "./xml.ts";
 
 export interface HttpRequest {
-  readonly method: "POST" | "CONNECT";
+  readonly method: "GET" | "POST" | "CONNECT";
   /** As it stands in the request line. */
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];

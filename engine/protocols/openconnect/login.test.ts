@@ -111,6 +111,40 @@ describe("a login", () => {
     expect(end).toEqual({ kind: "elsewhere", url: new URL("https://other.test:8443/") });
   });
 
+  const OLD =
+    '<?xml version="1.0"?><auth id="main"><message>Please log in</message><form method="post" action="/+webvpn+/index.html">' +
+    '<input type="text" name="username" label="USERNAME:"/><input type="password" name="password" label="PASSWORD:"/>' +
+    '<select name="group_list"><option value="guests">Guests</option><option value="staff">Staff</option></select>' +
+    '<input type="hidden" name="tgroup" value="a b"/><input type="submit" name="Login" value="Login"/></form></auth>';
+  it.each<[string, Said]>([
+    ["refuses the first request", { status: 404 }],
+    ["answers it with a page", html],
+    ["answers it with half an XML", form("<config-auth")],
+  ])("asks a server that %s as one of before XML: a page, and its form as a browser fills it in", (_, first) => {
+    const cookie: Said = { headers: [["set-cookie", "tg=0; path=/"]] };
+    const all = told([{ ...first, ...cookie }, form(OLD), success, connected], { target: "/vpn", group: "Staff" });
+    expect(all.requests.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      "POST /vpn",
+      "GET /vpn",
+      "POST /+webvpn+/index.html",
+      "CONNECT /CSCOSSLC/tunnel",
+    ]);
+    expect(all.requests[1]).toMatchObject({ body: "", headers: expect.arrayContaining([["Cookie", "tg=0"]]) });
+    expect(all.requests[2]?.headers).toContainEqual(["Content-Type", "application/x-www-form-urlencoded"]);
+    expect(Object.fromEntries(new URLSearchParams(all.requests[2]?.body))).toEqual({
+      username: SETTINGS.username,
+      password: SETTINGS.password,
+      group_list: "staff",
+      tgroup: "a b",
+    });
+    expect(all.end).toMatchObject({ kind: "up" });
+    const refused = OLD.replace("Please log in", "Login failed.");
+    expect(told([first, form(OLD), form(refused)]).end).toMatchObject({
+      verdict: "auth-failed",
+      peer: "Login failed.",
+    });
+  });
+
   it("tries without a client certificate when the server asks for one", () => {
     const all = told([form(ASA.certificate), form(ASA.form), form(ASA.success), connected]);
     expect(bodies(all)[1]).toContain("<client-cert-fail/>");
@@ -119,10 +153,10 @@ describe("a login", () => {
 
   const named = [form(RECORDED.username), form(RECORDED.password)];
   const FAULTS: readonly (readonly [string, readonly Said[], NetworkFault["verdict"], RegExp])[] = [
-    ["a website", [html], "misconfigured", /not an OpenConnect server's login \(HTTP 200\)/],
+    ["a website", [html, html], "misconfigured", /not an OpenConnect server's login \(HTTP 200\)/],
     ["a camouflage without its secret", [{ status: 401 }], "misconfigured", /not an OpenConnect/],
-    ["a page that is not there", [{ status: 404 }], "misconfigured", /not an OpenConnect/],
-    ["XML of something else", [form("<html/>")], "misconfigured", /not an OpenConnect/],
+    ["a page that is not there", [{ status: 404 }, { status: 404 }], "misconfigured", /not an OpenConnect/],
+    ["XML of something else", [form("<html/>"), form("<html/>")], "misconfigured", /not an OpenConnect/],
     ["trouble", [{ status: 503, headers: [["x-reason", "down"]] }], "rejected", /HTTP 503/],
     ["a wrong password", [...named, form(RECORDED.failed)], "auth-failed", /refused the username or password/],
     ["a wrong password at an ASA", [form(ASA.form), form(ASA.refused)], "auth-failed", /refused the username or/],

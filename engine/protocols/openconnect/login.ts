@@ -7,7 +7,7 @@ import { type FormField, type FormOption, type LoginAnswer, type LoginForm, pars
 import { type HttpAnswer, type HttpRequest, headerOf } from "./http.ts";
 import { parseOffer, type TunnelOffer } from "./offer.ts";
 import * as refusals from "./refusals.ts";
-import { connectRequest, initRequest, replyRequest } from "./request.ts";
+import { connectRequest, formRequest, initRequest, pageRequest, replyRequest } from "./request.ts";
 import { XmlError } from "./xml.ts";
 
 export interface LoginSettings {
@@ -58,6 +58,8 @@ class Login {
   #group: string | null = null;
   #hasNoCertificate = false;
   #hasSpoken = false;
+  /** It does not understand requests in XML: servers of before AnyConnect 3 have forms for browsers only. */
+  #isPlain = false;
   #isNamed = false;
   #hasGivenPassword = false;
 
@@ -76,6 +78,11 @@ class Login {
         answer = yield this.#init();
         continue;
       }
+      if (this.#isNotUnderstood(answer)) {
+        this.#isPlain = true;
+        answer = yield this.#init();
+        continue;
+      }
       const login = this.#read(answer);
       if (login.isLoggedIn) return { kind: "up", offer: this.#offerOf(yield this.#connect(login)) };
       answer = yield this.#next(login);
@@ -85,6 +92,7 @@ class Login {
 
   #init(): HttpRequest {
     const { authority } = this.#settings;
+    if (this.#isPlain) return pageRequest(authority, this.#target, this.#jar.text());
     const init = { authority, target: this.#target, group: this.#group, hasNoCertificate: this.#hasNoCertificate };
     return initRequest(init, this.#jar.text());
   }
@@ -106,6 +114,12 @@ class Login {
     }
     this.#target = `${url.pathname}${url.search}`;
     return null;
+  }
+
+  /** A server that asks for a password in HTTP's own way hides its login, and bans who knocks too often. */
+  #isNotUnderstood({ status, body }: HttpAnswer): boolean {
+    if (this.#isPlain || this.#hasSpoken || status === 401 || status >= 500) return false;
+    return status !== 200 || readForm(body) === undefined;
   }
 
   /** @throws NetworkFault for whatever is no step of a login */
@@ -151,19 +165,17 @@ class Login {
       this.#group = group.value;
       return this.#init();
     }
+    const { authority } = this.#settings;
+    const target = this.#targetOf(form.action);
     const values = form.fields
       .filter((field) => field !== groups)
       .map((field): readonly [string, string] => [field.name, this.#valueOf(field, login)]);
-    return replyRequest(
-      {
-        authority: this.#settings.authority,
-        target: this.#targetOf(form.action),
-        opaque: login.opaque,
-        values,
-        group: group?.value ?? this.#group ?? this.#settings.group,
-      },
-      this.#jar.text(),
-    );
+    if (this.#isPlain) {
+      const chosen = groups === undefined || group === null ? [] : [[groups.name, group.value] as const];
+      return formRequest({ authority, target, values: [...values, ...chosen] }, this.#jar.text());
+    }
+    const wanted = group?.value ?? this.#group ?? this.#settings.group;
+    return replyRequest({ authority, target, opaque: login.opaque, values, group: wanted }, this.#jar.text());
   }
 
   #valueOf(field: FormField, login: LoginAnswer): string {
@@ -209,7 +221,7 @@ class Login {
 
   /** The form is that of another group, and the one that we want was not named by what servers call it. */
   #needsNewStart(groups: FormField | undefined, group: FormOption): boolean {
-    if (this.#settings.group === null || this.#isNamed || this.#group === group.value) return false;
+    if (this.#isPlain || this.#settings.group === null || this.#isNamed || this.#group === group.value) return false;
     return selectedOf(groups?.options ?? []) !== group;
   }
 

@@ -43,6 +43,24 @@ export function replyRequest({ authority, target, opaque, values, group }: Reply
   return post(authority, target, cookies, "auth-reply", `${echoed}<auth>${fields}</auth>${select}`);
 }
 
+/** What servers of before XML are asked: a page whose body is the form, by anybody. */
+export function pageRequest(authority: string, target: string, cookies: string): HttpRequest {
+  return { method: "GET", target, headers: common(authority, cookies), body: "" };
+}
+
+/** To such a server: its form, filled in as a browser would. */
+export function formRequest(
+  { authority, target, values }: Omit<Reply, "opaque" | "group">,
+  cookies: string,
+): HttpRequest {
+  return {
+    method: "POST",
+    target,
+    headers: [...common(authority, cookies), ["Content-Type", "application/x-www-form-urlencoded"]],
+    body: new URLSearchParams(values.map(([name, value]): [string, string] => [name, value])).toString(),
+  };
+}
+
 /** Asks for the tunnel; no compression, and no DTLS beside it. */
 export function connectRequest(authority: string, cookies: string): HttpRequest {
   return {
@@ -76,11 +94,7 @@ function post(
     method: "POST",
     target,
     headers: [
-      ["Host", authority],
-      ["User-Agent", AGENT],
-      ["Accept", "*/*"],
-      ["Accept-Encoding", "identity"],
-      ...(cookies === "" ? [] : ([["Cookie", cookies]] as const)),
+      ...common(authority, cookies),
       ["X-Transcend-Version", "1"],
       ["X-Aggregate-Auth", "1"],
       ["X-AnyConnect-Platform", PLATFORM],
@@ -88,6 +102,16 @@ function post(
     ],
     body: `<?xml version="1.0" encoding="UTF-8"?>\n<config-auth client="vpn" type="${type}" aggregate-auth-version="2">${client}${inner}</config-auth>`,
   };
+}
+
+function common(authority: string, cookies: string): HttpRequest["headers"] {
+  return [
+    ["Host", authority],
+    ["User-Agent", AGENT],
+    ["Accept", "*/*"],
+    ["Accept-Encoding", "identity"],
+    ...(cookies === "" ? [] : ([["Cookie", cookies]] as const)),
+  ];
 }
 
 /** What we have read, in the same words. */

@@ -1,5 +1,6 @@
 /** What a profile may not ask of a checker: programs and files of this machine, and ways to the server that it does not go. Pure. */
 import { TunnelConfigError } from "../../tunnel.ts";
+import { isKnownOption } from "./known-options.ts";
 import type { Option, Profile } from "./profile.ts";
 
 /** They cannot be left out: without them the tunnel is another one. */
@@ -37,6 +38,14 @@ export function refuseUnsupported(profile: Profile): void {
 export function neverDone(profile: Profile): readonly string[] {
   const names = optionsOf(profile).map(({ name }) => name);
   return [...new Set(names.filter((name) => NEVER_DONE.test(name)))].slice(0, MOST_TOLD);
+}
+
+/** Lines with options that mean nothing to this checker: typing mistakes, and patches of some clients. By number: their text may be a secret. */
+export function unknownLines(profile: Profile): readonly number[] {
+  return optionsOf(profile)
+    .filter(({ name }) => !isKnownOption(name) && !NEVER_DONE.test(name))
+    .map(({ line }) => line)
+    .slice(0, MOST_TOLD);
 }
 
 function optionsOf({ options, connections }: Profile): readonly Option[] {

@@ -5,6 +5,7 @@ import { type DigestName, dataCipherOf, digestOf } from "./data-channel.ts";
 import { optionOf, type Scope } from "./profile.ts";
 import type { ProtectionKeys } from "./protection.ts";
 import { KeyFileError, parseClientKeyV2, parseStaticKey } from "./static-key.ts";
+import { cipherListOf, suiteListOf } from "./tls-settings.ts";
 import { type PeerRules, rulesOf } from "./verify.ts";
 
 export type TlsVersion = "TLSv1" | "TLSv1.1" | "TLSv1.2" | "TLSv1.3";
@@ -18,6 +19,12 @@ export interface TlsSettings {
   readonly crl: string | null;
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
+  /** Of TLS up to 1.2, for OpenSSL; null: the library's. */
+  readonly ciphers: string | null;
+  /** Of TLS 1.3; null: the library's. */
+  readonly suites: string | null;
+  /** For the key exchange; null: the library's. */
+  readonly groups: string | null;
   /** OpenSSL's security level, where the profile asks for a lower one than the library has. */
   readonly securityLevel: 0 | 1 | null;
 }
@@ -154,6 +161,9 @@ function tlsOf({ options, inline }: Scope): TlsSettings {
     crl: inline.get("crl-verify") ?? null,
     minVersion,
     maxVersion,
+    ciphers: cipherListOf(optionOf(options, "tls-cipher")?.[0]),
+    suites: suiteListOf(optionOf(options, "tls-ciphersuites")?.[0]),
+    groups: optionOf(options, "tls-groups")?.[0] ?? null,
     securityLevel: isOld ? 0 : profile === "legacy" ? 1 : null,
   };
 }

@@ -62,15 +62,17 @@ function fingerprintsOf(name: string, { options, inline }: Scope): readonly stri
 
 export interface PeerChain {
   readonly own: X509Certificate;
-  readonly issuer: X509Certificate | null;
+  /** Asked for only by rules that need it. */
+  readonly issuer: () => X509Certificate | null;
 }
 
 /** @returns what is wrong with it, in words; null: nothing */
-export function refusalOf({ own, issuer }: PeerChain, rules: PeerRules): string | null {
+export function refusalOf({ own, issuer: findIssuer }: PeerChain, rules: PeerRules): string | null {
   if (rules.fingerprints.length > 0 && !rules.fingerprints.includes(plainHex(own.fingerprint256))) {
     return "The server's certificate is none of those of peer-fingerprint";
   }
   if (rules.issuerFingerprints.length > 0) {
+    const issuer = findIssuer();
     const found = issuer === null ? [] : [plainHex(issuer.fingerprint), plainHex(issuer.fingerprint256)];
     if (!found.some((hash) => rules.issuerFingerprints.includes(hash))) {
       return "The issuer of the server's certificate is not the one of verify-hash";
@@ -92,11 +94,17 @@ export function refusalOf({ own, issuer }: PeerChain, rules: PeerRules): string 
 }
 
 function hasName(certificate: X509Certificate, { text, kind }: NonNullable<PeerRules["name"]>): boolean {
-  const parts = certificate.subject.split("\n");
-  if (kind === "subject") return parts.join(", ") === text;
-  const common = parts.findLast((part) => part.startsWith("CN="))?.slice(3);
+  if (kind === "subject") return certificate.subject.split("\n").join(", ") === text;
+  const common = commonNameOf(certificate);
   if (common === undefined) return false;
   return kind === "name" ? common === text : common.startsWith(text);
+}
+
+export function commonNameOf({ subject }: X509Certificate): string | undefined {
+  return subject
+    .split("\n")
+    .findLast((part) => part.startsWith("CN="))
+    ?.slice(3);
 }
 
 function plainHex(fingerprint: string): string {

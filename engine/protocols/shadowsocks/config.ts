@@ -6,6 +6,7 @@ import {
   bodyOf,
   cutAt,
   decoded,
+  lastRemembered,
   nameOf,
   parametersOf,
   portOf,
@@ -37,16 +38,14 @@ export function parseShadowsocksLink(link: string): ShareLink {
 }
 
 function addressOf(body: string): AddressLink {
-  const fragment = cutAt(body, "#", (left) => isWholeBase64(cutAt(left, "?", isWholeBase64).left));
-  const query = cutAt(fragment.left, "?", isWholeBase64);
-  const inner = base64Text(query.left.replace(/\/$/, ""));
+  const read = lastRemembered((text) => base64Text(text.replace(/\/$/, "")));
+  const isWhole = (text: string): boolean => read(text)?.includes("@") === true;
+  const fragment = cutAt(body, "#", (left) => isWhole(cutAt(left, "?", isWhole).left));
+  const query = cutAt(fragment.left, "?", isWhole);
+  const inner = read(query.left);
   if (inner === undefined || !inner.includes("@")) return splitAddress(body);
   const parameters = parametersOf(query.right ?? "");
   return { ...splitAddress(inner), parameters, name: nameOf(fragment.right, parameters) };
-}
-
-function isWholeBase64(text: string): boolean {
-  return base64Text(text.replace(/\/$/, ""))?.includes("@") === true;
 }
 
 /** Plain `method:password`, or base64 of it, which some exporters do twice. */

@@ -57,8 +57,12 @@ export function numberOf(text: string, field: string, least: number, most: numbe
 
 const UUID = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 
+/** As nearly every one is written. */
+const PLAIN_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
 /** Lowercase with dashes. @throws TunnelConfigError */
 export function uuidOf(text: string): string {
+  if (PLAIN_UUID.test(text)) return text;
   const groups = UUID.exec(text.trim().toLowerCase());
   if (groups === null) throw new TunnelConfigError("the link's user id is not a UUID");
   return groups.slice(1).join("-");
@@ -66,6 +70,7 @@ export function uuidOf(text: string): string {
 
 /** As both cores read an id that is no UUID: version 5 of it in the nil namespace (xray, common/uuid). @throws TunnelConfigError */
 export function mappedUuid(text: string): string {
+  if (PLAIN_UUID.test(text)) return text;
   const id = text.trim();
   if (UUID.test(id.toLowerCase())) return uuidOf(id);
   lineOf(id, "the link's user id");
@@ -79,9 +84,9 @@ export function mappedUuid(text: string): string {
 export function bytesOf(text: string): Buffer | undefined {
   const letters = text.trim();
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(letters)) return undefined;
-  const bytes = Buffer.from(letters.replaceAll("-", "+").replaceAll("_", "/"), "base64");
-  // A length of 4n+1 letters is no base64 of anything.
-  return letters.replace(/=+$/, "").length % 4 === 1 ? undefined : bytes;
+  // A length of 4n+1 letters is no base64 of anything. Buffer reads both alphabets.
+  const padding = letters.endsWith("==") ? 2 : letters.endsWith("=") ? 1 : 0;
+  return (letters.length - padding) % 4 === 1 ? undefined : Buffer.from(letters, "base64");
 }
 
 /** A key of so many bytes as base64url without padding. @throws TunnelConfigError */
@@ -116,6 +121,7 @@ export function pathOf(text: string, field: string): string {
 }
 
 export function listOf(text: string): readonly string[] {
+  if (!text.includes(",")) return text.trim() === "" ? [] : [text.trim()];
   return text
     .split(",")
     .map((item) => item.trim())

@@ -43,11 +43,12 @@ const INVISIBLE = /[\ufeff\u200b\u200c\u200d\u2060\u00ad\r\n\t]/g;
 
 /** @throws TunnelConfigError when it begins with none of the schemes. @returns what follows the scheme */
 export function bodyOf(link: string, schemes: readonly string[]): string {
-  const text = unescaped(link.replace(INVISIBLE, "").trim()).replace(/^["'`]|["'`,]+$/g, "");
-  const [, scheme = "", body = ""] = /^([a-z0-9+.-]+):\/\/(.*)$/is.exec(text) ?? [];
-  if (!schemes.includes(scheme.toLowerCase())) {
+  const text = unquoted(unescaped(link.replace(INVISIBLE, "").trim()));
+  const colon = text.indexOf("://");
+  if (!schemes.includes(text.slice(0, Math.max(0, colon)).toLowerCase())) {
     throw new TunnelConfigError(`the link must begin with ${schemes.map((name) => `${name}://`).join(" or ")}`);
   }
+  const body = text.slice(colon + 3);
   if (body === "") throw new TunnelConfigError("the link is empty");
   return body;
 }
@@ -57,20 +58,28 @@ function unescaped(text: string): string {
   return text.replaceAll("&amp;", "&").replaceAll("&amp;", "&");
 }
 
+/** As it stands in a list of a program's: quotes around it, commas after it. */
+function unquoted(text: string): string {
+  return QUOTES.includes(text.charAt(0)) || QUOTES.includes(text.slice(-1))
+    ? text.replace(/^["'`]|["'`,]+$/g, "")
+    : text;
+}
+
+const QUOTES = "\"'`,";
+
 /** @param takesPorts whether a text can be the link's port. @throws TunnelConfigError */
 export function splitAddress(body: string, takesPorts: (text: string) => boolean = isPort): AddressLink {
-  const isWhole = (text: string): boolean => addressIn(text, takesPorts) !== undefined;
+  const read = lastRemembered((text) => addressIn(text, takesPorts));
+  const isWhole = (text: string): boolean => read(text) !== undefined;
   const fragment = cutAt(body, "#", (left) => isWhole(cutAt(left, "?", isWhole).left));
   const query = cutAt(fragment.left, "?", isWhole);
-  const address = addressIn(query.left, takesPorts);
+  const address = read(query.left);
   if (address === undefined) throw new TunnelConfigError("the link has no server after an @");
   const parameters = parametersOf(query.right ?? "");
-  return {
-    ...address,
-    user: decoded(address.rawUser),
-    parameters,
-    name: nameOf(fragment.right, parameters),
-  };
+  const { rawUser, host, port } = address;
+  const name = nameOf(fragment.right, parameters);
+  // Field by field: a spread costs more than all the rest here.
+  return { rawUser, user: decoded(rawUser), host, port, parameters, name };
 }
 
 /** Cuts at the first mark whose left side is whole; at none when no left side is. */
@@ -84,10 +93,20 @@ export function cutAt(text: string, mark: string, isWhole: (left: string) => boo
   return { left: text, right: null };
 }
 
+/** Cuts ask about the same left side again and again: the last answer is kept. */
+export function lastRemembered<Value>(read: (text: string) => Value): (text: string) => Value {
+  let last: { readonly text: string; readonly value: Value } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, value: read(text) };
+    return last.value;
+  };
+}
+
 function addressIn(text: string, takesPorts: (text: string) => boolean) {
   const at = text.lastIndexOf("@");
   if (at < 0) return undefined;
-  const server = text.slice(at + 1).replace(/\/.*$/s, "");
+  const slash = text.indexOf("/", at);
+  const server = text.slice(at + 1, slash < 0 ? undefined : slash);
   const { host, port } = splitAuthority(server);
   const name = hostIn(host);
   if (name === undefined || (port !== null && !takesPorts(port))) return undefined;
@@ -117,15 +136,19 @@ export function parametersOf(query: string): ReadonlyMap<string, string> {
     const equals = part.indexOf("=");
     const key = foldedName(decoded(equals < 0 ? part : part.slice(0, equals)));
     const raw = equals < 0 ? "" : part.slice(equals + 1);
-    const once = decoded(raw);
-    const value = raw.includes("%25") && /%[0-9a-f]{2}/i.test(once) ? decoded(once) : once;
+    const value = raw.includes("%") ? decodedValue(raw) : raw;
     if (key !== "" && (value !== "" || !parameters.has(key))) parameters.set(key, value);
   }
   return parameters;
 }
 
+function decodedValue(raw: string): string {
+  const once = decoded(raw);
+  return raw.includes("%25") && /%[0-9a-f]{2}/i.test(once) ? decoded(once) : once;
+}
+
 export function foldedName(name: string): string {
-  return name.toLowerCase().replace(/[-_]/g, "");
+  return /^[a-z0-9]*$/.test(name) ? name : name.toLowerCase().replace(/[-_]/g, "");
 }
 
 /** Percent-decoded; runs that are no UTF-8 stay as they are. */
@@ -145,26 +168,27 @@ export function decoded(text: string): string {
 }
 
 export function nameOf(fragment: string | null, parameters: ReadonlyMap<string, string>): string | null {
-  const candidates = [
-    fragment === null ? "" : decoded(fragment),
-    ...["remarks", "remark", "ps", "name"].map((key) => parameters.get(key) ?? ""),
-  ];
-  const name = candidates.map((text) => text.trim()).find((text) => text !== "");
-  return name ?? null;
+  const written = fragment === null ? "" : decoded(fragment).trim();
+  if (written !== "") return written;
+  const inside = ["remarks", "remark", "ps", "name"].map((key) => parameters.get(key)?.trim() ?? "");
+  return inside.find((text) => text !== "") ?? null;
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Standard and URL-safe letters mixed, with or without padding, `%3D` included. @returns undefined when it is not base64 of UTF-8 text */
 export function base64Text(text: string): string | undefined {
-  const letters = decoded(text).replace(/\s/g, "");
+  const letters = withoutBlanks(decoded(text));
   if (letters === "" || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(letters)) return undefined;
-  const bytes = Buffer.from(letters.replaceAll("-", "+").replaceAll("_", "/"), "base64");
   try {
-    return UTF8.decode(bytes);
+    return UTF8.decode(Buffer.from(letters, "base64"));
   } catch {
     return undefined;
   }
+}
+
+function withoutBlanks(text: string): string {
+  return /\s/.test(text) ? text.replace(/\s/g, "") : text;
 }
 
 /** The port of an ordinary link; a standard one where clients assume it. @throws TunnelConfigError when there is neither */

@@ -68,9 +68,10 @@ export function hostHeader(transport: Transport): string {
 
 /** The Host header, then the name for TLS, then the server, as every client does. */
 function hostOrName(server: string, given: Parameters): string {
-  const named = [paramOf(given, "host", "wshost", "obfsparam"), paramOf(given, "sni", "peer", "servername")];
-  const header = named.map((text) => hostHeaderOf(text, "host")).find((text) => text !== "");
-  if (header !== undefined) return header;
+  const header =
+    hostHeaderOf(paramOf(given, "host", "wshost", "obfsparam"), "host") ||
+    hostHeaderOf(paramOf(given, "sni", "peer", "servername"), "host");
+  if (header !== "") return header;
   return literalOf(server)?.family === 6 ? `[${server}]` : server;
 }
 

@@ -1,6 +1,6 @@
 /** vless://<uuid>@<host>:<port>?<parameters>#<name> (XTLS/Xray-core discussion 716), and Shadowrocket's base64 form. */
 import type { ParsedTunnel, TunnelFields } from "../../tunnel.ts";
-import { base64Text, bodyOf, cutAt, portOf, requireUserId, type ShareLink, splitAddress } from "../share-link/link.ts";
+import { base64Text, bodyOf, portOf, requireUserId, type ShareLink, splitAddress } from "../share-link/link.ts";
 import { tunnelOf } from "../share-link/tunnel.ts";
 
 /** Clients assume it for TLS. */
@@ -29,8 +29,9 @@ export function parseVlessLink(link: string): ShareLink {
 
 /** `BASE64(auto:<uuid>@host:port)?…` is written as the plain form; what is plain already stays. */
 function plainForm(body: string): string {
-  const isBase64 = (left: string): boolean => base64Text(left)?.includes("@") === true;
-  const { left, right } = cutAt(`${body}?`, "?", isBase64);
-  const inner = right === null ? undefined : base64Text(left);
-  return inner === undefined ? body : `${inner.replace(/^[a-z0-9-]+:/i, "")}?${(right ?? "").replace(/\?$/, "")}`;
+  const mark = body.indexOf("?");
+  const left = mark < 0 ? body : body.slice(0, mark);
+  const inner = left.includes("@") ? undefined : base64Text(left);
+  if (inner?.includes("@") !== true) return body;
+  return `${inner.replace(/^[a-z0-9-]+:/i, "")}?${mark < 0 ? "" : body.slice(mark + 1)}`;
 }

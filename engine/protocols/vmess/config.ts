@@ -9,6 +9,7 @@ import {
   bodyOf,
   cutAt,
   foldedName,
+  lastRemembered,
   nameOf,
   parametersOf,
   portOf,
@@ -26,10 +27,11 @@ export function parseVmess(fields: TunnelFields): ParsedTunnel {
 /** @throws TunnelConfigError */
 export function parseVmessLink(link: string): ShareLink {
   const body = bodyOf(link, ["vmess"]);
-  const isBase64 = (text: string): boolean => base64Text(text.replace(/\/$/, "")) !== undefined;
+  const read = lastRemembered((text) => base64Text(text.replace(/\/$/, "")));
+  const isBase64 = (text: string): boolean => read(text) !== undefined;
   const fragment = cutAt(body, "#", (left) => isBase64(cutAt(left, "?", isBase64).left));
   const query = cutAt(fragment.left, "?", isBase64);
-  const inner = base64Text(query.left.replace(/\/$/, ""))?.trim();
+  const inner = read(query.left)?.trim();
   if (inner === undefined) return fromAddress(body);
   const parameters = parametersOf(query.right ?? "");
   const name = nameOf(fragment.right, parameters);
@@ -97,18 +99,24 @@ function standardNames(values: ReadonlyMap<string, string>): ReadonlyMap<string,
   const tls = of("tls").toLowerCase();
   const security = of("security").toLowerCase();
   const hasCipher = !["tls", "reality", "none"].includes(security);
-  const own: Record<string, string> = {
-    type: net,
-    encryption: of("scy") || of("cipher") || (hasCipher ? security : ""),
-    security: ["1", "true"].includes(tls) ? "tls" : tls || (hasCipher ? "none" : security),
-    headertype: of("headertype") || (isGrpc || net.endsWith("http") ? "" : of("type")),
-    mode: (of("mode") || (isGrpc || net.endsWith("http") ? of("type") : "")).replace(/^none$/i, ""),
-    ...(isGrpc
-      ? { servicename: of("servicename") || path, authority: of("authority") || host, host: "" }
-      : { host: hostIn(host), path: net.endsWith("kcp") ? "" : path }),
-    ...(net.endsWith("kcp") && { seed: of("seed") || path }),
-  };
-  return new Map([...values, ...Object.entries(own)]);
+  const isHttp = net.endsWith("http");
+  const isKcp = net.endsWith("kcp");
+  const all = new Map(values);
+  all.set("type", net);
+  all.set("encryption", of("scy") || of("cipher") || (hasCipher ? security : ""));
+  all.set("security", ["1", "true"].includes(tls) ? "tls" : tls || (hasCipher ? "none" : security));
+  all.set("headertype", of("headertype") || (isGrpc || isHttp ? "" : of("type")));
+  all.set("mode", (of("mode") || (isGrpc || isHttp ? of("type") : "")).replace(/^none$/i, ""));
+  if (isGrpc) {
+    all.set("servicename", of("servicename") || path);
+    all.set("authority", of("authority") || host);
+    all.set("host", "");
+    return all;
+  }
+  all.set("host", hostIn(host));
+  all.set("path", isKcp ? "" : path);
+  if (isKcp) all.set("seed", of("seed") || path);
+  return all;
 }
 
 /** A name, or a JSON text of headers with one. */
@@ -136,17 +144,19 @@ function textOf(value: unknown): string {
 }
 
 function parseLenient(text: string): unknown {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what JSON forbids within texts
-  const mended = text.replace(/[\u0000-\u001f]/g, " ").replace(/,\s*([}\]])/g, "$1");
-  for (const candidate of [text, mended, mended.replaceAll("'", '"')]) {
+  for (const mend of READINGS) {
     try {
-      return JSON.parse(candidate);
+      return JSON.parse(mend(text));
     } catch {
       // The next, more lenient reading.
     }
   }
   throw new TunnelConfigError("the link's base64 holds no JSON that can be read");
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what JSON forbids within texts
+const mended = (text: string): string => text.replace(/[\u0000-\u001f]/g, " ").replace(/,\s*([}\]])/g, "$1");
+const READINGS = [(text: string) => text, mended, (text: string) => mended(text).replaceAll("'", '"')];
 
 /** `name = vmess, host, port, cipher, "uuid", key=value …` */
 function fromQuantumult(line: string): ShareLink {

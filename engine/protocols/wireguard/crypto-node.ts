@@ -1,5 +1,5 @@
 /**
- * The fast backend: Node's OpenSSL for everything but what it lacks (keyed BLAKE2s, XChaCha20). Keys go in and out as JWK, which costs a
+ * The fast backend where there is no native way: node:crypto for everything but what it lacks (keyed BLAKE2s, XChaCha20). Keys go in and out as JWK, which costs a
  * tenth of DER on Node 20.
  */
 import {

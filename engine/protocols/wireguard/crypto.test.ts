@@ -1,17 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { chooseCrypto, wireguardCrypto } from "../../tunnels/wireguard-crypto.ts";
+import { opensslCrypto } from "../../tunnels/wireguard-openssl.ts";
 import { deriveKeys, nonceOf, type WireguardCrypto } from "./crypto.ts";
-import { chooseCrypto, wireguardCrypto } from "./crypto-choice.ts";
 import { nodeCrypto } from "./crypto-node.ts";
 import { portableCrypto } from "./crypto-portable.ts";
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "hex"));
 const text = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString("hex"));
 
-const backends: readonly (readonly [string, WireguardCrypto])[] = [
+/** Linux on x86-64 and arm64 have it; elsewhere node:crypto is the fastest. */
+const native = opensslCrypto();
+const fast: readonly (readonly [string, WireguardCrypto])[] = [
+  ...(native === null ? [] : [["openssl", native] as const]),
   ["node", nodeCrypto],
-  ["portable", portableCrypto],
 ];
+const backends: readonly (readonly [string, WireguardCrypto])[] = [...fast, ["portable", portableCrypto]];
 
 describe.each(backends)("the %s backend", (_name, crypto) => {
   it("agrees as RFC 7748 sections 5.2 and 6.1 say", () => {
@@ -97,8 +101,13 @@ describe.each(backends)("the %s backend", (_name, crypto) => {
 
 const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
 
-describe("both backends", () => {
-  it("say the same", () => {
+it("the native backend is there on Linux", () => {
+  const isLinux = process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64");
+  expect(native !== null).toBe(isLinux);
+});
+
+describe.each(fast)("the %s backend beside the portable one", (_name, crypto) => {
+  it("says the same", () => {
     fc.assert(
       fc.property(
         bytes(32),
@@ -107,14 +116,12 @@ describe("both backends", () => {
         fc.uint8Array({ maxLength: 70 }),
         fc.integer({ min: 0, max: 2 ** 48 }),
         (key, other, message, more, counter) => {
-          const [ours, theirs] = [nodeCrypto.privateKey(key), portableCrypto.privateKey(key)];
+          const [ours, theirs] = [crypto.privateKey(key), portableCrypto.privateKey(key)];
           expect(text(ours.publicBytes)).toBe(text(theirs.publicBytes));
-          expect(text(ours.agree(nodeCrypto.publicKey(other)))).toBe(
-            text(theirs.agree(portableCrypto.publicKey(other))),
-          );
-          expect(text(nodeCrypto.hash(message))).toBe(text(portableCrypto.hash(message)));
-          expect(text(nodeCrypto.hmac(more, message))).toBe(text(portableCrypto.hmac(more, message)));
-          const sealed = nodeCrypto.seal(key, counter, message, more);
+          expect(text(ours.agree(crypto.publicKey(other)))).toBe(text(theirs.agree(portableCrypto.publicKey(other))));
+          expect(text(crypto.hash(message))).toBe(text(portableCrypto.hash(message)));
+          expect(text(crypto.hmac(more, message))).toBe(text(portableCrypto.hmac(more, message)));
+          const sealed = crypto.seal(key, counter, message, more);
           expect(text(sealed)).toBe(text(portableCrypto.seal(key, counter, message, more)));
           expect(text(portableCrypto.open(key, counter, sealed, more))).toBe(text(message));
         },
@@ -123,14 +130,38 @@ describe("both backends", () => {
     );
   });
 
-  it("count nonces in 64 bits, little-endian", () => {
+  it("opens and seals datagrams of any length", () => {
+    const key = new Uint8Array(32).fill(3);
+    for (const size of [0, 1_420, 5_000, 65_000]) {
+      const plain = new Uint8Array(size).fill(size & 255);
+      const sealed = crypto.seal(key, 7, plain, new Uint8Array(0));
+      expect(text(sealed)).toBe(text(portableCrypto.seal(key, 7, plain, new Uint8Array(0))));
+      expect(text(crypto.open(key, 7, sealed, new Uint8Array(0)))).toBe(text(plain));
+    }
+  });
+
+  it("keeps results apart, and frees what nobody holds any more", () => {
+    const own = crypto.privateKey(new Uint8Array(32).fill(1));
+    const shared = Array.from({ length: 2_000 }, (_, index) => {
+      const seed = new Uint8Array(32).fill(index & 255);
+      return text(own.agree(crypto.publicKey(crypto.privateKey(seed).publicBytes)));
+    });
+    expect(new Set(shared).size).toBe(256);
+    expect(shared[300]).toBe(shared[44]);
+  });
+});
+
+describe("nonces", () => {
+  it("count in 64 bits, little-endian", () => {
     expect(text(nonceOf(0x1_0203_0405))).toBe("000000000504030201000000");
   });
 });
 
 describe("the choice of a backend", () => {
   it("is the fast one where OpenSSL has everything, else the portable one", () => {
-    expect(wireguardCrypto()).toBe(nodeCrypto);
+    const chosen = wireguardCrypto();
+    expect(chosen).toBe(wireguardCrypto());
+    expect(chosen === nodeCrypto).toBe(native === null);
     const lacking: WireguardCrypto = {
       ...nodeCrypto,
       hash: () => {

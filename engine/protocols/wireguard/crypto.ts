@@ -1,6 +1,6 @@
 /**
- * What the handshake needs of cryptography, behind one small interface: crypto-node.ts is the fast one, crypto-portable.ts the one that
- * needs nothing of OpenSSL and that the fast one is compared with.
+ * What the handshake needs of cryptography, behind one small interface: engine/tunnels/wireguard-openssl.ts is the fastest, crypto-node.ts the fast one
+ * where there is no native way, crypto-portable.ts the one that needs nothing of OpenSSL and that the fast ones are compared with.
  */
 
 export const KEY_BYTES = 32;
@@ -14,6 +14,8 @@ export interface PrivateKey {
   readonly publicBytes: Uint8Array;
   /** @returns null for a peer key of low order, whose shared secret anybody knows */
   agree(peer: PublicKey): Uint8Array | null;
+  /** Gives back what it holds outside JavaScript's memory, which the collector would do later; it agrees no more. Absent: nothing. */
+  free?(): void;
 }
 
 /** A public key made ready for many agreements; made and used by the same backend. */

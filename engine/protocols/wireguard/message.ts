@@ -45,6 +45,12 @@ const TYPES = { initiation: 1, response: 2, cookie: 3, transport: 4 } as const;
  * @param reserved three bytes that some providers want in the place of the type's zeros, put there after the MACs were made
  */
 export function plainFraming(reserved: Uint8Array | null = null): Framing {
+  return reserved === null ? PLAIN : framingWith(reserved);
+}
+
+const PLAIN = framingWith(null);
+
+function framingWith(reserved: Uint8Array | null): Framing {
   return {
     preamble: () => [],
     header: (kind) => TYPES[kind],

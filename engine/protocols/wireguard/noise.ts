@@ -16,6 +16,7 @@ import { COOKIE_REPLY, INITIATION, RESPONSE, setUint32, uint32At } from "./messa
 const CONSTRUCTION = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 const IDENTIFIER = "WireGuard v1 zx2c4 Jason@zx2c4.com";
 const NOTHING = new Uint8Array(0);
+const NO_PRESHARED_KEY = new Uint8Array(KEY_BYTES);
 
 /** One peer's keys and all that follows from them alone, made once for many handshakes. */
 export interface PeerKeys {
@@ -41,22 +42,33 @@ export interface KeyMaterial {
   readonly presharedKey: Uint8Array | null;
 }
 
+/** Where everybody's handshakes begin: BLAKE2s of CONSTRUCTION, and of that with IDENTIFIER. One each, for thousands of peers. */
+const starts = new WeakMap<WireguardCrypto, { readonly chainingKey: Uint8Array; readonly hash: Uint8Array }>();
+
+function startOf(crypto: WireguardCrypto) {
+  const known = starts.get(crypto);
+  if (known !== undefined) return known;
+  const chainingKey = crypto.hash(Buffer.from(CONSTRUCTION));
+  const start = { chainingKey, hash: crypto.hash(chainingKey, Buffer.from(IDENTIFIER)) };
+  starts.set(crypto, start);
+  return start;
+}
+
 /** @returns null for a server key that no server can have (of low order) */
 export function createPeerKeys(crypto: WireguardCrypto, keys: KeyMaterial): PeerKeys | null {
   const own = crypto.privateKey(keys.privateKey);
   const server = crypto.publicKey(keys.serverKey);
   const staticShared = own.agree(server);
   if (staticShared === null) return null;
-  const startChainingKey = crypto.hash(Buffer.from(CONSTRUCTION));
-  const protocolHash = crypto.hash(startChainingKey, Buffer.from(IDENTIFIER));
+  const start = startOf(crypto);
   return {
     crypto,
     own,
     server,
-    presharedKey: keys.presharedKey ?? new Uint8Array(KEY_BYTES),
+    presharedKey: keys.presharedKey ?? NO_PRESHARED_KEY,
     staticShared,
-    startHash: crypto.hash(protocolHash, keys.serverKey),
-    startChainingKey,
+    startHash: crypto.hash(start.hash, keys.serverKey),
+    startChainingKey: start.chainingKey,
     mac1Key: crypto.hash(Buffer.from("mac1----"), keys.serverKey),
     ownMac1Key: crypto.hash(Buffer.from("mac1----"), own.publicBytes),
     cookieKey: crypto.hash(Buffer.from("cookie--"), keys.serverKey),
@@ -76,14 +88,17 @@ export interface InitiationParts {
   readonly cookie: Uint8Array | null;
 }
 
-/** An initiation and what its answer is read with. */
-export interface Initiation {
+/** What the answer to an initiation is read with. */
+export interface Asked {
   readonly index: number;
-  readonly message: Uint8Array;
   readonly ephemeral: PrivateKey;
   readonly hash: Uint8Array;
   readonly chainingKey: Uint8Array;
   readonly mac1: Uint8Array;
+}
+
+export interface Initiation extends Asked {
+  readonly message: Uint8Array;
 }
 
 /** @returns null when the ephemeral key cannot be agreed upon, which no random one meets */
@@ -131,7 +146,7 @@ export type ReadResponse =
   | { readonly kind: "not-authentic" };
 
 /** @param message a response's bytes, whose receiver index is the initiation's */
-export function readResponse(peer: PeerKeys, initiation: Initiation, message: Uint8Array): ReadResponse {
+export function readResponse(peer: PeerKeys, initiation: Asked, message: Uint8Array): ReadResponse {
   const { crypto } = peer;
   if (message.length !== RESPONSE.bytes) return { kind: "not-authentic" };
   const mac1 = crypto.mac(peer.ownMac1Key, message.subarray(0, RESPONSE.mac1));
@@ -155,7 +170,7 @@ export function readResponse(peer: PeerKeys, initiation: Initiation, message: Ui
 }
 
 /** The cookie of a reply to one of our initiations; null when this server did not make it, or not for that initiation. */
-export function readCookie(peer: PeerKeys, initiation: Initiation, message: Uint8Array): Uint8Array | null {
+export function readCookie(peer: PeerKeys, initiation: Asked, message: Uint8Array): Uint8Array | null {
   if (message.length !== COOKIE_REPLY.bytes) return null;
   return peer.crypto.openCookie(
     peer.cookieKey,
