@@ -1,5 +1,5 @@
 /** What Sonde asks of a managed proxy core: many configs in one process, a local port each. Pure. */
-import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import type { Fingerprint, ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Finding } from "./finding.ts";
 
 /** As the contract names them. */
@@ -7,15 +7,25 @@ export type Engine = "xray" | "singbox";
 
 /** One config inside a core. */
 export interface CoreEntry {
-  /** Of this core alone; letters, digits and `_`, never a person's name for the config. */
+  /** Of this core alone; letters, digits and `_`, never a person's name for the config. Also the user of the local SOCKS port that leads to it. */
   readonly tag: string;
   readonly config: ProxyConfig;
   /** What is dialled: resolved by us, and let through by the address guard. */
   readonly address: string;
-  /** Of the local SOCKS port, on 127.0.0.1. */
-  readonly localPort: number;
-  readonly user: string;
+  /** Of the local SOCKS port, for this entry's user. */
   readonly password: string;
+}
+
+/** What one process is given: one SOCKS port on 127.0.0.1 for all its entries, told apart by their users. */
+export interface CoreBatch {
+  readonly entries: readonly CoreEntry[];
+  readonly port: number;
+  /** Of the user DOOR, who leads nowhere: whoever lets it in is our core. */
+  readonly doorPassword: string;
+  /** Whether it tells each connection's course, which costs it a tenth of its speed; else only errors. */
+  readonly isTalkative: boolean;
+  /** PEM of further roots for servers' certificates (SONDE_EXTRA_CA); absent or null: none. */
+  readonly extraCaPem?: string | null;
 }
 
 export interface Core {
@@ -23,12 +33,23 @@ export interface Core {
   /** @returns why this core cannot do it, in words for people; undefined when it can */
   readonly supports: (config: ProxyConfig) => string | undefined;
   /** The core's own config file, for entries that it supports. */
-  readonly render: (entries: readonly CoreEntry[]) => string;
+  readonly render: (batch: CoreBatch) => string;
   /** What a line of its log says about a connection; undefined when nothing. */
   readonly explain: (line: string) => Finding | undefined;
   /** Which entry its complaint about the file is about; undefined when it does not say. */
   readonly culprit: (complaint: string, entries: readonly CoreEntry[]) => CoreEntry | undefined;
 }
 
+/**
+ * A hello that is another one at each start of a core: some of them lack what a server needs (TLS 1.3 for REALITY, its curves), so the same one
+ * would be up at one check and down at the next. Which browser a client looks like decides nothing about a server that is reached.
+ */
+export function steadyFingerprint(fingerprint: Fingerprint): Fingerprint {
+  return fingerprint === "random" || fingerprint === "randomized" ? "chrome" : fingerprint;
+}
+
 /** Where cores listen. */
 export const LOCAL_HOST = "127.0.0.1";
+
+/** User of the local port for the question whether it is ours. */
+export const DOOR = "door";

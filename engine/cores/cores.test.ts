@@ -12,13 +12,13 @@ const entry = (name: string, tag = "n_1"): CoreEntry => ({
   tag,
   config: config(name),
   address: ADDRESS,
-  localPort: 1080,
-  user: "u",
   password: "p",
 });
+const render = (engine: Engine, entries: readonly CoreEntry[], isTalkative = false): string =>
+  cores[engine].render({ entries, port: 1080, doorPassword: "d", isTalkative });
 
 function outboundOf(engine: Engine, name: string): Record<string, unknown> {
-  const { outbounds } = JSON.parse(cores[engine].render([entry(name)])) as { outbounds: Record<string, unknown>[] };
+  const { outbounds } = JSON.parse(render(engine, [entry(name)])) as { outbounds: Record<string, unknown>[] };
   return outbounds.find(({ tag }) => tag === "n_1") ?? {};
 }
 
@@ -110,17 +110,33 @@ describe("what is handed to a core", () => {
     expect(dialled.filter((text) => text.includes("test-site.org"))).toEqual([]);
   });
 
-  it("has a local port with a user for each, and blocks what no rule names", () => {
-    const entries = [entry("vless ws tls", "n_1"), { ...entry("trojan tcp tls", "n_2"), localPort: 1081 }];
-    const inXray = JSON.parse(cores.xray.render(entries));
-    expect(inXray.inbounds.map(({ port }: { port: number }) => port)).toEqual([1080, 1081]);
-    expect(inXray.inbounds[0].settings).toEqual({ auth: "password", accounts: [{ user: "u", pass: "p" }], udp: false });
+  it("has one local port with a user for each, and blocks what no rule names", () => {
+    const entries = [entry("vless ws tls", "n_1"), entry("trojan tcp tls", "n_2")];
+    const inXray = JSON.parse(render("xray", entries));
+    const accounts = ["door d", "n_1 p", "n_2 p"]
+      .map((words) => words.split(" "))
+      .map(([user, pass]) => ({ user, pass }));
+    expect(inXray.inbounds).toEqual([
+      {
+        tag: "in",
+        listen: "127.0.0.1",
+        port: 1080,
+        protocol: "socks",
+        settings: { auth: "password", accounts, udp: false },
+      },
+    ]);
     expect(inXray.outbounds[0]).toEqual({ tag: "block", protocol: "blackhole" });
-    expect(inXray.dns).toBeUndefined();
-    const inSingbox = JSON.parse(cores.singbox.render(entries));
-    expect(inSingbox.route.final).toBe("block");
-    expect(inSingbox.inbounds[1].users).toEqual([{ username: "u", password: "p" }]);
-    expect(inSingbox.dns).toBeUndefined();
+    expect(inXray.routing.rules[1]).toEqual({ type: "field", user: ["n_2"], outboundTag: "n_2" });
+    expect([inXray.dns, inXray.log.loglevel]).toEqual([undefined, "error"]);
+    const inSingbox = JSON.parse(render("singbox", entries, true));
+    expect(inSingbox.route).toEqual({
+      rules: ["n_1", "n_2"].map((tag) => ({ auth_user: [tag], action: "route", outbound: tag })),
+      final: "block",
+    });
+    expect(inSingbox.inbounds).toHaveLength(1);
+    expect(inSingbox.inbounds[0]).toMatchObject({ listen: "127.0.0.1", listen_port: 1080 });
+    expect(inSingbox.inbounds[0].users[2]).toEqual({ username: "n_2", password: "p" });
+    expect([inSingbox.dns, inSingbox.log.level]).toEqual([undefined, "info"]);
   });
 
   it("is what each core understands", () => {
@@ -203,7 +219,7 @@ describe("a core's words", () => {
     expect(
       of("singbox", "ERROR [77 12ms] connection: open connection to h:443 using outbound/vless[n_a]: EOF"),
     ).toMatchObject({ session: "77", tag: "n_a", verdict: "closed" });
-    expect(of("singbox", "INFO [77 0ms] inbound/socks[in_n_a]: inbound connection to h:443")).toMatchObject({
+    expect(of("singbox", "INFO [77 0ms] inbound/socks[in]: [n_a] inbound connection to h:443")).toMatchObject({
       tag: "n_a",
       verdict: null,
     });

@@ -6,10 +6,12 @@ export interface Finding {
   readonly session: string | null;
   /** Of the entry, where the line names it. */
   readonly tag: string | null;
-  /** null: the line only joins a connection with its entry. */
+  /** null: the line only joins a connection with its entry, or says that it got as far as the server (`isReached`). */
   readonly verdict: Verdict | null;
   /** What stands behind the verdict, one of ours: never the core's own text, which may hold a credential. */
   readonly reason: string;
+  /** The server was reached and the transport to it stands; set where the core says so (xray). */
+  readonly isReached?: boolean;
 }
 
 type Row = readonly [words: RegExp, verdict: Verdict, reason: string];
@@ -50,6 +52,8 @@ const ROWS: readonly Row[] = [
     "the certificate is not trusted",
   ],
   [/auth failed code \d+|authentication failed, status code/, "auth-failed", "the server refused the credential"],
+  // gRPC's answer for a service that is not there; xray wraps it in its own words about an answer that it could not read.
+  [/code = unimplemented/, "handshake-failed", "the server does not know the path, host or service"],
   [
     /unexpected response version|failed to read response version|failed to decode response header/,
     "auth-failed",
@@ -67,12 +71,14 @@ const ROWS: readonly Row[] = [
     "the server's front has no server behind it",
   ],
   [
-    /bad handshake|unexpected http response status|unrecognized reply|unexpected status|bad status code|code = unimplemented/,
+    /bad handshake|unexpected http response status|unrecognized reply|unexpected status|bad status code/,
     "handshake-failed",
     "the server does not know the path, host or service",
   ],
   [/first record does not look like a tls handshake/, "handshake-failed", "the server does not speak TLS at this port"],
   [/remote error: tls:|crypto_error 0x1/, "handshake-failed", "the server refused the TLS handshake"],
+  // What a hysteria2 server says about its own way to the target: the words after it are about that, not about the server.
+  [/remote error: (?!tls:)/, "stuck", "the server took the credential and could not reach the target"],
   [/connection refused/, "refused", "the port is closed"],
   [/no such host|dns: exchange failed|lookup .*: i\/o timeout/, "unresolved", "the name has no address"],
   [/network is unreachable|no route to host/, "unreachable", "there is no way to the server"],
@@ -81,7 +87,6 @@ const ROWS: readonly Row[] = [
     "timeout",
     "the server did not answer in time",
   ],
-  [/remote error:/, "stuck", "the server took the credential and could not reach the target"],
   [/connection reset by peer|broken pipe|\beof\b/, "closed", "the server closed the connection"],
 ];
 

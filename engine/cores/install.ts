@@ -87,11 +87,10 @@ export async function faultOf(found: FoundCore): Promise<string | undefined> {
     tag: `n_${index}`,
     config: parseProxyLink(link).config,
     address: "192.0.2.1",
-    localPort: 1_024 + index,
-    user: "user",
     password: "password",
   }));
-  const complaint = await complaintAbout(found, cores[found.engine].render(entries));
+  const batch = { entries, port: 1_024, doorPassword: "password", isTalkative: false };
+  const complaint = await complaintAbout(found, cores[found.engine].render(batch));
   if (complaint !== undefined) return `it refuses a config: ${complaint.split("\n").at(-1)}`;
   return found.from === "data folder" ? await changeSince(found.path) : undefined;
 }

@@ -15,6 +15,7 @@ export const PROGRAMS = {
     tags: [],
     linked: "-s -w -buildid=",
     check: ["run", "-test", "-c", "stdin:"],
+    run: ["run", "-c", "stdin:"],
   },
   singbox: {
     file: "sing-box",
@@ -24,6 +25,7 @@ export const PROGRAMS = {
     tags: ["with_quic", "with_utls", "with_grpc"],
     linked: "-s -w -buildid= -X github.com/sagernet/sing-box/constant.Version=1.14.1",
     check: ["check", "-c", "stdin"],
+    run: ["run", "-c", "stdin", "--disable-color"],
   },
 } as const satisfies Record<Engine, object>;
 

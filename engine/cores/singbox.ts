@@ -1,7 +1,7 @@
 /** sing-box 1.14.1: what it can do, its config file, its words. One unknown key ends the whole file. */
 import type { ProxyConfig, Security, TlsSecurity, Transport } from "../protocols/share-link/proxy-config.ts";
 import { pluginOptions } from "../protocols/share-link/write-link.ts";
-import { type Core, type CoreEntry, LOCAL_HOST } from "./core.ts";
+import { type Core, type CoreBatch, type CoreEntry, DOOR, LOCAL_HOST, steadyFingerprint } from "./core.ts";
 import { judge } from "./finding.ts";
 
 type Json = Record<string, unknown>;
@@ -10,11 +10,11 @@ type Account = ProxyConfig["account"];
 export const singbox: Core = {
   engine: "singbox",
   supports: (config) => accountGap(config) ?? transportGap(config) ?? securityGap(config.security),
-  render: (entries) => JSON.stringify(file(entries)),
+  render: (batch) => JSON.stringify(file(batch)),
   explain(line) {
     const [, session = null] = /\[(\d+) [\d.]+(?:ms|s|m)/.exec(line) ?? [];
     const tag =
-      /outbound\/[a-z0-9]+\[([^\]]+)\]/.exec(line)?.[1] ?? /inbound\/socks\[in_([^\]]+)\]/.exec(line)?.[1] ?? null;
+      /outbound\/[a-z0-9]+\[([^\]]+)\]/.exec(line)?.[1] ?? /inbound\/socks\[in\]: \[([^\]]+)\]/.exec(line)?.[1] ?? null;
     const judged = judge(line);
     if (judged !== undefined) return { session, tag, ...judged };
     return tag === null ? undefined : { session, tag, verdict: null, reason: "" };
@@ -49,19 +49,23 @@ function securityGap(security: Security): string | undefined {
 }
 
 /** The proxies come first: complaints name them by number. Whatever no rule sends elsewhere is blocked. */
-function file(entries: readonly CoreEntry[]): Json {
+function file({ entries, port, doorPassword, isTalkative, extraCaPem = null }: CoreBatch): Json {
+  const users = entries.map(({ tag, password }) => ({ username: tag, password }));
   return {
-    log: { level: "info", timestamp: true },
-    inbounds: entries.map((entry) => ({
-      type: "socks",
-      tag: `in_${entry.tag}`,
-      listen: LOCAL_HOST,
-      listen_port: entry.localPort,
-      users: [{ username: entry.user, password: entry.password }],
-    })),
+    log: { level: isTalkative ? "info" : "error", timestamp: true },
+    ...(extraCaPem !== null && { certificate: { store: "system", certificate: extraCaPem.trim().split("\n") } }),
+    inbounds: [
+      {
+        type: "socks",
+        tag: "in",
+        listen: LOCAL_HOST,
+        listen_port: port,
+        users: [{ username: DOOR, password: doorPassword }, ...users],
+      },
+    ],
     outbounds: [...entries.map(outbound), { type: "block", tag: "block" }],
     route: {
-      rules: entries.map(({ tag }) => ({ inbound: [`in_${tag}`], action: "route", outbound: tag })),
+      rules: entries.map(({ tag }) => ({ auth_user: [tag], action: "route", outbound: tag })),
       final: "block",
     },
   };
@@ -163,7 +167,7 @@ function tlsPart(security: Security, transport: Transport, isQuic: boolean): Jso
     return {
       enabled: true,
       server_name: security.sni,
-      utls: { enabled: true, fingerprint: security.fingerprint },
+      utls: { enabled: true, fingerprint: steadyFingerprint(security.fingerprint) },
       reality: { enabled: true, public_key: security.publicKey, short_id: security.shortId },
     };
   }
@@ -176,7 +180,7 @@ function tlsPart(security: Security, transport: Transport, isQuic: boolean): Jso
     ...(isInsecure && { insecure: true }),
     ...(hasNoSni && { disable_sni: true }),
     ...(alpn.length > 0 && { alpn }),
-    ...(hasUtls && { utls: { enabled: true, fingerprint } }),
+    ...(hasUtls && { utls: { enabled: true, fingerprint: steadyFingerprint(fingerprint) } }),
     ...(ech !== null && { ech: { enabled: true, config: echLines(ech) } }),
   };
 }

@@ -6,7 +6,7 @@ import type {
   TlsSecurity,
   Transport,
 } from "../protocols/share-link/proxy-config.ts";
-import { type Core, type CoreEntry, LOCAL_HOST } from "./core.ts";
+import { type Core, type CoreBatch, type CoreEntry, DOOR, LOCAL_HOST, steadyFingerprint } from "./core.ts";
 import { judge } from "./finding.ts";
 
 type Json = Record<string, unknown>;
@@ -25,11 +25,14 @@ const METHODS = new Set([
 export const xray: Core = {
   engine: "xray",
   supports: (config) => accountGap(config) ?? transportGap(config.transport) ?? securityGap(config.security),
-  render: (entries) => JSON.stringify(file(entries)),
+  render: (batch) => JSON.stringify(file(batch)),
   explain(line) {
     const [, session = null] = /\[(\d+)\]/.exec(line) ?? [];
     const [, tag] = /taking detour \[([^\]]+)\]/.exec(line) ?? [];
     if (tag !== undefined) return { session, tag, verdict: null, reason: "" };
+    if (line.includes("tunneling request to")) {
+      return { session, tag: null, verdict: null, reason: "", isReached: true };
+    }
     const judged = judge(line);
     return judged && { session, tag: null, ...judged };
   },
@@ -65,27 +68,35 @@ function securityGap(security: Security): string | undefined {
   return security.hasNoSni ? "xray always sends the name" : undefined;
 }
 
-/** Whatever no rule sends elsewhere ends in the first outbound. */
-function file(entries: readonly CoreEntry[]): Json {
+/** Whatever no rule sends elsewhere ends in the first outbound. Its users are matched exactly, as the names of its accounts. */
+function file({ entries, port, doorPassword, isTalkative, extraCaPem = null }: CoreBatch): Json {
+  const accounts = entries.map(({ tag, password }) => ({ user: tag, pass: password }));
   return {
-    log: { loglevel: "info", access: "none" },
-    inbounds: entries.map((entry) => ({
-      tag: `in_${entry.tag}`,
-      listen: LOCAL_HOST,
-      port: entry.localPort,
-      protocol: "socks",
-      settings: { auth: "password", accounts: [{ user: entry.user, pass: entry.password }], udp: false },
-    })),
-    outbounds: [{ tag: "block", protocol: "blackhole" }, ...entries.map(outbound)],
+    log: { loglevel: isTalkative ? "info" : "error", access: "none" },
+    inbounds: [
+      {
+        tag: "in",
+        listen: LOCAL_HOST,
+        port,
+        protocol: "socks",
+        settings: { auth: "password", accounts: [{ user: DOOR, pass: doorPassword }, ...accounts], udp: false },
+      },
+    ],
+    outbounds: [{ tag: "block", protocol: "blackhole" }, ...entries.map((entry) => outbound(entry, extraCaPem))],
     routing: {
       domainStrategy: "AsIs",
-      rules: entries.map(({ tag }) => ({ type: "field", inboundTag: [`in_${tag}`], outboundTag: tag })),
+      rules: entries.map(({ tag }) => ({ type: "field", user: [tag], outboundTag: tag })),
     },
   };
 }
 
-function outbound({ tag, config, address }: CoreEntry): Json {
-  return { tag, ...protocolPart(config, address), streamSettings: streamPart(config), mux: { enabled: false } };
+function outbound({ tag, config, address }: CoreEntry, extraCaPem: string | null): Json {
+  return {
+    tag,
+    ...protocolPart(config, address),
+    streamSettings: streamPart(config, extraCaPem),
+    mux: { enabled: false },
+  };
 }
 
 function protocolPart({ account, port }: ProxyConfig, address: string): Json {
@@ -109,17 +120,17 @@ function protocolPart({ account, port }: ProxyConfig, address: string): Json {
   }
 }
 
-function streamPart({ account, security, transport }: ProxyConfig): Json {
+function streamPart({ account, security, transport }: ProxyConfig, extraCaPem: string | null): Json {
   if (account.protocol === "hysteria2") {
     const masks = hysteriaMasks(account);
     return {
       network: "hysteria",
-      ...securityPart(security, transport),
+      ...securityPart(security, transport, extraCaPem),
       hysteriaSettings: { version: 2, auth: account.password },
       ...(Object.keys(masks).length > 0 && { finalmask: masks }),
     };
   }
-  return { ...transportPart(transport), ...securityPart(security, transport) };
+  return { ...transportPart(transport), ...securityPart(security, transport, extraCaPem) };
 }
 
 function hysteriaMasks({ obfs, hops, hopIntervalS }: Of<"hysteria2">): Json {
@@ -171,15 +182,15 @@ function kcpPart({ header, seed, mtu, ttiMs }: Extract<Transport, { type: "kcp" 
   return { network: "kcp", kcpSettings: settings, finalmask: { udp: masks } };
 }
 
-function securityPart(security: Security, transport: Transport): Json {
+function securityPart(security: Security, transport: Transport, extraCaPem: string | null): Json {
   if (security.kind === "none") return { security: "none" };
   if (security.kind === "reality") return { security: "reality", realitySettings: realityPart(security) };
-  return { security: "tls", tlsSettings: tlsPart(security, transport) };
+  return { security: "tls", tlsSettings: { ...tlsPart(security, transport), ...rootsPart(extraCaPem) } };
 }
 
 function realityPart({ sni, fingerprint, publicKey, shortId, mldsa65 }: RealitySecurity): Json {
   // The spider's path has nothing to do with reachability, and one that is no URL makes xray panic.
-  const own = { serverName: sni, fingerprint, publicKey, shortId, spiderX: "/" };
+  const own = { serverName: sni, fingerprint: steadyFingerprint(fingerprint), publicKey, shortId, spiderX: "/" };
   return { ...own, ...(mldsa65 !== null && { mldsa65Verify: mldsa65 }) };
 }
 
@@ -189,9 +200,14 @@ function tlsPart({ sni, alpn, fingerprint, pins, verifyNames, ech }: TlsSecurity
   return {
     ...(sni !== null && { serverName: sni }),
     ...(protocols.length > 0 && { alpn: protocols }),
-    ...(fingerprint !== null && { fingerprint }),
+    ...(fingerprint !== null && { fingerprint: steadyFingerprint(fingerprint) }),
     ...(pins.length > 0 && { pinnedPeerCertSha256: pins.join(",") }),
     ...(verifyNames.length > 0 && { verifyPeerCertByName: verifyNames.join(",") }),
     ...(ech !== null && { echConfigList: ech }),
   };
+}
+
+/** Beside the system's: xray adds what is marked so to them. */
+function rootsPart(extraCaPem: string | null): Json {
+  return extraCaPem === null ? {} : { certificates: [{ usage: "verify", certificate: extraCaPem.trim().split("\n") }] };
 }

@@ -1,0 +1,34 @@
+/** Why a core refuses a config, in its own words without anything secret. Pure. */
+import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+
+const LONGEST_REASON = 160;
+/** Shorter texts are words of the protocol, and too short for a secret. */
+const SHORTEST_SECRET = 4;
+
+/** @param complaint everything the core said, which may name any field of the config */
+export function reasonOf(complaint: string, config: ProxyConfig): string {
+  const lines = complaint.split("\n").filter((line) => line.trim() !== "");
+  // xray writes `Failed to start: …`, sing-box `FATAL[0000] …`; a panic writes a stack after its first line.
+  const telling = lines.find((line) => /failed to start|^panic:|fatal/i.test(line)) ?? lines.at(-1) ?? "";
+  const cause =
+    telling
+      .split(" > ")
+      .at(-1)
+      ?.replace(/^.*?(?:initialize )?outbounds?\[\d+\][^:]*: /, "") ?? "";
+  const plain = withoutSecrets(cause, config)
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+  return plain.length > LONGEST_REASON ? `${plain.slice(0, LONGEST_REASON - 1)}…` : plain;
+}
+
+function withoutSecrets(text: string, config: ProxyConfig): string {
+  const secrets = textsIn({ ...config, account: { ...config.account, protocol: null } })
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length);
+  return secrets.reduce((now, secret) => now.replaceAll(secret, "…"), text);
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value, ...value.split(":")];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

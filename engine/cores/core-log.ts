@@ -1,0 +1,82 @@
+/**
+ * What a core says, kept within a bound and joined to the configs it is about. It is read only when somebody asks, or when much has gathered:
+ * most checks pass, and nobody asks what the core said about them. Pure.
+ */
+import type { Finding } from "./finding.ts";
+
+/** Unread text beyond this is read, and let go, characters. */
+const UNREAD_LENGTH = 256 * 1024;
+/** A line is looked at up to here: a chain of causes is a few hundred characters. */
+const LINE_LENGTH = 4_096;
+/** The end that is kept for what a core said before it died, characters. */
+const TAIL_LENGTH = 8_192;
+/** Of one config; the first say why. */
+const FINDINGS_PER_TAG = 16;
+/** Connections whose config is remembered; a prober opens a few for each of a core's configs. */
+const SESSIONS = 4_096;
+
+export class CoreLog {
+  readonly #explain: (line: string) => Finding | undefined;
+  readonly #tagOfSession = new Map<string, string>();
+  readonly #findings = new Map<string, Finding[]>();
+  #unread: string[] = [];
+  #unreadLength = 0;
+  /** A line whose end has not come. */
+  #rest = "";
+  #tail = "";
+
+  constructor(explain: (line: string) => Finding | undefined) {
+    this.#explain = explain;
+  }
+
+  push(text: string): void {
+    this.#unread.push(text);
+    this.#unreadLength += text.length;
+    if (this.#unreadLength > UNREAD_LENGTH) this.#read();
+  }
+
+  /** What it has said about an entry, oldest first. */
+  findingsOf(tag: string): readonly Finding[] {
+    this.#read();
+    return this.#findings.get(tag) ?? [];
+  }
+
+  /** The end of everything it has said, with whatever secrets a foreign config put there: for the core's own rules only. */
+  lastWords(): string {
+    this.#read();
+    return this.#tail + this.#rest;
+  }
+
+  #read(): void {
+    const text = this.#rest + this.#unread.join("");
+    this.#unread = [];
+    this.#unreadLength = 0;
+    const end = text.lastIndexOf("\n") + 1;
+    // A line without an end is not waited for beyond its bound.
+    this.#rest = text.slice(end).slice(0, LINE_LENGTH);
+    if (end === 0) return;
+    const whole = text.slice(0, end);
+    this.#tail = (this.#tail + whole.slice(-TAIL_LENGTH)).slice(-TAIL_LENGTH);
+    for (const line of whole.split("\n")) if (line !== "") this.#readLine(line.slice(0, LINE_LENGTH));
+  }
+
+  #readLine(line: string): void {
+    const finding = this.#explain(line);
+    if (finding === undefined) return;
+    const { session, verdict } = finding;
+    const tag = finding.tag ?? (session === null ? undefined : this.#tagOfSession.get(session));
+    if (tag === undefined) return;
+    if (session !== null) this.#remember(session, tag);
+    if (verdict === null && finding.isReached !== true) return;
+    const known = this.#findings.get(tag) ?? [];
+    if (known.length < FINDINGS_PER_TAG) known.push({ ...finding, tag });
+    this.#findings.set(tag, known);
+  }
+
+  #remember(session: string, tag: string): void {
+    this.#tagOfSession.set(session, tag);
+    if (this.#tagOfSession.size <= SESSIONS) return;
+    const [oldest] = this.#tagOfSession.keys();
+    if (oldest !== undefined) this.#tagOfSession.delete(oldest);
+  }
+}

@@ -1,0 +1,168 @@
+/** A thread's way to the managed cores, which only the main thread may start: it asks over a port of its own, and what it holds is closed with it. */
+import type { MessagePort } from "node:worker_threads";
+import type { OwnVerdict } from "../../model/verdict.ts";
+import { DeadlinePassed, faultOfAbort, NetworkFault } from "../transport/fault.ts";
+import { LOCAL_HOST } from "./core.ts";
+import type { Finding } from "./finding.ts";
+import type { OpenOutbound, OutboundRequest, Outbounds } from "./outbound.ts";
+
+export type ToSupervisor =
+  | { readonly type: "open"; readonly id: number; readonly request: OutboundRequest }
+  | { readonly type: "close"; readonly id: number /** Its local port did not answer. */; readonly isMute: boolean }
+  | { readonly type: "findings"; readonly id: number };
+
+export interface OpenedOutbound {
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly startedMs: number;
+  readonly isCrowded: boolean;
+}
+
+export interface OutboundRefusal {
+  readonly verdict: OwnVerdict | "misconfigured";
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export type FromSupervisor =
+  | { readonly type: "opened"; readonly id: number; readonly outbound: OpenedOutbound }
+  | { readonly type: "refused"; readonly id: number; readonly refusal: OutboundRefusal }
+  | {
+      readonly type: "findings";
+      readonly id: number;
+      readonly findings: readonly Finding[];
+      readonly hasDied: boolean;
+    }
+  | { readonly type: "died"; readonly id: number };
+
+/** How long the main thread may take to tell what a core has said, ms. */
+const FINDINGS_WITHIN_MS = 1_000;
+
+/**
+ * A batch gets ready all at once; were its hundreds of checks to begin at once, each would measure the others. So many begin, and the next
+ * when one of them is over, or has been waiting for its server for a while.
+ */
+const BEGIN_AT_ONCE = 16;
+const BEGUN_AFTER_MS = 50;
+
+const NOT_READY = "No proxy core got ready on this checker within the check's time";
+
+interface Held {
+  opened?: (outbound: OpenedOutbound) => void;
+  refused?: (refusal: OutboundRefusal) => void;
+  findings?: (findings: readonly Finding[]) => void;
+  giveBack?: () => void;
+  hasDied: boolean;
+}
+
+/** @param port whose other end the supervisor has (supervisor.ts, connect) */
+export function connectOutbounds(port: MessagePort): Outbounds {
+  const held = new Map<number, Held>();
+  const turns = createTurns();
+  let lastId = 0;
+  const post = (message: ToSupervisor): void => port.postMessage(message);
+
+  port.on("message", (message: FromSupervisor) => {
+    const one = held.get(message.id);
+    if (one === undefined) return;
+    if (message.type === "opened") one.opened?.(message.outbound);
+    else if (message.type === "refused") one.refused?.(message.refusal);
+    else {
+      one.hasDied ||= message.type === "died" || message.hasDied;
+      if (message.type === "findings") one.findings?.(message.findings);
+    }
+  });
+  // Whoever waits has a deadline, which keeps the thread alive.
+  port.unref();
+
+  function close(id: number, isMute = false): void {
+    const one = held.get(id);
+    if (one === undefined) return;
+    held.delete(id);
+    one.giveBack?.();
+    post({ type: "close", id, isMute });
+  }
+  function findings(id: number, one: Held): Promise<readonly Finding[]> {
+    return new Promise((resolve) => {
+      if (!held.has(id)) return resolve([]);
+      const late = setTimeout(() => resolve([]), FINDINGS_WITHIN_MS);
+      one.findings = (all) => {
+        clearTimeout(late);
+        resolve(all);
+      };
+      post({ type: "findings", id });
+    });
+  }
+
+  return {
+    open(request, signal) {
+      return new Promise<OpenOutbound>((resolve, reject) => {
+        if (signal.aborted) return reject(faultOfAbort(signal));
+        const id = ++lastId;
+        const one: Held = { hasDied: false };
+        const onAbort = (): void => {
+          close(id);
+          const fault = faultOfAbort(signal);
+          // The server was not asked yet: that nothing got ready in time is no word about it.
+          reject(fault instanceof DeadlinePassed ? new NetworkFault("unfit", NOT_READY) : fault);
+        };
+        signal.addEventListener("abort", onAbort, { once: true });
+        one.refused = ({ verdict, message, hint }) => {
+          signal.removeEventListener("abort", onAbort);
+          held.delete(id);
+          reject(new NetworkFault(verdict, message, hint === undefined ? {} : { hint }));
+        };
+        one.opened = (outbound) => {
+          turns.take((giveBack) => {
+            signal.removeEventListener("abort", onAbort);
+            one.giveBack = giveBack;
+            if (!held.has(id)) return giveBack();
+            resolve({
+              ...outbound,
+              engine: request.engine,
+              host: LOCAL_HOST,
+              findings: () => findings(id, one),
+              hasDied: () => one.hasDied,
+              close: (isMute) => close(id, isMute),
+            });
+          });
+        };
+        held.set(id, one);
+        post({ type: "open", id, request });
+      });
+    },
+  };
+}
+
+interface Turns {
+  /** Calls when it may begin, perhaps at once. */
+  take(begin: (giveBack: () => void) => void): void;
+}
+
+function createTurns(): Turns {
+  const waiting: ((giveBack: () => void) => void)[] = [];
+  let free = BEGIN_AT_ONCE;
+
+  function start(begin: (giveBack: () => void) => void): void {
+    free -= 1;
+    let isHeld = true;
+    const giveBack = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      clearTimeout(timer);
+      free += 1;
+      const next = waiting.shift();
+      if (next !== undefined) start(next);
+    };
+    const timer = setTimeout(giveBack, BEGUN_AFTER_MS);
+    timer.unref();
+    begin(giveBack);
+  }
+  return {
+    take(begin) {
+      if (free > 0) start(begin);
+      else waiting.push(begin);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** What a share link's probe asks of the managed cores: its config behind a local SOCKS port, for as long as one check needs it. */
+import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import type { Engine } from "./core.ts";
+import type { Finding } from "./finding.ts";
+
+export interface OutboundRequest {
+  readonly config: ProxyConfig;
+  /** What the core dials: resolved by us, and let through by the address guard. */
+  readonly address: string;
+  /** One that supports the config (choice.ts). */
+  readonly engine: Engine;
+  /** A failure of a crowded moment is looked at again: in a core with few others, which tells what it does. */
+  readonly alone: boolean;
+}
+
+export interface OpenOutbound {
+  readonly engine: Engine;
+  /** Of the local SOCKS port. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** From the request to the port being ready, ms; 0 in a core that already ran. */
+  readonly startedMs: number;
+  /** Many others are at work in the same core, or it does not tell what it does: a failure says little. */
+  readonly isCrowded: boolean;
+  /** What the core has said about this config's connections so far, oldest first. Never rejects; empty when it keeps silent. */
+  findings(): Promise<readonly Finding[]>;
+  /** The core died under it, as far as findings() has heard: what happened says nothing about the target. */
+  hasDied(): boolean;
+  /** @param isMute its local port did not answer: the core is looked at, and replaced when it hangs */
+  close(isMute?: boolean): void;
+}
+
+/** Managed cores, as a prober sees them. */
+export interface Outbounds {
+  /**
+   * @throws NetworkFault `unsupported` when the core is not installed, `misconfigured` when it refuses the config, `unfit` when the cores have no
+   * room or keep dying; the signal's fault when the check ends before it is open
+   */
+  open(request: OutboundRequest, signal: AbortSignal): Promise<OpenOutbound>;
+}

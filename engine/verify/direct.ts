@@ -1,0 +1,72 @@
+/** Asking verify endpoints without a proxy: they are the operator's own choice, so the address guard does not stand in the way (design 8). */
+import { randomBytes } from "node:crypto";
+import { createSecureContext, rootCertificates } from "node:tls";
+import type { EngineOptions } from "../options.ts";
+import { createGuard, type Guard } from "../transport/guard.ts";
+import { createTransport } from "../transport/index.ts";
+import type { Resolver } from "../transport/resolver.ts";
+import type { DialContext } from "../transport/transport.ts";
+import { parseVerifyUrl, STANDARD_VERIFY_URLS, type VerifyEndpoint } from "./endpoint.ts";
+import { type ExchangeOptions, startExchange } from "./exchange.ts";
+import { createVerifier, type Verifier } from "./verifier.ts";
+
+/** An endpoint that takes longer directly is of no use through a proxy either, ms. */
+const DIRECT_WITHIN_MS = 5_000;
+
+const OPEN: Guard = { judge: () => ({ allowed: true }), judgeLiteral: () => ({ allowed: true }) };
+
+/** @throws VerifyUrlError naming the entry of the settings that cannot be used */
+export function openVerifier(options: EngineOptions, resolver: Resolver, now: () => number): Verifier {
+  const { verifyUrls = [], baseUrl = null } = options;
+  const entries = [...(verifyUrls.length > 0 ? verifyUrls : STANDARD_VERIFY_URLS), ...ownEntry(baseUrl)];
+  const endpoints = entries.map(parseVerifyUrl);
+  const { extraCaPem } = options;
+  const openSecureContext = () =>
+    createSecureContext(extraCaPem === null ? {} : { ca: [...rootCertificates, extraCaPem] });
+  // Its TLS is not used: the exchange has its own.
+  const transport = createTransport({ ...options, extraCaPem: null }, { resolver, guard: OPEN });
+
+  async function ask(endpoint: VerifyEndpoint): Promise<boolean> {
+    const controller = new AbortController();
+    const late = setTimeout(() => controller.abort(), DIRECT_WITHIN_MS);
+    const context = silentContext(controller.signal);
+    try {
+      const addresses = await transport.resolve(endpoint.host, endpoint.port, "both", context);
+      const socket = await transport.connectTcp(addresses, endpoint.port, context);
+      const { secureContext } = verifier;
+      return await answers(endpoint, { socket, secureContext, now, after: transport.after });
+    } catch {
+      return false;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+  const verifier = createVerifier(endpoints, openSecureContext, ask, now);
+  return verifier;
+}
+
+/** Only where the whole world can ask it: an address of our own network would prove nothing, or never be reached. */
+export function ownEntry(baseUrl: string | null): readonly string[] {
+  if (baseUrl === null) return [];
+  const { hostname, protocol, port } = new URL(baseUrl);
+  const guard = createGuard({ allowNets: [], ownEndpoints: [] });
+  const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+  const isPublic = guard.judgeLiteral(hostname.replace(/^\[(.*)\]$/, "$1"), number)?.allowed ?? hostname.includes(".");
+  return isPublic ? [`${baseUrl}/verify#token`] : [];
+}
+
+/** The socket ends with its context's signal, and the exchange with the socket. */
+async function answers(
+  endpoint: VerifyEndpoint,
+  given: Pick<ExchangeOptions, "socket" | "secureContext" | "now" | "after">,
+): Promise<boolean> {
+  const token = randomBytes(12).toString("hex");
+  const exchange = startExchange({ ...given, login: null, isEager: true, endpoint, token });
+  return (await exchange.done).kind === "passed";
+}
+
+/** Of a dial that belongs to no check's account. */
+function silentContext(signal: AbortSignal): DialContext {
+  const nothing = (): void => {};
+  return { signal, phase: nothing, tried: nothing, answered: nothing };
+}
