@@ -5,9 +5,9 @@ import { cores } from "../cores/choice.ts";
 import { base64, UUID } from "../protocols/config.suite.ts";
 import { KEY16, LINKS, PBK } from "../protocols/share-link/links.suite.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { BodyError, entriesOf, MOST_ENTRIES } from "./body.ts";
+import { BodyError, entriesOf, MOST_CONFIGS_LISTED } from "./body.ts";
 import type { Entry } from "./entry.ts";
-import { difference, identityOfConfig, listServers, mayReplace } from "./list.ts";
+import { identityOfConfig, listServers } from "./list.ts";
 
 const at = "p.test-site.org";
 const all = (body: string): Entry[] => [...entriesOf(body)];
@@ -51,16 +51,17 @@ describe("bodies of links", () => {
 describe("structured bodies", () => {
   const names = ["vless ws tls", "vless grpc tls", "trojan tcp tls", "ss 2022", "hysteria2 hops", "tuic"];
   const render = (engine: "xray" | "singbox", chosen: readonly string[]): string =>
-    cores[engine].render(
-      chosen.map((name, index) => ({
+    cores[engine].render({
+      entries: chosen.map((name, index) => ({
         tag: `n_${index}`,
         config: parseProxyLink(LINKS.get(name) ?? "").config,
         address: at,
-        localPort: 1,
-        user: "u",
         password: "p",
       })),
-    );
+      port: 1,
+      doorPassword: "p",
+      isTalkative: false,
+    });
   const withoutAlpn = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value, (key, member) => (key === "alpn" ? undefined : member)));
   const read = (chosen: readonly string[]) =>
@@ -163,7 +164,36 @@ proxies:
       "The list is YAML that cannot be read.",
       "The list is larger than 5 MiB.",
     ]);
-    expect(() => all(`${link()}\n`.repeat(MOST_ENTRIES + 1))).toThrow("The list has more than 20000 entries.");
+    expect(() => all(`${link()}\n`.repeat(MOST_CONFIGS_LISTED + 1))).toThrow("The list has more than 20000 servers.");
+  });
+
+  it("that are nested without end are refused, or told entry by entry", () => {
+    const deep = (open: string, close: string): string => open.repeat(200_000) + close.repeat(200_000);
+    const reasonOf = (body: string): unknown => {
+      try {
+        return all(body).map((entry) => (entry.kind === "bad" ? entry.reason : entry.kind));
+      } catch (error) {
+        return error instanceof BodyError ? error.message : error;
+      }
+    };
+    expect(reasonOf(deep("[", "]"))).toBe("The list is JSON in no format that is known here.");
+    expect(reasonOf(`["x", ${deep("[", "]")}]`)).toBe("The list is JSON that is nested too deep.");
+    expect(reasonOf(`proxies: ${deep("[", "]")}`)).toBe("The list is YAML that cannot be read.");
+    expect(reasonOf(`{"outbounds":[{"type":"vless","server_port":443,"server":${deep("[", "]")}}]}`)).toEqual([
+      "it is nested too deep",
+    ]);
+    expect(
+      reasonOf(
+        `{"proxies":[{"type":"ss","network":"xhttp","xhttp-opts":${deep('{"a":', "1").replace(/1+$/, `1${"}".repeat(200_000)}`)}}]}`,
+      ),
+    ).toEqual([expect.any(String)]);
+  });
+
+  it("of junk are counted, and what is good among it is taken", async () => {
+    const list = await listServers(entriesOf(`${"junk\n".repeat(100_000)}${link()}`), async () => {});
+    expect(list).toMatchObject({ badCount: 100_000, configCount: 1 });
+    expect(list.bad[0]).toEqual({ at: 1, reason: "this is no link" });
+    expect(() => all("x\n".repeat(300_000))).toThrow();
   });
 
   it("of strangers end in entries or in a BodyError", () => {
@@ -229,44 +259,6 @@ describe("lists", () => {
     const other = parseProxyLink(`trojan://p%77@${at}?security=tls&headerType=none&peer=${at.toUpperCase()}#b`).config;
     expect(identityOfConfig(other)).toBe(identityOfConfig(one));
     expect(identityOfConfig(parseProxyLink(`trojan://px@${at}`).config)).not.toBe(identityOfConfig(one));
-  });
-
-  it("differ by what came, went, changed and came back", async () => {
-    const { servers } = await listOf(
-      ["new", "kept", "changed", "back"].map((name) => link(`${name}.test-site.org`)).join("\n"),
-    );
-    const kept = servers[1]?.configs.map(({ identity }) => identity) ?? [];
-    const former = (host: string, identities: readonly string[], isGone = false) => ({
-      host: `${host}.test-site.org`,
-      identities,
-      isGone,
-    });
-    const found = difference(
-      [
-        former("kept", kept),
-        former("changed", ["x"]),
-        former("back", ["x"], true),
-        former("left", ["x"]),
-        former("gone", ["x"], true),
-      ],
-      servers,
-    );
-    const hosts = Object.entries(found).map(([state, of]) => [
-      state,
-      of.map(({ host }: { host: string }) => host.split(".")[0]),
-    ]);
-    expect(Object.fromEntries(hosts)).toEqual({
-      added: ["new"],
-      returned: ["back"],
-      changed: ["changed"],
-      kept: ["kept"],
-      left: ["left"],
-    });
-  });
-
-  it("replace the former one when they did not shrink too much, or did so three times", () => {
-    expect([mayReplace(0, 0, 0), mayReplace(9, 0, 9), mayReplace(10, 3, 0)]).toEqual([true, false, true]);
-    expect([0, 1, 2].map((refused) => mayReplace(10, 2, refused))).toEqual([false, false, true]);
   });
 
   it("let others have the thread again and again", async () => {

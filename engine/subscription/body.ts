@@ -3,15 +3,26 @@
  * the thread. Bounds: size, entries, depth of base64 in base64, aliases of YAML.
  */
 import { FAILSAFE_SCHEMA, load, mergeTag } from "js-yaml";
+import { plainText } from "../classify.ts";
 import { base64Text } from "../protocols/share-link/link.ts";
 import { isProxyScheme, parseProxyLink, schemeOf } from "../protocols/share-link/proxy-link.ts";
 import { clashProxies, clashProxy } from "./clash.ts";
 import { type Entry, entryOf, itemsOf, membersOf, type ProxyEntry, readProxy, textOf } from "./entry.ts";
 import { singboxProxy, sip008Proxy, xrayProxy } from "./json.ts";
 
-/** Open-points 7.4: 5 MiB as fetched; entries as in the largest public lists. */
-const LARGEST_CHARACTERS = 5 * 1024 * 1024;
-export const MOST_ENTRIES = 20_000;
+/** As in the largest public lists. */
+export const MOST_CONFIGS_LISTED = 20_000;
+
+/** How much of a body is taken. */
+export interface BodyBounds {
+  readonly mebibytes: number;
+  /** Junk is passed over, and counted, as far as this. */
+  readonly entries: number;
+  readonly configs: number;
+}
+
+/** Open-points 7.4. */
+const OF_SUBSCRIPTION: BodyBounds = { mebibytes: 5, entries: 200_000, configs: MOST_CONFIGS_LISTED };
 /** Base64 of base64 exists. */
 const MOST_LAYERS = 2;
 /** Providers share a block or two of settings among proxies; more is a bomb. */
@@ -23,23 +34,27 @@ export class BodyError extends Error {
 }
 
 /** @throws BodyError, also while entries are taken */
-export function* entriesOf(body: string): Generator<Entry> {
-  let count = 0;
+export function* entriesOf(body: string, most: BodyBounds = OF_SUBSCRIPTION): Generator<Entry> {
+  if (body.length > most.mebibytes * 1024 * 1024) throw new BodyError(`The list is larger than ${most.mebibytes} MiB.`);
+  let entries = 0;
+  let configs = 0;
   for (const entry of sniffed(body, 0)) {
-    if (++count > MOST_ENTRIES) throw new BodyError(`The list has more than ${MOST_ENTRIES} entries.`);
+    if (++entries > most.entries) throw new BodyError(`The list has more than ${most.entries} entries.`);
+    if (entry.kind === "config" && ++configs > most.configs) {
+      throw new BodyError(`The list has more than ${most.configs} servers.`);
+    }
     yield entry;
   }
 }
 
 function sniffed(body: string, layer: number): Iterable<Entry> {
-  if (body.length > LARGEST_CHARACTERS) throw new BodyError("The list is larger than 5 MiB.");
   const text = body.replace(/^\ufeff/, "").trim();
   if (text === "") throw new BodyError("The list is empty.");
   if (/^<(?:!doctype|html|\?xml|head|body)/i.test(text)) throw new BodyError("The answer is a web page, not a list.");
   if (text.includes("\0")) throw new BodyError("The answer is not text.");
   if (/^[[{]/.test(text)) return fromJson(text);
   if (/^(?:proxies|Proxy):/m.test(text)) return fromClash(text);
-  if (/^[\s"'`]*[a-z][a-z0-9+.-]{1,30}:\/\//im.test(text)) return fromLines(text);
+  if (/^[\s"'`]*[a-z][a-z0-9+.-]{1,30}:\/\//im.test(text)) return fromLines(body);
   const inner = layer < MOST_LAYERS ? base64Text(text) : undefined;
   if (inner !== undefined) return sniffed(inner, layer + 1);
   throw new BodyError("The answer is in no format that is known here.");
@@ -81,10 +96,23 @@ function* fromProxies(
   read: (value: unknown) => ProxyEntry | string | undefined,
 ): Generator<Entry> {
   for (const [index, value] of values.entries()) {
-    const proxy = read(value);
-    if (proxy === undefined) continue;
     const at = index + 1;
-    yield typeof proxy === "string" ? unsupported(at, proxy) : entryOf(at, () => readProxy(proxy));
+    const proxy = withinDepth(() => read(value));
+    if (proxy === TOO_DEEP) yield { kind: "bad", at, reason: "it is nested too deep" };
+    else if (typeof proxy === "string") yield unsupported(at, proxy);
+    else if (proxy !== undefined) yield entryOf(at, () => readProxy(proxy));
+  }
+}
+
+const TOO_DEEP = Symbol("nested without end");
+
+/** JSON and YAML that are nested without end run out of stack wherever they are looked into. */
+function withinDepth<T>(look: () => T): T | typeof TOO_DEEP {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof RangeError) return TOO_DEEP;
+    throw error;
   }
 }
 
@@ -105,7 +133,11 @@ function fromJson(text: string): Iterable<Entry> {
 
 function fromJsonArray(values: readonly unknown[]): Iterable<Entry> {
   const first = membersOf(values[0]);
-  if (typeof values[0] === "string") return fromLines(values.map(textOf).join("\n"));
+  if (typeof values[0] === "string") {
+    const lines = withinDepth(() => values.map(textOf).join("\n"));
+    if (lines === TOO_DEEP) throw new BodyError("The list is JSON that is nested too deep.");
+    return fromLines(lines);
+  }
   if (first.outbounds !== undefined) return fromProfiles(values);
   if (first.protocol !== undefined) return fromProxies(values, (value) => xrayProxy(value, ""));
   if (first.type !== undefined) return fromProxies(values, singboxProxy);
@@ -119,7 +151,12 @@ function fromJsonObject(document: Readonly<Record<string, unknown>>): Iterable<E
   if (document.outbounds !== undefined) return fromProxies(outbounds, singboxProxy);
   if (document.servers !== undefined) return fromProxies(itemsOf(document.servers), sip008Proxy);
   if (document.proxies !== undefined) return fromProxies(clashProxies(document), clashProxy);
-  throw new BodyError("The list is JSON in no format that is known here.");
+  const words = [document.error, document.message, document.detail].find((word) => typeof word === "string");
+  throw new BodyError(
+    typeof words === "string" && words.trim() !== ""
+      ? `The provider says: ${plainText(words)}`
+      : "The list is JSON in no format that is known here.",
+  );
 }
 
 /** xray's array of whole set-ups, each with a name. */

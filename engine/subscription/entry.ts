@@ -35,6 +35,7 @@ export function entryOf(at: number, read: () => NamedConfig): Entry {
     const named = read();
     return isPlaceholder(named) ? { kind: "info", at, text: named.name ?? "" } : { kind: "config", at, read: named };
   } catch (error) {
+    if (error instanceof RangeError) return { kind: "bad", at, reason: "it is nested too deep" };
     if (!(error instanceof TunnelConfigError)) throw error;
     return { kind: "bad", at, reason: error.message };
   }

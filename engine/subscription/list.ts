@@ -1,15 +1,14 @@
-/** A subscription's entries as a list of servers: duplicates joined, messages apart, and what a new list changes in the former one. */
+/** A subscription's entries as a list of servers: duplicates joined, messages and what cannot be tested apart. */
 import { createHash } from "node:crypto";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Entry } from "./entry.ts";
 
 /** Entries taken before others may have the thread: some milliseconds of work. */
 const SLICE = 100;
-/** Below this part of the last count a list has shrunken (open-points 18.7.8). */
-const SHRUNKEN = 0.3;
-/** Shrunken lists that are refused in a row. */
-const REFUSALS = 2;
-
+/** Messages of a provider, and kinds of entries without a core, that are kept: a list is a stranger's. */
+const MOST_MESSAGES = 50;
+/** Reasons that are kept. */
+const MOST_REASONS = 20_000;
 export interface ListedConfig {
   /** The same for the same config, whatever it is called and wherever it stands. */
   readonly identity: string;
@@ -32,6 +31,9 @@ export interface ServerList {
   /** What the provider says in pseudo entries. */
   readonly messages: readonly string[];
   readonly unsupported: Readonly<Record<string, number>>;
+  /** Entries that cannot be read, all of them counted. */
+  readonly badCount: number;
+  /** Of those the first ones. */
   readonly bad: readonly { readonly at: number; readonly reason: string }[];
 }
 
@@ -48,12 +50,17 @@ export async function listServers(entries: Iterable<Entry>, breathe: () => Promi
   const bad: { at: number; reason: string }[] = [];
   let taken = 0;
   let configs = 0;
+  let badCount = 0;
   for (const entry of entries) {
     if (++taken % SLICE === 0) await breathe();
-    if (entry.kind === "info") messages.push(entry.text);
-    else if (entry.kind === "unsupported") unsupported.set(entry.what, (unsupported.get(entry.what) ?? 0) + 1);
-    else if (entry.kind === "bad") bad.push({ at: entry.at, reason: entry.reason });
-    else {
+    if (entry.kind === "info") {
+      if (messages.length < MOST_MESSAGES) messages.push(entry.text);
+    } else if (entry.kind === "unsupported") {
+      const what = unsupported.has(entry.what) || unsupported.size < MOST_MESSAGES ? entry.what : "others";
+      unsupported.set(what, (unsupported.get(what) ?? 0) + 1);
+    } else if (entry.kind === "bad") {
+      if (++badCount <= MOST_REASONS) bad.push({ at: entry.at, reason: entry.reason });
+    } else {
       configs++;
       const { config, name } = entry.read;
       const identity = identityOfConfig(config);
@@ -68,6 +75,7 @@ export async function listServers(entries: Iterable<Entry>, breathe: () => Promi
     duplicateCount: configs - found.size,
     messages,
     unsupported: Object.fromEntries(unsupported),
+    badCount,
     bad,
   };
 }
@@ -78,7 +86,7 @@ function grouped(
   const servers = new Map<string, ListedConfig[]>();
   for (const [identity, { config, names }] of found) {
     const listed = servers.get(config.host) ?? [];
-    listed.push({ identity, config, names: [...names].sort(byNotice) });
+    listed.push({ identity, config, names: names.length > 1 ? [...names].sort(byNotice) : names });
     servers.set(config.host, listed);
   }
   return [...servers].map(([host, configs]) => ({ host, configs }));
@@ -91,52 +99,3 @@ function byNotice(one: string, other: string): number {
 
 const NOTICE =
   /到期|剩余|流量|套餐|官网|订阅|过期|expire|remaining|traffic|days left|bandwidth|осталось|трафик|подписка|\d\s*(?:GB|MB|TB|ГБ)\b/i;
-
-export interface FormerServer {
-  readonly host: string;
-  readonly identities: readonly string[];
-  /** Paused because the list left it out. */
-  readonly isGone: boolean;
-}
-
-export interface Difference {
-  readonly added: readonly ListedServer[];
-  /** Back after they had left. */
-  readonly returned: readonly ListedServer[];
-  /** With other configs than before. */
-  readonly changed: readonly ListedServer[];
-  readonly kept: readonly ListedServer[];
-  readonly left: readonly FormerServer[];
-}
-
-export function difference(former: readonly FormerServer[], servers: readonly ListedServer[]): Difference {
-  const before = new Map(former.map((server) => [server.host, server]));
-  const now = new Set(servers.map(({ host }) => host));
-  const states = servers.map((server) => stateOf(server, before.get(server.host)));
-  const of = (state: ReturnType<typeof stateOf>): ListedServer[] =>
-    servers.filter((_, index) => states[index] === state);
-  return {
-    added: of("added"),
-    returned: of("returned"),
-    changed: of("changed"),
-    kept: of("kept"),
-    left: former.filter(({ host, isGone }) => !isGone && !now.has(host)),
-  };
-}
-
-function stateOf({ configs }: ListedServer, former: FormerServer | undefined) {
-  if (former === undefined) return "added";
-  if (former.isGone) return "returned";
-  const before = new Set(former.identities);
-  return before.size === configs.length && configs.every(({ identity }) => before.has(identity)) ? "kept" : "changed";
-}
-
-/**
- * Whether a list may replace the one before. An empty one after a full one never may; a shrunken one the third time in a row
- * (open-points 18.7.8).
- * @param refusedInARow how often one was refused as shrunken since the last that was taken
- */
-export function mayReplace(formerCount: number, count: number, refusedInARow: number): boolean {
-  if (count === 0) return formerCount === 0;
-  return count >= formerCount * SHRUNKEN || refusedInARow >= REFUSALS;
-}

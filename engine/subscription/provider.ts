@@ -1,0 +1,100 @@
+/** A provider's list: fetched under one client name after the other until one yields servers, parsed, grouped. */
+
+import { plainText } from "../classify.ts";
+import type { Transport } from "../transport/transport.ts";
+import { BodyError, entriesOf } from "./body.ts";
+import { FetchError, type Fetched, fetchBody } from "./fetch.ts";
+import { listServers, type ServerList } from "./list.ts";
+
+/**
+ * Panels choose the format by the client's name. The first is answered with links nearly everywhere, which say most; the others are for
+ * those that have only a format of their own (Marzban, remnawave, v2board).
+ */
+export const CLIENT_NAMES = ["v2rayN/7.14.3", "clash.meta/v1.19.13", "sing-box 1.12.12"] as const;
+
+/** What the last good answer was; asked for under the same name again, and only when it has changed. */
+export interface KnownAnswer {
+  readonly agent: string;
+  readonly etag: string | null;
+}
+
+export type ProviderAnswer =
+  | { readonly kind: "list"; readonly list: ServerList; readonly known: KnownAnswer }
+  | { readonly kind: "unchanged" };
+
+export interface ProviderOrder {
+  readonly url: string;
+  readonly known: KnownAnswer | null;
+  readonly signal?: AbortSignal;
+  /** Lets others have the thread. */
+  readonly breathe: () => Promise<void>;
+  /** Reads when it is its turn; absent: at once. */
+  readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** There is no list; the message is a whole sentence for people. */
+export class ProviderError extends Error {
+  override readonly name = "ProviderError";
+  /** It was the provider who said so; else nobody answered, which may be our own doing. */
+  readonly hasAnswered: boolean;
+
+  constructor(message: string, hasAnswered = true) {
+    super(message);
+    this.hasAnswered = hasAnswered;
+  }
+}
+
+/** @throws ProviderError */
+export async function askProvider(transport: Transport, order: ProviderOrder): Promise<ProviderAnswer> {
+  let reason: string | undefined;
+  for (const agent of namesFrom(order.known)) {
+    const etag = agent === order.known?.agent ? order.known.etag : null;
+    const answer = await tryName(transport, order, agent, etag);
+    if (typeof answer !== "string") return answer;
+    // Under its usual name a provider says best what is wrong.
+    reason ??= answer;
+  }
+  throw new ProviderError(reason ?? "The list is empty.");
+}
+
+function namesFrom(known: KnownAnswer | null): readonly string[] {
+  return known === null ? CLIENT_NAMES : [known.agent, ...CLIENT_NAMES.filter((name) => name !== known.agent)];
+}
+
+/** @returns why it yields nothing, when another name may yield more. @throws ProviderError */
+async function tryName(
+  transport: Transport,
+  { url, signal, breathe, inTurn = (work) => work() }: ProviderOrder,
+  agent: string,
+  etag: string | null,
+): Promise<ProviderAnswer | string> {
+  let fetched: Fetched;
+  try {
+    fetched = await fetchBody(transport, { url, agent, etag, ...(signal !== undefined && { signal }) });
+  } catch (error) {
+    if (!(error instanceof FetchError)) throw error;
+    if (error.hasAnswered) return error.message;
+    throw new ProviderError(error.message, false);
+  }
+  if (fetched.kind === "unchanged") return fetched;
+  const { text } = fetched;
+  try {
+    const list = await inTurn(() => listServers(entriesOf(text), breathe));
+    if (list.servers.length === 0) return nothingUsable(list);
+    return { kind: "list", list, known: { agent, etag: fetched.etag } };
+  } catch (error) {
+    if (error instanceof BodyError) return error.message;
+    throw error;
+  }
+}
+
+function nothingUsable({ messages, bad, unsupported }: ServerList): string {
+  const [first] = bad;
+  const others = Object.values(unsupported).reduce((sum, count) => sum + count, 0);
+  if (first !== undefined) return `No entry of the list can be read (entry ${first.at}: ${first.reason}).`;
+  if (others > 0) return `The list has no server of a kind that is supported (${Object.keys(unsupported).join(", ")}).`;
+  const [message] = messages;
+  return message === undefined
+    ? "The list is empty."
+    : `The list has no servers; the provider says: ${plainText(message)}`;
+}
