@@ -84,6 +84,14 @@ describe("an OpenVPN tunnel", () => {
     ["under AES-128-CBC with SHA1", { cipher: "AES-128-CBC", push: [...classic, "peer-id 0"] }],
     ["by TLS 1.2", { tls: { ...TLS, maxVersion: "TLSv1.2" } }],
     ["by DNS where echoes are filtered", { host: { dns: "answer" } }],
+    [
+      "though the server is deaf to the port that it is asked from first",
+      { loses: (_count, session) => session === 0 },
+    ],
+    [
+      "though that port hears of the session that was there before",
+      { loses: (_count, session) => session === 0, isBabbling: true },
+    ],
     ["though packets are lost", { loses: (count) => count === 0 || count === 3 }],
     ["though packets come twice and in another order", { isMessy: true }],
   ])("comes up %s", async (_name, options) => {
@@ -198,6 +206,29 @@ describe("an OpenVPN tunnel", () => {
     }
   });
 
+  it("is offered the ciphers that its profile names", async () => {
+    const server = await serverWith({ tls: { ...TLS, maxVersion: "TLSv1.2" } });
+    expect((await check(profile(server, "tls-cipher TLS-ECDHE-ECDSA-WITH-AES-256-GCM-SHA384"))).verdict).toBe("ok");
+    // Not for a certificate with such a key.
+    const other = await check(profile(server, "tls-cipher TLS-ECDHE-RSA-WITH-AES-256-GCM-SHA384"));
+    expect(other).toMatchObject({ verdict: "misconfigured", message: expect.stringContaining("in common") });
+    const newer = await serverWith();
+    expect((await check(profile(newer, "tls-ciphersuites TLS_AES_128_GCM_SHA256"))).verdict).toBe("ok");
+  });
+
+  it("tells of lines that are not known where the tunnel does not come up, and not what they say", async () => {
+    const silent = await serverWith({ host: {} });
+    const refusing = await serverWith({ says: "HALT,for good" });
+    for (const server of [silent, refusing]) {
+      const lines = profile(server, `${PASSWORD} with words`, "nobind").split("\n");
+      const outcome = await check(lines.join("\n"));
+      const number = lines.findIndex((line) => line.startsWith(PASSWORD)) + 1;
+      expect(outcome.verdict).toBe(server === silent ? "stuck" : "closed");
+      expect(outcome.hint).toMatch(new RegExp(`option that is not known: ${number}$`));
+      expect(JSON.stringify(outcome)).not.toContain(PASSWORD);
+    }
+  }, 30_000);
+
   it("is stuck when nothing comes back, and does not fit when what comes back cannot be read", async () => {
     const silent = await serverWith({ host: {} });
     expect(await check(profile(silent, "up /bin/false"))).toMatchObject({
@@ -214,6 +245,9 @@ describe("an OpenVPN tunnel", () => {
     [profile({ port: 9 }, `<cert>\n${client.certPem}\n</cert>`), "<cert> and <key> go together"],
     [profile({ port: 9 }, "<tls-auth>\nnothing\n</tls-auth>"), "<tls-auth> is no OpenVPN static key"],
     [profile({ port: 9 }, "tls-version-min 1.3", "tls-version-max 1.2"), "tls-version-min"],
+    [profile({ port: 9 }, "tls-cipher TLS-NO-SUCH-CIPHER"), "tls-cipher has nothing"],
+    [profile({ port: 9 }, "tls-ciphersuites TLS_NO_SUCH"), "tls-ciphersuites has nothing"],
+    [profile({ port: 9 }, "tls-groups no-such"), "tls-groups has nothing"],
     [profile({ port: 9 }, "data-ciphers BF-CBC"), "no cipher that is supported"],
   ])("is not tried when it cannot work: case %#", async (config, words) => {
     expect(await check(config)).toMatchObject({

@@ -33,6 +33,7 @@ import { NetworkFault, whenAborted } from "../transport/fault.ts";
 import { openTlsWithin, type TlsWithin } from "../transport/tls-within.ts";
 import { faultOfEnd, faultOfSilence, faultOfText, faultOfTls, type Stage, untrusted } from "./openvpn-faults.ts";
 import type { Link, LinkListener } from "./openvpn-link.ts";
+import { peerCertificateOf } from "./peer-certificates.ts";
 
 /** How long a server has for its first answer, ms. */
 const FIRST_ANSWER_MS = 5_000;
@@ -216,14 +217,15 @@ export class OpenvpnAttempt {
     });
   }
 
-  #receive(packet: Buffer, atMs: number): void {
-    if (this.#isClosed) return;
+  /** @returns whether it is of this session: data is, once there are keys */
+  #receive(packet: Buffer, atMs: number): boolean {
+    if (this.#isClosed) return false;
     if (isData(opcodeOf(packet))) {
       this.#receiveData(packet, atMs);
-      return;
+      return this.#data !== null;
     }
     const heard = this.#channel.receive(packet);
-    if (heard.kind === "nothing") return;
+    if (heard.kind === "nothing") return false;
     this.#context.answered();
     if (heard.kind === "reset" && this.#stage === "reset") {
       this.#enter("hello");
@@ -236,6 +238,7 @@ export class OpenvpnAttempt {
     }
     this.#pump();
     this.#onProgress();
+    return true;
   }
 
   #receiveData(packet: Buffer, atMs: number): void {
@@ -278,23 +281,16 @@ export class OpenvpnAttempt {
 
   #refusalOf(socket: TLSSocket): NetworkFault | null {
     const { rules, tls } = this.#options.settings;
-    const certificate = socket.getPeerCertificate(true);
-    if (certificate.raw === undefined)
+    const certificate = peerCertificateOf(socket);
+    if (certificate === undefined)
       return new NetworkFault("cert-invalid", "The server has no certificate", { peerAnswered: true });
     const isJudgedByChain = rules.fingerprints.length === 0 || tls.ca !== null;
     // Node's types say Error; what it sets is the error's code (lib/_tls_wrap.js, onConnectSecure).
     if (isJudgedByChain && !socket.authorized) return untrusted(String(socket.authorizationError), certificate);
-    const issuer = certificate.issuerCertificate?.raw;
-    const words = refusalOf(
-      { own: new X509Certificate(certificate.raw), issuer: issuer === undefined ? null : new X509Certificate(issuer) },
-      rules,
-    );
+    const words = refusalOf({ own: certificate, issuer: () => issuerOf(socket) }, rules);
     return words === null
       ? null
-      : new NetworkFault("cert-invalid", words, {
-          peerAnswered: true,
-          peer: new X509Certificate(certificate.raw).subject,
-        });
+      : new NetworkFault("cert-invalid", words, { peerAnswered: true, peer: certificate.subject });
   }
 
   #read(bytes: Buffer): void {
@@ -455,4 +451,10 @@ export class OpenvpnAttempt {
     this.#resend();
     this.#flush?.();
   }
+}
+
+/** Also one that the server has not sent. Dear: the chain becomes objects, half a millisecond each. */
+function issuerOf(socket: TLSSocket): X509Certificate | null {
+  const issuer = socket.getPeerCertificate(true).issuerCertificate?.raw;
+  return issuer === undefined ? null : new X509Certificate(issuer);
 }

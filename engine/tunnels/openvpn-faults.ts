@@ -1,8 +1,9 @@
 /** What an OpenVPN server's words, its silence and its end mean (by stage). */
-import type { PeerCertificate } from "node:tls";
+import type { X509Certificate } from "node:crypto";
 import { classifyCode } from "../classify.ts";
 import type { ControlText } from "../protocols/openvpn/control-text.ts";
 import type { ProtectionKeys } from "../protocols/openvpn/protection.ts";
+import { commonNameOf } from "../protocols/openvpn/verify.ts";
 import { NetworkFault } from "../transport/fault.ts";
 
 /** Up to: the server's first answer, its TLS, our certificate's taking, its keys, its options. */
@@ -142,17 +143,17 @@ export function faultOfTls(error: Error, stage: Stage): Error {
   return error;
 }
 
-export function untrusted(code: string, certificate: PeerCertificate): NetworkFault {
+export function untrusted(code: string, certificate: X509Certificate): NetworkFault {
   const words = classifyCode(code, "handshake")?.message ?? `The certificate is not valid (${code})`;
   const date =
     code === "CERT_HAS_EXPIRED"
-      ? `: ${certificate.valid_to}`
+      ? `: ${certificate.validTo}`
       : code === "CERT_NOT_YET_VALID"
-        ? `: ${certificate.valid_from}`
+        ? `: ${certificate.validFrom}`
         : "";
   return new NetworkFault("cert-invalid", `${words}${date}`, {
     peerAnswered: true,
-    peer: String(certificate.subject?.CN ?? ""),
+    peer: commonNameOf(certificate) ?? "",
     hint: "The server's certificate is judged by the profile's <ca> alone",
   });
 }

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { ProbeContext } from "../probe.ts";
 import { encodeFrame, FrameReader } from "../protocols/openvpn/packet.ts";
 import { NetworkFault } from "../transport/fault.ts";
-import type { Address } from "../transport/transport.ts";
+import type { Address, DatagramLink } from "../transport/transport.ts";
 
 /** A check sees some 10 kB of a server; beyond this it is drowning us. */
 const MOST_RECEIVED_BYTES = 8 * 1024 * 1024;
@@ -15,23 +15,74 @@ export interface Link {
 }
 
 export interface LinkListener {
-  received(packet: Buffer, atMs: number): void;
+  /** @returns whether it is of this session */
+  received(packet: Buffer, atMs: number): boolean;
   /** The link is closed. */
   failed(error: Error): void;
 }
 
+/**
+ * What is sent before the server has said anything goes from a port of its own each time: a server answers nobody at a port whose last
+ * session is ending there (2.6 keeps one for 5 s after its farewell), nor does a NAT that has forgotten half of it.
+ */
 export function openDatagramLink(address: Address, port: number, listener: LinkListener, context: ProbeContext): Link {
-  const link = context.transport.openDatagrams(
-    address,
-    port,
-    {
-      received: (datagram, atMs) =>
-        listener.received(Buffer.from(datagram.buffer, datagram.byteOffset, datagram.byteLength), atMs),
-      failed: (error) => listener.failed(error),
+  const ways: DatagramLink[] = [];
+  /** The one that the server has answered on, and the one whose packet is being heard. */
+  let heard: DatagramLink | null = null;
+  let current: DatagramLink | null = null;
+  let isOpen = true;
+  let isFresh = true;
+  function open(): DatagramLink {
+    const way: DatagramLink = context.transport.openDatagrams(
+      address,
+      port,
+      {
+        received(datagram, atMs) {
+          if (heard !== null && heard !== way) return;
+          const packet = Buffer.from(datagram.buffer, datagram.byteOffset, datagram.byteLength);
+          // To a port that had a session before, packets of that one may come still.
+          current = way;
+          if (listener.received(packet, atMs)) settleOn(way);
+          current = null;
+        },
+        failed(error) {
+          if (heard === null || heard === way) listener.failed(error);
+        },
+      },
+      context,
+    );
+    ways.push(way);
+    return way;
+  }
+  function settleOn(way: DatagramLink): void {
+    if (heard === way) return;
+    heard = way;
+    for (const other of ways) if (other !== way) other.close();
+  }
+  let last = open();
+  return {
+    isStream: false,
+    send(packet) {
+      if (!isOpen) return;
+      const answered = heard ?? current;
+      if (answered === null && !isFresh) last = openAnother() ?? last;
+      isFresh = false;
+      (answered ?? last).send(packet);
     },
-    context,
-  );
-  return { isStream: false, send: (packet) => link.send(packet), close: () => link.close() };
+    close() {
+      isOpen = false;
+      for (const way of ways) way.close();
+    },
+  };
+
+  /** Without another socket the one that there is must do. */
+  function openAnother(): DatagramLink | undefined {
+    try {
+      return open();
+    } catch {
+      return undefined;
+    }
+  }
 }
 
 /** @param socket connected */

@@ -29,8 +29,10 @@ export interface ServerOptions {
   readonly push?: readonly string[];
   /** Said instead of the options. */
   readonly says?: string;
-  /** Packets of a client, counted from its first, that are lost on their way. */
-  readonly loses?: (count: number) => boolean;
+  /** Packets, counted from the first, that are lost on their way. @param session the number of the port that it came from */
+  readonly loses?: (count: number, session: number) => boolean;
+  /** Instead of losing them in silence, it goes on with what it had there before. */
+  readonly isBabbling?: boolean;
   /** Everything is sent twice, and the last of a few at once comes first. */
   readonly isMessy?: boolean;
   /** Messages of a client from this number on are not there for it: 1 is what TLS begins with, 2 the client's certificate. */
@@ -53,9 +55,10 @@ const RECORD_BYTES = 900;
 export async function openOpenvpnServer(options: ServerOptions): Promise<OpenvpnServer> {
   const heard: string[] = [];
   let sessions = 0;
+  let received = 0;
   const begin = (send: (packet: Buffer) => void): Session => {
-    sessions++;
-    return new Session(options, { send, heard });
+    const number = sessions++;
+    return new Session(options, { send, heard, loses: () => options.loses?.(received++, number) === true });
   };
   const common = {
     heard,
@@ -110,6 +113,8 @@ export async function openOpenvpnServer(options: ServerOptions): Promise<Openvpn
 interface SessionEnds {
   readonly send: (packet: Buffer) => void;
   readonly heard: string[];
+  /** Whether the packet that has come is to be lost. */
+  readonly loses: () => boolean;
 }
 
 class Session {
@@ -118,7 +123,6 @@ class Session {
   readonly #protection: Protection;
   readonly #ownId = Buffer.alloc(8, 0x5e);
   #clientId: Buffer = Buffer.alloc(8);
-  #received = 0;
   #nextId = 0;
   #expected = 0;
   readonly #held = new Map<number, Buffer>();
@@ -138,7 +142,10 @@ class Session {
 
   /** @returns false for a packet that is not under its keys */
   receive(packet: Buffer): boolean {
-    if (this.#options.loses?.(this.#received++) === true) return true;
+    if (this.#ends.loses()) {
+      if (this.#options.isBabbling === true) this.#babble();
+      return true;
+    }
     if (isData(opcodeOf(packet))) {
       this.#receiveData(packet);
       return true;
@@ -163,6 +170,12 @@ class Session {
 
   close(): void {
     this.#tls?.destroy();
+  }
+
+  /** Data, and a message of the control channel, of a session that is not the client's. */
+  #babble(): void {
+    this.#ends.send(Buffer.concat([Buffer.of(OPCODE.dataV2 << 3), Buffer.alloc(60, 7)]));
+    this.#control(OPCODE.control, Buffer.from("of before"), 1);
   }
 
   #startTls(): void {

@@ -5,7 +5,6 @@ import type { AmneziaParams } from "../protocols/amneziawg/params.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import type { WireguardConfig, WireguardPeer } from "../protocols/wireguard/config.ts";
-import { wireguardCrypto } from "../protocols/wireguard/crypto-choice.ts";
 import { type Framing, RESPONSE } from "../protocols/wireguard/message.ts";
 import { createPeerKeys, type PeerKeys } from "../protocols/wireguard/noise.ts";
 import { NetworkFault } from "../transport/fault.ts";
@@ -13,6 +12,7 @@ import { literalOf } from "../transport/literal.ts";
 import type { Address } from "../transport/transport.ts";
 import { checkTunnel } from "./check-tunnel.ts";
 import { targetsOf } from "./targets.ts";
+import { wireguardCrypto } from "./wireguard-crypto.ts";
 import { type TimestampMemory, WireguardTunnel } from "./wireguard-tunnel.ts";
 
 /** Servers of one configuration that are brought up in one check. */

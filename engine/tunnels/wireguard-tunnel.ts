@@ -84,17 +84,21 @@ export class WireguardTunnel implements Tunnel {
   close(): Promise<void> {
     this.#listener = null;
     this.#link?.close();
+    this.#session.close();
     return Promise.resolve();
   }
 
   #openOne(server: Address, budgetMs: number): Promise<TunnelInfo> {
     const { transport } = this.#context;
+    this.#session.close();
     this.#session = this.#newSession();
     this.#initiatedAtMs = [];
     return new Promise((resolve, reject) => {
-      const timers: (() => void)[] = [];
+      let cancelRetry = (): void => {};
+      let cancelEnd = (): void => {};
       const settle = (how: () => void): void => {
-        for (const cancel of timers) cancel();
+        cancelRetry();
+        cancelEnd();
         this.#fail = () => {};
         how();
       };
@@ -113,11 +117,18 @@ export class WireguardTunnel implements Tunnel {
         },
         this.#context,
       );
+      // One timer at a time: thousands of these wait for servers that say nothing.
+      const retryFrom = (index: number): void => {
+        const afterMs = RETRIES_AFTER_MS[index];
+        if (afterMs === undefined || afterMs >= budgetMs) return;
+        cancelRetry = transport.after(afterMs - (RETRIES_AFTER_MS[index - 1] ?? 0), () => {
+          this.#initiate();
+          retryFrom(index + 1);
+        });
+      };
       this.#initiate();
-      for (const afterMs of RETRIES_AFTER_MS) {
-        if (afterMs < budgetMs) timers.push(transport.after(afterMs, () => this.#initiate()));
-      }
-      timers.push(transport.after(Math.max(1, budgetMs), () => this.#fail(this.#silence(budgetMs))));
+      retryFrom(0);
+      cancelEnd = transport.after(Math.max(1, budgetMs), () => this.#fail(this.#silence(budgetMs)));
     });
   }
 
@@ -212,7 +223,7 @@ function tellingMore(first: Error | undefined, second: Error): Error {
 }
 
 function rank(error: Error): number {
-  if (error instanceof NetworkFault) return error.verdict === "timeout" ? 1 : 2;
+  if (error instanceof NetworkFault) return error.verdict === "unsupported" ? 0 : error.verdict === "timeout" ? 1 : 2;
   const code = "code" in error ? error.code : undefined;
   return code === "ECONNREFUSED" ? 2 : 0;
 }

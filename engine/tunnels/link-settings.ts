@@ -1,0 +1,36 @@
+/** Settings of a share link's probe: the link, and the one engine that is wanted, if any. */
+import { z } from "zod";
+import type { Engine } from "../cores/core.ts";
+import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
+import { TunnelConfigError, type TunnelParser } from "../tunnel.ts";
+
+export interface LinkSettings {
+  readonly url: string;
+  readonly engine?: Engine | undefined;
+}
+
+const fields = z.object({ url: z.string().optional(), engine: z.enum(["xray", "singbox"]).optional() });
+
+/** Refuses what the parser refuses, with its reason. */
+export function linkSettings(parse: TunnelParser): z.ZodType<LinkSettings> {
+  return fields.transform(({ url, engine }, context): LinkSettings => {
+    try {
+      const parsed = parse(url === undefined ? {} : { url }).fields.url ?? "";
+      return engine === undefined ? { url: parsed } : { url: parsed, engine };
+    } catch (error) {
+      if (!(error instanceof TunnelConfigError)) throw error;
+      context.addIssue({ code: "custom", message: `Invalid VPN configuration: ${error.message}` });
+      return z.NEVER;
+    }
+  });
+}
+
+const configs = new WeakMap<LinkSettings, ProxyConfig>();
+
+/** Read once: settings are one object for as long as a prober knows the monitor. */
+export function configOf(settings: LinkSettings): ProxyConfig {
+  const config = configs.get(settings) ?? parseProxyLink(settings.url).config;
+  configs.set(settings, config);
+  return config;
+}

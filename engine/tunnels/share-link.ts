@@ -1,0 +1,231 @@
+/**
+ * A share link's check (open-points 18.7.4): the server resolved and guarded, its port dialled by us where it has one of TCP, the config opened in
+ * a proxy core, and verify endpoints asked through it until one proves the passage. A failure among many is looked at once more among few; then
+ * the other core has its say, where there is one and the first could have been wrong.
+ */
+import type { TunnelFacts } from "../../model/result.ts";
+import type { Verdict } from "../../model/verdict.ts";
+import { chooseEngines } from "../cores/choice.ts";
+import type { Engine } from "../cores/core.ts";
+import type { Finding } from "../cores/finding.ts";
+import type { OpenOutbound, OutboundRequest, Outbounds } from "../cores/outbound.ts";
+import { PROGRAMS } from "../cores/program.ts";
+import type { Outcome, ProbeContext } from "../probe.ts";
+import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import { NetworkFault, whenAborted } from "../transport/fault.ts";
+import type { Address } from "../transport/transport.ts";
+import type { VerifyEndpoint } from "../verify/endpoint.ts";
+import { configOf, type LinkSettings } from "./link-settings.ts";
+import { type Judgement, judgeAttempt } from "./share-link-verdict.ts";
+import { type Asked, askThroughOutbound } from "./verify-round.ts";
+
+/** The verdict is ours before the check's deadline ends it without words: the core's are listened for, and an endpoint's own answer, ms. */
+const MARGIN_MS = 500;
+/** Of it, what is left when the verdict must be there, ms. */
+const LAST_MS = 100;
+/** Of the time that is left, what a try gets when another may follow. */
+const SHARE = 0.6;
+/** Less than this for a try is none, ms. */
+const LEAST_TRY_MS = 500;
+/** When a core that has said nothing yet is listened to again, ms. */
+const WORDS_AFTER_MS = [40, 160] as const;
+/** A core that dies under a check says nothing about it: so often it is opened again. */
+const REOPENINGS = 3;
+
+/** The parts of a context that only share links need. */
+interface Ready {
+  readonly config: ProxyConfig;
+  readonly address: string;
+  /** Of our own dial; null for carriers of datagrams. */
+  readonly dialMs: number | null;
+  readonly outbounds: Outbounds;
+  readonly context: ProbeContext;
+}
+
+interface Failed {
+  readonly kind: "failed";
+  readonly judgement: Judgement;
+  readonly engine: Engine;
+  readonly facts: TunnelFacts;
+}
+type Tried = Failed | { readonly kind: "passed"; readonly outcome: Outcome };
+
+const LEFT_TO_THE_OTHER: ReadonlySet<Verdict> = new Set(["unsupported", "misconfigured"]);
+
+export async function checkShareLink(settings: LinkSettings, context: ProbeContext): Promise<Outcome> {
+  const config = configOf(settings);
+  const { outbounds } = context;
+  if (outbounds === undefined || context.verifier === undefined) {
+    throw new NetworkFault("unsupported", "This checker has no proxy cores");
+  }
+  const { engines, refusals } = chooseEngines(config, settings.engine ?? null);
+  if (engines.length === 0) throw new NetworkFault("unsupported", `No proxy core can do this: ${refusals.join("; ")}`);
+  context.phase("resolve");
+  const addresses = await guarded(config, context);
+  const dialled = isDatagram(config) ? null : await dial(config, addresses, context);
+  const address = dialled?.address.ip ?? addresses[0]?.ip ?? "";
+  const ready: Ready = { config, address, dialMs: dialled?.connectMs ?? null, outbounds, context };
+  return tryEngines(engines, ready);
+}
+
+/** Every port that the core may dial is judged, those that hysteria2 hops between by their ends. */
+async function guarded({ host, port, account }: ProxyConfig, context: ProbeContext): Promise<readonly Address[]> {
+  const addresses = await context.transport.resolve(host, port, "both", context);
+  if (account.protocol !== "hysteria2" || account.hops.length === 0) return addresses;
+  const [first] = addresses;
+  const ports = new Set(account.hops.flat());
+  for (const each of ports) await context.transport.resolve(first?.ip ?? host, each, "both", context);
+  return addresses;
+}
+
+/** Gives a clean word about a closed port or a missing way within a round trip, which cores take seconds for. */
+async function dial(config: ProxyConfig, addresses: readonly Address[], context: ProbeContext) {
+  context.phase("connect");
+  return context.transport.connectTime(addresses, config.port, context);
+}
+
+/** Whether it travels in datagrams: there is no port to dial before. */
+export function isDatagram({ account, security, transport }: ProxyConfig): boolean {
+  if (account.protocol === "hysteria2" || account.protocol === "tuic") return true;
+  if (account.protocol === "shadowsocks" && account.plugin?.name === "v2ray-plugin")
+    return account.plugin.mode === "quic";
+  // xhttp goes over QUIC when HTTP/3 is all that the link offers (xray, transport/internet/splithttp).
+  if (transport.type === "xhttp" && security.kind === "tls" && security.alpn.join() === "h3") return true;
+  return transport.type === "kcp" || transport.type === "quic";
+}
+
+async function tryEngines(engines: readonly Engine[], ready: Ready): Promise<Outcome> {
+  let failed: Failed | undefined;
+  let unable: NetworkFault | undefined;
+  for (const [index, engine] of engines.entries()) {
+    try {
+      const tried = await tryEngine(
+        engine,
+        { hasOther: index + 1 < engines.length, isAlone: failed !== undefined },
+        ready,
+      );
+      if (tried.kind === "passed") return tried.outcome;
+      failed ??= tried;
+      if (tried.judgement.isFinal) break;
+    } catch (error) {
+      if (failed !== undefined) break;
+      // A core that is not there, or refuses what the other takes, leaves it to the other.
+      if (!(error instanceof NetworkFault) || !LEFT_TO_THE_OTHER.has(error.verdict)) throw error;
+      unable ??= error;
+    }
+    if (leftMs(ready.context) < LEAST_TRY_MS) break;
+  }
+  if (failed !== undefined) return outcomeOf(failed);
+  throw unable ?? new NetworkFault("timeout", "The server did not answer in time");
+}
+
+/** @param given.isAlone the other core has failed with it by now: a crowd would only have to be looked at again */
+async function tryEngine(
+  engine: Engine,
+  given: { readonly hasOther: boolean; readonly isAlone: boolean },
+  ready: Ready,
+): Promise<Tried> {
+  const { config, address, context } = ready;
+  let { isAlone } = given;
+  for (let left = REOPENINGS; left > 0; left--) {
+    context.phase("handshake");
+    const outbound = await openInTime({ config, address, engine, alone: isAlone }, ready);
+    context.phase("request");
+    const isFirst = outbound.isCrowded || given.hasOther;
+    const limitMs = Math.max(LEAST_TRY_MS, leftMs(context) * (isFirst ? SHARE : 1));
+    let isMute = false;
+    try {
+      const asked = await askThroughOutbound(outbound, limitMs, context);
+      if (asked.kind === "passed") return passed(asked, outbound, ready);
+      const findings = await wordsOf(outbound, context);
+      isMute = asked.kind === "mute";
+      if (isMute || outbound.hasDied()) {
+        isAlone = true;
+        continue;
+      }
+      const judgement = judgeAttempt({
+        config,
+        engine,
+        seen: asked.kind === "failed" ? asked.seen : [],
+        findings,
+        isDialled: ready.dialMs !== null,
+      });
+      if (outbound.isCrowded && !judgement.isFinal && leftMs(context) > LEAST_TRY_MS) {
+        isAlone = true;
+        continue;
+      }
+      if (asked.kind === "failed" && judgement.dependsOnEndpoint) await refuseWithoutEvidence(asked.endpoints, context);
+      return { kind: "failed", judgement, engine, facts: factsOf(outbound, null) };
+    } finally {
+      outbound.close(isMute);
+    }
+  }
+  throw new NetworkFault("unfit", "The proxy core died or hung under this check again and again");
+}
+
+/** Ours to say before the deadline says it: a core that is not ready in time is no word about the server. */
+async function openInTime(request: OutboundRequest, { outbounds, context }: Ready): Promise<OpenOutbound> {
+  const controller = new AbortController();
+  const cancel = context.transport.after(Math.max(1, leftMs(context)), () => controller.abort());
+  whenAborted(context, (fault) => controller.abort(fault));
+  try {
+    return await outbounds.open(request, controller.signal);
+  } finally {
+    cancel();
+  }
+}
+
+/** What a core says comes by another way than what happens at its port, and a little later. */
+async function wordsOf(outbound: OpenOutbound, context: ProbeContext): Promise<readonly Finding[]> {
+  let findings = await outbound.findings();
+  for (const laterMs of WORDS_AFTER_MS) {
+    const isTold = findings.some(({ verdict }) => verdict !== null);
+    // Whoever used up his time has no more of it for words: the check's deadline would have the last one.
+    const isOver = leftMs(context) < laterMs || outbound.hasDied();
+    if (isTold || outbound.isCrowded || isOver) break;
+    await new Promise<void>((resolve) => context.transport.after(laterMs, resolve));
+    findings = await outbound.findings();
+  }
+  return findings;
+}
+
+/** @throws NetworkFault `unfit` when none of the endpoints answers us directly either */
+async function refuseWithoutEvidence(endpoints: readonly VerifyEndpoint[], context: ProbeContext): Promise<void> {
+  const { verifier, transport } = context;
+  if (verifier === undefined) return;
+  const untilMs = Math.max(0, leftMs(context) + MARGIN_MS - LAST_MS);
+  // They were asked when the silence began; one that has not answered by now is no evidence either.
+  const late = new Promise<boolean>((resolve) => transport.after(untilMs, () => resolve(false)));
+  const answers = await Promise.all(
+    endpoints.map((endpoint) => Promise.race([verifier.answersDirectly(endpoint), late])),
+  );
+  if (answers.includes(true)) return;
+  throw new NetworkFault("unfit", "None of the verify endpoints answers this checker directly either", {
+    hint: "SONDE_VERIFY_URLS names what is asked through proxies",
+    peerAnswered: true,
+  });
+}
+
+function passed(asked: Extract<Asked, { kind: "passed" }>, outbound: OpenOutbound, { dialMs, context }: Ready): Tried {
+  context.answered();
+  const outcome: Outcome = {
+    verdict: "ok",
+    latencyMs: asked.latencyMs,
+    connectMs: dialMs ?? asked.firstByteMs,
+    tunnel: factsOf(outbound, asked.publicIp),
+  };
+  return { kind: "passed", outcome };
+}
+
+function factsOf({ startedMs, engine }: OpenOutbound, publicIp: string | null): TunnelFacts {
+  return { connectionTimeMs: startedMs, handshakeTimeMs: null, assignedIp: publicIp, engineUsed: engine };
+}
+
+function outcomeOf({ judgement, facts, engine }: Failed): Outcome & { readonly peerAnswered: boolean } {
+  const { verdict, message, peerAnswered } = judgement;
+  return { verdict, message, peerAnswered, hint: `seen with ${PROGRAMS[engine].file}`, tunnel: facts };
+}
+
+function leftMs(context: ProbeContext): number {
+  return context.deadlineAtMs - context.wallNowMs() - MARGIN_MS;
+}
