@@ -11,12 +11,22 @@ export interface CheckSpec {
   readonly key: number;
   readonly kind: Kind;
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Of a monitor that stands for many: each is run by its own kind's probe, side by side, and their outcomes are merged. Absent: none. */
+  readonly configs?: readonly ConfigSpec[];
   /** It cannot be run, for a reason of ours: every run ends so. */
   readonly fault?: string;
   /** The whole check must end within this. */
   readonly timeoutMs: number;
   /** Asked by a stranger: dials only what SONDE_PUBLIC_ALLOW_NETS lets through (open-points 18.1.13). */
   readonly isPublic?: boolean;
+}
+
+export interface ConfigSpec {
+  readonly id: number;
+  readonly kind: Kind;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** It cannot be run, for a reason of ours. */
+  readonly fault?: string;
 }
 
 /** One run of a spec. */
@@ -27,6 +37,22 @@ export interface CheckRun {
   readonly dueAtMs: number;
   /** Run with nothing else in flight in its prober: a failure of a crowded moment, or what was in flight when a prober died. */
   readonly alone: boolean;
+  /** Where and until when; only checkers that are processes of their own look at it. */
+  readonly place?: RunPlace;
+}
+
+/** What it takes to find a run's checker. */
+export interface RunPlace {
+  readonly location: string;
+  /** Runs with the same one stay with one checker of the location: the monitor's id. */
+  readonly home: number;
+  /** It confirms a failure: at another checker than its home, where there is one (design 3.3). */
+  readonly elsewhere: boolean;
+  /** Unix ms after which nobody needs it: not begun by then, it ends as cancelled. */
+  readonly expiresAtMs: number;
+  /** Lowercased; null for what has none. With `wasHealthy` what the checker's trust in its own network judges by. */
+  readonly host: string | null;
+  readonly wasHealthy: boolean;
 }
 
 export type ToProber =

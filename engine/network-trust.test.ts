@@ -56,6 +56,23 @@ describe("NetworkTrust", () => {
     expect(suspicions()).toBe(0);
   });
 
+  test("failures of targets that were never judged wait for the canaries, and are no crowd", () => {
+    const { trust, delivered, cuts, suspicions } = start();
+    const isNew = { wasHealthy: false, isNew: true, attempt: 1 };
+    for (let target = 1; target <= 8; target++) {
+      trust.take({ ...isNew, target, host: `site${target}.org` }, outcome("timeout", 100));
+    }
+    expect([delivered.length, cuts.length, suspicions()]).toEqual([0, 0, 8]);
+    const canary = { name: "gateway", kind: "icmp" as const, isFar: false };
+    trust.canary({ ...canary, reached: true });
+    trust.canary({ ...canary, reached: false });
+    trust.canary({ ...canary, reached: false });
+    vi.advanceTimersByTime(HOLD_MS);
+    expect(cuts).toEqual([true]);
+    expect(new Set(delivered.map(([, verdict]) => verdict))).toEqual(new Set(["unfit"]));
+    expect(delivered).toHaveLength(8);
+  });
+
   test("a lone failure counts after the hold, and what follows it does not overtake it", () => {
     const { take, delivered, suspicions, trust } = start();
     take(1, "refused");

@@ -26,6 +26,8 @@ export interface Origin<Target> {
   readonly host: string | null;
   /** Confirmed up before this outcome. */
   readonly wasHealthy: boolean;
+  /** Never judged before: its failure waits for the canaries like any other, but is no evidence of a cut. */
+  readonly isNew?: boolean;
 }
 
 export class NetworkTrust<Target> {
@@ -42,7 +44,8 @@ export class NetworkTrust<Target> {
   take(origin: Origin<Target>, outcome: CheckOutcome): void {
     const nowMs = this.#options.nowMs();
     if (origin.host !== null) this.#network.note(origin.host, outcome.verdict, origin.wasHealthy, nowMs);
-    const isSuspicious = origin.host !== null && origin.wasHealthy && mayBeOurs(outcome);
+    const mayHaveWorked = origin.wasHealthy || origin.isNew === true;
+    const isSuspicious = origin.host !== null && mayHaveWorked && mayBeOurs(outcome);
     if (isSuspicious) this.#options.onSuspicion();
     if (!this.#holdback.hold({ origin, outcome }, origin.target, isSuspicious, nowMs)) this.#deliver(origin, outcome);
     this.#arm(nowMs);

@@ -1,3 +1,5 @@
+import type { CorePlaces } from "./cores/program.ts";
+
 /** What the operator says about how checks leave this machine. Plain JSON: goes to each prober as its worker data. */
 export interface EngineOptions {
   /** SONDE_ALLOW_NETS entries, `cidr[:port[-port]]`. */
@@ -16,4 +18,10 @@ export interface EngineOptions {
   readonly canaries: readonly string[] | null;
   /** `dns:`, `icmp:`, `tcp:host:port`: what tunnels are asked to reach; absent: engine/tunnels/targets.ts. */
   readonly tunnelTargets?: readonly string[];
+  /** `url#204`, `#trace`, `#ip`, `#token`: what is asked through a proxy; absent: engine/verify/endpoint.ts. */
+  readonly verifyUrls?: readonly string[];
+  /** SONDE_BASE_URL: where it is public, our own `/verify` is asked as well. */
+  readonly baseUrl?: string | null;
+  /** Where the proxy cores are looked for; absent: share links cannot be checked here. */
+  readonly cores?: CorePlaces;
 }

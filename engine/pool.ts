@@ -15,8 +15,11 @@ import { OwnedDescriptors } from "../native/owned-descriptors.ts";
 import { startSystemPingService } from "../native/system-ping.ts";
 import { parseCanary } from "./canary.ts";
 import type { FromPool } from "./check.ts";
+import { coresMetrics } from "./cores/metrics.ts";
+import { CoreSupervisor } from "./cores/supervisor.ts";
 import type { EngineOptions } from "./options.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
+import { parseVerifyUrl } from "./verify/endpoint.ts";
 import { Vitals } from "./vitals.ts";
 import type { FromProberThread, ProberTask } from "./worker.ts";
 
@@ -39,12 +42,13 @@ export interface PoolOptions {
   /** Prober threads. */
   readonly workers: number;
   readonly engine: EngineOptions;
+  /** null: whoever starts the pool hands out the checks himself, over its `control` (direct.ts). */
   readonly scheduler: {
     readonly file: URL;
     /** Structured-cloneable; what it must transfer (ports) is listed in `transfer`. */
     readonly data: unknown;
     readonly transfer?: readonly MessagePort[];
-  };
+  } | null;
   readonly log: PoolLog;
   /** The scheduler's thread has died, or no prober can be started: nothing will be checked any more. */
   readonly onFatal: (error: Error) => void;
@@ -57,7 +61,11 @@ export interface PoolOptions {
 export interface Pool {
   /** Probers that are up. */
   readonly size: number;
-  /** Settles when the scheduler's task has returned, as it does after it was told to stop. */
+  /** For connectProbers() where the pool has no scheduler of its own; null where it has. */
+  readonly control: MessagePort | null;
+  /** Of the proxy cores, in Prometheus' format; empty where there are none. */
+  metrics(): Promise<string>;
+  /** Settles when the scheduler's task has returned, as it does after it was told to stop; at once without one. */
   readonly schedulerEnded: Promise<void>;
   /** Ends every thread. Tell the scheduler to stop before: a check that is in flight now is lost. */
   close(): Promise<void>;
@@ -93,6 +101,7 @@ interface ProberThread {
 export async function startPool(options: PoolOptions): Promise<Pool> {
   // A setting that cannot be used is told here, not by a thread that dies of it.
   options.engine.canaries?.forEach(parseCanary);
+  options.engine.verifyUrls?.forEach(parseVerifyUrl);
   const pool = new ThreadPool(options);
   try {
     await pool.start();
@@ -104,6 +113,7 @@ export async function startPool(options: PoolOptions): Promise<Pool> {
 }
 
 class ThreadPool implements Pool {
+  readonly control: MessagePort | null;
   readonly schedulerEnded: Promise<void>;
   readonly #options: PoolOptions;
   readonly #proberFile: string;
@@ -115,6 +125,8 @@ class ThreadPool implements Pool {
   readonly #watch: NodeJS.Timeout;
   /** Children are started by the main thread only; probers ask it for the system's ping where they have no socket for it. */
   readonly #systemPing = startSystemPingService();
+  /** And for the proxy cores of share links; null where nobody said where they are. */
+  readonly #cores: CoreSupervisor | null;
   #lastId = 0;
   #failedStarts = 0;
   #isClosing = false;
@@ -122,8 +134,13 @@ class ThreadPool implements Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    const { engine, log } = options;
+    this.#cores =
+      engine.cores === undefined
+        ? null
+        : new CoreSupervisor({ places: engine.cores, extraCaPem: engine.extraCaPem, log });
     this.#proberFile = (options.proberFile ?? new URL(`./worker${extname(import.meta.url)}`, import.meta.url)).href;
-    const threads = options.workers + 1;
+    const threads = options.workers + (options.scheduler === null ? 0 : 1);
     this.#piscina = new Piscina({
       minThreads: threads,
       // Not one more: piscina fills up to it whenever a task waits for a thread that is still starting.
@@ -138,7 +155,10 @@ class ThreadPool implements Pool {
     this.#piscina.on("message", (message: FromProberThread) => this.#hear(message));
     const { port1, port2 } = new MessageChannel();
     this.#control = port1;
-    this.schedulerEnded = this.#startScheduler(port2);
+    this.control = options.scheduler === null ? port2 : null;
+    this.schedulerEnded =
+      options.scheduler === null ? Promise.resolve() : this.#startScheduler(options.scheduler, port2);
+    this.#schedulerHasEnded = options.scheduler === null;
     this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 
@@ -146,6 +166,10 @@ class ThreadPool implements Pool {
     let ready = 0;
     for (const prober of this.#probers.values()) if (prober.isReady) ready++;
     return ready;
+  }
+
+  metrics(): Promise<string> {
+    return coresMetrics(this.#cores?.stats);
   }
 
   async start(): Promise<void> {
@@ -167,10 +191,11 @@ class ThreadPool implements Pool {
     this.#control.close();
     this.#systemPing.close();
     await this.#piscina.destroy();
+    await this.#cores?.close();
   }
 
-  async #startScheduler(control: MessagePort): Promise<void> {
-    const { file, data, transfer = [] } = this.#options.scheduler;
+  async #startScheduler(scheduler: NonNullable<PoolOptions["scheduler"]>, control: MessagePort): Promise<void> {
+    const { file, data, transfer = [] } = scheduler;
     const given: SchedulerTask = { control, engine: this.#options.engine, data };
     try {
       await this.#piscina.run(given, { filename: file.href, name: "task", transferList: [control, ...transfer] });
@@ -196,15 +221,21 @@ class ThreadPool implements Pool {
       settleReady: settle,
     };
     this.#probers.set(prober.id, prober);
+    const outbounds = this.#cores?.connect() ?? null;
     const given: ProberTask = {
       prober: prober.id,
       port: port1,
+      outbounds,
       engine: this.#options.engine,
       vitals: prober.vitals.memory,
       descriptors: prober.descriptors.memory,
     };
     const task: Promise<void> = this.#piscina
-      .run(given, { filename: this.#proberFile, name: "task", transferList: [port1] })
+      .run(given, {
+        filename: this.#proberFile,
+        name: "task",
+        transferList: outbounds === null ? [port1] : [port1, outbounds],
+      })
       .then(
         () => this.#end(prober, null),
         (error: unknown) => this.#end(prober, error instanceof Error ? error : new Error(String(error))),

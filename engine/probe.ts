@@ -3,7 +3,9 @@ import type { ZodType } from "zod";
 import type { TunnelFacts } from "../model/result.ts";
 import type { CertificateState } from "../model/status.ts";
 import type { Verdict } from "../model/verdict.ts";
+import type { Outbounds } from "./cores/outbound.ts";
 import type { DialContext, Transport } from "./transport/transport.ts";
+import type { Verifier } from "./verify/verifier.ts";
 
 /** What one check is given. A probe touches network, clock and random only through this. */
 export interface ProbeContext extends DialContext {
@@ -18,6 +20,10 @@ export interface ProbeContext extends DialContext {
   randomBytes(sizeBytes: number): Uint8Array;
   /** When the domain that a host belongs to expires, as far as known: asks aside and never waits. Absent where no registry is asked. */
   readonly domainExpiresAtMs?: ((host: string) => number | null) | undefined;
+  /** Managed cores for share links; absent where none can be started. */
+  readonly outbounds?: Outbounds | undefined;
+  /** What is asked through a proxy. */
+  readonly verifier?: Verifier | undefined;
 }
 
 /** What the protocol said. What the network did is thrown (see classify.ts). */

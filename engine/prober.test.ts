@@ -222,6 +222,91 @@ describe("Prober", () => {
     );
   });
 
+  describe("a monitor of many configs", () => {
+    const many = (key: number, urls: readonly string[], timeoutMs = 5_000): CheckSpec =>
+      spec(key, {
+        settings: {},
+        timeoutMs,
+        configs: urls.map((url, at) => ({ id: at + 1, kind: "http", settings: { url } })),
+      });
+
+    test("is one check whose configs run side by side, and says how each did", async () => {
+      let running = 0;
+      let most = 0;
+      const { send, outcomes, until } = startProber(async (url) => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running--;
+        return url === "good" ? ok : { verdict: "auth-failed", message: "no such user" };
+      });
+      send({ type: "define", specs: [many(1, ["bad", "good", "bad"])] });
+      send({ type: "run", runs: packRuns(runs(1)) });
+      await until(() => outcomes.length === 1);
+      expect(most).toBe(3);
+      expect(outcomes[0]).toMatchObject({ checkId: 1, verdict: "ok", latencyMs: 1 });
+      expect(outcomes[0]?.configs).toMatchObject([
+        { configId: 1, verdict: "auth-failed", message: "no such user" },
+        { configId: 2, verdict: "ok", message: null },
+        { configId: 3, verdict: "auth-failed" },
+      ]);
+    });
+
+    test("one that hangs costs the others nothing but the wait: the deadline ends it alone", async () => {
+      const { send, outcomes, until } = startProber((url) =>
+        url === "hangs" ? new Promise(() => {}) : Promise.resolve(ok),
+      );
+      send({ type: "define", specs: [many(1, ["hangs", "good"], 60)] });
+      send({ type: "run", runs: packRuns(runs(1)) });
+      await until(() => outcomes.length === 1);
+      expect(outcomes[0]?.verdict).toBe("ok");
+      expect(outcomes[0]?.configs?.map(({ verdict }) => verdict)).toEqual(["timeout", "ok"]);
+    });
+
+    test("configs that cannot be run are told one by one", async () => {
+      const { send, outcomes, until } = startProber(async () => ok);
+      const configs = [
+        { id: 7, kind: "http", settings: {} },
+        { id: 8, kind: "tuic", settings: {} },
+        { id: 9, kind: "http", settings: { url: "u" }, fault: "its secrets cannot be opened" },
+      ] as const;
+      send({ type: "define", specs: [spec(1, { configs })] });
+      send({ type: "run", runs: packRuns(runs(1)) });
+      await until(() => outcomes.length === 1);
+      expect(outcomes[0]?.configs?.map(({ configId, verdict }) => [configId, verdict])).toEqual([
+        [7, "misconfigured"],
+        [8, "unsupported"],
+        [9, "internal-error"],
+      ]);
+      expect(outcomes[0]?.verdict).toBe("misconfigured");
+    });
+
+    test("each config counts against the prober's bound, and all places come back", async () => {
+      let running = 0;
+      let most = 0;
+      const { send, outcomes, until } = startProber(async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running--;
+        return ok;
+      }, 10);
+      send({ type: "define", specs: ids(1, 40).map((key) => many(key, ["a", "b", "c", "d", "e", "f"])) });
+      send({ type: "run", runs: packRuns(runs(...ids(1, 40))) });
+      await until(() => outcomes.length === 40);
+      // The one that is let in last may stand over.
+      expect(most).toBeLessThanOrEqual(15);
+    });
+
+    test("a stop cancels it as one", async () => {
+      const { send, outcomes, until, prober } = startProber(() => new Promise(() => {}));
+      send({ type: "define", specs: [many(1, ["a", "b"])] });
+      send({ type: "run", runs: packRuns(runs(1)) });
+      send({ type: "stop" });
+      await prober.stopped;
+      await until(() => outcomes.length === 1);
+      expect(outcomes[0]?.verdict).toBe("cancelled");
+    });
+  });
+
   test("reports its fitness every second", async () => {
     const { messages, until } = startProber(async () => ok);
     const reports = () =>

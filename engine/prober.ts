@@ -3,13 +3,15 @@
  * One turn of its event loop starts a bounded number of checks, so that starting a burst does not delay the answers to it.
  */
 import type { EventLoopUtilization } from "node:perf_hooks";
+import { familyOf } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
-import type { CheckRun, CheckSpec, FromProber, ToProber } from "./check.ts";
+import type { CheckRun, CheckSpec, ConfigSpec, FromProber, ToProber } from "./check.ts";
+import { ConfigGroup, type ReadyConfig } from "./config-group.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Fitness, TICK_MS } from "./fitness.ts";
 import { packOutcomes, unpackRuns } from "./packed.ts";
 import type { ProbeContext } from "./probe.ts";
-import { type AnyProbe, type ProbeList, probeOf } from "./registry.ts";
+import { type ProbeList, probeOf } from "./registry.ts";
 import { type RunEnvironment, RunningCheck } from "./run.ts";
 import type { Transport } from "./transport/transport.ts";
 import { Turns } from "./turns.ts";
@@ -33,6 +35,8 @@ export interface ProberSurroundings {
   readonly wallNowMs: () => number;
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   readonly domainExpiresAtMs?: ProbeContext["domainExpiresAtMs"];
+  readonly outbounds?: ProbeContext["outbounds"];
+  readonly verifier?: ProbeContext["verifier"];
   readonly utilization: (since?: EventLoopUtilization) => EventLoopUtilization;
   /** Proof of life, every TICK_MS. */
   readonly beat: () => void;
@@ -43,24 +47,23 @@ export interface ProberSurroundings {
 
 /** Beyond this a prober queues: well below the usual hard limit of 1,048,576 descriptors, and of ports per target (28,232). */
 const MAX_IN_FLIGHT = 8_192;
-/** Checks started in one turn of the event loop: about 2 ms of work. */
+/** Checks started in one turn of the event loop, as long as that is about 2 ms of work: a tunnel's start is several uptime checks'. */
 const STARTS_PER_TURN = 32;
+const STARTING_MS_PER_TURN = 2;
 /** At most so many messages with results a second under load; the first after a quiet moment goes at the end of its turn. */
 const FLUSH_EVERY_MS = 2;
 const REPORT_EVERY_MS = 1_000;
 
 /** A spec with its settings parsed once. */
-interface Compiled {
+interface Compiled extends Omit<ReadyConfig, "id"> {
   readonly timeoutMs: number;
   readonly isPublic: boolean;
-  readonly probe: AnyProbe | null;
-  readonly settings: unknown;
-  /** Why it cannot run; null when it can. */
-  readonly refusal: {
-    readonly verdict: "unsupported" | "misconfigured" | "internal-error";
-    readonly message: string;
-  } | null;
+  readonly isTunnel: boolean;
+  /** Of a monitor of many, each by itself; null: it is one check. */
+  readonly configs: readonly ReadyConfig[] | null;
 }
+
+type Running = RunningCheck | ConfigGroup;
 
 export class Prober {
   /** Settles when the prober has ended every check and closed its port. */
@@ -71,8 +74,10 @@ export class Prober {
   readonly #fitness: Fitness;
   readonly #specs = new Map<number, Compiled>();
   readonly #turns = new Turns<CheckRun>();
-  readonly #inFlight = new Set<RunningCheck>();
-  readonly #deadlines = new Deadlines<RunningCheck>();
+  readonly #inFlight = new Set<Running>();
+  /** Checks in flight, each config of a monitor of many counted. */
+  #load = 0;
+  readonly #deadlines = new Deadlines<Running>();
   readonly #maxInFlight: number;
   readonly #ticker: NodeJS.Timeout;
   #deadlineTimer: NodeJS.Timeout | null = null;
@@ -95,7 +100,10 @@ export class Prober {
       wallNowMs: around.wallNowMs,
       randomBytes: around.randomBytes,
       domainExpiresAtMs: around.domainExpiresAtMs,
+      outbounds: around.outbounds,
+      verifier: around.verifier,
       touch: around.touch,
+      inFlight: () => this.#load,
       done: (check, outcome) => this.#end(check, outcome),
     };
     this.#publicEnvironment = { ...this.#environment, transport: around.publicTransport ?? around.transport };
@@ -120,7 +128,9 @@ export class Prober {
         for (const key of message.specKeys) this.#specs.delete(key);
         return;
       case "run":
-        for (const run of unpackRuns(message.runs)) this.#turns.add(run, run.alone);
+        for (const run of unpackRuns(message.runs)) {
+          this.#turns.add(run, run.alone, this.#specs.get(run.specKey)?.isTunnel === true);
+        }
         this.#startSoon();
         return;
       case "stop":
@@ -132,54 +142,84 @@ export class Prober {
   #startSoon(): void {
     if (this.#starting || this.#stopping) return;
     this.#starting = true;
-    for (let started = 0; started < STARTS_PER_TURN && this.#inFlight.size < this.#maxInFlight; started++) {
+    const untilMs = this.#around.now() + STARTING_MS_PER_TURN;
+    for (let started = 0; this.#mayStart(started, untilMs); ) {
       const run = this.#turns.take(this.#inFlight.size, this.#around.now());
       if (run === undefined) {
         this.#starting = false;
         return;
       }
       this.#start(run);
+      started += this.#weightOf(run);
     }
     setImmediate(() => {
       this.#starting = false;
-      if (this.#turns.waiting > 0 && this.#inFlight.size < this.#maxInFlight) this.#startSoon();
+      if (this.#turns.waiting > 0 && this.#load < this.#maxInFlight) this.#startSoon();
     });
+  }
+
+  #mayStart(started: number, untilMs: number): boolean {
+    if (started >= STARTS_PER_TURN || this.#load >= this.#maxInFlight) return false;
+    return started === 0 || this.#around.now() < untilMs;
+  }
+
+  #weightOf({ specKey }: CheckRun): number {
+    return this.#specs.get(specKey)?.configs?.length ?? 1;
   }
 
   #start(run: CheckRun): void {
     const spec = this.#specs.get(run.specKey);
     const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
-    const check = new RunningCheck(run, spec?.timeoutMs ?? 0, environment);
+    const timeoutMs = spec?.timeoutMs ?? 0;
+    const configs = spec?.configs ?? null;
+    const check =
+      configs === null
+        ? new RunningCheck(run, timeoutMs, environment)
+        : new ConfigGroup(run, timeoutMs, configs, environment, (group, outcome) => this.#end(group, outcome));
     this.#inFlight.add(check);
+    this.#load += configs?.length ?? 1;
     this.#fitness.started(Math.max(0, check.startedAtMs - run.dueAtMs));
-    if (spec === undefined) {
+    if (check instanceof ConfigGroup) {
+      this.#setDeadline(check, timeoutMs);
+      check.start();
+    } else if (spec === undefined) {
       check.refuse("internal-error", "The prober was asked to run a check it does not know");
     } else if (spec.probe === null) {
       check.refuse(spec.refusal?.verdict ?? "unsupported", spec.refusal?.message ?? "");
     } else {
-      this.#deadlines.add(check, spec.timeoutMs, check.startedAt);
-      if (check.expiresAtMs < this.#deadlineTimerAtMs) this.#setDeadlineTimer(check.expiresAtMs, check.startedAt);
+      this.#setDeadline(check, timeoutMs);
       check.start(spec.probe, spec.settings);
     }
   }
 
-  #end(check: RunningCheck, outcome: CheckOutcome): void {
-    this.#inFlight.delete(check);
+  #setDeadline(check: Running, timeoutMs: number): void {
+    this.#deadlines.add(check, timeoutMs, check.startedAt);
+    if (check.expiresAtMs < this.#deadlineTimerAtMs) this.#setDeadlineTimer(check.expiresAtMs, check.startedAt);
+  }
+
+  #end(check: Running, outcome: CheckOutcome): void {
+    if (this.#inFlight.delete(check)) this.#load -= outcome.configs?.length ?? 1;
     this.#deadlines.remove(check);
     this.#fitness.ended(outcome.verdict === "unfit");
-    this.#outcomes.push(outcome.verdict === "ok" ? outcome : this.#judged(check, outcome));
+    const isPlainPass = outcome.verdict === "ok" && outcome.configs === undefined;
+    this.#outcomes.push(isPlainPass ? outcome : this.#judged(check, outcome));
     if (check.run.alone) this.#flush();
     else this.#flushSoon();
     if (this.#turns.waiting > 0) this.#startSoon();
   }
 
-  /** A failure whose life overlapped a moment in which this prober was unfit says nothing about its target. */
-  #judged(check: RunningCheck, outcome: CheckOutcome): CheckOutcome {
+  /** A failure whose life overlapped a moment in which this prober was unfit says nothing about its target; nor does that of a config. */
+  #judged(check: Running, outcome: CheckOutcome): CheckOutcome {
     // The loop may read sockets before the ticker runs: the stall must be known before it is asked for.
     this.#fitness.turn(check.endedAt);
-    const excuse = this.#fitness.excuse(outcome.verdict, check.startedAt, check.endedAt);
-    if (excuse === undefined) return outcome;
-    return { ...outcome, verdict: "unfit", message: `This checker was unfit: ${excuse} (${outcome.message})` };
+    const excused = <Judged extends Pick<CheckOutcome, "verdict" | "message">>(one: Judged): Judged => {
+      const excuse = this.#fitness.excuse(one.verdict, check.startedAt, check.endedAt);
+      if (excuse === undefined) return one;
+      return { ...one, verdict: "unfit", message: `This checker was unfit: ${excuse} (${one.message})` };
+    };
+    const judged = outcome.verdict === "ok" ? outcome : excused(outcome);
+    if (outcome.configs === undefined) return judged;
+    return { ...judged, configs: outcome.configs.map((one) => (one.verdict === "ok" ? one : excused(one))) };
   }
 
   #setDeadlineTimer(atMs: number, nowMs: number): void {
@@ -253,24 +293,26 @@ export class Prober {
   }
 
   #cancelWaiting(run: CheckRun): void {
-    const check = new RunningCheck(run, 0, this.#environment);
-    this.#inFlight.add(check);
-    check.cancel();
+    new RunningCheck(run, 0, this.#environment).cancel();
   }
 }
 
 function compile(spec: CheckSpec, probes: ProbeList): Compiled {
-  const refused = (verdict: "unsupported" | "misconfigured" | "internal-error", message: string): Compiled => ({
-    timeoutMs: spec.timeoutMs,
-    isPublic: spec.isPublic === true,
-    probe: null,
-    settings: null,
-    refusal: { verdict, message },
-  });
-  const probe = probeOf(probes, spec.kind);
-  if (probe === undefined) return refused("unsupported", `This checker cannot run ${spec.kind} checks`);
-  if (spec.fault !== undefined) return refused("internal-error", spec.fault);
-  const parsed = probe.settings.safeParse(spec.settings);
+  const { timeoutMs } = spec;
+  const isPublic = spec.isPublic === true;
+  const isTunnel = familyOf(spec.kind) === "tunnel";
+  const configs = spec.configs?.map((config) => ({ id: config.id, ...ready(config, probes) })) ?? null;
+  if (configs !== null && configs.length > 0) {
+    return { timeoutMs, isPublic, isTunnel, probe: null, settings: null, refusal: null, configs };
+  }
+  return { timeoutMs, isPublic, isTunnel, ...ready(spec, probes), configs: null };
+}
+
+function ready({ kind, settings, fault }: Omit<ConfigSpec, "id">, probes: ProbeList): Omit<ReadyConfig, "id"> {
+  const probe = probeOf(probes, kind);
+  if (probe === undefined) return refused("unsupported", `This checker cannot run ${kind} checks`);
+  if (fault !== undefined) return refused("internal-error", fault);
+  const parsed = probe.settings.safeParse(settings);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const field = issue === undefined || issue.path.length === 0 ? "settings" : issue.path.join(".");
@@ -279,5 +321,12 @@ function compile(spec: CheckSpec, probes: ProbeList): Compiled {
       `The monitor's settings cannot be used: ${field}: ${issue?.message ?? "not valid"}`,
     );
   }
-  return { timeoutMs: spec.timeoutMs, isPublic: spec.isPublic === true, probe, settings: parsed.data, refusal: null };
+  return { probe, settings: parsed.data, refusal: null };
+}
+
+function refused(
+  verdict: "unsupported" | "misconfigured" | "internal-error",
+  message: string,
+): Omit<ReadyConfig, "id"> {
+  return { probe: null, settings: null, refusal: { verdict, message } };
 }

@@ -372,7 +372,13 @@ function send(prober: ProberSide, message: ToProber): void {
   prober.port.postMessage(message);
 }
 
-function unrunOutcome(run: CheckRun, verdict: CheckOutcome["verdict"], message: string, nowMs: number): CheckOutcome {
+/** Nothing was measured. */
+export function unrunOutcome(
+  run: Pick<CheckRun, "checkId" | "dueAtMs">,
+  verdict: CheckOutcome["verdict"],
+  message: string,
+  nowMs: number,
+): CheckOutcome {
   return {
     checkId: run.checkId,
     verdict,

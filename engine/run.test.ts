@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { CheckOutcome } from "../model/result.ts";
 import { VERDICTS } from "../model/verdict.ts";
 import { defineProbe, type Outcome, type ProbeContext } from "./probe.ts";
-import { type RunEnvironment, RunningCheck } from "./run.ts";
+import { CROWDED_SAMPLE_FROM, type RunEnvironment, RunningCheck } from "./run.ts";
 import { NetworkFault } from "./transport/fault.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -20,11 +20,12 @@ function probeThat(run: (context: ProbeContext) => unknown) {
 }
 
 /** A check whose clock stands still unless the test moves it. */
-function begin(run: (context: ProbeContext, clock: { now: number }) => unknown) {
+function begin(run: (context: ProbeContext, clock: { now: number }) => unknown, inFlight = 1) {
   const clock = { now: 500.25, wallNowMs: 1_000_012 };
   const outcomes: CheckOutcome[] = [];
   const touched: number[] = [];
   const environment: RunEnvironment = {
+    inFlight: () => inFlight,
     transport: NO_TRANSPORT,
     now: () => clock.now,
     wallNowMs: () => clock.wallNowMs,
@@ -80,6 +81,21 @@ describe("a check that passes", () => {
       },
     ]);
     expect(begun.touched.every((checkId) => checkId === 7)).toBe(true);
+  });
+
+  test.each([
+    ["alone", 1, undefined],
+    ["beside a few", CROWDED_SAMPLE_FROM - 1, undefined],
+    ["in a crowd", CROWDED_SAMPLE_FROM, /^Measured while 99 other checks ran/],
+  ] as const)("marks a tunnel's latency that was measured %s", async (_how, inFlight, hint) => {
+    const tunnel = { connectionTimeMs: 5, handshakeTimeMs: 2, assignedIp: "10.0.0.2", engineUsed: null };
+    const through = begin(() => ({ verdict: "ok", latencyMs: 3, tunnel }), inFlight);
+    const plain = begin(() => ({ verdict: "ok", latencyMs: 3 }), inFlight);
+    await settled();
+    const said = through.outcomes[0]?.explanation?.hint;
+    if (hint === undefined) expect(said).toBeUndefined();
+    else expect(said).toMatch(hint);
+    expect(plain.outcomes[0]?.explanation).toBeNull();
   });
 
   test("sums a phase that comes again", async () => {

@@ -52,6 +52,17 @@ describe("Turns", () => {
     expect(turns.take(0, 1_700)).toBe("z");
   });
 
+  test("a crowd of heavy runs delays its like alone", () => {
+    const turns = new Turns<string>();
+    for (let each = 0; each < 1_000; each++) turns.add("tunnel", false, true);
+    expect(turns.take(0, 0)).toBe("tunnel");
+    for (const name of ["a", "b", "c"]) turns.add(name, false);
+    const next = Array.from({ length: 7 }, (_, index) => turns.take(index + 1, 0));
+    expect(next).toEqual(["a", "tunnel", "b", "tunnel", "c", "tunnel", "tunnel"]);
+    expect(turns.waiting).toBe(995);
+    expect(turns.takeAll()).toHaveLength(995);
+  });
+
   test("takeAll empties both queues", () => {
     const turns = new Turns<number>();
     turns.add(1, false);

@@ -1,6 +1,9 @@
 /**
  * Who may start next in a prober: ordinary runs in the order they came, and runs that must be alone. Pure.
  *
+ * Starting a tunnel costs several times what an uptime check costs (key agreements), so ordinary runs of both sorts take turns: a crowd of
+ * tunnels that are due at once delays its like, and no port or website.
+ *
  * Alone runs wait until nothing is in flight and then go one after the other; after a second of that, the ordinary runs that have
  * gathered are let through before the next second, so neither kind starves the other.
  */
@@ -9,21 +12,24 @@
 const ALONE_PHASE_MS = 1_000;
 
 export class Turns<Run> {
-  readonly #ordinary = new Queue<Run>();
+  readonly #light = new Queue<Run>();
+  readonly #heavy = new Queue<Run>();
   readonly #alone = new Queue<Run>();
   /** When the running phase of alone runs began; null between two of them. */
   #aloneSinceMs: number | null = null;
   /** Ordinary runs that still go before the next phase of alone runs. */
   #letThrough = 0;
   #aloneInFlight = false;
+  #wasHeavy = false;
 
   get waiting(): number {
-    return this.#ordinary.size + this.#alone.size;
+    return this.#ordinary + this.#alone.size;
   }
 
-  add(run: Run, alone: boolean): void {
+  add(run: Run, alone: boolean, isHeavy = false): void {
     if (alone) this.#alone.push(run);
-    else this.#ordinary.push(run);
+    else if (isHeavy) this.#heavy.push(run);
+    else this.#light.push(run);
   }
 
   /** The next run that may start while `inFlight` others are running; undefined when none may. */
@@ -33,15 +39,15 @@ export class Turns<Run> {
     if (this.#alone.size === 0) {
       this.#aloneSinceMs = null;
       this.#letThrough = 0;
-      return this.#ordinary.shift();
+      return this.#takeOrdinary();
     }
     if (this.#aloneSinceMs !== null && nowMs - this.#aloneSinceMs >= ALONE_PHASE_MS) {
       this.#aloneSinceMs = null;
-      this.#letThrough = this.#ordinary.size;
+      this.#letThrough = this.#ordinary;
     }
     if (this.#letThrough > 0) {
       this.#letThrough--;
-      return this.#ordinary.shift();
+      return this.#takeOrdinary();
     }
     if (inFlight > 0) return undefined;
     this.#aloneSinceMs ??= nowMs;
@@ -51,13 +57,23 @@ export class Turns<Run> {
 
   takeAll(): Run[] {
     const all: Run[] = [];
-    for (const queue of [this.#alone, this.#ordinary]) {
+    for (const queue of [this.#alone, this.#light, this.#heavy]) {
       for (let run = queue.shift(); run !== undefined; run = queue.shift()) all.push(run);
     }
     this.#aloneInFlight = false;
     this.#aloneSinceMs = null;
     this.#letThrough = 0;
     return all;
+  }
+
+  get #ordinary(): number {
+    return this.#light.size + this.#heavy.size;
+  }
+
+  #takeOrdinary(): Run | undefined {
+    const isHeavyNext = this.#heavy.size > 0 && (this.#light.size === 0 || !this.#wasHeavy);
+    this.#wasHeavy = isHeavyNext;
+    return isHeavyNext ? this.#heavy.shift() : this.#light.shift();
   }
 }
 

@@ -1,18 +1,23 @@
 /** The task file of a prober's thread: runs as one long-lived piscina task until its scheduler stops it. */
-import { randomFillSync } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { type MessagePort, parentPort, threadId } from "node:worker_threads";
 import { OwnedDescriptors } from "../native/owned-descriptors.ts";
+import type { Outbounds } from "./cores/outbound.ts";
+import { connectOutbounds } from "./cores/outbound-port.ts";
 import type { EngineOptions } from "./options.ts";
 import { Prober } from "./prober.ts";
+import { createRandomBytes } from "./random-bytes.ts";
 import { createDomainExpiry, type DomainExpiry } from "./rdap/index.ts";
 import { type ProbeList, probes } from "./registry.ts";
 import { createConnectTimer } from "./transport/connect-time.ts";
 import { createPing } from "./transport/icmp.ts";
 import { createTransport } from "./transport/index.ts";
+import { createDatagrams } from "./transport/native-datagrams.ts";
 import { createExchanger } from "./transport/native-exchange.ts";
 import { createResolver } from "./transport/resolver.ts";
 import type { Transport } from "./transport/transport.ts";
+import { openVerifier } from "./verify/direct.ts";
+import type { Verifier } from "./verify/verifier.ts";
 import { Vitals } from "./vitals.ts";
 
 /** What engine/pool.ts gives a prober's thread. */
@@ -23,6 +28,8 @@ export interface ProberTask {
   readonly vitals: SharedArrayBuffer;
   /** Of OwnedDescriptors: what the pool closes when it has to terminate the thread. */
   readonly descriptors: SharedArrayBuffer;
+  /** To the supervisor of the proxy cores; null where there are none. */
+  readonly outbounds?: MessagePort | null;
 }
 
 /** What a prober's thread tells the main thread. */
@@ -40,6 +47,7 @@ export function task(given: ProberTask): Promise<void> {
   const native = {
     connectTime: createConnectTimer(owned).connectTime,
     exchangeTcp: createExchanger(owned).exchangeTcp,
+    openDatagrams: createDatagrams(owned).openDatagrams,
     ping: createPing().ping,
   };
   const { engine } = given;
@@ -48,7 +56,20 @@ export function task(given: ProberTask): Promise<void> {
   const forStrangers = { ...engine, allowNets: engine.publicAllowNets ?? [] };
   const publicTransport = createTransport(forStrangers, { ...native, resolver, isForStrangers: true });
   const domains = createDomainExpiry(transport, given.engine.rdapBootstrapUrl, () => Date.now());
-  return serveProber(given, probes, transport, domains, publicTransport).finally(domains.close);
+  const verifier = openVerifier(engine, resolver, () => performance.now());
+  const outbounds = given.outbounds == null ? undefined : connectOutbounds(given.outbounds);
+  return serveProber(given, probes, transport, { domains, publicTransport, verifier, outbounds }).finally(() => {
+    given.outbounds?.close();
+    return domains.close();
+  });
+}
+
+/** What only some probes need. */
+interface MoreOfProber {
+  readonly domains?: DomainExpiry;
+  readonly publicTransport?: Transport;
+  readonly outbounds?: Outbounds | undefined;
+  readonly verifier?: Verifier;
 }
 
 /** A prober with probes of the caller's choice, for task files other than this one. */
@@ -56,9 +77,9 @@ export function serveProber(
   given: ProberTask,
   among: ProbeList,
   transport: Transport,
-  domains?: DomainExpiry,
-  publicTransport?: Transport,
+  more: MoreOfProber = {},
 ): Promise<void> {
+  const { domains, publicTransport, outbounds, verifier } = more;
   const vitals = new Vitals(given.vitals);
   swallowStrays(given.prober);
   const prober = new Prober({
@@ -68,8 +89,10 @@ export function serveProber(
     publicTransport,
     now: () => performance.now(),
     wallNowMs: () => Date.now(),
-    randomBytes: (sizeBytes) => randomFillSync(new Uint8Array(sizeBytes)),
+    randomBytes: createRandomBytes(),
     domainExpiresAtMs: domains?.expiresAtMs,
+    outbounds,
+    verifier,
     utilization: (since) => performance.eventLoopUtilization(since),
     beat: () => vitals.beat(),
     touch: (checkId) => vitals.touch(checkId),

@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { CheckOutcome } from "../model/result.ts";
+import type { Verdict } from "../model/verdict.ts";
+import { Desk, type Ticket } from "./direct-desk.ts";
+
+function outcome(verdict: Verdict): CheckOutcome {
+  return {
+    checkId: 0,
+    verdict,
+    startedAtMs: 0,
+    latenessMs: 0,
+    durationMs: 1,
+    latencyMs: null,
+    connectMs: null,
+    peerAnswered: false,
+    message: null,
+    phases: {},
+    explanation: null,
+    certificate: null,
+    domainExpiresAtMs: null,
+  };
+}
+
+/** A desk and what was settled, by name. */
+function open(concurrency: number) {
+  const desk = new Desk(concurrency);
+  const settled = new Map<number, Verdict>();
+  const add = (name: number, identity: string | null = null) => {
+    const spec = { key: name, kind: "http" as const, settings: {}, timeoutMs: 1 };
+    const settle = ({ verdict }: CheckOutcome) => {
+      expect(settled.has(name)).toBe(false);
+      settled.set(name, verdict);
+    };
+    desk.add({ spec, identity, host: null, settle, attempt: 0, wasCrowded: false, doubted: null });
+  };
+  const end = (ticket: Ticket, verdict: Verdict, isCrowded = false) => {
+    ticket.wasCrowded = isCrowded;
+    desk.ended(ticket);
+    desk.judge(ticket, outcome(verdict));
+  };
+  return { desk, settled, add, end };
+}
+
+const names = (tickets: readonly Ticket[]) => tickets.map(({ spec }) => spec.key);
+
+describe("the desk", () => {
+  it("starts as many as may be in flight, and has room for as many again", () => {
+    const { desk, add, end, settled } = open(2);
+    for (const name of [1, 2, 3]) add(name);
+    const [first, second] = desk.next();
+    expect([first?.spec.key, second?.spec.key, desk.running, desk.waiting, desk.hasRoom]).toEqual([1, 2, 2, 1, true]);
+    add(4);
+    expect(desk.hasRoom).toBe(false);
+    expect(desk.next()).toEqual([]);
+    if (first !== undefined) end(first, "refused");
+    expect(names(desk.next())).toEqual([3]);
+    expect([...settled]).toEqual([[1, "refused"]]);
+  });
+
+  it("never runs an identity twice at once, and keeps its order", () => {
+    const { desk, add, end } = open(10);
+    add(1, "a");
+    add(2, "a");
+    add(3, "a");
+    add(4, "b");
+    const started = desk.next();
+    expect(names(started)).toEqual([1, 4]);
+    expect(desk.waiting).toBe(2);
+    for (const ticket of started) end(ticket, "ok");
+    const next = desk.next();
+    expect(names(next)).toEqual([2]);
+    for (const ticket of next) end(ticket, "ok");
+    expect(names(desk.next())).toEqual([3]);
+  });
+
+  it("takes a second look at a failure of a crowded moment once nothing else waits, and believes it", () => {
+    const { desk, add, end, settled } = open(1);
+    add(1);
+    add(2);
+    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    expect([desk.undecided, settled.size]).toEqual([1, 0]);
+    const other = desk.next();
+    expect(names(other)).toEqual([2]);
+    for (const ticket of other) end(ticket, "ok");
+    const look = desk.next();
+    expect([names(look), desk.secondLooks]).toEqual([[1], 1]);
+    for (const ticket of look) end(ticket, "ok");
+    expect([...settled]).toEqual([
+      [2, "ok"],
+      [1, "ok"],
+    ]);
+  });
+
+  it("leaves second looks for the end as long as more is to come, unless many have gathered", () => {
+    const { desk, add, end } = open(300);
+    add(1);
+    for (const ticket of desk.next(true)) end(ticket, "timeout", true);
+    expect(desk.next(true)).toEqual([]);
+    for (let name = 2; name <= 256; name++) add(name);
+    for (const ticket of desk.next(true)) end(ticket, "timeout", true);
+    expect(names(desk.next(true))).toHaveLength(32);
+  });
+
+  it("takes none at what was quiet, and none at a second failure", () => {
+    const { desk, add, end, settled } = open(2);
+    add(1);
+    add(2);
+    const [quiet, crowded] = desk.next();
+    if (quiet !== undefined) end(quiet, "timeout");
+    if (crowded !== undefined) end(crowded, "timeout", true);
+    for (const ticket of desk.next()) end(ticket, "unreachable", true);
+    expect([...settled]).toEqual([
+      [1, "timeout"],
+      [2, "unreachable"],
+    ]);
+    expect(desk.next()).toEqual([]);
+  });
+
+  it("runs what was unfit up to three times", () => {
+    const { desk, add, end, settled } = open(1);
+    add(1);
+    for (let run = 1; run <= 3; run++) {
+      expect(settled.size).toBe(0);
+      for (const ticket of desk.next()) end(ticket, "unfit");
+    }
+    expect([...settled]).toEqual([[1, "unfit"]]);
+  });
+
+  it("counts failures as they are when a row of looks found them all again, and samples on", () => {
+    const { desk, add, end, settled } = open(1_000);
+    for (let name = 1; name <= 600; name++) add(name);
+    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    expect(settled.size).toBe(0);
+    const looks = desk.next();
+    expect(looks).toHaveLength(32);
+    for (const ticket of looks) end(ticket, "timeout", true);
+    expect(settled.size).toBe(600);
+    for (let name = 601; name <= 632; name++) add(name);
+    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    expect(settled.size).toBe(630);
+    // One that passes brings the full care back.
+    const [one, other] = desk.next();
+    if (one !== undefined) end(one, "ok");
+    if (other !== undefined) end(other, "timeout", true);
+    for (let name = 633; name <= 640; name++) add(name);
+    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    expect(settled.size).toBe(632);
+    expect(desk.undecided).toBe(8);
+  });
+
+  it("asks for nothing new while too much is undecided", () => {
+    const { desk, add } = open(10_000);
+    for (let name = 1; name <= 4_096; name++) add(name);
+    for (const ticket of desk.next()) desk.ended(ticket);
+    expect([desk.undecided, desk.hasRoom]).toEqual([4_096, false]);
+  });
+
+  it("settles everything exactly once, whatever happens, within its bounds", () => {
+    const verdicts: readonly Verdict[] = ["ok", "timeout", "refused", "unfit", "closed", "auth-failed"];
+    const step = fc.record({ verdict: fc.constantFrom(...verdicts), isCrowded: fc.boolean(), pick: fc.nat() });
+    const given = fc.array(fc.option(fc.constantFrom("a", "b", "c")), { maxLength: 120 });
+    fc.assert(
+      fc.property(given, fc.integer({ min: 1, max: 20 }), fc.array(step), (identities, concurrency, steps) => {
+        const { desk, settled, add, end } = open(concurrency);
+        for (const [name, identity] of identities.entries()) add(name, identity);
+        const running: Ticket[] = [];
+        for (let turn = 0; settled.size < identities.length; turn++) {
+          running.push(...desk.next());
+          const busy = running.flatMap(({ identity }) => identity ?? []);
+          expect(new Set(busy).size).toBe(busy.length);
+          expect(running.length).toBe(desk.running);
+          expect(running.length).toBeLessThanOrEqual(concurrency);
+          expect(running.length).toBeGreaterThan(0);
+          const { verdict, isCrowded, pick } = steps[turn] ?? { verdict: "ok" as const, isCrowded: false, pick: 0 };
+          const [ticket] = running.splice(pick % running.length, 1);
+          if (ticket !== undefined) end(ticket, verdict, isCrowded);
+        }
+        expect([desk.running, desk.waiting, desk.undecided]).toEqual([0, 0, 0]);
+      }),
+    );
+  });
+
+  it("hands everything back that will not run", () => {
+    const { desk, add, end } = open(3);
+    for (const name of [1, 2, 3, 4]) add(name, name < 3 ? "a" : null);
+    const [first] = desk.next();
+    if (first !== undefined) end(first, "timeout", true);
+    expect(names(desk.takeAll()).sort()).toEqual([1, 2]);
+    expect(desk.takeAll()).toEqual([]);
+  });
+});

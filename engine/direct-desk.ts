@@ -1,0 +1,182 @@
+/**
+ * Who runs next among checks that nobody scheduled, and which outcome counts. Pure.
+ *
+ * waiting ──next()──▶ running ──ended()──▶ undecided ──judge()──▶ settled
+ *    ▲                                         │ failed in a crowd, or unfit
+ *    └───────────────── lane ◀─────────────────┘
+ *
+ * The lane is narrow, and quiet where it can be: it opens when nothing else waits, or when so many have gathered that the end is far.
+ * Once a row of second looks has found every failure again, the crowd was not the cause: failures that still wait count as they are,
+ * one in sixteen goes on being looked at, and the first that passes brings the full care back.
+ */
+import type { CheckOutcome } from "../model/result.ts";
+import type { CheckSpec } from "./check.ts";
+
+/** In the lane at the same time; our choice. */
+const LANE_WIDTH = 32;
+/** Gathered in the lane, from which on it opens although others still wait; our choice. */
+const LANE_LENGTH = 256;
+/** Second looks in a row that found the failure again; our choice. */
+const CONVINCED_AFTER = 32;
+const SAMPLED_ONE_IN = 16;
+/** Runs of a check that is unfit each time, before that is what is told; our choice. */
+const MOST_UNFIT_RUNS = 3;
+/** Ended and not yet counted, beyond which nothing new is asked for: bounds memory. */
+const MOST_UNDECIDED = 4_096;
+
+export interface Ticket {
+  readonly spec: CheckSpec;
+  /** Checks with the same one never run at the same time; null: any number may. */
+  readonly identity: string | null;
+  /** For the question whether our own network was cut; null where nobody asks it. */
+  readonly host: string | null;
+  readonly settle: (outcome: CheckOutcome) => void;
+  /** Runs so far. */
+  attempt: number;
+  /** Its latest failure may be of our own crowd's making. */
+  wasCrowded: boolean;
+  /** The failure that counts unless a second look passes; null while there is none. */
+  doubted: CheckOutcome | null;
+}
+
+export class Desk {
+  readonly #concurrency: number;
+  #waiting: Ticket[] = [];
+  #lane: Ticket[] = [];
+  /** Identities at work, each with those who wait for it. */
+  readonly #busy = new Map<string, Ticket[]>();
+  /** Those whose identity was left to them by the one before. */
+  readonly #heirs = new Set<Ticket>();
+  #lined = 0;
+  #running = 0;
+  #laneRunning = 0;
+  #undecided = 0;
+  #confirmedInARow = 0;
+  #passedOver = 0;
+  #secondLooks = 0;
+
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Not yet run. */
+  get waiting(): number {
+    return this.#waiting.length + this.#lined;
+  }
+
+  /** Ended, and waiting for what it means. */
+  get undecided(): number {
+    return this.#undecided + this.#lane.length;
+  }
+
+  get secondLooks(): number {
+    return this.#secondLooks;
+  }
+
+  /** Whether one more would not only wait here. */
+  get hasRoom(): boolean {
+    return this.waiting < this.#concurrency && this.undecided < MOST_UNDECIDED;
+  }
+
+  add(ticket: Ticket): void {
+    this.#waiting.push(ticket);
+  }
+
+  /**
+   * What starts now: counted as running from here on.
+   * @param isMoreToCome somebody has more to add as soon as there is room
+   */
+  next(isMoreToCome = false): Ticket[] {
+    const starting: Ticket[] = [];
+    const isLast = this.#waiting.length === 0 && !isMoreToCome;
+    const isOpen = isLast || this.#lane.length >= LANE_LENGTH || this.#laneRunning > 0;
+    while (isOpen && this.#laneRunning < LANE_WIDTH && this.#running < this.#concurrency && this.#lane.length > 0) {
+      this.#start(this.#lane.shift(), starting);
+    }
+    while (this.#running < this.#concurrency && this.#waiting.length > 0) this.#start(this.#waiting.shift(), starting);
+    return starting;
+  }
+
+  /** A run has ended: its place and identity are free. What it means is for judge(). */
+  ended({ identity, attempt }: Ticket): void {
+    this.#running -= 1;
+    if (attempt > 1) this.#laneRunning -= 1;
+    this.#undecided += 1;
+    const line = identity === null ? undefined : this.#busy.get(identity);
+    const heir = line?.shift();
+    if (heir !== undefined) {
+      this.#lined -= 1;
+      this.#heirs.add(heir);
+      (heir.attempt > 0 ? this.#lane : this.#waiting).unshift(heir);
+    } else if (identity !== null) {
+      this.#busy.delete(identity);
+    }
+  }
+
+  /** Once it is known whether our own network was cut. */
+  judge(ticket: Ticket, outcome: CheckOutcome): void {
+    this.#undecided -= 1;
+    if (outcome.verdict === "unfit" && ticket.attempt < MOST_UNFIT_RUNS) {
+      this.#lane.push(ticket);
+      return;
+    }
+    if (ticket.doubted !== null) {
+      this.#learn(outcome);
+      ticket.settle(outcome.verdict === "unfit" ? ticket.doubted : outcome);
+    } else if (ticket.wasCrowded && this.#isWorthALook()) {
+      ticket.doubted = outcome;
+      this.#lane.push(ticket);
+    } else {
+      ticket.settle(outcome);
+    }
+  }
+
+  /** Nothing starts any more. @returns what never ran, or would have been looked at again */
+  takeAll(): Ticket[] {
+    const all = [...this.#lane, ...this.#waiting, ...[...this.#busy.values()].flat()];
+    this.#lane = [];
+    this.#waiting = [];
+    this.#busy.clear();
+    this.#lined = 0;
+    return all;
+  }
+
+  #start(ticket: Ticket | undefined, starting: Ticket[]): void {
+    if (ticket === undefined) return;
+    const { identity } = ticket;
+    if (identity !== null && !this.#heirs.delete(ticket)) {
+      const line = this.#busy.get(identity);
+      if (line !== undefined) {
+        this.#lined += 1;
+        line.push(ticket);
+        return;
+      }
+      this.#busy.set(identity, []);
+    }
+    ticket.attempt += 1;
+    this.#running += 1;
+    if (ticket.attempt > 1) this.#laneRunning += 1;
+    if (ticket.doubted !== null) this.#secondLooks += 1;
+    starting.push(ticket);
+  }
+
+  #isWorthALook(): boolean {
+    if (this.#confirmedInARow < CONVINCED_AFTER) return true;
+    this.#passedOver = (this.#passedOver + 1) % SAMPLED_ONE_IN;
+    return this.#passedOver === 0;
+  }
+
+  /** From a second look. */
+  #learn({ verdict }: CheckOutcome): void {
+    if (verdict === "ok") this.#confirmedInARow = 0;
+    else if (verdict !== "unfit") this.#confirmedInARow += 1;
+    if (this.#confirmedInARow !== CONVINCED_AFTER) return;
+    const doubted = this.#lane.filter((ticket) => ticket.doubted !== null && !this.#heirs.has(ticket));
+    this.#lane = this.#lane.filter((ticket) => ticket.doubted === null || this.#heirs.has(ticket));
+    for (const { settle, doubted: failure } of doubted) if (failure !== null) settle(failure);
+  }
+}
