@@ -52,6 +52,22 @@ export function readKeyRing(keyFile: string): KeyRing {
   return [first, ...others];
 }
 
+/** A key that belongs in no file of ours. @returns it as a line of a key file */
+export function newKeyLine(): string {
+  return randomBytes(KEY_BYTES).toString("base64");
+}
+
+/** Lines of a key file, as they are kept elsewhere. */
+export function keyRingOf(lines: readonly [string, ...string[]]): KeyRing {
+  const [first, ...others] = lines.map((line) => {
+    const bytes = parseKey(line);
+    if (bytes === undefined) throw new StoreError("a location's key is not one");
+    return { id: keyIdOf(bytes), bytes };
+  });
+  if (first === undefined) throw new StoreError("a location has no key");
+  return [first, ...others];
+}
+
 /** Tells whether the file is the one that was read; undefined while there is none. */
 export function stampOf(keyFile: string): string | undefined {
   const found = statSync(keyFile, { throwIfNoEntry: false });

@@ -7,9 +7,9 @@
  * A running service follows the file: before it seals it looks whether the file has changed, and when it meets a key that it does not
  * know it reads the file again. So a rotation needs no restart.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { createKeyFile, type KeyRing, readKeyRing, stampOf } from "./sealing-keys.ts";
+import { createKeyFile, type KeyRing, readKeyRing, type SealingKey, stampOf } from "./sealing-keys.ts";
 import { type Meta, StoreError } from "./sql/control-plane.ts";
 
 /** SP 800-38D section 8.2: 96 bits; random ones are safe for 2^32 seals under one key. */
@@ -29,6 +29,8 @@ export const SEALED_FOR = {
   hashKey: "hash key",
   /** A webhook's signing secret. */
   webhook: "webhook",
+  /** A location's own key: what goes to its checkers is sealed with it. */
+  location: "location",
 } as const;
 
 export interface Sealing {
@@ -48,7 +50,38 @@ export interface SealingOptions {
 /** @throws StoreError, one line that says what to do, when the key file is missing, unreadable or holds no key */
 export function openSealing({ keyFile, createIfMissing }: SealingOptions): Sealing {
   if (createIfMissing && !existsSync(keyFile)) createKeyFile(keyFile);
-  return createSealing(keyFile);
+  return createSealing(followFile(keyFile));
+}
+
+/**
+ * For what goes to a location's checkers and back. Hundreds of messages a second would soon be too many for one key and random nonces
+ * (NONCE_BYTES), so each purpose has a key of its own, derived from the location's (RFC 5869).
+ */
+export function sealingWith(keys: KeyRing): Sealing {
+  return createSealing({ ring: () => keys, look: () => {}, name: "this location" }, derived());
+}
+
+/** A checker's side of the same. @throws StoreError, one line that says what to do */
+export function openLocationSealing(keyFile: string): Sealing {
+  return createSealing({ ...followFile(keyFile), name: "this checker's key file" }, derived());
+}
+
+/** Purposes whose keys are remembered: streams have few, calls one each. */
+const MOST_DERIVED = 256;
+
+function derived(): (key: SealingKey, purpose: string) => Buffer {
+  const known = new Map<string, Buffer>();
+  return ({ id, bytes }, purpose) => {
+    const name = `${id} ${purpose}`;
+    let key = known.get(name);
+    if (key === undefined) {
+      key = Buffer.from(hkdfSync("sha256", bytes, Buffer.alloc(0), purpose, bytes.length));
+      const [oldest] = known.keys();
+      if (known.size >= MOST_DERIVED && oldest !== undefined) known.delete(oldest);
+      known.set(name, key);
+    }
+    return key;
+  };
 }
 
 /** Among the control plane's named values: what a start compares the key with. */
@@ -106,48 +139,63 @@ export function sealedPrefix(keyId: string): string {
   return `${VERSION}.${keyId}.`;
 }
 
-function createSealing(keyFile: string): Sealing {
+/** Keys that may be others at the next look. */
+interface KeySource {
+  ring(): KeyRing;
+  look(): void;
+  /** For messages. */
+  readonly name: string;
+}
+
+function followFile(keyFile: string): KeySource {
   let stamp = stampOf(keyFile);
   let ring: KeyRing = readKeyRing(keyFile);
-
-  /** A file that cannot be read just now, or is being replaced by hand, changes nothing yet. */
-  const reload = (): void => {
-    const seen = stampOf(keyFile);
-    if (seen === undefined || seen === stamp) return;
-    try {
-      ring = readKeyRing(keyFile);
-      stamp = seen;
-    } catch {
-      // The keys that are known go on.
-    }
+  return {
+    ring: () => ring,
+    /** A file that cannot be read just now, or is being replaced by hand, changes nothing yet. */
+    look() {
+      const seen = stampOf(keyFile);
+      if (seen === undefined || seen === stamp) return;
+      try {
+        ring = readKeyRing(keyFile);
+        stamp = seen;
+      } catch {
+        // The keys that are known go on.
+      }
+    },
+    name: "SONDE_SEALING_KEY_FILE",
   };
-  const find = (id: string | undefined) => ring.find((key) => key.id === id);
+}
+
+function createSealing(
+  { ring, look, name }: KeySource,
+  bytesOf: (key: SealingKey, purpose: string) => Buffer = ({ bytes }) => bytes,
+): Sealing {
+  const find = (id: string | undefined) => ring().find((key) => key.id === id);
 
   return {
     get keyId() {
-      return ring[0].id;
+      return ring()[0].id;
     },
     seal(purpose, plaintext) {
-      reload();
-      const [{ id, bytes }] = ring;
+      look();
+      const [key] = ring();
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, bytes, nonce).setAAD(Buffer.from(purpose));
+      const cipher = createCipheriv(CIPHER, bytesOf(key, purpose), nonce).setAAD(Buffer.from(purpose));
       const sealed = Buffer.concat([nonce, cipher.update(plaintext, "utf8"), cipher.final(), cipher.getAuthTag()]);
-      return sealedPrefix(id) + sealed.toString("base64url");
+      return sealedPrefix(key.id) + sealed.toString("base64url");
     },
     open(purpose, text) {
       const [version, sealedWith, body, ...rest] = text.split(".");
       if (version !== VERSION || body === undefined || rest.length > 0) {
         throw new StoreError("a sealed secret is not in a form that this version knows");
       }
-      if (find(sealedWith) === undefined) reload();
+      if (find(sealedWith) === undefined) look();
       const key = find(sealedWith);
       if (key === undefined) {
-        throw new StoreError(
-          `a secret was sealed with key ${sealedWith}, not with key ${ring[0].id} of SONDE_SEALING_KEY_FILE`,
-        );
+        throw new StoreError(`a secret was sealed with key ${sealedWith}, not with key ${ring()[0].id} of ${name}`);
       }
-      return decrypt(key.bytes, purpose, Buffer.from(body, "base64url"));
+      return decrypt(bytesOf(key, purpose), purpose, Buffer.from(body, "base64url"));
     },
   };
 }

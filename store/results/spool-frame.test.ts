@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeFrames, encodeFrame, linesOf, withoutUnchanged } from "./spool-frame.ts";
+import { decodeFrames, encodeFrame, isChange, keepRows, linesOf } from "./spool-frame.ts";
 
 /** Batches of lines as the sink writes them, with consecutive numbers from 1. */
 const batches = fc.array(fc.array(fc.json({ maxDepth: 1 }), { minLength: 1, maxLength: 4 }), {
@@ -70,7 +70,7 @@ describe("frames of a spool segment", () => {
     const row = (changed: 0 | 1, message: string) => JSON.stringify({ changed, error_message: message });
     const lines = [row(0, "a"), row(1, 'says "changed":0'), row(1, "b"), row(0, "c"), row(1, "d"), row(0, "e")];
     const { frames } = decodeFrames(encodeFrame(11, lines));
-    const thinned = withoutUnchanged(frames);
+    const thinned = keepRows(frames, isChange);
     expect(thinned.rows).toBe(3);
     expect(decodeFrames(thinned.bytes).frames.map((frame) => [frame.firstSeq, linesOf(frame)])).toEqual([
       [12, [lines[1], lines[2]]],

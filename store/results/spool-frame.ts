@@ -82,8 +82,14 @@ export function linesOf(frame: Frame): string[] {
 /** How a line says that its row changed no status. Inside a JSON string the quotes would be escaped. */
 const UNCHANGED = '"changed":0';
 
-/** The frames without rows that changed no status; each run of kept rows becomes a frame, so that sequence numbers stay exact. */
-export function withoutUnchanged(frames: readonly Frame[]): { readonly bytes: Buffer; readonly rows: number } {
+/** Says of a row whether it stays. */
+export type Keep = (line: string, seq: number) => boolean;
+
+/** Rows that changed a status. */
+export const isChange: Keep = (line) => !line.includes(UNCHANGED);
+
+/** The frames without some of their rows; each run of kept rows becomes a frame, so that sequence numbers stay exact. */
+export function keepRows(frames: readonly Frame[], keep: Keep): { readonly bytes: Buffer; readonly rows: number } {
   const kept: Buffer[] = [];
   let rows = 0;
   for (const frame of frames) {
@@ -95,8 +101,8 @@ export function withoutUnchanged(frames: readonly Frame[]): { readonly bytes: Bu
     };
     let seq = frame.firstSeq;
     for (const line of linesOf(frame)) {
-      if (line.includes(UNCHANGED)) endRun(seq);
-      else run.push(line);
+      if (keep(line, seq)) run.push(line);
+      else endRun(seq);
       seq += 1;
     }
     endRun(seq);

@@ -2,7 +2,7 @@
 import { open, readdir, readFile, rename, truncate, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
-import { decodeFrames, type Frame, withoutUnchanged } from "./spool-frame.ts";
+import { decodeFrames, type Frame, type Keep, keepRows } from "./spool-frame.ts";
 
 export interface Segment {
   path: string;
@@ -99,16 +99,19 @@ export async function readSegment(segment: Segment): Promise<readonly Frame[]> {
   return decodeFrames(bytes).frames.filter((frame) => frame.firstSeq >= firstSeq && frame.firstSeq <= lastSeq);
 }
 
-/** Drops the rows that changed no status. */
-export async function thinSegment(segment: Segment): Promise<void> {
-  const { bytes, rows } = withoutUnchanged(await readSegment(segment));
+/** Drops rows for good: also a power cut brings none of them back. */
+export async function thinSegment(segment: Segment, keep: Keep): Promise<void> {
+  const { bytes, rows } = keepRows(await readSegment(segment), keep);
   const dir = dirname(segment.path);
   const path = join(dir, `${padded(segment.firstSeq)}-${padded(segment.lastSeq)}.seg`);
   const draft = `${path}.new`;
   await writeFile(draft, bytes, { mode: 0o600, flush: true });
   await rename(draft, path);
   await syncFolder(dir);
-  await unlink(segment.path);
+  if (segment.path !== path) {
+    await unlink(segment.path);
+    await syncFolder(dir);
+  }
   segment.path = path;
   segment.bytes = bytes.length;
   segment.rows = rows;

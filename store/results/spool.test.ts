@@ -51,6 +51,30 @@ const numbered = (from: number, to: number, changed = 0) =>
   Array.from({ length: to - from + 1 }, (_, i) => JSON.stringify({ seq: from + i, changed }));
 
 describe("spool", () => {
+  it("drops rows that must not be stored for good, and keeps the numbers of the others", async () => {
+    const spool = await start({ segmentBytes: 100 });
+    await spool.append(numbered(1, 4));
+    await spool.append(numbered(5, 8, 1));
+    await spool.append(numbered(9, 10));
+    await spool.discard(new Set([2, 5, 6, 7, 8, 10]));
+    await spool.discard(new Set([9]));
+    const kept = async (from: Spool) => {
+      const rows: [number, string][] = [];
+      for await (const { seqs, lines } of from.replay(0)) {
+        for (const [i, seq] of seqs.entries()) rows.push([seq, lines[i] ?? ""]);
+      }
+      return rows;
+    };
+    const three = [1, 3, 4].map((seq) => [seq, numbered(seq, seq)[0]]);
+    expect(await kept(spool)).toEqual(three);
+    await spool.close();
+    const again = await start();
+    expect(again.name).toBe(spool.name);
+    expect(await kept(again)).toEqual(three);
+    expect(await again.append(numbered(11, 11))).toBe(11);
+    expect(await drained(again)).toEqual([...three.map(([, line]) => line), ...numbered(11, 11)]);
+  });
+
   it("numbers lines consecutively, and gives them back in order", async () => {
     const spool = await start();
     expect(spool.lastSeq).toBe(0);
@@ -99,7 +123,7 @@ describe("spool", () => {
   });
 
   it("starts behind what the control plane has applied, should the folder be lost", async () => {
-    const spool = await start({ afterSeq: 41 });
+    const spool = await start({ afterSeq: async () => 41 });
     expect(await spool.append(["{}"])).toBe(42);
   });
 

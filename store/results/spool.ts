@@ -10,7 +10,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { StoreError } from "../sql/control-plane.ts";
-import { encodeFrame, linesOf } from "./spool-frame.ts";
+import { encodeFrame, isChange, linesOf } from "./spool-frame.ts";
 import {
   createSegment,
   leaveEmpty,
@@ -23,6 +23,8 @@ import {
 } from "./spool-segment.ts";
 
 export interface Spool {
+  /** No other spool has it, also when a folder was lost. */
+  readonly name: string;
   /**
    * Appends lines with consecutive sequence numbers and syncs once. Resolves when they are on disk.
    * @returns the sequence number of the last line
@@ -30,7 +32,9 @@ export interface Spool {
    */
   append(lines: readonly string[]): Promise<number>;
   /** Lines after a sequence number, oldest first, in batches: what a restart replays into the control plane. */
-  replay(afterSeq: number): AsyncIterable<{ readonly lastSeq: number; readonly lines: readonly string[] }>;
+  replay(afterSeq: number): AsyncIterable<ReplayedRows>;
+  /** Drops rows that must not be stored, before they are applied: their sequence numbers stay empty. */
+  discard(seqs: ReadonlySet<number>): Promise<void>;
   /** Ends the current segment; the next append starts a new one. */
   seal(): Promise<void>;
   /** Oldest sealed segment that is not yet in the result store; undefined when all are. */
@@ -44,6 +48,13 @@ export interface Spool {
   /** Rows dropped because the spool was full: those without a change of status first. */
   readonly droppedRows: number;
   close(): Promise<void>;
+}
+
+export interface ReplayedRows {
+  readonly lastSeq: number;
+  readonly lines: readonly string[];
+  /** Of each line. */
+  readonly seqs: readonly number[];
 }
 
 export interface SpoolSegment {
@@ -63,8 +74,8 @@ export interface SpoolOptions {
   readonly maxBytes?: number;
   /** A segment is sealed by itself at this size. Default 8 MiB: about 20,000 rows, one block of ClickHouse. */
   readonly segmentBytes?: number;
-  /** Sequence numbers start behind this, also when the folder was lost: what the control plane has applied. */
-  readonly afterSeq?: number;
+  /** Sequence numbers start behind this, also when segments were lost: what the control plane has applied of the spool of that name. */
+  readonly afterSeq?: (name: string) => Promise<number>;
 }
 
 const MAX_BYTES = 2 * 1024 ** 3;
@@ -86,7 +97,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const name = await nameOf(dir);
   const recovered = await recoverSegments(dir, log);
   const sealed: Segment[] = [...recovered.segments];
-  let nextSeq = Math.max(recovered.nextSeq, (options.afterSeq ?? 0) + 1);
+  let nextSeq = Math.max(recovered.nextSeq, ((await options.afterSeq?.(name)) ?? 0) + 1);
   let open: OpenSegment | undefined;
   let waiting: Append[] = [];
   let droppedRows = 0;
@@ -121,7 +132,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     for (const segment of sealed) {
       if (excess <= 0) break;
       const before = { rows: segment.rows, bytes: segment.bytes };
-      if (!segment.isThinned) await thinSegment(segment);
+      if (!segment.isThinned) await thinSegment(segment, isChange);
       droppedRows += before.rows - segment.rows;
       excess -= before.bytes - segment.bytes;
     }
@@ -170,6 +181,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   async function* replay(afterSeq: number) {
     let lines: string[] = [];
+    let seqs: number[] = [];
     let lastSeq = afterSeq;
     for (const segment of [...all()]) {
       if (segment.lastSeq <= afterSeq) continue;
@@ -178,12 +190,24 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
         if (skipped >= frame.rows) continue;
         lines.push(...linesOf(frame).slice(skipped));
         lastSeq = frame.firstSeq + frame.rows - 1;
+        for (let seq = frame.firstSeq + skipped; seq <= lastSeq; seq += 1) seqs.push(seq);
         if (lines.length < REPLAY_ROWS) continue;
-        yield { lastSeq, lines };
+        yield { lastSeq, lines, seqs };
         lines = [];
+        seqs = [];
       }
     }
-    if (lines.length > 0) yield { lastSeq, lines };
+    if (lines.length > 0) yield { lastSeq, lines, seqs };
+  }
+
+  async function discard(seqs: ReadonlySet<number>): Promise<void> {
+    if (seqs.size === 0) return;
+    const [first, last] = [Math.min(...seqs), Math.max(...seqs)];
+    await sealOpen();
+    for (const segment of sealed) {
+      if (segment.lastSeq < first || segment.firstSeq > last) continue;
+      await thinSegment(segment, (_line, seq) => !seqs.has(seq));
+    }
   }
 
   function offer(segment: Segment): SpoolSegment {
@@ -193,6 +217,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   }
 
   return {
+    name,
     append(lines) {
       if (isClosed) return Promise.reject(new StoreError("the spool is closed"));
       if (lines.some((line) => line.includes("\n")))
@@ -203,6 +228,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       });
     },
     replay,
+    discard: (seqs) => exclusive(() => discard(seqs)),
     seal: () => exclusive(sealOpen),
     next: async () => (sealed[0] === undefined ? undefined : offer(sealed[0])),
     release: (segment) =>

@@ -4,13 +4,16 @@ import { onGround, type PlaceMaker } from "./ground.suite.ts";
 import { heartbeatTests } from "./heartbeats.suite.ts";
 import { incidentTests } from "./incidents.suite.ts";
 import { keyTests } from "./keys.suite.ts";
+import { locationTests } from "./locations.suite.ts";
 import { changeTests } from "./monitor-changes.suite.ts";
 import { listTests, planTests } from "./monitor-lists.suite.ts";
 import { monitorTests } from "./monitors.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
 import { sealedTests } from "./sealed.suite.ts";
+import { shardTests } from "./shards.suite.ts";
 import { sinkTests } from "./sink-store.suite.ts";
 import { subscriptionTests } from "./subscriptions.suite.ts";
+import { syncTests } from "./syncs.suite.ts";
 import { upkeepTests } from "./upkeep.suite.ts";
 import { maintenanceTests, webhookTests } from "./webhooks.suite.ts";
 
@@ -28,10 +31,13 @@ export function controlPlaneSuite(name: string, places: PlaceMaker): void {
     incidentTests,
     heartbeatTests,
     sinkTests,
+    shardTests,
     subscriptionTests,
+    syncTests,
     sealedTests,
     webhookTests,
     maintenanceTests,
+    locationTests,
     upkeepTests,
   ]);
 }

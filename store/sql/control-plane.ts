@@ -10,14 +10,17 @@ import type { Monitor, PauseReason } from "../../model/monitor.ts";
 import type { LiveState, MonitorStatus } from "../../model/status.ts";
 import type { ErrorCategory } from "../../model/verdict.ts";
 import type { Accounts, ProjectRecord } from "./ports/accounts.ts";
-import type { Imports } from "./ports/imports.ts";
+import type { Imports, NewConfigResult } from "./ports/imports.ts";
 import type { JobEnd, Jobs } from "./ports/jobs.ts";
 import type { Keys } from "./ports/keys.ts";
 import type { Leases } from "./ports/leases.ts";
+import type { Locations } from "./ports/locations.ts";
 import type { Maintenance } from "./ports/maintenance.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { Sealed } from "./ports/sealed.ts";
+import type { Fence, Part, Shards, Skips } from "./ports/shards.ts";
 import type { Subscriptions } from "./ports/subscriptions.ts";
+import type { Syncs } from "./ports/syncs.ts";
 import type { Outgoing, Webhooks } from "./ports/webhooks.ts";
 
 export type { ProjectRecord, WorkspaceRecord } from "./ports/accounts.ts";
@@ -35,10 +38,13 @@ export interface ControlPlane {
   readonly jobs: Jobs;
   readonly subscriptions: Subscriptions;
   readonly imports: Imports;
+  readonly syncs: Syncs;
   readonly maintenance: Maintenance;
   readonly webhooks: Webhooks;
   readonly outgoing: Outgoing;
   readonly leases: Leases;
+  readonly locations: Locations;
+  readonly shards: Shards;
   readonly sink: SinkStore;
   readonly meta: Meta;
   readonly sealed: Sealed;
@@ -186,8 +192,14 @@ export interface Monitors {
   deletedSince(projectId: number, sinceMs: number): Promise<readonly number[]>;
   /** Of any project, paused or not, not deleted: for results that come in after the plan let go of the monitor. */
   recall(id: number): Promise<MonitorWithLive | undefined>;
-  /** For the plan: every active monitor (Infinity: whole set) or what changed after a generation, deleted and paused ones as removals. */
-  changedSince(generation: number): Promise<{
+  /**
+   * For the plan: every active monitor (Infinity: whole set) or what changed after a generation, deleted and paused ones as removals.
+   * @param part absent: of all shards
+   */
+  changedSince(
+    generation: number,
+    part?: Part,
+  ): Promise<{
     readonly generation: number;
     readonly changed: readonly MonitorWithLive[];
     readonly removedIds: readonly number[];
@@ -291,16 +303,19 @@ export interface Heartbeats {
   sealedToken(monitorId: number): Promise<string | undefined>;
   /** The call's time and its inbox row, in one durable transaction, before `ok:true` is answered. */
   record(monitorId: number, atMs: number, call: HeartbeatCall): Promise<void>;
-  /** Oldest first. */
-  inbox(limit: number): Promise<readonly InboxRow[]>;
-  /** Last call of each active heartbeat, for deadlines. */
-  lastCalls(): Promise<ReadonlyMap<number, number>>;
+  /** Oldest first. @param part absent: of all shards */
+  inbox(limit: number, part?: Part): Promise<readonly InboxRow[]>;
+  /** Last call of each active heartbeat, for deadlines. @param part absent: of all shards */
+  lastCalls(part?: Part): Promise<ReadonlyMap<number, number>>;
 }
 
 /** What the sink writes in one transaction. */
 export interface SinkBatch {
-  readonly shard: number;
-  /** Results up to and with this spool sequence are applied by this batch. */
+  /** Name of the spool that its results are in. */
+  readonly spool: string;
+  /** Of every shard that it writes about: all must still be held, or nothing is written. Absent: nobody else writes. */
+  readonly fences?: readonly Fence[];
+  /** Results up to and with this sequence of the spool are applied by this batch. */
   readonly appliedSeq: number;
   /** Whole live states; of monitors that were deleted meanwhile they are ignored. */
   readonly live: readonly LiveState[];
@@ -310,6 +325,18 @@ export interface SinkBatch {
   readonly drainedInboxIds: readonly number[];
   /** Tests that these results end. */
   readonly jobEnds?: readonly JobEnd[];
+  /** How configs of imported servers did. Absent: none. */
+  readonly configResults?: readonly NewConfigResult[];
+  /** Turns that nobody ran. */
+  readonly skips?: readonly Skips[];
+}
+
+/** What moved without a check. */
+export interface SinkTouch {
+  /** Whole live states. */
+  readonly live: readonly LiveState[];
+  readonly skips: readonly Skips[];
+  readonly fences: readonly Fence[];
 }
 /** Named by monitor, because at most one incident of a monitor is open. Changes to deleted monitors are ignored. */
 export type IncidentChange =
@@ -351,16 +378,19 @@ export type IncidentChange =
   | { readonly type: "close"; readonly monitorId: number; readonly atMs: number };
 
 export interface SinkStore {
-  /** All of it, or nothing when `appliedSeq` is not above what was applied before: a batch may safely come again. */
+  /**
+   * All of it, or nothing when `appliedSeq` is not above what was applied before: a batch may safely come again.
+   * @throws ShardsLost
+   */
   apply(batch: SinkBatch): Promise<void>;
-  /** Whole live states that moved without a check; between batches only. */
-  touch(live: readonly LiveState[]): Promise<void>;
-  /** 0 before the first batch. */
-  appliedSeq(shard: number): Promise<number>;
-  /** Level of the open incident of each monitor that has one. */
-  openIncidents(): Promise<ReadonlyMap<number, IncidentLevel>>;
-  /** What each monitor was alerted of already. */
-  toldExpiries(): Promise<ReadonlyMap<number, readonly ToldExpiry[]>>;
+  /** Between batches only. @throws ShardsLost */
+  touch(touch: SinkTouch): Promise<void>;
+  /** 0 before the spool's first batch. */
+  appliedSeq(spool: string): Promise<number>;
+  /** Level of the open incident of each monitor that has one. @param part absent: of all shards */
+  openIncidents(part?: Part): Promise<ReadonlyMap<number, IncidentLevel>>;
+  /** What each monitor was alerted of already. @param part absent: of all shards */
+  toldExpiries(part?: Part): Promise<ReadonlyMap<number, readonly ToldExpiry[]>>;
 }
 
 export type { LiveState };

@@ -1,8 +1,12 @@
 /** The ground that tests of the control plane stand on: an empty place with its first owner, workspace and project. */
 import { afterEach, beforeEach, describe } from "vitest";
+import { PLANS } from "../../model/plan.ts";
 import type { LiveState, LocationState } from "../../model/status.ts";
+import type { ListedServer } from "../../model/sync.ts";
 import type { Actor, ControlPlane, IncidentChange, MonitorFilter, NewMonitor, SinkBatch } from "./control-plane.ts";
 import { openControlPlane, type SqlPlace } from "./open.ts";
+import type { SubscriptionRecord } from "./ports/subscriptions.ts";
+import { SYNC_LEASE } from "./ports/syncs.ts";
 
 /** Makes an empty place and takes it away again. */
 export interface PlaceMaker {
@@ -100,6 +104,34 @@ export async function make(ground: Ground, over: Partial<NewMonitor> = {}): Prom
   return (await ground.plane.monitors.create(newMonitor(ground, over), ADA)).id;
 }
 
+/** What a sync that lists these servers makes of a subscription, whose sync is asked for if none is open. */
+export async function importServers(
+  plane: ControlPlane,
+  { id, projectId }: Pick<SubscriptionRecord, "id" | "projectId">,
+  servers: readonly ListedServer[],
+  atMs = NOW_MS,
+): Promise<void> {
+  await plane.subscriptions.requestSync(projectId, id, atMs);
+  const job = (await plane.jobs.openSyncs(1_000)).find(({ subscriptionId }) => subscriptionId === id);
+  const subscription = await plane.subscriptions.recall(id);
+  const epoch = await plane.leases.take(SYNC_LEASE, "a test", await plane.leases.read(SYNC_LEASE));
+  if (job === undefined || subscription === undefined || epoch === undefined) throw new Error("no sync can be ended");
+  const facts = { badCount: 0, firstBad: null, unsupported: {} };
+  const { urlSealed } = subscription;
+  await plane.syncs.end(epoch, { job, urlSealed, outcome: { kind: "list", servers, ...facts }, plans: PLANS, atMs });
+}
+
+export function listedServer(address: string, name: string | null, tags: readonly string[]): ListedServer {
+  const configs = tags.map((tag) => ({
+    identity: tag,
+    tag,
+    type: "vless" as const,
+    port: 443,
+    sealed: `sealed ${tag}`,
+  }));
+  return { address, name, configs };
+}
+
 export const PASSED: LocationState = {
   status: "up",
   confirmed: "up",
@@ -128,7 +160,7 @@ export function liveOf(monitorId: number, over: Partial<LiveState> = {}): LiveSt
 }
 
 export function batch(appliedSeq: number, over: Partial<SinkBatch> = {}): SinkBatch {
-  return { shard: 0, appliedSeq, live: [], incidents: [], drainedInboxIds: [], ...over };
+  return { spool: "spool", appliedSeq, live: [], incidents: [], drainedInboxIds: [], ...over };
 }
 
 export const WHY = { message: "connection refused", category: "server_not_connected" as const, locations: ["any"] };

@@ -1,6 +1,7 @@
 /** Heartbeats: tokens, the time of the last call, and calls that wait for the sink. */
 import type { Heartbeats, InboxRow } from "./control-plane.ts";
 import { type Database, statement } from "./database.ts";
+import { inPart, isInPart, partValues } from "./part.ts";
 import type { Flag } from "./tables.ts";
 import { storableOrNull } from "./text.ts";
 
@@ -22,7 +23,7 @@ const ADD_TO_INBOX = statement(
 );
 const INBOX = statement(
   "heartbeat_inbox",
-  "select id, monitor_id, at_ms, up, message, ping_ms from heartbeat_inbox order by id limit ?",
+  `select id, monitor_id, at_ms, up, message, ping_ms from heartbeat_inbox where ${inPart("monitor_id")} order by id limit ?`,
 );
 
 interface InboxColumns {
@@ -50,16 +51,17 @@ export function createHeartbeats({ read, write }: Database): Heartbeats {
         if (called.length === 0) return;
         await session.query(ADD_TO_INBOX, monitorId, atMs, up ? 1 : 0, storableOrNull(message), pingMs);
       }),
-    async inbox(limit) {
-      return (await read.query<InboxColumns>(INBOX, limit)).map(toInboxRow);
+    async inbox(limit, part) {
+      return (await read.query<InboxColumns>(INBOX, ...partValues(part), limit)).map(toInboxRow);
     },
-    async lastCalls() {
+    async lastCalls(part) {
       const rows = await read.kysely
         .selectFrom("heartbeats as h")
         .innerJoin("monitors as m", "m.id", "h.monitor_id")
         .select(["h.monitor_id as id", "h.last_call_at_ms as atMs"])
         .where("m.active", "=", 1)
         .where("m.deleted_at_ms", "is", null)
+        .where(isInPart("m.id", part))
         .execute();
       return new Map(rows.flatMap(({ id, atMs }) => (atMs === null ? [] : [[id, atMs] as const])));
     },

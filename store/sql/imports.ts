@@ -1,18 +1,16 @@
 /** Imported servers: their configs with what each location last found, and the servers that must not come back. */
-import type { Insertable } from "kysely";
-import type { Monitor } from "../../model/monitor.ts";
-import { MOST_CONFIGS } from "../../model/subscription.ts";
+import { setImmediate } from "node:timers/promises";
+import type { Kind } from "../../model/kind.ts";
+import type { Monitor, SealedConfig } from "../../model/monitor.ts";
 import { bulkStatement, type Database, type Session, statement } from "./database.ts";
-import { raiseGeneration } from "./generation.ts";
-import type { ConfigResult, ImportedConfig, ImportedServer, Imports, NewConfig } from "./ports/imports.ts";
-import type { ConfigResultTable, ImportedConfigTable, ImportedServerTable } from "./tables.ts";
-import { storable, storableOrNull } from "./text.ts";
+import type { ConfigResult, ImportedConfig, ImportedServer, Imports, NewConfigResult } from "./ports/imports.ts";
+import type { ConfigResultTable, ImportedServerTable } from "./tables.ts";
+import { storable } from "./text.ts";
 
 /** Ids of one question; each is a parameter. */
 const IDS_PER_QUESTION = 500;
-/** Rows of one insert; eight values each stay far below SQLite's 32,766 parameters. */
-const ROWS_PER_INSERT = 500;
-
+/** Servers whose configs are read before others may have the thread: on SQLite some milliseconds of work. */
+const SERVERS_AT_ONCE = 50;
 /** Reading one monitor is the API's hottest path, and nearly none is imported. */
 const ONE = statement("imported_server", "select * from imported_servers where monitor_id = ?");
 
@@ -31,7 +29,7 @@ const RECORD = bulkStatement(
      error = excluded.error, error_category = excluded.error_category, public_ip = excluded.public_ip, engine_used = excluded.engine_used`,
 );
 
-export function createImports({ read, write }: Database): Imports {
+export function createImports({ read }: Database): Imports {
   return {
     async of(monitorIds) {
       const servers = new Map<number, ImportedServer>();
@@ -40,32 +38,53 @@ export function createImports({ read, write }: Database): Imports {
       }
       return servers;
     },
-    put: (monitorId, server) => write((session) => put(session, monitorId, server)),
-    sealed: (monitorId) =>
-      read.kysely
-        .selectFrom("imported_configs")
-        .select(["id", "type", "sealed"])
-        .where("monitor_id", "=", monitorId)
-        .orderBy("position")
-        .execute(),
-    record: (results) =>
-      write((session) =>
-        session.bulk(
-          RECORD,
-          results.map((result) => [
-            result.configId,
-            result.location,
-            Math.round(result.atMs),
-            result.success ? 1 : 0,
-            result.totalMs,
-            storable(result.error),
-            result.errorCategory,
-            storable(result.publicIp),
-            result.engineUsed,
-          ]),
-        ),
-      ),
   };
+}
+
+/** In the sink's transaction. What was removed meanwhile is passed over. */
+export async function recordConfigs(session: Session, results: readonly NewConfigResult[]): Promise<void> {
+  // One of each, the latest, in one order: a statement may not meet a row twice, nor two shards wait in a circle.
+  const latest = new Map(results.map((result) => [`${result.configId} ${result.location}`, result]));
+  const ordered = [...latest.values()].sort((a, b) => a.configId - b.configId);
+  if (ordered.length === 0) return;
+  await session.bulk(
+    RECORD,
+    ordered.map((result) => [
+      result.configId,
+      result.location,
+      Math.round(result.atMs),
+      result.success ? 1 : 0,
+      result.totalMs,
+      storable(result.error),
+      result.errorCategory,
+      storable(result.publicIp),
+      result.engineUsed,
+    ]),
+  );
+}
+
+/** What checks of imported servers run, in the list's order; by monitor. */
+export async function sealedConfigs(
+  { kysely }: Session,
+  monitorIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly SealedConfig[]>> {
+  const configs = new Map<number, SealedConfig[]>();
+  for (let start = 0; start < monitorIds.length; start += SERVERS_AT_ONCE) {
+    if (start > 0) await setImmediate();
+    const rows = await kysely
+      .selectFrom("imported_configs")
+      .select(["id", "monitor_id", "type", "sealed"])
+      .where("monitor_id", "in", monitorIds.slice(start, start + SERVERS_AT_ONCE))
+      .orderBy("monitor_id")
+      .orderBy("position")
+      .execute();
+    for (const { id, monitor_id: monitorId, type, sealed } of rows) {
+      const known = configs.get(monitorId) ?? [];
+      known.push({ id, kind: type as Kind, sealed });
+      configs.set(monitorId, known);
+    }
+  }
+  return configs;
 }
 
 async function readServers(
@@ -125,62 +144,6 @@ function toResult(row: ConfigResultTable): ConfigResult {
     publicIp: row.public_ip,
     engineUsed: row.engine_used,
   };
-}
-
-async function put(
-  session: Session,
-  monitorId: number,
-  server: Omit<ImportedServer, "configs"> & { readonly configs: readonly NewConfig[] },
-): Promise<void> {
-  const { kysely } = session;
-  const values = {
-    server_address: storableOrNull(server.serverAddress),
-    server_name: storableOrNull(server.serverName),
-    config_count: server.configCount,
-  };
-  await kysely
-    .insertInto("imported_servers")
-    .values({ monitor_id: monitorId, ...values })
-    .onConflict((conflict) => conflict.column("monitor_id").doUpdateSet(values))
-    .execute();
-  await putConfigs(session, monitorId, server.configs.slice(0, MOST_CONFIGS));
-  await kysely
-    .updateTable("monitors")
-    .set({ generation: await raiseGeneration(session) })
-    .where("id", "=", monitorId)
-    .execute();
-}
-
-/** Those that are listed still keep their results, wherever they stand now. */
-async function putConfigs(session: Session, monitorId: number, configs: readonly NewConfig[]): Promise<void> {
-  const { kysely } = session;
-  const before = await kysely
-    .selectFrom("imported_configs")
-    .select(["id", "identity"])
-    .where("monitor_id", "=", monitorId)
-    .orderBy("position")
-    .execute();
-  const known = new Map(before.map((row) => [row.identity, row.id]));
-  const added: Insertable<ImportedConfigTable>[] = [];
-  const kept = new Set<number>();
-  for (const [position, config] of configs.entries()) {
-    const { identity, type, port, sealed } = config;
-    const values = { position, tag: storable(config.tag), type, server: storable(config.server), port, sealed };
-    const id = known.get(identity);
-    if (id === undefined || kept.has(id)) added.push({ monitor_id: monitorId, identity, ...values });
-    else {
-      kept.add(id);
-      await kysely.updateTable("imported_configs").set(values).where("id", "=", id).execute();
-    }
-  }
-  const gone = before.filter((row) => !kept.has(row.id)).map((row) => row.id);
-  if (gone.length > 0) await kysely.deleteFrom("imported_configs").where("id", "in", gone).execute();
-  for (let start = 0; start < added.length; start += ROWS_PER_INSERT) {
-    await kysely
-      .insertInto("imported_configs")
-      .values(added.slice(start, start + ROWS_PER_INSERT))
-      .execute();
-  }
 }
 
 /** The monitor has a configuration of its own now, or is gone. */

@@ -145,7 +145,7 @@ export function jobSuite(name: string, places: PlaceMaker): void {
 
     it("writes a retest into its incident, asked for and ended", async () => {
       await plane.sink.apply({
-        shard: 0,
+        spool: "spool",
         appliedSeq: 1,
         live: [],
         drainedInboxIds: [],

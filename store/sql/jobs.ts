@@ -3,7 +3,9 @@ import type { Insertable, Selectable } from "kysely";
 import { type Actor, SYSTEM_ACTOR } from "./control-plane.ts";
 import { type Database, type Session, statement } from "./database.ts";
 import { addEventToIncident } from "./incident-events.ts";
+import { inPart, partValues } from "./part.ts";
 import type { JobEnd, Jobs, NewJob, OpenSyncJob, OpenTestJob, TestEnd, TestOrder } from "./ports/jobs.ts";
+import { assertShards } from "./shards.ts";
 import type { JobTable } from "./tables.ts";
 import { fromJson, storableOrNull, toJson } from "./text.ts";
 
@@ -13,18 +15,13 @@ type JobRow = Selectable<JobTable>;
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 const OPEN_SYNC = statement("open_sync", "select id from jobs where subscription_id = ? and ended_at_ms is null");
-const OPEN_SYNCS = statement(
-  "open_syncs",
-  "select * from jobs where kind = 'sync' and ended_at_ms is null order by id limit ?",
-);
 /** Projects take turns, so that one's thousands do not keep the others' waiting; bounded, because it is asked every second. */
-const OPEN_TESTS = statement(
-  "open_tests",
-  `select * from (
+const inTurns = (which: string): string => `select * from (
      select j.*, row_number() over (partition by project_id order by id) as turn
-     from (select * from jobs where kind in ('test', 'retest') and ended_at_ms is null order by id limit 20000) j
-   ) t order by turn, id limit ?`,
-);
+     from (select * from jobs where ${which} and ended_at_ms is null order by id limit 20000) j
+   ) t order by turn, id limit ?`;
+const OPEN_SYNCS = statement("open_syncs", inTurns("kind = 'sync'"));
+const OPEN_TESTS = statement("open_tests", inTurns(`kind in ('test', 'retest') and ${inPart("monitor_id")}`));
 const RESULT = statement("job_result", "select ended_at_ms, result from jobs where id = ?");
 const END = statement(
   "end_job",
@@ -44,8 +41,8 @@ export function createJobs({ read, write }: Database): Jobs {
   return {
     order: (order) => write((session) => orderTests(session, order)),
     onDemandUsed: (organizationId, month) => usedOf(read, organizationId, month),
-    async openTests(limit) {
-      return (await read.query<JobRow>(OPEN_TESTS, limit)).map(toTest);
+    async openTests(limit, part) {
+      return (await read.query<JobRow>(OPEN_TESTS, ...partValues(part), limit)).map(toTest);
     },
     async openSyncs(limit) {
       return (await read.query<JobRow>(OPEN_SYNCS, limit)).map(toSync);
@@ -55,8 +52,12 @@ export function createJobs({ read, write }: Database): Jobs {
       if (row === undefined) return undefined;
       return row.ended_at_ms === null || row.result === null ? null : fromJson<TestEnd>(row.result);
     },
-    endTests: (ends) => write((session) => endTests(session, ends)),
-    endSync: (jobId, atMs) => write(async (session) => void (await session.query(END, Math.round(atMs), null, jobId))),
+    endTests: (ends, fences = []) =>
+      write(async (session) => {
+        await assertShards(session, fences);
+        await endTests(session, ends);
+      }),
+    endSync: (jobId, atMs) => write((session) => endSyncJob(session, jobId, atMs)),
     prune: (beforeMs) => write(async (session) => void (await session.query(PRUNE, Math.round(beforeMs)))),
   };
 }
@@ -87,6 +88,10 @@ export async function appendJob(session: Session, job: NewJob): Promise<number> 
 /** The subscription's sync that waits or runs. */
 export async function openSyncJob(session: Session, subscriptionId: number): Promise<number | undefined> {
   return (await session.query<{ id: number }>(OPEN_SYNC, subscriptionId))[0]?.id;
+}
+
+export async function endSyncJob(session: Session, jobId: number, atMs: number): Promise<void> {
+  await session.query(END, Math.round(atMs), null, jobId);
 }
 
 /** In the sink's transaction, and for tests that never ran. A job that ended before, or is gone with its monitor, stays as it is. */

@@ -38,6 +38,28 @@ export async function holdImported(session: Session, subscriptionId: number): Pr
   return (await query.execute()).map(toMonitorWithLive);
 }
 
+/** Ids of one question; each is a parameter. */
+const IDS_PER_QUESTION = 500;
+
+/** Those that are there, held in the order of ids. */
+export async function holdMonitors(session: Session, ids: readonly number[]): Promise<readonly MonitorWithLive[]> {
+  const ordered = [...ids].sort((a, b) => a - b);
+  const held: MonitorWithLive[] = [];
+  for (let start = 0; start < ordered.length; start += IDS_PER_QUESTION) {
+    const wanted = ordered.slice(start, start + IDS_PER_QUESTION);
+    let query = session.kysely
+      .selectFrom("monitors as m")
+      .innerJoin("live as l", "l.monitor_id", "m.id")
+      .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+      .where("m.id", "in", wanted)
+      .where("m.deleted_at_ms", "is", null)
+      .orderBy("m.id");
+    if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
+    for (const row of await query.execute()) held.push(toMonitorWithLive(row));
+  }
+  return held;
+}
+
 /** Of monitors that this transaction holds. The service does it, whoever asked (open-points 12). */
 export async function changeMonitors(
   session: Session,

@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { isActive, type Monitor, type PauseReason } from "../../model/monitor.ts";
 import type { LiveState, LiveStatus, LocationState, RowStatus } from "../../model/status.ts";
+import type { Engines } from "../../model/subscription.ts";
 import type { MonitorWithLive } from "./control-plane.ts";
 import { bulkStatement, type Value } from "./database.ts";
 import type { LiveTable, MonitorTable } from "./tables.ts";
@@ -64,6 +65,7 @@ export type MonitorWithLiveRow = MonitorRow &
   LiveRow & {
     readonly sealed?: string | null;
     readonly subscription_workers?: number | null;
+    readonly subscription_engine?: string | null;
   };
 
 export function toMonitorWithLive(row: MonitorWithLiveRow): MonitorWithLive {
@@ -95,6 +97,7 @@ function toMonitor(row: MonitorWithLiveRow): Monitor {
     maintenance: spanOf(row.maintenance_from_ms, row.maintenance_until_ms),
     subscriptionId: row.subscription_id,
     ...(typeof row.subscription_workers === "number" && { subscriptionWorkers: row.subscription_workers }),
+    ...(typeof row.subscription_engine === "string" && { subscriptionEngines: row.subscription_engine as Engines }),
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
   };

@@ -1,8 +1,10 @@
 /** Monitors, read: one, pages, searches, what the plan asks. Changes are in monitor-writes.ts. */
 import { type SelectQueryBuilder, sql } from "kysely";
+import { familyOf } from "../../model/kind.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "./control-plane.ts";
 import { type Database, type Dialect, type Session, statement } from "./database.ts";
 import { readGeneration } from "./generation.ts";
+import { sealedConfigs } from "./imports.ts";
 import {
   LIVE_COLUMNS,
   MONITOR_COLUMNS,
@@ -12,6 +14,8 @@ import {
   WEBSITE_KINDS,
 } from "./monitor-rows.ts";
 import { createMonitorWrites } from "./monitor-writes.ts";
+import { isInPart } from "./part.ts";
+import type { Part } from "./ports/shards.ts";
 import { toProject } from "./projects.ts";
 import type { LiveTable, MonitorTable, Tables } from "./tables.ts";
 import { caseKey, searchable } from "./text.ts";
@@ -24,10 +28,12 @@ const FIND = statement(
 
 /** Of the subscription that a monitor follows. */
 const WORKERS = "(select s.max_workers from subscriptions s where s.id = m.subscription_id)";
+const ENGINE = "(select s.engine from subscriptions s where s.id = m.subscription_id)";
 
 const RECALL = statement(
   "recall_monitor",
-  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")}, ${WORKERS} as subscription_workers from monitors m join live l on l.monitor_id = m.id
+  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")}, ${WORKERS} as subscription_workers, ${ENGINE} as subscription_engine
+   from monitors m join live l on l.monitor_id = m.id
    where m.id = ? and m.deleted_at_ms is null`,
 );
 
@@ -79,9 +85,9 @@ export function createMonitors(database: Database): Monitors {
     },
     async recall(id) {
       const row = (await read.query<MonitorWithLiveRow>(RECALL, id))[0];
-      return row && toMonitorWithLive(row);
+      return row && (await withConfigs(read, [toMonitorWithLive(row)]))[0];
     },
-    changedSince: (generation) => changedSince(read, generation),
+    changedSince: (generation, part) => changedSince(read, generation, part),
   };
 }
 
@@ -174,29 +180,31 @@ function contains(dialect: Dialect, column: "m.name_key" | "m.search_key", text:
 }
 
 /** What is checked, with everything that a check needs. */
-function planned(session: Session) {
+function planned(session: Session, part: Part | undefined) {
   return monitorsWithLive(session)
     .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
     .select(sql<number | null>`${sql.raw(WORKERS)}`.as("subscription_workers"))
+    .select(sql<string | null>`${sql.raw(ENGINE)}`.as("subscription_engine"))
     .where("m.active", "=", 1)
     .where("m.project_id", "not in", inactiveProjects(session))
+    .where(isInPart("m.id", part))
     .orderBy("m.id");
 }
 
-async function changedSince(session: Session, generation: number) {
+async function changedSince(session: Session, generation: number, part: Part | undefined) {
   // Read first: what commits in between is told now and once more next time.
   const current = await readGeneration(session);
   if (!Number.isFinite(generation)) {
-    const rows = await planned(session).execute();
-    return { generation: current, changed: rows.map(toMonitorWithLive), removedIds: [] };
+    const rows = await planned(session, part).execute();
+    return { generation: current, changed: await withConfigs(session, rows.map(toMonitorWithLive)), removedIds: [] };
   }
   if (current <= generation) return { generation: current, changed: [], removedIds: [] };
-  const changed: MonitorWithLive[] = [];
   const removedIds: number[] = [];
   const states = await session.kysely
     .selectFrom("monitors")
     .select("id")
     .where("generation", ">", generation)
+    .where(isInPart("id", part))
     .where((of) =>
       of.or([
         of("active", "=", 0),
@@ -207,9 +215,22 @@ async function changedSince(session: Session, generation: number) {
     .orderBy("id")
     .execute();
   for (const { id } of states) removedIds.push(id);
-  const rows = await planned(session).where("m.generation", ">", generation).execute();
-  for (const row of rows) changed.push(toMonitorWithLive(row));
+  const rows = await planned(session, part).where("m.generation", ">", generation).execute();
+  const changed = await withConfigs(session, rows.map(toMonitorWithLive));
   return { generation: current, changed, removedIds: notIn(removedIds, changed) };
+}
+
+/** A tunnel without fields of its own was imported, and runs the configs of its server. */
+async function withConfigs(session: Session, rows: readonly MonitorWithLive[]): Promise<readonly MonitorWithLive[]> {
+  const imported = rows.flatMap(({ monitor: { id, kind, sealed } }) =>
+    sealed === undefined && familyOf(kind) === "tunnel" ? [id] : [],
+  );
+  if (imported.length === 0) return rows;
+  const configs = await sealedConfigs(session, imported);
+  return rows.map((row) => {
+    const own = configs.get(row.monitor.id);
+    return own === undefined ? row : { ...row, monitor: { ...row.monitor, configs: own } };
+  });
 }
 
 function inactiveProjects(session: Session) {

@@ -9,6 +9,7 @@ import { createIncidents } from "./incidents.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { createLeases } from "./leases.ts";
+import { createLocations } from "./locations.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createMeta } from "./meta.ts";
 import type { SchemaMode } from "./migrate.ts";
@@ -16,9 +17,11 @@ import { createMonitors } from "./monitors.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { createPlans } from "./plans.ts";
 import { createSealed } from "./sealed.ts";
+import { createShards } from "./shards.ts";
 import { createSinkStore } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createSubscriptions } from "./subscriptions.ts";
+import { createSyncs } from "./syncs.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 /** Where it is: the path of an SQLite file in an existing folder, or `postgres://…`. Plain data: it crosses threads. */
@@ -53,11 +56,14 @@ export async function openControlPlane(place: SqlPlace, options: ControlPlaneOpt
     jobs: createJobs(database),
     subscriptions: createSubscriptions(database),
     imports: createImports(database),
+    syncs: createSyncs(database),
     sink: createSinkStore(database),
     maintenance: createMaintenance(database),
     webhooks: createWebhooks(database),
     outgoing: createOutgoing(database),
     leases: createLeases(database),
+    locations: createLocations(database),
+    shards: createShards(database),
     meta: createMeta(database),
     sealed: createSealed(database),
     generation: () => readGeneration(database.read),

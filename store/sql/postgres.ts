@@ -22,7 +22,8 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** The server gives up on a statement, a lock, an abandoned transaction. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
-const IDLE_TRANSACTION_TIMEOUT_MS = 30_000;
+/** Well within a lease: a process that is frozen in the middle of one keeps nobody from taking its shards. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 /** We give up on the server: it must have had its chance first. */
 const QUERY_TIMEOUT_MS = 20_000;
 /** Contract of ping. */

@@ -227,6 +227,18 @@ create table live (
 );
 CREATE UNIQUE INDEX live_pkey ON public.live USING btree (monitor_id);
 
+create table locations (
+  id bigint not null identity,
+  code text not null,
+  key_sealed text not null,
+  next_key_sealed text,
+  created_at_ms bigint not null,
+  constraint locations_code_key UNIQUE (code),
+  constraint locations_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX locations_code_key ON public.locations USING btree (code);
+CREATE UNIQUE INDEX locations_pkey ON public.locations USING btree (id);
+
 create table maintenance_windows (
   id bigint not null identity,
   monitor_id bigint not null,
@@ -333,12 +345,30 @@ create table projects (
 CREATE INDEX projects_by_workspace ON public.projects USING btree (organization_id);
 CREATE UNIQUE INDEX projects_pkey ON public.projects USING btree (id);
 
-create table sink_shards (
-  shard integer not null,
-  applied_seq bigint not null,
-  constraint sink_shards_pkey PRIMARY KEY (shard)
+create table schedulers (
+  id text not null,
+  name text not null,
+  beat bigint not null,
+  report text not null,
+  constraint schedulers_pkey PRIMARY KEY (id)
 );
-CREATE UNIQUE INDEX sink_shards_pkey ON public.sink_shards USING btree (shard);
+CREATE UNIQUE INDEX schedulers_pkey ON public.schedulers USING btree (id);
+
+create table shards (
+  shard integer not null,
+  holder text,
+  epoch bigint not null,
+  skipped bigint not null,
+  constraint shards_pkey PRIMARY KEY (shard)
+);
+CREATE UNIQUE INDEX shards_pkey ON public.shards USING btree (shard);
+
+create table sink_spools (
+  spool text not null,
+  applied_seq bigint not null,
+  constraint sink_spools_pkey PRIMARY KEY (spool)
+);
+CREATE UNIQUE INDEX sink_spools_pkey ON public.sink_spools USING btree (spool);
 
 create table subscriptions (
   id bigint not null identity,
@@ -359,6 +389,8 @@ create table subscriptions (
   failures integer not null,
   created_at_ms bigint not null,
   updated_at_ms bigint not null,
+  attempted_at_ms bigint,
+  shrunken integer not null,
   constraint subscriptions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)

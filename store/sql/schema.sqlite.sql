@@ -161,6 +161,12 @@ CREATE TABLE "live" ("monitor_id" integer primary key,
   "location_states" text not null,
   "error_message" text);
 
+CREATE TABLE "locations" ("id" integer primary key autoincrement,
+  "code" text not null unique,
+  "key_sealed" text not null,
+  "next_key_sealed" text,
+  "created_at_ms" bigint not null);
+
 CREATE TABLE "maintenance_windows" ("id" integer primary key autoincrement,
   "monitor_id" bigint not null references "monitors" ("id"),
   "starts_at_ms" bigint not null,
@@ -244,7 +250,17 @@ CREATE TABLE "projects" ("id" integer primary key autoincrement,
 
 CREATE INDEX "projects_by_workspace" on "projects" ("organization_id");
 
-CREATE TABLE "sink_shards" ("shard" integer primary key,
+CREATE TABLE "schedulers" ("id" text primary key,
+  "name" text not null,
+  "beat" bigint not null,
+  "report" text not null);
+
+CREATE TABLE "shards" ("shard" integer primary key,
+  "holder" text,
+  "epoch" bigint not null,
+  "skipped" bigint not null);
+
+CREATE TABLE "sink_spools" ("spool" text primary key,
   "applied_seq" bigint not null);
 
 CREATE TABLE "subscriptions" ("id" integer primary key autoincrement,
@@ -264,7 +280,9 @@ CREATE TABLE "subscriptions" ("id" integer primary key autoincrement,
   "sync_error_message" text,
   "failures" integer not null,
   "created_at_ms" bigint not null,
-  "updated_at_ms" bigint not null);
+  "updated_at_ms" bigint not null,
+  "attempted_at_ms" bigint,
+  "shrunken" integer default 0 not null);
 
 CREATE UNIQUE INDEX "subscriptions_by_url" on "subscriptions" ("project_id", "url_hash");
 

@@ -17,5 +17,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "imported_configs", key: "id", column: "sealed", purpose: SEALED_FOR.tunnel },
   { table: "subscriptions", key: "id", column: "url_sealed", purpose: SEALED_FOR.subscription },
   { table: "webhooks", key: "id", column: "secret_sealed", purpose: SEALED_FOR.webhook },
+  { table: "locations", key: "id", column: "key_sealed", purpose: SEALED_FOR.location },
+  { table: "locations", key: "id", column: "next_key_sealed", purpose: SEALED_FOR.location },
   { table: "webhooks", key: "id", column: "old_secret_sealed", purpose: SEALED_FOR.webhook },
 ];

@@ -4,10 +4,12 @@ import { type EventMonitor, type ExpirySubject, expiryEvent, type NewEvent, part
 import { type Session, statement } from "./database.ts";
 import { eventMonitors } from "./event-monitors.ts";
 import { appendEvents } from "./outbox.ts";
+import { inPart, partValues } from "./part.ts";
+import type { Part } from "./ports/shards.ts";
 
 const TOLD = statement(
   "told_expiries",
-  "select monitor_id, subject, expires_at_ms, threshold_days from expiry_alerts order by monitor_id",
+  `select monitor_id, subject, expires_at_ms, threshold_days from expiry_alerts where ${inPart("monitor_id")} order by monitor_id`,
 );
 const TELL = statement(
   "tell_expiry",
@@ -46,9 +48,12 @@ interface ToldColumns {
 }
 
 /** By monitor. */
-export async function toldExpiries(session: Session): Promise<ReadonlyMap<number, readonly ToldExpiry[]>> {
+export async function toldExpiries(
+  session: Session,
+  part: Part | undefined,
+): Promise<ReadonlyMap<number, readonly ToldExpiry[]>> {
   const told = new Map<number, ToldExpiry[]>();
-  for (const row of await session.query<ToldColumns>(TOLD)) {
+  for (const row of await session.query<ToldColumns>(TOLD, ...partValues(part))) {
     const expiry = {
       subject: row.subject as ExpirySubject,
       expiresAtMs: row.expires_at_ms,

@@ -47,26 +47,26 @@ export function sinkTests(given: () => Ground, another: Another): void {
       const [a, b] = [await make(ground), await make(ground)];
       await plane.sink.apply(batch(5, { live: [liveOf(a)] }));
       const away = liveOf(a, { status: "unknown", locations: { de: { ...PASSED, status: "unavailable" } } });
-      await plane.sink.touch([away, liveOf(b), liveOf(999_999)]);
+      await plane.sink.touch({ live: [away, liveOf(b), liveOf(999_999)], skips: [], fences: [] });
       expect((await plane.monitors.find(projectId, a))?.live).toEqual(away);
-      expect(await plane.sink.appliedSeq(0)).toBe(5);
+      expect(await plane.sink.appliedSeq("spool")).toBe(5);
     });
 
     it("applies a sequence once, and never goes back", async () => {
       const ground = given();
       const { plane, projectId } = ground;
       const id = await make(ground);
-      expect(await plane.sink.appliedSeq(0)).toBe(0);
+      expect(await plane.sink.appliedSeq("spool")).toBe(0);
       await plane.sink.apply(batch(5, { live: [liveOf(id, { seq: 5 })], incidents: [opening(id)] }));
       await plane.sink.apply(
         batch(5, { live: [liveOf(id, { seq: 50 })], incidents: [{ type: "close", monitorId: id, atMs: NOW_MS }] }),
       );
       await plane.sink.apply(batch(4, { live: [liveOf(id, { seq: 40 })] }));
-      expect(await plane.sink.appliedSeq(0)).toBe(5);
+      expect(await plane.sink.appliedSeq("spool")).toBe(5);
       expect((await plane.monitors.find(projectId, id))?.live.seq).toBe(5);
       expect(await plane.incidents.countOpen()).toBe(1);
-      await plane.sink.apply(batch(1, { shard: 3, live: [liveOf(id, { seq: 6 })] }));
-      expect(await plane.sink.appliedSeq(3)).toBe(1);
+      await plane.sink.apply(batch(1, { spool: "another", live: [liveOf(id, { seq: 6 })] }));
+      expect(await plane.sink.appliedSeq("another")).toBe(1);
       expect((await plane.monitors.find(projectId, id))?.live.seq).toBe(6);
     });
 
@@ -144,7 +144,7 @@ export function sinkTests(given: () => Ground, another: Another): void {
         const left = await plane.monitors.names(projectId);
         expect(left.size).toBe(15);
         for (const id of (await plane.sink.openIncidents()).keys()) expect(left.has(id)).toBe(true);
-        expect(await plane.sink.appliedSeq(0)).toBe(10);
+        expect(await plane.sink.appliedSeq("spool")).toBe(10);
       } finally {
         await second.close();
       }

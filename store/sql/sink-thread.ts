@@ -5,6 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import { StoreError } from "./control-plane.ts";
+import { ShardsLost } from "./ports/shards.ts";
 import { applyRows, type SinkRows } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
 
@@ -16,7 +17,12 @@ export interface ToSinkThread {
 export interface FromSinkThread {
   readonly id: number;
   /** What went wrong; null when it is applied. */
-  readonly failure: { readonly message: string; readonly isStoreFault: boolean } | null;
+  readonly failure: {
+    readonly message: string;
+    readonly isStoreFault: boolean;
+    /** Others have taken these. */
+    readonly lostShards: readonly number[] | null;
+  } | null;
 }
 
 /** How often, ms: a second's worth of live rows is a few MiB. */
@@ -59,5 +65,6 @@ function failureOf(error: unknown): FromSinkThread["failure"] {
   return {
     message: error instanceof Error ? error.message : String(error),
     isStoreFault: error instanceof StoreError,
+    lostShards: error instanceof ShardsLost ? error.shards : null,
   };
 }

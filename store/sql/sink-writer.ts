@@ -5,6 +5,7 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type SinkStore, StoreError } from "./control-plane.ts";
+import { ShardsLost } from "./ports/shards.ts";
 import { toRows } from "./sink.ts";
 import type { FromSinkThread, ToSinkThread } from "./sink-thread.ts";
 
@@ -52,7 +53,7 @@ export function startSinkWriter(file: string): SinkWriter {
     const one = waiting.get(id);
     waiting.delete(id);
     if (failure === null) one?.resolve();
-    else one?.reject(failure.isStoreFault ? new StoreError(failure.message) : new Error(failure.message));
+    else one?.reject(errorOf(failure));
   }
 
   function ask(batch: ToSinkThread["batch"]): Promise<void> {
@@ -75,4 +76,9 @@ export function startSinkWriter(file: string): SinkWriter {
       await ended;
     },
   };
+}
+
+function errorOf({ message, isStoreFault, lostShards }: NonNullable<FromSinkThread["failure"]>): Error {
+  if (lostShards !== null) return new ShardsLost(lostShards);
+  return isStoreFault ? new StoreError(message) : new Error(message);
 }

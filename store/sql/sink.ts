@@ -1,21 +1,31 @@
 /** The sink's transaction: live states, incidents, drained calls, and up to where results are applied. At most once per sequence. */
 import type { LiveState } from "../../model/status.ts";
-import type { IncidentLevel, SinkBatch, SinkStore } from "./control-plane.ts";
+import type { IncidentLevel, SinkBatch, SinkStore, SinkTouch } from "./control-plane.ts";
 import { bulkStatement, type Database, type Session, statement, type Value } from "./database.ts";
+import { recordConfigs } from "./imports.ts";
 import { endTests } from "./jobs.ts";
 import { liveValues, WRITE_LIVE } from "./monitor-rows.ts";
+import { inPart, partValues } from "./part.ts";
+import { addSkips, assertShards } from "./shards.ts";
 import { applyAlerts, toldExpiries } from "./sink-alerts.ts";
 import { applyIncidentChanges } from "./sink-incidents.ts";
 
-const APPLIED = statement("applied_seq", "select applied_seq from sink_shards where shard = ?");
+/** A spool from before spools had names is the empty one. */
+const APPLIED = statement(
+  "applied_seq",
+  "select applied_seq from sink_spools where spool in (?, '') order by spool desc limit 1",
+);
 /** Answers a row only when the sequence moves forward; holds it until the end of the transaction. */
 const ADVANCE = statement(
   "advance_seq",
-  `insert into sink_shards (shard, applied_seq) values (?, ?)
-   on conflict (shard) do update set applied_seq = excluded.applied_seq where sink_shards.applied_seq < excluded.applied_seq
-   returning shard`,
+  `insert into sink_spools (spool, applied_seq) values (?, ?)
+   on conflict (spool) do update set applied_seq = excluded.applied_seq where sink_spools.applied_seq < excluded.applied_seq
+   returning spool`,
 );
-const OPEN_INCIDENTS = statement("open_incidents", "select monitor_id, level from incidents where ended_at_ms is null");
+const OPEN_INCIDENTS = statement(
+  "open_incidents",
+  `select monitor_id, level from incidents where ended_at_ms is null and ${inPart("monitor_id")}`,
+);
 const DRAIN = bulkStatement(
   "drain_inbox",
   "delete from heartbeat_inbox where id = ?",
@@ -25,15 +35,16 @@ const DRAIN = bulkStatement(
 export function createSinkStore({ read, write }: Database): SinkStore {
   return {
     apply: (batch) => write((session) => applyRows(session, toRows(batch))),
-    touch: (live) => write((session) => session.bulk(WRITE_LIVE, inOrder(live).map(liveValues))),
-    async appliedSeq(shard) {
-      return (await read.query<{ applied_seq: number }>(APPLIED, shard))[0]?.applied_seq ?? 0;
+    touch: (touch) => write((session) => touchRows(session, touch)),
+    async appliedSeq(spool) {
+      return (await read.query<{ applied_seq: number }>(APPLIED, spool))[0]?.applied_seq ?? 0;
     },
-    async openIncidents() {
-      const rows = await read.query<{ monitor_id: number; level: IncidentLevel }>(OPEN_INCIDENTS);
+    async openIncidents(part) {
+      const values = partValues(part);
+      const rows = await read.query<{ monitor_id: number; level: IncidentLevel }>(OPEN_INCIDENTS, ...values);
       return new Map(rows.map((row) => [row.monitor_id, row.level]));
     },
-    toldExpiries: () => toldExpiries(read),
+    toldExpiries: (part) => toldExpiries(read, part),
   };
 }
 
@@ -50,15 +61,24 @@ function inOrder(live: readonly LiveState[]): readonly LiveState[] {
   return [...latest.values()].sort((a, b) => a.monitorId - b.monitorId);
 }
 
+async function touchRows(session: Session, { live, skips, fences }: SinkTouch): Promise<void> {
+  await assertShards(session, fences);
+  await session.bulk(WRITE_LIVE, inOrder(live).map(liveValues));
+  await addSkips(session, skips);
+}
+
 /** Inside a transaction. */
 export async function applyRows(session: Session, batch: SinkRows): Promise<void> {
-  const advanced = await session.query(ADVANCE, batch.shard, batch.appliedSeq);
+  await assertShards(session, batch.fences ?? []);
+  const advanced = await session.query(ADVANCE, batch.spool, batch.appliedSeq);
   if (advanced.length === 0) return;
   // Incidents first: they hold monitors, and everyone else who needs both takes the monitor before its live row.
   await applyIncidentChanges(session, batch.incidents);
   if (batch.alerts !== undefined && batch.alerts.length > 0) await applyAlerts(session, batch.alerts);
   if (batch.jobEnds !== undefined && batch.jobEnds.length > 0) await endTests(session, batch.jobEnds);
   await session.bulk(WRITE_LIVE, batch.live);
+  if (batch.configResults !== undefined) await recordConfigs(session, batch.configResults);
+  await addSkips(session, batch.skips ?? []);
   await session.bulk(
     DRAIN,
     batch.drainedInboxIds.map((id) => [id]),

@@ -16,7 +16,7 @@ export async function requireSlot(session: Session, organizationId: number, slot
 }
 
 /** Tunnels of all projects, paused ones too, but for those that the plan paused (open-points 11). */
-async function slotsUsed(session: Session, organizationId: number): Promise<number> {
+export async function slotsUsed(session: Session, organizationId: number): Promise<number> {
   const { used } = await session.kysely
     .selectFrom("monitors")
     .select((of) => of.fn.countAll<number>().as("used"))

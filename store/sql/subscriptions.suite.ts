@@ -7,12 +7,14 @@ import {
   batch,
   EVERYTHING,
   type Ground,
+  importServers,
+  listedServer,
   make,
   NOW_MS,
   newMonitor,
   opening,
 } from "./ground.suite.ts";
-import type { ConfigResult, NewConfig } from "./ports/imports.ts";
+import type { ConfigResult } from "./ports/imports.ts";
 import { type NewSubscription, UrlTakenError } from "./ports/subscriptions.ts";
 
 function newSubscription({ projectId, organizationId }: Ground, over: Partial<NewSubscription> = {}): NewSubscription {
@@ -47,14 +49,6 @@ async function imported(ground: Ground, subscriptionId: number, count: number): 
   return ids;
 }
 
-const config = (tag: string): NewConfig => ({
-  identity: tag,
-  tag,
-  type: "vless",
-  server: "s0.test-site.org",
-  port: 443,
-  sealed: `sealed ${tag}`,
-});
 const passed: ConfigResult = {
   atMs: NOW_MS,
   success: true,
@@ -249,14 +243,11 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       const ground = given();
       const { plane, projectId } = ground;
       const { id } = await plane.subscriptions.create(newSubscription(ground));
-      const ids = await imported(ground, id, 3);
-      const [a = 0, b = 0, c = 0] = ids;
-      await plane.imports.put(a, {
-        serverAddress: "s0.test-site.org",
-        serverName: null,
-        configCount: 1,
-        configs: [config("A")],
-      });
+      await importServers(plane, { id, projectId }, [listedServer("a.test-site.org", null, ["A"])]);
+      const [listed] = (await plane.monitors.list(projectId, EVERYTHING)).rows;
+      const [b = 0, c = 0] = await imported(ground, id, 2);
+      const a = listed?.monitor.id ?? 0;
+      const ids = [a, b, c];
       await plane.monitors.update(projectId, b, NOW_MS, ADA, () => ({ addPauseReason: "provider" }));
       await plane.monitors.update(projectId, c, NOW_MS, ADA, () => ({ addPauseReason: "plan" }));
       expect(await plane.subscriptions.remove(projectId, id, NOW_MS + 1)).toBe(3);
@@ -283,15 +274,26 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
   });
 
   describe("imported servers", () => {
-    it("keep their configs with the latest result of each location", async () => {
+    /** Of one server, as a first sync lists it. */
+    async function oneServer(ground: Ground, tags: readonly string[]) {
+      const { plane, projectId } = ground;
+      const subscription = await plane.subscriptions.create(newSubscription(ground));
+      await importServers(plane, subscription, [listedServer("s0.test-site.org", "Berlin", tags)]);
+      const [row] = (await plane.monitors.list(projectId, EVERYTHING)).rows;
+      return { subscription, monitorId: row?.monitor.id ?? 0 };
+    }
+
+    it("keep their configs, 256 of them, with the latest result of each location", async () => {
       const ground = given();
       const { plane } = ground;
-      const { id } = await plane.subscriptions.create(newSubscription(ground));
-      const [a = 0, b = 0] = await imported(ground, id, 2);
-      const server = { serverAddress: "s0.test-site.org", serverName: "Berlin", configCount: 300 };
-      await plane.imports.put(a, { ...server, configs: [config("A"), config("B"), config("C")] });
-      const [first, second] = await plane.imports.sealed(a);
-      expect(first).toMatchObject({ type: "vless", sealed: "sealed A" });
+      const tags = Array.from({ length: 300 }, (_, index) => `C${index}`);
+      const { monitorId, subscription } = await oneServer(ground, tags);
+      const [b = 0] = await imported(ground, subscription.id, 1);
+      const read = async () => (await plane.imports.of([monitorId, b])).get(monitorId);
+      const before = await read();
+      expect(before).toMatchObject({ serverAddress: "s0.test-site.org", serverName: "Berlin", configCount: 300 });
+      expect(before?.configs.map(({ tag }) => tag)).toEqual(tags.slice(0, 256));
+      const [first, second] = before?.configs ?? [];
       const failed = {
         ...passed,
         success: false,
@@ -300,22 +302,27 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
         publicIp: "",
         atMs: NOW_MS + 5,
       };
-      await plane.imports.record([
+      const configResults = [
         { ...passed, configId: first?.id ?? 0, location: "de" },
         { ...passed, configId: first?.id ?? 0, location: "nl" },
         { ...passed, configId: second?.id ?? 0, location: "de" },
         { ...passed, configId: 999_999, location: "de" },
-      ]);
-      await plane.imports.record([{ ...failed, configId: first?.id ?? 0, location: "de" }]);
-      const found = (await plane.imports.of([a, b])).get(a);
-      expect(found).toMatchObject({ serverAddress: "s0.test-site.org", serverName: "Berlin", configCount: 300 });
-      expect(found?.configs.map(({ tag }) => tag)).toEqual(["A", "B", "C"]);
-      expect(found?.configs[0]?.results).toEqual({ de: failed, nl: passed });
-      expect((await plane.imports.of([a, b])).has(b)).toBe(false);
+      ];
+      await plane.sink.apply(batch(1, { configResults }));
+      await plane.sink.apply(
+        batch(2, {
+          configResults: [
+            { ...passed, configId: first?.id ?? 0, location: "de" },
+            { ...failed, configId: first?.id ?? 0, location: "de" },
+          ],
+        }),
+      );
+      expect((await read())?.configs[0]?.results).toEqual({ de: failed, nl: passed });
+      expect((await plane.imports.of([monitorId, b])).has(b)).toBe(false);
 
-      await plane.imports.put(a, { ...server, configCount: 2, configs: [config("D"), config("A")] });
-      const after = (await plane.imports.of([a])).get(a);
-      expect(after?.configs.map(({ tag }) => tag)).toEqual(["D", "A"]);
+      await importServers(plane, subscription, [listedServer("s0.test-site.org", "Berlin", ["D", "C0"])], NOW_MS + 9);
+      const after = await read();
+      expect(after?.configs.map(({ tag }) => tag)).toEqual(["D", "C0"]);
       expect(after?.configs[0]?.results).toEqual({});
       expect(Object.keys(after?.configs[1]?.results ?? {})).toEqual(["de", "nl"]);
     });
@@ -323,28 +330,21 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     it("do not come back once their monitor was deleted, until the subscription goes", async () => {
       const ground = given();
       const { plane, projectId } = ground;
-      const { id } = await plane.subscriptions.create(newSubscription(ground));
-      const [a = 0] = await imported(ground, id, 1);
-      await plane.imports.put(a, {
-        serverAddress: "s0.test-site.org",
-        serverName: null,
-        configCount: 1,
-        configs: [config("A")],
-      });
-      expect(await plane.monitors.remove(projectId, a, NOW_MS, ADA)).toBe(true);
-      expect(await plane.subscriptions.excluded(id)).toEqual(["s0.test-site.org"]);
-      expect((await plane.imports.of([a])).size).toBe(0);
-      await plane.subscriptions.remove(projectId, id, NOW_MS);
-      expect(await plane.subscriptions.excluded(id)).toEqual([]);
+      const { monitorId, subscription } = await oneServer(ground, ["A"]);
+      expect(await plane.monitors.remove(projectId, monitorId, NOW_MS, ADA)).toBe(true);
+      expect(await plane.subscriptions.excluded(subscription.id)).toEqual(["s0.test-site.org"]);
+      expect((await plane.imports.of([monitorId])).size).toBe(0);
+      await plane.subscriptions.remove(projectId, subscription.id, NOW_MS);
+      expect(await plane.subscriptions.excluded(subscription.id)).toEqual([]);
     });
 
     it("are forgotten when the monitor gets a configuration of its own", async () => {
       const ground = given();
       const { plane, projectId } = ground;
-      const a = await make(ground, { kind: "vless", settings: {} });
-      await plane.imports.put(a, { serverAddress: "s", serverName: null, configCount: 1, configs: [config("A")] });
-      await plane.monitors.update(projectId, a, NOW_MS, ADA, () => ({ sealed: "own", sealedFields: ["url"] }));
-      expect((await plane.imports.of([a])).size).toBe(0);
+      const { monitorId } = await oneServer(ground, ["A"]);
+      await plane.monitors.update(projectId, monitorId, NOW_MS, ADA, () => ({ sealed: "own", sealedFields: ["url"] }));
+      expect((await plane.imports.of([monitorId])).size).toBe(0);
+      expect((await plane.monitors.recall(monitorId))?.monitor.configs).toBeUndefined();
     });
   });
 

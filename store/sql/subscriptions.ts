@@ -1,6 +1,7 @@
 /** Subscriptions, and what a change of one means for the monitors it imported: all of it in one transaction. */
 import type { Selectable } from "kysely";
 import type { Engines, SyncStatus } from "../../model/subscription.ts";
+import { SHRUNKEN_REFUSALS } from "../../model/sync.ts";
 import type { Database, Session } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
 import { appendJob, openSyncJob } from "./jobs.ts";
@@ -120,6 +121,8 @@ async function create(session: Session, input: NewSubscription): Promise<Subscri
       last_sync_status: "pending",
       sync_error_message: null,
       failures: 0,
+      shrunken: 0,
+      attempted_at_ms: null,
       created_at_ms: input.nowMs,
       updated_at_ms: input.nowMs,
     })
@@ -166,7 +169,8 @@ async function takeUrl(
   try {
     await kysely
       .updateTable("subscriptions")
-      .set({ url_sealed: sealed, url_hash: hash })
+      // Another provider's list is as long as it is: it is not held against the former one's (open-points 18.7.8).
+      .set({ url_sealed: sealed, url_hash: hash, shrunken: SHRUNKEN_REFUSALS })
       .where("id", "=", id)
       .execute();
   } catch (error) {
@@ -201,8 +205,8 @@ async function followMonitors(
   if (Object.keys(wanted).length > 0) {
     await changeMonitors(session, await holdImported(session, after.id), wanted, nowMs);
   }
-  if (before.maxWorkers === after.maxWorkers) return;
-  // Nothing of the monitors differs, but how many of them run at once.
+  if (before.maxWorkers === after.maxWorkers && before.engine === after.engine) return;
+  // Nothing of the monitors differs, but how many of them run at once, and on what.
   await session.kysely
     .updateTable("monitors")
     .set({ generation: await raiseGeneration(session) })
@@ -265,7 +269,7 @@ async function save(session: Session, record: SubscriptionRecord): Promise<void>
     .execute();
 }
 
-function toSubscription(row: Row): SubscriptionRecord {
+export function toSubscription(row: Row): SubscriptionRecord {
   return {
     id: row.id,
     projectId: row.project_id,

@@ -21,7 +21,9 @@ export interface Tables {
   readonly incidents: IncidentTable;
   readonly incident_events: IncidentEventTable;
   readonly history: HistoryTable;
-  readonly sink_shards: SinkShardTable;
+  readonly shards: ShardTable;
+  readonly schedulers: SchedulerTable;
+  readonly sink_spools: SinkSpoolTable;
   readonly outbox: OutboxTable;
   readonly webhooks: WebhookTable;
   readonly webhook_deliveries: DeliveryTable;
@@ -37,6 +39,7 @@ export interface Tables {
   readonly imported_servers: ImportedServerTable;
   readonly imported_configs: ImportedConfigTable;
   readonly config_results: ConfigResultTable;
+  readonly locations: LocationTable;
 }
 
 interface MetaTable {
@@ -202,9 +205,27 @@ interface HistoryTable {
   actor: string;
 }
 
-/** Up to which spool sequence results are applied, by shard. */
-interface SinkShardTable {
+interface ShardTable {
   shard: number;
+  /** A scheduler's id; null: free. */
+  holder: string | null;
+  /** Counts takings. */
+  epoch: number;
+  /** Turns that nobody ran. */
+  skipped: number;
+}
+
+interface SchedulerTable {
+  /** Of its spool. */
+  id: string;
+  name: string;
+  beat: number;
+  report: string;
+}
+
+/** Up to which sequence a spool's results are applied. */
+interface SinkSpoolTable {
+  spool: string;
   applied_seq: number;
 }
 
@@ -256,6 +277,9 @@ export interface SubscriptionTable {
   last_sync_status: string;
   sync_error_message: string | null;
   failures: number;
+  /** Lists in a row that were refused as shrunken. */
+  shrunken: number;
+  attempted_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -361,6 +385,16 @@ interface LeaseTable {
   holder: string | null;
   epoch: number;
   beat: number;
+}
+
+interface LocationTable {
+  id: Generated<number>;
+  /** Unique. */
+  code: string;
+  key_sealed: string;
+  /** Of a rotation that is not finished. */
+  next_key_sealed: string | null;
+  created_at_ms: number;
 }
 
 interface MaintenanceTable {

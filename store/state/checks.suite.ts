@@ -51,7 +51,7 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
 
     beforeEach(async () => {
       place = await places.make();
-      asker = await openChecks(place.place, PLAIN_SEALING);
+      asker = await openChecks(place.place, () => PLAIN_SEALING);
       closing.push(asker);
     });
     afterEach(async () => {
@@ -84,7 +84,7 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
 
     it("answers each to whoever asked, whatever the order", async () => {
       const { given } = await bench();
-      const other = await openChecks(place.place, PLAIN_SEALING);
+      const other = await openChecks(place.place, () => PLAIN_SEALING);
       closing.push(other);
       const hosts = Array.from({ length: 8 }, (_, index) => `h${index}.test`);
       const asked = hosts.map((host, index) =>

@@ -68,7 +68,7 @@ describe("passing checks in one process", () => {
         return { type: "busy" };
       },
     });
-    const other = await openChecks({ file: join(folder, "other.db") }, PLAIN_SEALING);
+    const other = await openChecks({ file: join(folder, "other.db") }, () => PLAIN_SEALING);
     const answer = other.ask("api", "any", CHECK);
     await other.close();
     expect(await answer).toEqual({ type: "lost" });

@@ -17,6 +17,7 @@ export function createListeners(): Listeners {
     keys: new Set(),
     heartbeats: new Set(),
     jobs: new Set(),
+    shards: new Set(),
   };
   return {
     subscribe(topic, listener) {

@@ -1,9 +1,11 @@
 /** Opens state, or only its notices for a thread that counts nothing. */
 import type { Sealing } from "../sealing.ts";
+import type { CheckerWatch, CheckerWatchOptions } from "./checkers.ts";
 import type { CheckServer, CheckServerOptions, Checks } from "./checks.ts";
 import { type InProcessPlace, openInProcess } from "./in-process.ts";
 import type { OpenNotices } from "./notices.ts";
 import type { RedisPlace } from "./redis.ts";
+import type { RunSender, RunSenderOptions, RunServer, RunServerOptions } from "./runs.ts";
 import type { State } from "./state.ts";
 import { openThreadCheckServer, openThreadChecks } from "./thread-checks.ts";
 import { openThreadNotices } from "./thread-notices.ts";
@@ -22,9 +24,12 @@ export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
   return "url" in place ? (await loadRedis()).openRedisNotices(place) : openThreadNotices(place.file);
 }
 
-/** Asks checkers, wherever they are. @param sealing for what leaves this process */
-export async function openChecks(place: StatePlace, sealing: Pick<Sealing, "open" | "seal">): Promise<Checks> {
-  return "url" in place ? (await loadRedisChecks()).openRedisChecks(place, sealing) : openThreadChecks(place.file);
+/** Asks checkers, wherever they are. @param sealingOf for what leaves this process, by where it goes; undefined: nobody is there */
+export async function openChecks(
+  place: StatePlace,
+  sealingOf: (location: string) => Pick<Sealing, "open" | "seal"> | undefined,
+): Promise<Checks> {
+  return "url" in place ? (await loadRedisChecks()).openRedisChecks(place, sealingOf) : openThreadChecks(place.file);
 }
 
 /** A checker's side of the same. */
@@ -36,6 +41,19 @@ export async function openCheckServer(
   return "url" in place
     ? (await loadRedisChecks()).openRedisCheckServer(place, sealing, options)
     : openThreadCheckServer(place.file, options);
+}
+
+/** Roles apart have no other place: they meet in Redis. */
+export async function openRunSender<Spec>(place: RedisPlace, options: RunSenderOptions): Promise<RunSender<Spec>> {
+  return (await import("./redis-runs.ts")).openRedisRunSender<Spec>(place, options);
+}
+
+export async function openRunServer<Spec>(place: RedisPlace, options: RunServerOptions<Spec>): Promise<RunServer> {
+  return (await import("./redis-run-server.ts")).openRedisRunServer<Spec>(place, options);
+}
+
+export async function watchCheckers(place: RedisPlace, options: CheckerWatchOptions): Promise<CheckerWatch> {
+  return (await import("./redis-checkers.ts")).watchRedisCheckers(place, options);
 }
 
 /** Its client takes a tenth of a second to load, in each thread: not where nobody uses it. */

@@ -18,7 +18,7 @@ import {
 } from "./checks.ts";
 import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
 
-type CheckSealing = Pick<Sealing, "open" | "seal">;
+export type CheckSealing = Pick<Sealing, "open" | "seal">;
 
 const GROUP = "checkers";
 /** Entries of a stream: beyond it the oldest go, and end untaken. */
@@ -47,16 +47,25 @@ interface Word {
   readonly sealed?: string;
 }
 
-export async function openRedisChecks(place: RedisPlace, sealing: CheckSealing): Promise<Checks> {
+/** @param sealingOf what a location's checkers open; undefined: nobody is there */
+export async function openRedisChecks(
+  place: RedisPlace,
+  sealingOf: (location: string) => CheckSealing | undefined,
+): Promise<Checks> {
   const asker = randomUUID();
   const [posting, hearing] = await connectTwo(place);
   const asking = createAsking();
   const entries = new Map<string, { readonly stream: string; readonly entry: string }>();
+  /** Of those that wait, by id. */
+  const sealings = new Map<string, CheckSealing>();
   hearing.redis.on("message", (_channel: string, text: string) => {
     try {
       const { id, sealed } = JSON.parse(text) as Word;
+      const sealing = sealings.get(id);
       if (sealed === undefined) asking.taken(id);
-      else asking.settle(id, JSON.parse(sealing.open(purposeOf("answer", id), sealed)) as CheckReply);
+      else if (sealing !== undefined) {
+        asking.settle(id, JSON.parse(sealing.open(purposeOf("answer", id), sealed)) as CheckReply);
+      }
     } catch {
       // Not ours, or sealed with another key: whoever waits hears that it is lost.
     }
@@ -65,17 +74,21 @@ export async function openRedisChecks(place: RedisPlace, sealing: CheckSealing):
   return {
     async ask(lane, location, check) {
       const stream = streamOf(lane, location);
+      const sealing = sealingOf(location);
+      if (sealing === undefined) return { type: "untaken" };
       const { id, answer } = asking.open(lane, (untaken) => {
         const entry = entries.get(untaken);
         if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
       });
-      const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
+      sealings.set(id, sealing);
       try {
+        const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
         const entry = await posting.run((redis) => post(redis, stream, [id, asker, body]));
         entries.set(id, { stream, entry });
         return await answer;
       } finally {
         entries.delete(id);
+        sealings.delete(id);
         // Nobody waits any more when it could not be posted.
         asking.settle(id, { type: "lost" });
       }

@@ -6,6 +6,9 @@ import { outbox } from "./0002-outbox.ts";
 import { jobs } from "./0003-jobs.ts";
 import { subscriptions } from "./0005-subscriptions.ts";
 import { webhooks } from "./0006-webhooks.ts";
+import { syncs } from "./0007-syncs.ts";
+import { locations } from "./0008-locations.ts";
+import { shards } from "./0009-shards.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -13,4 +16,7 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0003-jobs": jobs,
   "0005-subscriptions": subscriptions,
   "0006-webhooks": webhooks,
+  "0007-syncs": syncs,
+  "0008-locations": locations,
+  "0009-shards": shards,
 };

@@ -33,24 +33,9 @@ export interface ImportedServer {
   readonly configs: readonly ImportedConfig[];
 }
 
-export type NewConfig = Omit<ImportedConfig, "id" | "results"> & {
-  /** Equal for equal configs, whatever they are called: a keyed hash. */
-  readonly identity: string;
-  /** The link or fields, sealed. */
-  readonly sealed: string;
-};
+export type NewConfigResult = ConfigResult & { readonly configId: number; readonly location: string };
 
 export interface Imports {
   /** Of the monitors that were imported; the others are not in the answer. */
   of(monitorIds: readonly number[]): Promise<ReadonlyMap<number, ImportedServer>>;
-  /** What the list says of a monitor's server now; configs of the same identity keep their results. */
-  put(
-    monitorId: number,
-    server: Omit<ImportedServer, "configs"> & { readonly configs: readonly NewConfig[] },
-  ): Promise<void>;
-  /** Sealed configs in their order, for checks. */
-  sealed(
-    monitorId: number,
-  ): Promise<readonly { readonly id: number; readonly type: string; readonly sealed: string }[]>;
-  record(results: readonly (ConfigResult & { readonly configId: number; readonly location: string })[]): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** Jobs: work that somebody asked for and that must survive a restart. Rows of SQL until done (design 5, "Jobs"). */
 import type { RowStatus } from "../../../model/status.ts";
+import type { Fence, Part } from "./shards.ts";
 
 /** Who asked; the shape of the control plane's Actor. */
 interface Asker {
@@ -83,14 +84,14 @@ export interface Jobs {
   order(order: TestOrder): Promise<TestOrderAnswer>;
   /** On-demand tests that a workspace used in a month (`YYYY-MM`). */
   onDemandUsed(organizationId: number, month: string): Promise<number>;
-  /** Projects take turns, each with its oldest first. */
-  openTests(limit: number): Promise<readonly OpenTestJob[]>;
-  /** Oldest first. */
+  /** Projects take turns, each with its oldest first. @param part absent: of monitors of all shards */
+  openTests(limit: number, part?: Part): Promise<readonly OpenTestJob[]>;
+  /** As tests do: projects take turns, each with its oldest first. */
   openSyncs(limit: number): Promise<readonly OpenSyncJob[]>;
   /** null while it is open; undefined when there is none: deleted with its monitor, or long done. */
   testEnd(jobId: number): Promise<TestEnd | null | undefined>;
-  /** Ends tests that never ran; those that ended before keep their end. */
-  endTests(ends: readonly JobEnd[]): Promise<void>;
+  /** Ends tests that never ran; those that ended before keep their end. @param fences of their monitors' shards @throws ShardsLost */
+  endTests(ends: readonly JobEnd[], fences?: readonly Fence[]): Promise<void>;
   /** Ends a sync; what it found is written by whoever ran it. */
   endSync(jobId: number, atMs: number): Promise<void>;
   /** Forgets what ended before a time. */

@@ -21,7 +21,7 @@ export interface Leases {
 
 /** Another process has taken the right meanwhile. */
 export class LeaseLost extends Error {
-  override readonly name = "LeaseLost";
+  override readonly name: string = "LeaseLost";
 }
 
 /** The right to send webhooks. */

@@ -1,0 +1,83 @@
+/**
+ * Shards: each is held by one scheduler at a time, under an epoch that counts takings. Whoever writes what belongs to a shard asserts its
+ * epoch in the same transaction, so a scheduler that was frozen and wakes writes nothing. A scheduler's sign of life is a number that it
+ * raises; the others look whether it moves, each by his own clock (model/shards.ts).
+ */
+import { LeaseLost } from "./leases.ts";
+
+/** A shard and the epoch that its holder writes under. */
+export interface Fence {
+  readonly shard: number;
+  readonly epoch: number;
+}
+
+/** Monitors of some shards only. */
+export interface Part {
+  /** Of all shards there are. */
+  readonly count: number;
+  readonly shards: readonly number[];
+}
+
+export interface ShardRow extends Fence {
+  /** A scheduler's id; null: free. */
+  readonly holder: string | null;
+  /** Turns that nobody ran, since the database was made. */
+  readonly skipped: number;
+}
+
+/** What a scheduler says of itself; for people and for the API's answers. */
+export interface SchedulerReport {
+  readonly monitors: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly silentMonitors: number;
+  /** Since it started. */
+  readonly skippedTurns: number;
+  readonly spoolRows: number;
+  /** Why results are late or not readable; null when all is well. */
+  readonly trouble: string | null;
+}
+
+export interface SchedulerRow {
+  /** Of its spool: a process that starts again on the same folder is the same scheduler. */
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  readonly beat: number;
+  readonly report: SchedulerReport;
+}
+
+export interface ShardsView {
+  /** In order, from 0. */
+  readonly shards: readonly ShardRow[];
+  readonly schedulers: readonly SchedulerRow[];
+}
+
+/** Turns of a shard that nobody ran. */
+export interface Skips {
+  readonly shard: number;
+  readonly turns: number;
+}
+
+export interface Shards {
+  view(): Promise<ShardsView>;
+  /** Raises the scheduler's beat; makes its row where there is none. */
+  beat(id: string, name: string, report: SchedulerReport): Promise<void>;
+  /** Takes it if nobody took it since it was seen at that epoch. @returns the new epoch */
+  take(shard: number, id: string, seenEpoch: number): Promise<number | undefined>;
+  /** Whoever wants them next need not wait. What was taken by another meanwhile stays his. */
+  release(fences: readonly Fence[]): Promise<void>;
+  /** Removes the row of a scheduler that left, or that still has the beat it had when it was taken for dead. */
+  forget(id: string, beat?: number): Promise<void>;
+}
+
+/** Others have taken these meanwhile: nothing was written. */
+export class ShardsLost extends LeaseLost {
+  override readonly name = "ShardsLost";
+  readonly shards: readonly number[];
+
+  constructor(shards: readonly number[]) {
+    super(`another scheduler has taken ${shards.length === 1 ? "shard" : "shards"} ${shards.join(", ")}`);
+    this.shards = shards;
+  }
+}

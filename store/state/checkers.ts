@@ -1,0 +1,61 @@
+/**
+ * Who checks, and from where: every checker reports, everybody who needs them reads. One that reported within the last minute is healthy
+ * (open-points 10.3) unless its clock is off (design 6).
+ */
+export interface CheckerReport extends CheckerState {
+  readonly location: string;
+  /** New at each start: what runs are sent to. */
+  readonly id: string;
+  /** The machine's, for people. */
+  readonly name: string;
+  readonly version: string;
+  /** By Redis's clock, Unix ms. */
+  readonly atMs: number;
+  /** Its clock minus Redis's, ms. */
+  readonly clockOffsetMs: number;
+}
+
+/** What a checker says of itself. */
+export interface CheckerState {
+  /** Checks it runs at the same time, and how many run now. */
+  readonly room: number;
+  readonly inFlight: number;
+  /** Trusts what it measures. */
+  readonly isFit: boolean;
+  /** Why not, for people; empty when fit. */
+  readonly reasons: readonly string[];
+  /** It stops: it takes nothing more. */
+  readonly isLeaving: boolean;
+}
+
+/** Design 6. */
+export const REPORT_EVERY_MS = 20_000;
+export const HEALTHY_FOR_MS = 60_000;
+export const CLOCK_OFF_MS = 2_000;
+
+/** Whether it counts among those of its location: one that restarts is away for seconds, which makes no location unavailable. */
+export function isStaff({ atMs, clockOffsetMs }: CheckerReport, nowMs: number): boolean {
+  return nowMs - atMs <= HEALTHY_FOR_MS && Math.abs(clockOffsetMs) <= CLOCK_OFF_MS;
+}
+
+/** @param nowMs by Redis's clock */
+export function isHealthy(report: CheckerReport, nowMs: number): boolean {
+  return !report.isLeaving && isStaff(report, nowMs);
+}
+
+/** Reads the reports again and again; answers from memory. */
+export interface CheckerWatch {
+  /** Healthy ones, of every location that was asked for. */
+  healthy(): readonly CheckerReport[];
+  /** Locations that had one within the last minute. */
+  staffed(): ReadonlySet<string>;
+  /** Unix ms by Redis's clock, as far as it is known. */
+  redisNowMs(): number;
+  close(): Promise<void>;
+}
+
+export interface CheckerWatchOptions {
+  readonly locations: () => readonly string[];
+  /** After a look that found other healthy checkers or staffed locations than the one before. */
+  readonly onChange?: () => void;
+}

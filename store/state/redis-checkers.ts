@@ -1,0 +1,115 @@
+/** Reports of checkers in Redis: a hash for each location. Their ages are judged by Redis's clock, which all of them know. */
+import type { Redis } from "ioredis";
+import {
+  type CheckerReport,
+  type CheckerWatch,
+  type CheckerWatchOptions,
+  HEALTHY_FOR_MS,
+  isHealthy,
+  isStaff,
+} from "./checkers.ts";
+import { connect, end, type RedisPlace } from "./redis.ts";
+import { checkersKey } from "./redis-run-keys.ts";
+
+const LOOK_MS = 1_000;
+/** Reports older than this are swept, ms. */
+const SWEPT_AFTER_MS = 10 * HEALTHY_FOR_MS;
+
+/** @returns ours minus Redis's, ms, and how long the question took */
+export async function readClock(redis: Redis): Promise<{ readonly offsetMs: number; readonly tookMs: number }> {
+  const askedAtMs = Date.now();
+  const startedAtMs = performance.now();
+  const [seconds, micros] = await redis.time();
+  const tookMs = performance.now() - startedAtMs;
+  return { offsetMs: askedAtMs + tookMs / 2 - (Number(seconds) * 1_000 + Number(micros) / 1_000), tookMs };
+}
+
+/** Samples of the clock, the quickest of the last ones believed: what waited in a queue says little. */
+export function createClockWatch(): { take(sample: { offsetMs: number; tookMs: number }): void; offsetMs(): number } {
+  const samples: { offsetMs: number; tookMs: number }[] = [];
+  return {
+    take(sample) {
+      // A clock that was set is believed at once.
+      if (samples.some(({ offsetMs, tookMs }) => Math.abs(offsetMs - sample.offsetMs) > tookMs + sample.tookMs + 1)) {
+        samples.length = 0;
+      }
+      samples.push(sample);
+      if (samples.length > 16) samples.shift();
+    },
+    offsetMs: () => samples.reduce((best, one) => (one.tookMs < best.tookMs ? one : best), samples[0] ?? NONE).offsetMs,
+  };
+}
+const NONE = { offsetMs: 0, tookMs: 0 };
+
+/** @throws StoreError when Redis is away at the start; later it goes on with what it knows */
+export async function watchRedisCheckers(
+  { url }: RedisPlace,
+  { locations, onChange }: CheckerWatchOptions,
+): Promise<CheckerWatch> {
+  const link = await connect(url);
+  const clock = createClockWatch();
+  const known = new Map<string, CheckerReport>();
+  let latest = "";
+  let isLooking = false;
+  const redisNowMs = (): number => Date.now() - clock.offsetMs();
+  const healthy = (): readonly CheckerReport[] => [...known.values()].filter((one) => isHealthy(one, redisNowMs()));
+
+  const staffed = (): ReadonlySet<string> =>
+    new Set([...known.values()].filter((one) => isStaff(one, redisNowMs())).map(({ location }) => location));
+
+  async function look(): Promise<void> {
+    clock.take(await link.run(readClock));
+    for (const location of locations()) {
+      for (const report of await link.run((redis) => readReports(redis, location))) {
+        if (redisNowMs() - report.atMs <= SWEPT_AFTER_MS) known.set(report.id, report);
+        else link.redis.hdel(checkersKey(location), report.id).catch(() => {});
+      }
+    }
+  }
+
+  /** Whatever Redis says: one that is silent for long enough is not healthy any more. */
+  function settle(): void {
+    for (const [id, report] of known) {
+      const isWatched = locations().includes(report.location);
+      if (!isWatched || redisNowMs() - report.atMs > SWEPT_AFTER_MS) known.delete(id);
+    }
+    const seen = [...healthy().map(({ id, isFit }) => `${id} ${isFit}`), ...staffed()].sort().join();
+    if (seen === latest) return;
+    latest = seen;
+    onChange?.();
+  }
+
+  async function turn(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    await look().catch(() => {});
+    isLooking = false;
+    settle();
+  }
+
+  await look();
+  settle();
+  const timer = setInterval(() => void turn(), LOOK_MS);
+  return {
+    healthy,
+    staffed,
+    redisNowMs,
+    async close() {
+      clearInterval(timer);
+      await end(link.redis);
+    },
+  };
+}
+
+async function readReports(redis: Redis, location: string): Promise<readonly CheckerReport[]> {
+  const texts = Object.values(await redis.hgetall(checkersKey(location)));
+  return texts.flatMap((text) => {
+    try {
+      const report = JSON.parse(text) as CheckerReport;
+      // A checker writes only where its location is; what it says of another is not believed.
+      return report.location === location ? [report] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,108 @@
+/**
+ * Runs on their way between schedulers and checkers that are processes of their own. Every checker has a stream, kept under its location,
+ * and so has every scheduler for the outcomes from each location; so a monitor stays with one checker, and a checker's user reaches one
+ * location only. Bodies are sealed with the location's key.
+ *
+ *   scheduler ── send ──▶ sonde:runs:{de}:<checker> ──▶ checker: whoever deletes an entry has it, and runs it if it may still begin
+ *   scheduler ◀────────── sonde:outcomes:{de}:<scheduler> ◀── answer ──┘
+ *
+ * Nothing here is durable, and nothing needs it: the scheduler knows what is where. A checker renews its stream while it lives, so that
+ * what is sent to one that died or stands still is refused at once; what was sent before is missed at its own deadline, after which the
+ * checker cannot have begun it. Either way it runs elsewhere, or is a turn that was counted as skipped.
+ */
+import type { CheckOutcome } from "../../model/result.ts";
+import type { CheckerState } from "./checkers.ts";
+
+/** One run, as it is sent. Plain JSON; times are Unix ms by Redis's clock, because machines' clocks differ. */
+export interface SentRun {
+  /** The scheduler's own number: one final outcome is taken for it. */
+  readonly checkId: number;
+  /** Of the specs of the same batch. */
+  readonly specKey: number;
+  readonly dueAtMs: number;
+  /** Nobody begins it later. */
+  readonly startByMs: number;
+  /** Run with nothing else in flight in its prober. */
+  readonly alone: boolean;
+  /** Lowercased; null for what has none. With `wasHealthy` what a checker's trust in its own network judges by. */
+  readonly host: string | null;
+  readonly wasHealthy: boolean;
+}
+
+/** Runs of one scheduler, with what they measure: a checker needs nothing that was sent before. */
+export interface RunBatch<Spec> {
+  readonly specs: readonly Spec[];
+  readonly runs: readonly SentRun[];
+}
+
+/** A process that checks. */
+export interface CheckerName {
+  readonly location: string;
+  /** New at each start. */
+  readonly id: string;
+}
+
+export interface RunSender<Spec> {
+  /**
+   * sent: it is in the checker's stream · absent: that checker is not there (any more), and nothing was sent · away: Redis is, and
+   * nothing was sent · unknown: it may have been sent
+   */
+  send(checker: CheckerName, batch: RunBatch<Spec>): Promise<"sent" | "absent" | "away" | "unknown">;
+  /** False when it has given no sign of life for STREAM_KEPT_MS; true also when Redis cannot say. */
+  isThere(checker: CheckerName): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface RunSenderOptions {
+  /** New at each start. */
+  readonly scheduler: string;
+  /** Where it has checkers, now. */
+  readonly locations: () => readonly string[];
+  /** undefined: a location without a key has no checkers. */
+  readonly sealingOf: (location: string) => RunSealing | undefined;
+  /** Reads the locations' keys anew: asked when an outcome was sealed with one that is not known. */
+  readonly refreshKeys: () => Promise<void>;
+  /** Started at and due by Redis's clock. */
+  readonly onOutcomes: (location: string, outcomes: readonly CheckOutcome[]) => void;
+  /** Everything that had arrived by then (our own monotonic clock, ms) was given to onOutcomes. */
+  readonly onCaughtUp: (monotonicMs: number) => void;
+}
+
+/** A checker's side. */
+export interface RunServer {
+  /** Its clock minus Redis's, ms. */
+  readonly clockOffsetMs: number;
+  /** Kept, within bounds, while Redis is away. */
+  answer(scheduler: string, outcomes: readonly CheckOutcome[]): void;
+  /** Says at once how it is. */
+  report(): void;
+  /** Takes nothing more: what was sent and not read yet is handed to `take` as leaving. */
+  leave(): Promise<void>;
+  /** After what waits to be answered was sent, or a bound. */
+  close(): Promise<void>;
+}
+
+export interface RunServerOptions<Spec> {
+  readonly checker: CheckerName & { readonly name: string; readonly version: string };
+  readonly sealing: RunSealing;
+  readonly state: () => CheckerState;
+  /** @param isLeaving they are not to be begun any more, but answered as cancelled */
+  readonly take: (scheduler: string, batch: RunBatch<Spec>, isLeaving: boolean) => void;
+  /** Redis went away, or is back. */
+  readonly onLink: (problem: string | null) => void;
+}
+
+export interface RunSealing {
+  seal(purpose: string, plaintext: string): string;
+  open(purpose: string, sealed: string): string;
+}
+
+/** Entries of a checker's stream; beyond it the oldest go, and their runs are missed at their deadline. */
+export const MOST_WAITING = 4_096;
+/** Entries of outcomes that nobody has read; beyond it the oldest go, and their turns count as skipped. */
+export const MOST_OUTCOMES = 16_384;
+/** A checker's stream is gone this long after its last sign of life, ms; a sign comes every second. */
+export const STREAM_KEPT_MS = 5_000;
+export const BEAT_MS = 1_000;
+/** Outcomes of a scheduler that is gone, ms. */
+export const OUTCOMES_KEPT_MS = 600_000;
