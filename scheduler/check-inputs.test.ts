@@ -30,8 +30,26 @@ describe("createInputReader", () => {
     expect(read(tunnel('{"host":"h"}'))).toEqual({ settings: { host: "h" }, identity: null });
     expect(read(tunnel('{"url":"x"}', "vless"))).toEqual({ settings: { url: "x" }, identity: null });
     expect(read(monitorOf({ kind: "vless", settings: {} }))).toMatchObject({
-      fault: expect.stringContaining("subscription"),
+      fault: "The monitor has no configuration",
     });
+  });
+
+  it("takes the configs of an imported server, each out of its seal and for the engine that its subscription asks for", () => {
+    const configs = [
+      { id: 3, kind: "vless", sealed: '{"url":"vless://a"}' },
+      { id: 4, kind: "trojan", sealed: "broken" },
+    ] as const;
+    expect(read(monitorOf({ kind: "vless", settings: {}, configs }))).toEqual({
+      settings: {},
+      identity: null,
+      configs: [
+        { id: 3, kind: "vless", settings: { url: "vless://a" } },
+        { id: 4, kind: "trojan", settings: {}, fault: expect.stringContaining("sealing key") },
+      ],
+    });
+    const forOne = monitorOf({ kind: "vless", settings: {}, configs, subscriptionEngines: "singbox" });
+    expect(read(forOne).configs?.[0]?.settings).toEqual({ url: "vless://a", engine: "singbox" });
+    expect(read({ ...forOne, subscriptionEngines: "both" }).configs?.[0]?.settings).toEqual({ url: "vless://a" });
   });
 
   it("hands over the settings of uptime checks, with what their host shares", () => {

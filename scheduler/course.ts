@@ -1,10 +1,10 @@
 /**
- * Course: the way of every turn of one shard. Due ─▶ dispatch ─▶ trust in our own network ─▶ ledger ─▶ sink, and when the next turn comes.
+ * Course: the way of every turn of the shards that this process holds. Due ─▶ dispatch ─▶ trust in our own network ─▶ ledger ─▶ sink, and when the next turn comes.
  */
 import type { Logger } from "pino";
 import { NetworkTrust } from "../engine/network-trust.ts";
 import type { CheckOutcome } from "../model/result.ts";
-import { heartbeatDeadlineMs } from "../model/schedule.ts";
+import { delayAfterS, heartbeatDeadlineMs } from "../model/schedule.ts";
 import { createDispatch, type Dispatch, type ProberSet } from "./dispatch.ts";
 import type { Entry, Errand } from "./entry.ts";
 import { createErrands, type Errands } from "./errands.ts";
@@ -14,12 +14,30 @@ import type { EntryChange, Plan } from "./plan.ts";
 import type { Sink } from "./sink.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
+/**
+ * How long ago turns may have stopped for the last one to be made up for, ms: a lease time, and as much to spare. After a longer silence all
+ * would come at once.
+ */
+const CATCH_UP_MS = 60_000;
+
+/**
+ * How an entry comes to its first turn. loaded: with its shard, from whoever had it before · returned: its location has checkers again ·
+ * changed: somebody made, resumed or changed the monitor
+ */
+export type Arrival = "loaded" | "returned" | "changed";
+
 export interface CourseOptions {
   readonly plan: Plan;
   readonly ledger: Ledger;
   readonly sink: Sink;
   readonly probers: ProberSet;
   readonly overallLimit: number;
+  /** Outcomes were judged by whoever measured them: this process's own network says nothing about them. */
+  readonly areJudged: boolean;
+  /** Whether the monitor's turns are taken here (still). */
+  readonly isActive: (monitorId: number) => boolean;
+  /** Turns that were not taken. */
+  readonly onSkipped: (entry: Entry, turns: number) => void;
   readonly nowMs: () => number;
   readonly log: Logger;
   /** Every final outcome, for metrics. */
@@ -34,7 +52,9 @@ export interface Course {
   readonly turns: Turns;
   readonly errands: Errands;
   /** A change of the plan takes effect at once. */
-  apply(change: EntryChange, isStart: boolean, lastCallAtMs: number | null): void;
+  apply(change: EntryChange, arrival: Arrival, lastCallAtMs: number | null): void;
+  /** Its shard is about to be given back: what waits for a cap does not start here any more. */
+  retire(entry: Entry): void;
   /** Judges an outcome and hands it to the sink. */
   record(taken: Taken, outcome: CheckOutcome): JudgedItem;
   /** A test of the entry's monitor was judged: a turn may follow sooner. */
@@ -45,9 +65,8 @@ export interface Course {
 
 export function createCourse(options: CourseOptions): Course {
   const { plan, ledger, sink, nowMs, log } = options;
-  const readyAtMs = nowMs();
   /** Unique across restarts as long as we start fewer than a million checks a second. */
-  let lastCheckId = Math.floor(readyAtMs) * 1_000;
+  let lastCheckId = Math.floor(nowMs()) * 1_000;
   /** Errands whose outcome is with trust, by its check. */
   const returning = new Map<number, Errand>();
 
@@ -57,12 +76,20 @@ export function createCourse(options: CourseOptions): Course {
     nowMs,
     nextCheckId,
     wasHealthy: (entry) => ledger.wasHealthy(entry.monitor.id, entry.location),
+    isConfirming,
+    onUnrun: (entry) => turns.skip(entry, 1),
     onOutcome(entry, outcome, attempt) {
       const { host, id } = entry.monitor;
       const { errand } = entry;
       if (errand !== null) returning.set(outcome.checkId, errand);
       trust.take(
-        { target: errand?.inOrderOf ?? entry, attempt, host, wasHealthy: ledger.wasHealthy(id, entry.location) },
+        {
+          target: errand?.inOrderOf ?? entry,
+          attempt,
+          // Without a host it says nothing about our own network.
+          host: options.areJudged ? null : host,
+          wasHealthy: ledger.wasHealthy(id, entry.location),
+        },
         outcome,
       );
     },
@@ -89,7 +116,20 @@ export function createCourse(options: CourseOptions): Course {
     },
   });
   const errands = createErrands({ plan, dispatch, nowMs });
-  const turns = createTurns({ nowMs: readyAtMs, entry: plan.entry, begin: dispatch.begin, missed: missDeadline });
+  const turns = createTurns({
+    nowMs: nowMs(),
+    entry: plan.entry,
+    // Whoever has it next counts or makes up for what is not begun here.
+    begin: (entry, turnAtMs) => !options.isActive(entry.monitor.id) || dispatch.begin(entry, turnAtMs),
+    onSkipped: options.onSkipped,
+    missed: missDeadline,
+  });
+
+  /** It did not pass last time, and that is not confirmed. */
+  function isConfirming({ monitor, location }: Entry): boolean {
+    const state = ledger.live(monitor.id)?.locations[location];
+    return state !== undefined && state.notPassed > 0 && state.confirmed !== "down";
+  }
 
   /** A turn has its outcome; the next one may come sooner than the phase says. */
   function conclude(entry: Entry, outcome: CheckOutcome, attempt: number): void {
@@ -102,6 +142,7 @@ export function createCourse(options: CourseOptions): Course {
   }
 
   function missDeadline(entry: Entry, deadlineAtMs: number): void {
+    if (!options.isActive(entry.monitor.id)) return;
     const outcome = missedOutcome(entry.monitor, deadlineAtMs, nowMs(), nextCheckId());
     record({ monitor: entry.monitor, location: entry.location, attempt: 1, inboxId: null }, outcome);
     entry.lastSignAtMs = nowMs();
@@ -120,7 +161,7 @@ export function createCourse(options: CourseOptions): Course {
     return lastCheckId;
   }
 
-  function apply(change: EntryChange, isStart: boolean, lastCallAtMs: number | null): void {
+  function apply(change: EntryChange, arrival: Arrival, lastCallAtMs: number | null): void {
     const { entry, type } = change;
     if (change.obsoleteSpecKey !== null) dispatch.forget(change.obsoleteSpecKey);
     if (type === "removed") {
@@ -133,23 +174,43 @@ export function createCourse(options: CourseOptions): Course {
       errands.adopt(entry);
     }
     if (type === "kept") return;
-    if (entry.spec === null)
-      turns.set(entry, deadlineOf(entry, isStart ? entry.monitor.createdAtMs : nowMs(), lastCallAtMs));
-    else if (type === "rescheduled" || (isStart && ledger.wasChecked(entry.monitor.id))) turns.settle(entry, nowMs());
-    else turns.set(entry, nowMs());
+    if (entry.spec === null) turns.set(entry, deadlineOf(entry, arrival, lastCallAtMs));
+    else if (type === "rescheduled") turns.settle(entry, nowMs());
+    else if (arrival === "changed" || !ledger.wasChecked(entry.monitor.id)) turns.set(entry, nowMs());
+    else resume(entry, arrival);
   }
 
-  function deadlineOf({ monitor }: Entry, activeSinceMs: number, lastCallAtMs: number | null): number {
-    const periodS = monitor.intervalS;
+  /** Goes on where whoever had the shard before ended, or where its location had no checker any more. */
+  function resume(entry: Entry, arrival: Arrival): void {
+    const state = ledger.live(entry.monitor.id)?.locations[entry.location];
+    const lastAtMs = state?.lastCheckAtMs ?? null;
+    if (state === undefined || lastAtMs === null) {
+      turns.settle(entry, nowMs());
+      return;
+    }
+    const latestMs = arrival === "loaded" ? CATCH_UP_MS : 0;
+    // Turns before a change, such as a resume, were not missed.
+    turns.resume(entry, Math.max(lastAtMs, entry.monitor.updatedAtMs - entry.intervalMs), nowMs(), latestMs);
+    if (state.status !== "pending") return;
+    const delayMs = delayAfterS(state, "timeout", entry.monitor.intervalS) * 1_000;
+    turns.hasten(entry, Math.max(nowMs(), lastAtMs + delayMs));
+  }
+
+  function deadlineOf({ monitor }: Entry, arrival: Arrival, lastCallAtMs: number | null): number {
     return heartbeatDeadlineMs({
-      periodS,
+      periodS: monitor.intervalS,
       graceS: monitor.graceS ?? 0,
       lastCallAtMs,
-      activeSinceMs,
-      readyAtMs,
+      activeSinceMs: arrival === "loaded" ? monitor.createdAtMs : nowMs(),
+      readyAtMs: nowMs(),
       heardUntilMs: null,
     });
   }
 
-  return { dispatch, trust, turns, errands, apply, record, tested, nextCheckId };
+  function retire(entry: Entry): void {
+    turns.clear(entry);
+    if (entry.state === "waiting") dispatch.abandon(entry);
+  }
+
+  return { dispatch, trust, turns, errands, apply, retire, record, tested, nextCheckId };
 }

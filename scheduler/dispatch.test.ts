@@ -10,6 +10,7 @@ interface Scene {
   readonly runs: CheckRun[];
   readonly forgotten: number[];
   readonly obsolete: Entry[];
+  readonly unrun: Entry[];
   readonly ended: { readonly entry: Entry; readonly outcome: CheckOutcome; readonly attempt: number }[];
 }
 
@@ -18,6 +19,7 @@ function scene(wasHealthy = true): Scene {
   const forgotten: number[] = [];
   const ended: Scene["ended"] = [];
   const obsolete: Entry[] = [];
+  const unrun: Entry[] = [];
   let lastCheckId = 0;
   const dispatch = createDispatch({
     probers: {
@@ -29,10 +31,12 @@ function scene(wasHealthy = true): Scene {
     nowMs: () => 5_000,
     nextCheckId: () => ++lastCheckId,
     wasHealthy: () => wasHealthy,
+    isConfirming: (entry) => entry.monitor.id === 2,
+    onUnrun: (entry) => unrun.push(entry),
     onOutcome: (entry, outcome, attempt) => ended.push({ entry, outcome, attempt }),
     onObsolete: (entry) => obsolete.push(entry),
   });
-  return { dispatch, runs, forgotten, ended, obsolete };
+  return { dispatch, runs, forgotten, ended, obsolete, unrun };
 }
 
 function last(runs: readonly CheckRun[]): number {
@@ -48,6 +52,32 @@ describe("createDispatch", () => {
     dispatch.take([outcome, outcome, outcomeOf(77)]);
     expect(ended).toHaveLength(1);
     expect(runs[0]?.dueAtMs).toBe(4_990);
+  });
+
+  it("counts a turn that nobody could run, which says nothing about its target", () => {
+    const { dispatch, runs, ended, unrun } = scene();
+    const entry = entryOf(1);
+    dispatch.begin(entry, 1);
+    dispatch.flush();
+    dispatch.take([outcomeOf(last(runs), { verdict: "cancelled" })]);
+    expect([ended, unrun, entry.state]).toEqual([[], [entry], "idle"]);
+    expect(dispatch.begin(entry, 2)).toBe(true);
+  });
+
+  it("says of each run where it belongs, until when, and whether it confirms a failure", () => {
+    const { dispatch, runs } = scene();
+    dispatch.begin(entryOf(1), 1);
+    dispatch.begin(entryOf(2), 1);
+    dispatch.flush();
+    const place = {
+      location: "any",
+      home: 1,
+      elsewhere: false,
+      expiresAtMs: 65_000,
+      host: "site.test",
+      wasHealthy: true,
+    };
+    expect(runs.map((run) => run.place)).toEqual([place, { ...place, home: 2, elsewhere: true }]);
   });
 
   it("never runs an entry twice at once", () => {

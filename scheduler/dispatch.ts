@@ -2,9 +2,9 @@
  * Dispatch: hands due checks to the probers under all caps and takes their outcomes back, one final outcome per turn.
  * A failure that a crowd can cause is run again in a narrow lane before it counts (design 7.2).
  */
-import type { CheckRun, CheckSpec } from "../engine/check.ts";
+import type { CheckRun, CheckSpec, RunPlace } from "../engine/check.ts";
+import { endedInCrowd } from "../engine/second-look.ts";
 import type { CheckOutcome } from "../model/result.ts";
-import type { Verdict } from "../model/verdict.ts";
 import type { Entry } from "./entry.ts";
 import { type Admission, createAdmission } from "./gates.ts";
 
@@ -15,23 +15,12 @@ export interface ProberSet {
   run(runs: readonly CheckRun[]): void;
 }
 
-/** In flight in this process from which on a moment is crowded; our choice. */
-const CROWD_IN_FLIGHT = 256;
-/** A check that started this late ran in a crowded moment, ms; our choice. */
-const CROWD_LATENESS_MS = 250;
+/** How long a run besides the turns may wait for a checker, ms: the longest that its caller waits (contract, POST /test), rounded. */
+const ERRAND_PATIENCE_MS = 60_000;
 /** Second looks at the same time; our choice: few enough to be quiet. */
 const SECOND_LOOKS_LIMIT = 16;
 /** Second looks that may wait; beyond it a failure counts at once, so that a real mass failure is not held back for long. */
 const SECOND_LOOKS_WAITING = 256;
-
-/** Verdicts that our own crowd can cause; what a target said in so many words is believed at once. */
-const CROWD_VERDICTS: ReadonlySet<Verdict> = new Set([
-  "timeout",
-  "unreachable",
-  "unresolved",
-  "closed",
-  "handshake-failed",
-]);
 
 export interface DispatchOptions {
   readonly probers: ProberSet;
@@ -40,6 +29,10 @@ export interface DispatchOptions {
   readonly nextCheckId: () => number;
   /** Whether the target passed when last judged: only then a failure is worth a second look. */
   readonly wasHealthy: (entry: Entry) => boolean;
+  /** Whether a failure of it now would be a confirmation: it is looked at from elsewhere, where there is an elsewhere (design 3.3). */
+  readonly isConfirming: (entry: Entry) => boolean;
+  /** Nobody could run the entry's turn. */
+  readonly onUnrun: (entry: Entry) => void;
   /** The final outcome of an entry's turn. */
   readonly onOutcome: (entry: Entry, outcome: CheckOutcome, attempt: number) => void;
   /** The monitor was changed while it ran: the outcome says nothing about what it is now. */
@@ -91,14 +84,28 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     entry.checkId = checkId;
     running.set(checkId, { entry, specKey: entry.spec.key });
     // Whole ms: lateness is read by people.
-    runs.push({ checkId, specKey: entry.spec.key, dueAtMs: Math.round(dueAtMs), alone: false });
+    const wholeDueAtMs = Math.round(dueAtMs);
+    runs.push({ checkId, specKey: entry.spec.key, dueAtMs: wholeDueAtMs, alone: false, place: placeOf(entry) });
+  }
+
+  function placeOf(entry: Entry): RunPlace {
+    const { id, host } = entry.monitor;
+    // A turn expires when the next is due (design 5); what somebody waits for is given no less than a minute.
+    const patienceMs = entry.errand === null ? entry.intervalMs : ERRAND_PATIENCE_MS;
+    return {
+      location: entry.location,
+      home: id,
+      elsewhere: entry.attempt > 1 || options.isConfirming(entry),
+      expiresAtMs: nowMs() + patienceMs,
+      host,
+      wasHealthy: options.wasHealthy(entry),
+    };
   }
 
   function deservesSecondLook(entry: Entry, outcome: CheckOutcome): boolean {
     return (
       entry.attempt === 1 &&
-      CROWD_VERDICTS.has(outcome.verdict) &&
-      (admission.running > CROWD_IN_FLIGHT || outcome.latenessMs > CROWD_LATENESS_MS) &&
+      endedInCrowd(outcome, admission.running) &&
       secondLooks.length < SECOND_LOOKS_WAITING &&
       options.wasHealthy(entry)
     );
@@ -126,7 +133,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (!isGone) entry.state = "idle";
     admission.release(entry);
     if (isGone) return;
-    if (entry.spec?.key === specKey) onOutcome(entry, outcome, entry.attempt);
+    if (outcome.verdict === "cancelled" && entry.errand === null && entry.spec?.key === specKey) options.onUnrun(entry);
+    else if (entry.spec?.key === specKey) onOutcome(entry, outcome, entry.attempt);
     else options.onObsolete(entry);
   }
 

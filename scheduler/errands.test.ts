@@ -40,6 +40,8 @@ function scene(overallLimit: number) {
     nowMs: () => 1_000,
     nextCheckId: () => ++lastCheckId,
     wasHealthy: () => false,
+    isConfirming: () => false,
+    onUnrun: () => {},
     onOutcome: (entry, outcome, attempt) => entry.errand?.end(outcome, attempt),
     onObsolete: () => {},
   });

@@ -27,7 +27,8 @@ const SILENT_MS = 5_000;
 /** Longest wait for it to write everything down, ms. */
 const STOP_MS = 15_000;
 
-export function holdScheduler(): SchedulerHandle {
+/** @param needsProbers whether it is ready only once a prober is up; false: checkers are processes of their own, and may come later */
+export function holdScheduler(needsProbers = true): SchedulerHandle {
   const { port1: ours, port2: theirs } = new MessageChannel();
   let latest: SchedulerStatus | undefined;
   let heardAtMs = 0;
@@ -40,7 +41,7 @@ export function holdScheduler(): SchedulerHandle {
       if (message.type !== "status") return;
       latest = message.status;
       heardAtMs = performance.now();
-      if (latest.healthyProbers > 0) resolve();
+      if (!needsProbers || latest.healthyProbers > 0) resolve();
     });
   });
   // A death may be reported before anybody waits.

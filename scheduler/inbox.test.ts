@@ -17,9 +17,12 @@ function scene(calls: InboxRow[], entries: readonly Entry[], paused: readonly Mo
   let lastCheckId = 0;
   const heartbeats = { inbox: async () => [...calls] };
   const monitors = { recall: async (id: number) => paused.find(({ monitor }) => monitor.id === id) };
-  const look = createInbox({
+  const held = { isOurs: true };
+  const { look, forget } = createInbox({
     controlPlane: { heartbeats, monitors } as unknown as InboxOptions["controlPlane"],
     nowMs: () => 5_000,
+    part: () => ({ count: 1, shards: [0] }),
+    isOurs: () => held.isOurs,
     entryOf: (monitorId) => entries.find(({ monitor }) => monitor.id === monitorId),
     nextCheckId: () => ++lastCheckId,
     remember: ({ monitor, live }) => done.push(`remember ${monitor.id} at ${live.seq}`),
@@ -30,7 +33,7 @@ function scene(calls: InboxRow[], entries: readonly Entry[], paused: readonly Mo
     expect: (entry, deadlineAtMs) => done.push(`expect ${entry.monitor.id} at ${deadlineAtMs}`),
     discard: (inboxId) => done.push(`discard ${inboxId}`),
   });
-  return { look, done, checkIds };
+  return { look, forget, held, done, checkIds };
 }
 
 const job = (id: number) => monitorOf({ id, kind: "push", intervalS: 60, graceS: 12, host: null });
@@ -68,5 +71,17 @@ describe("createInbox", () => {
     const { look, done } = scene([call(1, 9)], [], []);
     await look();
     expect(done).toEqual(["discard 1"]);
+  });
+
+  it("takes a call again that was not written before its shard was lost, and leaves it alone until it is ours again", async () => {
+    const { look, forget, held, done } = scene([call(1, 9)], [entryOf(9, [], job(9))], []);
+    await look();
+    held.isOurs = false;
+    forget();
+    await look();
+    expect(done).toHaveLength(2);
+    held.isOurs = true;
+    await look();
+    expect(done.filter((what) => what === "record 1 of 9")).toHaveLength(2);
   });
 });

@@ -1,6 +1,7 @@
 /** Inbox: heartbeat calls that the API wrote down before it answered `ok`, taken out in order, each recorded once. */
 import type { CheckOutcome } from "../model/result.ts";
 import type { ControlPlane, InboxRow, MonitorWithLive } from "../store/sql/control-plane.ts";
+import type { Part } from "../store/sql/ports/shards.ts";
 import type { Entry } from "./entry.ts";
 import { callOutcome, patienceMs } from "./heartbeats.ts";
 import { HEARTBEAT_LOCATION, type Taken } from "./ledger.ts";
@@ -11,6 +12,9 @@ const LOOK_ROWS = 1_000;
 export interface InboxOptions {
   readonly controlPlane: Pick<ControlPlane, "heartbeats" | "monitors">;
   readonly nowMs: () => number;
+  /** Calls of these monitors are ours to take. */
+  readonly part: () => Part;
+  readonly isOurs: (monitorId: number) => boolean;
   readonly entryOf: (monitorId: number) => Entry | undefined;
   readonly nextCheckId: () => number;
   /** Takes in what the plan does not hold, before it is judged: a heartbeat that was paused when we started. */
@@ -23,13 +27,20 @@ export interface InboxOptions {
   readonly discard: (inboxId: number) => void;
 }
 
-/** @returns what takes out the calls that wait */
-export function createInbox(options: InboxOptions): () => Promise<void> {
+export interface Inbox {
+  /** Takes out the calls that wait. */
+  look(): Promise<void>;
+  /** Calls of monitors that are no longer ours: whoever has them takes them out. */
+  forget(): void;
+}
+
+export function createInbox(options: InboxOptions): Inbox {
   const { controlPlane, record } = options;
   /** Taken, and still in the table until the sink's transaction removes them. */
-  const taken = new Set<number>();
+  const taken = new Map<number, InboxRow>();
 
   async function take(call: InboxRow): Promise<void> {
+    if (!options.isOurs(call.monitorId)) return;
     const outcome = callOutcome(call, options.nextCheckId());
     const entry = options.entryOf(call.monitorId);
     if (entry !== undefined) {
@@ -40,18 +51,24 @@ export function createInbox(options: InboxOptions): () => Promise<void> {
     // Paused between the call and now: what was answered `ok` is recorded all the same.
     const found = await controlPlane.monitors.recall(call.monitorId);
     if (found === undefined) return options.discard(call.id);
+    if (!options.isOurs(call.monitorId)) return;
     options.remember(found);
     record({ monitor: found.monitor, location: HEARTBEAT_LOCATION, attempt: 1, inboxId: call.id }, outcome);
   }
 
-  return async () => {
-    const calls = await controlPlane.heartbeats.inbox(LOOK_ROWS);
-    const waiting = new Set(calls.map((call) => call.id));
-    for (const id of taken) if (!waiting.has(id)) taken.delete(id);
-    for (const call of calls) {
-      if (taken.has(call.id)) continue;
-      taken.add(call.id);
-      await take(call);
-    }
+  return {
+    async look() {
+      const calls = await controlPlane.heartbeats.inbox(LOOK_ROWS, options.part());
+      const waiting = new Set(calls.map((call) => call.id));
+      for (const id of taken.keys()) if (!waiting.has(id)) taken.delete(id);
+      for (const call of calls) {
+        if (taken.has(call.id) || !options.isOurs(call.monitorId)) continue;
+        taken.set(call.id, call);
+        await take(call);
+      }
+    },
+    forget() {
+      for (const { id, monitorId } of taken.values()) if (!options.isOurs(monitorId)) taken.delete(id);
+    },
   };
 }

@@ -4,8 +4,16 @@ import { VERDICTS } from "../model/verdict.ts";
 import { liveOf, monitorOf, outcomeOf } from "./fixtures.suite.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 
+type Memory = Parameters<Ledger["remember"]>;
+
+function emptyLedger(openIncidents: Memory[0] = new Map(), told: Memory[1] = new Map()): Ledger {
+  const ledger = createLedger({ checker: "test", fenceOf: () => ({ shard: 0, epoch: 1 }) });
+  ledger.remember(openIncidents, told);
+  return ledger;
+}
+
 function ledgerWith(openIncidents: ReadonlyMap<number, "down" | "degraded"> = new Map()): Ledger {
-  const ledger = createLedger({ shard: 0, checker: "test", openIncidents });
+  const ledger = emptyLedger(openIncidents);
   ledger.set(monitorOf(), liveOf());
   return ledger;
 }
@@ -80,7 +88,7 @@ describe("createLedger", () => {
         }
         return item;
       });
-      const replayed = createLedger({ shard: 0, checker: "test", openIncidents: level });
+      const replayed = emptyLedger(level);
       replayed.set(monitorOf(), kept ?? liveOf());
       const again = items.slice(at).map((item) => replayed.rejudge(item.line));
       expect(replayed.live(1)).toEqual(ledger.live(1));
@@ -139,13 +147,13 @@ describe("createLedger", () => {
     const item = ledger.judge({ ...TAKEN, monitor }, seen);
     expect(item.alerts?.map((alert) => alert.type === "expiring" && alert.subject)).toEqual(["certificate", "domain"]);
     expect(ledger.judge({ ...TAKEN, monitor }, seen).alerts).toEqual([]);
-    const replayed = createLedger({ shard: 0, checker: "test", openIncidents: new Map() });
+    const replayed = emptyLedger();
     replayed.set(monitor, liveOf());
     expect(replayed.rejudge(item.line)?.alerts).toEqual(item.alerts);
     const toldExpiries = new Map([
       [1, [{ subject: "certificate", expiresAtMs: 10 * day, thresholdDays: 14 } as const]],
     ]);
-    const restarted = createLedger({ shard: 0, checker: "test", openIncidents: new Map(), toldExpiries });
+    const restarted = emptyLedger(new Map(), toldExpiries);
     restarted.set(monitor, liveOf());
     expect(restarted.judge({ ...TAKEN, monitor }, seen).alerts).toMatchObject([{ subject: "domain" }]);
   });

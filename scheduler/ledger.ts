@@ -1,5 +1,5 @@
 /**
- * Ledger: what every monitor remembers between two checks, held in memory by the shard's owner. Judging moves it forward and says what
+ * Ledger: what every monitor remembers between two checks, held in memory by the owner of its shard. Judging moves it forward and says what
  * must be written; nothing is read from a store on the way of a check.
  */
 import { alertsOf, type MonitorAlert, rememberTold, type ToldExpiry } from "../model/alert.ts";
@@ -11,7 +11,10 @@ import type { CheckOutcome, ResultRow } from "../model/result.ts";
 import { delayAfterS } from "../model/schedule.ts";
 import type { CertificateState, LiveState, LiveStatus } from "../model/status.ts";
 import type { IncidentLevel } from "../store/sql/control-plane.ts";
+import type { NewConfigResult } from "../store/sql/ports/imports.ts";
 import type { JobEnd, TestEnd } from "../store/sql/ports/jobs.ts";
+import type { Fence } from "../store/sql/ports/shards.ts";
+import { configResultsOf } from "./config-results.ts";
 import type { SinkItem } from "./sink.ts";
 
 /** Whose outcome it is. */
@@ -31,10 +34,13 @@ interface SpoolLine extends ResultRow {
     readonly peer_answered: boolean;
     readonly certificate: CertificateState | null;
     readonly inbox_id: number | null;
+    /** Its shard's, when it was judged; absent in rows from before shards had any. */
+    readonly epoch?: number | undefined;
     /** As it was when the row was judged: it may have been changed since. */
     readonly max_retries: number;
     readonly domain_expires_at?: number | undefined;
     readonly job_id?: number | undefined;
+    readonly configs?: readonly NewConfigResult[] | undefined;
   };
 }
 
@@ -44,10 +50,14 @@ export interface JudgedItem extends SinkItem {
 }
 
 export interface Ledger {
+  /** Takes in what is known of the monitors of some shards besides their settings and live states. */
+  remember(openIncidents: ReadonlyMap<number, IncidentLevel>, told: ReadonlyMap<number, readonly ToldExpiry[]>): void;
   /** Takes a monitor in, or its new settings; a live state that is known already is newer than the given one, and stays. */
   set(monitor: Monitor, live: LiveState): void;
   /** Deleted: nothing will be judged any more. */
   forget(monitorId: number): void;
+  /** Another judges them now. */
+  forgetAll(isGone: (monitorId: number) => boolean): void;
   /** Brings a monitor's locations in line with who has checkers. @returns whether its live state is another now */
   setAvailability(monitor: Monitor, hasChecker: (location: string) => boolean): boolean;
   monitor(monitorId: number): Monitor | undefined;
@@ -57,17 +67,15 @@ export interface Ledger {
   judge(taken: Taken, outcome: CheckOutcome): JudgedItem;
   /** Judges a line of the spool again, after a death: the same states and incidents come out. Undefined for a monitor that is gone. */
   rejudge(line: string): SinkItem | undefined;
-  /** The monitor that a line of the spool is about. */
-  monitorOf(line: string): number;
+  /** The monitor that a line of the spool is about, and under which epoch of its shard it was judged. */
+  originOf(line: string): { readonly monitorId: number; readonly epoch: number | undefined };
 }
 
 export interface LedgerOptions {
-  readonly shard: number;
   /** Names this process in the rows. */
   readonly checker: string;
-  readonly openIncidents: ReadonlyMap<number, IncidentLevel>;
-  /** What each monitor was alerted of already; absent: nothing. */
-  readonly toldExpiries?: ReadonlyMap<number, readonly ToldExpiry[]>;
+  /** Under which the monitor is judged; undefined: another judges it. */
+  readonly fenceOf: (monitorId: number) => Fence | undefined;
 }
 
 const NOTHING_TOLD: readonly ToldExpiry[] = [];
@@ -77,11 +85,31 @@ export function createLedger(options: LedgerOptions): Ledger {
   const monitors = new Map<number, Monitor>();
   const lives = new Map<number, LiveState>();
   const open = new Map<number, OpenIncident>();
-  for (const [monitorId, level] of options.openIncidents) open.set(monitorId, { level, failure: null });
-  const told = new Map(options.toldExpiries ?? []);
+  const told = new Map<number, readonly ToldExpiry[]>();
   /** Of monitors whose status moved between two checks, because a checker came or went: the status as of the latest check. */
   const shownBefore = new Map<number, LiveStatus>();
-  const nextId = createResultIds(options.shard);
+  /** By epoch of a shard: whoever had it before has given ids up to its monitors' latest checks. */
+  const ids = new Map<string, (nowMs: number) => string>();
+
+  function fenceOf(monitorId: number): Fence {
+    const fence = options.fenceOf(monitorId);
+    if (fence === undefined) throw new Error(`monitor ${monitorId} is judged by another scheduler`);
+    return fence;
+  }
+
+  function nextId({ shard, epoch }: Fence, nowMs: number): string {
+    const name = `${shard} ${epoch}`;
+    let next = ids.get(name);
+    if (next === undefined) {
+      let latestMs = 0;
+      for (const { monitorId, lastCheckedAtMs } of lives.values()) {
+        if (options.fenceOf(monitorId)?.shard === shard) latestMs = Math.max(latestMs, lastCheckedAtMs ?? 0);
+      }
+      next = createResultIds(shard, latestMs);
+      ids.set(name, next);
+    }
+    return next(nowMs);
+  }
 
   /** Moves the monitor's memory forward by one outcome. */
   function advance(monitor: Monitor, location: string, outcome: CheckOutcome, inMaintenance: boolean) {
@@ -119,13 +147,15 @@ export function createLedger(options: LedgerOptions): Ledger {
     taken: Taken,
     outcome: CheckOutcome,
     columns: ReturnType<typeof advance>["applied"]["row"],
+    configs: readonly NewConfigResult[] | undefined,
   ): SpoolLine {
+    const fence = fenceOf(taken.monitor.id);
     return {
-      id: nextId(outcome.startedAtMs),
+      id: nextId(fence, outcome.startedAtMs),
       project_id: taken.monitor.projectId,
       monitor_id: taken.monitor.id,
       location: taken.location,
-      checker: options.checker,
+      checker: outcome.checker ?? options.checker,
       check_id: outcome.checkId,
       kind: taken.monitor.kind,
       tested_at: outcome.startedAtMs,
@@ -140,24 +170,35 @@ export function createLedger(options: LedgerOptions): Ledger {
         peer_answered: outcome.peerAnswered,
         certificate: outcome.certificate,
         inbox_id: taken.inboxId,
+        epoch: fence.epoch,
         max_retries: taken.monitor.maxRetries,
         domain_expires_at: outcome.domainExpiresAtMs ?? undefined,
         job_id: taken.jobId,
+        configs,
       },
     };
   }
 
+  const memories: readonly Map<number, unknown>[] = [monitors, lives, open, told, shownBefore];
+
   return {
+    remember(openIncidents, toldExpiries) {
+      for (const [monitorId, level] of openIncidents) open.set(monitorId, { level, failure: null });
+      for (const [monitorId, expiries] of toldExpiries) told.set(monitorId, expiries);
+    },
     set(monitor, live) {
       monitors.set(monitor.id, monitor);
       if (!lives.has(monitor.id)) lives.set(monitor.id, live);
     },
     forget(monitorId) {
-      monitors.delete(monitorId);
-      lives.delete(monitorId);
-      open.delete(monitorId);
-      told.delete(monitorId);
-      shownBefore.delete(monitorId);
+      for (const memory of memories) memory.delete(monitorId);
+    },
+    forgetAll(isGone) {
+      for (const memory of memories) {
+        for (const monitorId of memory.keys()) if (isGone(monitorId)) memory.delete(monitorId);
+      }
+      // Those that are still needed begin anew behind what is remembered.
+      ids.clear();
     },
     setAvailability(monitor, hasChecker) {
       const before = lives.get(monitor.id);
@@ -176,13 +217,16 @@ export function createLedger(options: LedgerOptions): Ledger {
       const inMaintenance = isInMaintenance(taken.monitor, outcome.startedAtMs);
       const { applied, incidents, alerts } = advance(taken.monitor, taken.location, outcome, inMaintenance);
       const state = applied.live.locations[taken.location] ?? { status: "unknown" as const };
+      const configs = configResultsOf(outcome, taken.location);
       return {
         monitorId: taken.monitor.id,
-        line: JSON.stringify(lineOf(taken, outcome, applied.row)),
+        fence: fenceOf(taken.monitor.id),
+        line: JSON.stringify(lineOf(taken, outcome, applied.row, configs)),
         incidents,
         alerts,
         inboxId: taken.inboxId,
         jobEnd: endOf(taken.jobId, outcome, applied.row),
+        configResults: configs,
         nextWithinMs: delayAfterS(state, outcome.verdict, taken.monitor.intervalS) * 1_000,
       };
     },
@@ -195,10 +239,15 @@ export function createLedger(options: LedgerOptions): Ledger {
       const inMaintenance = row.status === "unknown";
       const asItWas = { ...monitor, maxRetries: row.replay.max_retries };
       const { incidents, alerts } = advance(asItWas, row.location, outcome, inMaintenance);
-      const { inbox_id: inboxId, job_id: jobId } = row.replay;
-      return { monitorId: monitor.id, line, incidents, alerts, inboxId, jobEnd: endOf(jobId, outcome, row) };
+      const { inbox_id: inboxId, job_id: jobId, configs: configResults } = row.replay;
+      const jobEnd = endOf(jobId, outcome, row);
+      const fence = fenceOf(monitor.id);
+      return { monitorId: monitor.id, fence, line, incidents, alerts, inboxId, jobEnd, configResults };
     },
-    monitorOf: (line) => parseLine(line).monitor_id,
+    originOf(line) {
+      const { monitor_id: monitorId, replay } = parseLine(line);
+      return { monitorId, epoch: replay.epoch };
+    },
   };
 }
 

@@ -1,23 +1,27 @@
 /**
- * Loop: the scheduler of one shard at work. It follows the control plane, turns the wheel, hands checks out, takes outcomes back, and
+ * Loop: the scheduler at work, on the shards that this process holds. They share one wheel, one set of caps and one sink, so that a
+ * process costs the same whatever it holds, and a shard that comes or goes disturbs no other. It follows the control plane, turns the wheel, hands checks out, takes outcomes back, and
  * keeps everything that waits within bounds. The system's timers are used here and nowhere deeper.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { CanaryReport } from "../engine/network-fitness.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { Pump } from "../store/results/pump.ts";
 import type { Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
+import type { Fence } from "../store/sql/ports/shards.ts";
 import type { CheckServerOptions } from "../store/state/checks.ts";
 import type { Notices } from "../store/state/state.ts";
 import type { ReadInput } from "./check-inputs.ts";
 import { type Clocks, createPlanClock, type PlanClock } from "./clock.ts";
 import { type Course, createCourse } from "./course.ts";
 import type { ProberSet } from "./dispatch.ts";
-import type { Gate } from "./entry.ts";
-import { createFollower, type FollowOptions } from "./follow.ts";
+import type { Entry, Gate } from "./entry.ts";
+import { createFollower, type Follower, type FollowOptions } from "./follow.ts";
 import { createGateBook, type GateBook } from "./gates.ts";
-import { createInbox } from "./inbox.ts";
+import { FIRST_SHARD, type Holdings } from "./holdings.ts";
+import { createInbox, type Inbox } from "./inbox.ts";
 import type { Ledger, Taken } from "./ledger.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { createPassingChecks } from "./passing-checks.ts";
@@ -36,8 +40,17 @@ const OVERALL_LIMIT = 4_096;
 /** Of them one workspace's; the rest stays free for others when all its targets hang. */
 const WORKSPACE_LIMIT = OVERALL_LIMIT * 0.75;
 
+/** How long checks of shards that are given back may run on, ms; what has not ended by then is run by whoever takes them. */
+const GIVE_BACK_MS = 3_000;
+
 export interface LoopOptions {
-  readonly shard: number;
+  readonly holdings: Holdings;
+  /** Shards that are held from the start. */
+  readonly own: readonly Fence[];
+  /** Runs when everything of them is known and nothing is planned yet. */
+  readonly replay: () => Promise<void>;
+  /** A write said that these are another's. */
+  readonly onLost: (fences: readonly Fence[]) => void;
   readonly controlPlane: ControlPlane;
   readonly ledger: Ledger;
   readonly spool: Spool;
@@ -49,6 +62,8 @@ export interface LoopOptions {
   readonly readInput: ReadInput;
   /** Whether anybody checks from there. */
   readonly hasChecker: (location: string) => boolean;
+  /** Outcomes were judged by whoever measured them. */
+  readonly areJudged: boolean;
   readonly log: Logger;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (taken: Taken, outcome: CheckOutcome) => void;
@@ -64,6 +79,8 @@ export interface LoopState {
   readonly secondLooks: number;
   readonly silentMonitors: number;
   readonly backlogRows: number;
+  /** Outcomes of shards that another took before they were written. */
+  readonly refusedRows: number;
   readonly trouble: string | null;
   /** Our own network is taken to be cut: failures become `unfit`. */
   readonly isCut: boolean;
@@ -72,6 +89,14 @@ export interface LoopState {
 export interface Loop {
   take(outcomes: readonly CheckOutcome[]): void;
   canary(report: CanaryReport): void;
+  /** Checkers came or went: hasChecker() answers otherwise for some location. */
+  reconsider(): void;
+  /** Begins the work on shards that were taken. */
+  load(fences: readonly Fence[]): Promise<void>;
+  /** Ends the work on them: what runs may end and is written down, and they are dropped. */
+  giveBack(fences: readonly Fence[]): Promise<void>;
+  /** Drops them with all that is under way: another has them. */
+  lose(fences: readonly Fence[]): void;
   state(): LoopState;
   /** Runs a config that is kept nowhere. */
   readonly check: CheckServerOptions["take"];
@@ -80,7 +105,7 @@ export interface Loop {
 }
 
 /** What the parts below share. */
-interface Shard {
+interface Works {
   readonly options: LoopOptions;
   readonly clock: PlanClock;
   readonly gates: GateBook;
@@ -88,21 +113,24 @@ interface Shard {
   readonly sink: Sink;
   readonly course: Course;
   readonly testJobs: TestJobs;
+  readonly inbox: Inbox;
 }
 
 /** Resolves when the plan is made and the first turns are set. */
 export async function startLoop(options: LoopOptions): Promise<Loop> {
-  const shard = assemble(options);
-  const { clock, course, plan, sink, testJobs } = shard;
-  const watchdog = createWatchdog(shard);
-  const apply: FollowOptions["apply"] = (change, isStart, lastCallAtMs) => {
-    course.apply(change, isStart, lastCallAtMs);
+  const works = assemble(options);
+  const { clock, course, plan, sink, testJobs } = works;
+  const { holdings } = options;
+  const watchdog = createWatchdog(works);
+  const apply: FollowOptions["apply"] = (change, arrival, lastCallAtMs) => {
+    course.apply(change, arrival, lastCallAtMs);
     if (change.type === "respecified" || change.type === "removed") testJobs.refresh(change.entry.monitor.id);
   };
-  const follower = createFollower({ ...options, plan, nowMs: clock.nowMs, apply, onMoved: sink.touch });
-  await follower.start();
+  const breathe = (): Promise<void> => setImmediate();
+  const follower = createFollower({ ...options, plan, nowMs: clock.nowMs, breathe, apply, onMoved: sink.touch });
+  await follower.load(options.own, options.replay);
   course.dispatch.flush();
-  const stopTimers = startTimers(shard, () => follower.follow().then(course.dispatch.flush), watchdog.look);
+  const stopTimers = startTimers(works, () => follower.follow().then(course.dispatch.flush), watchdog.look);
   let isDraining = false;
 
   return {
@@ -112,7 +140,20 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       course.dispatch.flush();
     },
     canary: (report) => course.trust.canary(report),
+    reconsider() {
+      follower.reconsider();
+      course.dispatch.flush();
+    },
     check: createPassingChecks({ errands: course.errands, flush: course.dispatch.flush, after }),
+    async load(fences) {
+      await follower.load(fences);
+      course.dispatch.flush();
+    },
+    giveBack: (fences) => giveBack(works, follower, fences),
+    lose(fences) {
+      for (const { shard } of fences) holdings.drop(shard);
+      forgetLost(works, follower);
+    },
     state: () => ({
       monitors: plan.monitorCount,
       running: course.dispatch.running,
@@ -121,6 +162,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       secondLooks: course.dispatch.secondLooks,
       silentMonitors: watchdog.silent(),
       backlogRows: sink.backlogRows,
+      refusedRows: sink.refusedRows,
       trouble: sink.trouble,
       isCut: course.trust.isCut,
     }),
@@ -128,26 +170,52 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       isDraining = true;
       await stopTimers();
       course.dispatch.hold(true);
-      await untilIdle(course, options.clocks, longestMs);
+      await until(() => course.dispatch.running === 0, options.clocks, longestMs);
       course.trust.flush();
       await sink.flush();
     },
   };
 }
 
-function assemble(options: LoopOptions): Shard {
-  const { controlPlane, ledger, log, probers, spool } = options;
+/** Whatever belongs to shards that are not held (any more) goes: turns, what waits or runs, memories, what is not written. */
+function forgetLost({ options, course, inbox, sink, testJobs }: Works, follower: Follower): void {
+  follower.drop();
+  testJobs.forget();
+  inbox.forget();
+  options.ledger.forgetAll((monitorId) => options.holdings.fenceOf(monitorId) === undefined);
+  sink.drop();
+  course.dispatch.flush();
+}
+
+async function giveBack(works: Works, follower: Follower, fences: readonly Fence[]): Promise<void> {
+  const { options, course, plan, sink } = works;
+  const { clocks, holdings } = options;
+  const shards = new Set(fences.map(({ shard }) => shard));
+  for (const shard of shards) holdings.retire(shard);
+  const leaving: Entry[] = [];
+  for (const entry of plan.entries()) if (shards.has(holdings.shardOf(entry.monitor.id))) leaving.push(entry);
+  for (const entry of leaving) course.retire(entry);
+  await until(() => leaving.every(({ state }) => state !== "running"), clocks, GIVE_BACK_MS);
+  for (const shard of shards) await sink.flush(shard);
+  for (const { shard, epoch } of fences) if (holdings.fence(shard)?.epoch === epoch) holdings.drop(shard);
+  forgetLost(works, follower);
+}
+
+function assemble(options: LoopOptions): Works {
+  const { controlPlane, holdings, ledger, log, probers, spool } = options;
   const clock = createPlanClock(options.clocks);
   const gates = createGateBook();
   const { hasChecker, readInput } = options;
   const limits = { perHost: HOST_LIMIT, perWorkspace: WORKSPACE_LIMIT };
   const plan = createPlan(gates, limits, { read: readInput, hasChecker });
   const sink = createSink({
-    shard: options.shard,
     spool,
     store: controlPlane.sink,
     log,
     live: ledger.live,
+    fenceOf: holdings.fenceOf,
+    fence: holdings.fence,
+    onLost: options.onLost,
     onApplied: (appliedSeq) => options.pump.wake(appliedSeq),
     onJobsEnded: () => options.notices.publish("jobs"),
     onHold: (isHeld) => course.dispatch.hold(isHeld),
@@ -160,6 +228,9 @@ function assemble(options: LoopOptions): Shard {
     sink,
     probers,
     overallLimit,
+    areJudged: options.areJudged,
+    isActive: holdings.isActive,
+    onSkipped: (entry, turns) => sink.skip(holdings.shardOf(entry.monitor.id), turns),
     nowMs: clock.nowMs,
     log,
     onOutcome,
@@ -169,27 +240,22 @@ function assemble(options: LoopOptions): Shard {
     controlPlane,
     errands: course.errands,
     nowMs: clock.nowMs,
+    part: holdings.part,
+    fenceOf: holdings.fenceOf,
+    isPruner: () => holdings.fence(FIRST_SHARD) !== undefined,
     remember: ({ monitor, live }) => ledger.set(monitor, live),
     record: course.record,
     onTested: course.tested,
     onEnded: () => options.notices.publish("jobs"),
   });
-  return { options, clock, gates, plan, sink, course, testJobs };
-}
-
-/** @returns what stops them, and waits for what is under way */
-function startTimers(shard: Shard, follow: () => Promise<void>, watch: () => void): () => Promise<void> {
-  const { options, clock, course, plan, sink } = shard;
-  const { controlPlane, log, notices } = options;
-  const following = oneAtATime(follow, (error) =>
-    log.error({ err: error }, "following the control plane failed and is tried again"),
-  );
-  const drainInbox = createInbox({
+  const inbox = createInbox({
     controlPlane,
     nowMs: clock.nowMs,
+    part: holdings.part,
+    isOurs: holdings.isActive,
     entryOf: (monitorId) => plan.entriesOf(monitorId)[0],
     nextCheckId: course.nextCheckId,
-    remember: ({ monitor, live }) => options.ledger.set(monitor, live),
+    remember: ({ monitor, live }) => ledger.set(monitor, live),
     record: course.record,
     expect(entry, deadlineAtMs) {
       entry.lastSignAtMs = clock.nowMs();
@@ -197,11 +263,21 @@ function startTimers(shard: Shard, follow: () => Promise<void>, watch: () => voi
     },
     discard: sink.discard,
   });
-  const draining = oneAtATime(drainInbox, (error) =>
+  return { options, clock, gates, plan, sink, course, testJobs, inbox };
+}
+
+/** @returns what stops them, and waits for what is under way */
+function startTimers(works: Works, follow: () => Promise<void>, watch: () => void): () => Promise<void> {
+  const { options, course, inbox } = works;
+  const { log, notices } = options;
+  const following = oneAtATime(follow, (error) =>
+    log.error({ err: error }, "following the control plane failed and is tried again"),
+  );
+  const draining = oneAtATime(inbox.look, (error) =>
     log.error({ err: error }, "reading heartbeats failed and is tried again"),
   );
   const testing = oneAtATime(
-    () => shard.testJobs.look().then(course.dispatch.flush),
+    () => works.testJobs.look().then(course.dispatch.flush),
     (error) => log.error({ err: error }, "looking for tests failed and is tried again"),
   );
   const unsubscribe = [
@@ -210,8 +286,8 @@ function startTimers(shard: Shard, follow: () => Promise<void>, watch: () => voi
     notices.subscribe("jobs", testing.request),
   ];
   const timers = [
-    setInterval(() => tick(shard), TICK_MS),
-    setInterval(() => checkClock(shard), FOLLOW_MS),
+    setInterval(() => tick(works), TICK_MS),
+    setInterval(() => checkClock(works), FOLLOW_MS),
     setInterval(following.request, FOLLOW_MS),
     setInterval(draining.request, FOLLOW_MS),
     setInterval(testing.request, FOLLOW_MS),
@@ -231,12 +307,12 @@ function after(delayMs: number, act: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-function tick({ clock, course }: Shard): void {
+function tick({ clock, course }: Works): void {
   course.turns.advance(clock.nowMs());
   course.dispatch.flush();
 }
 
-function checkClock({ clock, course, options, plan }: Shard): void {
+function checkClock({ clock, course, options, plan }: Works): void {
   const movedMs = clock.check();
   if (movedMs === 0) return;
   options.log.warn({ movedMs: Math.round(movedMs) }, "the wall clock was set: every check goes to its phase anew");
@@ -244,7 +320,7 @@ function checkClock({ clock, course, options, plan }: Shard): void {
 }
 
 /** Says aloud when more monitors are without a result than before; sweeps up gates that nothing uses any more. */
-function createWatchdog({ clock, gates, options, plan }: Shard): { look(): void; silent(): number } {
+function createWatchdog({ clock, gates, options, plan }: Works): { look(): void; silent(): number } {
   let silent = 0;
   return {
     look() {
@@ -262,9 +338,9 @@ function createWatchdog({ clock, gates, options, plan }: Shard): { look(): void;
   };
 }
 
-async function untilIdle(course: Course, clocks: Clocks, longestMs: number): Promise<void> {
+async function until(isSo: () => boolean, clocks: Clocks, longestMs: number): Promise<void> {
   const endAtMs = clocks.monotonicNowMs() + longestMs;
-  while (course.dispatch.running > 0 && clocks.monotonicNowMs() < endAtMs) {
+  while (!isSo() && clocks.monotonicNowMs() < endAtMs) {
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
 }

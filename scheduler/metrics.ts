@@ -4,7 +4,7 @@ import type { Kind } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
 
 /** Seconds; from a tick of the wheel to a whole minute. */
-const LATENESS_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+export const LATENESS_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
 export interface SchedulerGauges {
   readonly monitors: number;
@@ -19,6 +19,11 @@ export interface SchedulerGauges {
   readonly secondLooks: number;
   readonly unfitProbers: number;
   readonly openIncidents: number;
+  readonly shards: number;
+  readonly shardsTaken: number;
+  readonly shardsGivenBack: number;
+  readonly shardsLost: number;
+  readonly refusedRows: number;
 }
 
 export interface SchedulerMetrics {
@@ -45,6 +50,17 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
   secondLooks: ["sonde_second_looks", "Failures of a crowded moment that were run again before they counted"],
   unfitProbers: ["sonde_probers_unfit", "Probers that do not trust their own measurements"],
   openIncidents: ["sonde_incidents_open", "Open incidents"],
+  shards: ["sonde_shards_held", "Shards of monitors that this scheduler holds"],
+  shardsTaken: ["sonde_shards_taken", "Shards taken since the start"],
+  shardsGivenBack: ["sonde_shards_given_back", "Shards given back since the start, because other schedulers came"],
+  shardsLost: [
+    "sonde_shards_lost",
+    "Shards that others took since the start, because this scheduler was taken for dead",
+  ],
+  refusedRows: [
+    "sonde_sink_refused_rows",
+    "Results that were not written, because another scheduler had taken the shard; their turns are its",
+  ],
 };
 
 export function createMetrics(): SchedulerMetrics {

@@ -37,6 +37,8 @@ function scene() {
     nowMs: () => 1_000,
     nextCheckId: () => ++lastCheckId,
     wasHealthy: () => false,
+    isConfirming: () => false,
+    onUnrun: () => {},
     onOutcome: (entry, outcome, attempt) => entry.errand?.end(outcome, attempt),
     onObsolete: () => {},
   });

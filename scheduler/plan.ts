@@ -55,6 +55,8 @@ export interface Plan {
   entriesOf(monitorId: number): readonly Entry[];
   entries(): Iterable<Entry>;
   readonly monitorCount: number;
+  /** Of every monitor in the plan, those without an entry too; a copy. */
+  monitorIds(): readonly number[];
 }
 
 export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasChecker }: PlanOptions = ALL_HERE): Plan {
@@ -63,7 +65,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
   const freeIds: number[] = [];
   let lastSpecKey = 0;
 
-  function specFor({ kind, timeoutS }: Monitor, { settings, fault, isPublic }: GivenCheck): CheckSpec | null {
+  function specFor({ kind, timeoutS }: Monitor, { settings, configs, fault, isPublic }: GivenCheck): CheckSpec | null {
     if (kind === "push") return null;
     lastSpecKey += 1;
     return {
@@ -71,6 +73,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
       kind,
       settings,
       timeoutMs: timeoutS * 1_000,
+      ...(configs !== undefined && { configs }),
       ...(fault !== undefined && { fault }),
       ...(isPublic === true && { isPublic }),
     };
@@ -184,6 +187,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
     get monitorCount() {
       return byMonitor.size;
     },
+    monitorIds: () => [...byMonitor.keys()],
   };
 }
 
@@ -195,7 +199,17 @@ function measuresTheSame(before: Monitor, after: Monitor): boolean {
     before.sealed === after.sealed &&
     before.subscriptionId === after.subscriptionId &&
     before.subscriptionWorkers === after.subscriptionWorkers &&
+    before.subscriptionEngines === after.subscriptionEngines &&
+    runsTheSame(before.configs, after.configs) &&
     before.domainExpirationDays === after.domainExpirationDays &&
     JSON.stringify(before.settings) === JSON.stringify(after.settings)
+  );
+}
+
+function runsTheSame(before: Monitor["configs"], after: Monitor["configs"]): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return (
+    before.length === after.length &&
+    before.every(({ id, sealed }, index) => id === after[index]?.id && sealed === after[index]?.sealed)
   );
 }

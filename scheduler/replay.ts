@@ -1,28 +1,55 @@
-/** Replay: what was on disk and not yet in SQL when this shard's owner died is judged again, in order, before anything new runs. */
+/**
+ * Replay: what was on disk and not yet in SQL when this process died is judged again, in order, before anything new runs. What another
+ * scheduler has taken meanwhile is his: rows of that shard leave the spool.
+ */
 import type { Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
+import type { Holdings } from "./holdings.ts";
 import type { Ledger } from "./ledger.ts";
 import { changesOf, type SinkItem } from "./sink.ts";
 
-/** @returns how many results were applied */
-export async function replay(shard: number, spool: Spool, controlPlane: ControlPlane, ledger: Ledger): Promise<number> {
+/** Under which a shard is taken for the first time: of rows from before there were epochs. */
+const FIRST_EPOCH = 1;
+
+export interface Replayed {
+  /** Results that were applied. */
+  readonly rows: number;
+  /** Results of shards that others have taken: dropped. */
+  readonly refusedRows: number;
+}
+
+export async function replay(
+  spool: Spool,
+  controlPlane: ControlPlane,
+  holdings: Holdings,
+  ledger: Ledger,
+): Promise<Replayed> {
   let rows = 0;
-  const appliedSeq = await controlPlane.sink.appliedSeq(shard);
+  let refusedRows = 0;
+  const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
   for await (const batch of spool.replay(appliedSeq)) {
     const items: SinkItem[] = [];
-    for (const line of batch.lines) {
-      await ensureKnown(line, controlPlane, ledger);
+    const refused = new Set<number>();
+    for (const [index, line] of batch.lines.entries()) {
+      const { monitorId, epoch } = ledger.originOf(line);
+      if (holdings.fenceOf(monitorId)?.epoch !== (epoch ?? FIRST_EPOCH)) {
+        refused.add(batch.seqs[index] ?? 0);
+        continue;
+      }
+      await ensureKnown(monitorId, controlPlane, ledger);
       const item = ledger.rejudge(line);
       if (item !== undefined) items.push(item);
     }
-    await controlPlane.sink.apply({ shard, appliedSeq: batch.lastSeq, ...changesOf(items, ledger.live) });
-    rows += batch.lines.length;
+    await spool.discard(refused);
+    const { lastSeq } = batch;
+    await controlPlane.sink.apply({ spool: spool.name, appliedSeq: lastSeq, ...changesOf(items, ledger.live) });
+    rows += batch.lines.length - refused.size;
+    refusedRows += refused.size;
   }
-  return rows;
+  return { rows, refusedRows };
 }
 
-async function ensureKnown(line: string, controlPlane: ControlPlane, ledger: Ledger): Promise<void> {
-  const monitorId = ledger.monitorOf(line);
+async function ensureKnown(monitorId: number, controlPlane: ControlPlane, ledger: Ledger): Promise<void> {
   if (ledger.monitor(monitorId) !== undefined) return;
   const found = await controlPlane.monitors.recall(monitorId);
   if (found !== undefined) ledger.set(found.monitor, found.live);

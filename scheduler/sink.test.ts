@@ -2,13 +2,14 @@ import { pino } from "pino";
 import { describe, expect, it, vi } from "vitest";
 import type { Spool } from "../store/results/spool.ts";
 import type { SinkBatch } from "../store/sql/control-plane.ts";
+import { type Fence, ShardsLost } from "../store/sql/ports/shards.ts";
 import { liveOf } from "./fixtures.suite.ts";
 import { createSink, type SinkItem } from "./sink.ts";
 
 const SILENT = pino({ level: "silent" });
 
 function itemOf(monitorId: number, over: Partial<SinkItem> = {}): SinkItem {
-  return { monitorId, line: `line ${monitorId}`, incidents: [], inboxId: null, ...over };
+  return { monitorId, fence: { shard: 0, epoch: 1 }, line: `line ${monitorId}`, incidents: [], inboxId: null, ...over };
 }
 
 /** Stores that note what reached them in which order, and fail when told to. */
@@ -27,8 +28,7 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
     return seq;
   };
   const sink = createSink({
-    shard: 0,
-    spool: { append } as unknown as Spool,
+    spool: { name: "spool", append } as unknown as Spool,
     store: {
       appliedSeq: async () => 0,
       openIncidents: async () => new Map(),
@@ -41,12 +41,15 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
         steps.push(`sql ${batch.appliedSeq}`);
         batches.push(batch);
       },
-      async touch(live) {
+      async touch({ live }) {
         steps.push(`touch ${live.map(({ monitorId }) => monitorId).join(",")}`);
       },
     },
     log: SILENT,
     live: (monitorId) => liveOf({ monitorId, seq: 7 }),
+    fenceOf: () => ({ shard: 0, epoch: 1 }),
+    fence: () => ({ shard: 0, epoch: 1 }),
+    onLost: () => {},
     onJobsEnded: () => {},
     onApplied: (appliedSeq) => steps.push(`applied ${appliedSeq}`),
     onHold: (isHeld) => steps.push(`hold ${isHeld}`),
@@ -96,5 +99,94 @@ describe("createSink", () => {
     expect(steps).toEqual(["hold true"]);
     await sink.flush();
     expect(steps.filter((step) => step.startsWith("hold"))).toEqual(["hold true", "hold false"]);
+  });
+});
+
+describe("createSink when another scheduler has taken a shard", () => {
+  /** Two shards; `taken` are another's for SQL, and for us once we were told. */
+  function shared() {
+    const steps: string[] = [];
+    const taken = new Set<number>();
+    const held = new Map<number, Fence>([
+      [0, { shard: 0, epoch: 4 }],
+      [1, { shard: 1, epoch: 7 }],
+    ]);
+    const refuse = (fences: readonly Fence[] = []): void => {
+      const lost = fences.filter(({ shard }) => taken.has(shard)).map(({ shard }) => shard);
+      if (lost.length > 0) throw new ShardsLost(lost);
+    };
+    let seq = 0;
+    const sink = createSink({
+      spool: {
+        name: "spool",
+        append: async (lines: readonly string[]) => {
+          seq += lines.length;
+          return seq;
+        },
+        discard: async (seqs: ReadonlySet<number>) => void steps.push(`discard ${[...seqs].join(",")}`),
+      } as unknown as Spool,
+      store: {
+        appliedSeq: async () => 0,
+        openIncidents: async () => new Map(),
+        toldExpiries: async () => new Map(),
+        async apply({ fences, live, skips, appliedSeq }) {
+          refuse(fences);
+          steps.push(`apply ${appliedSeq} of ${live.map(({ monitorId }) => monitorId)} skips ${JSON.stringify(skips)}`);
+        },
+        async touch({ fences, live }) {
+          refuse(fences);
+          steps.push(`touch ${live.map(({ monitorId }) => monitorId)}`);
+        },
+      },
+      log: SILENT,
+      live: (monitorId) => liveOf({ monitorId }),
+      // Odd monitors are of shard 1.
+      fenceOf: (monitorId) => held.get(monitorId % 2),
+      fence: (shard) => held.get(shard),
+      onLost(fences) {
+        for (const { shard } of fences) held.delete(shard);
+        steps.push(`lost ${fences.map(({ shard, epoch }) => `${shard}@${epoch}`)}`);
+        sink.drop();
+      },
+      onApplied: (appliedSeq) => steps.push(`applied ${appliedSeq}`),
+      onJobsEnded: () => {},
+      onHold: () => {},
+    });
+    const item = (monitorId: number): SinkItem =>
+      itemOf(monitorId, { fence: held.get(monitorId % 2) ?? { shard: 9, epoch: 9 } });
+    return { sink, steps, taken, held, item };
+  }
+
+  it("writes the others' rows, drops the lost one's from the spool, and says so", async () => {
+    const { sink, steps, taken, item } = shared();
+    for (const id of [1, 2, 3, 4]) sink.add(item(id));
+    sink.touch(5);
+    sink.skip(0, 2);
+    sink.skip(1, 3);
+    taken.add(1);
+    await sink.flush();
+    expect(steps).toEqual(["lost 1@7", "discard 1,3", 'apply 4 of 2,4 skips [{"shard":0,"turns":2}]', "applied 4"]);
+    expect(sink.refusedRows).toBe(2);
+  });
+
+  it("drops what waits of a shard that is lost, also when it comes back under another epoch before the batch", async () => {
+    const { sink, steps, held, item } = shared();
+    sink.add(item(1));
+    sink.add(item(2));
+    held.set(1, { shard: 1, epoch: 9 });
+    sink.drop();
+    sink.add(item(3));
+    await sink.flush();
+    expect(steps).toEqual(["apply 2 of 2,3 skips []", "applied 2"]);
+    expect(sink.refusedRows).toBe(1);
+  });
+
+  it("does not write a state that moved under an epoch that is over", async () => {
+    const { sink, steps, taken } = shared();
+    sink.touch(1);
+    sink.touch(2);
+    taken.add(1);
+    await sink.flush();
+    expect(steps).toEqual(["lost 1@7", "touch 2"]);
   });
 });

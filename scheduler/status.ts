@@ -1,16 +1,11 @@
 /** What the scheduler says of itself to the main thread, once a second: for /metrics, /regions, /health and the start's readiness. */
-export interface SchedulerStatus {
-  readonly isReady: boolean;
-  readonly monitors: number;
-  readonly running: number;
-  readonly waiting: number;
-  readonly skippedTurns: number;
-  readonly silentMonitors: number;
+import type { SchedulerReport } from "../store/sql/ports/shards.ts";
+
+export interface SchedulerStatus extends SchedulerReport {
+  /** That this process holds. */
+  readonly shards: readonly number[];
   readonly healthyProbers: number;
   readonly spoolBytes: number;
-  readonly spoolRows: number;
-  /** Why results are late or not readable; null when all is well. */
-  readonly trouble: string | null;
   /** Prometheus text. */
   readonly metrics: string;
 }

@@ -27,6 +27,8 @@ function jobOf(id: number, over: Partial<OpenTestJob> = {}): OpenTestJob {
   };
 }
 
+const FENCE = { shard: 0, epoch: 1 };
+
 /** The real plan, caps, errands and ledger; a prober and a table of jobs in memory. */
 function scene(monitors: readonly Monitor[] = [monitorOf()]) {
   let nowMs = 5_000;
@@ -40,8 +42,9 @@ function scene(monitors: readonly Monitor[] = [monitorOf()]) {
   const forgotten: number[] = [];
   let told = 0;
   let hastened = 0;
+  let isHeld = true;
   const plan = createPlan(createGateBook(), { perHost: 10, perWorkspace: 100 });
-  const ledger = createLedger({ shard: 0, checker: "here", openIncidents: new Map() });
+  const ledger = createLedger({ checker: "here", fenceOf: () => FENCE });
   for (const monitor of monitors) {
     plan.set(monitor, nowMs);
     ledger.set(monitor, liveOf({ monitorId: monitor.id }));
@@ -59,6 +62,8 @@ function scene(monitors: readonly Monitor[] = [monitorOf()]) {
     nowMs: () => nowMs,
     nextCheckId: () => ++lastCheckId,
     wasHealthy: () => false,
+    isConfirming: () => false,
+    onUnrun: () => {},
     onOutcome(entry, outcome, attempt) {
       if (entry.errand === null) ownOutcomes.push(outcome);
       else entry.errand.end(outcome, attempt);
@@ -82,6 +87,9 @@ function scene(monitors: readonly Monitor[] = [monitorOf()]) {
     } as unknown as TestJobsOptions["controlPlane"],
     errands,
     nowMs: () => nowMs,
+    part: () => ({ count: 1, shards: [0] }),
+    fenceOf: () => (isHeld ? FENCE : undefined),
+    isPruner: () => true,
     remember: ({ monitor, live }) => ledger.set(monitor, live),
     record(taken: Taken, outcome) {
       const judged = ledger.judge(taken, outcome);
@@ -109,6 +117,11 @@ function scene(monitors: readonly Monitor[] = [monitorOf()]) {
     forgotten,
     told: () => told,
     hastened: () => hastened,
+    /** Its shard is another scheduler's (again ours). */
+    hold(held: boolean) {
+      isHeld = held;
+      if (!held) testJobs.forget();
+    },
     at: (toMs: number) => {
       nowMs = toMs;
     },
@@ -148,6 +161,20 @@ describe("createTestJobs", () => {
     await at.look();
     await at.look(jobOf(8));
     expect(at.runs).toHaveLength(2);
+  });
+
+  it("leaves a test to whoever took its shard, and runs it anew when the shard is back before it ended", async () => {
+    const at = scene();
+    await at.look(jobOf(7));
+    at.hold(false);
+    at.answer();
+    await at.look(jobOf(7));
+    expect([at.runs.length, at.items, at.ends]).toEqual([1, [], []]);
+    at.hold(true);
+    await at.look(jobOf(7));
+    expect(at.runs).toHaveLength(2);
+    at.answer();
+    expect(at.items.map(({ jobEnd }) => jobEnd?.jobId)).toEqual([7]);
   });
 
   it("never runs beside the monitor's own check, and lets that wait in turn", async () => {

@@ -8,6 +8,7 @@ import { isActive } from "../model/monitor.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { ControlPlane, MonitorWithLive } from "../store/sql/control-plane.ts";
 import type { JobEnd, OpenTestJob, TestEnd } from "../store/sql/ports/jobs.ts";
+import type { Fence, Part } from "../store/sql/ports/shards.ts";
 import type { Entry } from "./entry.ts";
 import type { Errands } from "./errands.ts";
 import { createGate } from "./gates.ts";
@@ -25,6 +26,11 @@ export interface TestJobsOptions {
   readonly controlPlane: Pick<ControlPlane, "jobs" | "monitors">;
   readonly errands: Errands;
   readonly nowMs: () => number;
+  /** Tests of these monitors are ours to run. */
+  readonly part: () => Part;
+  readonly fenceOf: (monitorId: number) => Fence | undefined;
+  /** Whether this process forgets old jobs for all. */
+  readonly isPruner: () => boolean;
   /** Takes in the monitor as it is now, before it is judged. */
   readonly remember: (found: MonitorWithLive) => void;
   /** Judges and writes the outcome. */
@@ -40,6 +46,8 @@ export interface TestJobs {
   look(): Promise<void>;
   /** The monitor is another now, or gone: what has not ended starts anew with what it is. */
   refresh(monitorId: number): void;
+  /** Tests of monitors that are no longer ours: whoever has them runs them. */
+  forget(): void;
 }
 
 interface Pending {
@@ -48,6 +56,12 @@ interface Pending {
   errand: Entry | null;
   /** It runs what its monitor was before. */
   isObsolete: boolean;
+}
+
+interface Unrun {
+  readonly job: OpenTestJob;
+  readonly fence: Fence;
+  readonly end: JobEnd;
 }
 
 export function createTestJobs(options: TestJobsOptions): TestJobs {
@@ -69,19 +83,20 @@ export function createTestJobs(options: TestJobsOptions): TestJobs {
       lane,
       end(outcome, attempt, own) {
         pending.errand = null;
-        // Taken up again by the next look, which is never far.
-        if (pending.isObsolete) return void taken.delete(jobId);
+        // Taken up again by the next look, which is never far: also what nobody could run, until it is too old.
+        if (pending.isObsolete || outcome.verdict === "cancelled") return void taken.delete(jobId);
         const judged = options.record({ monitor, location, attempt, inboxId: null, jobId }, outcome);
         if (own !== undefined) options.onTested(own, judged);
       },
     });
   }
 
-  /** @returns how it ends without a run; undefined when it was started */
-  async function prepare(pending: Pending): Promise<JobEnd | undefined> {
+  /** @returns how it ends without a run; undefined when it was started; "another's" when its shard was lost meanwhile */
+  async function prepare(pending: Pending): Promise<JobEnd | undefined | "another's"> {
     const { job } = pending;
     if (nowMs() > job.expiresAtMs) return unrun(job, "expired", nowMs());
     const found = await controlPlane.monitors.recall(job.monitorId);
+    if (options.fenceOf(job.monitorId) === undefined) return "another's";
     if (found === undefined || found.monitor.kind === "push") return unrun(job, "gone", nowMs());
     if (!isActive(found.monitor)) return unrun(job, "paused", nowMs());
     start(pending, found);
@@ -99,30 +114,41 @@ export function createTestJobs(options: TestJobsOptions): TestJobs {
     }
   }
 
+  /** Ends what never ran, each under its shard's epoch. */
+  async function endUnrun(unrun: readonly Unrun[]): Promise<void> {
+    const ours = unrun.filter(({ job, fence }) => options.fenceOf(job.monitorId)?.epoch === fence.epoch);
+    if (ours.length === 0) return;
+    const fences = new Map(ours.map(({ fence }) => [fence.shard, fence]));
+    await jobs.endTests(
+      ours.map(({ end }) => end),
+      [...fences.values()],
+    );
+    options.onEnded();
+  }
+
   async function prune(): Promise<void> {
-    if (nowMs() - prunedAtMs < PRUNED_EVERY_MS) return;
+    if (!options.isPruner() || nowMs() - prunedAtMs < PRUNED_EVERY_MS) return;
     prunedAtMs = nowMs();
     await jobs.prune(nowMs() - KEPT_MS);
   }
 
   return {
     async look() {
-      const open = await jobs.openTests(LOOK_ROWS);
+      const open = await jobs.openTests(LOOK_ROWS, options.part());
       // Only a look that sees all of them tells what is no longer open.
       if (open.length < LOOK_ROWS) forgetEnded(new Set(open.map((job) => job.id)));
       takeBackLate();
-      const ends: JobEnd[] = [];
+      const unrun: Unrun[] = [];
       for (const job of open) {
-        if (taken.has(job.id)) continue;
+        const fence = options.fenceOf(job.monitorId);
+        if (taken.has(job.id) || fence === undefined) continue;
         const pending: Pending = { job, errand: null, isObsolete: false };
         const end = await prepare(pending);
+        if (end === "another's") continue;
         if (end === undefined) taken.set(job.id, pending);
-        else ends.push(end);
+        else unrun.push({ job, fence, end });
       }
-      if (ends.length > 0) {
-        await jobs.endTests(ends);
-        options.onEnded();
-      }
+      await endUnrun(unrun);
       await prune();
     },
     refresh(monitorId) {
@@ -130,6 +156,13 @@ export function createTestJobs(options: TestJobsOptions): TestJobs {
         if (pending.job.monitorId !== monitorId || pending.errand === null) continue;
         if (errands.withdraw(pending.errand)) taken.delete(id);
         else pending.isObsolete = true;
+      }
+    },
+    forget() {
+      for (const [id, pending] of taken) {
+        if (options.fenceOf(pending.job.monitorId) !== undefined) continue;
+        pending.isObsolete = true;
+        if (pending.errand === null || errands.withdraw(pending.errand)) taken.delete(id);
       }
     },
   };

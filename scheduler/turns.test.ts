@@ -15,6 +15,7 @@ function scene(begin = (): boolean => true) {
       begun.push(turnAtMs - START_MS);
       return begin();
     },
+    onSkipped: () => {},
     missed: (_entry, deadlineAtMs) => missed.push(deadlineAtMs - START_MS),
   });
   return { entry, begun, missed, turns };
@@ -44,6 +45,23 @@ describe("createTurns", () => {
     turns.settle(entry, START_MS);
     turns.advance(START_MS + 250);
     expect(turns.skipped).toBe(1);
+  });
+
+  it("goes on where another ended: the last turn of a short silence is taken late, and every other is counted", () => {
+    for (const [lastMs, latestMs, begins, skipped] of [
+      // The next turn is still to come.
+      [300, 5_000, [1_250, 2_250, 3_250, 4_250], 0],
+      [-900, 5_000, [250, 1_250, 2_250, 3_250, 4_250], 1],
+      [-3_000, 5_000, [250, 1_250, 2_250, 3_250, 4_250], 3],
+      // After a longer one nothing is made up for.
+      [-9_000, 5_000, [1_250, 2_250, 3_250, 4_250], 10],
+      [-900, 0, [1_250, 2_250, 3_250, 4_250], 2],
+    ] as const) {
+      const { entry, begun, turns } = scene();
+      turns.resume(entry, START_MS + lastMs, START_MS + 500, latestMs);
+      for (let nowMs = 500; nowMs < 5_000; nowMs += 50) turns.advance(START_MS + nowMs);
+      expect([begun, turns.skipped]).toEqual([begins, skipped]);
+    }
   });
 
   it("hastens a turn, never delays it", () => {

@@ -12,6 +12,8 @@ export interface TurnsOptions {
   readonly entry: (id: number) => Entry | undefined;
   /** Starts a check's turn; false when the turn before is not over. */
   readonly begin: (entry: Entry, turnAtMs: number) => boolean;
+  /** Turns that were not taken. */
+  readonly onSkipped: (entry: Entry, turns: number) => void;
   /** A heartbeat's deadline passed. */
   readonly missed: (entry: Entry, deadlineAtMs: number) => void;
 }
@@ -21,6 +23,11 @@ export interface Turns {
   set(entry: Entry, atMs: number): void;
   /** Into its phase: the first turn after a time. */
   settle(entry: Entry, afterMs: number): void;
+  /**
+   * The entry was checked last at a time, by somebody else or by an earlier run: of the turns since then the last is taken late, if they
+   * stopped no longer ago than `latestMs`, and all others are counted.
+   */
+  resume(entry: Entry, lastAtMs: number, nowMs: number, latestMs: number): void;
   /** No later than a time; a turn that comes sooner stays. */
   hasten(entry: Entry, atMs: number): void;
   clear(entry: Entry): void;
@@ -28,6 +35,8 @@ export interface Turns {
   advance(nowMs: number): void;
   /** The clock was set: everything goes to its phase anew, without a burst. */
   restart(entries: Iterable<Entry>, nowMs: number): void;
+  /** Turns that came to nothing. */
+  skip(entry: Entry, turns: number): void;
   /** Turns that were not taken since the start. */
   readonly skipped: number;
 }
@@ -52,6 +61,24 @@ export function createTurns(options: TurnsOptions): Turns {
     set(entry, nextDue(afterMs, entry.intervalMs, entry.phaseMs));
   }
 
+  function skip(entry: Entry, turns: number): void {
+    if (turns === 0) return;
+    skipped += turns;
+    options.onSkipped(entry, turns);
+  }
+
+  function resume(entry: Entry, lastAtMs: number, nowMs: number, latestMs: number): void {
+    const { intervalMs, phaseMs } = entry;
+    const dueAtMs = nextDue(lastAtMs, intervalMs, phaseMs);
+    // Of several the last is taken, and the others are counted, when it is.
+    if (nowMs - dueAtMs <= latestMs) {
+      set(entry, dueAtMs);
+      return;
+    }
+    skip(entry, Math.floor((nowMs - dueAtMs) / intervalMs) + 1);
+    settle(entry, nowMs);
+  }
+
   function take(entry: Entry, nowMs: number): void {
     const dueAtMs = entry.nextTurnAtMs;
     entry.nextTurnAtMs = Number.POSITIVE_INFINITY;
@@ -60,8 +87,8 @@ export function createTurns(options: TurnsOptions): Turns {
       return;
     }
     const late = Math.floor((nowMs - dueAtMs) / entry.intervalMs);
-    skipped += late;
-    if (!options.begin(entry, dueAtMs + late * entry.intervalMs)) skipped += 1;
+    const isTaken = options.begin(entry, dueAtMs + late * entry.intervalMs);
+    skip(entry, isTaken ? late : late + 1);
     settle(entry, nowMs);
   }
 
@@ -69,6 +96,7 @@ export function createTurns(options: TurnsOptions): Turns {
     set,
     clear,
     settle,
+    resume,
     hasten(entry, atMs) {
       if (atMs < entry.nextTurnAtMs) set(entry, atMs);
     },
@@ -87,6 +115,7 @@ export function createTurns(options: TurnsOptions): Turns {
         else settle(entry, nowMs);
       }
     },
+    skip,
     get skipped() {
       return skipped;
     },

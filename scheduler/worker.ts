@@ -1,4 +1,7 @@
-/** The scheduler's thread: opens its own stores, replays what a death left behind, and runs the loop until the main thread says stop. */
+/**
+ * The scheduler's thread: opens its own stores, replays what a death left behind, and runs the loop on the shards that it gets, until the
+ * main thread says stop.
+ */
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
@@ -6,36 +9,46 @@ import { type CanaryWatch, findCanaries, watchCanaries } from "../engine/canary.
 import type { ProberFitness } from "../engine/check.ts";
 import type { EngineOptions } from "../engine/options.ts";
 import type { SchedulerTask } from "../engine/pool.ts";
-import { connectProbers } from "../engine/probers.ts";
+import type { Probers } from "../engine/probers.ts";
 import { createLog } from "../log.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
 import { openResultStore } from "../store/results/clickhouse.ts";
 import { type Pump, startPump } from "../store/results/pump.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import { openSpool, type Spool } from "../store/results/spool.ts";
-import { openSealing, SEALED_FOR } from "../store/sealing.ts";
+import { openSealing, SEALED_FOR, type Sealing } from "../store/sealing.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../store/sql/open.ts";
+import type { SchedulerReport } from "../store/sql/ports/shards.ts";
 import { startSinkWriter } from "../store/sql/sink-writer.ts";
+import type { CheckServer } from "../store/state/checks.ts";
 import type { OpenNotices } from "../store/state/notices.ts";
 import { type NoticesPlace, openCheckServer, openNotices } from "../store/state/open.ts";
+import type { RedisPlace } from "../store/state/redis.ts";
 import { createInputReader } from "./check-inputs.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
-import { type Loop, startLoop } from "./loop.ts";
+import { createHoldings, FIRST_SHARD, type Holdings } from "./holdings.ts";
+import { createLedger } from "./ledger.ts";
+import { type Loop, type LoopOptions, startLoop } from "./loop.ts";
 import { createMetrics, type SchedulerMetrics } from "./metrics.ts";
 import { PASSING_ROOM } from "./passing-checks.ts";
+import { openProbers } from "./probers.ts";
 import { replay } from "./replay.ts";
-import type { FromScheduler, SchedulerStatus, ToScheduler } from "./status.ts";
+import { createShardKeeper, SHARD_LEASE_MS, type ShardKeeper, takeOwn } from "./shard-keeper.ts";
+import { startShardTurns } from "./shard-turns.ts";
+import type { FromScheduler, ToScheduler } from "./status.ts";
 
 /** What main.ts hands over; structured-cloneable but for the port, which is transferred. */
 export interface SchedulerData {
   readonly port: MessagePort;
-  readonly shard: number;
+  /** When a scheduler that stands still is taken to be gone, ms; the standard when absent. */
+  readonly shardLeaseMs?: number;
   /** Names this process in the rows. */
   readonly checker: string;
   /** Where the probers of this process stand. */
   readonly locations: readonly string[];
+  /** Where checkers that are processes of their own are met; null: this process's probers check. */
+  readonly checkers: RedisPlace | null;
   readonly sql: SqlPlace;
   /** Also where passing checks are asked for. */
   readonly notices: NoticesPlace;
@@ -61,6 +74,16 @@ interface Stores {
   readonly spool: Spool;
 }
 
+/** What there is once checks run. */
+interface Works {
+  readonly loop: Loop;
+  readonly holdings: Holdings;
+  readonly pump: Pump;
+  readonly keeper: ShardKeeper;
+  readonly metrics: SchedulerMetrics;
+  readonly fitness: ReadonlyMap<number, ProberFitness>;
+}
+
 /** Called by engine/pool.ts. Resolves after a stop. */
 export async function task({ control, engine, data }: SchedulerTask): Promise<void> {
   const given = data as SchedulerData;
@@ -75,67 +98,106 @@ export async function task({ control, engine, data }: SchedulerTask): Promise<vo
 async function serve(given: SchedulerData, control: MessagePort, engine: EngineOptions): Promise<void> {
   const log = createLog(given.logLevel, "scheduler");
   const stores = await openStores(given, log);
-  const ledger = await rememberAll(given, stores, log);
+  const holdings = createHoldings((await stores.controlPlane.shards.view()).shards.length);
+  const ledger = createLedger({ checker: given.checker, fenceOf: holdings.fenceOf });
   const metrics = createMetrics();
   const fitness = new Map<number, ProberFitness>();
   const pump = await openPump(given, stores, log);
   let loop: Loop | undefined;
   let watch: CanaryWatch | undefined;
+  let keeper: ShardKeeper | undefined;
   let tell: () => Promise<void> = async () => undefined;
-  const probers = connectProbers(control, {
-    onOutcomes: (outcomes) => loop?.take(outcomes),
-    onFitness: (prober, state) => fitness.set(prober, state),
-    onChange: ({ type, detail }) => {
-      if (type !== "up") log.warn({ detail }, `prober ${type}`);
-      void tell();
-    },
-  });
   const sealing = openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false });
+  const { probers, hasChecker, areJudged } = await openProbers(
+    given.checkers === null
+      ? { control, locations: given.locations }
+      : { redis: given.checkers, locations: stores.controlPlane.locations, sealing },
+    {
+      onOutcomes: (outcomes) => loop?.take(outcomes),
+      onFitness: (prober, state) => fitness.set(prober, state),
+      onChange: ({ type, detail }) => {
+        if (type !== "up") log.warn({ detail }, `prober ${type}`);
+        void tell();
+      },
+      onAvailability: () => loop?.reconsider(),
+      onTrouble: (error) => log.error({ err: error }, "reading locations and their keys failed and is tried again"),
+    },
+  );
+  const { controlPlane, spool } = stores;
   const running = await startLoop({
-    shard: given.shard,
-    controlPlane: stores.controlPlane,
+    controlPlane,
+    holdings,
+    own: await takeOwn(controlPlane.shards, spool.name, controlPlane.dialect === "sqlite"),
+    replay: () => replayAll({ spool, controlPlane, holdings, ledger, pump, log }),
+    onLost: (fences) => keeper?.lost(fences),
     ledger,
-    spool: stores.spool,
+    spool,
     pump,
     notices: stores.notices,
     probers,
     clocks: SYSTEM_CLOCKS,
     readInput: createInputReader((sealed) => sealing.open(SEALED_FOR.tunnel, sealed)),
-    hasChecker: (location) => given.locations.includes(location),
+    hasChecker,
+    areJudged,
     log,
     onSuspicion: () => watch?.ask(),
     onOutcome: (taken, outcome) => metrics.count(taken.monitor.kind, outcome),
   });
   loop = running;
-  watch = watchCanaries({ canaries: await findCanaries(engine), engine, onReport: (said) => running.canary(said) });
-  tell = () => report(given.port, running, stores, pump, metrics, probers.size, fitness);
-  const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, log)];
-  const checks = await openCheckServer(given.notices, sealing, {
-    location: ANY_LOCATION,
-    room: PASSING_ROOM,
-    take: running.check,
-  });
+  const kept = createKeeper(given, stores, { loop: running, holdings, pump, log });
+  keeper = kept;
+  // Whoever measures watches his own network.
+  const canaries = areJudged ? [] : await findCanaries(engine);
+  watch = watchCanaries({ canaries, engine, onReport: running.canary });
+  const stopMoves = await keepShards(given, stores, kept, log);
+  const works: Works = { loop: running, holdings, pump, keeper: kept, metrics, fitness };
+  tell = () => report(given.port, stores, works, probers.size);
+  const isThinner = (): boolean => holdings.fence(FIRST_SHARD) !== undefined;
+  const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, isThinner, log)];
+  const checks = areJudged ? null : await servePassing(given, sealing, running);
   await tell();
 
   await stopOrder(given.port);
-  await checks.close();
+  await checks?.close();
   for (const timer of timers) clearInterval(timer);
   watch.close();
-  await running.drain(DRAIN_MS);
-  await probers.close();
-  await running.drain(0);
-  await pump.stop(PUMP_DRAIN_MS);
-  await closeStores(stores);
+  await stopMoves();
+  await end(works, stores, probers, log);
   post(given.port, { type: "stopped" });
   given.port.close();
 }
 
+/** Checkers of their own take passing checks themselves. */
+function servePassing({ notices }: SchedulerData, sealing: Sealing, loop: Loop): Promise<CheckServer> {
+  return openCheckServer(notices, sealing, { location: ANY_LOCATION, room: PASSING_ROOM, take: loop.check });
+}
+
+/** Lets checks end, writes everything down, and frees the shards. */
+async function end(
+  { loop, keeper, pump }: Works,
+  stores: Stores,
+  probers: Pick<Probers, "close">,
+  log: Logger,
+): Promise<void> {
+  await loop.drain(DRAIN_MS);
+  await probers.close();
+  await loop.drain(0);
+  // Whoever takes them now need not wait until we are taken for dead.
+  await keeper
+    .leave()
+    .catch((error: unknown) =>
+      log.warn({ err: error }, "shards are not given back: others wait for the end of their lease"),
+    );
+  await pump.stop(PUMP_DRAIN_MS);
+  await closeStores(stores);
+}
+
 async function openPump(
-  { spoolDir, shard }: SchedulerData,
+  { spoolDir }: SchedulerData,
   { controlPlane, spool, results }: Stores,
   log: Logger,
 ): Promise<Pump> {
-  const appliedSeq = await controlPlane.sink.appliedSeq(shard);
+  const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
   const pump = startPump({ spool, results, log, rejectedFile: join(spoolDir, "rejected.ndjson"), appliedSeq });
   // What the last run left behind goes first.
   pump.wake(appliedSeq);
@@ -146,8 +208,7 @@ async function openStores(given: SchedulerData, log: Logger): Promise<Stores> {
   const controlPlane = await openSinkControlPlane(given.sql);
   const results = openResultStore({ url: given.clickhouseUrl, log });
   const notices = await openNotices(given.notices);
-  const afterSeq = await controlPlane.sink.appliedSeq(given.shard);
-  const spool = await openSpool({ dir: given.spoolDir, log, afterSeq });
+  const spool = await openSpool({ dir: given.spoolDir, log, afterSeq: controlPlane.sink.appliedSeq });
   return { controlPlane, results, notices, spool };
 }
 
@@ -173,51 +234,98 @@ async function closeStores({ controlPlane, results, notices, spool }: Stores): P
   await controlPlane.close();
 }
 
-/** Every active monitor's memory, moved forward by what was on disk but not yet applied. */
-async function rememberAll(given: SchedulerData, { controlPlane, spool }: Stores, log: Logger): Promise<Ledger> {
-  const openIncidents = await controlPlane.sink.openIncidents();
-  const toldExpiries = await controlPlane.sink.toldExpiries();
-  const ledger = createLedger({ shard: given.shard, checker: given.checker, openIncidents, toldExpiries });
-  for (const { monitor, live } of (await controlPlane.monitors.changedSince(-1)).changed) ledger.set(monitor, live);
-  const rows = await replay(given.shard, spool, controlPlane, ledger);
+/** Moves what this process holds forward by what was on disk but not yet applied. */
+async function replayAll({
+  spool,
+  controlPlane,
+  holdings,
+  ledger,
+  pump,
+  log,
+}: Pick<LoopOptions, "spool" | "controlPlane" | "holdings" | "ledger" | "pump" | "log">): Promise<void> {
+  const { rows, refusedRows } = await replay(spool, controlPlane, holdings, ledger);
+  pump.wake(await controlPlane.sink.appliedSeq(spool.name));
   if (rows > 0) log.info({ rows }, "results that were on disk when the last run ended are applied");
-  return ledger;
+  if (refusedRows > 0) log.warn({ refusedRows }, "results of shards that others have taken since are dropped");
 }
 
+function createKeeper(
+  { checker, shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
+  stores: Stores,
+  { loop, holdings, pump, log }: Pick<Works, "loop" | "holdings" | "pump"> & { readonly log: Logger },
+): ShardKeeper {
+  const { controlPlane, notices, spool } = stores;
+  return createShardKeeper({
+    store: controlPlane.shards,
+    holdings,
+    id: spool.name,
+    name: `${checker} ${process.pid}`,
+    leaseMs: shardLeaseMs,
+    monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
+    log,
+    report: () => reportOf(loop, stores, pump),
+    load: loop.load,
+    giveBack: loop.giveBack,
+    lose: loop.lose,
+    onFreed: () => notices.publish("shards"),
+  });
+}
+
+/** A data folder of its own has one owner: nothing to beat for, nobody to share with. @returns what stops it */
+async function keepShards(
+  { shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
+  { controlPlane, notices }: Stores,
+  keeper: ShardKeeper,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  if (controlPlane.dialect === "sqlite") return async () => undefined;
+  return startShardTurns({ keeper, leaseMs: shardLeaseMs, notices, log });
+}
+
+/** For the other processes. */
+function reportOf(loop: Loop, { spool }: Stores, pump: Pump): SchedulerReport {
+  const { monitors, running, waiting, silentMonitors, skippedTurns, trouble } = loop.state();
+  const spoolRows = spool.rows;
+  return {
+    monitors,
+    running,
+    waiting,
+    silentMonitors,
+    skippedTurns,
+    spoolRows,
+    trouble: trouble ?? pump.state.lastError,
+  };
+}
+
+/** For the main thread. */
 async function report(
   port: MessagePort,
-  loop: Loop,
-  { controlPlane, spool }: Stores,
-  pump: Pump,
-  metrics: SchedulerMetrics,
-  probers: number,
-  fitness: ReadonlyMap<number, ProberFitness>,
+  stores: Stores,
+  { loop, holdings, pump, keeper, metrics, fitness }: Works,
+  healthyProbers: number,
 ): Promise<void> {
+  const { controlPlane, spool } = stores;
   const state = loop.state();
   const openIncidents = await controlPlane.incidents.countOpen().catch(() => 0);
   const unfitProbers = [...fitness.values()].filter((one) => !one.fit).length;
+  const shards = holdings.fences().map(({ shard }) => shard);
+  const { taken: shardsTaken, givenBack: shardsGivenBack, lost: shardsLost } = keeper.moves;
+  const moves = { shards: shards.length, shardsTaken, shardsGivenBack, shardsLost };
   const { sizeBytes: spoolBytes, rows: spoolRows, droppedRows } = spool;
-  const status: SchedulerStatus = {
-    isReady: true,
-    monitors: state.monitors,
-    running: state.running,
-    waiting: state.waiting,
-    skippedTurns: state.skippedTurns,
-    silentMonitors: state.silentMonitors,
-    healthyProbers: probers,
-    spoolBytes,
-    spoolRows,
-    trouble: state.trouble ?? pump.state.lastError,
-    metrics: await metrics.text({ ...state, spoolBytes, spoolRows, droppedRows, unfitProbers, openIncidents }),
-  };
-  post(port, { type: "status", status });
+  const metricsText = await metrics.text({
+    ...state,
+    ...moves,
+    ...{ spoolBytes, spoolRows, droppedRows, unfitProbers, openIncidents },
+  });
+  const own = { shards, healthyProbers, spoolBytes, metrics: metricsText };
+  post(port, { type: "status", status: { ...reportOf(loop, stores, pump), ...own } });
 }
 
-function thinNightly(results: ResultStore, log: Logger): NodeJS.Timeout {
+function thinNightly(results: ResultStore, isThinner: () => boolean, log: Logger): NodeJS.Timeout {
   let thinnedOn = -1;
   return setInterval(() => {
     const now = new Date();
-    if (now.getUTCHours() < THINNING_HOUR || now.getUTCDate() === thinnedOn) return;
+    if (now.getUTCHours() < THINNING_HOUR || now.getUTCDate() === thinnedOn || !isThinner()) return;
     thinnedOn = now.getUTCDate();
     results
       .thin()

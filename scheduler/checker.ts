@@ -1,0 +1,272 @@
+/**
+ * A checker: runs what schedulers send to its stream, and passing checks, on the prober threads of its own process. It has no database and
+ * none of the operator's secrets: only Redis, under a user of its own, and its location's key. What it measured while it was unfit, or
+ * while its own network was cut, it sends as `unfit`: nobody else can know.
+ */
+import type { MessagePort } from "node:worker_threads";
+import type { Logger } from "pino";
+import { type CanaryWatch, findCanaries, watchCanaries } from "../engine/canary.ts";
+import type { CheckRun, CheckSpec, ProberFitness } from "../engine/check.ts";
+import { NetworkTrust } from "../engine/network-trust.ts";
+import type { EngineOptions } from "../engine/options.ts";
+import { connectProbers, type Probers, unrunOutcome } from "../engine/probers.ts";
+import type { CheckOutcome } from "../model/result.ts";
+import type { CheckerState } from "../store/state/checkers.ts";
+import type { CheckReply, CheckServer, Lane, PassingCheck } from "../store/state/checks.ts";
+import { openCheckServer, openRunServer } from "../store/state/open.ts";
+import type { RedisPlace } from "../store/state/redis.ts";
+import type { CheckerName, RunBatch, RunSealing, RunServer } from "../store/state/runs.ts";
+import { CheckerDesk } from "./checker-desk.ts";
+import { createCheckerMetrics } from "./checker-metrics.ts";
+import { PASSING_ROOM } from "./passing-checks.ts";
+import { withTurns } from "./passing-turns.ts";
+
+/** Checks in flight in this process; our choice, as in a scheduler: descriptors and memory for thousands of silent targets. */
+const ROOM = 4_096;
+/** How long a stop waits for checks that run; what has not ended by then is cancelled, and runs elsewhere. */
+const DRAIN_MS = 20_000;
+const DRAIN_LOOK_MS = 20;
+const SWEEP_MS = 60_000;
+
+const LEAVING_MESSAGE = "The check was not begun: the checker is stopping";
+const LATE_MESSAGE = "The check was not begun in time";
+
+export interface CheckerOptions {
+  readonly checker: CheckerName & { readonly name: string; readonly version: string };
+  readonly redis: RedisPlace;
+  /** With the location's key. */
+  readonly sealing: RunSealing;
+  readonly engine: EngineOptions;
+  /** Carries the prober threads. */
+  readonly control: MessagePort;
+  readonly log: Logger;
+}
+
+export interface RunningChecker {
+  /** Resolves when it can take something. */
+  readonly ready: Promise<void>;
+  /** Why it does not work or trust itself; empty when all is well. */
+  problems(): readonly string[];
+  /** Prometheus text. */
+  metrics(): Promise<string>;
+  /** Takes nothing more, lets run what runs, and answers for everything. */
+  close(): Promise<void>;
+}
+
+/** What is on its way through this process. */
+interface Origin {
+  /** Delivers it. */
+  readonly end: (outcome: CheckOutcome) => void;
+  readonly spec: CheckSpec;
+  readonly host: string | null;
+  readonly wasHealthy: boolean;
+}
+
+/** @throws StoreError when Redis cannot be used */
+export async function startChecker(options: CheckerOptions): Promise<RunningChecker> {
+  const canaries = await findCanaries(options.engine);
+  const checker = new Checker(options);
+  try {
+    await checker.open(canaries);
+  } catch (error) {
+    await checker.close();
+    throw error;
+  }
+  return checker;
+}
+
+class Checker implements RunningChecker {
+  readonly ready: Promise<void>;
+  readonly #options: CheckerOptions;
+  readonly #probers: Probers;
+  readonly #desk = new CheckerDesk<Origin>();
+  readonly #metrics = createCheckerMetrics();
+  readonly #fitness = new Map<number, ProberFitness>();
+  readonly #trust: NetworkTrust<Origin>;
+  #server: RunServer | undefined;
+  #checks: CheckServer | undefined;
+  #watch: CanaryWatch | undefined;
+  #sweeping: NodeJS.Timeout | undefined;
+  #link: string | null = null;
+  #isLeaving = false;
+  #setReady: () => void = () => {};
+
+  constructor(options: CheckerOptions) {
+    this.#options = options;
+    this.ready = new Promise((resolve) => {
+      this.#setReady = resolve;
+    });
+    const { log } = options;
+    this.#probers = connectProbers(options.control, {
+      onOutcomes: (outcomes) => this.#measured(outcomes),
+      onFitness: (prober, fitness) => this.#fitness.set(prober, fitness),
+      onChange: ({ type, detail }) => {
+        if (type === "up") this.#setReady();
+        else log.warn({ detail }, `prober ${type}`);
+        // What the dead one said of itself says nothing any more; the others speak every second.
+        if (type === "down") this.#fitness.clear();
+      },
+    });
+    this.#trust = new NetworkTrust<Origin>({
+      nowMs: Date.now,
+      deliver: (origin, outcome) => this.#deliver(origin, outcome),
+      onSuspicion: () => this.#watch?.ask(),
+      onCut: (isCut) => {
+        log.warn(
+          { isCut },
+          isCut ? "our own network seems to be cut: failures are unfit" : "our own network works again",
+        );
+        this.#server?.report();
+      },
+    });
+  }
+
+  async open(canaries: Parameters<typeof watchCanaries>[0]["canaries"]): Promise<void> {
+    const { checker, redis, sealing, engine, log } = this.#options;
+    this.#watch = watchCanaries({ canaries, engine, onReport: (report) => this.#trust.canary(report) });
+    this.#server = await openRunServer<CheckSpec>(redis, {
+      checker,
+      sealing,
+      state: () => this.#state(),
+      take: (scheduler, batch, isLeaving) => this.#take(scheduler, batch, isLeaving),
+      onLink: (problem) => {
+        if (problem !== null) log.warn({ problem }, "runs cannot be taken or answered; it is tried again");
+        else if (this.#link !== null) log.info({}, "Redis is back");
+        this.#link = problem;
+      },
+    });
+    this.#checks = await openCheckServer(redis, sealing, {
+      location: checker.location,
+      room: PASSING_ROOM,
+      take: withTurns((check, lane) => this.#pass(check, lane), after),
+    });
+    this.#sweeping = setInterval(() => this.#forget(this.#desk.sweep(performance.now())), SWEEP_MS);
+  }
+
+  problems(): readonly string[] {
+    const { reasons } = this.#state();
+    return this.#link === null ? reasons : [this.#link, ...reasons];
+  }
+
+  metrics(): Promise<string> {
+    const { inFlight, isFit } = this.#state();
+    const clockOffsetMs = this.#server?.clockOffsetMs ?? 0;
+    return this.#metrics.text({
+      inFlight,
+      isFit,
+      probers: this.#probers.size,
+      clockOffsetMs,
+      isLinked: this.#link === null,
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    clearInterval(this.#sweeping);
+    await Promise.all([this.#server?.leave(), this.#checks?.close()]);
+    const endAtMs = performance.now() + DRAIN_MS;
+    while (this.#desk.inFlight > 0 && performance.now() < endAtMs) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+    }
+    // What still runs is answered as cancelled, and runs elsewhere.
+    await this.#probers.close();
+    this.#trust.flush();
+    this.#watch?.close();
+    await this.#server?.close();
+  }
+
+  #state(): CheckerState {
+    const unfit = [...this.#fitness.values()].filter(({ fit }) => !fit);
+    const reasons = unfit.flatMap((one) => one.reasons);
+    if (this.#trust.isCut) reasons.push("its own network is cut");
+    if (this.#probers.size === 0) reasons.push("no prober is up");
+    return {
+      room: ROOM,
+      inFlight: this.#desk.inFlight,
+      // One prober's bad moment is its own runs' matter.
+      isFit: !this.#trust.isCut && this.#probers.size > 0 && unfit.length < Math.max(1, this.#fitness.size),
+      reasons: [...new Set(reasons)],
+      isLeaving: this.#isLeaving,
+    };
+  }
+
+  #take(scheduler: string, { specs, runs }: RunBatch<CheckSpec>, isLeaving: boolean): void {
+    const aheadMs = this.#server?.clockOffsetMs ?? 0;
+    const redisNowMs = Date.now() - aheadMs;
+    const byKey = new Map(specs.map((spec) => [spec.key, spec]));
+    const starting: CheckRun[] = [];
+    const unrun: CheckOutcome[] = [];
+    for (const run of runs) {
+      const spec = byKey.get(run.specKey);
+      if (isLeaving || redisNowMs > run.startByMs || spec === undefined) {
+        unrun.push(unrunOutcome(run, "cancelled", isLeaving ? LEAVING_MESSAGE : LATE_MESSAGE, redisNowMs));
+        continue;
+      }
+      const known = this.#desk.define(`${scheduler} ${spec.key}`, spec, performance.now());
+      if (known.isNew) this.#probers.define([known.spec]);
+      const end = (outcome: CheckOutcome): void => this.#answer(scheduler, run.checkId, outcome);
+      const checkId = this.#desk.begin({ end, spec: known.spec, host: run.host, wasHealthy: run.wasHealthy });
+      const dueAtMs = Math.round(run.dueAtMs + aheadMs);
+      starting.push({ checkId, specKey: known.spec.key, dueAtMs, alone: run.alone });
+    }
+    if (starting.length > 0) this.#probers.run(starting);
+    if (unrun.length > 0) this.#server?.answer(scheduler, unrun);
+    this.#metrics.unrun(unrun.length);
+  }
+
+  #answer(scheduler: string, checkId: number, outcome: CheckOutcome): void {
+    const startedAtMs = outcome.startedAtMs - (this.#server?.clockOffsetMs ?? 0);
+    this.#server?.answer(scheduler, [{ ...outcome, checkId, startedAtMs, checker: this.#options.checker.name }]);
+  }
+
+  /** A config that is kept nowhere. */
+  #pass(check: PassingCheck, lane: Lane): Promise<CheckReply> {
+    return new Promise((resolve) => {
+      const { kind, settings, timeoutMs, host } = check;
+      const spec = { key: this.#desk.nextKey(), kind, settings, timeoutMs, isPublic: lane === "public" };
+      const end = ({
+        verdict,
+        startedAtMs,
+        latencyMs,
+        connectMs,
+        peerAnswered,
+        message,
+        tunnel,
+      }: CheckOutcome): void => {
+        this.#forget([spec.key]);
+        // The checker is stopping: nothing was measured.
+        const result = { verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message };
+        if (verdict === "cancelled") resolve({ type: "busy" });
+        else resolve({ type: "measured", result: tunnel === undefined ? result : { ...result, tunnel } });
+      };
+      this.#probers.define([spec]);
+      const checkId = this.#desk.begin({ end, spec, host, wasHealthy: false });
+      this.#probers.run([{ checkId, specKey: spec.key, dueAtMs: Date.now(), alone: false }]);
+    });
+  }
+
+  #measured(outcomes: readonly CheckOutcome[]): void {
+    for (const outcome of outcomes) {
+      const origin = this.#desk.find(outcome.checkId);
+      if (origin === undefined) continue;
+      const { host, wasHealthy } = origin;
+      this.#trust.take({ target: origin, attempt: 1, host, wasHealthy }, outcome);
+    }
+  }
+
+  #deliver(origin: Origin, outcome: CheckOutcome): void {
+    this.#desk.end(outcome.checkId);
+    this.#metrics.count(origin.spec.kind, outcome);
+    origin.end(outcome);
+  }
+
+  #forget(specKeys: readonly number[]): void {
+    if (specKeys.length > 0) this.#probers.forget(specKeys);
+  }
+}
+
+function after(delayMs: number, act: () => void): () => void {
+  const timer = setTimeout(act, delayMs);
+  return () => clearTimeout(timer);
+}

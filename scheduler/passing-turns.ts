@@ -1,0 +1,36 @@
+/** Passing checks at a checker that is a process of its own: one at a time where an account stands behind them (design 3.3). */
+import { type CheckReply, type Lane, type PassingCheck, startWithinMs } from "../store/state/checks.ts";
+
+type Run = (check: PassingCheck, lane: Lane) => Promise<CheckReply>;
+
+/** Acts once, that many ms from now. @returns what prevents it */
+type After = (delayMs: number, act: () => void) => () => void;
+
+/** @returns what waits for its turn and then runs; settles within startWithinMs and the check's time-out */
+export function withTurns(run: Run, after: After): Run {
+  /** The last of each account's line. */
+  const lines = new Map<string, Promise<unknown>>();
+  return async (check, lane) => {
+    const { identity } = check;
+    if (identity === null) return run(check, lane);
+    const before = lines.get(identity) ?? Promise.resolve();
+    let isLate = false;
+    let giveTime: () => void = () => {};
+    const late = new Promise<CheckReply>((resolve) => {
+      giveTime = after(startWithinMs(lane, check.timeoutMs), () => {
+        isLate = true;
+        resolve({ type: "busy" });
+      });
+    });
+    const mine = before.then((): Promise<CheckReply> | CheckReply => {
+      giveTime();
+      return isLate ? { type: "busy" } : run(check, lane);
+    });
+    const ended = mine.catch(() => {});
+    lines.set(identity, ended);
+    void ended.then(() => {
+      if (lines.get(identity) === ended) lines.delete(identity);
+    });
+    return Promise.race([mine, late]);
+  };
+}

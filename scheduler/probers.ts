@@ -1,0 +1,91 @@
+/** Where a scheduler's checks run: on the prober threads of its own process, or on checkers that are processes of their own. */
+import { randomUUID } from "node:crypto";
+import type { MessagePort } from "node:worker_threads";
+import type { CheckSpec } from "../engine/check.ts";
+import { connectProbers, type Probers, type ProbersCallbacks } from "../engine/probers.ts";
+import { openLocationKeys } from "../store/location-keys.ts";
+import type { Sealing } from "../store/sealing.ts";
+import type { Locations } from "../store/sql/ports/locations.ts";
+import { openRunSender, watchCheckers } from "../store/state/open.ts";
+import type { RedisPlace } from "../store/state/redis.ts";
+import { SYSTEM_CLOCKS } from "./clock.ts";
+import { LOOK_EVERY_MS, RemoteProbers } from "./remote-probers.ts";
+
+export interface OpenProbers {
+  readonly probers: Probers;
+  /** Whether anybody checks from there, now. */
+  readonly hasChecker: (location: string) => boolean;
+  /** Outcomes were judged by whoever measured them: this process's own network says nothing about them. */
+  readonly areJudged: boolean;
+}
+
+/** Prober threads of this process. */
+export interface ThreadPlace {
+  readonly control: MessagePort;
+  /** Where they stand. */
+  readonly locations: readonly string[];
+}
+
+/** Checkers that are processes of their own. */
+export interface CheckerPlace {
+  readonly redis: RedisPlace;
+  readonly locations: Locations;
+  /** The operator's: it opens the locations' keys. */
+  readonly sealing: Pick<Sealing, "open">;
+}
+
+export interface ProberEvents extends ProbersCallbacks {
+  /** hasChecker() answers otherwise than before for some location. */
+  onAvailability(): void;
+  /** Something that the operator should know; it goes on by itself. */
+  onTrouble(error: unknown): void;
+}
+
+export function openProbers(place: ThreadPlace | CheckerPlace, events: ProberEvents): Promise<OpenProbers> {
+  return "redis" in place ? openCheckers(place, events) : openThreads(place, events);
+}
+
+async function openThreads({ control, locations }: ThreadPlace, events: ProberEvents): Promise<OpenProbers> {
+  return {
+    probers: connectProbers(control, events),
+    hasChecker: (location) => locations.includes(location),
+    areJudged: false,
+  };
+}
+
+async function openCheckers({ redis, locations, sealing }: CheckerPlace, events: ProberEvents): Promise<OpenProbers> {
+  const keys = await openLocationKeys({ locations, sealing, onError: events.onTrouble });
+  let staffed: ReadonlySet<string> = new Set();
+  let onChange: () => void = () => {};
+  const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => onChange() });
+  const remote = new RemoteProbers({ callbacks: events, watch, clocks: SYSTEM_CLOCKS });
+  onChange = () => {
+    const now = watch.staffed();
+    const isOther = now.size !== staffed.size || [...now].some((location) => !staffed.has(location));
+    staffed = now;
+    remote.look();
+    events.onChange?.({ type: "up", detail: `${watch.healthy().length} checkers are healthy` });
+    if (isOther) events.onAvailability();
+  };
+  onChange();
+  const looking = setInterval(() => remote.look(), LOOK_EVERY_MS);
+  const sender = await openRunSender<CheckSpec>(redis, {
+    scheduler: randomUUID(),
+    locations: keys.codes,
+    sealingOf: keys.sealingOf,
+    refreshKeys: keys.refresh,
+    onOutcomes: (location, outcomes) => remote.take(location, outcomes),
+    onCaughtUp: (monotonicMs) => remote.caughtUp(monotonicMs),
+  });
+  remote.connect({
+    send: sender.send,
+    isThere: sender.isThere,
+    async close() {
+      clearInterval(looking);
+      keys.close();
+      await watch.close();
+      await sender.close();
+    },
+  });
+  return { probers: remote, hasChecker: (location) => staffed.has(location), areJudged: true };
+}

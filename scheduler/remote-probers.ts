@@ -1,0 +1,351 @@
+/**
+ * Probers that are processes of their own: sends every run to a checker of its location, knows what is where, and answers for each run once.
+ *
+ * A monitor stays with one checker, found by rendezvous hashing (Thaler and Ravishankar 1998), so that only those of a checker that comes
+ * or goes move; what confirms a failure runs at the next one in the order. A run that a checker did not answer by its deadline cannot
+ * begin there any more: it runs elsewhere, or ends as `cancelled`, which is a turn that was skipped. While Redis is away nothing is
+ * missed: deadlines pass only once everything that had arrived by then was read.
+ */
+import type { CheckRun, CheckSpec, RunPlace } from "../engine/check.ts";
+import { type Probers, type ProbersCallbacks, unrunOutcome } from "../engine/probers.ts";
+import { familyOf } from "../model/kind.ts";
+import type { CheckOutcome } from "../model/result.ts";
+import type { CheckerReport, CheckerWatch } from "../store/state/checkers.ts";
+import type { RunSender, SentRun } from "../store/state/runs.ts";
+import type { Clocks } from "./clock.ts";
+
+/** A checker begins what it was sent within this, or never, ms. */
+export const START_WITHIN_MS = 5_000;
+/** On top of that and the check's own time-out, for the way back, ms. */
+export const RETURN_WITHIN_MS = 5_000;
+/** How often look() is to be called, ms. */
+export const LOOK_EVERY_MS = 250;
+/** Unanswered for longer than this, its checker is asked for a sign of life, ms: beyond the 5 s that its stream outlives it. */
+const SUSPECT_AFTER_MS = 6_000;
+/** A checker that was not there is not asked again for this long, ms. */
+const ABSENT_MS = 1_000;
+/** Of one message: a server of 256 configs alone may have a hundred kilobytes. */
+const RUNS_PER_BATCH = 128;
+const BATCH_BYTES = 256 * 1_024;
+/** Sendings of one run that came to nothing, before its turn counts as skipped. */
+const MOST_TRIES = 3;
+
+const NOBODY_MESSAGE = "The check was not run: no checker had room for it in time";
+const CHANGED_MESSAGE = "The check was cancelled because its monitor has changed";
+const STOPPING_MESSAGE = "The check was cancelled because the scheduler is stopping";
+
+export interface RemoteProbersOptions {
+  readonly callbacks: Pick<ProbersCallbacks, "onOutcomes">;
+  readonly watch: Pick<CheckerWatch, "healthy" | "redisNowMs">;
+  readonly clocks: Clocks;
+}
+
+interface Defined {
+  readonly spec: CheckSpec;
+  /** As it is sent, before it is sealed. */
+  readonly sizeBytes: number;
+}
+
+interface Flight {
+  readonly run: CheckRun;
+  readonly place: RunPlace;
+  /** null: it waits for one. */
+  checker: CheckerReport | null;
+  /** By our monotonic clock. */
+  sentAtMs: number;
+  /** By our monotonic clock: unanswered by then, it is missed. */
+  deadlineMs: number;
+  /** Checkers that had it. */
+  readonly tried: string[];
+}
+
+export class RemoteProbers implements Probers {
+  readonly #options: RemoteProbersOptions;
+  readonly #specs = new Map<number, Defined>();
+  readonly #flights = new Map<number, Flight>();
+  readonly #load = new Map<string, number>();
+  /** Until when a checker is not asked. */
+  readonly #absent = new Map<string, number>();
+  #sender: RunSender<CheckSpec> | null = null;
+  #unsent: CheckOutcome[] = [];
+  #isClosing = false;
+  #isProbing = false;
+
+  constructor(options: RemoteProbersOptions) {
+    this.#options = options;
+  }
+
+  /** Without one runs wait. */
+  connect(sender: RunSender<CheckSpec>): void {
+    this.#sender = sender;
+    this.look();
+  }
+
+  get size(): number {
+    return this.#options.watch.healthy().length;
+  }
+
+  get inFlight(): number {
+    return this.#flights.size;
+  }
+
+  define(specs: readonly CheckSpec[]): void {
+    for (const spec of specs) {
+      this.#specs.set(spec.key, { spec, sizeBytes: Buffer.byteLength(JSON.stringify(spec)) });
+    }
+  }
+
+  forget(specKeys: readonly number[]): void {
+    for (const key of specKeys) this.#specs.delete(key);
+  }
+
+  run(runs: readonly CheckRun[]): void {
+    const flights: Flight[] = [];
+    for (const run of runs) {
+      if (run.place === undefined) throw new Error(`run ${run.checkId} does not say where`);
+      const flight: Flight = { run, place: run.place, checker: null, sentAtMs: 0, deadlineMs: 0, tried: [] };
+      this.#flights.set(run.checkId, flight);
+      flights.push(flight);
+    }
+    if (this.#isClosing) for (const flight of flights) this.#refuse(flight, STOPPING_MESSAGE);
+    else this.#send(flights);
+  }
+
+  /** From a location's checkers; applied once, whoever answers first. */
+  take(location: string, outcomes: readonly CheckOutcome[]): void {
+    const aheadMs = this.#options.clocks.wallNowMs() - this.#options.watch.redisNowMs();
+    const measured: CheckOutcome[] = [];
+    const unrun: Flight[] = [];
+    for (const outcome of outcomes) {
+      const flight = this.#flights.get(outcome.checkId);
+      // Answered before, or asked by an earlier life; or not theirs to answer.
+      if (flight === undefined || flight.place.location !== location) continue;
+      if (outcome.verdict === "cancelled") {
+        unrun.push(flight);
+        continue;
+      }
+      this.#end(flight);
+      // Whole ms, as rows have them.
+      measured.push({ ...outcome, startedAtMs: Math.round(outcome.startedAtMs + aheadMs) });
+    }
+    for (const flight of unrun) this.#leaveChecker(flight);
+    this.#again(unrun);
+    if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
+  }
+
+  /** Everything that had arrived by then was taken. @param monotonicMs by our own clock */
+  caughtUp(monotonicMs: number): void {
+    const missed: Flight[] = [];
+    for (const flight of this.#flights.values()) {
+      if (flight.checker !== null && flight.deadlineMs < monotonicMs) missed.push(flight);
+    }
+    for (const flight of missed) this.#leaveChecker(flight);
+    this.#again(missed);
+    void this.#probe();
+  }
+
+  /**
+   * A checker that is dead, or stands still, is not waited for: what it had runs elsewhere. Only a tunnel's account must not be used
+   * twice at once, so tunnels wait for their deadline.
+   */
+  async #probe(): Promise<void> {
+    if (this.#isProbing || this.#sender === null) return;
+    this.#isProbing = true;
+    const nowMs = this.#options.clocks.monotonicNowMs();
+    const suspects = new Map<string, { readonly checker: CheckerReport; readonly flights: Flight[] }>();
+    for (const flight of this.#flights.values()) {
+      const { checker, sentAtMs } = flight;
+      if (checker === null || nowMs - sentAtMs <= SUSPECT_AFTER_MS) continue;
+      const suspect = suspects.get(checker.id);
+      if (suspect === undefined) suspects.set(checker.id, { checker, flights: [flight] });
+      else suspect.flights.push(flight);
+    }
+    for (const { checker, flights } of suspects.values()) {
+      if (await this.#sender.isThere(checker)) continue;
+      const lost = flights.filter((flight) => flight.checker === checker && this.#mayRunTwice(flight));
+      for (const flight of lost) this.#leaveChecker(flight);
+      this.#again(lost);
+    }
+    this.#isProbing = false;
+  }
+
+  #mayRunTwice({ run }: Flight): boolean {
+    const kind = this.#specs.get(run.specKey)?.spec.kind;
+    return kind === undefined || familyOf(kind) === "uptime";
+  }
+
+  /** Sends what waits, where somebody is there now. */
+  look(): void {
+    const waiting: Flight[] = [];
+    for (const flight of this.#flights.values()) if (flight.checker === null) waiting.push(flight);
+    this.#again(waiting);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    for (const flight of [...this.#flights.values()]) this.#refuse(flight, STOPPING_MESSAGE);
+    this.#emitUnsent();
+    await this.#sender?.close();
+  }
+
+  /** What did not run: elsewhere if it still may, and if there is an elsewhere. */
+  #again(flights: readonly Flight[]): void {
+    const nowMs = this.#options.clocks.wallNowMs();
+    const living: Flight[] = [];
+    for (const flight of flights) {
+      if (!this.#flights.has(flight.run.checkId)) continue;
+      if (!this.#specs.has(flight.run.specKey)) this.#refuse(flight, CHANGED_MESSAGE);
+      else if (nowMs > flight.place.expiresAtMs || flight.tried.length >= MOST_TRIES)
+        this.#refuse(flight, NOBODY_MESSAGE);
+      else living.push(flight);
+    }
+    this.#send(living);
+  }
+
+  #send(flights: readonly Flight[]): void {
+    if (this.#sender === null || flights.length === 0) return;
+    const byLocation = this.#present();
+    const batches = new Map<CheckerReport, Flight[]>();
+    for (const flight of flights) {
+      const checker = this.#choose(flight, byLocation.get(flight.place.location) ?? []);
+      if (checker === undefined) continue;
+      this.#enter(flight, checker);
+      const batch = batches.get(checker);
+      if (batch === undefined) batches.set(checker, [flight]);
+      else batch.push(flight);
+    }
+    for (const [checker, batch] of batches) {
+      for (const part of this.#partsOf(batch)) void this.#post(this.#sender, checker, part);
+    }
+  }
+
+  #partsOf(batch: readonly Flight[]): readonly (readonly Flight[])[] {
+    const parts: Flight[][] = [];
+    let part: Flight[] = [];
+    let sizeBytes = 0;
+    for (const flight of batch) {
+      const addedBytes = this.#specs.get(flight.run.specKey)?.sizeBytes ?? 0;
+      if (part.length > 0 && (part.length === RUNS_PER_BATCH || sizeBytes + addedBytes > BATCH_BYTES)) {
+        parts.push(part);
+        part = [];
+        sizeBytes = 0;
+      }
+      part.push(flight);
+      sizeBytes += addedBytes;
+    }
+    if (part.length > 0) parts.push(part);
+    return parts;
+  }
+
+  async #post(sender: RunSender<CheckSpec>, checker: CheckerReport, flights: readonly Flight[]): Promise<void> {
+    const specs = new Map<number, CheckSpec>();
+    for (const { run } of flights) {
+      const defined = this.#specs.get(run.specKey);
+      if (defined !== undefined) specs.set(run.specKey, defined.spec);
+    }
+    const { clocks, watch } = this.#options;
+    const aheadMs = clocks.wallNowMs() - watch.redisNowMs();
+    const runs = flights.map((flight) => this.#toSent(flight, aheadMs));
+    const answer = await sender.send(checker, { specs: [...specs.values()], runs });
+    // What may have arrived is waited for until its deadline: it must not run twice at once.
+    if (answer === "sent" || answer === "unknown") return;
+    if (answer === "absent") this.#absent.set(checker.id, clocks.monotonicNowMs() + ABSENT_MS);
+    const refused = flights.filter((flight) => flight.checker === checker);
+    for (const flight of refused) {
+      this.#leaveChecker(flight);
+      // It never was there.
+      flight.tried.pop();
+    }
+    if (answer === "absent") this.#again(refused);
+  }
+
+  #toSent({ run, place }: Flight, aheadMs: number): SentRun {
+    const startByMs = Math.min(place.expiresAtMs, this.#options.clocks.wallNowMs() + START_WITHIN_MS);
+    return {
+      checkId: run.checkId,
+      specKey: run.specKey,
+      dueAtMs: run.dueAtMs - aheadMs,
+      startByMs: startByMs - aheadMs,
+      alone: run.alone,
+      host: place.host,
+      wasHealthy: place.wasHealthy,
+    };
+  }
+
+  /** Checkers that may be sent something, by location; those that trust what they measure before the others. */
+  #present(): ReadonlyMap<string, readonly CheckerReport[]> {
+    const nowMs = this.#options.clocks.monotonicNowMs();
+    for (const [id, untilMs] of this.#absent) if (untilMs <= nowMs) this.#absent.delete(id);
+    const byLocation = new Map<string, CheckerReport[]>();
+    for (const checker of this.#options.watch.healthy()) {
+      if (this.#absent.has(checker.id)) continue;
+      const others = byLocation.get(checker.location);
+      if (others === undefined) byLocation.set(checker.location, [checker]);
+      else others.push(checker);
+    }
+    for (const [location, all] of byLocation) {
+      const fit = all.filter(({ isFit }) => isFit);
+      if (fit.length > 0) byLocation.set(location, fit);
+    }
+    return byLocation;
+  }
+
+  #choose({ place, tried }: Flight, among: readonly CheckerReport[]): CheckerReport | undefined {
+    const withRoom = among.filter(({ id, room }) => (this.#load.get(id) ?? 0) < room);
+    const untried = withRoom.filter(({ id }) => !tried.includes(id));
+    const open = untried.length > 0 ? untried : withRoom;
+    if (open.length < 2) return open[0];
+    const ranked = open
+      .map((checker) => ({ checker, weight: weightOf(place.home, checker.id) }))
+      .sort((a, b) => b.weight - a.weight);
+    return ranked[place.elsewhere && tried.length === 0 ? 1 : 0]?.checker;
+  }
+
+  #enter(flight: Flight, checker: CheckerReport): void {
+    const timeoutMs = this.#specs.get(flight.run.specKey)?.spec.timeoutMs ?? 0;
+    flight.checker = checker;
+    flight.tried.push(checker.id);
+    flight.sentAtMs = this.#options.clocks.monotonicNowMs();
+    flight.deadlineMs = this.#options.clocks.monotonicNowMs() + START_WITHIN_MS + timeoutMs + RETURN_WITHIN_MS;
+    this.#load.set(checker.id, (this.#load.get(checker.id) ?? 0) + 1);
+  }
+
+  #leaveChecker(flight: Flight): void {
+    if (flight.checker === null) return;
+    const { id } = flight.checker;
+    flight.checker = null;
+    const load = (this.#load.get(id) ?? 1) - 1;
+    if (load > 0) this.#load.set(id, load);
+    else this.#load.delete(id);
+  }
+
+  #end(flight: Flight): void {
+    this.#leaveChecker(flight);
+    this.#flights.delete(flight.run.checkId);
+  }
+
+  /** Later, so that run() never calls back before it returns. */
+  #refuse(flight: Flight, message: string): void {
+    this.#end(flight);
+    if (this.#unsent.length === 0) queueMicrotask(() => this.#emitUnsent());
+    this.#unsent.push(unrunOutcome(flight.run, "cancelled", message, this.#options.clocks.wallNowMs()));
+  }
+
+  #emitUnsent(): void {
+    const outcomes = this.#unsent;
+    this.#unsent = [];
+    if (outcomes.length > 0) this.#options.callbacks.onOutcomes(outcomes);
+  }
+}
+
+/** Of a home at a checker, the same in every scheduler: FNV-1a over both, then mixed (fmix32 of MurmurHash3). */
+function weightOf(home: number, checker: string): number {
+  let hash = 0x811c9dc5;
+  for (const text of [String(home), " ", checker]) {
+    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { UUID } from "../../engine/protocols/config.suite.ts";
+import { LINKS } from "../../engine/protocols/share-link/links.suite.ts";
+import { entriesOf } from "../../engine/subscription/body.ts";
+import { listServers } from "../../engine/subscription/list.ts";
+import { listedOf } from "./listed.ts";
+
+const link = (host: string, rest: string, name: string): string =>
+  `vless://${UUID}@${host}.test-site.org:443?${rest}#${name}`;
+
+async function listed(body: string, key = "key") {
+  let breaths = 0;
+  const breathe = async (): Promise<void> => void breaths++;
+  const made = await listedOf(await listServers(entriesOf(body), async () => {}), {
+    key,
+    seal: (text) => `<${text}>`,
+    breathe,
+  });
+  return { ...made, breaths };
+}
+
+describe("a list as the store keeps it", () => {
+  it("has every config as sealed fields, whatever its protocol", async () => {
+    const { servers, unsupported } = await listed([...LINKS.values()].join("\n"));
+    const configs = servers.flatMap((server) => server.configs);
+    expect(configs.length).toBeGreaterThan(5);
+    expect(unsupported).toEqual({});
+    for (const { sealed } of configs)
+      expect(JSON.parse(sealed.slice(1, -1))).toEqual({ url: expect.stringMatching(/^\w+:\/\//) });
+    expect(new Set(configs.map(({ type }) => type)).size).toBeGreaterThan(3);
+  });
+
+  it("knows configs by a hash that nobody can make without the key", async () => {
+    const body = link("a", "security=tls", "n");
+    const identityOf = async (key: string) => (await listed(body, key)).servers[0]?.configs[0]?.identity;
+    expect(await identityOf("key")).toBe(await identityOf("key"));
+    expect(await identityOf("other")).not.toBe(await identityOf("key"));
+    const [server] = (await listServers(entriesOf(body), async () => {})).servers;
+    expect(await identityOf("key")).not.toBe(server?.configs[0]?.identity);
+  });
+
+  it("names a server by its first config, safe to show, and a config without a name by where it is", async () => {
+    const { servers } = await listed(
+      [link("a", "security=tls", "Berlin%1b%5b31m%0a1"), link("b", "security=tls", "")].join("\n"),
+    );
+    expect(servers.map(({ name, configs }) => [name, configs[0]?.tag])).toEqual([
+      ["Berlin [31m 1", "Berlin [31m 1"],
+      [null, "b.test-site.org:443"],
+    ]);
+  });
+
+  it("counts what no link can say", async () => {
+    const extra = encodeURIComponent(JSON.stringify({ downloadSettings: { address: "d.test-site.org", port: 443 } }));
+    const { servers, unsupported } = await listed(
+      [link("a", `security=tls&type=xhttp&extra=${extra}`, "two"), link("a", "security=tls", "one")].join("\n"),
+    );
+    expect(servers.map(({ configs }) => configs.map(({ tag }) => tag))).toEqual([["one"]]);
+    expect(unsupported).toEqual({ "settings that no link can hold": 1 });
+  });
+
+  it("lets others have the thread", async () => {
+    const body = Array.from({ length: 250 }, (_, at) => link(`h${at}`, "security=tls", "n")).join("\n");
+    expect((await listed(body)).breaths).toBe(2);
+  });
+});

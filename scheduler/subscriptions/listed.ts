@@ -1,0 +1,64 @@
+/** A provider's list as the store keeps it: every config a sealed link, known by a keyed hash, under a name that is safe to show. */
+import { createHmac } from "node:crypto";
+import { plainText } from "../../engine/classify.ts";
+import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
+import { writeLink } from "../../engine/protocols/share-link/write-link.ts";
+import { identityOfConfig, type ListedConfig as ReadConfig, type ServerList } from "../../engine/subscription/list.ts";
+import { TunnelConfigError } from "../../engine/tunnel.ts";
+import type { ListedConfig, ListedServer } from "../../model/sync.ts";
+
+/** Configs made ready before others may have the thread: some milliseconds of work. */
+const SLICE = 100;
+/** What is said of a config that a link cannot say all of. */
+const NOT_A_LINK = "settings that no link can hold";
+
+export interface ListedOptions {
+  /** Of identities: a plain hash of a config would tell whoever reads the database that a guess is right. */
+  readonly key: string;
+  /** Seals the fields of a config, as those of a monitor are. */
+  readonly seal: (fields: string) => string;
+  /** Lets others have the thread. */
+  readonly breathe: () => Promise<void>;
+}
+
+export interface Listed {
+  readonly servers: readonly ListedServer[];
+  readonly unsupported: Readonly<Record<string, number>>;
+}
+
+export async function listedOf(list: ServerList, { key, seal, breathe }: ListedOptions): Promise<Listed> {
+  const servers: ListedServer[] = [];
+  let made = 0;
+  let lost = 0;
+  for (const { host, configs } of list.servers) {
+    const kept: ListedConfig[] = [];
+    for (const config of configs) {
+      if (++made % SLICE === 0) await breathe();
+      const url = linkOf(config);
+      if (url === undefined) lost++;
+      else
+        kept.push(configOf(config, createHmac("sha256", key).update(config.identity).digest("base64url"), seal(url)));
+    }
+    const [named] = configs[0]?.names ?? [];
+    const name = plainText(named ?? "");
+    if (kept.length > 0) servers.push({ address: host, name: name === "" ? null : name, configs: kept });
+  }
+  return { servers, unsupported: lost === 0 ? list.unsupported : { ...list.unsupported, [NOT_A_LINK]: lost } };
+}
+
+/** The fields of a config; undefined when a link would say less than the list did. */
+function linkOf({ config, identity }: ReadConfig): string | undefined {
+  const url = writeLink({ config, name: null });
+  try {
+    return identityOfConfig(parseProxyLink(url).config) === identity ? JSON.stringify({ url }) : undefined;
+  } catch (error) {
+    if (error instanceof TunnelConfigError) return undefined;
+    throw error;
+  }
+}
+
+function configOf({ config, names }: ReadConfig, identity: string, sealed: string): ListedConfig {
+  const { host, port, account } = config;
+  const tag = plainText(names[0] ?? "");
+  return { identity, tag: tag === "" ? `${host}:${port}` : tag, type: account.protocol, port, sealed };
+}

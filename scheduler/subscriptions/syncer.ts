@@ -1,0 +1,218 @@
+/**
+ * Syncs of subscriptions: takes those that are asked for or due, asks their providers, and writes what came of it. One at a time of a
+ * subscription, a few at a time of a project, a bounded number of all; what fails on our side stays open and is tried again.
+ */
+import type { Logger } from "pino";
+import { plainText } from "../../engine/classify.ts";
+import type { ServerList } from "../../engine/subscription/list.ts";
+import type { KnownAnswer, ProviderAnswer } from "../../engine/subscription/provider.ts";
+import { ProviderError } from "../../engine/subscription/provider.ts";
+import type { PlanTable } from "../../model/plan.ts";
+import type { ControlPlane } from "../../store/sql/control-plane.ts";
+import type { OpenSyncJob } from "../../store/sql/ports/jobs.ts";
+import type { SubscriptionRecord } from "../../store/sql/ports/subscriptions.ts";
+import type { ListFacts, SyncOutcome } from "../../store/sql/ports/syncs.ts";
+import type { LeaseKeeper } from "../alerts/lease.ts";
+import type { Listed } from "./listed.ts";
+
+/** Providers asked at the same time; nearly all of it is waiting. */
+const PLACES = 16;
+/** Of them one project's: its providers that hang leave room for others. */
+const PLACES_OF_PROJECT = 4;
+/** Rows of one look. */
+const LOOK_ROWS = 500;
+/** After a fault of ours a sync is tried again this much later, ms. */
+const RETRY_MS = 5_000;
+/** Answers that are remembered; beyond it all are asked for anew. */
+const MOST_KNOWN = 10_000;
+
+export interface SyncerOptions {
+  readonly controlPlane: Pick<ControlPlane, "jobs" | "subscriptions" | "syncs">;
+  readonly lease: Pick<LeaseKeeper, "keep" | "asserting">;
+  readonly plans: PlanTable;
+  /** Opens a subscription's address. */
+  readonly openUrl: (sealed: string) => string;
+  /** @throws ProviderError */
+  readonly ask: (
+    url: string,
+    known: KnownAnswer | null,
+    inTurn: InTurn,
+    signal: AbortSignal,
+  ) => Promise<ProviderAnswer>;
+  /** Makes a list ready for the store. */
+  readonly listed: (list: ServerList) => Promise<Listed>;
+  readonly nowMs: () => number;
+  /** Our own network is taken to be cut: nothing is asked, and silence is nobody's failure (design 7). */
+  readonly isCut: () => boolean;
+  readonly log: Logger;
+  /** Monitors are others now. */
+  readonly onMonitors: () => void;
+  /** Something has ended: there may be a place for the next. */
+  readonly onEnded: () => void;
+  /** What is being read right now, should it take the thread with it; null: nothing. */
+  readonly onReading: (subscriptionId: number | null) => void;
+  /** Subscriptions whose list has taken the thread with it before. */
+  readonly suspects: ReadonlySet<number>;
+}
+
+/** Heavy work, one piece at a time: lists of megabytes are in memory once. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export interface Syncer {
+  /** Takes up what waits. */
+  turn(): Promise<void>;
+  /** Starts nothing more, ends what runs, and resolves when it has. */
+  stop(): Promise<void>;
+  readonly counts: Readonly<Record<SyncResult, number>>;
+  readonly inFlight: number;
+}
+
+type SyncResult = "success" | "unchanged" | "failed" | "dropped";
+
+/** What a provider last said, of the address it was asked at. */
+interface Remembered {
+  readonly urlSealed: string;
+  readonly known: KnownAnswer;
+  readonly facts: ListFacts;
+}
+
+export function createSyncer(options: SyncerOptions): Syncer {
+  const { controlPlane, lease, log, nowMs } = options;
+  const running = new Map<number, { readonly projectId: number; readonly ended: Promise<void> }>();
+  /** Syncs that met a fault of ours, and when they may be tried again. */
+  const resting = new Map<number, number>();
+  const remembered = new Map<number, Remembered>();
+  const suspects = new Set(options.suspects);
+  const counts: Record<SyncResult, number> = { success: 0, unchanged: 0, failed: 0, dropped: 0 };
+  const stopping = new AbortController();
+  let last: Promise<unknown> = Promise.resolve();
+
+  function inTurnOf(subscriptionId: number): InTurn {
+    return (work) => {
+      const mine = last.then(async () => {
+        options.onReading(subscriptionId);
+        try {
+          return await work();
+        } finally {
+          options.onReading(null);
+        }
+      });
+      last = mine.catch(() => {});
+      return mine;
+    };
+  }
+
+  async function outcomeOf(
+    subscription: SubscriptionRecord,
+  ): Promise<{ outcome: SyncOutcome; next: Remembered | null }> {
+    const { id, urlSealed } = subscription;
+    if (suspects.delete(id)) {
+      return {
+        outcome: { kind: "failed", message: "The list cannot be read: it takes more memory or time than there is." },
+        next: null,
+      };
+    }
+    const before = remembered.get(id);
+    const known = before?.urlSealed === urlSealed ? before : undefined;
+    const inTurn = inTurnOf(id);
+    try {
+      const answer = await options.ask(options.openUrl(urlSealed), known?.known ?? null, inTurn, stopping.signal);
+      if (answer.kind === "unchanged" && known !== undefined) {
+        return { outcome: { kind: "unchanged", ...known.facts }, next: known };
+      }
+      if (answer.kind === "unchanged") throw new ProviderError("The provider says that nothing has changed, unasked.");
+      const { servers, unsupported } = await inTurn(() => options.listed(answer.list));
+      const { badCount, bad } = answer.list;
+      const [first] = bad;
+      const firstBad = first === undefined ? null : { at: first.at, reason: plainText(first.reason) };
+      const facts = { badCount, firstBad, unsupported };
+      return { outcome: { kind: "list", servers, ...facts }, next: { urlSealed, known: answer.known, facts } };
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      if (!error.hasAnswered && options.isCut()) throw new Error("our own network is cut", { cause: error });
+      return { outcome: { kind: "failed", message: error.message }, next: null };
+    }
+  }
+
+  function remember(id: number, next: Remembered | null): void {
+    remembered.delete(id);
+    if (next === null) return;
+    if (remembered.size >= MOST_KNOWN) remembered.clear();
+    remembered.set(id, next);
+  }
+
+  async function sync(job: OpenSyncJob, epoch: number): Promise<void> {
+    const subscription = await controlPlane.subscriptions.recall(job.subscriptionId);
+    // Its job went with it; or it is for the next start.
+    if (subscription === undefined || stopping.signal.aborted) return;
+    const { id, urlSealed } = subscription;
+    const { outcome, next } = subscription.enabled
+      ? await outcomeOf(subscription)
+      : { outcome: { kind: "unchanged", badCount: 0, firstBad: null, unsupported: {} } as const, next: null };
+    // What a stop cut off says nothing about the provider.
+    if (stopping.signal.aborted) return;
+    const end = { job, urlSealed, outcome, plans: options.plans, atMs: nowMs() };
+    const report = await lease.asserting(() => controlPlane.syncs.end(epoch, end));
+    const status = report.subscription?.lastSyncStatus;
+    // With a server left out the next list is wanted even when it is the same.
+    remember(id, status === "success" && report.leftOut === 0 ? next : null);
+    counts[
+      status === undefined
+        ? "dropped"
+        : status !== "success"
+          ? "failed"
+          : outcome.kind === "unchanged"
+            ? "unchanged"
+            : "success"
+    ]++;
+    const { created, changed, paused, resumed, leftOut } = report;
+    if (created + changed + paused + resumed > 0) options.onMonitors();
+    const facts = { subscription: id, status, created, changed, paused, resumed, leftOut };
+    if (status === "failed" || status === "auto_disabled") {
+      log.warn({ ...facts, reason: report.subscription?.syncErrorMessage }, "a subscription's sync failed");
+    } else log.debug(facts, "a subscription was synchronised");
+  }
+
+  function start(job: OpenSyncJob, epoch: number): void {
+    const ended = sync(job, epoch)
+      .catch((error: unknown) => {
+        if (stopping.signal.aborted) return;
+        resting.set(job.id, nowMs() + RETRY_MS);
+        log.error({ err: error, subscription: job.subscriptionId }, "a sync met a fault of ours and is tried again");
+      })
+      .finally(() => {
+        running.delete(job.id);
+        options.onEnded();
+      });
+    running.set(job.id, { projectId: job.projectId, ended });
+  }
+
+  function mayStart(job: OpenSyncJob): boolean {
+    if (running.has(job.id) || running.size >= PLACES) return false;
+    if ((resting.get(job.id) ?? 0) > nowMs()) return false;
+    let ofProject = 0;
+    for (const { projectId } of running.values()) if (projectId === job.projectId) ofProject++;
+    return ofProject < PLACES_OF_PROJECT;
+  }
+
+  return {
+    async turn() {
+      const epoch = await lease.keep();
+      if (epoch === undefined || stopping.signal.aborted) return;
+      await lease.asserting(() => controlPlane.syncs.queueDue(epoch, nowMs(), LOOK_ROWS));
+      if (options.isCut()) return;
+      const open = await controlPlane.jobs.openSyncs(LOOK_ROWS);
+      const known = new Set(open.map(({ id }) => id));
+      for (const id of resting.keys()) if (!known.has(id)) resting.delete(id);
+      for (const job of open) if (mayStart(job)) start(job, epoch);
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+    },
+    counts,
+    get inFlight() {
+      return running.size;
+    },
+  };
+}

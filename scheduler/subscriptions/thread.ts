@@ -1,0 +1,124 @@
+/**
+ * The thread of start.ts: reading a list of megabytes takes a second and more (YAML is read in one piece), and on SQLite a sync's
+ * transaction is synchronous. Neither may hold up the wheel, the API or a prober, and a list that takes its thread with it takes nothing else.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { setImmediate } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { findCanaries, watchCanaries } from "../../engine/canary.ts";
+import { NetworkFitness } from "../../engine/network-fitness.ts";
+import type { EngineOptions } from "../../engine/options.ts";
+import { askProvider } from "../../engine/subscription/provider.ts";
+import { createTransport } from "../../engine/transport/index.ts";
+import { createLog } from "../../log.ts";
+import type { PlanTable } from "../../model/plan.ts";
+import { openSealing, SEALED_FOR } from "../../store/sealing.ts";
+import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
+import { SYNC_LEASE } from "../../store/sql/ports/syncs.ts";
+import { type NoticesPlace, openNotices } from "../../store/state/open.ts";
+import { createLeaseKeeper } from "../alerts/lease.ts";
+import { SYSTEM_CLOCKS } from "../clock.ts";
+import { oneAtATime } from "../one-at-a-time.ts";
+import { listedOf } from "./listed.ts";
+import { createSyncer, type Syncer } from "./syncer.ts";
+
+export interface SyncThreadData {
+  readonly sql: SqlPlace;
+  readonly notices: NoticesPlace;
+  readonly sealingKeyFile: string;
+  readonly engine: EngineOptions;
+  readonly plans: PlanTable;
+  readonly logLevel: string;
+  /** Subscriptions whose list has taken a thread with it. */
+  readonly suspects: readonly number[];
+}
+
+export type FromSyncThread =
+  /** What is being read; null: nothing. */
+  | { readonly type: "reading"; readonly subscriptionId: number | null }
+  | { readonly type: "counts"; readonly counts: Syncer["counts"]; readonly inFlight: number }
+  | { readonly type: "stopped" };
+export interface ToSyncThread {
+  readonly type: "stop";
+}
+
+/** How often due syncs are looked for, ms; a sync that is asked for begins within it, by notice sooner. */
+const TURN_MS = 1_000;
+/** Bytes of the key of identities; HMAC-SHA256 takes no more entropy. */
+const KEY_BYTES = 32;
+
+const given = workerData as SyncThreadData;
+const log = createLog(given.logLevel, "subscriptions");
+const controlPlane = await openControlPlane(given.sql, { role: "sink" });
+const notices = await openNotices(given.notices);
+const sealing = openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false });
+const transport = createTransport(given.engine);
+const breathe = (): Promise<void> => setImmediate();
+const lease = createLeaseKeeper({
+  leases: controlPlane.leases,
+  name: SYNC_LEASE,
+  holder: `${hostname()} ${process.pid} ${randomUUID()}`,
+  isSoleOwner: controlPlane.dialect === "sqlite",
+  monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
+});
+const network = new NetworkFitness();
+const watch = watchCanaries({
+  canaries: await findCanaries(given.engine),
+  engine: given.engine,
+  onReport: (report) => network.canary(report, Date.now()),
+});
+const syncer = createSyncer({
+  controlPlane,
+  lease,
+  plans: given.plans,
+  openUrl: (sealed) => sealing.open(SEALED_FOR.subscription, sealed),
+  ask: (url, known, inTurn, signal) => askProvider(transport, { url, known, inTurn, signal, breathe }),
+  listed: async (list) =>
+    listedOf(list, { key: await identityKey(), seal: (fields) => sealing.seal(SEALED_FOR.tunnel, fields), breathe }),
+  nowMs: () => Date.now(),
+  isCut: () => network.isCut(Date.now()),
+  log,
+  onMonitors: () => notices.publish("monitors"),
+  onEnded: () => turning.request(),
+  onReading: (subscriptionId) => post({ type: "reading", subscriptionId }),
+  suspects: new Set(given.suspects),
+});
+const turning = oneAtATime(
+  () => syncer.turn(),
+  (error) => log.error({ err: error }, "looking for syncs failed and is tried again"),
+);
+const unsubscribe = notices.subscribe("jobs", turning.request);
+const timer = setInterval(() => {
+  turning.request();
+  post({ type: "counts", counts: syncer.counts, inFlight: syncer.inFlight });
+}, TURN_MS);
+turning.request();
+parentPort?.on("message", () => void stop());
+
+/** The same as that of addresses: asked each time, because a rotation seals it anew. */
+async function identityKey(): Promise<string> {
+  const fresh = (): string => sealing.seal(SEALED_FOR.hashKey, randomBytes(KEY_BYTES).toString("base64url"));
+  return sealing.open(SEALED_FOR.hashKey, await controlPlane.subscriptions.hashKey(fresh));
+}
+
+async function stop(): Promise<void> {
+  clearInterval(timer);
+  watch.close();
+  unsubscribe();
+  await turning.stop();
+  await syncer.stop();
+  await lease
+    .release()
+    .catch((error: unknown) =>
+      log.warn({ err: error }, "the lease of syncs is not given back: another waits for its end"),
+    );
+  await notices.close();
+  await controlPlane.close();
+  post({ type: "stopped" });
+  parentPort?.close();
+}
+
+function post(message: FromSyncThread): void {
+  parentPort?.postMessage(message);
+}
