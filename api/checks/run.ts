@@ -58,8 +58,7 @@ function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult) {
     connection_time_ms: facts?.connectionTimeMs ?? wholeMs,
     handshake_time_ms: facts?.handshakeTimeMs ?? null,
     assigned_ip: facts?.assignedIp ?? null,
-    // A fault of ours: that the tunnel did not come up says nothing about its server.
-    error_message: verdict === "unsupported" ? `${protocol} checks are not available in this version` : result.message,
+    error_message: result.message,
     error_category: errorCategoryOf(verdict, familyOf(protocol), peerAnswered),
     engine_used: facts?.engineUsed ?? null,
   };

@@ -14,6 +14,7 @@ import { servers } from "./servers.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
+import { verifications } from "./verify.ts";
 
 export const routes: readonly Route[] = [
   ...servers,
@@ -29,5 +30,6 @@ export const routes: readonly Route[] = [
   ...health,
   ...pushes,
   ...operator,
+  ...verifications,
   ...reference,
 ];

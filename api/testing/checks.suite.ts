@@ -136,11 +136,11 @@ export function checksSuite(server: "uws" | "node"): void {
         error_message: "the login was refused",
         connection_time_ms: null,
       });
-      bench.measured({ verdict: "unsupported", latencyMs: null, connectMs: null, message: "cannot" });
+      bench.measured({ verdict: "unsupported", latencyMs: null, connectMs: null, message: "xray is not installed" });
       expect((await post({ protocol: "wireguard", config: WIREGUARD })).body).toMatchObject({
         status: "down",
         error_category: "checker_error",
-        error_message: "wireguard checks are not available in this version",
+        error_message: "xray is not installed",
       });
     });
 

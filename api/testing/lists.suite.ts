@@ -99,7 +99,7 @@ export function listsSuite(server: "uws" | "node"): void {
       if (now === undefined) throw new Error("no monitor");
       const atMs = Date.UTC(2026, 10, 21, 6, 9, 59, 120);
       await world.controlPlane.sink.apply({
-        shard: 0,
+        spool: "spool",
         appliedSeq: 1,
         incidents: [],
         drainedInboxIds: [],

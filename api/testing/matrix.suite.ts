@@ -184,7 +184,7 @@ async function prepare(server: "uws" | "node"): Promise<Ground> {
   );
   const why = { message: "refused", category: "server_not_connected" as const, locations: ["any"] };
   await sink.apply({
-    shard: 0,
+    spool: "spool",
     appliedSeq: 1,
     live: [],
     drainedInboxIds: [],

@@ -118,6 +118,18 @@ export function publicSuite(server: "uws" | "node"): void {
       },
     );
 
+    it("answer the token that a proxy's check asks with, and no page of somebody else's making", async () => {
+      const answer = await get("/verify?token=0123456789abcdef");
+      expect([answer.status, answer.text, answer.headers["cache-control"]]).toEqual([
+        200,
+        "0123456789abcdef",
+        "no-store",
+      ]);
+      for (const token of ["", "short", "<script>alert(1)</script>", "a".repeat(65)]) {
+        expect((await get(`/verify?token=${encodeURIComponent(token)}`)).status).toBe(400);
+      }
+    });
+
     it("show metrics on loopback, or for the token", async () => {
       const metrics = await get("/metrics");
       expect([metrics.status, metrics.text]).toEqual([200, "sonde_up 1\n"]);

@@ -183,7 +183,13 @@ export function resultsSuite(server: "uws" | "node"): void {
 
     async function apply(incidents: Parameters<World["controlPlane"]["sink"]["apply"]>[0]["incidents"]) {
       batch += 1;
-      await world.controlPlane.sink.apply({ shard: 0, appliedSeq: batch, live: [], incidents, drainedInboxIds: [] });
+      await world.controlPlane.sink.apply({
+        spool: "spool",
+        appliedSeq: batch,
+        live: [],
+        incidents,
+        drainedInboxIds: [],
+      });
     }
     const get = async (path: string) => (await world.send("GET", `/api/v1/incidents${path}`)).body;
     const namesOf = (list: { incidents: { server_name: string }[] }) =>

@@ -121,6 +121,7 @@ export const PUBLIC: readonly RegExp[] = [
   /^GET \/openapi\.(yaml|json)$/,
   /^GET \/docs(\/[\w.-]+)?$/,
   /^GET \/metrics$/,
+  /^GET \/verify$/,
 ];
 
 /** Answers that depend on the state of the key and the person behind it alone. */

@@ -389,7 +389,7 @@ function retestTests(server: "uws" | "node"): void {
       const monitorId = Number(monitor.slice(4));
       seq += 1;
       await world.controlPlane.sink.apply({
-        shard: 0,
+        spool: "spool",
         appliedSeq: seq,
         live: [],
         drainedInboxIds: [],
