@@ -4,7 +4,25 @@ import type { Command } from "commander";
 /** Adds itself to the program: name, words, options, an example, and what it does. */
 export type AddCommand = (program: Command) => void;
 
-/** Something the person at the terminal can mend: one line, exit code 1, no stack. */
+/** Something the person at the terminal can mend: one line, no stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Of the commands that tell a wrong call apart from a check that did not pass. */
+const USAGE = 2;
+
+export function usageError(message: string): CommandError {
+  return new CommandError(message, USAGE);
+}
+
+/** Wrong options end it as a wrong call, too. */
+export function endsWrongCalls(command: Command): Command {
+  return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE));
 }

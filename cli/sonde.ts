@@ -2,6 +2,7 @@
 /** The command line. Exit code 0 only when what was asked for held. */
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
+import { CommandError } from "./command.ts";
 import { commands } from "./commands/index.ts";
 
 const program = new Command("sonde")
@@ -29,5 +30,5 @@ try {
   process.stderr.write(
     `sonde: ${isPlain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
-  process.exitCode = 1;
+  process.exitCode = error instanceof CommandError ? error.exitCode : 1;
 }

@@ -10,6 +10,12 @@ export function plain(text: string): string {
   return text.toWellFormed().replace(UNSAFE, "�");
 }
 
+/** JSON in one line that says the same and is as harmless. */
+export function plainJson(value: unknown): string {
+  const escaped = (unsafe: string): string => `\\u${(unsafe.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replace(UNSAFE, escaped);
+}
+
 export type Cell = string | number | null | undefined;
 
 /** @returns lines without a trailing newline; an empty table is its head */

@@ -1,6 +1,7 @@
 /** THE LIST: groups of `sonde admin`, in the order of the help. */
 import type { ActGroup } from "./act.ts";
 import { key } from "./key.ts";
+import { location } from "./location.ts";
 import { maintenance } from "./maintenance.ts";
 import { member } from "./member.ts";
 import { monitor } from "./monitor.ts";
@@ -20,6 +21,7 @@ export const groups: readonly ActGroup[] = [
   user,
   key,
   monitor,
+  location,
   subscription,
   webhook,
   maintenance,

@@ -1,12 +1,8 @@
 /** `sonde up`: API, scheduler and checker in one process. */
 import type { Command } from "commander";
 import { loadConfig } from "../../config.ts";
-import { CommandError } from "../command.ts";
-
-/** A second signal while draining ends at once; the number is the shell's for SIGINT. */
-const INTERRUPTED = 130;
-/** One Ctrl-C under `npm start` arrives twice, from the terminal and from npm: what follows within this is the same one, ms. */
-const SAME_SIGNAL_MS = 1_000;
+import { bannerOf } from "../banner.ts";
+import { stopOnSignal } from "../stop.ts";
 
 export function addUp(program: Command): void {
   program
@@ -31,7 +27,7 @@ async function up(isDemo: boolean): Promise<void> {
     log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel, "main"),
     progress: (line) => process.stderr.write(`${line}\n`),
   });
-  process.stdout.write(banner(service));
+  process.stdout.write(bannerOf(service));
   const close = async (): Promise<void> => {
     await demo?.close();
     await service.close();
@@ -44,35 +40,4 @@ async function up(isDemo: boolean): Promise<void> {
     throw error;
   }
   await stopped;
-}
-
-function banner(service: {
-  url: string;
-  firstKey: string | null;
-  projectId: number | null;
-  keyFile: string | null;
-}): string {
-  const lines = [`Sonde listens on ${service.url}/api/v1`];
-  lines.push(`Project: prj_${service.projectId}`);
-  if (service.firstKey !== null) lines.push(`Key (shown once, kept in ${service.keyFile}): ${service.firstKey}`);
-  return `${lines.join("\n")}\n`;
-}
-
-/** Resolves when the service has drained after SIGTERM or Ctrl-C. */
-function stopOnSignal(close: () => Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let askedAtMs: number | undefined;
-    const stop = (): void => {
-      const nowMs = performance.now();
-      if (askedAtMs !== undefined) {
-        if (nowMs - askedAtMs > SAME_SIGNAL_MS) process.exit(INTERRUPTED);
-        return;
-      }
-      askedAtMs = nowMs;
-      process.stderr.write("stopping: letting checks end and writing everything down …\n");
-      close().then(resolve, (error: unknown) => reject(new CommandError(`stopping failed: ${String(error)}`)));
-    };
-    process.on("SIGTERM", stop);
-    process.on("SIGINT", stop);
-  });
 }

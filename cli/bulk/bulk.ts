@@ -1,0 +1,170 @@
+/** A whole run of `sonde bulk`: list, probers, progress, results, and how it ends. */
+
+import { hasDumbTerminal } from "../../config.ts";
+import type { Direct, DirectState } from "../../engine/direct.ts";
+import { openProbers } from "../check/open.ts";
+import { protocolNamed } from "../check/target.ts";
+import { CommandError } from "../command.ts";
+import { type Journal, known, openJournal, type RunTerms, readJournal, writeJournal } from "./journal.ts";
+import type { BulkList } from "./list.ts";
+import { type Output, openOutput } from "./output.ts";
+import { openScreen, progressLines } from "./progress.ts";
+import { summary } from "./report.ts";
+import { runAll } from "./run.ts";
+import { readSource } from "./source.ts";
+import { type BulkResult, Tally } from "./tally.ts";
+import type { BulkWords, Requirement } from "./wanted.ts";
+import { type Writer, writerOf } from "./writer.ts";
+
+/** Prober threads that are of use: share links are mostly the cores' work. */
+const MOST_WORKERS = 4;
+const INTERRUPTED = 130;
+/** Before the probers are there. */
+const AT_REST: DirectState = { running: 0, waiting: 0, undecided: 0, secondLooks: 0, isCut: false };
+/** 128 and SIGPIPE, as a shell tells it. */
+const NOBODY_READS = 141;
+/** One Ctrl-C under npx arrives twice, from the terminal and from npm: what follows within this is the same one, ms. */
+const SAME_SIGNAL_MS = 150;
+
+type StopReason = "signal" | "gone" | "fatal";
+
+/** What ends a run before its time: asked for once, by a signal, a reader that went away, or probers that cannot go on. */
+interface Stop {
+  readonly reason: StopReason | null;
+  ask(reason: StopReason): void;
+  /** What asking does; before there is anything to end cleanly, the process ends. */
+  onAsked: ((reason: StopReason) => void) | null;
+  forget(): void;
+}
+
+/** @returns the exit code */
+export async function bulk(word: string, words: BulkWords): Promise<number> {
+  const stop = listenForStop();
+  const list = only(await readSource(word, breathe), words.protocol);
+  if (list.items.length === 0) {
+    process.stderr.write(summary(list, new Tally(0), { durationMs: 0, isInterrupted: false }));
+    throw new CommandError("the list has no configuration to check");
+  }
+  const terms: RunTerms = { timeoutS: words.timeout, engine: words.engine ?? null };
+  const former = words.resume === undefined ? [] : known(list.items, readJournal(words.resume, terms));
+  const journal = words.resume === undefined ? null : openJournal(words.resume, terms);
+  const output = openOutput(process.stdout.fd, () => stop.ask("gone"));
+  const tally = new Tally(list.items.length);
+  const writer = writerOf(words, output, list);
+  writer.begin();
+  for (const result of former) {
+    tally.add(result, true);
+    writer.result(result);
+  }
+  let durationMs = 0;
+  try {
+    durationMs = await run(words, { list, former, tally, journal, output, writer, stop });
+  } finally {
+    journal?.close();
+  }
+  const isInterrupted = (stop.reason === "signal" || stop.reason === "fatal") && tally.checked < tally.total;
+  writer.end(tally, { durationMs, isInterrupted });
+  if (isInterrupted) tellHowToGoOn(journal?.path ?? writeJournal(tally.results, terms));
+  await output.close();
+  stop.forget();
+  if (stop.reason === "gone") return NOBODY_READS;
+  if (stop.reason === "fatal") return 1;
+  if (isInterrupted) return INTERRUPTED;
+  return isEnough(tally, words.require) ? 0 : 1;
+}
+
+interface Run {
+  readonly list: BulkList;
+  readonly former: readonly BulkResult[];
+  readonly tally: Tally;
+  readonly journal: Journal | null;
+  readonly output: Output;
+  readonly writer: Writer;
+  readonly stop: Stop;
+}
+
+/** @returns how long it took from the first check on, ms */
+async function run(words: BulkWords, { list, former, tally, journal, output, writer, stop }: Run): Promise<number> {
+  const done = new Set(former.map(({ item }) => item.id));
+  const items = done.size === 0 ? list.items : list.items.filter(({ id }) => !done.has(id));
+  if (items.length === 0) return 0;
+  let probers: Direct | undefined;
+  const moment = () => ({ ...(probers?.state() ?? AT_REST), isStopping: stop.reason !== null });
+  const screen = hasProgress(writer)
+    ? openScreen(process.stderr, (columns) => progressLines(tally, moment(), tally.rate(performance.now()), columns))
+    : null;
+  try {
+    probers = await openProbers(words.concurrency, MOST_WORKERS, (error) => {
+      process.stderr.write(`sonde: ${error.message}\n`);
+      stop.ask("fatal");
+    });
+    stop.onAsked = () => void probers?.close();
+    const startedAtMs = performance.now();
+    await runAll({
+      items,
+      probers,
+      timeoutMs: words.timeout * 1_000,
+      engine: words.engine ?? null,
+      ready: () => output.ready(),
+      isStopped: () => stop.reason !== null,
+      onResult(result) {
+        tally.add(result);
+        journal?.add(result);
+        writer.result(result);
+      },
+    });
+    return performance.now() - startedAtMs;
+  } finally {
+    await probers?.close();
+    screen?.close();
+  }
+}
+
+/** Results that come as they are made show themselves that it goes on. */
+function hasProgress({ isStreaming }: Writer): boolean {
+  return process.stderr.isTTY && !hasDumbTerminal() && !(isStreaming && process.stdout.isTTY);
+}
+
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function only(list: BulkList, words: string | undefined): BulkList {
+  if (words === undefined) return list;
+  const kinds = new Set(words.split(",").map((word) => protocolNamed(word.trim())));
+  return { ...list, items: list.items.filter(({ kind }) => [...kinds].some((wanted) => wanted === kind)) };
+}
+
+function isEnough({ healthy, total }: Tally, { least, isShare }: Requirement): boolean {
+  return isShare ? healthy * 100 >= least * total : healthy >= least;
+}
+
+function tellHowToGoOn(path: string): void {
+  process.stderr.write(`The results so far are in ${path}\nTo go on, give the same command with --resume ${path}\n`);
+}
+
+function listenForStop(): Stop {
+  let reason: StopReason | null = null;
+  let askedAtMs = 0;
+  const onSignal = (): void => {
+    if (stop.onAsked === null || (reason !== null && performance.now() - askedAtMs > SAME_SIGNAL_MS)) {
+      process.exit(INTERRUPTED);
+    }
+    stop.ask("signal");
+  };
+  const stop: Stop = {
+    onAsked: null,
+    get reason() {
+      return reason;
+    },
+    ask(why) {
+      if (reason !== null) return;
+      reason = why;
+      askedAtMs = performance.now();
+      stop.onAsked?.(why);
+    },
+    forget: () => void process.off("SIGINT", onSignal).off("SIGTERM", onSignal),
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  return stop;
+}

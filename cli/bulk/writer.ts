@@ -1,0 +1,98 @@
+/** What goes to standard output, in each of its forms; where that is for programs, the counts for people go to standard error. */
+
+import { plainJson } from "../table.ts";
+import { CSV_HEAD, csvLine } from "./csv.ts";
+import type { BulkList } from "./list.ts";
+import type { Output } from "./output.ts";
+import { type Ending, healthyTable, summary } from "./report.ts";
+import { type BulkResult, byLatency, type Tally } from "./tally.ts";
+import type { BulkWords } from "./wanted.ts";
+
+export interface Writer {
+  /** Each result is written as it comes. */
+  readonly isStreaming: boolean;
+  begin(): void;
+  result(result: BulkResult): void;
+  end(tally: Tally, ending: Ending): void;
+}
+
+const TOP_ON_TERMINAL = 30;
+
+export function writerOf(words: BulkWords, output: Output, list: BulkList): Writer {
+  if (words.json === true) return jsonWriter(words.links === true, output, list);
+  if (words.csv === true) return csvWriter(output, list);
+  if (words.links === true) return linksWriter(output, list);
+  const top = words.top === undefined ? (process.stdout.isTTY ? TOP_ON_TERMINAL : null) : words.top;
+  return tableWriter(top, output, list);
+}
+
+function tableWriter(top: number | null, output: Output, list: BulkList): Writer {
+  return {
+    isStreaming: false,
+    begin() {},
+    result() {},
+    end(tally, ending) {
+      output.write(healthyTable(tally.results, top));
+      output.write(summary(list, tally, ending));
+    },
+  };
+}
+
+function jsonWriter(hasLinks: boolean, output: Output, list: BulkList): Writer {
+  const write = (value: object): void => output.write(`${plainJson(value)}\n`);
+  return {
+    isStreaming: true,
+    begin() {},
+    result({ item, view }) {
+      const link = hasLinks && typeof item.settings.url === "string" ? { link: item.settings.url } : {};
+      write({ type: "result", line: item.at, server: item.place, name: item.name, ...view, ...link });
+    },
+    end(tally, ending) {
+      for (const { at, reason } of list.bad) write({ type: "left_out", line: at, reason });
+      for (const { at, of } of list.duplicates) write({ type: "left_out", line: at, reason: "duplicate", same_as: of });
+      write({ type: "summary", ...counts(list, tally, ending) });
+      if (process.stderr.isTTY) process.stderr.write(summary(list, tally, ending));
+    },
+  };
+}
+
+function counts(list: BulkList, tally: Tally, { durationMs, isInterrupted }: Ending) {
+  return {
+    total: tally.total,
+    checked: tally.checked,
+    resumed: tally.resumed,
+    healthy: tally.healthy,
+    unmeasured: tally.unmeasured,
+    duration_ms: Math.round(durationMs),
+    interrupted: isInterrupted,
+    by_protocol: Object.fromEntries(tally.byProtocol),
+    by_category: Object.fromEntries(tally.failures),
+    duplicates: list.duplicates.length,
+    unusable: list.bad.length,
+    messages: list.messages,
+  };
+}
+
+function csvWriter(output: Output, list: BulkList): Writer {
+  return {
+    isStreaming: true,
+    begin: () => output.write(CSV_HEAD),
+    result: (result) => output.write(csvLine(result)),
+    end: (tally, ending) => void process.stderr.write(summary(list, tally, ending)),
+  };
+}
+
+/** Files have no link: their path is named. */
+function linksWriter(output: Output, list: BulkList): Writer {
+  return {
+    isStreaming: false,
+    begin() {},
+    result() {},
+    end(tally, ending) {
+      for (const { item } of byLatency(tally.results)) {
+        output.write(`${typeof item.settings.url === "string" ? item.settings.url : item.at}\n`);
+      }
+      process.stderr.write(summary(list, tally, ending));
+    },
+  };
+}

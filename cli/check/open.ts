@@ -1,0 +1,22 @@
+/** Probers in this process, by the operator's settings. */
+import { availableParallelism } from "node:os";
+import { engineOptionsOf, loadConfig } from "../../config.ts";
+import { type Direct, openDirect } from "../../engine/direct.ts";
+import { plain } from "../table.ts";
+
+/** @param most check threads of use here */
+export function openProbers(concurrency: number, most: number, onFatal: (error: Error) => void): Promise<Direct> {
+  const config = loadConfig();
+  const tell = (fields: object, message: string): void => {
+    const { err, reason } = fields as { readonly err?: Error; readonly reason?: string };
+    const cause = err?.message ?? reason;
+    process.stderr.write(plain(`sonde: ${message}${cause === undefined ? "" : ` (${cause})`}`).concat("\n"));
+  };
+  return openDirect({
+    engine: engineOptionsOf(config, []),
+    workers: Math.min(most, config.workers ?? Math.max(1, availableParallelism() - 1)),
+    concurrency,
+    log: { info: () => {}, warn: () => {}, error: tell },
+    onFatal,
+  });
+}

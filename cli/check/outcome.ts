@@ -1,0 +1,62 @@
+/** What a check came to, as JSON shows it: the contract's "Config check result", and what explains it. */
+import { familyOf, type Kind } from "../../model/kind.ts";
+import type { CheckOutcome, PhaseTimes } from "../../model/result.ts";
+import { formatIso } from "../../model/time.ts";
+import { type ErrorCategory, errorCategoryOf, isOwnVerdict, type Verdict } from "../../model/verdict.ts";
+
+export interface CheckView {
+  readonly protocol: Kind;
+  /** `unknown`: a fault of ours, which says nothing about the server. */
+  readonly status: "healthy" | "down" | "unknown";
+  readonly verdict: Verdict;
+  readonly error_category: ErrorCategory | null;
+  readonly error_message: string | null;
+  readonly latency_ms: number | null;
+  /** Many other checks of ours ran beside it: the latency may be too high. */
+  readonly latency_crowded: boolean;
+  readonly connect_ms: number | null;
+  readonly connection_time_ms: number | null;
+  readonly handshake_time_ms: number | null;
+  readonly assigned_ip: string | null;
+  readonly engine_used: "xray" | "singbox" | null;
+  readonly tested_at: string;
+  readonly duration_ms: number;
+}
+
+export interface Explained extends CheckView {
+  readonly stages: PhaseTimes;
+  readonly stage: string | null;
+  readonly address: string | null;
+  readonly peer: string | null;
+  readonly hint: string | null;
+}
+
+/** Protocols of share links: their connect time is not the whole attempt (contract, Config check result). */
+const LINKED: ReadonlySet<Kind> = new Set(["vless", "vmess", "trojan", "shadowsocks", "hysteria2", "tuic"]);
+
+export function viewOf(kind: Kind, outcome: CheckOutcome): CheckView {
+  const { verdict, tunnel, latencyMs, connectMs } = outcome;
+  const family = familyOf(kind);
+  const wholeMs = family === "tunnel" && !LINKED.has(kind) ? connectMs : null;
+  return {
+    protocol: kind,
+    status: verdict === "ok" ? "healthy" : isOwnVerdict(verdict) ? "unknown" : "down",
+    verdict,
+    error_category: errorCategoryOf(verdict, family, outcome.peerAnswered),
+    error_message: outcome.message,
+    latency_ms: latencyMs,
+    latency_crowded: verdict === "ok" && outcome.explanation !== null,
+    connect_ms: connectMs,
+    connection_time_ms: tunnel?.connectionTimeMs ?? wholeMs,
+    handshake_time_ms: tunnel?.handshakeTimeMs ?? null,
+    assigned_ip: tunnel?.assignedIp ?? null,
+    engine_used: tunnel?.engineUsed ?? null,
+    tested_at: formatIso(outcome.startedAtMs),
+    duration_ms: outcome.durationMs,
+  };
+}
+
+export function explain(kind: Kind, outcome: CheckOutcome): Explained {
+  const { stage = null, address = null, peer = null, hint = null } = outcome.explanation ?? {};
+  return { ...viewOf(kind, outcome), stages: outcome.phases, stage, address, peer, hint };
+}

@@ -1,0 +1,74 @@
+/** `sonde bulk`: thousands of configurations, now, without a server. */
+import type { Command } from "commander";
+import type { BulkWords, Requirement } from "../bulk/wanted.ts";
+import { endsWrongCalls, usageError } from "../command.ts";
+import { engineOf } from "./check.ts";
+
+/** In flight; the first from which on a moment counts as crowded is just above the standard (engine/second-look.ts). */
+const CONCURRENCY = { least: 1, most: 4_096, standard: 512 } as const;
+const TIMEOUT_S = { least: 1, most: 120, standard: 10 } as const;
+
+export function addBulk(program: Command): void {
+  endsWrongCalls(program.command("bulk"))
+    .argument("<url|file|folder|->", "subscription, list, folder of .conf and .ovpn files, or - for stdin")
+    .description("check a whole list now: no server, no root, nothing is kept")
+    .option("--concurrency <n>", "checks in flight", wholeOf("--concurrency", CONCURRENCY), CONCURRENCY.standard)
+    .option("--timeout <s>", "seconds for each", wholeOf("--timeout", TIMEOUT_S), TIMEOUT_S.standard)
+    .option("--engine <name>", "share links: through xray or singbox only", engineOf)
+    .option("--protocol <names>", "only these, such as vless,trojan")
+    .option("--json", "a line of JSON for each result as it comes, then for each line left out, then a summary")
+    .option("--csv", "a line of CSV for each result as it comes")
+    .option("--links", "only the links that are healthy, the fastest first (with --json: the link in each line)")
+    .option("--top <n>", "rows of the table; all in a pipe, otherwise 30", topOf)
+    .option("--require <n>", "exit code 0 needs so many healthy, such as 10 or 90%", requirementOf, {
+      least: 1,
+      isShare: false,
+    })
+    .option("--resume <file>", "keeps results there, and goes on with those that are there already")
+    .addHelpText(
+      "after",
+      [
+        "\nLists are links line by line, base64 of them, Clash YAML, sing-box, xray or SIP008 JSON.",
+        "The first Ctrl-C ends the run, shows what there is and how to go on; the second ends at once.",
+        "Progress is on stderr, and only on a terminal; results are on stdout.",
+        "\nExit code: 0 enough are healthy, 1 too few, 2 wrong call, 130 interrupted.",
+        "\nExamples:",
+        "  sonde bulk https://provider.example/sub/token",
+        "  sonde bulk list.txt --links > healthy.txt",
+        "  sonde bulk list.txt --resume night.jsonl --timeout 20",
+        "  cat *.txt | sonde bulk - --json | jq -r 'select(.status == \"healthy\") | .server'",
+        "  sonde bulk ~/vpn-files --csv > vpn.csv",
+        "  sonde bulk list.txt --require 90% || echo 'more than a tenth is gone'\n",
+      ].join("\n"),
+    )
+    .action(async (word: string, words: BulkWords) => {
+      if (words.json === true && words.csv === true) throw usageError("--json and --csv cannot be had together");
+      if (words.csv === true && words.links === true) throw usageError("--csv and --links cannot be had together");
+      const { bulk } = await import("../bulk/bulk.ts");
+      process.exitCode = await bulk(word, words);
+    });
+}
+
+function wholeOf(option: string, { least, most }: { readonly least: number; readonly most: number }) {
+  return (text: string): number => {
+    const number = Number(text);
+    if (!/^\d{1,6}$/.test(text) || number < least || number > most) {
+      throw usageError(`${option} must be a whole number from ${least} to ${most}`);
+    }
+    return number;
+  };
+}
+
+function topOf(text: string): number | null {
+  if (text === "all") return null;
+  if (!/^\d{1,6}$/.test(text)) throw usageError("--top must be a whole number or all");
+  return Number(text);
+}
+
+function requirementOf(text: string): Requirement {
+  const [, digits = "", percent = ""] = /^(\d{1,6}(?:\.\d+)?)(%?)$/.exec(text) ?? [];
+  const least = Number(digits);
+  if (digits === "" || (percent === "%" && least > 100))
+    throw usageError("--require must be a number such as 10 or 90%");
+  return { least, isShare: percent === "%" };
+}

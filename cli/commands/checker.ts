@@ -1,0 +1,59 @@
+/** `sonde checker`: probers of one location, as a process of their own. */
+import { join } from "node:path";
+import type { Command } from "commander";
+import { loadConfig } from "../../config.ts";
+import { CommandError } from "../command.ts";
+import { stopOnSignal } from "../stop.ts";
+
+interface Words {
+  readonly location: string;
+  readonly key?: string;
+  readonly name?: string;
+  readonly metrics?: string;
+}
+
+export function addChecker(program: Command): void {
+  program
+    .command("checker")
+    .description("check from one location, for schedulers elsewhere: needs Redis and the location's key, no database")
+    .requiredOption("--location <code>", "where it stands: any, or a country such as de")
+    .option("--key <file>", "the location's key (otherwise location-<code>.key in SONDE_DATA_DIR)")
+    .option("--name <name>", "what results call it (otherwise the machine's name)")
+    .option("--metrics <host:port>", "serve /metrics and /health there, such as 127.0.0.1:9464")
+    .addHelpText(
+      "after",
+      [
+        "\nThe operator makes the location, its key and its Redis user with `sonde admin location add de`.",
+        "SIGTERM: takes nothing more, ends what runs, and hands back the rest.",
+        "\nExamples:",
+        "  SONDE_REDIS_URL=redis://sonde-de:secret@redis.internal sonde checker --location de",
+        "  sonde checker --location any --key /etc/sonde/any.key --metrics 127.0.0.1:9464",
+        "",
+      ].join("\n"),
+    )
+    .action(serve);
+}
+
+async function serve({ location, key, name, metrics }: Words): Promise<void> {
+  if (!/^(any|[a-z]{2})$/.test(location)) {
+    throw new CommandError("--location must be any or a lowercase country, such as de");
+  }
+  const config = loadConfig();
+  const { startCheckerRole } = await import("../../main-checker.ts");
+  const { parseListen } = await import("../../role-listener.ts");
+  const { createLog } = await import("../../log.ts");
+  const listen = metrics === undefined ? null : (parseListen(metrics) ?? null);
+  if (metrics !== undefined && listen === null) {
+    throw new CommandError("--metrics must be an address and a port, such as 127.0.0.1:9464");
+  }
+  const role = await startCheckerRole(config, {
+    location,
+    keyFile: key ?? join(config.dataDir, `location-${location}.key`),
+    name: name ?? null,
+    listen,
+    log: createLog(config.logLevel, "checker"),
+  });
+  const where = role.port === null ? "" : `; metrics on port ${role.port}`;
+  process.stdout.write(`Sonde checks from ${location} as ${role.name}${where}\n`);
+  await stopOnSignal(role.close);
+}
