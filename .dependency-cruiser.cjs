@@ -13,14 +13,24 @@ const ROOMS = {
   api: ["^model/", "^store/", "^engine/registry\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
   "cli/admin": ["^cli/", "^config\\.ts$", "^engine/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$"],
+  // Checks without a server: probers in this process, what reads links and lists, and what an outcome is called.
+  "cli/(check|bulk)": [
+    "^cli/",
+    "^config\\.ts$",
+    "^engine/(direct|tunnel|tunnel-parsers)\\.ts$",
+    "^engine/subscription/",
+    "^engine/transport/",
+    "^engine/protocols/(share-link/|amneziawg/params\\.ts$)",
+    "^model/",
+  ],
   cli: ["^config\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   demo: ["^cli/", "^config\\.ts$"],
 };
 /** Files at the root that put rooms together; nothing but these, the command that starts them, and tests import them. */
-const WIRING = "^(main|first-start|check-settings)\\.ts$";
-/** `sonde up` is the one command that wires the service; all others are clients of a running one. */
-const WIRING_COMMANDS = "^cli/commands/up\\.ts$";
-const ADMIN = "^cli/admin/";
+const WIRING = "^(main|main-api|main-checker|main-scheduler|main-parts|first-start|check-settings)\\.ts$";
+/** The roles are the commands that wire the service; all others are clients of a running one. */
+const WIRING_COMMANDS = "^cli/commands/(up|api|scheduler|checker)\\.ts$";
+const CLI_ROOMS = "^cli/(admin|check|bulk)/";
 
 /** Packages and Node modules that belong to one place: who may import them. */
 const OWNERS = {
@@ -46,13 +56,13 @@ const OWNERS = {
   tinybench: "^bench/",
 };
 /** Who starts processes: the embedded engine, proxy cores, the last fallback of ping, and what measures us from outside. */
-const SPAWNERS = "^store/results/embedded/|^native/system-ping\\.ts$|^engine/cores/(install|program)\\.ts$|^bench/";
+const SPAWNERS = "^store/results/embedded/|^native/system-ping\\.ts$|^engine/cores/(install|program|core-process)\\.ts$|^bench/";
 
 const rooms = Object.entries(ROOMS).map(([room, others]) => ({
   name: `room-${room}`,
   comment: `${room}/ may import only itself${others.length > 0 ? ` and ${others.join(", ")}` : ""}`,
   severity: "error",
-  from: { path: `^${room}/`, pathNot: [TESTS, ...(room === "cli" ? [WIRING_COMMANDS, ADMIN] : [])] },
+  from: { path: `^${room}/`, pathNot: [TESTS, ...(room === "cli" ? [WIRING_COMMANDS, CLI_ROOMS] : [])] },
   to: {
     dependencyTypes: ["local"],
     pathNot: [`^${room}/`, ...others],
@@ -87,7 +97,7 @@ module.exports = {
     },
     {
       name: "main-is-wiring",
-      comment: "the wiring is imported by `sonde up` and by tests only",
+      comment: "the wiring is imported by the roles' commands and by tests only",
       severity: "error",
       from: { pathNot: [WIRING, WIRING_COMMANDS, TESTS, "^bench/"] },
       to: { path: WIRING },
@@ -144,8 +154,9 @@ module.exports = {
     },
     {
       name: "nothing-imports-tests",
+      comment: "but for the bench, which starts the same PostgreSQL and Redis",
       severity: "error",
-      from: { pathNot: [TESTS] },
+      from: { pathNot: [TESTS, "^bench/roles/"] },
       to: { path: TESTS },
     },
     {

@@ -46,6 +46,7 @@ const schema = z.object({
   SONDE_EXTRA_CA: optionalText,
   SONDE_CANARIES: z.string().optional(),
   SONDE_TUNNEL_TARGETS: list,
+  SONDE_VERIFY_URLS: list,
   SONDE_SEALING_KEY_FILE: optionalText,
   SONDE_RDAP_BOOTSTRAP: urlWith("http:", "https:"),
   SONDE_METRICS_TOKEN: optionalText,
@@ -75,6 +76,9 @@ export interface Config {
   readonly canaries: readonly string[] | null;
   /** Null: the standard ones. */
   readonly tunnelTargets: readonly string[] | null;
+  /** Null: the standard ones. */
+  readonly verifyUrls: readonly string[] | null;
+  readonly cores: CorePlaces;
   /** Absolute; null: in the data folder. */
   readonly sealingKeyFile: string | null;
   readonly rdapBootstrapUrl: string | null;
@@ -119,6 +123,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     extraCaPem: given.SONDE_EXTRA_CA === null ? null : readSetting("SONDE_EXTRA_CA", given.SONDE_EXTRA_CA),
     canaries: given.SONDE_CANARIES === undefined ? null : list.parse(given.SONDE_CANARIES),
     tunnelTargets: given.SONDE_TUNNEL_TARGETS.length === 0 ? null : given.SONDE_TUNNEL_TARGETS,
+    verifyUrls: given.SONDE_VERIFY_URLS.length === 0 ? null : given.SONDE_VERIFY_URLS,
+    cores: loadCorePlaces(env),
     sealingKeyFile: absolute(given.SONDE_SEALING_KEY_FILE),
     rdapBootstrapUrl: given.SONDE_RDAP_BOOTSTRAP,
     metricsToken: given.SONDE_METRICS_TOKEN,
@@ -141,6 +147,9 @@ export function engineOptionsOf(config: Config, ownEndpoints: readonly string[])
     rdapBootstrapUrl: config.rdapBootstrapUrl,
     canaries: config.canaries,
     ...(config.tunnelTargets !== null && { tunnelTargets: config.tunnelTargets }),
+    ...(config.verifyUrls !== null && { verifyUrls: config.verifyUrls }),
+    baseUrl: config.baseUrl,
+    cores: config.cores,
   };
 }
 
@@ -215,6 +224,11 @@ export function loadClientConfig(
     key: words.key ?? env.SONDE_KEY ?? readOwnerKey(env.SONDE_DATA_DIR ?? "./data"),
     project: words.project ?? env.SONDE_PROJECT ?? null,
   };
+}
+
+/** A terminal that cannot move its cursor (terminfo's name for it), such as an editor's shell. */
+export function hasDumbTerminal(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  return env.TERM === "dumb";
 }
 
 function readOwnerKey(dataDir: string): string | null {

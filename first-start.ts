@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { newKeyText } from "./store/key-text.ts";
 import type { ControlPlane } from "./store/sql/control-plane.ts";
+import type { CreatedWorkspace } from "./store/sql/ports/accounts.ts";
 
 export interface FirstStart {
   /** Shown once; null when this was not the first start. */
@@ -16,19 +17,13 @@ export interface FirstStart {
 const FIRST_PROJECT = "first_project";
 
 export async function ensureFirst(controlPlane: ControlPlane, keyFile: string): Promise<FirstStart> {
-  if (!(await controlPlane.accounts.isEmpty())) {
+  const nowMs = Date.now();
+  const made = (await controlPlane.accounts.isEmpty()) ? await makeFirst(controlPlane, nowMs) : undefined;
+  if (made === undefined) {
     const projectId = Number((await controlPlane.meta.get(FIRST_PROJECT)) ?? 1);
     return { firstKey: null, ownerKey: readKey(keyFile), keyFile, projectId };
   }
-  const nowMs = Date.now();
-  const { userId, organizationId, projectId } = await controlPlane.accounts.createFirst({
-    email: "owner@localhost",
-    userName: "Owner",
-    workspaceName: "Workspace",
-    plan: "business",
-    projectName: "Project",
-    nowMs,
-  });
+  const { userId, organizationId, projectId } = made;
   const key = newKeyText();
   const { id } = await controlPlane.keys.create({
     name: "First key",
@@ -43,6 +38,23 @@ export async function ensureFirst(controlPlane: ControlPlane, keyFile: string): 
   const text = key.text(id);
   writeFileSync(keyFile, `${text}\n`, { mode: 0o600 });
   return { firstKey: text, ownerKey: text, keyFile, projectId };
+}
+
+/** @returns undefined when another process was faster */
+async function makeFirst({ accounts }: ControlPlane, nowMs: number): Promise<CreatedWorkspace | undefined> {
+  try {
+    return await accounts.createFirst({
+      email: "owner@localhost",
+      userName: "Owner",
+      workspaceName: "Workspace",
+      plan: "business",
+      projectName: "Project",
+      nowMs,
+    });
+  } catch (error) {
+    if (await accounts.isEmpty()) throw error;
+    return undefined;
+  }
 }
 
 function readKey(keyFile: string): string | null {

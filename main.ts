@@ -3,23 +3,20 @@
  * every folder.
  */
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { availableParallelism, hostname } from "node:os";
-import { extname } from "node:path";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { startApi } from "./api/start.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "./config.ts";
-import type { EngineOptions } from "./engine/options.ts";
-import { type Pool, startPool } from "./engine/pool.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
+import { type Closers, freePort, openSchedulerPool, startedOr, startWhole } from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
-import { holdScheduler, type SchedulerHandle, StartError } from "./scheduler/handle.ts";
+import { holdScheduler } from "./scheduler/handle.ts";
 import type { SchedulerStatus } from "./scheduler/status.ts";
-import type { SchedulerData } from "./scheduler/worker.ts";
+import { startSyncs } from "./scheduler/subscriptions/start.ts";
 import { claimDataFolder, type DataFolder } from "./store/data-folder.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
@@ -43,26 +40,9 @@ export interface Service extends FirstStart {
   close(): Promise<void>;
 }
 
-/** The one shard of a process that is everything (design 6: shards come with roles apart). */
-const SHARD = 0;
-
-/** What must be undone, last first. */
-type Closers = (() => Promise<void>)[];
-
 /** @throws an Error of one line that says what to do; nothing keeps running then */
-export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const closers: Closers = [];
-  const closeAll = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
-  try {
-    return { ...(await start(config, options, closers)), close: closeAll };
-  } catch (error) {
-    const failed = (failure: unknown): void =>
-      options.log.error({ err: failure }, "stopping after a failed start failed too");
-    await closeAll().catch(failed);
-    throw error;
-  }
+export function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  return startWhole(options.log, (closers) => start(config, options, closers));
 }
 
 async function start(
@@ -87,7 +67,7 @@ async function start(
   const state = await openState(statePlace);
   closers.push(() => state.close());
 
-  const checks = await openChecks(statePlace, sealing);
+  const checks = await openChecks(statePlace, () => sealing);
   closers.push(() => checks.close());
 
   const embedded = config.clickhouseUrl === null ? await startEmbedded(folder, log, progress) : null;
@@ -99,17 +79,23 @@ async function start(
   const own = await ownEndpoints({ host: config.host, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
   const engine = engineOptionsOf(config, own);
   const scheduler = holdScheduler();
-  const pool = await openPool(config.workers, engine, log, scheduler, {
-    shard: SHARD,
-    checker: hostname(),
-    locations,
-    sql,
-    notices: statePlace,
-    sealingKeyFile,
-    clickhouseUrl,
-    spoolDir: folder.file("spool"),
-    logLevel: log.level,
-  });
+  const pool = await openSchedulerPool(
+    config.workers ?? Math.max(1, availableParallelism() - 1),
+    engine,
+    log,
+    scheduler,
+    {
+      checker: hostname(),
+      locations,
+      checkers: null,
+      sql,
+      notices: statePlace,
+      sealingKeyFile,
+      clickhouseUrl,
+      spoolDir: folder.file("spool"),
+      logLevel: log.level,
+    },
+  );
   closers.push(
     () => pool.close(),
     () => scheduler.stop(),
@@ -118,6 +104,8 @@ async function start(
 
   const sender = startSender({ sql, sealing, engine, log, version: VERSION });
   closers.push(() => sender.close());
+  const syncs = startSyncs({ sql, notices: statePlace, sealingKeyFile, engine, plans: config.plans, log });
+  closers.push(() => syncs.close());
 
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -132,7 +120,14 @@ async function start(
     log,
     version: VERSION,
     health: { database: () => controlPlane.ping(), queue: () => scheduler.ping() },
-    metrics: async () => `${await registry.metrics()}\n${scheduler.status()?.metrics ?? ""}\n${await sender.metrics()}`,
+    metrics: async () =>
+      [
+        await registry.metrics(),
+        scheduler.status()?.metrics ?? "",
+        await pool.metrics(),
+        await sender.metrics(),
+        syncs.metrics(),
+      ].join("\n"),
     regions: async () => {
       const healthyCheckers = (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0;
       return locations.map((code) => ({ code, healthyCheckers }));
@@ -144,22 +139,6 @@ async function start(
   return { url: config.baseUrl ?? api.url, ...first };
 }
 
-/** Asks for the port before anything is made; 0 becomes a free one, because the guard must know it. @throws StartError */
-function freePort(host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const advice =
-        error.code === "EADDRINUSE" ? "stop what uses it, or set SONDE_PORT" : "set SONDE_HOST and SONDE_PORT";
-      reject(new StartError(`cannot listen on ${host}:${port} (${error.code}): ${advice}`));
-    });
-    server.listen({ host, port, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : port));
-    });
-  });
-}
-
 async function startEmbedded(
   folder: DataFolder,
   log: Logger,
@@ -168,43 +147,6 @@ async function startEmbedded(
   const dir = folder.file("clickhouse");
   if (!existsSync(dir)) progress("making the result store (a few seconds the first time) …");
   return startedOr(startEmbeddedClickHouse({ dir, log }));
-}
-
-/** What cannot start says so to the operator. @throws StartError */
-async function startedOr<T>(starting: Promise<T>): Promise<T> {
-  try {
-    return await starting;
-  } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function openPool(
-  workers: number | null,
-  engine: EngineOptions,
-  log: Logger,
-  scheduler: SchedulerHandle,
-  rest: Omit<SchedulerData, "port">,
-): Promise<Pool> {
-  const data: SchedulerData = { port: scheduler.port, ...rest };
-  return startPool({
-    workers: workers ?? Math.max(1, availableParallelism() - 1),
-    engine,
-    scheduler: {
-      file: new URL(`./scheduler/worker${extname(import.meta.url)}`, import.meta.url),
-      data,
-      transfer: [scheduler.port],
-    },
-    log,
-    onFatal(error) {
-      if (scheduler.fail(error.cause instanceof Error ? error.cause : error)) return;
-      log.fatal(
-        { err: error },
-        "nothing can be checked any more: ending, so that whoever supervises us starts us again",
-      );
-      process.exit(1);
-    },
-  });
 }
 
 /** Why results are late or away, for the API's answers. */

@@ -13,12 +13,12 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 };
 
 /**
- * @param listener host and port of the API
+ * @param listener host and port of the API; null where there is none
  * @param storeUrls URLs of stores; null for those that have none
  * @returns `ip:port`, IPv6 in brackets
  */
 export async function ownEndpoints(
-  listener: { readonly host: string; readonly port: number },
+  listener: { readonly host: string; readonly port: number } | null,
   storeUrls: readonly (string | null)[],
 ): Promise<readonly string[]> {
   const stores = storeUrls
@@ -30,7 +30,9 @@ export async function ownEndpoints(
         port: url.port === "" ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port),
       };
     });
-  const endpoints = await Promise.all([listener, ...stores].map(({ host, port }) => addressesOf(host, port)));
+  const endpoints = await Promise.all(
+    [...(listener === null ? [] : [listener]), ...stores].map(({ host, port }) => addressesOf(host, port)),
+  );
   return [...new Set(endpoints.flat())];
 }
 

@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 const SERVERS = [
   "test/lab/**/*.test.ts",
   "test/contract/**/*.test.ts",
-  "test/store/*postgres*.test.ts",
-  "test/store/*redis*.test.ts",
+  "test/store/**/*.test.ts",
+  "test/e2e/**/*.test.ts",
   "test/node24.test.ts",
 ];
 const ROOMS = "{model,native,engine,store,scheduler,api,cli,demo,bench}";
@@ -28,7 +28,7 @@ export default defineConfig({
         },
       },
       {
-        // Real servers on loopback or in namespaces of their own, which wait more than they work: two at a time.
+        // Real servers on loopback or in namespaces of their own, and products at work, which wait more than they do: two at a time.
         extends: true,
         test: {
           name: "servers",
@@ -39,7 +39,7 @@ export default defineConfig({
         },
       },
       {
-        // Whole processes, frozen threads and cut networks: one file at a time, so that none disturbs another's judgement.
+        // Killed processes, frozen threads and cut networks: one file at a time, so that none disturbs another's judgement.
         extends: true,
         test: {
           name: "system",

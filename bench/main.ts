@@ -2,9 +2,14 @@
 import { Command } from "commander";
 import { type ApiBenchOptions, runApi } from "./api/api.ts";
 import { runBurst } from "./burst/burst.ts";
+import { runFaults } from "./faults.ts";
+import { LINK_PARTS, runLinks } from "./links/index.ts";
+import type { LinksBenchOptions } from "./links/rig.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
-import { runTunnels, type TunnelBenchOptions } from "./tunnels/tunnels.ts";
+import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
+import type { TunnelBenchOptions } from "./tunnels/frame.ts";
+import { runTunnels, TUNNEL_BENCHES } from "./tunnels/index.ts";
 import { runColdStart } from "./uptime/cold-start.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
@@ -55,6 +60,15 @@ program
   );
 
 program
+  .command("roles")
+  .description(
+    "api, scheduler and checkers apart beside the single process, on PostgreSQL and Redis (Debian's packages)",
+  )
+  .option("--monitors <n>", "http monitors, each checked every second", Number, 2_000)
+  .option("--seconds <s>", "length of each measurement", Number, 20)
+  .action((words: RolesBenchOptions) => runRoles(words));
+
+program
   .command("peers")
   .description("Cloudprober, Gatus and blackbox_exporter on the same target (built with Go the first time, minutes)")
   .option("--targets <n>", "targets checked every second", Number, 3_000)
@@ -85,12 +99,48 @@ program
 
 program
   .command("tunnels")
-  .description("WireGuard: handshake and answered packet through one real server with many peers (root, ip, Go)")
-  .option("--peers <n>", "peers of the server", Number, 2_000)
+  .description("tunnels through one real server with many clients, in namespaces of our own (root, ip)")
+  .argument("[protocol...]", `of ${TUNNEL_BENCHES.join(", ")}; all without any`)
+  .option("--peers <n>", "clients that the server knows", Number, 2_000)
   .option("--checks <n>", "in each round", Number, 10_000)
-  .option("--in-flight <n>", "below 100, or the server limits handshakes by address", Number, 64)
+  .option("--in-flight <n>", "below 100, or WireGuard's server limits handshakes by address", Number, 64)
   .option("--rounds <n>", "measured, one after the other", Number, 3)
-  .action((words: TunnelBenchOptions) => runTunnels(words));
+  .option("--compare", "native sockets and Node's own in turn", false)
+  .option("--profile <dir>", "write a CPU profile of the checking thread there")
+  .action(
+    (names: readonly string[], { profile, ...words }: Omit<TunnelBenchOptions, "profileDir"> & { profile?: string }) =>
+      runTunnels(names, { ...words, profileDir: profile ?? null }),
+  );
+
+program
+  .command("links")
+  .description(
+    "share links through the managed cores beside the raw core, and how fast links are read (the cores, openssl)",
+  )
+  .argument("[part...]", `of ${LINK_PARTS.join(", ")}; all without any`)
+  .option("--configs <n>", "in each run", Number, 5_000)
+  .option("--in-flight <n>", "checks of ours at once", Number, 512)
+  .option("--raw-in-flight <n>", "requests at once of the minimal driver", Number, 50)
+  .option("--rounds <n>", "raw and ours in turn", Number, 3)
+  .option("--timeout <s>", "of a check", Number, 10)
+  .action(
+    (parts: readonly string[], { timeout, ...words }: Omit<LinksBenchOptions, "timeoutMs"> & { timeout: number }) =>
+      runLinks(parts, { ...words, timeoutMs: timeout * 1_000 }),
+  );
+
+program
+  .command("faults")
+  .description(
+    "all roles apart, each killed and frozen in turn, and their servers restarted: what was lost, doubled, late",
+  )
+  .argument("[fault...]", "only those with one of these words in their names, such as kill, 'freeze checker', redis")
+  .option("--monitors <n>", "on local targets", Number, 2_000)
+  .option("--interval <s>", "seconds between two checks of one", Number, 10)
+  .option("--freeze <s>", "length of a freeze", Number, 30)
+  .action(
+    (only: readonly string[], { monitors, interval, freeze }: Record<"monitors" | "interval" | "freeze", number>) =>
+      runFaults({ monitors, intervalS: interval, freezeMs: freeze * 1_000, only }),
+  );
 
 program
   .command("parts")

@@ -26,7 +26,8 @@ export function useOf(pid: number): TreeUse {
   return { cpuS: ticks / TICKS_PER_S, residentMiB: kib / 1024, processes: pids.length };
 }
 
-function descendants(pid: number): readonly number[] {
+/** @returns the process ids of its children, theirs, and so on */
+export function descendants(pid: number): readonly number[] {
   const parents = new Map<number, number[]>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;

@@ -129,6 +129,8 @@ describe("decoders are fuzzed", () => {
     expect(found({ "engine/protocols/x/thing.ts": "export const parseThing = (text: string) => text;" })).toHaveLength(
       1,
     );
+    const reader = "export class ThingReader {} export interface OtherReader {}";
+    expect(found({ "engine/protocols/x/thing.ts": reader, "store/thing.ts": reader })).toHaveLength(1);
     const plain = property.replace("fc.property", "expect");
     expect(found({ "engine/protocols/x/thing.ts": decoder, "engine/protocols/x/thing.test.ts": plain })).toHaveLength(
       1,

@@ -1,5 +1,6 @@
-/** The native sweep and native streams in threads and processes of their own, from dist. */
+/** The native sweep, streams and datagrams in threads and processes of their own, from dist. */
 import { execFile } from "node:child_process";
+import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -9,25 +10,34 @@ import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 let server: Server;
+let echo: Socket;
 let port = 0;
 beforeAll(async () => {
-  for (const built of ["connect-sweep.js", "tcp-stream.js"]) {
+  for (const built of ["connect-sweep.js", "tcp-stream.js", "datagrams.js"]) {
     if (!existsSync(new URL(`../dist/native/${built}`, import.meta.url))) {
       throw new Error("dist is missing: run `npm run build` first");
     }
   }
+  echo = createSocket("udp4", (datagram, from) => echo.send(datagram, from.port, from.address));
   server = createServer((socket) => {
     socket.on("error", () => {}).on("data", () => socket.write("answer"));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   if (address !== null && typeof address === "object") port = address.port;
+  // The same number, so that every fixture is told one.
+  echo.bind(port, "127.0.0.1");
+  await once(echo, "listening");
 });
-afterAll(() => server.close());
+afterAll(() => {
+  server.close();
+  echo.close();
+});
 
 describe.each([
   ["sweep", { connectMs: expect.any(Number), pending: 0 }, { code: "EMFILE", syscall: "socket" }],
   ["stream", { answer: "answer", open: 0 }, { code: "EMFILE", syscall: "socket", open: 0 }],
+  ["datagrams", { answer: "question", open: 0 }, { code: "EMFILE", syscall: "socket", open: 0 }],
 ])("a native %s", (name, whenWell, whenHungry) => {
   const fixture = new URL(`./fixtures/${name}-in-thread.mjs`, import.meta.url);
 
@@ -76,5 +86,24 @@ it("what a terminated thread had open is closed for it, and nothing else", async
   await expect.poll(connections).toBe(10);
   expect(owned.closeAll(libc)).toBe(10);
   await expect.poll(connections).toBe(0);
+  expect(owned.closeAll(libc)).toBe(0);
+});
+
+it("datagram sockets of a terminated thread are closed for it, and the one that keeps the kernel's clock on", async () => {
+  const { OwnedDescriptors }: typeof import("../native/owned-descriptors.ts") = await import(
+    new URL("../dist/native/owned-descriptors.js", import.meta.url).href
+  );
+  const { loadLibc }: typeof import("../native/libc.ts") = await import(
+    new URL("../dist/native/libc.js", import.meta.url).href
+  );
+  const libc = loadLibc();
+  if (libc === null) throw new Error("there is no native way here");
+  const owned = new OwnedDescriptors();
+  const worker = new Worker(new URL("./fixtures/datagrams-in-thread.mjs", import.meta.url), {
+    workerData: { port, memory: owned.memory },
+  });
+  expect(await once(worker, "message")).toEqual([{ open: 10 }]);
+  await worker.terminate();
+  expect(owned.closeAll(libc)).toBe(11);
   expect(owned.closeAll(libc)).toBe(0);
 });

@@ -12,6 +12,8 @@ export interface Product extends RunningService {
 export interface ProductSettings extends ServiceSettings {
   /** Beside intervals of a second and no limits. */
   readonly plan?: Readonly<Record<string, unknown>>;
+  /** What starts it; one process that is everything when absent. */
+  readonly start?: (settings: ServiceSettings) => Promise<RunningService>;
 }
 
 /** The environment without what a test says itself. */
@@ -28,8 +30,8 @@ export function productEnv(plan: Readonly<Record<string, unknown>> = {}): Record
 }
 
 export async function startProduct(settings: ProductSettings = {}): Promise<Product> {
-  const { plan, env, ...rest } = settings;
-  const service = await startService({ ...rest, env: { ...productEnv(plan), ...env } });
+  const { plan, env, start = startService, ...rest } = settings;
+  const service = await start({ ...rest, env: { ...productEnv(plan), ...env } });
   const key = service.firstKey ?? readFileSync(join(service.dataDir, "owner.key"), "utf8").trim();
   return { ...service, key, api: clientOf(service.url, key) };
 }

@@ -27,6 +27,8 @@ export interface RunningService {
   readonly url: string;
   readonly port: number;
   readonly dataDir: string;
+  /** Where the scheduler's metrics are, when it has a listener of its own. */
+  readonly schedulerUrl?: string;
   readonly pid: number;
   /** Only on a first start. */
   readonly firstKey: string | null;
@@ -115,7 +117,7 @@ export async function startService(settings: ServiceSettings = {}): Promise<Runn
   };
 }
 
-function until(isTrue: () => boolean, child: ChildProcess, output: () => string): Promise<void> {
+export function until(isTrue: () => boolean, child: ChildProcess, output: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (act: () => void): void => {
       clearInterval(timer);

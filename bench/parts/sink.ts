@@ -18,7 +18,8 @@ export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-sink-"));
   const controlPlane = await openControlPlane({ file: join(folder, "control.sqlite") }, { role: "sink" });
   const spool = await openSpool({ dir: join(folder, "spool"), log: pino({ level: "silent" }) });
-  const ledger = createLedger({ shard: 0, checker: "bench", openIncidents: new Map() });
+  const epoch = (await controlPlane.shards.take(0, spool.name, 0)) ?? 0;
+  const ledger = createLedger({ checker: "bench", fenceOf: () => ({ shard: 0, epoch }) });
   const first = await controlPlane.accounts.createFirst({
     email: "bench@sonde.test",
     userName: "Bench",
@@ -45,7 +46,7 @@ export async function run(): Promise<void> {
   bench.add("and apply to SQLite, one transaction", async () => {
     const items = judgeAll();
     const appliedSeq = await spool.append(items.map((item) => item.line));
-    await controlPlane.sink.apply({ shard: 0, appliedSeq, ...changesOf(items, ledger.live) });
+    await controlPlane.sink.apply({ spool: spool.name, appliedSeq, ...changesOf(items, ledger.live) });
   });
   await bench.run();
   printTasks("sink", bench, ROWS, "result");

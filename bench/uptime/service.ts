@@ -5,18 +5,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, connect } from "../../cli/client.ts";
+import { type TreeUse, useOf } from "../process-tree.ts";
 
-const SONDE = fileURLToPath(new URL("../../cli/sonde.js", import.meta.url));
+/** The built command line. */
+export const SONDE = fileURLToPath(new URL("../../cli/sonde.js", import.meta.url));
 const START_WITHIN_MS = 30_000;
 
-export interface ServiceUnderTest {
-  readonly pid: number;
+/** One process, or several that are one service. */
+export interface RunningSonde {
   readonly key: string;
   readonly client: Client;
+  /** CPU time and memory of all its processes. */
+  use(): TreeUse;
+  /** Prometheus text of whoever counts checks. */
+  metrics(): Promise<string>;
   /** What it wrote to its log so far. */
   output(): string;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
+}
+
+export interface ServiceUnderTest extends RunningSonde {
+  readonly pid: number;
   /** Ends it and starts it again on the same data. */
   restart(): Promise<ServiceUnderTest>;
 }
@@ -38,21 +48,50 @@ async function startIn(
   nodeArgs: readonly string[],
   env: Environment,
 ): Promise<ServiceUnderTest> {
+  const dataDir = join(folder, "data");
+  const settings = { ...settingsUnderTest(folder, allowNets), SONDE_PORT: "0", SONDE_DATA_DIR: dataDir, ...env };
+  const sonde = await startSonde(["up"], settings, API_BANNER, nodeArgs);
+  return {
+    ...(await reached(sonde, dataDir)),
+    pid: sonde.pid,
+    use: () => useOf(sonde.pid),
+    async stop() {
+      await sonde.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    async restart() {
+      await sonde.stop();
+      return startIn(folder, allowNets, nodeArgs, env);
+    },
+  };
+}
+
+/** Without limits on requests and intervals, and nothing asked but the targets. */
+export function settingsUnderTest(folder: string, allowNets: string): Environment {
   const plans = join(folder, "plans.json");
   const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
   writeFileSync(plans, JSON.stringify({ business: { ...unlimited, shortestIntervalS: 1 } }));
-  const dataDir = join(folder, "data");
-  const child = spawn(process.execPath, [...nodeArgs, SONDE, "up"], {
-    env: {
-      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      SONDE_PORT: "0",
-      SONDE_DATA_DIR: dataDir,
-      SONDE_PLANS: plans,
-      SONDE_ALLOW_NETS: allowNets,
-      SONDE_CANARIES: "",
-      SONDE_LOG: "warn",
-      ...env,
-    },
+  return { SONDE_PLANS: plans, SONDE_ALLOW_NETS: allowNets, SONDE_CANARIES: "", SONDE_LOG: "warn" };
+}
+
+export interface SondeProcess {
+  readonly pid: number;
+  /** What its banner said. */
+  readonly banner: RegExpExecArray;
+  output(): string;
+  /** SIGTERM, and its end. */
+  stop(): Promise<void>;
+}
+
+/** A command of the built command line that keeps running. @param banner what it prints when it works */
+export async function startSonde(
+  words: readonly string[],
+  settings: Environment,
+  banner: RegExp,
+  nodeArgs: readonly string[] = [],
+): Promise<SondeProcess> {
+  const child = spawn(process.execPath, [...nodeArgs, SONDE, ...words], {
+    env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -61,27 +100,26 @@ async function startIn(
       output += chunk;
     });
   }
-  const banner = /listens on (\S+)\/api\/v1\nProject: (\S+)\n/;
-  const [, url = "", project = ""] = await said(
+  const found = await said(
     child,
     () => banner.exec(output),
     () => output,
   );
+  return { pid: child.pid ?? 0, banner: found, output: () => output, stop: () => ended(child) };
+}
+
+/** Of `sonde up` and `sonde api`: the address and the project. */
+export const API_BANNER = /listens on (\S+)\/api\/v1\nProject: (\S+)\n/;
+
+/** The API of a process that printed the banner, with the first key in its data folder. */
+export async function reached(
+  { banner, output }: SondeProcess,
+  dataDir: string,
+): Promise<Pick<RunningSonde, "key" | "client" | "output" | "metrics">> {
+  const [, url = "", project = ""] = banner;
   const key = readFileSync(join(dataDir, "owner.key"), "utf8").trim();
-  return {
-    pid: child.pid ?? 0,
-    key,
-    client: await connect({ url, key, project }),
-    output: () => output,
-    async stop() {
-      await ended(child);
-      rmSync(folder, { recursive: true, force: true });
-    },
-    async restart() {
-      await ended(child);
-      return startIn(folder, allowNets, nodeArgs, env);
-    },
-  };
+  const client = await connect({ url, key, project });
+  return { key, client, output, metrics: async () => (await fetch(`${client.url}/metrics`)).text() };
 }
 
 function said<T>(child: ChildProcess, look: () => T | null, output: () => string): Promise<T> {

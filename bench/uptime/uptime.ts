@@ -4,14 +4,14 @@
  */
 import type { Client } from "../../cli/client.ts";
 import { conditions } from "../parts/conditions.ts";
-import { type TreeUse, useOf } from "../process-tree.ts";
+import type { TreeUse } from "../process-tree.ts";
 import { type Comparison, compare, type LoggedAnswer, percentile, type RecordedResult } from "./compare.ts";
-import { type ServiceUnderTest, startServiceUnderTest } from "./service.ts";
+import { type RunningSonde, startServiceUnderTest } from "./service.ts";
 import { TARGET_HOSTS, targetHost, targetNets } from "./target-address.ts";
 import { startTarget, type TargetProcess } from "./target-process.ts";
 
 /** Answers of the target that come late. */
-const SLOW_PER_MILLE = 20;
+export const SLOW_PER_MILLE = 20;
 
 export interface UptimeBenchOptions {
   readonly monitors: number;
@@ -49,21 +49,33 @@ export interface UptimeFigures {
 export async function runUptime(options: UptimeBenchOptions): Promise<UptimeFigures> {
   const target = await startTarget(options.failingPerMille, SLOW_PER_MILLE);
   const profiling = options.profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
-  const service = await startServiceUnderTest(targetNets(target.port), profiling);
   try {
-    say(options, `creating ${options.monitors} monitors through the API …`);
-    const ids = await createMonitors(service.client, target.port, options);
-    await pause(options.warmUpS);
-    say(options, `measuring for ${options.seconds} s …`);
-    const window = await measure(service, options.seconds);
-    say(options, "comparing results with the target's log …");
-    const figures = await evaluate(service.client, target, ids, options, window);
-    print(options, figures);
-    return figures;
+    const service = await startServiceUnderTest(targetNets(target.port), profiling);
+    try {
+      const figures = await measureUptime(service, target, options);
+      print(options, figures);
+      return figures;
+    } finally {
+      await service.stop();
+    }
   } finally {
-    await service.stop();
     target.close();
   }
+}
+
+/** Creates the monitors in a service that runs, and measures. */
+export async function measureUptime(
+  service: RunningSonde,
+  target: TargetProcess,
+  options: UptimeBenchOptions,
+): Promise<UptimeFigures> {
+  say(options, `creating ${options.monitors} monitors through the API …`);
+  const ids = await createMonitors(service.client, target.port, options);
+  await pause(options.warmUpS);
+  say(options, `measuring for ${options.seconds} s …`);
+  const window = await measure(service, options.seconds);
+  say(options, "comparing results with the target's log …");
+  return evaluate(service.client, target, ids, options, window);
 }
 
 /** Requests at once while creating. */
@@ -104,18 +116,18 @@ interface Window {
   readonly silentMonitors: number;
 }
 
-async function measure(service: ServiceUnderTest, seconds: number): Promise<Window> {
-  const metricsBefore = await metrics(service.client.url);
-  const before = useOf(service.pid);
+async function measure(service: RunningSonde, seconds: number): Promise<Window> {
+  const metricsBefore = checksIn(await service.metrics());
+  const before = service.use();
   const fromMs = Date.now();
   let residentMiB = before.residentMiB;
   for (let second = 0; second < seconds; second++) {
     await pause(1);
-    residentMiB = Math.max(residentMiB, useOf(service.pid).residentMiB);
+    residentMiB = Math.max(residentMiB, service.use().residentMiB);
   }
-  const after = useOf(service.pid);
+  const after = service.use();
   const toMs = Date.now();
-  const metricsAfter = await metrics(service.client.url);
+  const metricsAfter = checksIn(await service.metrics());
   return {
     fromMs,
     toMs,
@@ -128,8 +140,7 @@ async function measure(service: ServiceUnderTest, seconds: number): Promise<Wind
   };
 }
 
-async function metrics(url: string): Promise<{ checks: number; skipped: number; silent: number }> {
-  const text = await (await fetch(`${url}/metrics`)).text();
+function checksIn(text: string): { readonly checks: number; readonly skipped: number; readonly silent: number } {
   const sum = (name: string): number =>
     text
       .split("\n")

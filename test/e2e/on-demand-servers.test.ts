@@ -47,7 +47,7 @@ async function startSecondApi({ env }: Stores): Promise<RunningApi> {
   const sealing = openSealing({ keyFile: SONDE_SEALING_KEY_FILE, createIfMissing: false });
   const controlPlane = await openControlPlane({ url: SONDE_DATABASE_URL }, { role: "api" });
   const state = await openState({ url: SONDE_REDIS_URL });
-  const checks = await openChecks({ url: SONDE_REDIS_URL }, sealing);
+  const checks = await openChecks({ url: SONDE_REDIS_URL }, () => sealing);
   const nothing = (): void => {};
   const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
   const api = await startApi({

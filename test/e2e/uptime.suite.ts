@@ -354,7 +354,7 @@ export function uptimeSuite(stores: string, settings: () => Promise<ProductSetti
         regions: [{ code: "any", name: "Any location", healthy_checkers: 1, available: true }],
         total: 1,
       });
-      const metrics = await (await fetch(`${world.product.url}/metrics`)).text();
+      const metrics = await (await fetch(`${world.product.schedulerUrl ?? world.product.url}/metrics`)).text();
       for (const kind of ["http", "keyword", "port", "dns", "ping", "push"]) {
         expect(metrics).toMatch(new RegExp(`^sonde_checks_total\\{kind="${kind}",verdict="ok"\\} [1-9]`, "m"));
       }

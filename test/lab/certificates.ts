@@ -6,7 +6,11 @@ import { join } from "node:path";
 export interface Authority {
   readonly pem: string;
   /** Writes `<name>.crt` and `<name>.key` into the folder. @param altNames such as `DNS:gw.test,IP:10.0.0.1` */
-  issue(name: string, altNames: string, options?: { readonly purpose?: string; readonly rsaBits?: number }): void;
+  issue(
+    name: string,
+    altNames: string,
+    options?: { readonly purpose?: string; readonly rsaBits?: number; readonly days?: number },
+  ): void;
 }
 
 export function createAuthority(folder: string, name: string): Authority {
@@ -28,7 +32,7 @@ export function createAuthority(folder: string, name: string): Authority {
   );
   return {
     pem: readFileSync(file(`${name}.crt`), "utf8"),
-    issue(leaf, altNames, { purpose = "serverAuth", rsaBits } = {}) {
+    issue(leaf, altNames, { purpose = "serverAuth", rsaBits, days = 30 } = {}) {
       const key = rsaBits === undefined ? curve : ["-newkey", `rsa:${rsaBits}`];
       openssl(
         "req",
@@ -53,7 +57,7 @@ export function createAuthority(folder: string, name: string): Authority {
         file(`${leaf}.csr`),
         ...by,
         "-days",
-        "30",
+        String(days),
         "-out",
         file(`${leaf}.crt`),
         "-extfile",

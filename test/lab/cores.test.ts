@@ -27,10 +27,12 @@ function entriesFor(engine: Engine, configs: readonly ProxyConfig[]): readonly C
       tag: `n_${index}`,
       config,
       address: "192.0.2.1",
-      localPort: 10_000 + index,
-      user: `u_${index}`,
       password: "p",
     }));
+}
+
+function fileOf(engine: Engine, entries: readonly CoreEntry[]): string {
+  return cores[engine].render({ entries, port: 10_000, doorPassword: "p", isTalkative: false });
 }
 
 /** Good links with pieces put in and cut out, as far as the parser takes them; the same ones each time. */
@@ -91,13 +93,13 @@ describeWith(["proxy cores"], "proxy cores", () => {
         [...LINKS.values()].map((link) => parseProxyLink(link).config),
       );
       expect(entries.length).toBeGreaterThan(80);
-      expect(await complaintAbout(core(engine), cores[engine].render(entries))).toBeUndefined();
+      expect(await complaintAbout(core(engine), fileOf(engine, entries))).toBeUndefined();
     }, 60_000);
 
     it("takes whatever the parser takes of strange links", async () => {
       const entries = entriesFor(engine, strangeConfigs());
       expect(entries.length).toBe(MOST_ENTRIES);
-      expect(await complaintAbout(core(engine), cores[engine].render(entries))).toBeUndefined();
+      expect(await complaintAbout(core(engine), fileOf(engine, entries))).toBeUndefined();
     }, 120_000);
 
     it("names the entry that it refuses", async () => {
@@ -119,11 +121,10 @@ describeWith(["proxy cores"], "proxy cores", () => {
       const bad: CoreEntry = {
         ...last,
         tag: "n_bad",
-        localPort: 9_999,
         config: { ...last.config, account, security, transport },
       };
       const entries = [...good.slice(0, 9), bad, ...good.slice(9)];
-      const complaint = (await complaintAbout(core(engine), cores[engine].render(entries))) ?? "";
+      const complaint = (await complaintAbout(core(engine), fileOf(engine, entries))) ?? "";
       expect(cores[engine].culprit(complaint, entries)?.tag).toBe("n_bad");
     }, 60_000);
   });

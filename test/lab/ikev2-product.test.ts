@@ -4,7 +4,10 @@ import { clientOf, type TestClient } from "../client.ts";
 import { describeWith } from "../prerequisites.ts";
 import { cleanUp, type RunningService, startService } from "../service.ts";
 import { connections, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
+import { leaksOf } from "./secrets.ts";
 import { type Gateway, INTERNET, openGateway } from "./strongswan.ts";
+
+const WRONG = "a wrong password of nobody";
 
 describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product", () => {
   let gateway: Gateway;
@@ -19,6 +22,7 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
         SONDE_TUNNEL_TARGETS: `icmp:${INTERNET}`,
         SONDE_CANARIES: "",
         SONDE_RESOLVERS: "127.0.0.1:1",
+        SONDE_LOG: "trace",
       },
     });
     client = clientOf(service.url, service.firstKey ?? "");
@@ -55,7 +59,7 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
         engine_used: null,
       },
     });
-    const wrong = await client.post("/check", { ...byLogin(), password: "a wrong password" });
+    const wrong = await client.post("/check", { ...byLogin(), password: WRONG });
     expect(wrong.body).toMatchObject({
       status: "down",
       error_category: "auth_failed",
@@ -80,8 +84,9 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
     expect(test).toMatchObject({ status: 200, body: { status: "healthy", latency_ms: expect.any(Number) } });
   });
 
-  it("nothing says a secret", () => {
-    for (const secret of [LOGIN.password, PRE_SHARED_KEY, "a wrong password"])
-      expect(service.output()).not.toContain(secret);
+  it("leaves no secret in output, stores and results", async () => {
+    expect(await service.stop()).toBe(0);
+    const secrets = { password: LOGIN.password, "pre-shared key": PRE_SHARED_KEY, "wrong password": WRONG };
+    expect(leaksOf(service, secrets, [])).toEqual([]);
   });
 });

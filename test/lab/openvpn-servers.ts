@@ -1,5 +1,5 @@
 /** OpenVPN servers of the lab: one program for each way of protecting, logging in and ciphering that a profile can ask for. */
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -163,20 +163,29 @@ export async function startOpenvpnServers(lab: Lab, folder: string): Promise<(na
     names.map((name, index) => {
       const said: string[] = [];
       logs.set(name, said);
-      return startServer(lab, folder, { name, index, said });
+      return startOpenvpnServer((...command) => start(lab, command), folder, { name, index, said });
     }),
   );
   return (name) => logs.get(name)?.join("\n") ?? "";
 }
 
-interface Started {
+export interface Started {
   readonly name: ServerName;
   readonly index: number;
   /** Its lines, the last few hundred. */
   readonly said: string[];
 }
 
-function startServer(lab: Lab, folder: string, { name, index, said }: Started): Promise<void> {
+function start(lab: Lab, [program = "", ...args]: readonly string[]): ChildProcess {
+  return lab.start("srv", program, args);
+}
+
+/** @param begin runs a command where the server is to be */
+export function startOpenvpnServer(
+  begin: (...command: readonly string[]) => ChildProcess,
+  folder: string,
+  { name, index, said }: Started,
+): Promise<void> {
   const server: LabServer = SERVERS[name];
   const path = join(folder, `server-${index}.conf`);
   const common = [
@@ -197,7 +206,7 @@ function startServer(lab: Lab, folder: string, { name, index, said }: Started): 
     "verb 3",
   ];
   writeFileSync(path, `${[...common, ...server.lines(folder)].join("\n")}\n`);
-  const child = lab.start("srv", "openvpn", ["--config", path]);
+  const child = begin("openvpn", "--config", path);
   return new Promise((resolve, reject) => {
     if (child.stdout === null) throw new Error("openvpn has no stdout");
     createInterface(child.stdout).on("line", (line) => {

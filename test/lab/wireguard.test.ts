@@ -3,9 +3,11 @@
  * cell fails, and so does a cell without a case.
  */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeWith } from "../prerequisites.ts";
 import {
@@ -40,14 +42,22 @@ interface Case {
   readonly clockMs?: number;
   /** A first check with the right clock, so that the server knows a later time. */
   readonly isSecond?: boolean;
+  /**
+   * wireguard-go 0.0.20250522 answers IPv6 clients at a wrong address once it has answered one over IPv4: conn/bind_std.go copies the 16 bytes
+   * into a pooled slice that was cut to four, so `fd00:77::2` becomes `fd00:77::`.
+   */
+  readonly isBeforeOthers?: boolean;
 }
 
 const SERVER_PORT = 51_820;
+/** Ways to the server that are bad, by the port where they begin (test/fixtures/lab-relay.mjs). */
+const RELAY = new URL("../fixtures/lab-relay.mjs", import.meta.url);
+const RELAYS = { loses: 51_840, duplicates: 51_841, reorders: 51_842, delays: 51_843 } as const;
 
 /** The failure table of WireGuard. */
 const WIREGUARD_CASES: Readonly<Record<string, Case>> = {
   "all right": {},
-  "all right, outside over IPv6": { endpoint: `[${LAB.serverV6}]:${SERVER_PORT}` },
+  "all right, outside over IPv6": { endpoint: `[${LAB.serverV6}]:${SERVER_PORT}`, isBeforeOthers: true },
   "all right, inside over IPv6": {
     own: { Address: "fd00:66::N/128" },
     targets: [`icmp:${LAB.internetV6}`],
@@ -57,6 +67,10 @@ const WIREGUARD_CASES: Readonly<Record<string, Case>> = {
   "all right, DNS server of the file": { own: { DNS: LAB.internet }, targets: [`icmp:${LAB.cutOff}`] },
   "all right, preshared key": { hasPresharedKey: true },
   "all right, as AmneziaWG": { kind: "amneziawg", own: { Jc: "3", Jmin: "20", Jmax: "40" } },
+  "all right, the first datagram of each way lost": { endpoint: `${LAB.server}:${RELAYS.loses}` },
+  "all right, every datagram twice": { endpoint: `${LAB.server}:${RELAYS.duplicates}` },
+  "all right, datagrams in another order": { endpoint: `${LAB.server}:${RELAYS.reorders}` },
+  "all right, the first answer after the second": { endpoint: `${LAB.server}:${RELAYS.delays}` },
   "another preshared key": { hasPresharedKey: true, peer: { PresharedKey: keyOf(randomBytes(32)).base64 } },
   "no preshared key": { hasPresharedKey: true, peer: { PresharedKey: "" } },
   "another server key": { peer: { PublicKey: makeKeys().publicKey.base64 } },
@@ -183,6 +197,7 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () =>
         addresses: [`10.66.${index(server)}.1/24`, ...(server === "wireguard-go" ? ["fd00:66::1/64"] : [])],
         disguise: server === "wireguard-go" ? [] : uapiOf(DISGUISES[server]),
       });
+      if (server === "wireguard-go") await startRelays(lab);
       const reports = new Map<string, LabReport>();
       const runCase = async (name: string, each: Case, flood?: LabOrder["flood"]) => {
         const client = clients.get(name);
@@ -203,12 +218,20 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () =>
           }),
         );
       };
-      await Promise.all(Object.entries(cases).map(([name, each]) => runCase(name, each)));
+      for (const isBefore of [true, false]) {
+        const some = Object.entries(cases).filter(([, each]) => (each.isBeforeOthers === true) === isBefore);
+        await Promise.all(some.map(([name, each]) => runCase(name, each)));
+      }
       if (server === "wireguard-go") {
         const flood = { address: LAB.server, port: SERVER_PORT, serverKey: serverKeys.publicKey.base64 };
         for (const name of Object.keys(UNDER_LOAD)) await runCase(name, {}, flood);
         // The server asked for a proof of our address, and got it.
         expect(reports.get("under load")?.cookies).toBeGreaterThan(0);
+      }
+      for (const name of server === "wireguard-go" ? ["lost", "after the second"] : []) {
+        // It had to ask again: the way was bad indeed.
+        const retried = [...reports].find(([each]) => each.endsWith(name));
+        expect(retried?.[1].outcome.connectMs).toBeGreaterThanOrEqual(700);
       }
       console.info(`\n${[...reports].map(([name, report]) => rowOf(server, name, report)).join("\n")}\n`);
       const found = Object.fromEntries(
@@ -228,6 +251,12 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () =>
 it("the matrix has no server that is not tried", () => {
   expect(Object.keys(MATRIX)).toEqual(Object.keys(GO_SERVERS));
 });
+
+async function startRelays(lab: Lab): Promise<void> {
+  const ways = Object.entries(RELAYS).map(([how, port]) => `${port}=${how}`);
+  const relay = lab.start("srv", process.execPath, [fileURLToPath(RELAY), `${LAB.server}:${SERVER_PORT}`, ...ways]);
+  await once(relay.stdout ?? relay, "data");
+}
 
 function isKnown(cases: Readonly<Record<string, Case>>, name: string): boolean {
   return cases[name]?.isUnknown !== true && UNDER_LOAD[name as keyof typeof UNDER_LOAD] !== "unknown";

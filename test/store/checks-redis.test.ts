@@ -44,7 +44,7 @@ function outageTests(running: RedisServer): void {
   describe("a Redis that goes away", () => {
     it("is said at once, and checks go on when it is back with nothing in it", async () => {
       const place = { url: running.url };
-      const checks = await openChecks(place, PLAIN_SEALING);
+      const checks = await openChecks(place, () => PLAIN_SEALING);
       const checker = await openCheckServer(place, PLAIN_SEALING, {
         location: "any",
         room: { api: 4, public: 1 },
@@ -71,7 +71,7 @@ function secretTests(running: RedisServer): void {
       const seen: string[] = [];
       const monitor = await watcher.monitor();
       monitor.on("monitor", (_time: string, words: string[]) => seen.push(words.join(" ")));
-      const checks = await openChecks(place, PLAIN_SEALING);
+      const checks = await openChecks(place, () => PLAIN_SEALING);
       const checker = await openCheckServer(place, PLAIN_SEALING, {
         location: "any",
         room: { api: 1, public: 1 },

@@ -96,7 +96,7 @@ async function expectWhole(
   expect(changes).toBeGreaterThanOrEqual(acknowledged.get("change") ?? 0);
   // A change and its history are one, and so is everything that the sink writes.
   expect((await plane.history.list(ground.monitorId, 1, 0)).total).toBe(changes + 1);
-  const seq = await plane.sink.appliedSeq(0);
+  const seq = await plane.sink.appliedSeq("spool");
   expect(seq).toBeGreaterThanOrEqual(acknowledged.get("applied") ?? 0);
   expect(found?.live.seq).toBe(seq);
   expect(found?.live.status).toBe(seq === 0 ? "unknown" : seq % 2 === 1 ? "down" : "healthy");

@@ -1,0 +1,137 @@
+/**
+ * The split form beside the single process, on the same stores (PostgreSQL and Redis from Debian's packages, our embedded ClickHouse behind
+ * its HTTP front), the same monitors and the same machine: what parting costs, and what one more checker costs.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { startEmbeddedClickHouse } from "../../store/results/embedded/child.ts";
+import { startPostgres } from "../../test/servers/postgres.ts";
+import { startRedis } from "../../test/servers/redis.ts";
+import { conditions } from "../parts/conditions.ts";
+import type { TreeUse } from "../process-tree.ts";
+import { type RunningSonde, startServiceUnderTest } from "../uptime/service.ts";
+import { targetNets } from "../uptime/target-address.ts";
+import { startTarget } from "../uptime/target-process.ts";
+import { measureUptime, SLOW_PER_MILLE, type UptimeBenchOptions, type UptimeFigures } from "../uptime/uptime.ts";
+import { type Installation, type StoreUrls, startRoles } from "./installation.ts";
+
+export interface RolesBenchOptions {
+  readonly monitors: number;
+  readonly seconds: number;
+}
+
+const INTERVAL_S = 1;
+const WARM_UP_S = 10;
+const FAILING_PER_MILLE = 10;
+
+export async function runRoles({ monitors, seconds }: RolesBenchOptions): Promise<void> {
+  const options: UptimeBenchOptions = {
+    monitors,
+    seconds,
+    intervalS: INTERVAL_S,
+    warmUpS: WARM_UP_S,
+    compared: 300,
+    failingPerMille: FAILING_PER_MILLE,
+    json: false,
+    profileDir: null,
+  };
+  console.log(
+    `roles: ${monitors} http monitors every ${INTERVAL_S} s for ${seconds} s\n  ${conditions()}; target and stores share the cores; their CPU time is not in the figures`,
+  );
+  const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
+  const sealingKeyFile = join(folder, "sealing.key");
+  writeFileSync(sealingKeyFile, randomBytes(32), { mode: 0o600 });
+  const servers = await startStores(folder);
+  try {
+    await measured("one process", options, async (allowNets) => {
+      const stores = await servers.fresh();
+      return startServiceUnderTest(allowNets, [], {
+        ...stores,
+        SONDE_SEALING_KEY_FILE: sealingKeyFile,
+        SONDE_WORKERS: "1",
+      });
+    });
+    for (const checkers of [1, 2]) {
+      const name = `api, scheduler, ${checkers} ${checkers === 1 ? "checker" : "checkers"}`;
+      await measured(name, options, async (allowNets) =>
+        startRoles(await servers.fresh(), sealingKeyFile, allowNets, checkers),
+      );
+    }
+  } finally {
+    await servers.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Service = RunningSonde & Partial<Pick<Installation, "uses">>;
+
+async function measured(
+  name: string,
+  options: UptimeBenchOptions,
+  start: (allowNets: string) => Promise<Service>,
+): Promise<void> {
+  const target = await startTarget(options.failingPerMille, SLOW_PER_MILLE);
+  try {
+    const service = await start(targetNets(target.port));
+    try {
+      const figures = await measureUptime(service, target, options);
+      print(name, figures, service.uses?.());
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    target.close();
+  }
+}
+
+function print(name: string, figures: UptimeFigures, uses: Readonly<Record<string, TreeUse>> = {}): void {
+  const { latenessMs } = figures;
+  console.log(
+    `${name}\n  ${figures.checksPerS}/s of ${figures.dueChecks / figures.seconds} due, ${figures.checksPerCpuS} per CPU second, ${figures.cpuCores} cores busy, ${figures.residentMiB} MiB`,
+  );
+  console.log(
+    `  lateness p50 ${latenessMs.p50} ms, p99 ${latenessMs.p99} ms, max ${latenessMs.max} ms; turns skipped ${figures.skippedTurns}; ${figures.wrongVerdicts} wrong verdicts and ${figures.unmatched} unmatched of ${figures.comparedResults}`,
+  );
+  for (const [role, { cpuS, residentMiB }] of Object.entries(uses)) {
+    console.log(`  ${role.padEnd(10)} ${cpuS.toFixed(1)} s of CPU since its start, ${Math.round(residentMiB)} MiB`);
+  }
+}
+
+interface Stores {
+  /** Empty ones. */
+  fresh(): Promise<StoreUrls>;
+  stop(): Promise<void>;
+}
+
+async function startStores(folder: string): Promise<Stores> {
+  const closers: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  const postgres = await startPostgres();
+  if ("missing" in postgres) throw new Error(postgres.missing);
+  closers.push(() => postgres.stop());
+  let runs = 0;
+  return {
+    async fresh() {
+      // A Redis and a ClickHouse for each run: what the last one left behind is not measured.
+      for (const close of closers.splice(1).reverse()) await close();
+      const redis = await startRedis();
+      if ("missing" in redis) throw new Error(redis.missing);
+      closers.push(() => redis.stop());
+      const clickhouse = startEmbeddedClickHouse({
+        dir: join(folder, `clickhouse-${++runs}`),
+        log: pino({ level: "silent" }),
+      });
+      const ready = await clickhouse;
+      closers.push(() => ready.close());
+      await ready.ready;
+      const database = await postgres.createDatabase();
+      return { SONDE_DATABASE_URL: database.url, SONDE_REDIS_URL: redis.url, SONDE_CLICKHOUSE_URL: ready.url };
+    },
+    stop,
+  };
+}

@@ -1,0 +1,95 @@
+/** Wiring of `sonde api`: the API over stores that several processes share. It runs no check and schedules nothing. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import type { RegionState } from "./api/api.ts";
+import { startApi } from "./api/start.ts";
+import { checkSettings } from "./check-settings.ts";
+import { type Config, OWNER_KEY_FILE } from "./config.ts";
+import { ensureFirst, type FirstStart } from "./first-start.ts";
+import { type Closers, freePort, requireServers, startWhole, type Whole } from "./main-parts.ts";
+import { ANY_LOCATION } from "./model/monitor.ts";
+import { ownEndpoints } from "./own-endpoints.ts";
+import { type LocationKeys, openLocationKeys } from "./store/location-keys.ts";
+import { openResultStore } from "./store/results/clickhouse.ts";
+import { watchSchedulers } from "./store/scheduler-watch.ts";
+import { openCheckedSealing } from "./store/sealing.ts";
+import { openControlPlane } from "./store/sql/open.ts";
+import type { CheckerWatch } from "./store/state/checkers.ts";
+import { openChecks, openState, watchCheckers } from "./store/state/open.ts";
+import { VERSION } from "./version.ts";
+
+export interface ApiRole extends FirstStart {
+  /** Without /api/v1. */
+  readonly url: string;
+}
+
+/** @throws an Error of one line that says what to do; nothing keeps running then */
+export function startApiRole(config: Config, log: Logger): Promise<Whole<ApiRole>> {
+  return startWhole(log, (closers) => start(config, log, closers));
+}
+
+async function start(config: Config, log: Logger, closers: Closers): Promise<ApiRole> {
+  const { databaseUrl, redisUrl, clickhouseUrl } = requireServers(config, "api");
+  await checkSettings(config);
+  const port = await freePort(config.host, config.port);
+  const controlPlane = await openControlPlane({ url: databaseUrl }, { role: "api" });
+  closers.push(() => controlPlane.close());
+  // config.ts insists on it where there is a database URL.
+  const keyFile = config.sealingKeyFile ?? join(config.dataDir, "sealing.key");
+  const sealing = await openCheckedSealing(controlPlane.meta, { keyFile, createIfMissing: false });
+  const redis = { url: redisUrl };
+  const state = await openState(redis);
+  closers.push(() => state.close());
+  const onError = (error: unknown): void =>
+    log.error({ err: error }, "reading locations and their keys failed and is tried again");
+  const keys = await openLocationKeys({ locations: controlPlane.locations, sealing, onError });
+  closers.push(async () => keys.close());
+  const checkers = await watchCheckers(redis, { locations: keys.codes });
+  closers.push(() => checkers.close());
+  const schedulers = watchSchedulers({ shards: controlPlane.shards, monotonicNowMs: () => performance.now() });
+  closers.push(async () => schedulers.close());
+  const checks = await openChecks(redis, keys.sealingOf);
+  closers.push(() => checks.close());
+  const results = openResultStore({ url: clickhouseUrl, log });
+  closers.push(() => results.close());
+
+  const own = await ownEndpoints({ host: config.host, port }, [databaseUrl, redisUrl, clickhouseUrl]);
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const api = await startApi({
+    config: { ...config, port, ownEndpoints: own },
+    controlPlane,
+    state,
+    checks,
+    results,
+    sealing,
+    clock: { now: () => Date.now() },
+    log,
+    version: VERSION,
+    health: {
+      database: () => controlPlane.ping(),
+      queue: async () => {
+        await Promise.all([state.ping(), schedulers.ping()]);
+      },
+    },
+    metrics: () => registry.metrics(),
+    regions: async () => regionsOf(keys, checkers),
+    storeCondition: () => schedulers.trouble(),
+  });
+  closers.push(() => api.close());
+  // Only the key of a first start is kept there.
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const first = await ensureFirst(controlPlane, join(config.dataDir, OWNER_KEY_FILE));
+  return { url: config.baseUrl ?? api.url, ...first };
+}
+
+/** Every location that the operator made, and the general pool. */
+function regionsOf(keys: LocationKeys, checkers: CheckerWatch): readonly RegionState[] {
+  const healthy = checkers.healthy();
+  return [...new Set([ANY_LOCATION, ...keys.codes()])].map((code) => ({
+    code,
+    healthyCheckers: healthy.filter(({ location }) => location === code).length,
+  }));
+}

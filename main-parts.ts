@@ -1,0 +1,107 @@
+/** What the wiring of every role needs: a free port, and a start that is whole or undone. */
+import { createServer } from "node:net";
+import { extname } from "node:path";
+import type { Logger } from "pino";
+import { type Config, ConfigError } from "./config.ts";
+import type { EngineOptions } from "./engine/options.ts";
+import { type Pool, startPool } from "./engine/pool.ts";
+import { type SchedulerHandle, StartError } from "./scheduler/handle.ts";
+import type { SchedulerData } from "./scheduler/worker.ts";
+
+/** What must be undone, last first. */
+export type Closers = (() => Promise<void>)[];
+
+export type Whole<Running> = Running & {
+  /** Drains and stops everything, in reverse order. */
+  close(): Promise<void>;
+};
+
+/** What the start pushes is undone when it fails, and when it is told to. */
+export async function startWhole<Running>(
+  log: Logger,
+  start: (closers: Closers) => Promise<Running>,
+): Promise<Whole<Running>> {
+  const closers: Closers = [];
+  const close = async (): Promise<void> => {
+    for (const undo of closers.splice(0).reverse()) await undo();
+  };
+  try {
+    return { ...(await start(closers)), close };
+  } catch (error) {
+    await close().catch((failure: unknown) => log.error({ err: failure }, "stopping after a failed start failed too"));
+    throw error;
+  }
+}
+
+export interface ServerUrls {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly clickhouseUrl: string;
+}
+
+/** Roles apart meet in servers. @throws ConfigError that names what is missing */
+export function requireServers(config: Config, role: string): ServerUrls {
+  const { databaseUrl, redisUrl, clickhouseUrl } = config;
+  if (databaseUrl !== null && redisUrl !== null && clickhouseUrl !== null) {
+    return { databaseUrl, redisUrl, clickhouseUrl };
+  }
+  const urls = { SONDE_DATABASE_URL: databaseUrl, SONDE_REDIS_URL: redisUrl, SONDE_CLICKHOUSE_URL: clickhouseUrl };
+  const missing = Object.entries(urls).flatMap(([name, url]) => (url === null ? [name] : []));
+  throw new ConfigError(
+    `sonde ${role} shares PostgreSQL, Redis and ClickHouse with the other roles: set ${missing.join(" and ")}, or run everything in one process with sonde up`,
+  );
+}
+
+/** Asks for the port before anything is made; 0 becomes a free one, because the guard must know it. @throws StartError */
+export function freePort(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const advice =
+        error.code === "EADDRINUSE" ? "stop what uses it, or set SONDE_PORT" : "set SONDE_HOST and SONDE_PORT";
+      reject(new StartError(`cannot listen on ${host}:${port} (${error.code}): ${advice}`));
+    });
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : port));
+    });
+  });
+}
+
+/** What cannot start says so to the operator. @throws StartError */
+export async function startedOr<T>(starting: Promise<T>): Promise<T> {
+  try {
+    return await starting;
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The scheduler's thread, and prober threads beside it. */
+export function openSchedulerPool(
+  workers: number,
+  engine: EngineOptions,
+  log: Logger,
+  scheduler: SchedulerHandle,
+  rest: Omit<SchedulerData, "port">,
+): Promise<Pool> {
+  const data: SchedulerData = { port: scheduler.port, ...rest };
+  return startPool({
+    workers,
+    engine,
+    scheduler: {
+      file: new URL(`./scheduler/worker${extname(import.meta.url)}`, import.meta.url),
+      data,
+      transfer: [scheduler.port],
+    },
+    log,
+    onFatal(error) {
+      if (scheduler.fail(error.cause instanceof Error ? error.cause : error)) return;
+      log.fatal(
+        { err: error },
+        "nothing can be checked any more: ending, so that whoever supervises us starts us again",
+      );
+      process.exit(1);
+    },
+  });
+}

@@ -1,0 +1,84 @@
+/** A small listener of a role that has no API: its metrics and whether it works, for the operator's own monitoring. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+
+export interface RoleListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** SONDE_METRICS_TOKEN, as for the API's metrics; null: they are for this machine alone. */
+  readonly token: string | null;
+  /** Prometheus text. */
+  readonly metrics: () => Promise<string>;
+  /** Why it does not work; empty when all is well. */
+  readonly problems: () => readonly string[];
+}
+
+export interface RoleListener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** `host:port`, `[v6]:port` or a port of loopback. @returns undefined when it is none */
+export function parseListen(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]+)\]|([^:[\]]+)):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  return digits === undefined || port > 65_535 ? undefined : { host: bracketed ?? plain ?? "127.0.0.1", port };
+}
+
+/** @throws an Error of one line when it cannot listen */
+export async function startRoleListener({
+  host,
+  port,
+  token,
+  metrics,
+  problems,
+}: RoleListenerOptions): Promise<RoleListener> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split("?")[0];
+    if (request.method !== "GET") return end(response, 405, "only GET\n");
+    if (path === "/health") {
+      const found = problems();
+      return end(response, found.length === 0 ? 200 : 503, found.length === 0 ? "ok\n" : `${found.join("\n")}\n`);
+    }
+    if (path !== "/metrics") return end(response, 404, "there are /metrics and /health\n");
+    if (!maySee(request, token)) return end(response, 403, "metrics need SONDE_METRICS_TOKEN, as Bearer\n");
+    metrics().then(
+      (text) => end(response, 200, text),
+      () => end(response, 500, "metrics could not be gathered\n"),
+    );
+  });
+  // Nobody has much to send, or long to think.
+  server.requestTimeout = 5_000;
+  server.maxConnections = 64;
+  await listen(server, host, port);
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function maySee({ headers, socket }: IncomingMessage, token: string | null): boolean {
+  if (token === null) return /^(127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? "");
+  const sent = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? "";
+  // In a time that tells neither content nor length.
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(sent), digest(token));
+}
+
+function end(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(new Error(`cannot listen on ${host}:${port} (${error.code}): give another --metrics`)),
+    );
+    server.listen({ host, port, exclusive: true }, resolve);
+  });
+}

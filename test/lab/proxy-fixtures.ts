@@ -1,0 +1,128 @@
+/** What stands around the lab's servers on loopback: verify endpoints, pages of others, ports that are silent, reset, swallow everything. */
+
+import { createSocket, type Socket as UdpSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer as createHttp, type RequestListener } from "node:http";
+import { createServer as createHttps } from "node:https";
+import { connect, createServer as createTcp, type Server, type Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { startServer } from "../servers/server.ts";
+import { type Material, NAME } from "./proxy-material.ts";
+
+export interface ProxyFixtures {
+  /** Answer the value of the query parameter `token`. */
+  readonly verifyUrl: string;
+  readonly verifyTlsUrl: string;
+  /** A web page for every request, plain and in TLS. */
+  readonly page: number;
+  readonly pageTls: number;
+  /** Accepts, and says nothing. */
+  readonly silent: number;
+  /** Resets what has been accepted, after the first bytes. */
+  readonly resetting: number;
+  /** Its queue of connections is full: the kernel drops what comes. */
+  readonly blackHole: number;
+  /** Takes datagrams and says nothing. */
+  readonly silentUdp: number;
+  readonly closed: number;
+  /** Several ports that lead to one. */
+  relayUdp(port: number): Promise<readonly number[]>;
+  close(): Promise<void>;
+}
+
+/** tcpmux (RFC 1078): below all that the kernel gives out, so that none of the lab's servers gets it. */
+const CLOSED_PORT = 1;
+
+export async function openFixtures(material: Material): Promise<ProxyFixtures> {
+  const closers: (() => unknown)[] = [];
+  const sockets = new Set<Socket>();
+  const listen = async (server: Server): Promise<number> => {
+    server.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closers.push(() => server.close());
+    return (server.address() as { port: number }).port;
+  };
+  const { certificate, key } = material.certificate("good");
+  const tls = { cert: certificate.join("\n"), key: key.join("\n") };
+  const hole = await openBlackHole(material.folder);
+  closers.push(hole.close);
+  for (let full = 0; full < 4; full++) {
+    const socket = connect(hole.port, "127.0.0.1").on("error", () => {});
+    closers.push(() => socket.destroy());
+  }
+  const udp = await bound(createSocket("udp4"));
+  closers.push(() => udp.close());
+  return {
+    verifyUrl: `http://127.0.0.1:${await listen(createHttp(answerToken))}/verify#token`,
+    verifyTlsUrl: `https://127.0.0.1:${await listen(createHttps(tls, answerToken))}/verify#token`,
+    page: await listen(createHttp(answerPage)),
+    pageTls: await listen(createHttps(tls, answerPage)),
+    silent: await listen(createTcp()),
+    resetting: await listen(createTcp((socket) => socket.once("data", () => socket.resetAndDestroy()))),
+    blackHole: hole.port,
+    silentUdp: udp.address().port,
+    closed: CLOSED_PORT,
+    relayUdp: (port) => relay(port, closers),
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(closers.map((close) => close()));
+    },
+  };
+}
+
+const answerToken: RequestListener = (request, response) => {
+  const { searchParams } = new URL(request.url ?? "/", `http://${NAME}`);
+  response.setHeader("content-type", "text/plain");
+  response.end(searchParams.get("token") ?? "no token");
+};
+
+const answerPage: RequestListener = (_, response) => {
+  response.setHeader("content-type", "text/html");
+  response.end("<!doctype html><title>Welcome</title><p>It works.");
+};
+
+/** A process that listens and then stands still: after its queue of one is full, nothing answers (tcp(7), listen(2)). */
+async function openBlackHole(folder: string): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const script = `const s=require("net").createServer();s.listen({port:0,host:"127.0.0.1",backlog:1},()=>{
+    process.stdout.write(s.address().port+"\\n",()=>process.kill(process.pid,"SIGSTOP"))})`;
+  const server = startServer(process.execPath, ["-e", script], { cwd: folder });
+  if (server.child.stdout === null) throw new Error("the black hole has no output");
+  const [line] = await once(createInterface(server.child.stdout), "line");
+  return { port: Number(line), close: () => server.stop("SIGKILL") };
+}
+
+async function bound(socket: UdpSocket): Promise<UdpSocket> {
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return socket;
+}
+
+const RELAYS = 4;
+
+/** What a firewall does for a server that hops: each of our ports stands for its one port. */
+async function relay(target: number, closers: (() => unknown)[]): Promise<readonly number[]> {
+  const ports: number[] = [];
+  for (let each = 0; each < RELAYS; each++) {
+    const outer = await bound(createSocket("udp4"));
+    const inner = new Map<number, UdpSocket>();
+    outer.on("message", (message, from) => {
+      let way = inner.get(from.port);
+      if (way === undefined) {
+        way = createSocket("udp4").on("message", (answer) => outer.send(answer, from.port, from.address));
+        way.on("error", () => {});
+        inner.set(from.port, way);
+      }
+      way.send(message, target, "127.0.0.1");
+    });
+    closers.push(() => {
+      outer.close();
+      for (const way of inner.values()) way.close();
+    });
+    ports.push(outer.address().port);
+  }
+  return ports;
+}

@@ -1,0 +1,185 @@
+/** The lab's two server processes, xray and sing-box, on loopback: up when every port of theirs answers, gone when we are. */
+import { createSocket } from "node:dgram";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { Engine } from "../../engine/cores/core.ts";
+import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
+import type { Egress, Inbound } from "./proxy-inbounds.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface ProxyServers {
+  /** @throws when there is none of that name */
+  port(name: string): number;
+  log(server: Engine): string;
+  close(): Promise<void>;
+}
+
+/** Other tests take ports as well: a process that finds one taken is started again with others. */
+const TRIES = 3;
+
+/** Where what does not go to its target goes: a page of somebody else, and a port that accepts and says nothing. */
+export interface Elsewhere {
+  readonly page: number;
+  readonly silent: number;
+}
+
+export async function startProxyServers(
+  folder: string,
+  programs: Readonly<Record<Engine, string>>,
+  inbounds: readonly Inbound[],
+  elsewhere: Elsewhere,
+): Promise<ProxyServers> {
+  const running: ServerProcess[] = [];
+  const ports = new Map<string, number>();
+  const logs = { xray: () => "", singbox: () => "" };
+  const close = async (): Promise<void> => {
+    await Promise.all(running.map((server) => server.stop("SIGKILL")));
+  };
+  try {
+    for (const engine of ["xray", "singbox"] as const) {
+      const own = inbounds.filter(({ server }) => server === engine);
+      const server = await startOne(folder, engine, programs[engine], own, elsewhere, ports);
+      running.push(server);
+      logs[engine] = server.output;
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    port(name) {
+      const port = ports.get(name);
+      if (port === undefined) throw new Error(`the lab has no server "${name}"`);
+      return port;
+    },
+    log: (server) => logs[server](),
+    close,
+  };
+}
+
+async function startOne(
+  folder: string,
+  engine: Engine,
+  program: string,
+  inbounds: readonly Inbound[],
+  elsewhere: Elsewhere,
+  ports: Map<string, number>,
+): Promise<ServerProcess> {
+  for (let left = TRIES; ; left--) {
+    const free = await freePorts(inbounds.length);
+    const addressed = inbounds.map((inbound, index) => ({ inbound, port: free[index] ?? 0 }));
+    const file = join(folder, `${engine}.json`);
+    writeFileSync(
+      file,
+      JSON.stringify(engine === "xray" ? xrayFile(addressed, elsewhere) : singboxFile(addressed, elsewhere)),
+    );
+    const server = startServer(program, ["run", "-c", file], { cwd: folder });
+    try {
+      await untilReady(server, () => allListen(addressed.map(({ port }) => port)));
+      for (const { inbound, port } of addressed) ports.set(inbound.name, port);
+      return server;
+    } catch (error) {
+      await server.stop("SIGKILL");
+      if (left <= 1 || !/address already in use/.test(server.output())) throw error;
+    }
+  }
+}
+
+interface Addressed {
+  readonly inbound: Inbound;
+  readonly port: number;
+}
+
+function xrayFile(addressed: readonly Addressed[], { page, silent }: Elsewhere): Json {
+  const freedom = (tag: Egress, more: Json): Json => ({
+    tag,
+    protocol: "freedom",
+    settings: { ...more, finalRules: [{ action: "allow" }] },
+  });
+  return {
+    log: { loglevel: "warning" },
+    inbounds: addressed.map(({ inbound, port }, index) => ({
+      tag: `in${index}`,
+      listen: "127.0.0.1",
+      port,
+      ...inbound.json,
+    })),
+    outbounds: [
+      freedom("direct", {}),
+      freedom("held", { redirect: `127.0.0.1:${silent}` }),
+      freedom("portal", { redirect: `127.0.0.1:${page}` }),
+      { tag: "blocked", protocol: "blackhole" },
+    ],
+    routing: {
+      rules: addressed.map(({ inbound }, index) => ({ inboundTag: [`in${index}`], outboundTag: inbound.egress })),
+    },
+  };
+}
+
+function singboxFile(addressed: readonly Addressed[], { silent }: Elsewhere): Json {
+  const of = (egress: Egress): readonly string[] =>
+    addressed.flatMap(({ inbound }, index) => (inbound.egress === egress ? [`in${index}`] : []));
+  return {
+    log: { level: "warn" },
+    inbounds: addressed.map(({ inbound, port }, index) => ({
+      ...inbound.json,
+      tag: `in${index}`,
+      listen: "127.0.0.1",
+      listen_port: port,
+    })),
+    outbounds: [{ type: "direct", tag: "direct" }],
+    route: {
+      rules: [
+        {
+          inbound: of("held"),
+          action: "route",
+          outbound: "direct",
+          override_address: "127.0.0.1",
+          override_port: silent,
+        },
+        { inbound: of("blocked"), action: "reject" },
+      ],
+      final: "direct",
+    },
+  };
+}
+
+/** Free for TCP and UDP a moment ago, all different. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const held: (() => Promise<unknown>)[] = [];
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    held.push(() => new Promise((resolve) => server.close(resolve)));
+    const { port } = server.address() as { port: number };
+    const socket = createSocket("udp4");
+    const isFree = await new Promise<boolean>((resolve) => {
+      socket.once("error", () => resolve(false));
+      socket.bind(port, "127.0.0.1", () => resolve(true));
+    });
+    socket.close();
+    if (isFree) ports.push(port);
+  }
+  await Promise.all(held.map((release) => release()));
+  return ports;
+}
+
+/** proc(5), net/tcp and net/udp: local address in hex, state 0A is listening, UDP sockets are 07. */
+async function allListen(ports: readonly number[]): Promise<void> {
+  const open = new Set(
+    ["tcp", "tcp6", "udp", "udp6"].flatMap((table) =>
+      readFileSync(`/proc/net/${table}`, "utf8")
+        .split("\n")
+        .slice(1)
+        .flatMap((line) => {
+          const [, local = "", , state] = line.trim().split(/\s+/);
+          return state === "0A" || state === "07" ? [Number.parseInt(local.split(":")[1] ?? "", 16)] : [];
+        }),
+    ),
+  );
+  const missing = ports.filter((port) => !open.has(port));
+  if (missing.length > 0) throw new Error(`${missing.length} of ${ports.length} ports do not listen`);
+}

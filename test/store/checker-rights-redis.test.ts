@@ -1,0 +1,148 @@
+/** What a checker's user may do in a real Redis: all that its work needs, and nothing of anybody else's (tried). */
+import { randomUUID } from "node:crypto";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { outcomeOf } from "../../scheduler/fixtures.suite.ts";
+import { sealingWith } from "../../store/sealing.ts";
+import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
+import { checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
+import { CHECK, measured } from "../../store/state/checks.suite.ts";
+import {
+  openCheckServer,
+  openChecks,
+  openRunSender,
+  openRunServer,
+  openState,
+  watchCheckers,
+} from "../../store/state/open.ts";
+import { isMissing, withServer } from "../servers/missing.ts";
+import { startRedis } from "../servers/redis.ts";
+
+const server = await startRedis();
+afterAll(async () => {
+  if (!isMissing(server)) await server.stop();
+});
+
+const PASSWORD = "of-the-checkers-of-de";
+const REFUSED = /NOPERM/;
+
+withServer("Redis", server, ({ url }) => {
+  const closing: { close(): Promise<void> }[] = [];
+  const ours = { url };
+  const theirs = { url: url.replace("redis://", `redis://${checkerUser("de")}:${PASSWORD}@`) };
+  const sealing = sealingWith(keyRingOf([newKeyLine()]));
+
+  beforeEach(async () => {
+    const redis = new Redis(url);
+    const [command = "", ...words] = checkerRule("de", PASSWORD).split(" ");
+    await redis.call(command, ...words);
+    redis.disconnect();
+  });
+  afterEach(async () => {
+    for (const one of closing.splice(0).reverse()) await one.close();
+  });
+
+  describe("a checker's user", () => {
+    it("runs what is sent to its location, answers it, reports, and takes passing checks", async () => {
+      const id = randomUUID();
+      const taken: string[] = [];
+      const checker = await openRunServer(theirs, {
+        checker: { location: "de", id, name: "box", version: "1" },
+        sealing,
+        state: () => ({ room: 1, inFlight: 0, isFit: true, reasons: [], isLeaving: false }),
+        take: (scheduler) => {
+          taken.push(scheduler);
+          checker.answer(scheduler, [outcomeOf(1)]);
+        },
+        onLink: (problem) => expect(problem).toBeNull(),
+      });
+      closing.push(checker);
+      const watch = await watchCheckers(ours, { locations: () => ["de"] });
+      closing.push(watch);
+      await expect.poll(() => watch.healthy().length, { timeout: 5_000 }).toBe(1);
+      let answered = 0;
+      const sender = await openRunSender(ours, {
+        scheduler: "one",
+        locations: () => ["de"],
+        sealingOf: () => sealing,
+        refreshKeys: async () => {},
+        onOutcomes: (_from, outcomes) => {
+          answered += outcomes.length;
+        },
+        onCaughtUp: () => {},
+      });
+      closing.push(sender);
+      expect(await sender.send({ location: "de", id }, { specs: [], runs: [] })).toBe("sent");
+      await expect.poll(() => answered, { timeout: 5_000 }).toBe(1);
+      const take = async () => measured(3);
+      closing.push(await openCheckServer(theirs, sealing, { location: "de", room: { api: 1, public: 1 }, take }));
+      const checks = await openChecks(ours, () => sealing);
+      closing.push(checks);
+      expect(await checks.ask("api", "de", CHECK)).toEqual(measured(3));
+      await checker.leave();
+      expect(await sender.send({ location: "de", id }, { specs: [], runs: [] })).toBe("absent");
+    });
+
+    it("can neither read nor write another location's runs, outcomes or reports, nor list what there is", async () => {
+      const redis = new Redis(url);
+      await redis.xadd("sonde:runs:{nl}:a", "*", "body", "of nl");
+      await redis.xadd("sonde:checks:{nl}:api", "*", "body", "of nl");
+      const thief = new Redis(theirs.url);
+      const attempts: readonly (() => Promise<unknown>)[] = [
+        () => thief.xread("STREAMS", "sonde:runs:{nl}:a", "0"),
+        () => thief.xrange("sonde:runs:{nl}:a", "-", "+"),
+        () => thief.xread("STREAMS", "sonde:checks:{nl}:api", "0"),
+        () => thief.xadd("sonde:runs:{nl}:a", "*", "body", "forged"),
+        () => thief.xadd("sonde:outcomes:{nl}:one", "*", "body", "forged"),
+        () => thief.hset("sonde:checkers:{nl}", "a", "forged"),
+        () => thief.del("sonde:runs:{nl}:a"),
+        // Of its own location: a stream in another's place by a name that only begins alike.
+        () => thief.xadd("sonde:runs:{de}", "*", "body", "forged"),
+        () => thief.keys("*"),
+        () => thief.scan(0),
+        () => thief.randomkey(),
+        () => thief.hgetall("sonde:checkers:{de}"),
+        () => thief.monitor(),
+        () => thief.subscribe("sonde:notices"),
+        () => thief.psubscribe("*"),
+        () => thief.publish("sonde:notices", "keys"),
+      ];
+      for (const [at, attempt] of attempts.entries()) {
+        await expect(attempt(), `attempt ${at}`).rejects.toThrow(REFUSED);
+      }
+      thief.disconnect();
+      redis.disconnect();
+    });
+
+    it("can neither see nor move counters and leases, run scripts, or change who may do what", async () => {
+      const state = await openState(ours);
+      closing.push(state);
+      await state.counters.takeFrom("1 emails", 5, 60_000, Date.now());
+      const redis = new Redis(url);
+      const counters = await redis.keys("sonde:taken:*");
+      expect(counters).toHaveLength(1);
+      await redis.set("sonde:leases:sender", "held");
+      const thief = new Redis(theirs.url);
+      const attempts: readonly (() => Promise<unknown>)[] = [
+        () => thief.get(counters[0] ?? ""),
+        () => thief.del(counters[0] ?? ""),
+        () => thief.pexpire(counters[0] ?? "", 1),
+        () => thief.get("sonde:leases:sender"),
+        () => thief.set("sonde:leases:sender", "mine"),
+        () => thief.eval("return redis.call('get', KEYS[1])", 1, counters[0] ?? ""),
+        () => thief.flushall(),
+        () => thief.config("GET", "*"),
+        () => thief.call("ACL", "LIST"),
+        () => thief.call("ACL", "SETUSER", checkerUser("de"), "allkeys", "allcommands"),
+        () => thief.client("LIST"),
+        () => thief.shutdown(),
+      ];
+      for (const [at, attempt] of attempts.entries()) {
+        await expect(attempt(), `attempt ${at}`).rejects.toThrow(REFUSED);
+      }
+      expect(await redis.get(counters[0] ?? "")).toBe("1");
+      thief.disconnect();
+      redis.disconnect();
+    });
+  });
+});
