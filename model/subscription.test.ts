@@ -10,6 +10,7 @@ describe("normalUrl", () => {
     ["https://[2001:DB8::1]:443/x", "https://[2001:db8::1]/x"],
     [" https://h/%7e/../a ", "https://h/%7e/../a"],
     ["http://h:443/", "http://h:443/"],
+    ["http://h/a #b", "http://h/a"],
   ])("%s", (text, normal) => {
     expect(normalUrl(text)).toBe(normal);
   });

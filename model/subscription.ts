@@ -27,7 +27,9 @@ export function defaultSyncIntervalS(plan: { readonly shortestIntervalS: number 
  * @returns undefined for what is not http or https with a host
  */
 export function normalUrl(text: string): string | undefined {
-  const [, scheme = "", authority = "", rest = ""] = /^(https?):\/\/([^/?#\\]*)([^#]*)/i.exec(text.trim()) ?? [];
+  // Cut before trimmed: what stands before a fragment must not end with a space that the next reading would trim.
+  const address = text.replace(/#.*$/s, "").trim();
+  const [, scheme = "", authority = "", rest = ""] = /^(https?):\/\/([^/?\\]*)(.*)$/is.exec(address) ?? [];
   const [, user = "", host = "", port = ""] = /^(?:(.*)@)?(\[[^\]]*\]|[^:\s]+)(?::(\d*))?$/s.exec(authority) ?? [];
   if (host === "") return undefined;
   const standard = scheme.toLowerCase() === "https" ? "443" : "80";
