@@ -25,6 +25,11 @@ interface UptimeWords {
   readonly json?: boolean;
 }
 
+interface RolesWords {
+  readonly forms: string;
+  readonly profile?: string;
+}
+
 const program = new Command("bench").description("measures this machine; run it when nothing else runs");
 
 program
@@ -66,7 +71,12 @@ program
   )
   .option("--monitors <n>", "http monitors, each checked every second", Number, 2_000)
   .option("--seconds <s>", "length of each measurement", Number, 20)
-  .action((words: RolesBenchOptions) => runRoles(words));
+  .option("--forms <n,n>", "by their number of checkers; 0: one process", "0,1,2")
+  .option("--profile <dir>", "write a CPU profile of each thread there")
+  .action(
+    ({ forms, profile, ...words }: Omit<RolesBenchOptions, "forms" | "profileDir"> & RolesWords): Promise<void> =>
+      runRoles({ ...words, forms: forms.split(",").map(Number), profileDir: profile ?? null }),
+  );
 
 program
   .command("peers")

@@ -40,6 +40,7 @@ export async function startRoles(
   sealingKeyFile: string,
   allowNets: string,
   checkers: number,
+  nodeArgs: readonly string[],
 ): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
   const common = settingsUnderTest(folder, allowNets);
@@ -51,7 +52,7 @@ export async function startRoles(
   };
   try {
     const apiDir = join(folder, "api");
-    const api = await startSonde(["api"], { ...settings, SONDE_PORT: "0", SONDE_DATA_DIR: apiDir }, API_BANNER);
+    const api = await startSonde(["api"], { ...settings, SONDE_PORT: "0", SONDE_DATA_DIR: apiDir }, API_BANNER, nodeArgs);
     processes.set("api", api);
     const facts = await addLocation({ ...settings, SONDE_DATA_DIR: join(folder, "admin") }, stores.SONDE_REDIS_URL);
     const schedulerSettings = { ...settings, SONDE_DATA_DIR: join(folder, "scheduler") };
@@ -59,6 +60,7 @@ export async function startRoles(
       ["scheduler", "--metrics", "127.0.0.1:0"],
       schedulerSettings,
       /metrics on port (\d+)/,
+      nodeArgs,
     );
     processes.set("scheduler", scheduler);
     for (let n = 1; n <= checkers; n++) {
@@ -67,7 +69,7 @@ export async function startRoles(
       writeFileSync(join(dir, "location-any.key"), facts.key_file, { mode: 0o600 });
       const given = { ...common, SONDE_REDIS_URL: facts.redis_url, SONDE_DATA_DIR: dir, SONDE_WORKERS: "1" };
       const words = ["checker", "--location", "any", "--name", `checker-${n}`];
-      processes.set(`checker ${n}`, await startSonde(words, given, /Sonde checks from/));
+      processes.set(`checker ${n}`, await startSonde(words, given, /Sonde checks from/, nodeArgs));
     }
     const uses = () => Object.fromEntries([...processes].map(([name, { pid }]) => [name, useOf(pid)]));
     return {

@@ -21,13 +21,17 @@ import { type Installation, type StoreUrls, startRoles } from "./installation.ts
 export interface RolesBenchOptions {
   readonly monitors: number;
   readonly seconds: number;
+  /** Forms to measure, by their number of checkers; 0: one process. */
+  readonly forms: readonly number[];
+  /** Folder for CPU profiles, one per thread; null: none are taken. */
+  readonly profileDir: string | null;
 }
 
 const INTERVAL_S = 1;
 const WARM_UP_S = 10;
 const FAILING_PER_MILLE = 10;
 
-export async function runRoles({ monitors, seconds }: RolesBenchOptions): Promise<void> {
+export async function runRoles({ monitors, seconds, forms, profileDir }: RolesBenchOptions): Promise<void> {
   const options: UptimeBenchOptions = {
     monitors,
     seconds,
@@ -41,29 +45,28 @@ export async function runRoles({ monitors, seconds }: RolesBenchOptions): Promis
   console.log(
     `roles: ${monitors} http monitors every ${INTERVAL_S} s for ${seconds} s\n  ${conditions()}; target and stores share the cores; their CPU time is not in the figures`,
   );
+  const profiling = profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
   const sealingKeyFile = join(folder, "sealing.key");
   writeFileSync(sealingKeyFile, randomBytes(32), { mode: 0o600 });
   const servers = await startStores(folder);
   try {
-    await measured("one process", options, async (allowNets) => {
-      const stores = await servers.fresh();
-      return startServiceUnderTest(allowNets, [], {
-        ...stores,
-        SONDE_SEALING_KEY_FILE: sealingKeyFile,
-        SONDE_WORKERS: "1",
+    for (const checkers of forms) {
+      await measured(nameOf(checkers), options, async (allowNets) => {
+        const stores = await servers.fresh();
+        if (checkers > 0) return startRoles(stores, sealingKeyFile, allowNets, checkers, profiling);
+        const settings = { ...stores, SONDE_SEALING_KEY_FILE: sealingKeyFile, SONDE_WORKERS: "1" };
+        return startServiceUnderTest(allowNets, profiling, settings);
       });
-    });
-    for (const checkers of [1, 2]) {
-      const name = `api, scheduler, ${checkers} ${checkers === 1 ? "checker" : "checkers"}`;
-      await measured(name, options, async (allowNets) =>
-        startRoles(await servers.fresh(), sealingKeyFile, allowNets, checkers),
-      );
     }
   } finally {
     await servers.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function nameOf(checkers: number): string {
+  return checkers === 0 ? "one process" : `api, scheduler, ${checkers} ${checkers === 1 ? "checker" : "checkers"}`;
 }
 
 type Service = RunningSonde & Partial<Pick<Installation, "uses">>;

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { PREFIX } from "./redis.ts";
 
 /** Those of redis-run-server.ts and redis-checks.ts, and what the client says when it connects. */
-const COMMANDS = [
+export const CHECKER_COMMANDS = [
   "xadd",
   "xread",
   "xrange",
@@ -43,6 +43,6 @@ export function checkerRule(location: string, password: string): string {
     ...keys,
     `~${PREFIX}checkers:{${location}}`,
     `&${PREFIX}check-answers:*`,
-    ...COMMANDS.map((command) => `+${command}`),
+    ...CHECKER_COMMANDS.map((command) => `+${command}`),
   ].join(" ");
 }

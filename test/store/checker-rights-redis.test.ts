@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { outcomeOf } from "../../scheduler/fixtures.suite.ts";
 import { sealingWith } from "../../store/sealing.ts";
 import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
-import { checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
+import { CHECKER_COMMANDS, checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
 import { CHECK, measured } from "../../store/state/checks.suite.ts";
 import {
   openCheckServer,
@@ -24,7 +24,8 @@ afterAll(async () => {
 });
 
 const PASSWORD = "of-the-checkers-of-de";
-const REFUSED = /NOPERM/;
+/** By the rule; a transaction with what is refused in it; DEBUG, which Redis refuses everybody. */
+const REFUSED = /NOPERM|EXECABORT|command not allowed/;
 
 withServer("Redis", server, ({ url }) => {
   const closing: { close(): Promise<void> }[] = [];
@@ -83,6 +84,27 @@ withServer("Redis", server, ({ url }) => {
       expect(await sender.send({ location: "de", id }, { specs: [], runs: [] })).toBe("absent");
     });
 
+    it("may say no command of all that this Redis has, but those that its work needs", async () => {
+      const redis = new Redis(url);
+      const every = (await redis.call("COMMAND", "LIST")) as readonly string[];
+      expect(every.length).toBeGreaterThan(200);
+      const facts = (await redis.call("COMMAND", "INFO", ...every)) as readonly (readonly [string, number] | null)[];
+      const allowed: string[] = [];
+      for (const [at, name] of every.entries()) {
+        const words = name.split("|");
+        // As few words as the command takes: what the words are does not matter to whether it may be said at all.
+        const least = Math.max(words.length, Math.abs(facts[at]?.[1] ?? words.length));
+        const said = [...words, ...new Array<string>(least - words.length).fill("1")];
+        const answer = await redis.call("ACL", "DRYRUN", checkerUser("de"), ...said).catch((error: unknown) => error);
+        if (!/no permissions to run/.test(String(answer))) allowed.push(name);
+      }
+      // Containers are not commands by themselves; the last four everybody may say, also before he says who he is.
+      const containers = new Set(every.filter((name) => name.includes("|")).map((name) => name.split("|")[0]));
+      const anybodys = ["auth", "hello", "quit", "reset"];
+      expect(allowed.filter((name) => !containers.has(name)).sort()).toEqual([...CHECKER_COMMANDS, ...anybodys].sort());
+      redis.disconnect();
+    });
+
     it("can neither read nor write another location's runs, outcomes or reports, nor list what there is", async () => {
       const redis = new Redis(url);
       await redis.xadd("sonde:runs:{nl}:a", "*", "body", "of nl");
@@ -98,6 +120,19 @@ withServer("Redis", server, ({ url }) => {
         () => thief.del("sonde:runs:{nl}:a"),
         // Of its own location: a stream in another's place by a name that only begins alike.
         () => thief.xadd("sonde:runs:{de}", "*", "body", "forged"),
+        // Beside its own, behind its own, and in a transaction or a database beside.
+        () => thief.xread("STREAMS", "sonde:runs:{de}:a", "sonde:runs:{nl}:a", "0", "0"),
+        () => thief.del("sonde:runs:{de}:a", "sonde:runs:{nl}:a"),
+        () => thief.multi().xrange("sonde:runs:{nl}:a", "-", "+").exec(),
+        () => thief.select(1).then(() => thief.xrange("sonde:runs:{nl}:a", "-", "+")),
+        () => thief.xreadgroup("GROUP", "checkers", "me", "STREAMS", "sonde:checks:{nl}:api", ">"),
+        () => thief.xgroup("CREATE", "sonde:checks:{nl}:api", "mine", "0"),
+        () => thief.xdel("sonde:runs:{nl}:a", "0-1"),
+        () => thief.pexpire("sonde:runs:{nl}:a", 1),
+        () => thief.xlen("sonde:runs:{de}:a"),
+        () => thief.xtrim("sonde:outcomes:{de}:one", "MAXLEN", 0),
+        () => thief.xinfo("STREAM", "sonde:runs:{nl}:a"),
+        () => thief.xautoclaim("sonde:checks:{de}:api", "checkers", "me", 0, "0"),
         () => thief.keys("*"),
         () => thief.scan(0),
         () => thief.randomkey(),
@@ -105,6 +140,9 @@ withServer("Redis", server, ({ url }) => {
         () => thief.monitor(),
         () => thief.subscribe("sonde:notices"),
         () => thief.psubscribe("*"),
+        () => thief.subscribe("sonde:check-answers:another"),
+        () => thief.ssubscribe("sonde:notices"),
+        () => thief.call("PUBSUB", "CHANNELS"),
         () => thief.publish("sonde:notices", "keys"),
       ];
       for (const [at, attempt] of attempts.entries()) {
@@ -130,11 +168,46 @@ withServer("Redis", server, ({ url }) => {
         () => thief.get("sonde:leases:sender"),
         () => thief.set("sonde:leases:sender", "mine"),
         () => thief.eval("return redis.call('get', KEYS[1])", 1, counters[0] ?? ""),
+        () => thief.call("EVAL_RO", "return redis.call('get', KEYS[1])", 1, counters[0] ?? ""),
+        // By a script that says nothing of the keys that it reads.
+        () => thief.eval("return redis.call('keys', '*')", 0),
+        () => thief.script("LOAD", "return 1"),
+        () => thief.call("FUNCTION", "LOAD", "#!lua name=mine\nredis.register_function('f', function() end)"),
+        () => thief.call("FCALL", "f", 0),
+        () => thief.sort("sonde:runs:{de}:a", "BY", "nosort", "GET", counters[0] ?? ""),
+        () => thief.copy(counters[0] ?? "", "sonde:runs:{de}:copy"),
+        () => thief.rename(counters[0] ?? "", "sonde:runs:{de}:copy"),
+        () => thief.move(counters[0] ?? "", 1),
+        () => thief.dump(counters[0] ?? ""),
+        () => thief.restore("sonde:runs:{de}:copy", 0, "x"),
+        () => thief.migrate("127.0.0.1", 1, counters[0] ?? "", 0, 1_000),
+        () => thief.object("ENCODING", counters[0] ?? ""),
+        () => thief.memory("USAGE", counters[0] ?? ""),
+        () => thief.type(counters[0] ?? ""),
+        () => thief.exists(counters[0] ?? ""),
+        () => thief.watch(counters[0] ?? ""),
+        () => thief.debug("OBJECT", counters[0] ?? ""),
+        () => thief.dbsize(),
         () => thief.flushall(),
+        () => thief.flushdb(),
+        () => thief.swapdb(0, 1),
         () => thief.config("GET", "*"),
+        () => thief.config("SET", "requirepass", ""),
+        () => thief.call("MODULE", "LIST"),
+        () => thief.slowlog("GET"),
+        () => thief.call("COMMAND", "LIST"),
+        () => thief.call("REPLICAOF", "127.0.0.1", "1"),
+        () => thief.call("PSYNC", "?", "-1"),
+        () => thief.call("SYNC"),
+        () => thief.save(),
+        () => thief.call("CLUSTER", "INFO"),
+        () => thief.call("ACL", "WHOAMI"),
         () => thief.call("ACL", "LIST"),
         () => thief.call("ACL", "SETUSER", checkerUser("de"), "allkeys", "allcommands"),
         () => thief.client("LIST"),
+        () => thief.call("CLIENT", "KILL", "TYPE", "normal"),
+        () => thief.client("PAUSE", 1_000),
+        () => thief.client("TRACKING", "ON", "BCAST"),
         () => thief.shutdown(),
       ];
       for (const [at, attempt] of attempts.entries()) {
