@@ -52,7 +52,7 @@ export async function install() {
   }
 }
 
-/** better-sqlite3 is built for one version of Node: another one needs it built again. */
+/** better-sqlite3 12 is built for one version of Node: another one needs it built again. Which line is used: store/sqlite-library.ts. */
 async function checkNativeModules() {
   if (sqliteLoads()) return;
   await step("compiling better-sqlite3 (about a minute)", "npm", ["rebuild", "better-sqlite3", "--loglevel=error"]);
@@ -60,7 +60,8 @@ async function checkNativeModules() {
 }
 
 function sqliteLoads() {
-  const script = "new (require('better-sqlite3'))(':memory:').close()";
+  const library = Number(process.versions.napi) >= 10 ? "better-sqlite3-napi" : "better-sqlite3";
+  const script = `new (require('${library}'))(':memory:').close()`;
   return spawnSync(process.execPath, ["-e", script], { cwd: ROOT, stdio: "ignore" }).status === 0;
 }
 

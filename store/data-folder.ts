@@ -1,7 +1,7 @@
 /** The data folder: made on the first start, readable by us alone, and owned by one process at a time. */
 import { accessSync, chmodSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import { Sqlite, type SqliteHandle } from "./sqlite-library.ts";
 
 /** The folder cannot be used: one line that says why and what to do. */
 export class DataFolderError extends Error {
@@ -36,13 +36,13 @@ function makeFolder(path: string): void {
 }
 
 /** What is held: a handle that nobody refers to would be closed by the garbage collector, and its lock let go. */
-const heldLocks = new Set<Database.Database>();
+const heldLocks = new Set<SqliteHandle>();
 
 /** SQLite's lock is the kernel's: it goes with the process, also on SIGKILL, and works wherever our database works. */
 function lock(path: string): () => void {
-  let database: Database.Database | undefined;
+  let database: SqliteHandle | undefined;
   try {
-    database = new Database(join(path, "owner.lock"), { timeout: 0 });
+    database = new Sqlite(join(path, "owner.lock"), { timeout: 0 });
     database.pragma("locking_mode = EXCLUSIVE");
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {

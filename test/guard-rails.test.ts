@@ -51,7 +51,8 @@ describe("import rules", () => {
   it("passes a house in order", async () => {
     const files = {
       "model/a.ts": leaf,
-      "store/sql/a.ts": uses("../../model/a.ts", "better-sqlite3"),
+      "store/sql/a.ts": uses("../../model/a.ts", "../sqlite-library.ts"),
+      "store/sqlite-library.ts": uses("better-sqlite3"),
       "engine/pool.ts": uses("../model/a.ts", "piscina"),
       "engine/registry.ts": leaf,
       "api/a.ts": uses("../store/sql/a.ts", "../engine/registry.ts"),

@@ -3,7 +3,7 @@
  * once a second. Both wait for the disk, for a second and more when it is busy; nobody who is asked anything waits here.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import Sqlite from "better-sqlite3";
+import { Sqlite } from "../sqlite-library.ts";
 import { StoreError } from "./control-plane.ts";
 import { ShardsLost } from "./ports/shards.ts";
 import { applyRows, type SinkRows } from "./sink.ts";

@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { sql } from "kysely";
 import { afterEach, describe, expect, it } from "vitest";
+import { Sqlite } from "../sqlite-library.ts";
 import { controlPlaneSuite } from "./control-plane.suite.ts";
 import { StoreError } from "./control-plane.ts";
 import { sqliteFault } from "./faults.ts";

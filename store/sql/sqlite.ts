@@ -5,8 +5,8 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import Sqlite from "better-sqlite3";
 import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
+import { type PreparedStatement, Sqlite, type SqliteHandle } from "../sqlite-library.ts";
 import { StoreError } from "./control-plane.ts";
 import { type BulkStatement, type Database, type Session, type Statement, statement, type Value } from "./database.ts";
 import { sqliteFault } from "./faults.ts";
@@ -79,7 +79,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
 }
 
 interface Connection {
-  readonly handle: Sqlite.Database;
+  readonly handle: SqliteHandle;
   readonly session: Session;
   /** Turns what SQLite throws into a StoreError. */
   run<T>(work: () => T): T;
@@ -110,10 +110,10 @@ function connect(file: string, durable: boolean): Connection {
   return { handle, run, session: createSession(handle, run) };
 }
 
-function createSession(handle: Sqlite.Database, run: <T>(work: () => T) => T): Session {
-  const kept = new Map<string, Sqlite.Statement<unknown[]>>();
+function createSession(handle: SqliteHandle, run: <T>(work: () => T) => T): Session {
+  const kept = new Map<string, PreparedStatement>();
   /** A prepared statement; the one kept longest makes room. */
-  const prepare = (text: string): Sqlite.Statement<unknown[]> => {
+  const prepare = (text: string): PreparedStatement => {
     const known = kept.get(text);
     if (known !== undefined) return known;
     const made = handle.prepare<unknown[]>(text);

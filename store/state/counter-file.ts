@@ -1,8 +1,8 @@
 /** Where the in-process counters outlive the process: an SQLite file, written in batches. */
 import { resolve } from "node:path";
-import Sqlite from "better-sqlite3";
 import { StoreError } from "../sql/control-plane.ts";
 import { sqliteFault } from "../sql/faults.ts";
+import { Sqlite, type SqliteHandle } from "../sqlite-library.ts";
 import type { Cell } from "./cells.ts";
 import type { EndpointUsage } from "./state.ts";
 import type { PendingUsage } from "./usage.ts";
@@ -97,7 +97,7 @@ interface CounterRow {
   readonly expires_at_ms: number;
 }
 
-function prepareFile(handle: Sqlite.Database, file: string): void {
+function prepareFile(handle: SqliteHandle, file: string): void {
   handle.pragma("journal_mode = WAL");
   handle.pragma("synchronous = NORMAL");
   const known = handle.prepare("select 1 from sqlite_master where name = 'counter_schema'").get();

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { StoreError } from "../sql/control-plane.ts";
 import { openControlPlane } from "../sql/open.ts";
+import { Sqlite } from "../sqlite-library.ts";
 import { createCells } from "./cells.ts";
 import { openInProcess } from "./in-process.ts";
 import { stateSuite } from "./state.suite.ts";
