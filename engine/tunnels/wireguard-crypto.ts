@@ -23,7 +23,7 @@ function works(crypto: WireguardCrypto): boolean {
   const key = new Uint8Array(32).fill(1);
   try {
     const shared = crypto.privateKey(key).agree(crypto.publicKey(crypto.privateKey(key).publicBytes));
-    const sealed = crypto.seal(crypto.hash(key), 0, crypto.hmac(key, key), crypto.mac(key, key));
+    const sealed = crypto.seal(crypto.hash(key), 0, crypto.derive(key, key, 1)[0] ?? key, crypto.mac(key, key));
     return shared !== null && crypto.open(crypto.hash(key), 0, sealed, crypto.mac(key, key)) !== null;
   } catch {
     return false;

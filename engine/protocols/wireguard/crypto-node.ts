@@ -13,7 +13,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { blake2s } from "@noble/hashes/blake2.js";
-import { MAC_BYTES, nonceOf, type PrivateKey, type PublicKey, TAG_BYTES, type WireguardCrypto } from "./crypto.ts";
+import { deriveWith, MAC_BYTES, nonceOf, type PrivateKey, type PublicKey, TAG_BYTES, type WireguardCrypto } from "./crypto.ts";
 import { openXchacha } from "./xchacha.ts";
 
 const AEAD = "chacha20-poly1305";
@@ -53,6 +53,10 @@ class NodePrivateKey implements PrivateKey {
   }
 }
 
+function hmac(key: Uint8Array, bytes: Uint8Array): Uint8Array {
+  return createHmac("blake2s256", key).update(bytes).digest();
+}
+
 export const nodeCrypto: WireguardCrypto = {
   privateKey: (seed) => new NodePrivateKey(seed),
   publicKey: (bytes) => new NodePublicKey(bytes),
@@ -60,7 +64,7 @@ export const nodeCrypto: WireguardCrypto = {
     const hash = createHash("blake2s256").update(bytes);
     return (more === undefined ? hash : hash.update(more)).digest();
   },
-  hmac: (key, bytes) => createHmac("blake2s256", key).update(bytes).digest(),
+  derive: (chainingKey, input, count) => deriveWith(hmac, chainingKey, input, count),
   mac: (key, bytes) => blake2s(bytes, { key, dkLen: MAC_BYTES }),
 
   seal(key, counter, plain, associated) {

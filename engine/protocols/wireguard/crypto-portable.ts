@@ -3,7 +3,7 @@ import { chacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { blake2s } from "@noble/hashes/blake2.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import nacl from "tweetnacl";
-import { areEqual, joined, KEY_BYTES, MAC_BYTES, nonceOf, type WireguardCrypto } from "./crypto.ts";
+import { areEqual, deriveWith, joined, KEY_BYTES, MAC_BYTES, nonceOf, type WireguardCrypto } from "./crypto.ts";
 import { openXchacha } from "./xchacha.ts";
 
 const ZEROS = new Uint8Array(KEY_BYTES);
@@ -18,7 +18,7 @@ export const portableCrypto: WireguardCrypto = {
   }),
   publicKey: (bytes) => ({ bytes }),
   hash: (bytes, more) => blake2s(more === undefined ? bytes : joined(bytes, more)),
-  hmac: (key, bytes) => hmac(blake2s, key, bytes),
+  derive: (chainingKey, input, count) => deriveWith((key, bytes) => hmac(blake2s, key, bytes), chainingKey, input, count),
   mac: (key, bytes) => blake2s(bytes, { key, dkLen: MAC_BYTES }),
   seal: (key, counter, plain, associated) => chacha20poly1305(key, nonceOf(counter), associated).encrypt(plain),
 

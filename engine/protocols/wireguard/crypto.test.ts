@@ -23,12 +23,10 @@ describe.each(backends)("the %s backend", (_name, crypto) => {
     const point = hex("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
     const shared = crypto.privateKey(scalar).agree(crypto.publicKey(point));
     expect(text(shared)).toBe("c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552");
-    const alice = crypto.privateKey(hex("77076d0a7318a57d3c16c17251b26645c6a1d4e7ee4ab2e4d0a41d4ee4d4e2fb"));
     const bob = crypto.privateKey(hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"));
     expect(text(bob.publicBytes)).toBe("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
-    expect(text(alice.agree(crypto.publicKey(bob.publicBytes)))).toBe(
-      text(bob.agree(crypto.publicKey(alice.publicBytes))),
-    );
+    const alice = crypto.publicKey(hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"));
+    expect(text(bob.agree(alice))).toBe("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");
   });
 
   it("refuses keys of low order", () => {
@@ -120,7 +118,8 @@ describe.each(fast)("the %s backend beside the portable one", (_name, crypto) =>
           expect(text(ours.publicBytes)).toBe(text(theirs.publicBytes));
           expect(text(ours.agree(crypto.publicKey(other)))).toBe(text(theirs.agree(portableCrypto.publicKey(other))));
           expect(text(crypto.hash(message))).toBe(text(portableCrypto.hash(message)));
-          expect(text(crypto.hmac(more, message))).toBe(text(portableCrypto.hmac(more, message)));
+          const input = message.subarray(0, 100);
+          expect(crypto.derive(key, input, 3).map(text)).toEqual(portableCrypto.derive(key, input, 3).map(text));
           const sealed = crypto.seal(key, counter, message, more);
           expect(text(sealed)).toBe(text(portableCrypto.seal(key, counter, message, more)));
           expect(text(portableCrypto.open(key, counter, sealed, more))).toBe(text(message));
@@ -140,7 +139,7 @@ describe.each(fast)("the %s backend beside the portable one", (_name, crypto) =>
     }
   });
 
-  it("keeps results apart, and frees what nobody holds any more", () => {
+  it("keeps results apart", () => {
     const own = crypto.privateKey(new Uint8Array(32).fill(1));
     const shared = Array.from({ length: 2_000 }, (_, index) => {
       const seed = new Uint8Array(32).fill(index & 255);

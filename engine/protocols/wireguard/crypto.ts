@@ -14,8 +14,6 @@ export interface PrivateKey {
   readonly publicBytes: Uint8Array;
   /** @returns null for a peer key of low order, whose shared secret anybody knows */
   agree(peer: PublicKey): Uint8Array | null;
-  /** Gives back what it holds outside JavaScript's memory, which the collector would do later; it agrees no more. Absent: nothing. */
-  free?(): void;
 }
 
 /** A public key made ready for many agreements; made and used by the same backend. */
@@ -29,8 +27,8 @@ export interface WireguardCrypto {
   publicKey(bytes: Uint8Array): PublicKey;
   /** BLAKE2s-256, of the second behind the first where there are two. */
   hash(bytes: Uint8Array, more?: Uint8Array): Uint8Array;
-  /** HMAC-BLAKE2s-256. */
-  hmac(key: Uint8Array, bytes: Uint8Array): Uint8Array;
+  /** KDFn of the paper: HKDF with HMAC-BLAKE2s, `count` outputs of 32 bytes. */
+  derive(chainingKey: Uint8Array, input: Uint8Array, count: number): Uint8Array[];
   /** Keyed BLAKE2s-128: mac1 and mac2. */
   mac(key: Uint8Array, bytes: Uint8Array): Uint8Array;
   /** ChaCha20-Poly1305 under a counter; the tag is at the end. */
@@ -52,36 +50,38 @@ export function nonceOf(counter: number): Uint8Array {
 
 const FIRST = Uint8Array.of(1);
 
-/** KDFn of the paper: HKDF with HMAC-BLAKE2s, `count` outputs of 32 bytes. */
-export function deriveKeys(crypto: WireguardCrypto, chainingKey: Uint8Array, input: Uint8Array, count: 1): [Uint8Array];
-export function deriveKeys(
-  crypto: WireguardCrypto,
+/** WireguardCrypto.derive() of a backend's HMAC-BLAKE2s-256. */
+export function deriveWith(
+  hmac: (key: Uint8Array, bytes: Uint8Array) => Uint8Array,
   chainingKey: Uint8Array,
   input: Uint8Array,
-  count: 2,
-): [Uint8Array, Uint8Array];
-export function deriveKeys(
-  crypto: WireguardCrypto,
-  chainingKey: Uint8Array,
-  input: Uint8Array,
-  count: 3,
-): [Uint8Array, Uint8Array, Uint8Array];
-export function deriveKeys(
-  crypto: WireguardCrypto,
-  chainingKey: Uint8Array,
-  input: Uint8Array,
-  count: 1 | 2 | 3,
+  count: number,
 ): Uint8Array[] {
-  const extracted = crypto.hmac(chainingKey, input);
-  const outputs = [crypto.hmac(extracted, FIRST)];
+  const extracted = hmac(chainingKey, input);
+  const outputs = [hmac(extracted, FIRST)];
   // Each further output is made of the one before it and its own number.
   const block = new Uint8Array(KEY_BYTES + 1);
   for (let index = 2; index <= count; index++) {
     block.set(outputs[index - 2] ?? FIRST);
     block[KEY_BYTES] = index;
-    outputs.push(crypto.hmac(extracted, block));
+    outputs.push(hmac(extracted, block));
   }
   return outputs;
+}
+
+interface Derived {
+  1: [Uint8Array];
+  2: [Uint8Array, Uint8Array];
+  3: [Uint8Array, Uint8Array, Uint8Array];
+}
+
+export function deriveKeys<Count extends keyof Derived>(
+  crypto: WireguardCrypto,
+  chainingKey: Uint8Array,
+  input: Uint8Array,
+  count: Count,
+): Derived[Count] {
+  return crypto.derive(chainingKey, input, count) as Derived[Count];
 }
 
 /** Reads that its whole length is the same whatever is in it. */

@@ -94,9 +94,8 @@ export class WireguardSession {
     return [...framing.preamble(), framing.wrap("initiation", message)];
   }
 
-  /** Of no use afterwards. What its attempts hold outside JavaScript's memory is given back now, not when the collector comes by. */
+  /** Of no use afterwards: what comes late is nothing to it. */
   close(): void {
-    for (const { initiation } of [...this.#attempts, ...this.#sessions]) initiation.ephemeral.free?.();
     this.#attempts = [];
     this.#sessions = [];
   }
