@@ -85,8 +85,11 @@ export interface SyncGiven {
 }
 
 export function planSync({ former, listed, excluded, freeSlots }: SyncGiven): SyncPlan {
-  const before = new Map(former.map((server) => [server.address, server]));
-  const now = new Map(listed.map((server) => [server.address, server]));
+  // In loops: pairs of a large list would be thrown away by the ten thousands.
+  const before = new Set<string>();
+  for (const { address } of former) before.add(address);
+  const now = new Map<string, ListedServer>();
+  for (const server of listed) now.set(server.address, server);
   const fresh = listed.filter(({ address }) => !before.has(address) && !excluded.has(address));
   const created = freeSlots === null ? fresh : fresh.slice(0, Math.max(0, freeSlots));
   const leftIds: number[] = [];

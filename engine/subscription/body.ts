@@ -38,7 +38,7 @@ export function* entriesOf(body: string, most: BodyBounds = OF_SUBSCRIPTION): Ge
   if (body.length > most.mebibytes * 1024 * 1024) throw new BodyError(`The list is larger than ${most.mebibytes} MiB.`);
   let entries = 0;
   let configs = 0;
-  for (const entry of sniffed(body, 0)) {
+  for (const entry of sniffed(body, most.entries, 0)) {
     if (++entries > most.entries) throw new BodyError(`The list has more than ${most.entries} entries.`);
     if (entry.kind === "config" && ++configs > most.configs) {
       throw new BodyError(`The list has more than ${most.configs} servers.`);
@@ -47,28 +47,37 @@ export function* entriesOf(body: string, most: BodyBounds = OF_SUBSCRIPTION): Ge
   }
 }
 
-function sniffed(body: string, layer: number): Iterable<Entry> {
+/** @param mostLines blank ones and remarks among them, which are no entries and would be passed over in one go */
+function sniffed(body: string, mostLines: number, layer: number): Iterable<Entry> {
   const text = body.replace(/^\ufeff/, "").trim();
   if (text === "") throw new BodyError("The list is empty.");
   if (/^<(?:!doctype|html|\?xml|head|body)/i.test(text)) throw new BodyError("The answer is a web page, not a list.");
   if (text.includes("\0")) throw new BodyError("The answer is not text.");
-  if (/^[[{]/.test(text)) return fromJson(text);
+  if (/^[[{]/.test(text)) return fromJson(text, mostLines);
   if (/^(?:proxies|Proxy):/m.test(text)) return fromClash(text);
-  if (/^[\s"'`]*[a-z][a-z0-9+.-]{1,30}:\/\//im.test(text)) return fromLines(body);
+  if (/^[\s"'`]*[a-z][a-z0-9+.-]{1,30}:\/\//im.test(text)) return fromLines(body, mostLines);
   const inner = layer < MOST_LAYERS ? base64Text(text) : undefined;
-  if (inner !== undefined) return sniffed(inner, layer + 1);
+  if (inner !== undefined) return sniffed(inner, mostLines, layer + 1);
   throw new BodyError("The answer is in no format that is known here.");
 }
 
 /** A line may hold several links, and panels write `\n` as two letters. */
-function* fromLines(text: string): Generator<Entry> {
-  let at = 0;
-  for (const line of text.replaceAll("\\r", "").replaceAll("\\n", "\n").split("\n")) {
-    at++;
-    const written = line.trim();
-    if (written === "" || written.startsWith("#") || written.startsWith("//")) continue;
-    for (const link of written.split(LINKS_IN_LINE)) if (link.trim() !== "") yield fromLink(link, at);
+function* fromLines(text: string, mostLines: number): Generator<Entry> {
+  const lines = text.replaceAll("\\r", "").replaceAll("\\n", "\n");
+  // One after the other: a body of nothing but newlines would be millions of pieces at once.
+  for (let from = 0, at = 1; from <= lines.length; at++) {
+    const next = lines.indexOf("\n", from);
+    const end = next < 0 ? lines.length : next;
+    if (at > mostLines) throw new BodyError(`The list has more than ${mostLines} lines.`);
+    yield* fromLine(lines.slice(from, end).trim(), at);
+    from = end + 1;
   }
+}
+
+function* fromLine(line: string, at: number): Generator<Entry> {
+  if (line === "" || line.startsWith("#") || line.startsWith("//")) return;
+  if (line.indexOf("://") === line.lastIndexOf("://")) yield fromLink(line, at);
+  else for (const link of line.split(LINKS_IN_LINE)) if (link.trim() !== "") yield fromLink(link, at);
 }
 
 /** Remarks can hold addresses: only after a blank or comma, and only schemes of proxies. */
@@ -121,22 +130,22 @@ function unsupported(at: number, word: string): Entry {
   return { kind: "unsupported", at, what: /^[a-z0-9. -]{1,32}$/i.test(word) ? word : "unknown" };
 }
 
-function fromJson(text: string): Iterable<Entry> {
+function fromJson(text: string, mostLines: number): Iterable<Entry> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw new BodyError("The list is JSON that cannot be read.");
   }
-  return Array.isArray(value) ? fromJsonArray(value) : fromJsonObject(membersOf(value));
+  return Array.isArray(value) ? fromJsonArray(value, mostLines) : fromJsonObject(membersOf(value));
 }
 
-function fromJsonArray(values: readonly unknown[]): Iterable<Entry> {
+function fromJsonArray(values: readonly unknown[], mostLines: number): Iterable<Entry> {
   const first = membersOf(values[0]);
   if (typeof values[0] === "string") {
     const lines = withinDepth(() => values.map(textOf).join("\n"));
     if (lines === TOO_DEEP) throw new BodyError("The list is JSON that is nested too deep.");
-    return fromLines(lines);
+    return fromLines(lines, mostLines);
   }
   if (first.outbounds !== undefined) return fromProfiles(values);
   if (first.protocol !== undefined) return fromProxies(values, (value) => xrayProxy(value, ""));

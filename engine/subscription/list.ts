@@ -1,6 +1,6 @@
 /** A subscription's entries as a list of servers: duplicates joined, messages and what cannot be tested apart. */
-import { createHash } from "node:crypto";
-import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import { hash } from "node:crypto";
+import type { NamedConfig, ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Entry } from "./entry.ts";
 
 /** Entries taken before others may have the thread: some milliseconds of work. */
@@ -39,12 +39,12 @@ export interface ServerList {
 
 /** All that decides how a server is reached, and as whom; not what it is called. */
 export function identityOfConfig(config: ProxyConfig): string {
-  return createHash("sha256").update(JSON.stringify(config)).digest("base64url");
+  return hash("sha256", JSON.stringify(config), "base64url");
 }
 
 /** @param breathe lets others have the thread */
 export async function listServers(entries: Iterable<Entry>, breathe: () => Promise<void>): Promise<ServerList> {
-  const found = new Map<string, { config: ProxyConfig; names: string[] }>();
+  const found = new FoundConfigs();
   const messages: string[] = [];
   const unsupported = new Map<string, number>();
   const bad: { at: number; reason: string }[] = [];
@@ -62,17 +62,13 @@ export async function listServers(entries: Iterable<Entry>, breathe: () => Promi
       if (++badCount <= MOST_REASONS) bad.push({ at: entry.at, reason: entry.reason });
     } else {
       configs++;
-      const { config, name } = entry.read;
-      const identity = identityOfConfig(config);
-      const known = found.get(identity) ?? { config, names: [] };
-      if (name !== null && !known.names.includes(name)) known.names.push(name);
-      found.set(identity, known);
+      found.add(entry.read);
     }
   }
   return {
-    servers: grouped(found),
-    configCount: found.size,
-    duplicateCount: configs - found.size,
+    servers: found.servers(),
+    configCount: found.count,
+    duplicateCount: configs - found.count,
     messages,
     unsupported: Object.fromEntries(unsupported),
     badCount,
@@ -80,16 +76,36 @@ export async function listServers(entries: Iterable<Entry>, breathe: () => Promi
   };
 }
 
-function grouped(
-  found: ReadonlyMap<string, { config: ProxyConfig; names: readonly string[] }>,
-): readonly ListedServer[] {
-  const servers = new Map<string, ListedConfig[]>();
-  for (const [identity, { config, names }] of found) {
-    const listed = servers.get(config.host) ?? [];
-    listed.push({ identity, config, names: names.length > 1 ? [...names].sort(byNotice) : names });
-    servers.set(config.host, listed);
+/** Grouped as they come, so that little is left to do in one go at the end. */
+class FoundConfigs {
+  readonly #byIdentity = new Map<string, { readonly names: string[] }>();
+  readonly #byHost = new Map<string, { readonly host: string; readonly configs: ListedConfig[] }>();
+  /** Of configs that are called more than one thing. */
+  readonly #severalNames = new Set<string[]>();
+
+  get count(): number {
+    return this.#byIdentity.size;
   }
-  return [...servers].map(([host, configs]) => ({ host, configs }));
+
+  add({ config, name }: NamedConfig): void {
+    const identity = identityOfConfig(config);
+    const known = this.#byIdentity.get(identity);
+    if (known !== undefined) {
+      if (name === null || known.names.includes(name)) return;
+      if (known.names.push(name) > 1) this.#severalNames.add(known.names);
+      return;
+    }
+    const listed = { identity, config, names: name === null ? [] : [name] };
+    this.#byIdentity.set(identity, listed);
+    const server = this.#byHost.get(config.host);
+    if (server === undefined) this.#byHost.set(config.host, { host: config.host, configs: [listed] });
+    else server.configs.push(listed);
+  }
+
+  servers(): readonly ListedServer[] {
+    for (const names of this.#severalNames) names.sort(byNotice);
+    return [...this.#byHost.values()];
+  }
 }
 
 /** Days and traffic that are left change daily; a name without them is the better one. Stable otherwise. */

@@ -5,6 +5,7 @@ import { bodyOf, type ShareLink, splitAddress } from "../share-link/link.ts";
 import { tunnelOf } from "../share-link/tunnel.ts";
 
 const STANDARD_PORT = 443;
+const SCHEMES = ["hysteria2", "hy2"];
 /** A list of ports that is longer is no list of a provider. */
 const MOST_RANGES = 256;
 
@@ -15,7 +16,7 @@ export function parseHysteria2(fields: TunnelFields): ParsedTunnel {
 
 /** @throws TunnelConfigError */
 export function parseHysteria2Link(link: string): ShareLink {
-  const body = bodyOf(link, ["hysteria2", "hy2"]);
+  const body = bodyOf(link, SCHEMES);
   // A server without authentication has no userinfo.
   const { user, host, port, parameters, name } = splitAddress(hasUser(body) ? body : `@${body}`, isPortList);
   const listed = parsePorts(port ?? String(STANDARD_PORT));

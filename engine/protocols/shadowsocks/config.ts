@@ -4,9 +4,8 @@ import {
   type AddressLink,
   base64Text,
   bodyOf,
-  cutAt,
+  cutLink,
   decoded,
-  lastRemembered,
   nameOf,
   parametersOf,
   portOf,
@@ -16,6 +15,8 @@ import {
 } from "../share-link/link.ts";
 import { tunnelOf } from "../share-link/tunnel.ts";
 
+const SCHEMES = ["ss"];
+
 /** @throws TunnelConfigError */
 export function parseShadowsocks(fields: TunnelFields): ParsedTunnel {
   return tunnelOf(fields, parseShadowsocksLink);
@@ -23,7 +24,7 @@ export function parseShadowsocks(fields: TunnelFields): ParsedTunnel {
 
 /** @throws TunnelConfigError */
 export function parseShadowsocksLink(link: string): ShareLink {
-  const address = addressOf(bodyOf(link, ["ss"]));
+  const address = addressOf(bodyOf(link, SCHEMES));
   const { method, password } = credentialOf(address.rawUser);
   const number = portOf(address.port, null);
   return {
@@ -38,14 +39,24 @@ export function parseShadowsocksLink(link: string): ShareLink {
 }
 
 function addressOf(body: string): AddressLink {
-  const read = lastRemembered((text) => base64Text(text.replace(/\/$/, "")));
-  const isWhole = (text: string): boolean => read(text)?.includes("@") === true;
-  const fragment = cutAt(body, "#", (left) => isWhole(cutAt(left, "?", isWhole).left));
-  const query = cutAt(fragment.left, "?", isWhole);
-  const inner = read(query.left);
-  if (inner === undefined || !inner.includes("@")) return splitAddress(body);
-  const parameters = parametersOf(query.right ?? "");
-  return { ...splitAddress(inner), parameters, name: nameOf(fragment.right, parameters) };
+  const at = body.indexOf("@");
+  // It is no letter of base64: before the first cut it tells the newer form.
+  if (at >= 0 && !isBefore(body, "?", at) && !isBefore(body, "#", at)) return splitAddress(body);
+  const { whole, query, fragment } = cutLink(body, wholeAddress);
+  if (whole === undefined) return splitAddress(body);
+  const parameters = parametersOf(query ?? "");
+  return { ...splitAddress(whole), parameters, name: nameOf(fragment, parameters) };
+}
+
+function isBefore(text: string, mark: string, place: number): boolean {
+  const index = text.indexOf(mark);
+  return index >= 0 && index < place;
+}
+
+/** The older form. */
+function wholeAddress(text: string): string | undefined {
+  const inner = base64Text(text.endsWith("/") ? text.slice(0, -1) : text);
+  return inner?.includes("@") === true ? inner : undefined;
 }
 
 /** Plain `method:password`, or base64 of it, which some exporters do twice. */

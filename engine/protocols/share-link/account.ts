@@ -13,9 +13,10 @@ import {
   pathOf,
   refuse,
   uuidOf,
+  wordOf,
 } from "./field.ts";
 import type { ShareLink } from "./link.ts";
-import type { Account, Obfs, Plugin, VmessCipher } from "./proxy-config.ts";
+import type { Account, Obfs, Plugin } from "./proxy-config.ts";
 
 const VMESS_CIPHERS = ["auto", "aes-128-gcm", "chacha20-poly1305", "none", "zero"] as const;
 /** Those that some core has; sing-box's older ones included. */
@@ -59,20 +60,20 @@ const CONGESTION = { "": "cubic", bbr: "bbr", cubic: "cubic", newreno: "new_reno
 const GECKO_BYTES = [512, 1_200] as const;
 const MOST_GECKO_BYTES = 2_048;
 
-/** @throws TunnelConfigError */
-export function accountOf(link: ShareLink): Account {
-  const { credential, parameters } = link;
+/** @param parameters the link's, by the names that are read here. @throws TunnelConfigError */
+export function accountOf(link: ShareLink, parameters: Parameters): Account {
+  const { credential } = link;
   switch (link.protocol) {
     case "vless":
-      return { protocol: "vless", uuid: mappedUuid(credential.uuid ?? ""), ...vlessOf(parameters) };
+      return vlessOf(mappedUuid(credential.uuid ?? ""), parameters);
     case "vmess":
-      return { protocol: "vmess", uuid: mappedUuid(credential.uuid ?? ""), ...vmessOf(parameters) };
+      return vmessOf(mappedUuid(credential.uuid ?? ""), parameters);
     case "trojan":
       return { protocol: "trojan", password: passwordOf(credential.password) };
     case "shadowsocks":
       return shadowsocksOf(credential.method ?? "", passwordOf(credential.password), parameters);
     case "hysteria2":
-      return hysteria2Of(link);
+      return hysteria2Of(link, parameters);
     case "tuic":
       return {
         protocol: "tuic",
@@ -89,9 +90,8 @@ function passwordOf(text: string | undefined): string {
   return lineOf(text ?? "", "the link's password", 1_024);
 }
 
-function vlessOf(given: Parameters) {
-  const flow =
-    paramOf(given, "flow").trim().toLowerCase() || (paramOf(given, "xtls") === "2" ? "xtls-rprx-vision" : "");
+function vlessOf(uuid: string, given: Parameters): Account {
+  const flow = wordOf(paramOf(given, "flow")) || (paramOf(given, "xtls") === "2" ? "xtls-rprx-vision" : "");
   if (flow !== "" && flow !== "xtls-rprx-vision" && flow !== "xtls-rprx-vision-udp443") {
     throw refuse("flow", "must be xtls-rprx-vision or xtls-rprx-vision-udp443");
   }
@@ -99,7 +99,7 @@ function vlessOf(given: Parameters) {
   if (encryption !== "none" && !isVlessEncryption(encryption)) {
     throw refuse("encryption", "must be none or mlkem768x25519plus with its keys");
   }
-  return { flow, encryption } as const;
+  return { protocol: "vless", uuid, flow, encryption };
 }
 
 /** A client's keys are 32 bytes (X25519) or 1184 (ML-KEM-768, FIPS 203 table 3); before them stand paddings. */
@@ -113,15 +113,15 @@ function isVlessEncryption(text: string): boolean {
 }
 
 /** Words that no core knows any more are `auto`, as both cores treat them. */
-function vmessOf(given: Parameters): { readonly cipher: VmessCipher; readonly alterId: number } {
-  const word = paramOf(given, "encryption").trim().toLowerCase();
-  const cipher = VMESS_CIPHERS.find((known) => known === word.replace("chacha20-ietf-poly1305", "chacha20-poly1305"));
+function vmessOf(uuid: string, given: Parameters): Account {
+  const word = wordOf(paramOf(given, "encryption")).replace("chacha20-ietf-poly1305", "chacha20-poly1305");
+  const cipher = VMESS_CIPHERS.find((known) => known === word) ?? "auto";
   const aid = paramOf(given, "aid", "alterid").trim();
-  return { cipher: cipher ?? "auto", alterId: aid === "" ? 0 : numberOf(aid, "aid", 0, 65_535) };
+  return { protocol: "vmess", uuid, cipher, alterId: aid === "" ? 0 : numberOf(aid, "aid", 0, 65_535) };
 }
 
 function shadowsocksOf(name: string, password: string, given: Parameters): Account {
-  const folded = name.trim().toLowerCase().replaceAll("_", "-");
+  const folded = wordOf(name).replaceAll("_", "-");
   const method = METHOD_ALIASES[folded] ?? folded;
   if (!SHADOWSOCKS_METHODS.has(method)) throw refuse("method", "is a cipher that no core has");
   const keys = KEY_BYTES_2022[method];
@@ -184,7 +184,7 @@ function optionOf(option: string): readonly [string, string] {
   return [key.trim(), value.replace(/\\(.)/g, "$1")];
 }
 
-function hysteria2Of({ credential, parameters, port, ports }: ShareLink): Account {
+function hysteria2Of({ credential, port, ports }: ShareLink, parameters: Parameters): Account {
   const interval = paramOf(parameters, "hopinterval", "mporthopint").replace(/-.*$|s$/g, "");
   const isOnePort = ports.length === 1 && ports[0]?.[0] === port && ports[0][1] === port;
   return {
@@ -198,7 +198,7 @@ function hysteria2Of({ credential, parameters, port, ports }: ShareLink): Accoun
 
 function obfsOf(given: Parameters): Obfs | null {
   const password = lineOf(paramOf(given, "obfspassword"), "obfs-password", 1_024);
-  const word = paramOf(given, "obfs").trim().toLowerCase() || (password === "" ? "none" : "salamander");
+  const word = wordOf(paramOf(given, "obfs")) || (password === "" ? "none" : "salamander");
   const type = oneOf(word, ["none", "salamander", "gecko"], "obfs");
   if (type === "none") return null;
   // salamander's key is at least 4 bytes (hysteria, extras/obfs).

@@ -1,6 +1,6 @@
 /** From a link's parts to the one typed config, or to a reason that names the field. */
 import { accountOf } from "./account.ts";
-import { type Parameters, paramOf, refuse } from "./field.ts";
+import { hostOfHeaders, type Parameters, paramOf, refuse } from "./field.ts";
 import type { ShareLink } from "./link.ts";
 import type { NamedConfig, ProxyConfig } from "./proxy-config.ts";
 import { securityOf } from "./security.ts";
@@ -12,7 +12,7 @@ const REALITY_CARRIERS: ReadonlySet<string> = new Set(["raw", "xhttp", "grpc"]);
 /** @throws TunnelConfigError */
 export function canonical(link: ShareLink): NamedConfig {
   const given = link.protocol === "hysteria2" ? link.parameters : withoutShadowrocket(link.parameters);
-  const account = accountOf({ ...link, parameters: given });
+  const account = accountOf(link, given);
   if (paramOf(given, "fm") !== "") throw refuse("fm", "is not supported: masks are made from the fields of their own");
   const transport = transportOf(account.protocol, link.host, given);
   const security = securityOf(account.protocol, link.host, hostHeader(transport), given);
@@ -47,14 +47,8 @@ function withoutShadowrocket(given: Parameters): Parameters {
   if (obfs === "http") more.set("headertype", "http");
   else if (obfs !== "" && obfs !== "none" && !given.has("type")) more.set("type", obfs);
   more.delete("obfs");
-  const host = hostOfParameter(paramOf(given, "obfsparam"));
+  const host = hostOfHeaders(paramOf(given, "obfsparam"));
   if (host !== "" && !given.has("host")) more.set("host", host);
   more.delete("obfsparam");
   return more;
-}
-
-/** A name, or JSON of headers with one. */
-function hostOfParameter(text: string): string {
-  const [, inside] = /^\s*\{.*"host"\s*:\s*"([^"]*)"/is.exec(text) ?? [];
-  return inside ?? text;
 }

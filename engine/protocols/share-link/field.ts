@@ -10,6 +10,9 @@ export type Parameters = ReadonlyMap<string, string>;
 const LONGEST_TEXT = 2_048;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what no field of a core may hold
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u;
+/** Of texts that a provider writes, nearly all: looked at in one go. */
+const PLAIN_LINE = /^[\u0020-\u007e]*$/;
+const PLAIN_WORD = /^[a-z0-9.-]*$/;
 const TRUE_WORDS = new Set(["1", "t", "true", "yes", "on"]);
 
 /** The first of the names that has a value; empty when none has. */
@@ -22,11 +25,13 @@ export function paramOf(parameters: Parameters, ...names: readonly string[]): st
 }
 
 export function isTrue(parameters: Parameters, ...names: readonly string[]): boolean {
-  return TRUE_WORDS.has(
-    paramOf(parameters, ...names)
-      .trim()
-      .toLowerCase(),
-  );
+  const word = paramOf(parameters, ...names);
+  return word !== "" && TRUE_WORDS.has(wordOf(word));
+}
+
+/** Without blanks around it, in lowercase. */
+export function wordOf(text: string): string {
+  return PLAIN_WORD.test(text) ? text : text.trim().toLowerCase();
 }
 
 export function refuse(field: string, why: string): TunnelConfigError {
@@ -36,13 +41,13 @@ export function refuse(field: string, why: string): TunnelConfigError {
 /** Any one-line text. @throws TunnelConfigError */
 export function lineOf(text: string, field: string, longest = LONGEST_TEXT): string {
   if (text.length > longest) throw refuse(field, `is longer than ${longest} characters`);
-  if (FORBIDDEN.test(text)) throw refuse(field, "holds control characters");
+  if (!PLAIN_LINE.test(text) && FORBIDDEN.test(text)) throw refuse(field, "holds control characters");
   return text;
 }
 
 /** A word of a closed list, in any case. @throws TunnelConfigError */
 export function oneOf<Word extends string>(text: string, words: readonly Word[], field: string): Word {
-  const wanted = text.trim().toLowerCase();
+  const wanted = wordOf(text);
   const found = words.find((word) => word === wanted);
   if (found === undefined) throw refuse(field, `must be one of ${words.filter((word) => word !== "").join(", ")}`);
   return found;
@@ -112,8 +117,11 @@ export function hostHeaderOf(text: string, field: string): string {
   return port === null ? written : `${written}:${parsePort(port, `the port of ${field}`)}`;
 }
 
+const PLAIN_PATH = /^\/[!-$&-~]*$/;
+
 /** Begins with a slash; what HTTP cannot carry is percent-encoded. @throws TunnelConfigError */
 export function pathOf(text: string, field: string): string {
+  if (text.length <= LONGEST_TEXT && PLAIN_PATH.test(text)) return text;
   const path = lineOf(text.trim(), field);
   const slashed = path.startsWith("/") ? path : `/${path}`;
   const whole = slashed.replace(/%(?![0-9a-f]{2})/gi, "%25");
@@ -126,4 +134,17 @@ export function listOf(text: string): readonly string[] {
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
+}
+
+/** Before and after the first mark; the second is empty when there is none. */
+export function atFirst(text: string, mark: string): readonly [before: string, after: string] {
+  const index = text.indexOf(mark);
+  return index < 0 ? [text, ""] : [text.slice(0, index), text.slice(index + mark.length)];
+}
+
+/** A name, or a JSON text of headers with one, as some clients write it. */
+export function hostOfHeaders(text: string): string {
+  if (!text.includes("{")) return text;
+  const [, inside] = /^\s*\{.*"host"\s*:\s*"([^"]*)"/is.exec(text) ?? [];
+  return inside ?? text;
 }

@@ -2,6 +2,7 @@
  * Share links as they circulate. Not WHATWG URLs: passwords hold raw `/ # ?`, ports are lists, IPv6 comes without brackets, so a cut is
  * made at the first `#` or `?` whose left side is already a whole address.
  */
+import { isAscii, isUtf8 } from "node:buffer";
 import type { TunnelProtocol } from "../../../model/kind.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
 import { parseHost, parsePort, splitAuthority } from "../endpoint.ts";
@@ -40,12 +41,16 @@ interface Cut {
 
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: single characters that are invisible, none of them joined
 const INVISIBLE = /[\ufeff\u200b\u200c\u200d\u2060\u00ad\r\n\t]/g;
+/** All that pages and programs put around or into links; nearly every link has nothing of it. */
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: as above
+const WRAPPING = /[\s\ufeff\u200b\u200c\u200d\u2060\u00ad"'`,]|&amp;/;
 
 /** @throws TunnelConfigError when it begins with none of the schemes. @returns what follows the scheme */
 export function bodyOf(link: string, schemes: readonly string[]): string {
-  const text = unquoted(unescaped(link.replace(INVISIBLE, "").trim()));
+  const text = WRAPPING.test(link) ? unquoted(unescaped(link.replace(INVISIBLE, "").trim())) : link;
   const colon = text.indexOf("://");
-  if (!schemes.includes(text.slice(0, Math.max(0, colon)).toLowerCase())) {
+  const scheme = text.slice(0, Math.max(0, colon));
+  if (!schemes.includes(scheme) && !schemes.includes(scheme.toLowerCase())) {
     throw new TunnelConfigError(`the link must begin with ${schemes.map((name) => `${name}://`).join(" or ")}`);
   }
   const body = text.slice(colon + 3);
@@ -69,21 +74,44 @@ const QUOTES = "\"'`,";
 
 /** @param takesPorts whether a text can be the link's port. @throws TunnelConfigError */
 export function splitAddress(body: string, takesPorts: (text: string) => boolean = isPort): AddressLink {
-  const read = lastRemembered((text) => addressIn(text, takesPorts));
+  const { whole, query, fragment } = cutLink(body, (text) => addressIn(text, takesPorts));
+  if (whole === undefined) throw new TunnelConfigError("the link has no server after an @");
+  const parameters = parametersOf(query ?? "");
+  const { rawUser, host, port } = whole;
+  // Field by field: a spread costs more than all the rest here.
+  return { rawUser, user: decoded(rawUser), host, port, parameters, name: nameOf(fragment, parameters) };
+}
+
+export interface CutLink<Whole> {
+  /** What the left side was read as; undefined when no left side is whole. */
+  readonly whole: Whole | undefined;
+  readonly query: string | null;
+  readonly fragment: string | null;
+}
+
+/** @param readWhole what a text is when it is complete; else undefined */
+export function cutLink<Whole>(body: string, readWhole: (text: string) => Whole | undefined): CutLink<Whole> {
+  // The first marks are the right ones in nearly every link; only a hostile or odd one is worth looking for others.
+  const hash = body.indexOf("#");
+  const left = hash < 0 ? body : body.slice(0, hash);
+  const mark = left.indexOf("?");
+  const whole = readWhole(mark < 0 ? left : left.slice(0, mark));
+  if (whole !== undefined) {
+    return { whole, query: mark < 0 ? null : left.slice(mark + 1), fragment: hash < 0 ? null : body.slice(hash + 1) };
+  }
+  return hash < 0 && mark < 0 ? { whole, query: null, fragment: null } : cutElsewhere(body, readWhole);
+}
+
+function cutElsewhere<Whole>(body: string, readWhole: (text: string) => Whole | undefined): CutLink<Whole> {
+  const read = lastRemembered(readWhole);
   const isWhole = (text: string): boolean => read(text) !== undefined;
   const fragment = cutAt(body, "#", (left) => isWhole(cutAt(left, "?", isWhole).left));
   const query = cutAt(fragment.left, "?", isWhole);
-  const address = read(query.left);
-  if (address === undefined) throw new TunnelConfigError("the link has no server after an @");
-  const parameters = parametersOf(query.right ?? "");
-  const { rawUser, host, port } = address;
-  const name = nameOf(fragment.right, parameters);
-  // Field by field: a spread costs more than all the rest here.
-  return { rawUser, user: decoded(rawUser), host, port, parameters, name };
+  return { whole: read(query.left), query: query.right, fragment: fragment.right };
 }
 
 /** Cuts at the first mark whose left side is whole; at none when no left side is. */
-export function cutAt(text: string, mark: string, isWhole: (left: string) => boolean): Cut {
+function cutAt(text: string, mark: string, isWhole: (left: string) => boolean): Cut {
   // A hostile link is all marks: only so many are tried.
   for (let index = text.indexOf(mark), tried = 0; index >= 0 && tried < 64; tried++) {
     const left = text.slice(0, index);
@@ -94,7 +122,7 @@ export function cutAt(text: string, mark: string, isWhole: (left: string) => boo
 }
 
 /** Cuts ask about the same left side again and again: the last answer is kept. */
-export function lastRemembered<Value>(read: (text: string) => Value): (text: string) => Value {
+function lastRemembered<Value>(read: (text: string) => Value): (text: string) => Value {
   let last: { readonly text: string; readonly value: Value } | undefined;
   return (text) => {
     if (last?.text !== text) last = { text, value: read(text) };
@@ -132,12 +160,20 @@ export function isPort(text: string): boolean {
 /** By hand: `+` is no blank here, and a value that was encoded twice is decoded twice. The last value that is not empty counts. */
 export function parametersOf(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  for (const part of query.split(query.includes("&") ? "&" : /[&;]/)) {
-    const equals = part.indexOf("=");
-    const key = foldedName(decoded(equals < 0 ? part : part.slice(0, equals)));
-    const raw = equals < 0 ? "" : part.slice(equals + 1);
+  const mark = query.includes("&") ? "&" : ";";
+  let equals = query.indexOf("=");
+  for (let from = 0; from < query.length; ) {
+    const next = query.indexOf(mark, from);
+    const end = next < 0 ? query.length : next;
+    // Where there is none any more nobody looks again: a hostile query is all marks.
+    if (equals >= 0 && equals < from) equals = query.indexOf("=", from);
+    const keyEnd = equals < 0 || equals > end ? end : equals;
+    const written = query.slice(from, keyEnd);
+    const key = foldedName(decoded(written));
+    const raw = query.slice(keyEnd + 1, end);
     const value = raw.includes("%") ? decodedValue(raw) : raw;
     if (key !== "" && (value !== "" || !parameters.has(key))) parameters.set(key, value);
+    from = end + 1;
   }
   return parameters;
 }
@@ -147,7 +183,20 @@ function decodedValue(raw: string): string {
   return raw.includes("%25") && /%[0-9a-f]{2}/i.test(once) ? decoded(once) : once;
 }
 
+/** As most exporters write them, and what they are here: looked up faster than folded. */
+const USUAL_NAMES: ReadonlyMap<string, string> = new Map(
+  (
+    "encryption flow security sni fp pbk sid spx type headerType alpn host path mode serviceName authority allowInsecure insecure " +
+    "obfs obfs-password mport plugin extra congestion_control udp_relay_mode allow_insecure v ps add port id aid scy net tls"
+  )
+    .split(" ")
+    .map((name) => [name, name.toLowerCase().replace(/[-_]/g, "")]),
+);
+
+/** Lowercase, without `-` and `_`. */
 export function foldedName(name: string): string {
+  const usual = USUAL_NAMES.get(name);
+  if (usual !== undefined) return usual;
   return /^[a-z0-9]*$/.test(name) ? name : name.toLowerCase().replace(/[-_]/g, "");
 }
 
@@ -174,21 +223,18 @@ export function nameOf(fragment: string | null, parameters: ReadonlyMap<string, 
   return inside.find((text) => text !== "") ?? null;
 }
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /** Standard and URL-safe letters mixed, with or without padding, `%3D` included. @returns undefined when it is not base64 of UTF-8 text */
 export function base64Text(text: string): string | undefined {
-  const letters = withoutBlanks(decoded(text));
-  if (letters === "" || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(letters)) return undefined;
-  try {
-    return UTF8.decode(Buffer.from(letters, "base64"));
-  } catch {
-    return undefined;
+  let letters = decoded(text);
+  if (!BASE64.test(letters)) {
+    letters = letters.replace(/\s/g, "");
+    if (!BASE64.test(letters)) return undefined;
   }
-}
-
-function withoutBlanks(text: string): string {
-  return /\s/.test(text) ? text.replace(/\s/g, "") : text;
+  const bytes = Buffer.from(letters, "base64");
+  if (isAscii(bytes)) return bytes.toString("latin1");
+  return isUtf8(bytes) ? bytes.toString().replace(/^\ufeff/, "") : undefined;
 }
 
 /** The port of an ordinary link; a standard one where clients assume it. @throws TunnelConfigError when there is neither */

@@ -24,6 +24,8 @@ const LONGEST_LINK = 16_384;
 
 /** The scheme in lowercase; undefined for a text that is no link. */
 export function schemeOf(text: string): string | undefined {
+  const plain = text.slice(0, Math.max(0, text.indexOf("://")));
+  if (isProxyScheme(plain)) return plain;
   return /^[\s"'`\ufeff]*([a-z][a-z0-9+.-]{1,30}):\/\//i.exec(text)?.[1]?.toLowerCase();
 }
 

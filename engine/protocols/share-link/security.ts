@@ -2,8 +2,15 @@
 
 import { literalOf } from "../../transport/literal.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
-import { bytesOf, hostOf, isTrue, keyOf, lineOf, listOf, type Parameters, paramOf, refuse } from "./field.ts";
-import { FINGERPRINTS, type Fingerprint, type ProxyProtocol, type Security } from "./proxy-config.ts";
+import { bytesOf, hostOf, isTrue, keyOf, lineOf, listOf, type Parameters, paramOf, refuse, wordOf } from "./field.ts";
+import {
+  FINGERPRINTS,
+  type Fingerprint,
+  type ProxyProtocol,
+  type RealitySecurity,
+  type Security,
+  type TlsSecurity,
+} from "./proxy-config.ts";
 
 /** RFC 8032 keys have 32 bytes; FIPS 204, table 2: an ML-DSA-65 public key has 1952. */
 const X25519_BYTES = 32;
@@ -20,15 +27,15 @@ export function securityOf(protocol: ProxyProtocol, server: string, hostHeader: 
   const kind = kindOf(protocol, given);
   if (kind === "none") return { kind };
   const sni = sniOf(server, hostHeader, given);
-  if (kind === "tls") return { kind, ...tlsOf(sni, given) };
+  if (kind === "tls") return tlsOf(sni, given);
   if (ALWAYS_TLS.has(protocol)) throw refuse("security", `must be tls for ${protocol}`);
   if (sni === null) throw refuse("sni", "is missing: REALITY needs a name");
-  return { kind, sni, ...realityOf(given) };
+  return realityOf(sni, given);
 }
 
 function kindOf(protocol: ProxyProtocol, given: Parameters): Security["kind"] {
   if (ALWAYS_TLS.has(protocol)) return given.get("security")?.toLowerCase() === "reality" ? "reality" : "tls";
-  const word = paramOf(given, "security").trim().toLowerCase();
+  const word = wordOf(paramOf(given, "security"));
   if (word === "xtls") throw refuse("security", "xtls no longer exists");
   if (word === "none" || word === "tls" || word === "reality") return word;
   if (word !== "") throw refuse("security", "must be one of none, tls, reality");
@@ -40,17 +47,18 @@ function kindOf(protocol: ProxyProtocol, given: Parameters): Security["kind"] {
 function sniOf(server: string, hostHeader: string, given: Parameters): string | null {
   const named = paramOf(given, "sni", "peer", "servername", "tlsservername", "tlshost");
   if (named !== "") return hostOf(named, "sni");
-  const header = hostHeader.replace(/:\d+$/, "");
+  const header = hostHeader.includes(":") ? hostHeader.replace(/:\d+$/, "") : hostHeader;
   if (header !== "" && literalOf(header) === undefined) return header;
   return literalOf(server) === undefined ? server : null;
 }
 
-function tlsOf(sni: string | null, given: Parameters) {
+function tlsOf(sni: string | null, given: Parameters): TlsSecurity {
   const alpn = listOf(paramOf(given, "alpn"));
   if (alpn.length > 8 || !alpn.every((word) => /^[a-z0-9./-]{1,32}$/i.test(word))) {
     throw refuse("alpn", "must be at most 8 protocol names");
   }
   return {
+    kind: "tls",
     sni,
     alpn,
     fingerprint: fingerprintOf(given),
@@ -64,31 +72,34 @@ function tlsOf(sni: string | null, given: Parameters) {
   };
 }
 
-function realityOf(given: Parameters) {
+function realityOf(sni: string, given: Parameters): RealitySecurity {
   const publicKey = paramOf(given, "pbk", "publickey");
   if (publicKey === "") throw new TunnelConfigError("missing pbk");
-  const shortId = paramOf(given, "sid", "shortid").trim().toLowerCase();
+  const shortId = wordOf(paramOf(given, "sid", "shortid"));
   if (!/^(?:[0-9a-f]{2})*$/.test(shortId) || shortId.length > 2 * SHORT_ID_BYTES) {
     throw refuse("sid", `must be at most ${SHORT_ID_BYTES} bytes in hex`);
   }
   const mldsa65 = paramOf(given, "pqv");
   return {
+    kind: "reality",
+    sni,
     fingerprint: fingerprintOf(given) ?? "chrome",
     publicKey: keyOf(publicKey, "pbk", X25519_BYTES),
     shortId,
     mldsa65: mldsa65 === "" ? null : keyOf(mldsa65, "pqv", MLDSA65_BYTES),
-  } as const;
+  };
 }
 
 /** Names of a version become its browser; what is unknown becomes chrome, as other clients do: it decides nothing about reachability. */
 function fingerprintOf(given: Parameters): Fingerprint | null {
-  const word = paramOf(given, "fp", "clientfingerprint", "fingerprint").trim().toLowerCase();
+  const word = wordOf(paramOf(given, "fp", "clientfingerprint", "fingerprint"));
   if (word === "" || word === "none") return null;
   const plain = word.replace(/^hello/, "");
   return FINGERPRINTS.find((name) => plain === name) ?? FINGERPRINTS.find((name) => plain.startsWith(name)) ?? "chrome";
 }
 
 function pinsOf(text: string): readonly string[] {
+  if (text === "") return [];
   const pins = listOf(text).map((pin) => pin.replace(/[:-]/g, "").toLowerCase());
   if (pins.length > MOST_NAMES || !pins.every((pin) => /^[0-9a-f]*$/.test(pin) && pin.length === 2 * SHA256_BYTES)) {
     throw refuse("pinSHA256", "must be SHA-256 digests in hex");
@@ -97,6 +108,7 @@ function pinsOf(text: string): readonly string[] {
 }
 
 function verifyNamesOf(text: string): readonly string[] {
+  if (text === "") return [];
   const names = listOf(text).map((name) => hostOf(name, "vcn"));
   if (names.length > MOST_NAMES) throw refuse("vcn", `has more than ${MOST_NAMES} names`);
   return names;

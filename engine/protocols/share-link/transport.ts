@@ -2,7 +2,19 @@
 
 import { literalOf } from "../../transport/literal.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
-import { hostHeaderOf, lineOf, listOf, numberOf, oneOf, type Parameters, paramOf, pathOf, refuse } from "./field.ts";
+import {
+  atFirst,
+  hostHeaderOf,
+  lineOf,
+  listOf,
+  numberOf,
+  oneOf,
+  type Parameters,
+  paramOf,
+  pathOf,
+  refuse,
+  wordOf,
+} from "./field.ts";
 import { KCP_HEADERS, type ProxyProtocol, type Transport } from "./proxy-config.ts";
 import { xhttpOf } from "./xhttp.ts";
 
@@ -36,7 +48,7 @@ const MOST_HOSTS = 16;
 /** @throws TunnelConfigError */
 export function transportOf(protocol: ProxyProtocol, server: string, given: Parameters): Transport {
   if (OWN_CARRIER.has(protocol)) return { type: "raw", header: null };
-  const word = paramOf(given, "type", "network", "net").trim().toLowerCase();
+  const word = wordOf(paramOf(given, "type", "network", "net"));
   const type = Object.hasOwn(TYPES, word) ? TYPES[word] : undefined;
   if (type === undefined)
     throw refuse("type", "must be a transport: tcp, ws, httpupgrade, grpc, xhttp, kcp, http, quic");
@@ -44,9 +56,9 @@ export function transportOf(protocol: ProxyProtocol, server: string, given: Para
     case "raw":
       return { type, header: rawHeaderOf(given) };
     case "ws":
-      return { type, host: hostOrName(server, given), ...earlyDataOf(given) };
+      return wsOf(hostOrName(server, given), given);
     case "httpupgrade":
-      return { type, host: hostOrName(server, given), path: earlyDataOf(given).path };
+      return { type, host: hostOrName(server, given), path: wsOf("", given).path };
     case "grpc":
       return grpcOf(given);
     case "xhttp":
@@ -82,7 +94,7 @@ function hostsOf(given: Parameters): readonly string[] {
 }
 
 function rawHeaderOf(given: Parameters) {
-  const header = paramOf(given, "headertype").trim().toLowerCase();
+  const header = wordOf(paramOf(given, "headertype"));
   if (header === "" || header === "none") return null;
   if (header !== "http") throw refuse("headerType", "must be none or http for tcp");
   const paths = listOf(paramOf(given, "path"));
@@ -90,27 +102,36 @@ function rawHeaderOf(given: Parameters) {
   return { hosts: hostsOf(given), paths: (paths.length === 0 ? ["/"] : paths).map((path) => pathOf(path, "path")) };
 }
 
-/** `?ed=2048` in the path, or on its own; the other keys of the path's query stay. */
-function earlyDataOf(given: Parameters) {
-  const written = pathOf(paramOf(given, "path", "wspath", "obfspath"), "path");
-  const [path = "/", query] = written.split(/\?(.*)/s);
-  const parts = (query ?? "").split("&");
-  const inPath = parts.find((part) => part.startsWith("ed="))?.slice(3) ?? "";
-  const rest = parts.filter((part) => part !== "" && !part.startsWith("ed="));
-  const amount = inPath === "" ? paramOf(given, "ed") : inPath;
+/** `?ed=2048` in the path, or on its own. */
+function wsOf(host: string, given: Parameters): Extract<Transport, { type: "ws" }> {
+  const { path, early } = splitEarly(pathOf(paramOf(given, "path", "wspath", "obfspath"), "path"));
+  const amount = early === "" ? paramOf(given, "ed") : early;
   const header = paramOf(given, "eh");
-  if (!/^[A-Za-z0-9-]{0,64}$/.test(header)) throw refuse("eh", "must be the name of a header");
-  const isPlain = inPath === "" && !parts.some((part) => part.startsWith("ed="));
+  if (header !== "" && !/^[A-Za-z0-9-]{1,64}$/.test(header)) throw refuse("eh", "must be the name of a header");
   return {
-    path: isPlain ? written : rest.length === 0 ? path : `${path}?${rest.join("&")}`,
+    type: "ws",
+    host,
+    path,
     earlyDataBytes: amount === "" ? 0 : numberOf(amount, "ed", 0, MOST_EARLY_DATA_BYTES),
     earlyDataHeader: header === "" ? EARLY_DATA_HEADER : header,
   };
 }
 
+/** The first `ed` of a path's query, and the path without any; its other keys stay. */
+function splitEarly(written: string): { readonly path: string; readonly early: string } {
+  if (!written.includes("ed=")) return { path: written, early: "" };
+  const [path, query] = atFirst(written, "?");
+  const parts = query.split("&");
+  const early = parts.find((part) => part.startsWith("ed="));
+  if (early === undefined) return { path: written, early: "" };
+  const rest = parts.filter((part) => part !== "" && !part.startsWith("ed="));
+  return { path: rest.length === 0 ? path : `${path}?${rest.join("&")}`, early: early.slice(3) };
+}
+
 function grpcOf(given: Parameters): Transport {
-  const mode = paramOf(given, "mode").trim().toLowerCase();
-  if (!["", "gun", "guna", "multi"].includes(mode)) throw refuse("mode", "must be gun or multi for grpc");
+  const mode = wordOf(paramOf(given, "mode"));
+  if (mode !== "" && mode !== "gun" && mode !== "guna" && mode !== "multi")
+    throw refuse("mode", "must be gun or multi for grpc");
   return {
     type: "grpc",
     serviceName: lineOf(paramOf(given, "servicename", "path"), "serviceName"),

@@ -4,6 +4,7 @@ import { bodyOf, portOf, requireCredential, type ShareLink, splitAddress } from 
 import { tunnelOf } from "../share-link/tunnel.ts";
 
 const STANDARD_PORT = 443;
+const SCHEMES = ["trojan"];
 
 /** @throws TunnelConfigError */
 export function parseTrojan(fields: TunnelFields): ParsedTunnel {
@@ -12,7 +13,7 @@ export function parseTrojan(fields: TunnelFields): ParsedTunnel {
 
 /** @throws TunnelConfigError */
 export function parseTrojanLink(link: string): ShareLink {
-  const { user, host, port, parameters, name } = splitAddress(bodyOf(link, ["trojan"]));
+  const { user, host, port, parameters, name } = splitAddress(bodyOf(link, SCHEMES));
   // trojan-go's extra layer: no core has it.
   if (parameters.get("encryption")?.startsWith("ss;") === true) {
     throw new TunnelConfigError("trojan-go's ss encryption is not supported");

@@ -12,6 +12,7 @@ import {
 import { tunnelOf } from "../share-link/tunnel.ts";
 
 const STANDARD_PORT = 443;
+const SCHEMES = ["tuic"];
 
 /** @throws TunnelConfigError */
 export function parseTuic(fields: TunnelFields): ParsedTunnel {
@@ -20,7 +21,7 @@ export function parseTuic(fields: TunnelFields): ParsedTunnel {
 
 /** @throws TunnelConfigError */
 export function parseTuicLink(link: string): ShareLink {
-  const { rawUser, user, host, port, parameters, name } = splitAddress(bodyOf(link, ["tuic"]));
+  const { rawUser, user, host, port, parameters, name } = splitAddress(bodyOf(link, SCHEMES));
   // The separating colon may itself be encoded; in the password colons stay.
   const separator = rawUser.includes(":") ? rawUser : user;
   const colon = separator.indexOf(":");

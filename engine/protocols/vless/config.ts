@@ -5,6 +5,7 @@ import { tunnelOf } from "../share-link/tunnel.ts";
 
 /** Clients assume it for TLS. */
 const STANDARD_PORT = 443;
+const SCHEMES = ["vless"];
 
 /** @throws TunnelConfigError */
 export function parseVless(fields: TunnelFields): ParsedTunnel {
@@ -13,7 +14,7 @@ export function parseVless(fields: TunnelFields): ParsedTunnel {
 
 /** @throws TunnelConfigError */
 export function parseVlessLink(link: string): ShareLink {
-  const { user, host, port, parameters, name } = splitAddress(plainForm(bodyOf(link, ["vless"])));
+  const { user, host, port, parameters, name } = splitAddress(plainForm(bodyOf(link, SCHEMES)));
   const security = parameters.get("security") ?? (parameters.has("pbk") ? "reality" : "none");
   const number = portOf(port, security === "none" ? null : STANDARD_PORT);
   return {

@@ -4,12 +4,12 @@
  */
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
 import { parseHost, parsePort } from "../endpoint.ts";
+import { atFirst, hostOfHeaders } from "../share-link/field.ts";
 import {
   base64Text,
   bodyOf,
-  cutAt,
+  cutLink,
   foldedName,
-  lastRemembered,
   nameOf,
   parametersOf,
   portOf,
@@ -19,6 +19,8 @@ import {
 } from "../share-link/link.ts";
 import { tunnelOf } from "../share-link/tunnel.ts";
 
+const SCHEMES = ["vmess"];
+
 /** @throws TunnelConfigError */
 export function parseVmess(fields: TunnelFields): ParsedTunnel {
   return tunnelOf(fields, parseVmessLink);
@@ -26,15 +28,12 @@ export function parseVmess(fields: TunnelFields): ParsedTunnel {
 
 /** @throws TunnelConfigError */
 export function parseVmessLink(link: string): ShareLink {
-  const body = bodyOf(link, ["vmess"]);
-  const read = lastRemembered((text) => base64Text(text.replace(/\/$/, "")));
-  const isBase64 = (text: string): boolean => read(text) !== undefined;
-  const fragment = cutAt(body, "#", (left) => isBase64(cutAt(left, "?", isBase64).left));
-  const query = cutAt(fragment.left, "?", isBase64);
-  const inner = read(query.left)?.trim();
-  if (inner === undefined) return fromAddress(body);
-  const parameters = parametersOf(query.right ?? "");
-  const name = nameOf(fragment.right, parameters);
+  const body = bodyOf(link, SCHEMES);
+  const { whole, query, fragment } = cutLink(body, (text) => base64Text(text.endsWith("/") ? text.slice(0, -1) : text));
+  if (whole === undefined) return fromAddress(body);
+  const inner = whole.trim();
+  const parameters = parametersOf(query ?? "");
+  const name = nameOf(fragment, parameters);
   if (inner.startsWith("{")) return fromJson(inner, name);
   if (/=\s*vmess/i.test(inner)) return fromQuantumult(inner);
   const address = splitAddress(inner);
@@ -89,58 +88,57 @@ function fromJson(text: string, name: string | null): ShareLink {
   );
 }
 
-/** v2rayN's members by the names of the address form: its `type` is a header or a mode, its `path` and `host` depend on the carrier. */
-function standardNames(values: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const of = (name: string): string => values.get(name) ?? "";
+/**
+ * v2rayN's members by the names of the address form: its `type` is a header or a mode, its `path` and `host` depend on the carrier.
+ * @param all changed in place
+ */
+function standardNames(all: Map<string, string>): ReadonlyMap<string, string> {
+  const of = (name: string): string => all.get(name) ?? "";
   const net = of("net").toLowerCase() || "tcp";
   const isGrpc = net === "grpc" || net === "gun";
-  const [host = "", oldPath = ""] = of("host").split(/;(.*)/s);
+  const [host, oldPath] = atFirst(of("host"), ";");
   const path = of("path") || oldPath;
   const tls = of("tls").toLowerCase();
   const security = of("security").toLowerCase();
-  const hasCipher = !["tls", "reality", "none"].includes(security);
+  const hasCipher = security !== "tls" && security !== "reality" && security !== "none";
   const isHttp = net.endsWith("http");
   const isKcp = net.endsWith("kcp");
-  const all = new Map(values);
+  const type = of("type");
+  const mode = of("mode") || (isGrpc || isHttp ? type : "");
   all.set("type", net);
   all.set("encryption", of("scy") || of("cipher") || (hasCipher ? security : ""));
-  all.set("security", ["1", "true"].includes(tls) ? "tls" : tls || (hasCipher ? "none" : security));
-  all.set("headertype", of("headertype") || (isGrpc || isHttp ? "" : of("type")));
-  all.set("mode", (of("mode") || (isGrpc || isHttp ? of("type") : "")).replace(/^none$/i, ""));
+  all.set("security", tls === "1" || tls === "true" ? "tls" : tls || (hasCipher ? "none" : security));
+  all.set("headertype", of("headertype") || (isGrpc || isHttp ? "" : type));
+  all.set("mode", /^none$/i.test(mode) ? "" : mode);
   if (isGrpc) {
     all.set("servicename", of("servicename") || path);
     all.set("authority", of("authority") || host);
     all.set("host", "");
     return all;
   }
-  all.set("host", hostIn(host));
+  all.set("host", hostOfHeaders(host));
   all.set("path", isKcp ? "" : path);
   if (isKcp) all.set("seed", of("seed") || path);
   return all;
 }
 
-/** A name, or a JSON text of headers with one. */
-function hostIn(text: string): string {
-  const [, inside] = /^\s*\{.*"host"\s*:\s*"([^"]*)"/is.exec(text) ?? [];
-  return inside ?? text;
-}
-
 /** Own members as texts, lists joined; what exporters break in JSON (trailing commas, raw control characters) is mended first. */
-function valuesOf(text: string): ReadonlyMap<string, string> {
+function valuesOf(text: string): Map<string, string> {
   const parsed = parseLenient(text);
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     throw new TunnelConfigError("the link's base64 holds no JSON object");
   }
   const values = new Map<string, string>();
-  for (const [key, value] of Object.entries(parsed)) {
-    if (value === null || value === undefined) continue;
-    values.set(foldedName(key), Array.isArray(value) ? value.map(String).join(",") : textOf(value));
+  for (const key of Object.keys(parsed)) {
+    const value = (parsed as Readonly<Record<string, unknown>>)[key];
+    if (value !== null && value !== undefined) values.set(foldedName(key), textOf(value));
   }
   return values;
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (typeof value !== "object") return String(value);
+  return Array.isArray(value) ? value.map(String).join(",") : JSON.stringify(value);
 }
 
 function parseLenient(text: string): unknown {
