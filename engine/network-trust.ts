@@ -41,14 +41,17 @@ export class NetworkTrust<Target> {
     this.#options = options;
   }
 
-  take(origin: Origin<Target>, outcome: CheckOutcome): void {
+  /** @returns whether it is held: delivered later, perhaps as `unfit` */
+  take(origin: Origin<Target>, outcome: CheckOutcome): boolean {
     const nowMs = this.#options.nowMs();
     if (origin.host !== null) this.#network.note(origin.host, outcome.verdict, origin.wasHealthy, nowMs);
     const mayHaveWorked = origin.wasHealthy || origin.isNew === true;
     const isSuspicious = origin.host !== null && mayHaveWorked && mayBeOurs(outcome);
     if (isSuspicious) this.#options.onSuspicion();
-    if (!this.#holdback.hold({ origin, outcome }, origin.target, isSuspicious, nowMs)) this.#deliver(origin, outcome);
+    const isHeld = this.#holdback.hold({ origin, outcome }, origin.target, isSuspicious, nowMs);
+    if (!isHeld) this.#deliver(origin, outcome);
     this.#arm(nowMs);
+    return isHeld;
   }
 
   canary(report: CanaryReport): void {

@@ -15,7 +15,7 @@ import type { CheckerState } from "../store/state/checkers.ts";
 import type { CheckReply, CheckServer, Lane, PassingCheck } from "../store/state/checks.ts";
 import { openCheckServer, openRunServer } from "../store/state/open.ts";
 import type { RedisPlace } from "../store/state/redis.ts";
-import type { CheckerName, RunBatch, RunSealing, RunServer } from "../store/state/runs.ts";
+import type { CheckerName, RunBatch, RunSealing, RunServer, SentOutcome } from "../store/state/runs.ts";
 import { CheckerDesk } from "./checker-desk.ts";
 import { createCheckerMetrics } from "./checker-metrics.ts";
 import { PASSING_ROOM } from "./passing-checks.ts";
@@ -57,6 +57,8 @@ export interface RunningChecker {
 interface Origin {
   /** Delivers it. */
   readonly end: (outcome: CheckOutcome) => void;
+  /** Says that it is over, and that whether it counts is said later; null: nobody wants to know before. */
+  readonly withhold: ((outcome: CheckOutcome) => void) | null;
   readonly spec: CheckSpec;
   readonly host: string | null;
   readonly wasHealthy: boolean;
@@ -205,8 +207,14 @@ class Checker implements RunningChecker {
       }
       const known = this.#desk.define(`${scheduler} ${spec.key}`, spec, performance.now());
       if (known.isNew) this.#probers.define([known.spec]);
-      const end = (outcome: CheckOutcome): void => this.#answer(scheduler, run.checkId, outcome);
-      const checkId = this.#desk.begin({ end, spec: known.spec, host: run.host, wasHealthy: run.wasHealthy });
+      const { host, wasHealthy } = run;
+      const checkId = this.#desk.begin({
+        end: (outcome) => this.#answer(scheduler, run.checkId, outcome),
+        withhold: (outcome) => this.#answer(scheduler, run.checkId, { ...outcome, withheld: true }),
+        spec: known.spec,
+        host,
+        wasHealthy,
+      });
       const dueAtMs = Math.round(run.dueAtMs + aheadMs);
       starting.push({ checkId, specKey: known.spec.key, dueAtMs, alone: run.alone });
     }
@@ -215,7 +223,7 @@ class Checker implements RunningChecker {
     this.#metrics.unrun(unrun.length);
   }
 
-  #answer(scheduler: string, checkId: number, outcome: CheckOutcome): void {
+  #answer(scheduler: string, checkId: number, outcome: SentOutcome): void {
     const startedAtMs = outcome.startedAtMs - (this.#server?.clockOffsetMs ?? 0);
     this.#server?.answer(scheduler, [{ ...outcome, checkId, startedAtMs, checker: this.#options.checker.name }]);
   }
@@ -241,7 +249,7 @@ class Checker implements RunningChecker {
         else resolve({ type: "measured", result: tunnel === undefined ? result : { ...result, tunnel } });
       };
       this.#probers.define([spec]);
-      const checkId = this.#desk.begin({ end, spec, host, wasHealthy: false });
+      const checkId = this.#desk.begin({ end, withhold: null, spec, host, wasHealthy: false });
       this.#probers.run([{ checkId, specKey: spec.key, dueAtMs: Date.now(), alone: false }]);
     });
   }
@@ -251,7 +259,9 @@ class Checker implements RunningChecker {
       const origin = this.#desk.find(outcome.checkId);
       if (origin === undefined) continue;
       const { host, wasHealthy } = origin;
-      this.#trust.take({ target: origin, attempt: 1, host, wasHealthy }, outcome);
+      const isHeld = this.#trust.take({ target: origin, attempt: 1, host, wasHealthy }, outcome);
+      // Its monitor's next turn need not wait for that.
+      if (isHeld) origin.withhold?.(outcome);
     }
   }
 

@@ -13,6 +13,7 @@ import type { JudgedItem, Ledger, Taken } from "./ledger.ts";
 import type { EntryChange, Plan } from "./plan.ts";
 import type { Sink } from "./sink.ts";
 import { createTurns, type Turns } from "./turns.ts";
+import { Withheld } from "./withheld.ts";
 
 /**
  * How long ago turns may have stopped for the last one to be made up for, ms: a lease time, and as much to spare. After a longer silence all
@@ -51,6 +52,10 @@ export interface Course {
   readonly trust: NetworkTrust<Entry>;
   readonly turns: Turns;
   readonly errands: Errands;
+  /** What came of runs. */
+  take(outcomes: readonly CheckOutcome[]): void;
+  /** Turns that were run and whose outcome is not known, or waits behind one of the same monitor that is not. */
+  readonly withheld: number;
   /** A change of the plan takes effect at once. */
   apply(change: EntryChange, arrival: Arrival, lastCallAtMs: number | null): void;
   /** Its shard is about to be given back: what waits for a cap does not start here any more. */
@@ -78,20 +83,8 @@ export function createCourse(options: CourseOptions): Course {
     wasHealthy: (entry) => ledger.wasHealthy(entry.monitor.id, entry.location),
     isConfirming,
     onUnrun: (entry) => turns.skip(entry, 1),
-    onOutcome(entry, outcome, attempt) {
-      const { host, id } = entry.monitor;
-      const { errand } = entry;
-      if (errand !== null) returning.set(outcome.checkId, errand);
-      trust.take(
-        {
-          target: errand?.inOrderOf ?? entry,
-          attempt,
-          // Without a host it says nothing about our own network.
-          host: options.areJudged ? null : host,
-          wasHealthy: ledger.wasHealthy(id, entry.location),
-        },
-        outcome,
-      );
+    onOutcome(entry, outcome, attempt, isWithheld) {
+      withheld.add(entry.errand?.inOrderOf ?? entry, { entry, attempt }, outcome, isWithheld);
     },
     // It measured what the monitor was before: what it is now is checked at once.
     onObsolete: (entry) => turns.set(entry, nowMs()),
@@ -115,6 +108,27 @@ export function createCourse(options: CourseOptions): Course {
       if (entry.state !== "gone") conclude(entry, outcome, attempt);
     },
   });
+  const withheld = new Withheld<Entry, { readonly entry: Entry; readonly attempt: number }>(
+    ({ entry, attempt }, outcome) => {
+      const { errand, location, monitor } = entry;
+      // Nobody said what came of it.
+      if (outcome.verdict === "cancelled" && errand === null) {
+        if (entry.state !== "gone") turns.skip(entry, 1);
+        return;
+      }
+      if (errand !== null) returning.set(outcome.checkId, errand);
+      trust.take(
+        {
+          target: errand?.inOrderOf ?? entry,
+          attempt,
+          // Without a host it says nothing about our own network.
+          host: options.areJudged ? null : monitor.host,
+          wasHealthy: ledger.wasHealthy(monitor.id, location),
+        },
+        outcome,
+      );
+    },
+  );
   const errands = createErrands({ plan, dispatch, nowMs });
   const turns = createTurns({
     nowMs: nowMs(),
@@ -159,6 +173,10 @@ export function createCourse(options: CourseOptions): Course {
   function nextCheckId(): number {
     lastCheckId += 1;
     return lastCheckId;
+  }
+
+  function take(outcomes: readonly CheckOutcome[]): void {
+    dispatch.take(withheld.size === 0 ? outcomes : outcomes.filter((outcome) => !withheld.settle(outcome)));
   }
 
   function apply(change: EntryChange, arrival: Arrival, lastCallAtMs: number | null): void {
@@ -212,5 +230,19 @@ export function createCourse(options: CourseOptions): Course {
     if (entry.state === "waiting") dispatch.abandon(entry);
   }
 
-  return { dispatch, trust, turns, errands, apply, retire, record, tested, nextCheckId };
+  return {
+    dispatch,
+    trust,
+    turns,
+    errands,
+    take,
+    get withheld() {
+      return withheld.size;
+    },
+    apply,
+    retire,
+    record,
+    tested,
+    nextCheckId,
+  };
 }

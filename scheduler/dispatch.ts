@@ -33,8 +33,11 @@ export interface DispatchOptions {
   readonly isConfirming: (entry: Entry) => boolean;
   /** Nobody could run the entry's turn. */
   readonly onUnrun: (entry: Entry) => void;
-  /** The final outcome of an entry's turn. */
-  readonly onOutcome: (entry: Entry, outcome: CheckOutcome, attempt: number) => void;
+  /**
+   * The final outcome of an entry's turn.
+   * @param isWithheld what came of it is said later: the entry is free meanwhile
+   */
+  readonly onOutcome: (entry: Entry, outcome: CheckOutcome, attempt: number, isWithheld: boolean) => void;
   /** The monitor was changed while it ran: the outcome says nothing about what it is now. */
   readonly onObsolete: (entry: Entry) => void;
 }
@@ -54,7 +57,8 @@ export interface Dispatch {
   abandon(entry: Entry): void;
   /** Sends what was begun since the last flush; called once per loop turn. */
   flush(): void;
-  take(outcomes: readonly CheckOutcome[]): void;
+  /** @param areWithheld their runs are over; what came of them is not known yet */
+  take(outcomes: readonly CheckOutcome[], areWithheld?: boolean): void;
   hold(isHeld: boolean): void;
   readonly running: number;
   readonly waiting: number;
@@ -126,7 +130,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
   }
 
-  function finish({ entry, specKey }: Flight, outcome: CheckOutcome): void {
+  function finish({ entry, specKey }: Flight, outcome: CheckOutcome, isWithheld: boolean): void {
     const isGone = entry.state === "gone";
     if (entry.attempt > 1) secondLooksRunning -= 1;
     entry.checkId = 0;
@@ -134,7 +138,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     admission.release(entry);
     if (isGone) return;
     if (outcome.verdict === "cancelled" && entry.errand === null && entry.spec?.key === specKey) options.onUnrun(entry);
-    else if (entry.spec?.key === specKey) onOutcome(entry, outcome, entry.attempt);
+    else if (entry.spec?.key === specKey) onOutcome(entry, outcome, entry.attempt, isWithheld);
     else options.onObsolete(entry);
   }
 
@@ -162,14 +166,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (obsoleteSpecKeys.length > 0) probers.forget(obsoleteSpecKeys);
       obsoleteSpecKeys = [];
     },
-    take(outcomes) {
+    take(outcomes, areWithheld = false) {
       for (const outcome of outcomes) {
         const flight = running.get(outcome.checkId);
         // Applied once: an outcome that was taken before, or belongs to an earlier life, names nothing.
         if (flight === undefined) continue;
         running.delete(outcome.checkId);
         if (deservesSecondLook(flight.entry, outcome)) secondLooks.push(flight.entry);
-        else finish(flight, outcome);
+        else finish(flight, outcome, areWithheld);
       }
     },
     hold: (isHeld) => admission.hold(isHeld),

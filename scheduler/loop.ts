@@ -88,6 +88,8 @@ export interface LoopState {
 
 export interface Loop {
   take(outcomes: readonly CheckOutcome[]): void;
+  /** These runs are over; take() is given what came of them once their checker knows whether its own network had failed. */
+  withhold(outcomes: readonly CheckOutcome[]): void;
   canary(report: CanaryReport): void;
   /** Checkers came or went: hasChecker() answers otherwise for some location. */
   reconsider(): void;
@@ -136,7 +138,11 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
   return {
     take(outcomes) {
       // What a stop cut off says nothing: it is due again after the next start.
-      course.dispatch.take(isDraining ? outcomes.filter(({ verdict }) => verdict !== "cancelled") : outcomes);
+      course.take(isDraining ? outcomes.filter(({ verdict }) => verdict !== "cancelled") : outcomes);
+      course.dispatch.flush();
+    },
+    withhold(outcomes) {
+      course.dispatch.take(outcomes, true);
       course.dispatch.flush();
     },
     canary: (report) => course.trust.canary(report),
@@ -170,7 +176,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
       isDraining = true;
       await stopTimers();
       course.dispatch.hold(true);
-      await until(() => course.dispatch.running === 0, options.clocks, longestMs);
+      await until(() => course.dispatch.running + course.withheld === 0, options.clocks, longestMs);
       course.trust.flush();
       await sink.flush();
     },

@@ -9,7 +9,7 @@ import type { Locations } from "../store/sql/ports/locations.ts";
 import { openRunSender, watchCheckers } from "../store/state/open.ts";
 import type { RedisPlace } from "../store/state/redis.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
-import { LOOK_EVERY_MS, RemoteProbers } from "./remote-probers.ts";
+import { LOOK_EVERY_MS, RemoteProbers, type RemoteProbersCallbacks } from "./remote-probers.ts";
 
 export interface OpenProbers {
   readonly probers: Probers;
@@ -34,7 +34,7 @@ export interface CheckerPlace {
   readonly sealing: Pick<Sealing, "open">;
 }
 
-export interface ProberEvents extends ProbersCallbacks {
+export interface ProberEvents extends ProbersCallbacks, RemoteProbersCallbacks {
   /** hasChecker() answers otherwise than before for some location. */
   onAvailability(): void;
   /** Something that the operator should know; it goes on by itself. */

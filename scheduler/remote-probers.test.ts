@@ -4,7 +4,7 @@ import type { CheckOutcome } from "../model/result.ts";
 import type { CheckerReport } from "../store/state/checkers.ts";
 import type { CheckerName, RunBatch, RunSender } from "../store/state/runs.ts";
 import { outcomeOf } from "./fixtures.suite.ts";
-import { RETURN_WITHIN_MS, RemoteProbers, START_WITHIN_MS } from "./remote-probers.ts";
+import { RETURN_WITHIN_MS, RemoteProbers, START_WITHIN_MS, WORD_WITHIN_MS } from "./remote-probers.ts";
 
 const TIMEOUT_MS = 10_000;
 const SPEC: CheckSpec = { key: 1, kind: "http", settings: {}, timeoutMs: TIMEOUT_MS };
@@ -63,12 +63,17 @@ describe("RemoteProbers", () => {
 
   function scene(checkers: CheckerReport[]) {
     const outcomes: CheckOutcome[] = [];
+    const withheld: CheckOutcome[] = [];
     const sent: Sent[] = [];
     const at = { checkers, dead: new Set<string>(), answer: (_to: CheckerName): Answer => "sent" };
     const probers = new RemoteProbers({
-      callbacks: { onOutcomes: (some) => void outcomes.push(...some) },
+      callbacks: {
+        onOutcomes: (some) => void outcomes.push(...some),
+        onWithheld: (some) => void withheld.push(...some),
+      },
       watch: { healthy: () => at.checkers, redisNowMs: () => now.wallMs - AHEAD_MS },
       clocks: { wallNowMs: () => now.wallMs, monotonicNowMs: () => now.monotonicMs },
+      gatherMs: 0,
     });
     made.push(probers);
     probers.define([SPEC]);
@@ -81,7 +86,14 @@ describe("RemoteProbers", () => {
       isThere: async ({ id }) => !at.dead.has(id),
       close: async () => {},
     });
-    return { probers, outcomes, sent, at, homeOf: (id: number) => sent.find((one) => has(one, id))?.checker.id };
+    return {
+      probers,
+      outcomes,
+      withheld,
+      sent,
+      at,
+      homeOf: (id: number) => sent.find((one) => has(one, id))?.checker.id,
+    };
   }
   const has = ({ batch }: Sent, checkId: number): boolean => batch.runs.some((run) => run.checkId === checkId);
 
@@ -110,6 +122,34 @@ describe("RemoteProbers", () => {
     probers.take("any", [outcome]);
     expect(outcomes).toEqual([{ ...outcome, startedAtMs: 10_000 }]);
     expect(probers.inFlight).toBe(0);
+  });
+
+  it("says at once that a run is over whose checker doubts its own network, and what came of it when the checker knows", () => {
+    const { probers, outcomes, withheld } = scene([checkerOf("a")]);
+    const run = runOf();
+    probers.run([run]);
+    const failed = outcomeOf(run.checkId, { verdict: "refused", startedAtMs: 5 });
+    probers.take("any", [{ ...failed, withheld: true }]);
+    probers.take("any", [{ ...failed, withheld: true }]);
+    expect([withheld, outcomes]).toEqual([[{ ...failed, startedAtMs: 5 + AHEAD_MS }], []]);
+    probers.take("any", [{ ...failed, verdict: "unfit" }]);
+    expect(outcomes).toEqual([{ ...failed, verdict: "unfit", startedAtMs: 5 + AHEAD_MS }]);
+    expect(probers.inFlight).toBe(0);
+  });
+
+  it("runs nothing again that is over, and says that nobody told what came of it", async () => {
+    const { probers, outcomes, sent } = scene([checkerOf("a"), checkerOf("b")]);
+    const run = runOf();
+    probers.run([run]);
+    probers.take("any", [{ ...outcomeOf(run.checkId, { verdict: "refused" }), withheld: true }]);
+    await pass(WORD_WITHIN_MS);
+    probers.caughtUp(now.monotonicMs);
+    expect(outcomes).toEqual([]);
+    await pass(1);
+    probers.caughtUp(now.monotonicMs);
+    await pass(0);
+    expect(outcomes.map(({ checkId, verdict }) => [checkId, verdict])).toEqual([[run.checkId, "cancelled"]]);
+    expect([sent.length, probers.inFlight]).toEqual([1, 0]);
   });
 
   it("keeps a monitor at one checker, spreads monitors, and confirms elsewhere", () => {

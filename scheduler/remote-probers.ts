@@ -7,12 +7,14 @@
  * missed: deadlines pass only once everything that had arrived by then was read.
  */
 import type { CheckRun, CheckSpec, RunPlace } from "../engine/check.ts";
+import { HOLD_MS } from "../engine/holdback.ts";
 import { type Probers, type ProbersCallbacks, unrunOutcome } from "../engine/probers.ts";
 import { familyOf } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckerReport, CheckerWatch } from "../store/state/checkers.ts";
-import type { RunSender, SentRun } from "../store/state/runs.ts";
+import type { RunSender, SentOutcome, SentRun } from "../store/state/runs.ts";
 import type { Clocks } from "./clock.ts";
+import { RunOutbox } from "./run-outbox.ts";
 
 /** A checker begins what it was sent within this, or never, ms. */
 export const START_WITHIN_MS = 5_000;
@@ -24,9 +26,10 @@ export const LOOK_EVERY_MS = 250;
 const SUSPECT_AFTER_MS = 6_000;
 /** A checker that was not there is not asked again for this long, ms. */
 const ABSENT_MS = 1_000;
-/** Of one message: a server of 256 configs alone may have a hundred kilobytes. */
-const RUNS_PER_BATCH = 128;
-const BATCH_BYTES = 256 * 1_024;
+/** Runs of this long go to a checker in one message, ms. */
+const GATHER_MS = 20;
+/** Whether a failure counts is said by its checker within this, or its turn counts as skipped, ms. */
+export const WORD_WITHIN_MS = HOLD_MS + RETURN_WITHIN_MS;
 /** Sendings of one run that came to nothing, before its turn counts as skipped. */
 const MOST_TRIES = 3;
 
@@ -34,10 +37,19 @@ const NOBODY_MESSAGE = "The check was not run: no checker had room for it in tim
 const CHANGED_MESSAGE = "The check was cancelled because its monitor has changed";
 const STOPPING_MESSAGE = "The check was cancelled because the scheduler is stopping";
 
+const UNSAID_MESSAGE = "The checker did not say whether its own network had failed";
+
+export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcomes"> {
+  /** These runs are over; what came of them is given to onOutcomes later, once their checker knows whether its own network had failed. */
+  onWithheld(outcomes: readonly CheckOutcome[]): void;
+}
+
 export interface RemoteProbersOptions {
-  readonly callbacks: Pick<ProbersCallbacks, "onOutcomes">;
+  readonly callbacks: RemoteProbersCallbacks;
   readonly watch: Pick<CheckerWatch, "healthy" | "redisNowMs">;
   readonly clocks: Clocks;
+  /** Runs of this long go to a checker in one message, ms; the standard when absent. */
+  readonly gatherMs?: number;
 }
 
 interface Defined {
@@ -57,6 +69,8 @@ interface Flight {
   deadlineMs: number;
   /** Checkers that had it. */
   readonly tried: string[];
+  /** It was run, and only its checker's last word is awaited. */
+  isOver: boolean;
 }
 
 export class RemoteProbers implements Probers {
@@ -66,6 +80,7 @@ export class RemoteProbers implements Probers {
   readonly #load = new Map<string, number>();
   /** Until when a checker is not asked. */
   readonly #absent = new Map<string, number>();
+  readonly #outbox: RunOutbox<Flight>;
   #sender: RunSender<CheckSpec> | null = null;
   #unsent: CheckOutcome[] = [];
   #isClosing = false;
@@ -73,6 +88,12 @@ export class RemoteProbers implements Probers {
 
   constructor(options: RemoteProbersOptions) {
     this.#options = options;
+    this.#outbox = new RunOutbox({
+      gapMs: options.gatherMs ?? GATHER_MS,
+      monotonicNowMs: options.clocks.monotonicNowMs,
+      sizeBytes: ({ run }) => this.#specs.get(run.specKey)?.sizeBytes ?? 0,
+      post: (checker, flights) => void this.#post(checker, flights),
+    });
   }
 
   /** Without one runs wait. */
@@ -103,7 +124,15 @@ export class RemoteProbers implements Probers {
     const flights: Flight[] = [];
     for (const run of runs) {
       if (run.place === undefined) throw new Error(`run ${run.checkId} does not say where`);
-      const flight: Flight = { run, place: run.place, checker: null, sentAtMs: 0, deadlineMs: 0, tried: [] };
+      const flight: Flight = {
+        run,
+        place: run.place,
+        checker: null,
+        sentAtMs: 0,
+        deadlineMs: 0,
+        tried: [],
+        isOver: false,
+      };
       this.#flights.set(run.checkId, flight);
       flights.push(flight);
     }
@@ -112,9 +141,10 @@ export class RemoteProbers implements Probers {
   }
 
   /** From a location's checkers; applied once, whoever answers first. */
-  take(location: string, outcomes: readonly CheckOutcome[]): void {
+  take(location: string, outcomes: readonly SentOutcome[]): void {
     const aheadMs = this.#options.clocks.wallNowMs() - this.#options.watch.redisNowMs();
     const measured: CheckOutcome[] = [];
+    const withheld: CheckOutcome[] = [];
     const unrun: Flight[] = [];
     for (const outcome of outcomes) {
       const flight = this.#flights.get(outcome.checkId);
@@ -124,12 +154,21 @@ export class RemoteProbers implements Probers {
         unrun.push(flight);
         continue;
       }
-      this.#end(flight);
+      const { withheld: isWithheld, ...said } = outcome;
       // Whole ms, as rows have them.
-      measured.push({ ...outcome, startedAtMs: Math.round(outcome.startedAtMs + aheadMs) });
+      const ours = { ...said, startedAtMs: Math.round(said.startedAtMs + aheadMs) };
+      if (isWithheld !== true) {
+        this.#end(flight);
+        measured.push(ours);
+      } else if (!flight.isOver) {
+        flight.isOver = true;
+        flight.deadlineMs = this.#options.clocks.monotonicNowMs() + WORD_WITHIN_MS;
+        withheld.push(ours);
+      }
     }
     for (const flight of unrun) this.#leaveChecker(flight);
     this.#again(unrun);
+    if (withheld.length > 0) this.#options.callbacks.onWithheld(withheld);
     if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
   }
 
@@ -162,7 +201,7 @@ export class RemoteProbers implements Probers {
     }
     for (const { checker, flights } of suspects.values()) {
       if (await this.#sender.isThere(checker)) continue;
-      const lost = flights.filter((flight) => flight.checker === checker && this.#mayRunTwice(flight));
+      const lost = flights.filter((flight) => flight.checker?.id === checker.id && this.#mayRunTwice(flight));
       for (const flight of lost) this.#leaveChecker(flight);
       this.#again(lost);
     }
@@ -184,6 +223,7 @@ export class RemoteProbers implements Probers {
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    this.#outbox.close();
     for (const flight of [...this.#flights.values()]) this.#refuse(flight, STOPPING_MESSAGE);
     this.#emitUnsent();
     await this.#sender?.close();
@@ -195,7 +235,8 @@ export class RemoteProbers implements Probers {
     const living: Flight[] = [];
     for (const flight of flights) {
       if (!this.#flights.has(flight.run.checkId)) continue;
-      if (!this.#specs.has(flight.run.specKey)) this.#refuse(flight, CHANGED_MESSAGE);
+      if (flight.isOver) this.#refuse(flight, UNSAID_MESSAGE);
+      else if (!this.#specs.has(flight.run.specKey)) this.#refuse(flight, CHANGED_MESSAGE);
       else if (nowMs > flight.place.expiresAtMs || flight.tried.length >= MOST_TRIES)
         this.#refuse(flight, NOBODY_MESSAGE);
       else living.push(flight);
@@ -215,43 +256,31 @@ export class RemoteProbers implements Probers {
       if (batch === undefined) batches.set(checker, [flight]);
       else batch.push(flight);
     }
-    for (const [checker, batch] of batches) {
-      for (const part of this.#partsOf(batch)) void this.#post(this.#sender, checker, part);
-    }
+    for (const [checker, batch] of batches) this.#outbox.add(checker, batch);
   }
 
-  #partsOf(batch: readonly Flight[]): readonly (readonly Flight[])[] {
-    const parts: Flight[][] = [];
-    let part: Flight[] = [];
-    let sizeBytes = 0;
-    for (const flight of batch) {
-      const addedBytes = this.#specs.get(flight.run.specKey)?.sizeBytes ?? 0;
-      if (part.length > 0 && (part.length === RUNS_PER_BATCH || sizeBytes + addedBytes > BATCH_BYTES)) {
-        parts.push(part);
-        part = [];
-        sizeBytes = 0;
-      }
-      part.push(flight);
-      sizeBytes += addedBytes;
-    }
-    if (part.length > 0) parts.push(part);
-    return parts;
-  }
-
-  async #post(sender: RunSender<CheckSpec>, checker: CheckerReport, flights: readonly Flight[]): Promise<void> {
+  async #post(checker: CheckerReport, gathered: readonly Flight[]): Promise<void> {
+    if (this.#sender === null) return;
     const specs = new Map<number, CheckSpec>();
-    for (const { run } of flights) {
-      const defined = this.#specs.get(run.specKey);
-      if (defined !== undefined) specs.set(run.specKey, defined.spec);
+    const flights: Flight[] = [];
+    for (const flight of gathered) {
+      const defined = this.#specs.get(flight.run.specKey);
+      if (defined === undefined) {
+        this.#refuse(flight, CHANGED_MESSAGE);
+        continue;
+      }
+      specs.set(flight.run.specKey, defined.spec);
+      flights.push(flight);
     }
+    if (flights.length === 0) return;
     const { clocks, watch } = this.#options;
     const aheadMs = clocks.wallNowMs() - watch.redisNowMs();
     const runs = flights.map((flight) => this.#toSent(flight, aheadMs));
-    const answer = await sender.send(checker, { specs: [...specs.values()], runs });
+    const answer = await this.#sender.send(checker, { specs: [...specs.values()], runs });
     // What may have arrived is waited for until its deadline: it must not run twice at once.
     if (answer === "sent" || answer === "unknown") return;
     if (answer === "absent") this.#absent.set(checker.id, clocks.monotonicNowMs() + ABSENT_MS);
-    const refused = flights.filter((flight) => flight.checker === checker);
+    const refused = flights.filter((flight) => flight.checker?.id === checker.id);
     for (const flight of refused) {
       this.#leaveChecker(flight);
       // It never was there.

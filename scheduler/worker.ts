@@ -114,6 +114,7 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
       : { redis: given.checkers, locations: stores.controlPlane.locations, sealing },
     {
       onOutcomes: (outcomes) => loop?.take(outcomes),
+      onWithheld: (outcomes) => loop?.withhold(outcomes),
       onFitness: (prober, state) => fitness.set(prober, state),
       onChange: ({ type, detail }) => {
         if (type !== "up") log.warn({ detail }, `prober ${type}`);

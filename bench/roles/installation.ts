@@ -52,7 +52,12 @@ export async function startRoles(
   };
   try {
     const apiDir = join(folder, "api");
-    const api = await startSonde(["api"], { ...settings, SONDE_PORT: "0", SONDE_DATA_DIR: apiDir }, API_BANNER, nodeArgs);
+    const api = await startSonde(
+      ["api"],
+      { ...settings, SONDE_PORT: "0", SONDE_DATA_DIR: apiDir },
+      API_BANNER,
+      nodeArgs,
+    );
     processes.set("api", api);
     const facts = await addLocation({ ...settings, SONDE_DATA_DIR: join(folder, "admin") }, stores.SONDE_REDIS_URL);
     const schedulerSettings = { ...settings, SONDE_DATA_DIR: join(folder, "scheduler") };

@@ -1,6 +1,5 @@
 /** A checker's side of runs over Redis: keeps its stream and its report alive, takes what is sent, and answers. */
 import type { Redis } from "ioredis";
-import type { CheckOutcome } from "../../model/result.ts";
 import { type CheckerReport, REPORT_EVERY_MS } from "./checkers.ts";
 import { connect, end, type Link, type RedisPlace } from "./redis.ts";
 import { createClockWatch, readClock } from "./redis-checkers.ts";
@@ -12,6 +11,7 @@ import {
   type RunBatch,
   type RunServer,
   type RunServerOptions,
+  type SentOutcome,
   STREAM_KEPT_MS,
 } from "./runs.ts";
 
@@ -19,8 +19,13 @@ import {
 const BLOCK_MS = 500;
 const RETRY_MS = 250;
 const ENTRIES_PER_READ = 64;
-/** Outcomes of one moment travel together, ms. */
-const GATHER_MS = 2;
+/**
+ * Outcomes travel together: one message to a scheduler in this time, ms; the first goes at once. Most of what a message costs, on both
+ * sides, it costs whatever is in it.
+ */
+const GATHER_MS = 20;
+/** How often a scheduler's stream of outcomes is given its time anew, ms. */
+const RENEW_MS = OUTCOMES_KEPT_MS / 10;
 /** Of one entry. */
 const OUTCOMES_PER_ENTRY = 256;
 /** Outcomes that wait for Redis; beyond it the oldest go, and their turns count as skipped. */
@@ -62,7 +67,7 @@ class RedisRunServer<Spec> implements RunServer {
   readonly #key: string;
   readonly #clock = createClockWatch();
   /** By scheduler. */
-  readonly #unsent = new Map<string, CheckOutcome[]>();
+  readonly #unsent = new Map<string, SentOutcome[]>();
   #unsentCount = 0;
   #isSending = false;
   #gathering: NodeJS.Timeout | undefined;
@@ -71,6 +76,11 @@ class RedisRunServer<Spec> implements RunServer {
   #reportedAtMs = Number.NEGATIVE_INFINITY;
   #reported = "";
   #lastRead = "0";
+  /** Read, and not deleted yet. */
+  #readIds: readonly string[] = [];
+  #sentAtMs = Number.NEGATIVE_INFINITY;
+  /** When the streams of outcomes were given their time, by their keys. */
+  readonly #renewedAtMs = new Map<string, number>();
   #isLeaving = false;
   #problem: string | null = null;
   #readerEnded: Promise<void> = Promise.resolve();
@@ -92,13 +102,13 @@ class RedisRunServer<Spec> implements RunServer {
     this.#readerEnded = this.#readAll();
   }
 
-  answer(scheduler: string, outcomes: readonly CheckOutcome[]): void {
+  answer(scheduler: string, outcomes: readonly SentOutcome[]): void {
     const waiting = this.#unsent.get(scheduler);
     if (waiting === undefined) this.#unsent.set(scheduler, [...outcomes]);
     else for (const outcome of outcomes) waiting.push(outcome);
     this.#unsentCount += outcomes.length;
     this.#dropOldest();
-    this.#gathering ??= setTimeout(() => void this.#send(), GATHER_MS);
+    this.#sendSoon(Math.max(0, this.#sentAtMs + GATHER_MS - performance.now()));
   }
 
   report(): void {
@@ -191,23 +201,20 @@ class RedisRunServer<Spec> implements RunServer {
     }
   }
 
+  /** What was read before is deleted on the way. */
   async #readOnce(redis: Redis): Promise<void> {
     const after = this.#lastRead;
-    const found = (await redis.xread(
-      "COUNT",
-      ENTRIES_PER_READ,
-      "BLOCK",
-      BLOCK_MS,
-      "STREAMS",
-      this.#key,
-      after,
-    )) as Read | null;
-    const entries = found?.[0]?.[1] ?? [];
+    const commands = redis.pipeline();
+    if (this.#readIds.length > 0) commands.xdel(this.#key, ...this.#readIds);
+    this.#readIds = [];
+    commands.xread("COUNT", ENTRIES_PER_READ, "BLOCK", BLOCK_MS, "STREAMS", this.#key, after);
+    const [error, found] = (await commands.exec())?.at(-1) ?? [null, null];
+    if (error !== null) throw error;
+    const entries = (found as Read | null)?.[0]?.[1] ?? [];
     // The stream was made anew meanwhile: what it holds is read from its beginning.
     if (entries.length === 0 || this.#lastRead !== after) return;
     this.#lastRead = entries.at(-1)?.[0] ?? after;
-    // Whoever deletes an entry has it; a checker that stands still between the two runs nothing that is too old.
-    await redis.xdel(this.#key, ...entries.map(([id]) => id)).catch(() => {});
+    this.#readIds = entries.map(([id]) => id);
     for (const [, fields] of entries) this.#take(fields);
   }
 
@@ -222,17 +229,25 @@ class RedisRunServer<Spec> implements RunServer {
     }
   }
 
+  #sendSoon(delayMs: number): void {
+    this.#gathering ??= setTimeout(() => void this.#send(), delayMs);
+  }
+
   async #send(): Promise<void> {
     this.#gathering = undefined;
     if (this.#isSending) return;
     this.#isSending = true;
+    this.#sentAtMs = performance.now();
+    let retryMs = GATHER_MS;
     try {
       for (const scheduler of [...this.#unsent.keys()]) await this.#sendTo(scheduler);
     } catch {
-      this.#gathering ??= setTimeout(() => void this.#send(), RETRY_MS);
+      retryMs = RETRY_MS;
+      // Whoever comes back may know nothing of the streams.
+      this.#renewedAtMs.clear();
     }
     this.#isSending = false;
-    if (this.#unsentCount > 0) this.#gathering ??= setTimeout(() => void this.#send(), GATHER_MS);
+    if (this.#unsentCount > 0) this.#sendSoon(retryMs);
   }
 
   /** What may have arrived is sent again: it is applied once. */
@@ -243,20 +258,28 @@ class RedisRunServer<Spec> implements RunServer {
     while (waiting.length > 0) {
       const outcomes = waiting.slice(0, OUTCOMES_PER_ENTRY);
       const body = sealing.seal(outcomesPurpose(checker.location, scheduler), JSON.stringify(outcomes));
-      await this.#writing.run(async (redis) => {
-        await redis.xadd(key, "MAXLEN", "~", MOST_OUTCOMES, "*", "body", body);
-        await redis.pexpire(key, OUTCOMES_KEPT_MS);
-      });
+      await this.#writing.run((redis) => this.#write(redis, key, body));
       // More may have come behind, or gone before, while it was sent.
       const sent = new Set(outcomes);
       let count = 0;
-      while (waiting.length > 0 && sent.has(waiting[0] as CheckOutcome)) {
+      while (waiting.length > 0 && sent.has(waiting[0] as SentOutcome)) {
         waiting.shift();
         count += 1;
       }
       this.#unsentCount -= count;
     }
     this.#unsent.delete(scheduler);
+  }
+
+  async #write(redis: Redis, key: string, body: string): Promise<void> {
+    const nowMs = performance.now();
+    const isDue = nowMs - (this.#renewedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= RENEW_MS;
+    const commands = redis.pipeline().xadd(key, "MAXLEN", "~", MOST_OUTCOMES, "*", "body", body);
+    if (isDue) commands.pexpire(key, OUTCOMES_KEPT_MS);
+    for (const [error] of (await commands.exec()) ?? []) if (error !== null) throw error;
+    if (!isDue) return;
+    this.#renewedAtMs.set(key, nowMs);
+    for (const [other, atMs] of this.#renewedAtMs) if (nowMs - atMs > OUTCOMES_KEPT_MS) this.#renewedAtMs.delete(other);
   }
 
   #dropOldest(): void {

@@ -1,8 +1,7 @@
 /** A scheduler's side of runs over Redis: one stream of each checker to write to, one of outcomes from each location to read. */
-import type { CheckOutcome } from "../../model/result.ts";
 import { connect, end, type Link, type RedisPlace } from "./redis.ts";
 import { outcomesKey, outcomesPurpose, runsKey, runsPurpose } from "./redis-run-keys.ts";
-import { MOST_WAITING, type RunSender, type RunSenderOptions } from "./runs.ts";
+import { MOST_WAITING, type RunSender, type RunSenderOptions, type SentOutcome } from "./runs.ts";
 
 /** One wait for outcomes, ms: below the link's own time-out. */
 const BLOCK_MS = 1_000;
@@ -56,6 +55,8 @@ function readOutcomes(url: string, options: RunSenderOptions): () => Promise<voi
   const { scheduler, locations, onCaughtUp } = options;
   /** The last entry that was read, by location. */
   const read = new Map<string, string>();
+  /** Streams with what was read and is still there, by their keys. */
+  const spent = new Map<string, string>();
   let isStopped = false;
 
   async function readOnce({ redis }: Link): Promise<void> {
@@ -64,25 +65,23 @@ function readOutcomes(url: string, options: RunSenderOptions): () => Promise<voi
     const keys = from.map((location) => outcomesKey(location, scheduler));
     const after = from.map((location) => read.get(location) ?? "0");
     const startedAtMs = performance.now();
-    const found = (await redis.xread(
-      "COUNT",
-      ENTRIES_PER_READ,
-      "BLOCK",
-      BLOCK_MS,
-      "STREAMS",
-      ...keys,
-      ...after,
-    )) as Read | null;
-    for (const [key, entries] of found ?? []) {
+    // What was read goes on the way: outcomes are applied once, and what is missed is run again.
+    const commands = redis.pipeline();
+    for (const [key, last] of spent) commands.xtrim(key, "MINID", last);
+    spent.clear();
+    commands.xread("COUNT", ENTRIES_PER_READ, "BLOCK", BLOCK_MS, "STREAMS", ...keys, ...after);
+    const [error, answer] = (await commands.exec())?.at(-1) ?? [null, null];
+    if (error !== null) throw error;
+    const found = (answer ?? []) as Read;
+    for (const [key, entries] of found) {
       const location = from[keys.indexOf(key)] ?? "";
       const last = entries.at(-1)?.[0];
       if (last === undefined) continue;
       read.set(location, last);
+      spent.set(key, last);
       await take(location, entries);
-      // What was read is not needed again: outcomes are applied once, and what is missed is run again.
-      redis.xtrim(key, "MINID", last).catch(() => {});
     }
-    const isFull = (found ?? []).some(([, entries]) => entries.length === ENTRIES_PER_READ);
+    const isFull = found.some(([, entries]) => entries.length === ENTRIES_PER_READ);
     if (!isFull) onCaughtUp(startedAtMs);
   }
 
@@ -97,9 +96,9 @@ function readOutcomes(url: string, options: RunSenderOptions): () => Promise<voi
   function opened(location: string, body: string): boolean {
     const sealing = options.sealingOf(location);
     if (sealing === undefined) return false;
-    let outcomes: CheckOutcome[];
+    let outcomes: SentOutcome[];
     try {
-      outcomes = JSON.parse(sealing.open(outcomesPurpose(location, scheduler), body)) as CheckOutcome[];
+      outcomes = JSON.parse(sealing.open(outcomesPurpose(location, scheduler), body)) as SentOutcome[];
     } catch {
       return false;
     }

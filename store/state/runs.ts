@@ -35,6 +35,15 @@ export interface RunBatch<Spec> {
   readonly runs: readonly SentRun[];
 }
 
+/** An outcome as a checker sends it. */
+export interface SentOutcome extends CheckOutcome {
+  /**
+   * The run is over, but it failed in a way that may be the checker's own network: whether it counts is said within seconds, by an outcome
+   * of the same check without this.
+   */
+  readonly withheld?: true;
+}
+
 /** A process that checks. */
 export interface CheckerName {
   readonly location: string;
@@ -63,7 +72,7 @@ export interface RunSenderOptions {
   /** Reads the locations' keys anew: asked when an outcome was sealed with one that is not known. */
   readonly refreshKeys: () => Promise<void>;
   /** Started at and due by Redis's clock. */
-  readonly onOutcomes: (location: string, outcomes: readonly CheckOutcome[]) => void;
+  readonly onOutcomes: (location: string, outcomes: readonly SentOutcome[]) => void;
   /** Everything that had arrived by then (our own monotonic clock, ms) was given to onOutcomes. */
   readonly onCaughtUp: (monotonicMs: number) => void;
 }
@@ -73,7 +82,7 @@ export interface RunServer {
   /** Its clock minus Redis's, ms. */
   readonly clockOffsetMs: number;
   /** Kept, within bounds, while Redis is away. */
-  answer(scheduler: string, outcomes: readonly CheckOutcome[]): void;
+  answer(scheduler: string, outcomes: readonly SentOutcome[]): void;
   /** Says at once how it is. */
   report(): void;
   /** Takes nothing more: what was sent and not read yet is handed to `take` as leaving. */
