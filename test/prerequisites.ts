@@ -25,6 +25,7 @@ const CHECKS = {
   "system ping": () => program("ping", "iputils-ping"),
   setpriv: () => program("setpriv", "util-linux"),
   unshare: () => program("unshare", "util-linux"),
+  systemd: () => (isExecutable("/lib/systemd/systemd") ? undefined : "no systemd (Debian: systemd)"),
   strongSwan: () =>
     isExecutable("/usr/lib/ipsec/charon")
       ? (program("swanctl", "strongswan-swanctl") ?? program("openssl", "openssl") ?? missingTun())

@@ -1,0 +1,173 @@
+/**
+ * A systemd of our own that runs units as an operator's does, with all that they ask for: users, state folders, read-only systems, system
+ * call filters. It is the first process of namespaces that end with it, and sees this machine's files under its own /etc, /var/lib, /opt
+ * and /run; the network is its own, too, and some ports are brought to it.
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "./service.ts";
+
+const UNIFIED = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+const SYSTEMD = "/lib/systemd/systemd";
+/** A user and a group of their own, like those that `useradd --system` makes. */
+const USER = "sonde:x:61184:61184::/nonexistent:/usr/sbin/nologin";
+/** Targets that every service waits for; nothing of the machine's own is started. */
+const TARGETS = ["sysinit", "basic", "shutdown", "network-online", "multi-user"];
+
+/** What a service and its end say goes to a file. */
+const SAID = `[Service]
+StandardOutput=append:/run/said/%n
+StandardError=append:/run/said/%n
+ExecStopPost=/bin/sh -c 'echo "ended: $SERVICE_RESULT, $EXIT_CODE $EXIT_STATUS"'
+`;
+
+export interface Systemd {
+  /** Its view of a file, for us. */
+  file(path: string): string;
+  /** @returns what it said. @throws with what it said when it fails */
+  systemctl(...words: readonly string[]): string;
+  /** Of a unit, by name. */
+  property(unit: string, name: string): string;
+  /** Everything that it wrote; for each end a line `ended: <result>, <how> <status>` (systemd.exec(5), $SERVICE_RESULT). */
+  output(unit: string): string;
+  stop(): Promise<void>;
+}
+
+/** @param unitDirs folders of unit files · @param checkout what stands in /opt/sonde */
+export async function startSystemd(unitDirs: readonly string[], checkout: string): Promise<Systemd> {
+  const root = UNIFIED.find((path) => isThere(join(path, "cgroup.controllers")));
+  if (root === undefined) throw new Error("there is no cgroup2 file system");
+  const cgroup = join(root, `sonde-test-${process.pid}`);
+  const words = [
+    "-C",
+    "-m",
+    "-n",
+    "-p",
+    "-i",
+    "-u",
+    "-f",
+    "--mount-proc",
+    "--kill-child",
+    "bash",
+    "-c",
+    inside(unitDirs, checkout),
+  ];
+  const enter = `mkdir -p ${cgroup} && echo $$ > ${cgroup}/cgroup.procs && exec setpriv --pdeathsig KILL unshare "$@"`;
+  const child = spawn("bash", ["-c", enter, "bash", ...words], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+    });
+  }
+  const stop = async (): Promise<void> => {
+    await killed(child);
+    removeCgroups(cgroup);
+  };
+  try {
+    const pid = await eventually(async () => {
+      if (child.exitCode !== null) throw new Error(`systemd did not start: ${said}`);
+      const [first] = childrenOf(child.pid ?? 0);
+      return first !== undefined && readFileSync(`/proc/${first}/comm`, "utf8") === "systemd\n" ? first : undefined;
+    }, 30_000);
+    const running = systemdAt(pid, stop);
+    await eventually(async () => isUp(running), 30_000);
+    return running;
+  } catch (error) {
+    await stop();
+    throw new Error(`${String(error)}: ${said}`);
+  }
+}
+
+function systemdAt(pid: number, stop: () => Promise<void>): Systemd {
+  const systemctl = (...words: readonly string[]): string =>
+    execFileSync("nsenter", ["-t", String(pid), "-m", "-p", "systemctl", "--no-pager", ...words], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 60_000,
+    });
+  const file = (path: string): string => join(`/proc/${pid}/root`, path);
+  return {
+    file,
+    systemctl,
+    property: (unit, name) => systemctl("show", "--value", "--property", name, unit).trim(),
+    output(unit) {
+      const path = file(`/run/said/${unit}`);
+      return isThere(path) ? readFileSync(path, "utf8") : "";
+    },
+    stop,
+  };
+}
+
+async function isUp({ systemctl }: Systemd): Promise<true | undefined> {
+  try {
+    return systemctl("is-active", "ready.target").trim() === "active" ? true : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the first process does before it becomes systemd. */
+function inside(unitDirs: readonly string[], checkout: string): string {
+  return [
+    "set -e",
+    "mount --make-rprivate /",
+    "ip link set lo up",
+    "umount -R /sys/fs/cgroup 2>/dev/null || true",
+    "mount -t cgroup2 none /sys/fs/cgroup",
+    "mount -t tmpfs tmpfs /run",
+    "mkdir -p /run/etc/upper /run/etc/work /run/systemd/system /run/said",
+    "mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/etc/upper,workdir=/run/etc/work /etc",
+    `echo ${USER} >> /etc/passwd; echo sonde:x:61184: >> /etc/group`,
+    "mkdir -p /etc/sonde",
+    "mount -t tmpfs tmpfs /etc/systemd && mkdir /etc/systemd/system",
+    // Its own units would start what this machine is for.
+    "mount -t tmpfs tmpfs /usr/lib/systemd/system",
+    "mount -t tmpfs tmpfs /var/lib",
+    `mkdir /run/checkout && mount --bind ${checkout} /run/checkout`,
+    "mount -t tmpfs tmpfs /opt && mkdir /opt/sonde && mount --move /run/checkout /opt/sonde",
+    ...unitDirs.map((dir) => `cp ${dir}/*.service /etc/systemd/system/`),
+    // No journal: what a service says is read from a file.
+    "mkdir -p /etc/systemd/system/service.d",
+    `cat > /etc/systemd/system/service.d/said.conf <<'END'\n${SAID}END`,
+    `for name in ${TARGETS.join(" ")} ready; do printf '[Unit]\\nDefaultDependencies=no\\n' > /etc/systemd/system/$name.target; done`,
+    `exec env -i container=sonde PATH=/usr/sbin:/usr/bin:/sbin:/bin ${SYSTEMD} --system --unit=ready.target --log-target=console --show-status=no`,
+  ].join("\n");
+}
+
+function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return text === "" ? [] : text.split(" ").map(Number);
+}
+
+/** Whoever is the first process of a namespace takes all others with it. */
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  for (const pid of childrenOf(child.pid ?? 0)) process.kill(pid, "SIGKILL");
+  child.kill("SIGKILL");
+  await gone;
+}
+
+function removeCgroups(folder: string): void {
+  if (!isThere(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) removeCgroups(path);
+  }
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Whoever was in it is not quite gone: it holds nothing.
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
