@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 export interface FaultsOptions {
   readonly monitors: number;
   readonly intervalS: number;
-  readonly freezeMs: number;
+  readonly lastsMs: number;
+  readonly leaseMs: number;
   /** Words in the names of the faults; all when empty. */
   readonly only: readonly string[];
 }

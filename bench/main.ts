@@ -30,6 +30,13 @@ interface RolesWords {
   readonly profile?: string;
 }
 
+interface FaultsWords {
+  readonly monitors: number;
+  readonly interval: number;
+  readonly lasts: number;
+  readonly lease: number;
+}
+
 const program = new Command("bench").description("measures this machine; run it when nothing else runs");
 
 program
@@ -141,15 +148,18 @@ program
 program
   .command("faults")
   .description(
-    "all roles apart, each killed and frozen in turn, and their servers restarted: what was lost, doubled, late",
+    "all roles apart, each killed, frozen and cut off in turn, and their servers restarted: what was lost, doubled, late (root)",
   )
-  .argument("[fault...]", "only those with one of these words in their names, such as kill, 'freeze checker', redis")
+  .argument(
+    "[fault...]",
+    "only those with one of these words in their names, such as kill, 'freeze checker', 'from redis'",
+  )
   .option("--monitors <n>", "on local targets", Number, 2_000)
   .option("--interval <s>", "seconds between two checks of one", Number, 10)
-  .option("--freeze <s>", "length of a freeze", Number, 30)
-  .action(
-    (only: readonly string[], { monitors, interval, freeze }: Record<"monitors" | "interval" | "freeze", number>) =>
-      runFaults({ monitors, intervalS: interval, freezeMs: freeze * 1_000, only }),
+  .option("--lasts <s>", "length of a freeze or a cut", Number, 30)
+  .option("--lease <s>", "of the schedulers' shards", Number, 30)
+  .action((only: readonly string[], { monitors, interval, lasts, lease }: FaultsWords) =>
+    runFaults({ monitors, intervalS: interval, lastsMs: lasts * 1_000, leaseMs: lease * 1_000, only }),
   );
 
 program

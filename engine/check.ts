@@ -53,6 +53,8 @@ export interface RunPlace {
   /** Lowercased; null for what has none. With `wasHealthy` what the checker's trust in its own network judges by. */
   readonly host: string | null;
   readonly wasHealthy: boolean;
+  /** Whose use no other run anywhere may overlap (design 3.3); null: none stands behind it. */
+  readonly account: { readonly identity: string; readonly timeoutMs: number } | null;
 }
 
 export type ToProber =

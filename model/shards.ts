@@ -25,7 +25,7 @@ export type Presence =
   | "present"
   /** It has not beaten for a while: nothing is taken from it, nothing is kept for it. */
   | "quiet"
-  /** It stood still for a whole lease time: its shards may be taken. */
+  /** It stood still for so long that its shards may be taken: they have another holder within a lease time of its last beat. */
   | "dead";
 
 export interface ShardMoves {
@@ -72,6 +72,11 @@ export interface BeatWatch {
 export const BEATS_PER_LEASE = 10;
 /** Beats that may be missing before a scheduler's share is no longer kept for it. */
 const QUIET_BEATS = 3;
+/**
+ * Beats that may be missing before it is taken for dead. Two less than a lease time has: its last beat was seen up to one beat later, and
+ * the look that finds it dead may be another one late.
+ */
+const DEAD_BEATS = BEATS_PER_LEASE - 2;
 /** Looks further apart than this say nothing of the time between them: we were frozen, or cut from the store ourselves. */
 const BLIND_BEATS = 3;
 
@@ -91,7 +96,10 @@ export function createBeatWatch(leaseMs: number): BeatWatch {
         const sinceMs = before === undefined || wasBlind || before.beat !== beat ? nowMs : before.sinceMs;
         next.set(id, { beat, sinceMs });
         const stillMs = nowMs - sinceMs;
-        presence.set(id, stillMs >= leaseMs ? "dead" : stillMs >= QUIET_BEATS * beatMs ? "quiet" : "present");
+        presence.set(
+          id,
+          stillMs >= DEAD_BEATS * beatMs ? "dead" : stillMs >= QUIET_BEATS * beatMs ? "quiet" : "present",
+        );
       }
       seen = next;
       return presence;

@@ -76,6 +76,7 @@ describe("createDispatch", () => {
       expiresAtMs: 65_000,
       host: "site.test",
       wasHealthy: true,
+      account: null,
     };
     expect(runs.map((run) => run.place)).toEqual([place, { ...place, home: 2, elsewhere: true }]);
   });

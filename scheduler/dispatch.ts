@@ -103,6 +103,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       expiresAtMs: nowMs() + patienceMs,
       host,
       wasHealthy: options.wasHealthy(entry),
+      account: entry.identity === null ? null : { identity: entry.identity, timeoutMs: entry.spec?.timeoutMs ?? 0 },
     };
   }
 

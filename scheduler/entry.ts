@@ -20,6 +20,8 @@ export interface Entry {
   intervalMs: number;
   /** Offset of its turns within the interval, ms; of wall time, so that a restart does not shift it. */
   phaseMs: number;
+  /** Of the account behind it; null: none. */
+  identity: string | null;
   /** Caps that its next turn must pass. */
   gates: readonly Gate[];
   /** Caps that the waiting or running turn asked: a change of the monitor in between leaves them alone. */

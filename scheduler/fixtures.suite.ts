@@ -46,6 +46,7 @@ export function entryOf(id: number, gates: readonly Gate[] = [], monitor: Monito
     spec: { key: id, kind: monitor.kind, settings: monitor.settings, timeoutMs: monitor.timeoutS * 1_000 },
     intervalMs: monitor.intervalS * 1_000,
     phaseMs: 0,
+    identity: null,
     gates,
     held: [],
     state: "idle",

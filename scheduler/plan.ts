@@ -100,6 +100,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
       spec: specFor(monitor, input),
       intervalMs,
       phaseMs: phaseOf(monitor.id, location, intervalMs),
+      identity: input.identity,
       gates: gatesFor(monitor, input),
       held: [],
       state: "idle",
@@ -129,6 +130,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
     const obsoleteSpecKey = entry.spec?.key ?? null;
     const input = read(monitor);
     entry.spec = specFor(monitor, input);
+    entry.identity = input.identity;
     entry.gates = gatesFor(monitor, input);
     return { entry, type: "respecified", obsoleteSpecKey };
   }
@@ -168,6 +170,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
         spec: specFor(monitor, input),
         intervalMs: monitor.intervalS * 1_000,
         phaseMs: 0,
+        identity: input.identity,
         gates: gatesFor(monitor, input),
         held: [],
         state: "idle",

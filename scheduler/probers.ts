@@ -6,10 +6,18 @@ import { connectProbers, type Probers, type ProbersCallbacks } from "../engine/p
 import { openLocationKeys } from "../store/location-keys.ts";
 import type { Sealing } from "../store/sealing.ts";
 import type { Locations } from "../store/sql/ports/locations.ts";
-import { openRunSender, watchCheckers } from "../store/state/open.ts";
+import { ASK_AGAIN_MS } from "../store/state/accounts.ts";
+import { openAccountLeases, openRunSender, watchCheckers } from "../store/state/open.ts";
 import type { RedisPlace } from "../store/state/redis.ts";
+import { createAccountTurns, RENEW_MS } from "./account-turns.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
-import { LOOK_EVERY_MS, RemoteProbers, type RemoteProbersCallbacks } from "./remote-probers.ts";
+import {
+  LOOK_EVERY_MS,
+  RETURN_WITHIN_MS,
+  RemoteProbers,
+  type RemoteProbersCallbacks,
+  START_WITHIN_MS,
+} from "./remote-probers.ts";
 
 export interface OpenProbers {
   readonly probers: Probers;
@@ -58,7 +66,22 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
   let staffed: ReadonlySet<string> = new Set();
   let onChange: () => void = () => {};
   const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => onChange() });
-  const remote = new RemoteProbers({ callbacks: events, watch, clocks: SYSTEM_CLOCKS });
+  const leases = await openAccountLeases(redis);
+  const accounts = createAccountTurns({
+    leases,
+    run: (runs) => remote.run(runs),
+    onOutcomes: events.onOutcomes,
+    marginMs: START_WITHIN_MS + RETURN_WITHIN_MS,
+    wallNowMs: SYSTEM_CLOCKS.wallNowMs,
+  });
+  const callbacks: RemoteProbersCallbacks = {
+    onOutcomes: accounts.take,
+    onWithheld(outcomes) {
+      accounts.ended(outcomes);
+      events.onWithheld(outcomes);
+    },
+  };
+  const remote = new RemoteProbers({ callbacks, watch, clocks: SYSTEM_CLOCKS });
   onChange = () => {
     const now = watch.staffed();
     const isOther = now.size !== staffed.size || [...now].some((location) => !staffed.has(location));
@@ -68,7 +91,11 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
     if (isOther) events.onAvailability();
   };
   onChange();
-  const looking = setInterval(() => remote.look(), LOOK_EVERY_MS);
+  const timers = [
+    setInterval(() => remote.look(), LOOK_EVERY_MS),
+    setInterval(() => void accounts.look(), ASK_AGAIN_MS),
+    setInterval(() => void accounts.renew(), RENEW_MS),
+  ];
   const sender = await openRunSender<CheckSpec>(redis, {
     scheduler: randomUUID(),
     locations: keys.codes,
@@ -81,11 +108,27 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
     send: sender.send,
     isThere: sender.isThere,
     async close() {
-      clearInterval(looking);
+      for (const timer of timers) clearInterval(timer);
       keys.close();
+      await leases.close();
       await watch.close();
       await sender.close();
     },
   });
-  return { probers: remote, hasChecker: (location) => staffed.has(location), areJudged: true };
+  const probers: Probers = {
+    define: (specs) => remote.define(specs),
+    forget: (specKeys) => remote.forget(specKeys),
+    run: accounts.run,
+    get size() {
+      return remote.size;
+    },
+    get inFlight() {
+      return remote.inFlight;
+    },
+    async close() {
+      accounts.close();
+      await remote.close();
+    },
+  };
+  return { probers, hasChecker: (location) => staffed.has(location), areJudged: true };
 }

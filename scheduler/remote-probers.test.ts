@@ -46,6 +46,7 @@ function runOf(over: Partial<RunPlace> = {}): CheckRun {
     expiresAtMs: 60_000,
     host: null,
     wasHealthy: false,
+    account: null,
     ...over,
   };
   return { checkId: lastId, specKey: 1, dueAtMs: 0, alone: false, place };
@@ -243,12 +244,21 @@ describe("RemoteProbers", () => {
     ]);
   });
 
-  it("does not send again what may have arrived", async () => {
-    const { probers, at, sent } = scene([checkerOf("a"), checkerOf("b")]);
+  it("sends again what may have arrived, and takes what comes first; but nothing behind which an account stands", async () => {
+    const { probers, at, outcomes, sent } = scene([checkerOf("a"), checkerOf("b")]);
+    probers.define([{ ...SPEC, key: 2, kind: "wireguard" }]);
     at.answer = () => "unknown";
-    probers.run([runOf()]);
-    await pass(DEADLINE_MS - 1);
-    expect(sent).toHaveLength(1);
+    const [website, tunnel] = [runOf(), { ...runOf(), specKey: 2 }];
+    probers.run([website, tunnel]);
+    await pass(0);
+    at.answer = () => "sent";
+    await pass(250);
+    await pass(DEADLINE_MS - 251);
+    expect(sent.filter((one) => has(one, website.checkId))).toHaveLength(2);
+    expect(sent.filter((one) => has(one, tunnel.checkId))).toHaveLength(1);
+    probers.take("any", [outcomeOf(website.checkId)]);
+    probers.take("any", [outcomeOf(website.checkId)]);
+    expect(outcomes).toHaveLength(1);
   });
 
   it("keeps runs while Redis is away or nobody is there, and ends them as cancelled when they have expired", async () => {

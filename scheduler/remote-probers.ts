@@ -277,8 +277,14 @@ export class RemoteProbers implements Probers {
     const aheadMs = clocks.wallNowMs() - watch.redisNowMs();
     const runs = flights.map((flight) => this.#toSent(flight, aheadMs));
     const answer = await this.#sender.send(checker, { specs: [...specs.values()], runs });
-    // What may have arrived is waited for until its deadline: it must not run twice at once.
-    if (answer === "sent" || answer === "unknown") return;
+    if (answer === "sent") return;
+    if (answer === "unknown") {
+      // It may have arrived: what must not run twice at once waits for its deadline, all else is sent again, and its first outcome counts.
+      for (const flight of flights) {
+        if (flight.checker?.id === checker.id && this.#mayRunTwice(flight)) this.#leaveChecker(flight);
+      }
+      return;
+    }
     if (answer === "absent") this.#absent.set(checker.id, clocks.monotonicNowMs() + ABSENT_MS);
     const refused = flights.filter((flight) => flight.checker?.id === checker.id);
     for (const flight of refused) {

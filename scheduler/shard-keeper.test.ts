@@ -95,12 +95,12 @@ describe("createShardKeeper", () => {
     await b.turn();
     expect(b.done.splice(0)).toEqual(["load 2@2 3@2"]);
     // a is frozen.
-    for (let step = 0; step < 9; step += 1) {
+    for (let step = 0; step < 7; step += 1) {
       nowMs += 100;
       await b.turn();
     }
     expect(b.done).toEqual([]);
-    nowMs += 200;
+    nowMs += 100;
     await b.turn();
     expect(b.done.splice(0)).toEqual(["load 0@2 1@2"]);
     // And wakes: it held two, which are b's.

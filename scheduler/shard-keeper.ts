@@ -10,7 +10,7 @@ import { createBeatWatch, decideShards, type Presence } from "../model/shards.ts
 import type { Fence, SchedulerReport, Shards, ShardsView } from "../store/sql/ports/shards.ts";
 import type { Holdings } from "./holdings.ts";
 
-/** A scheduler that stood still for this long is taken to be gone, ms (as the sender's lease). */
+/** Within this after its last beat the shards of a scheduler that stands still have another holder, ms (as long as the sender's lease). */
 export const SHARD_LEASE_MS = 30_000;
 
 export interface ShardKeeperOptions {

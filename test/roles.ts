@@ -75,6 +75,7 @@ export function installation(
     const redis = new Redis(stores.redisUrl);
     const [command = "", ...words] = facts.acl.split(" ");
     await redis.call(command, ...words);
+    await redis.call("ACL", "SAVE");
     redis.disconnect();
     return facts;
   }

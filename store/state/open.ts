@@ -1,5 +1,6 @@
 /** Opens state, or only its notices for a thread that counts nothing. */
 import type { Sealing } from "../sealing.ts";
+import type { OpenAccountLeases } from "./accounts.ts";
 import type { CheckerWatch, CheckerWatchOptions } from "./checkers.ts";
 import type { CheckServer, CheckServerOptions, Checks } from "./checks.ts";
 import { type InProcessPlace, openInProcess } from "./in-process.ts";
@@ -54,6 +55,10 @@ export async function openRunServer<Spec>(place: RedisPlace, options: RunServerO
 
 export async function watchCheckers(place: RedisPlace, options: CheckerWatchOptions): Promise<CheckerWatch> {
   return (await import("./redis-checkers.ts")).watchRedisCheckers(place, options);
+}
+
+export async function openAccountLeases(place: RedisPlace): Promise<OpenAccountLeases> {
+  return (await import("./redis-accounts.ts")).openRedisAccounts(place);
 }
 
 /** Its client takes a tenth of a second to load, in each thread: not where nobody uses it. */

@@ -5,7 +5,9 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { Sealing } from "../sealing.ts";
+import { ASK_AGAIN_MS } from "./accounts.ts";
 import {
+  type CheckAnswer,
   type CheckReply,
   type CheckServer,
   type CheckServerOptions,
@@ -13,10 +15,13 @@ import {
   createAsking,
   LANES,
   type Lane,
+  LONGEST_MS,
   type PassingCheck,
+  startWithinMs,
   TAKE_MS,
 } from "./checks.ts";
 import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
+import { accountLeasesOver } from "./redis-accounts.ts";
 
 export type CheckSealing = Pick<Sealing, "open" | "seal">;
 
@@ -71,29 +76,68 @@ export async function openRedisChecks(
     }
   });
   await hearing.run((redis) => redis.subscribe(answersOf(asker)));
+  const leases = accountLeasesOver(posting);
+  let isClosed = false;
+
+  async function askNow(
+    lane: Lane,
+    location: string,
+    check: PassingCheck,
+    sealing: CheckSealing,
+  ): Promise<CheckAnswer> {
+    const stream = streamOf(lane, location);
+    const { id, answer } = asking.open(lane, (untaken) => {
+      const entry = entries.get(untaken);
+      if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
+    });
+    sealings.set(id, sealing);
+    try {
+      const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
+      const entry = await posting.run((redis) => post(redis, stream, [id, asker, body]));
+      entries.set(id, { stream, entry });
+      return await answer;
+    } finally {
+      entries.delete(id);
+      sealings.delete(id);
+      // Nobody waits any more when it could not be posted.
+      asking.settle(id, { type: "lost" });
+    }
+  }
+
+  /** No other process uses the account meanwhile. */
+  async function askInTurn(
+    identity: string,
+    lane: Lane,
+    timeoutMs: number,
+    ask: () => Promise<CheckAnswer>,
+  ): Promise<CheckAnswer> {
+    const token = randomUUID();
+    const endAtMs = performance.now() + startWithinMs(lane, timeoutMs);
+    while (!(await leases.hold(identity, token, LONGEST_MS))) {
+      if (isClosed) return { type: "lost" };
+      if (performance.now() > endAtMs) return { type: "busy" };
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+    }
+    let answer: CheckAnswer | undefined;
+    try {
+      answer = await ask();
+      return answer;
+    } finally {
+      // What was lost may still run: the lease outlives it.
+      if (answer?.type !== "lost") await leases.release(identity, token);
+    }
+  }
+
   return {
-    async ask(lane, location, check) {
-      const stream = streamOf(lane, location);
+    ask: async (lane, location, check) => {
       const sealing = sealingOf(location);
       if (sealing === undefined) return { type: "untaken" };
-      const { id, answer } = asking.open(lane, (untaken) => {
-        const entry = entries.get(untaken);
-        if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
-      });
-      sealings.set(id, sealing);
-      try {
-        const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
-        const entry = await posting.run((redis) => post(redis, stream, [id, asker, body]));
-        entries.set(id, { stream, entry });
-        return await answer;
-      } finally {
-        entries.delete(id);
-        sealings.delete(id);
-        // Nobody waits any more when it could not be posted.
-        asking.settle(id, { type: "lost" });
-      }
+      const { identity, timeoutMs } = check;
+      const ask = () => askNow(lane, location, check, sealing);
+      return identity === null ? ask() : askInTurn(identity, lane, timeoutMs, ask);
     },
     async close() {
+      isClosed = true;
       asking.close();
       await Promise.all([end(posting.redis), end(hearing.redis)]);
     },

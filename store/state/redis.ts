@@ -35,6 +35,13 @@ const WRITE_INTERVAL_MS = 1_000;
 /** An API call waits no longer than this for a count. */
 const COMMAND_TIMEOUT_MS = 2_000;
 const RETRY_LONGEST_MS = 1_000;
+/**
+ * A connection that owes us an answer for this long is given up, ms: longer than any command may take. Into a network that is cut packets
+ * are sent again ever more rarely, so that an old connection would come back long after the network; a new one is there at once.
+ */
+const SILENT_MS = 3_000;
+/** How often a connection that may have nothing to say is asked whether it is still there, ms: one that only listens would never know. */
+const PING_MS = 5_000;
 /** Kept beyond its window, so that processes whose clocks differ count in one. */
 const WINDOW_MARGIN_MS = 60_000;
 
@@ -94,6 +101,7 @@ export async function connect(url: string): Promise<Link> {
     lazyConnect: true,
     connectTimeout: COMMAND_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENT_MS,
     // While Redis is away a command fails at once; one whose answer was lost is not sent again, it may have counted.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -111,6 +119,10 @@ export async function connect(url: string): Promise<Link> {
     redis.disconnect();
     throw fault(lastError ?? error, place);
   }
+  const pinging = setInterval(() => {
+    if (redis.status === "ready") redis.ping().catch(() => {});
+  }, PING_MS).unref();
+  redis.once("end", () => clearInterval(pinging));
   const run: Link["run"] = async (work) => {
     try {
       return await work(redis);

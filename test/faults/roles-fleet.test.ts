@@ -1,40 +1,48 @@
-/** The fleet of test/faults/fleet.ts; `npm run bench -- faults` runs it whole, this suite a part that fits its time. */
+/** The fleet of test/faults/fleet.ts under one fault of each kind; `npm run bench -- faults` brings them all, in their whole length. */
 import { writeFileSync } from "node:fs";
 import { afterAll, expect, it } from "vitest";
+import { describeWith, missing } from "../prerequisites.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
 import { cleanUp } from "../service.ts";
-import { type FleetSize, runFleet, tableOf } from "./fleet.ts";
+import { makeTable, type TableSize, tableOf } from "./fleet-table.ts";
+import { openLinks } from "./links.ts";
 import { expectTruth } from "./truth.ts";
 
-/** What the bench asks for, as JSON; a scheduler and a checker killed otherwise. */
-const asked = process.env.FLEET === undefined ? {} : (JSON.parse(process.env.FLEET) as Partial<FleetSize>);
-const SIZE: FleetSize = {
-  monitors: 200,
-  intervalS: 5,
-  only: ["kill scheduler 1", "kill checker de"],
-  freezeMs: 30_000,
+/** What the bench asks for, as JSON. */
+const asked = process.env.FLEET === undefined ? {} : (JSON.parse(process.env.FLEET) as Partial<TableSize>);
+const SIZE: TableSize = {
+  monitors: 100,
+  intervalS: 2,
+  leaseMs: 6_000,
+  lastsMs: 8_000,
+  only: ["kill checker any", "restart redis", "cut checker de from targets"],
   ...asked,
 };
 
-const shared = await startShared();
+const links = missing("network namespaces") === undefined ? openLinks() : undefined;
+const shared = await startShared(links && { redis: [links.redis], postgres: [links.postgres] });
 afterAll(async () => {
   await cleanUp();
   if (!isMissing(shared)) await shared.stop();
+  links?.close();
 });
 
-withServer("two APIs, two schedulers, three checkers", shared, (servers) => {
-  it("lose and double nothing, and call nothing down, whichever of them dies", { timeout: 3_600_000 }, async () => {
-    const { lines, incidents, rows, plane, projectId } = await runFleet(servers, SIZE);
-    try {
-      console.info(`\n${SIZE.monitors} monitors every ${SIZE.intervalS} s\n${tableOf(lines)}`);
-      if (process.env.FLEET_FILE !== undefined) writeFileSync(process.env.FLEET_FILE, JSON.stringify(lines, null, 2));
-      expect(lines.length).toBeGreaterThan(0);
-      for (const line of lines) expect(line).toMatchObject({ lost: 0, doubled: 0, down: 0 });
-      expect(incidents).toBe(0);
-      await expectTruth(plane, projectId, rows);
-    } finally {
-      await plane.close();
-    }
+describeWith(["network namespaces"], "two APIs, two schedulers, three checkers", () => {
+  withServer("lose and double nothing", shared, (servers) => {
+    it("lose and double nothing, and call nothing down, whatever befalls them", { timeout: 3_600_000 }, async () => {
+      if (links === undefined) throw new Error("there are no links");
+      const { lines, incidents, rows, plane, projectId } = await makeTable(servers, links, SIZE);
+      try {
+        console.info(`\n${SIZE.monitors} monitors every ${SIZE.intervalS} s\n${tableOf(lines)}`);
+        if (process.env.FLEET_FILE !== undefined) writeFileSync(process.env.FLEET_FILE, JSON.stringify(lines, null, 2));
+        expect(lines.length).toBeGreaterThan(0);
+        for (const line of lines) expect(line).toMatchObject({ lost: 0, doubled: 0, down: 0 });
+        expect(incidents).toBe(0);
+        await expectTruth(plane, projectId, rows);
+      } finally {
+        await plane.close();
+      }
+    });
   });
 });

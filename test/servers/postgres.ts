@@ -1,6 +1,6 @@
 /** A private PostgreSQL from Debian's packages: own folder, own socket, no TCP unless asked, no durability beyond the process. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -53,7 +53,8 @@ function findBinaries(): string | undefined {
   }
 }
 
-export async function startPostgres(): Promise<PostgresServer | Missing> {
+/** @param addresses of this machine where it listens besides loopback, and trusts their neighbours */
+export async function startPostgres(addresses: readonly string[] = []): Promise<PostgresServer | Missing> {
   const binaries = findBinaries();
   if (binaries === undefined) return { missing: `no PostgreSQL server in ${VERSIONS} (Debian: postgresql)` };
   const isRoot = process.getuid?.() === 0;
@@ -70,13 +71,16 @@ export async function startPostgres(): Promise<PostgresServer | Missing> {
   const made = startServer(join(binaries, "initdb"), init, owner);
   await new Promise((resolve) => made.child.once("exit", resolve));
   if (made.child.exitCode !== 0) throw new Error(`initdb failed: ${made.output()}`);
+  for (const address of addresses) {
+    appendFileSync(join(data, "pg_hba.conf"), `host all all ${address.replace(/\d+$/, "0/24")} trust\n`);
+  }
 
   const port = await freePort();
   const url = (database: string): string => `postgres://${SUPERUSER}@127.0.0.1:${port}/${database}`;
   const start = async (): Promise<ServerProcess> => {
     const settings = {
       port,
-      listen_addresses: "127.0.0.1",
+      listen_addresses: ["127.0.0.1", ...addresses].join(),
       unix_socket_directories: folder,
       fsync: "off",
       max_connections: 200,

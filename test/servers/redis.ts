@@ -1,5 +1,5 @@
-/** A private Redis from Debian's package: own folder, own port, nothing on disk. */
-import { mkdtempSync, rmSync } from "node:fs";
+/** A private Redis from Debian's package: own folder, own port, nothing on disk but users that were saved. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -7,6 +7,7 @@ import { findProgram, freePort, type Missing, type ServerProcess, startServer, u
 
 export interface RedisServer {
   readonly url: string;
+  readonly port: number;
   kill(): Promise<void>;
   restart(): Promise<void>;
   /** Lets it stand still (SIGSTOP) and go on. */
@@ -15,15 +16,19 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-export async function startRedis(): Promise<RedisServer | Missing> {
+/** @param addresses of this machine where it listens besides loopback */
+export async function startRedis(addresses: readonly string[] = []): Promise<RedisServer | Missing> {
   const program = findProgram("redis-server");
   if (program === undefined) return { missing: "no redis-server on the PATH (Debian: redis-server)" };
   const folder = mkdtempSync(join(tmpdir(), "sonde-redis-"));
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
+  const aclfile = join(folder, "users.acl");
+  writeFileSync(aclfile, "");
   const start = async (): Promise<ServerProcess> => {
-    const settings = { port: String(port), bind: "127.0.0.1", save: "", appendonly: "no", dir: folder };
+    const settings = { port: String(port), save: "", appendonly: "no", dir: folder, aclfile, "protected-mode": "no" };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+    args.push("--bind", "127.0.0.1", ...addresses);
     const server = startServer(program, args, { cwd: folder });
     await untilReady(server, () => ping(url));
     return server;
@@ -31,6 +36,7 @@ export async function startRedis(): Promise<RedisServer | Missing> {
   let server = await start();
   return {
     url,
+    port,
     kill: () => server.stop("SIGKILL"),
     async restart() {
       await server.stop("SIGKILL");

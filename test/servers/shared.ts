@@ -15,10 +15,16 @@ export interface SharedServers {
   stop(): Promise<void>;
 }
 
-export async function startShared(): Promise<SharedServers | Missing> {
-  const postgres = await startPostgres();
+export interface ServerAddresses {
+  readonly postgres?: readonly string[];
+  readonly redis?: readonly string[];
+}
+
+/** @param addresses of this machine where they listen besides loopback */
+export async function startShared(addresses: ServerAddresses = {}): Promise<SharedServers | Missing> {
+  const postgres = await startPostgres(addresses.postgres);
   if (isMissing(postgres)) return postgres;
-  const redis = await startRedis();
+  const redis = await startRedis(addresses.redis);
   if (isMissing(redis)) {
     await postgres.stop();
     return redis;

@@ -1,91 +1,12 @@
-/** Schedulers as processes of their own over real servers, and what became of every due time. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+/** Monitors whose due times are known, and what became of each of them. */
 import pg from "pg";
 import { shardOf } from "../../model/shards.ts";
 import { phaseOf } from "../../scheduler/spread.ts";
 import { type ControlPlane, type NewMonitor, SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
-import type { ShardsView } from "../../store/sql/ports/shards.ts";
-import { productEnv } from "../product.ts";
-import { ended, eventually, temporaryFolder } from "../service.ts";
+import { eventually } from "../service.ts";
 import type { TrueRow } from "./truth.ts";
 
-const PROGRAM = fileURLToPath(new URL("../fixtures/scheduler-role.mjs", import.meta.url));
-
-export interface Servers {
-  readonly databaseUrl: string;
-  readonly redisUrl: string;
-  readonly clickhouseUrl: string;
-  readonly sealingKeyFile: string;
-}
-
-/** One scheduler, which may die and come back on the same folder. */
-export interface SchedulerProcess {
-  readonly name: string;
-  start(): Promise<void>;
-  /** SIGKILL, and the end. */
-  kill(): Promise<void>;
-  /** SIGTERM. @returns the exit code */
-  stop(): Promise<number | null>;
-  freeze(): void;
-  thaw(): void;
-  output(): string;
-  pid(): number;
-}
-
-export function schedulerOf(name: string, servers: Servers, leaseMs: number, workers = 1): SchedulerProcess {
-  const dataDir = join(temporaryFolder(), name);
-  let child: ChildProcess | undefined;
-  let output = "";
-  const running = (): ChildProcess => {
-    if (child === undefined) throw new Error(`${name} was not started`);
-    return child;
-  };
-  return {
-    name,
-    async start() {
-      const started = spawn(process.execPath, [PROGRAM, String(leaseMs), String(workers)], {
-        env: {
-          PATH: process.env.PATH ?? "",
-          HOME: dataDir,
-          ...productEnv(),
-          SONDE_DATA_DIR: dataDir,
-          SONDE_DATABASE_URL: servers.databaseUrl,
-          SONDE_REDIS_URL: servers.redisUrl,
-          SONDE_CLICKHOUSE_URL: servers.clickhouseUrl,
-          SONDE_SEALING_KEY_FILE: servers.sealingKeyFile,
-        },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      child = started;
-      const from = output.length;
-      for (const stream of [started.stdout, started.stderr]) {
-        stream?.setEncoding("utf8").on("data", (chunk: string) => {
-          output += chunk;
-        });
-      }
-      await eventually(async () => {
-        if (started.exitCode !== null) throw new Error(`${name} ended with ${started.exitCode}: ${output}`);
-        return output.slice(from).includes("Sonde schedules") ? true : undefined;
-      }, 60_000);
-    },
-    async kill() {
-      const dying = running();
-      await ended(dying, () => dying.kill("SIGKILL"));
-    },
-    stop() {
-      const stopping = running();
-      return ended(stopping, () => stopping.kill("SIGTERM"));
-    },
-    freeze: () => void running().kill("SIGSTOP"),
-    thaw: () => void running().kill("SIGCONT"),
-    output: () => output,
-    pid: () => running().pid ?? 0,
-  };
-}
-
-/** Monitors of websites on loopback. @returns them by id */
+/** Monitors of websites. @returns them by id */
 export async function createMonitors(
   plane: ControlPlane,
   given: { readonly projectId: number; readonly organizationId: number },
@@ -110,7 +31,7 @@ export async function createMonitors(
       locations: locationsOf(index),
       disabledLocations: [],
       notifyOnPartial: false,
-      host: "127.0.0.1",
+      host: new URL(urlOf(index)).hostname,
       sslExpirationDays: null,
       domainExpirationDays: null,
       graceS: null,
@@ -123,17 +44,6 @@ export async function createMonitors(
   return made;
 }
 
-/** How many shards each holder has; free ones under the empty name. */
-export function holdersOf({ shards, schedulers }: ShardsView): ReadonlyMap<string, number> {
-  const names = new Map(schedulers.map(({ id, name }) => [id, name]));
-  const counts = new Map<string, number>();
-  for (const { holder } of shards) {
-    const name = holder === null ? "" : (names.get(holder) ?? "gone");
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return counts;
-}
-
 /** What became of the due times of a stretch of time. */
 export interface Reckoning {
   readonly due: number;
@@ -144,8 +54,14 @@ export interface Reckoning {
   /** Due times with more than one. */
   readonly doubled: number;
   readonly latestMs: number;
-  /** Missing ones by shard: what must have been counted there. */
-  readonly missingByShard: ReadonlyMap<number, number>;
+  /** By shard: what must have been counted there. */
+  readonly missingByShard: ReadonlyMap<number, readonly MissingTurn[]>;
+}
+
+export interface MissingTurn {
+  readonly monitorId: number;
+  readonly location: string;
+  readonly dueAtMs: number;
 }
 
 /** Rows say when they were due: their start without their lateness, which is in whole ms. */
@@ -176,7 +92,7 @@ export function reckon(
   }
   let due = 0;
   let missing = 0;
-  const missingByShard = new Map<number, number>();
+  const missingByShard = new Map<number, MissingTurn[]>();
   for (const [id, { intervalS, locations }] of monitors) {
     for (const location of locations) {
       const intervalMs = intervalS * 1_000;
@@ -186,7 +102,9 @@ export function reckon(
         if (counts.has(`${id} ${location} ${turn}`)) continue;
         missing += 1;
         const shard = shardOf(id, shards);
-        missingByShard.set(shard, (missingByShard.get(shard) ?? 0) + 1);
+        const turns = missingByShard.get(shard) ?? [];
+        missingByShard.set(shard, turns);
+        turns.push({ monitorId: id, location, dueAtMs: turn * intervalMs + phaseMs });
       }
     }
   }

@@ -1,0 +1,24 @@
+/** Leases on accounts in Redis: a key for each account in use, whose value is the use. */
+import type { AccountLeases, OpenAccountLeases } from "./accounts.ts";
+import { holdAccount } from "./lua/hold-account.ts";
+import { releaseAccount } from "./lua/release-account.ts";
+import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
+
+export function accountLeasesOver(link: Link): AccountLeases {
+  // A hash already: nobody reads a name there.
+  const keyOf = (identity: string): string => `${PREFIX}account:{${identity}}`;
+  return {
+    hold: async (identity, token, keepMs) =>
+      (await link.call(holdAccount, [keyOf(identity)], [token, Math.ceil(keepMs)])) === 1,
+    release: (identity, token) =>
+      link.call(releaseAccount, [keyOf(identity)], [token]).then(
+        () => undefined,
+        () => undefined,
+      ),
+  };
+}
+
+export async function openRedisAccounts({ url }: RedisPlace): Promise<OpenAccountLeases> {
+  const link = await connect(url);
+  return { ...accountLeasesOver(link), close: () => end(link.redis) };
+}

@@ -1,0 +1,129 @@
+/** What may befall a fleet: each fault is brought about, and taken back. */
+import type { ControlPlane } from "../../store/sql/control-plane.ts";
+import type { SharedServers } from "../servers/shared.ts";
+import { eventually } from "../service.ts";
+import type { Member } from "./fleet.ts";
+import type { Way } from "./links.ts";
+import { untilDatabaseAnswers } from "./reckoning.ts";
+
+export interface Fault {
+  readonly name: string;
+  /** APIs whose answers are not asked for meanwhile. */
+  readonly hits: (member: Member) => boolean;
+  /** @returns how long a scheduler's shards took to find another holder, ms; null where none must */
+  bring(): Promise<number | null>;
+  takeBack(): Promise<void>;
+}
+
+export interface FaultsOptions {
+  readonly plane: ControlPlane;
+  readonly servers: SharedServers;
+  readonly databaseUrl: string;
+  /** How long a process is frozen and a link cut, ms; a scheduler's until its shards have moved. */
+  readonly lastsMs: number;
+  readonly leaseMs: number;
+}
+
+/** What each role cannot work without. */
+const NEEDS: Readonly<Record<Member["role"], readonly Way[]>> = {
+  api: ["redis", "postgres", "web"],
+  scheduler: ["redis", "postgres", "web"],
+  checker: ["redis", "web"],
+};
+
+export function faultsOf(members: readonly Member[], options: FaultsOptions): readonly Fault[] {
+  const { servers, databaseUrl, lastsMs } = options;
+  const isIt = (one: Member) => (other: Member) => one === other;
+  /** Away for as long as it takes the others to have what it had. */
+  const moved = (one: Member, act: () => Promise<void>): Promise<number | null> =>
+    one.role === "scheduler" ? untilMoved(one, act, options) : act().then(() => null);
+
+  const kills = members.map(
+    (one): Fault => ({
+      name: `kill ${one.name}`,
+      hits: isIt(one),
+      bring: () => moved(one, () => one.end("SIGKILL")),
+      takeBack: () => one.start(),
+    }),
+  );
+  const stops = members.map(
+    (one): Fault => ({
+      name: `stop ${one.name}`,
+      hits: isIt(one),
+      bring: () => moved(one, () => one.end("SIGTERM")),
+      takeBack: () => one.start(),
+    }),
+  );
+  const freezes = members.map(
+    (one): Fault => ({
+      name: `freeze ${one.name}`,
+      hits: isIt(one),
+      async bring() {
+        const startedAtMs = performance.now();
+        const tookMs = await moved(one, async () => one.signal("SIGSTOP"));
+        await pause(lastsMs - (performance.now() - startedAtMs));
+        return tookMs;
+      },
+      takeBack: async () => one.signal("SIGCONT"),
+    }),
+  );
+  const cuts = members.flatMap((one) =>
+    NEEDS[one.role].map(
+      (way): Fault => ({
+        name: `cut ${one.name} from ${wordOf(one, way)}`,
+        hits: isIt(one),
+        async bring() {
+          const startedAtMs = performance.now();
+          const cut = async (): Promise<void> => one.station.cut(way);
+          const tookMs = await (way === "postgres" ? moved(one, cut) : cut().then(() => null));
+          await pause(lastsMs - (performance.now() - startedAtMs));
+          return tookMs;
+        },
+        takeBack: async () => one.station.mend(way),
+      }),
+    ),
+  );
+  const restarts: Fault[] = [
+    {
+      name: "restart redis",
+      hits: () => true,
+      bring: () => servers.redis.kill().then(() => null),
+      takeBack: () => servers.redis.restart(),
+    },
+    {
+      name: "restart postgres",
+      hits: () => true,
+      bring: () => servers.postgres.kill().then(() => null),
+      takeBack: () => servers.postgres.restart().then(() => untilDatabaseAnswers(databaseUrl)),
+    },
+  ];
+  return [...kills, ...stops, ...freezes, ...restarts, ...cuts];
+}
+
+function wordOf({ role }: Member, way: Way): string {
+  if (way !== "web") return way;
+  return role === "checker" ? "targets" : "clickhouse";
+}
+
+/** Until others hold every shard of a scheduler. @returns how long that took, ms */
+async function untilMoved(one: Member, act: () => Promise<void>, { plane, leaseMs }: FaultsOptions): Promise<number> {
+  const { shards, schedulers } = await plane.shards.view();
+  const id = schedulers.find(({ name }) => name.endsWith(` ${one.pid}`))?.id;
+  const held = shards.filter(({ holder }) => holder !== null && holder === id);
+  if (held.length === 0) throw new Error(`${one.name} holds no shard`);
+  const startedAtMs = performance.now();
+  const acted = act();
+  await eventually(async () => {
+    const now = (await plane.shards.view()).shards;
+    return held.every(({ shard, epoch }) => (now[shard]?.epoch ?? 0) > epoch && now[shard]?.holder !== null)
+      ? true
+      : undefined;
+  }, 3 * leaseMs);
+  const tookMs = Math.round(performance.now() - startedAtMs);
+  await acted;
+  return tookMs;
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+}
