@@ -98,7 +98,11 @@ export function gatewaysOf(routes: string): string[] {
 
 export function watchCanaries({ canaries, engine, ping, onReport }: CanaryWatchOptions): CanaryWatch {
   const transport = createTransport(engine, {
-    guard: { judge: () => ({ allowed: true }), judgeLiteral: () => undefined },
+    guard: {
+      judge: () => ({ allowed: true }),
+      judgePorts: () => ({ allowed: true }),
+      judgeLiteral: () => undefined,
+    },
     ping: ping ?? createPing().ping,
   });
   let isAsking = false;

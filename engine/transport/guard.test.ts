@@ -524,3 +524,34 @@ describe("against a slow obvious model", () => {
     expect(Object.values(KIND_WORDS).every((words) => /^an? /.test(words))).toBe(true);
   });
 });
+
+describe("ranges of ports", () => {
+  it("are refused for any port inside, whatever their ends are", () => {
+    const guard = createGuard({
+      allowNets: ["127.0.0.1:5000", "127.0.0.1:5002-6000"],
+      ownEndpoints: ["127.0.0.1:5500"],
+    });
+    const judge = (from: number, to: number) => guard.judgePorts("127.0.0.1", from, to);
+    expect(judge(5_000, 5_002)).toMatchObject({ allowed: false, kind: "loopback" });
+    expect(judge(5_400, 5_600)).toMatchObject({ allowed: false, kind: "own", reason: expect.stringContaining("5500") });
+    expect([judge(5_000, 5_000), judge(5_002, 5_499), judge(5_501, 6_000)]).toEqual(Array(3).fill({ allowed: true }));
+    expect(guard.judgePorts("9.9.9.9", 1, 65_535)).toEqual({ allowed: true });
+  });
+
+  const port = fc.integer({ min: 1, max: 40 });
+  const range = fc.tuple(port, port).map(([one, other]) => [Math.min(one, other), Math.max(one, other)] as const);
+  const address = fc.constantFrom("127.0.0.1", "127.0.0.2", "9.9.9.9", "::1", "::ffff:127.0.0.1");
+  property.prop([
+    fc.array(fc.tuple(fc.constantFrom("127.0.0.1", "127.0.0.0/8", "[::1]"), range), { maxLength: 3 }),
+    fc.array(port, { maxLength: 3 }),
+    address,
+    range,
+  ])("are judged as each of their ports is", (opened, own, ip, [from, to]) => {
+    const guard = createGuard({
+      allowNets: opened.map(([net, [first, last]]) => `${net}:${first}-${last}`),
+      ownEndpoints: own.map((each) => `127.0.0.1:${each}`),
+    });
+    const each = Array.from({ length: to - from + 1 }, (_, at) => guard.judge(ip, from + at));
+    expect(guard.judgePorts(ip, from, to).allowed).toBe(each.every(({ allowed }) => allowed));
+  });
+});

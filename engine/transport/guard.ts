@@ -28,6 +28,8 @@ export type Judgement =
 export interface Guard {
   /** @param port the port that will be dialled; 0 for what has none (ping) */
   judge(ip: string, port: number): Judgement;
+  /** The first refusal among all ports from one to another, both included. */
+  judgePorts(ip: string, from: number, to: number): Judgement;
   /** Judges a host that is an address in any disguise, or localhost; undefined when it is a name, which only its addresses can judge. */
   judgeLiteral(host: string, port: number): Judgement | undefined;
 }
@@ -49,6 +51,7 @@ const ALLOWED: Judgement = { allowed: true };
 export function createGuard(options: GuardOptions): Guard {
   const nets: readonly AllowNet[] = options.allowNets.map(parseAllowNet);
   const isOwn = ownEndpoints(options.ownEndpoints, options.localAddresses ?? (() => localAddresses().all));
+  const edges = portEdges(nets, options.ownEndpoints);
 
   function judgeIpv4(address: number, ip: string, port: number): Judgement {
     if (isOwn(ip, port)) return ownRefusal(ip, port);
@@ -74,6 +77,11 @@ export function createGuard(options: GuardOptions): Guard {
 
   return {
     judge,
+    judgePorts(ip, from, to) {
+      let found = judge(ip, from);
+      for (const port of edges) if (found.allowed && port > from && port <= to) found = judge(ip, port);
+      return found;
+    },
     judgeLiteral(host, port) {
       if (isLoopbackName(host)) return judge("127.0.0.1", port);
       const literal = literalOf(host);
@@ -95,6 +103,14 @@ function refusal(kind: RefusalKind, reason: string): Judgement {
 
 function ownRefusal(ip: string, port: number): Judgement {
   return refusal("own", `${ip} port ${port} is Sonde's own`);
+}
+
+/** Ports at which the answer for one address can differ from that of the port before: between two of them it is the same. */
+function portEdges(nets: readonly AllowNet[], ownEndpoints: readonly string[]): readonly number[] {
+  const own = ownEndpoints.map((entry) => Number(entry.trim().slice(entry.trim().lastIndexOf(":") + 1)));
+  const starts = [...nets.map(({ firstPort }) => firstPort), ...own];
+  const ends = [...nets.map(({ lastPort }) => lastPort), ...own];
+  return [...new Set([...starts, ...ends.map((port) => port + 1)])];
 }
 
 /** Compares by canonical text. A listener on every address is found by the machine's addresses and all of loopback. */

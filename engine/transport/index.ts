@@ -67,6 +67,10 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
 
   return {
     resolve,
+    judgePorts(ip, from, to) {
+      const judgement = guard.judgePorts(ip, from, to);
+      if (!judgement.allowed) throw refused(ip, judgement.reason);
+    },
     connectTcp,
     startTls: createTlsStarter(options.extraCaPem),
     connectTime: deps.connectTime ?? connectTime,
@@ -122,13 +126,14 @@ function judged(guard: Guard, host: string, addresses: readonly Address[], port:
     return judgement.allowed;
   });
   if (allowed.length > 0) return allowed;
-  const words = reason ?? "it has no address";
-  throw new NetworkFault(
+  throw refused(host, reason ?? "it has no address");
+}
+
+function refused(host: string, words: string): NetworkFault {
+  return new NetworkFault(
     "misconfigured",
     words.startsWith(host) ? `Refused: ${words}` : `${host} is refused: ${words}`,
-    {
-      hint: "SONDE_ALLOW_NETS opens networks",
-    },
+    { hint: "SONDE_ALLOW_NETS opens networks" },
   );
 }
 

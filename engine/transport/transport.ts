@@ -43,6 +43,12 @@ export interface Transport {
   resolve(host: string, port: number, preference: IpPreference, context: DialContext): Promise<readonly Address[]>;
 
   /**
+   * For what is dialled by another program, which may take any port of a range (hysteria2's hops): every one of them is judged.
+   * @param ip as resolve() gave it. @param to included. @throws NetworkFault `misconfigured`, with the address and why
+   */
+  judgePorts(ip: string, from: number, to: number): void;
+
+  /**
    * A fresh TCP connection to one of the addresses, tried in turn; the fast path of every stream probe. Phase `connect` is the caller's.
    * The socket is destroyed with the fault when the signal aborts, for as long as it lives; an `error` before the caller listens is not lost
    * (`socket.errored`), and never uncaught.

@@ -68,13 +68,12 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   return tryEngines(engines, ready);
 }
 
-/** Every port that the core may dial is judged, those that hysteria2 hops between by their ends. */
+/** Every port that the core may dial is judged, all those that hysteria2 hops between at the one address that it is given. */
 async function guarded({ host, port, account }: ProxyConfig, context: ProbeContext): Promise<readonly Address[]> {
   const addresses = await context.transport.resolve(host, port, "both", context);
   if (account.protocol !== "hysteria2" || account.hops.length === 0) return addresses;
   const [first] = addresses;
-  const ports = new Set(account.hops.flat());
-  for (const each of ports) await context.transport.resolve(first?.ip ?? host, each, "both", context);
+  if (first !== undefined) for (const [from, to] of account.hops) context.transport.judgePorts(first.ip, from, to);
   return addresses;
 }
 

@@ -13,7 +13,11 @@ import { createVerifier, type Verifier } from "./verifier.ts";
 /** An endpoint that takes longer directly is of no use through a proxy either, ms. */
 const DIRECT_WITHIN_MS = 5_000;
 
-const OPEN: Guard = { judge: () => ({ allowed: true }), judgeLiteral: () => ({ allowed: true }) };
+const OPEN: Guard = {
+  judge: () => ({ allowed: true }),
+  judgePorts: () => ({ allowed: true }),
+  judgeLiteral: () => ({ allowed: true }),
+};
 
 /** @throws VerifyUrlError naming the entry of the settings that cannot be used */
 export function openVerifier(options: EngineOptions, resolver: Resolver, now: () => number): Verifier {

@@ -1,12 +1,9 @@
 /** What Sonde writes for the cores, given to their own checks. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { cores } from "../../engine/cores/choice.ts";
 import type { CoreEntry, Engine } from "../../engine/cores/core.ts";
-import { faultOf, installCore } from "../../engine/cores/install.ts";
+import { faultOf } from "../../engine/cores/install.ts";
 import { complaintAbout, ENGINES, type FoundCore, findCore } from "../../engine/cores/program.ts";
 import { LINKS } from "../../engine/protocols/share-link/links.suite.ts";
 import type { ProxyConfig } from "../../engine/protocols/share-link/proxy-config.ts";
@@ -15,8 +12,6 @@ import { TunnelConfigError } from "../../engine/tunnel.ts";
 import { describeWith } from "../prerequisites.ts";
 import { CORE_PLACES } from "./cores.ts";
 
-/** A build from nothing on a slow machine, ms. */
-const BUILD_MS = 30 * 60_000;
 const MOST_ENTRIES = 1_500;
 
 function entriesFor(engine: Engine, configs: readonly ProxyConfig[]): readonly CoreEntry[] {
@@ -72,15 +67,8 @@ function strangeConfigs(): readonly ProxyConfig[] {
 }
 
 describeWith(["proxy cores"], "proxy cores", () => {
-  const dir = mkdtempSync(join(tmpdir(), "sonde-cores-"));
-  const found = new Map<Engine, FoundCore>();
-  const core = (engine: Engine): FoundCore => found.get(engine) ?? { engine, path: "missing", from: "PATH" };
-  beforeAll(async () => {
-    for (const engine of ENGINES) {
-      found.set(engine, findCore(engine, CORE_PLACES) ?? (await installCore(engine, dir)));
-    }
-  }, BUILD_MS);
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  const core = (engine: Engine): FoundCore =>
+    findCore(engine, CORE_PLACES) ?? { engine, path: "missing", from: "PATH" };
 
   describe.each(ENGINES)("%s", (engine) => {
     it("is the one that is needed", async () => {

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import dnsPacket from "dns-packet";
 import type { Engine } from "../../engine/cores/core.ts";
-import { installCore } from "../../engine/cores/install.ts";
-import { ENGINES, findCore } from "../../engine/cores/program.ts";
+import { findCore } from "../../engine/cores/program.ts";
 import type * as DirectModule from "../../engine/direct.ts";
 import type { EngineOptions } from "../../engine/options.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
@@ -41,7 +40,7 @@ export async function openProxyLab(): Promise<ProxyLab> {
     for (const one of closers.splice(0).reverse()) await one();
   };
   try {
-    const programs = await findPrograms(folder);
+    const programs = findPrograms();
     const material = makeMaterial(folder);
     const fixtures = await openFixtures(material);
     closers.push(fixtures.close);
@@ -66,12 +65,10 @@ export async function openProxyLab(): Promise<ProxyLab> {
   }
 }
 
-async function findPrograms(folder: string): Promise<Readonly<Record<Engine, string>>> {
-  const programs = { xray: "", singbox: "" };
-  for (const engine of ENGINES) {
-    programs[engine] = (findCore(engine, CORE_PLACES) ?? (await installCore(engine, folder))).path;
-  }
-  return programs;
+/** Both are there: without them the lab is not entered (prerequisites.ts). */
+function findPrograms(): Readonly<Record<Engine, string>> {
+  const programOf = (engine: Engine): string => findCore(engine, CORE_PLACES)?.path ?? "missing";
+  return { xray: programOf("xray"), singbox: programOf("singbox") };
 }
 
 /** Knows one name, and says of every other that there is none. */

@@ -1,0 +1,49 @@
+/** What a share link's check looks at before any core is asked. */
+import { createSecureContext } from "node:tls";
+import { describe, expect, it } from "vitest";
+import type { OutboundRequest } from "../cores/outbound.ts";
+import { createTransport } from "../transport/index.ts";
+import { makeCheck } from "../transport/peers.suite.ts";
+import type { Verifier } from "../verify/verifier.ts";
+import { checkShareLink } from "./share-link.ts";
+
+/** Of an API that listens on this machine. */
+const OWN_PORT = 8_080;
+const transport = createTransport({
+  allowNets: ["127.0.0.0/8", "10.0.0.1:4000", "10.0.0.1:4002"],
+  ownEndpoints: [`127.0.0.1:${OWN_PORT}`],
+  resolvers: [],
+  extraCaPem: null,
+  rdapBootstrapUrl: null,
+  canaries: [],
+});
+
+async function reasonOf(url: string): Promise<string> {
+  const outbounds = {
+    open: ({ address }: OutboundRequest) => Promise.reject(new Error(`a core is asked to dial ${address}`)),
+  };
+  const verifier: Verifier = {
+    next: () => [],
+    answersDirectly: async () => true,
+    secureContext: () => createSecureContext(),
+  };
+  const context = { ...makeCheck(transport).context, deadlineAtMs: Date.now() + 5_000, outbounds, verifier };
+  const error: unknown = await checkShareLink({ url }, context).then(
+    () => new Error("it did not fail"),
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof Error ? error.message : String(error);
+}
+
+describe("the ports that hysteria2 hops between", () => {
+  it("are all judged, not only the ends of their ranges", async () => {
+    expect(await reasonOf("hy2://pw@127.0.0.1:443?mport=8000-9000")).toContain(`port ${OWN_PORT} is Sonde's own`);
+    expect(await reasonOf("hy2://pw@127.0.0.1:8079-8081")).toContain(`port ${OWN_PORT} is Sonde's own`);
+    expect(await reasonOf("hy2://pw@10.0.0.1:4000-4002")).toContain("10.0.0.1 is a private address");
+  });
+
+  it("are let through when every one of them may be dialled", async () => {
+    expect(await reasonOf("hy2://pw@127.0.0.1:443?mport=8081-65535,1-8079")).toBe("a core is asked to dial 127.0.0.1");
+    expect(await reasonOf("hy2://pw@10.0.0.1:4000,4002")).toBe("a core is asked to dial 10.0.0.1");
+  });
+});
