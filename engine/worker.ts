@@ -17,6 +17,7 @@ import { createExchanger } from "./transport/native-exchange.ts";
 import { createResolver } from "./transport/resolver.ts";
 import type { Transport } from "./transport/transport.ts";
 import { openVerifier } from "./verify/direct.ts";
+import { createLocalLines } from "./verify/line.ts";
 import type { Verifier } from "./verify/verifier.ts";
 import { Vitals } from "./vitals.ts";
 
@@ -57,9 +58,11 @@ export function task(given: ProberTask): Promise<void> {
   const publicTransport = createTransport(forStrangers, { ...native, resolver, isForStrangers: true });
   const domains = createDomainExpiry(transport, given.engine.rdapBootstrapUrl, () => Date.now());
   const verifier = openVerifier(engine, resolver, () => performance.now());
-  const outbounds = given.outbounds == null ? undefined : connectOutbounds(given.outbounds);
+  const lines = createLocalLines(owned);
+  const outbounds = given.outbounds == null ? undefined : connectOutbounds(given.outbounds, lines);
   return serveProber(given, probes, transport, { domains, publicTransport, verifier, outbounds }).finally(() => {
     given.outbounds?.close();
+    lines.close();
     return domains.close();
   });
 }

@@ -183,7 +183,9 @@ class EpollStream implements TcpStream {
       this.#state = "connected";
       this.#listener.onConnected();
     } else if (this.#unsent !== null && (events & EPOLLOUT) !== 0) {
-      this.send(this.#unsent);
+      const unsent = this.#unsent;
+      this.#unsent = null;
+      this.send(unsent);
     }
     // An event without IN tells nothing new: edge-triggered, each comes with all that is true by then.
     if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) !== 0) this.#read(events);
@@ -191,8 +193,11 @@ class EpollStream implements TcpStream {
 
   send(bytes: Uint8Array): void {
     if (this.#state !== "connected") return;
+    if (this.#unsent !== null) {
+      this.#unsent = Buffer.concat([this.#unsent, bytes]);
+      return;
+    }
     const { libc } = this.#streams;
-    this.#unsent = null;
     for (let rest = bytes; ; ) {
       const sent = libc.send(this.#fd, rest, rest.length, MSG_DONTWAIT | MSG_NOSIGNAL);
       if (sent === rest.length) return;

@@ -2,6 +2,7 @@
 import type { Engine } from "../../engine/cores/core.ts";
 import { type Judged, measureOurs, measureRaw, median } from "./measure.ts";
 import { MIXED, WITH_QUIC } from "./mix.ts";
+import { cpuOfUs } from "./processor-time.ts";
 import type { Rig } from "./rig.ts";
 
 export async function runAlive(rig: Rig, what: "mixed" | "with QUIC"): Promise<void> {
@@ -25,10 +26,17 @@ export async function runAlive(rig: Rig, what: "mixed" | "with QUIC"): Promise<v
         extraCaPem: rig.extraCaPem,
       });
       const direct = await rig.open(inFlight);
+      const before = cpuOfUs();
       const ours = await measureOurs(direct, offered, { engine, timeoutMs, others: rig.others });
+      const ended = cpuOfUs();
       await direct.close();
+      const coresCpuS = cpuOfUs().childrenS - before.childrenS;
+      const perCheckMs = (seconds: number): string => ((seconds / configs) * 1_000).toFixed(2);
       ratios.push(ours.perS / raw.perS);
       wholeRatios.push(ours.perS / raw.wholePerS);
+      console.log(
+        `${engine} ${round}: processor time a check: raw ${perCheckMs(raw.coreCpuS)} ms core, ${perCheckMs(raw.driverCpuS)} ms driver; ours ${perCheckMs(coresCpuS)} ms cores, ${perCheckMs(ended.selfS - before.selfS)} ms Sonde`,
+      );
       console.log(
         `${engine} ${round}: raw ${raw.perS.toFixed(0)}/s (${raw.wholePerS.toFixed(0)}/s with its start), ${raw.failed} failed, core ${raw.coreMb.toFixed(0)} MB; ours ${ours.perS.toFixed(0)}/s, ${wrongs(ours.judged)}, ${ours.ourMb.toFixed(0)} MB, largest core ${ours.coreMb.toFixed(0)} MB`,
       );

@@ -1,11 +1,14 @@
 /** One burst of configs: through the raw core and through all of Sonde, with what it took. */
+import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import type { Engine } from "../../engine/cores/core.ts";
+import { residentBytes } from "../../engine/cores/core-process.ts";
 import type { Direct } from "../../engine/direct.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
 import type { CheckOutcome } from "../../model/result.ts";
-import { descendants, useOf } from "../process-tree.ts";
+import { useOf } from "../process-tree.ts";
 import type { Offered } from "./mix.ts";
+import { cpuOfUs } from "./processor-time.ts";
 import { askThrough, type RawTarget, startRawCore } from "./raw.ts";
 
 export interface RawFigures {
@@ -14,7 +17,9 @@ export interface RawFigures {
   /** With the core's start. */
   readonly wholePerS: number;
   readonly failed: number;
-  readonly cpuS: number;
+  /** Of the core with its start, and of the driver; seconds. */
+  readonly coreCpuS: number;
+  readonly driverCpuS: number;
   readonly coreMb: number;
 }
 
@@ -38,6 +43,7 @@ export async function measureRaw(offered: readonly Offered[], given: RawGiven): 
   let failed = 0;
   let next = 0;
   const readyAt = performance.now();
+  const before = cpuOfUs();
   const worker = async (): Promise<void> => {
     while (next < configs.length) {
       const index = next++;
@@ -48,13 +54,15 @@ export async function measureRaw(offered: readonly Offered[], given: RawGiven): 
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
   const endedAt = performance.now();
-  const { cpuS, residentMiB } = useOf(core.child.pid ?? 0);
+  const driverCpuS = cpuOfUs().selfS - before.selfS;
+  const { cpuS: coreCpuS, residentMiB } = useOf(core.child.pid ?? 0);
   await core.stop();
   return {
     perS: (configs.length / (endedAt - readyAt)) * 1_000,
     wholePerS: (configs.length / (endedAt - startedAt)) * 1_000,
     failed,
-    cpuS,
+    coreCpuS,
+    driverCpuS,
     coreMb: residentMiB,
   };
 }
@@ -108,11 +116,10 @@ export async function measureOurs(
   return { perS: (offered.length / wallMs) * 1_000, wallMs, judged, ourMb, coreMb };
 }
 
-/** @param others processes of the bench itself */
+/** Cores are children of the main thread (proc(5), task children). @param others processes of the bench itself */
 function largestChildMiB(others: readonly number[]): number {
-  const sizes = descendants(process.pid)
-    .filter((pid) => !others.includes(pid))
-    .map((pid) => useOf(pid).residentMiB);
+  const pids = readFileSync(`/proc/self/task/${process.pid}/children`, "latin1").trim().split(" ").map(Number);
+  const sizes = pids.filter((pid) => pid > 0 && !others.includes(pid)).map((pid) => residentBytes(pid) / 1_048_576);
   return Math.max(0, ...sizes);
 }
 

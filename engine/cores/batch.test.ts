@@ -68,6 +68,13 @@ describe("a start", () => {
     ],
     ["leaves time between starts in a steady trickle", { ...quiet, open: 20, sinceLastStartMs: 100 }, 200],
     ["does not let many wait when few are at work", { ...quiet, waiting: 100, open: 20, sinceLastStartMs: 100 }, 0],
+    [
+      "lets many wait for most of the former batch",
+      { ...quiet, waiting: 400, open: 101, sinceLastStartMs: 500 },
+      1_000,
+    ],
+    ["does not let them wait for the last of it", { ...quiet, waiting: 400, open: 100, sinceLastStartMs: 500 }, 0],
+    ["lets nobody wait for slow ones", { ...quiet, waiting: 400, open: 999, sinceLastStartMs: 1_500 }, 0],
     ["waits after processes that would not start", { ...quiet, backOffMs: 400, sinceLastStartMs: 100 }, 300],
   ])("%s", (_, lane, ms) => {
     expect(startsInMs(lane)).toBe(ms);

@@ -1,8 +1,11 @@
 /** Which configs share a core process: as many as go together, never two that the core would join. Pure. */
 import type { OutboundRequest } from "./outbound.ts";
 
-/** Configs of one process: small enough to lose little, large enough that its start (50 to 80 ms of processor) is a tenth of the work. */
-export const BATCH_LIMIT = 500;
+/**
+ * Configs of one process: few enough that its rules, which are gone through for each connection, cost nothing, and enough that its start (60 ms
+ * of processor) costs nothing either.
+ */
+export const BATCH_LIMIT = 1_000;
 /** Of a process that looks at failures again: few, so that each has the machine for itself, and all of them talk. */
 export const ALONE_LIMIT = 32;
 /** Of configs whose core died under them once. */
@@ -76,18 +79,27 @@ const COLLECT_MS = 5;
 /** Starts are kept to a quarter of the time, so that a steady trickle does not start a process for each config. */
 const PAUSE_FACTOR = 3;
 const LONGEST_PAUSE_MS = 1_500;
-/** With so few at work and so many waiting the next start cannot come too early. */
-const LOW_WATER = 200;
+/**
+ * A start costs what 60 checks cost, so in a crowd the next one waits until few of the former batch are left: as many as are at work while
+ * it starts, and a quarter of those who wait.
+ */
 const WORTHWHILE = 100;
+const WAITING_PER_OPEN = 4;
+const LOW_WATER = 200;
 
 /** @returns how long to wait before the next process of this lane, ms; 0: now */
 export function startsInMs(lane: LaneState): number {
-  const sinceMs = lane.sinceLastStartMs;
+  const { waiting, open, sinceLastStartMs: sinceMs } = lane;
   if (sinceMs < lane.backOffMs) return lane.backOffMs - sinceMs;
-  if (lane.waiting >= BATCH_LIMIT) return 0;
+  if (waiting >= BATCH_LIMIT) return 0;
   const collectMs = Math.max(0, COLLECT_MS - lane.oldestMs);
-  if (lane.waiting >= WORTHWHILE && lane.open <= LOW_WATER) return collectMs;
-  // Where nothing is at work, nobody is kept from it.
-  const pauseMs = lane.open === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, lane.lastStartMs * PAUSE_FACTOR);
-  return Math.max(collectMs, pauseMs - sinceMs, 0);
+  const isCrowd = waiting >= WORTHWHILE;
+  if (isCrowd && open <= LOW_WATER && open * WAITING_PER_OPEN <= waiting) return collectMs;
+  return Math.max(collectMs, pauseMs(lane, isCrowd) - sinceMs, 0);
+}
+
+/** From the last start on. Where nothing is at work, nobody is kept from it. */
+function pauseMs({ open, lastStartMs }: LaneState, isCrowd: boolean): number {
+  if (open === 0) return 0;
+  return isCrowd ? LONGEST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, lastStartMs * PAUSE_FACTOR);
 }

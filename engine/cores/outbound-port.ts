@@ -2,8 +2,10 @@
 import type { MessagePort } from "node:worker_threads";
 import type { OwnVerdict } from "../../model/verdict.ts";
 import { DeadlinePassed, faultOfAbort, NetworkFault } from "../transport/fault.ts";
+import { createLocalLines, type LocalLines } from "../verify/line.ts";
 import { LOCAL_HOST } from "./core.ts";
 import type { Finding } from "./finding.ts";
+import { Mailbox } from "./mailbox.ts";
 import type { OpenOutbound, OutboundRequest, Outbounds } from "./outbound.ts";
 
 export type ToSupervisor =
@@ -56,23 +58,28 @@ interface Held {
   hasDied: boolean;
 }
 
-/** @param port whose other end the supervisor has (supervisor.ts, connect) */
-export function connectOutbounds(port: MessagePort): Outbounds {
+/**
+ * @param port whose other end the supervisor has (supervisor.ts, connect)
+ * @param lines to the cores' local ports
+ */
+export function connectOutbounds(port: MessagePort, lines: LocalLines = createLocalLines()): Outbounds {
+  const mailbox = new Mailbox<ToSupervisor>(port);
   const held = new Map<number, Held>();
   const turns = createTurns();
   let lastId = 0;
-  const post = (message: ToSupervisor): void => port.postMessage(message);
+  const post = (word: ToSupervisor): void => mailbox.post(word);
 
-  port.on("message", (message: FromSupervisor) => {
-    const one = held.get(message.id);
+  function hear(word: FromSupervisor): void {
+    const one = held.get(word.id);
     if (one === undefined) return;
-    if (message.type === "opened") one.opened?.(message.outbound);
-    else if (message.type === "refused") one.refused?.(message.refusal);
+    if (word.type === "opened") one.opened?.(word.outbound);
+    else if (word.type === "refused") one.refused?.(word.refusal);
     else {
-      one.hasDied ||= message.type === "died" || message.hasDied;
-      if (message.type === "findings") one.findings?.(message.findings);
+      one.hasDied ||= word.type === "died" || word.hasDied;
+      if (word.type === "findings") one.findings?.(word.findings);
     }
-  });
+  }
+  port.on("message", (words: readonly FromSupervisor[]) => words.forEach(hear));
   // Whoever waits has a deadline, which keeps the thread alive.
   port.unref();
 
@@ -118,10 +125,11 @@ export function connectOutbounds(port: MessagePort): Outbounds {
             signal.removeEventListener("abort", onAbort);
             one.giveBack = giveBack;
             if (!held.has(id)) return giveBack();
+            const { port: localPort, ...known } = outbound;
             resolve({
-              ...outbound,
+              ...known,
               engine: request.engine,
-              host: LOCAL_HOST,
+              open: lines.to(LOCAL_HOST, localPort),
               findings: () => findings(id, one),
               hasDied: () => one.hasDied,
               close: (isMute) => close(id, isMute),

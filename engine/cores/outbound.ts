@@ -1,5 +1,6 @@
 /** What a share link's probe asks of the managed cores: its config behind a local SOCKS port, for as long as one check needs it. */
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import type { OpenLine } from "../verify/line.ts";
 import type { Engine } from "./core.ts";
 import type { Finding } from "./finding.ts";
 
@@ -15,9 +16,9 @@ export interface OutboundRequest {
 
 export interface OpenOutbound {
   readonly engine: Engine;
-  /** Of the local SOCKS port. */
-  readonly host: string;
-  readonly port: number;
+  /** To the local SOCKS port. */
+  readonly open: OpenLine;
+  /** Of that port. */
   readonly user: string;
   readonly password: string;
   /** From the request to the port being ready, ms; 0 in a core that already ran. */

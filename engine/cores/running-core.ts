@@ -13,7 +13,9 @@ export interface Resident {
 
 /** A core that is told to end and does not is killed, ms: what it says to its servers takes a round trip. */
 const GRACE_MS = 1_000;
-/** A core with 500 configs at work takes 60 to 150 MB; far beyond that it is replaced, bytes. */
+/** How the end of a process is told that had to be killed (signal(7)). */
+const KILLED = "SIGKILL";
+/** A core with 1,000 configs at work takes 60 to 150 MB; far beyond that it is replaced, bytes. */
 const HEAVIEST_BYTES = 768 * 1024 * 1024;
 
 export class RunningCore {
@@ -98,6 +100,7 @@ export class RunningCore {
     const residents = [...this.#residents.values()];
     this.#residents.clear();
     for (const resident of residents) resident.died();
-    this.#onEnded(this, !this.#isEnding || this.#isSuspected, how);
+    // One that ends as it is told does not hang, whoever suspected it.
+    this.#onEnded(this, !this.#isEnding || (this.#isSuspected && how === KILLED), how);
   }
 }

@@ -1,7 +1,7 @@
 /** Verify endpoints asked through an open outbound until one proves the passage: the second when the first fails, or stays silent for long. */
 import type { OpenOutbound } from "../cores/outbound.ts";
 import type { ProbeContext } from "../probe.ts";
-import type { DialContext } from "../transport/transport.ts";
+import { whenAborted } from "../transport/fault.ts";
 import type { VerifyEndpoint } from "../verify/endpoint.ts";
 import { type Exchange, type Passage, startExchange } from "../verify/exchange.ts";
 import type { Seen } from "./share-link-verdict.ts";
@@ -57,6 +57,7 @@ class Round {
       }),
       after(Math.min(MUTE_AFTER_MS, limitMs), () => this.#listen()),
     );
+    whenAborted(context, () => this.#giveUp());
     this.#askNext();
   }
 
@@ -75,22 +76,11 @@ class Round {
   }
 
   async #ask(endpoint: VerifyEndpoint): Promise<void> {
-    const { host, port, user, password, engine } = this.#outbound;
+    const { open, user, password, engine } = this.#outbound;
     const { transport, randomBytes, now, verifier } = this.#context;
     if (verifier === undefined) return;
-    const local = [{ ip: host, family: 4 }] as const;
-    const socket = await transport.connectTcp(local, port, quiet(this.#context)).catch(() => null);
-    // Nobody listens at the core's port any more.
-    if (socket === null) {
-      this.#end(() => this.#settle({ kind: "mute" }));
-      return;
-    }
-    if (this.#isOver) {
-      socket.destroy();
-      return;
-    }
     const exchange = startExchange({
-      socket,
+      open,
       login: { user, password },
       isEager: engine === "xray",
       endpoint,
@@ -109,6 +99,11 @@ class Round {
     if (this.#isOver) return;
     if (passage.kind === "passed") {
       this.#end(() => this.#settle(passage));
+      return;
+    }
+    // Nobody listens at the core's port any more.
+    if (passage.kind === "unreached") {
+      this.#end(() => this.#settle({ kind: "mute" }));
       return;
     }
     this.#seen.push(passage);
@@ -138,10 +133,4 @@ class Round {
     settle();
     for (const exchange of this.#running) exchange.close();
   }
-}
-
-/** The local port is no part of what a failure is explained with. */
-function quiet(context: ProbeContext): DialContext {
-  const nothing = (): void => {};
-  return { signal: context.signal, onAbort: context.onAbort, phase: nothing, tried: nothing, answered: nothing };
 }

@@ -8,6 +8,7 @@ import type { Resolver } from "../transport/resolver.ts";
 import type { DialContext } from "../transport/transport.ts";
 import { parseVerifyUrl, STANDARD_VERIFY_URLS, type VerifyEndpoint } from "./endpoint.ts";
 import { type ExchangeOptions, startExchange } from "./exchange.ts";
+import { lineOver } from "./line.ts";
 import { createVerifier, type Verifier } from "./verifier.ts";
 
 /** An endpoint that takes longer directly is of no use through a proxy either, ms. */
@@ -38,7 +39,7 @@ export function openVerifier(options: EngineOptions, resolver: Resolver, now: ()
       const addresses = await transport.resolve(endpoint.host, endpoint.port, "both", context);
       const socket = await transport.connectTcp(addresses, endpoint.port, context);
       const { secureContext } = verifier;
-      return await answers(endpoint, { socket, secureContext, now, after: transport.after });
+      return await answers(endpoint, { open: lineOver(socket), secureContext, now, after: transport.after });
     } catch {
       return false;
     } finally {
@@ -62,7 +63,7 @@ export function ownEntry(baseUrl: string | null): readonly string[] {
 /** The socket ends with its context's signal, and the exchange with the socket. */
 async function answers(
   endpoint: VerifyEndpoint,
-  given: Pick<ExchangeOptions, "socket" | "secureContext" | "now" | "after">,
+  given: Pick<ExchangeOptions, "open" | "secureContext" | "now" | "after">,
 ): Promise<boolean> {
   const token = randomBytes(12).toString("hex");
   const exchange = startExchange({ ...given, login: null, isEager: true, endpoint, token });

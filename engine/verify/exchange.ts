@@ -2,14 +2,15 @@
  * One verify endpoint asked over one connection, through a core's local SOCKS port or directly, over HTTP or HTTPS. The network's words end in a
  * result, never in an exception. Over plain HTTP a second request on the opened path measures the round trip; over TLS the only one does.
  */
-import type { Socket } from "node:net";
 import { isIP } from "node:net";
 import { Duplex } from "node:stream";
 import { type SecureContext, type TLSSocket, connect as tlsConnect } from "node:tls";
+import type { TcpStream, TcpStreamListener } from "../../native/tcp-stream.ts";
 import { connectRequest, greeting, SocksReplies } from "../protocols/socks/client.ts";
 import type { Transport } from "../transport/transport.ts";
 import { VerifyAnswer } from "./answer-reader.ts";
 import { requestOf, type VerifyEndpoint } from "./endpoint.ts";
+import type { OpenLine } from "./line.ts";
 
 /** Said of a connection that takes no second request. */
 const CLOSES = /^HTTP\/1\.0|\nconnection: *close/i;
@@ -19,8 +20,7 @@ const HEAD_BYTES = 2_048;
 const LEAST_PATIENCE_MS = 1_000;
 
 export interface ExchangeOptions {
-  /** Connected or connecting, the caller's own. */
-  readonly socket: Socket;
+  readonly open: OpenLine;
   /** Of the local port; null: the endpoint itself is at the other end. */
   readonly login: { readonly user: string; readonly password: string } | null;
   /**
@@ -46,6 +46,8 @@ export type Passage =
       readonly firstByteMs: number;
       readonly publicIp: string | null;
     }
+  /** The connection itself never stood: nothing was asked. */
+  | { readonly kind: "unreached" }
   /** The local port did not open the path. @member code of RFC 1928, section 6 */
   | { readonly kind: "no-path"; readonly code: number | null }
   /** It ended before the answer was whole. @member heard whether any byte had come through */
@@ -69,7 +71,7 @@ export function startExchange(options: ExchangeOptions): Exchange {
   return new RunningExchange(options);
 }
 
-class RunningExchange implements Exchange {
+class RunningExchange implements Exchange, TcpStreamListener {
   readonly done: Promise<Passage>;
   isLetIn = false;
   isOpen: boolean;
@@ -77,6 +79,8 @@ class RunningExchange implements Exchange {
   readonly #options: ExchangeOptions;
   readonly #replies = new SocksReplies();
   readonly #startedAt: number;
+  readonly #line: TcpStream;
+  #isConnected = false;
   #settle: (passage: Passage) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #answer: VerifyAnswer;
@@ -91,7 +95,7 @@ class RunningExchange implements Exchange {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    const { socket, login, endpoint, token, now } = options;
+    const { open, login, endpoint, token, now } = options;
     this.done = new Promise((resolve, reject) => {
       this.#settle = resolve;
       this.#reject = reject;
@@ -99,14 +103,25 @@ class RunningExchange implements Exchange {
     this.isOpen = login === null;
     this.#answer = new VerifyAnswer(endpoint, token);
     this.#startedAt = now();
-    socket.setNoDelay(true);
-    socket.on("data", (bytes) => this.#safely(() => this.#hear(bytes)));
-    socket.on("end", () => this.#ended());
-    socket.on("close", () => this.#ended());
-    // Stays on: what comes after the end must not be uncaught.
-    socket.on("error", () => this.#ended());
-    if (socket.connecting) socket.once("connect", () => this.#begin());
-    else this.#begin();
+    this.#line = open(this);
+  }
+
+  onConnected(): void {
+    this.#isConnected = true;
+    this.#safely(() => this.#begin());
+  }
+
+  onBytes(bytes: Buffer): void {
+    this.#safely(() => this.#hear(bytes));
+  }
+
+  onEnd(): void {
+    this.#ended();
+  }
+
+  onFailed(): void {
+    if (this.#isConnected) this.#ended();
+    else this.#end({ kind: "unreached" });
   }
 
   close(): void {
@@ -127,17 +142,17 @@ class RunningExchange implements Exchange {
 
   #begin(): void {
     if (this.#isOver) return;
-    const { login, endpoint, isEager, socket } = this.#options;
+    const { login, endpoint, isEager } = this.#options;
     const first =
       login === null ? [] : [greeting(login.user, login.password), connectRequest(endpoint.host, endpoint.port)];
     const isReady = login === null || isEager;
     if (endpoint.isHttps) {
-      this.#carrier = new Carrier(socket, first, isReady);
+      this.#carrier = new Carrier(this.#line, first, isReady);
       this.#secure = this.#startTls(this.#carrier);
       return;
     }
     if (isReady) first.push(this.#request());
-    socket.write(Buffer.concat(first));
+    this.#line.send(Buffer.concat(first));
   }
 
   #request(): Buffer {
@@ -157,19 +172,20 @@ class RunningExchange implements Exchange {
     if (read.kind !== "done") return;
     this.isOpen = true;
     if (this.#carrier !== null) this.#carrier.opened();
-    else if (!this.#options.isEager) this.#options.socket.write(this.#request());
+    else if (!this.#options.isEager) this.#line.send(this.#request());
     if (read.rest.length > 0) this.#receive(read.rest);
   }
 
   #receive(bytes: Buffer): void {
     this.heard = true;
     this.#firstByteMs ??= this.#options.now() - this.#startedAt;
-    if (this.#carrier !== null) this.#carrier.push(bytes);
+    // Valid during the call only.
+    if (this.#carrier !== null) this.#carrier.push(Buffer.from(bytes));
     else this.#read(bytes);
   }
 
   #read(bytes: Buffer): void {
-    const { now, endpoint, token, socket } = this.#options;
+    const { now, endpoint, token } = this.#options;
     const latencyMs = now() - this.#sentAt;
     let answer: ReturnType<VerifyAnswer["push"]>;
     try {
@@ -193,7 +209,7 @@ class RunningExchange implements Exchange {
       this.#passed = { latencyMs, publicIp };
       this.#answer = new VerifyAnswer(endpoint, token);
       this.#forget = this.#options.after(Math.max(LEAST_PATIENCE_MS, 3 * latencyMs), () => this.#other(""));
-      socket.write(this.#request());
+      this.#line.send(this.#request());
       return;
     }
     this.#pass(latencyMs, publicIp);
@@ -229,11 +245,11 @@ class RunningExchange implements Exchange {
     this.#tearDown();
   }
 
-  /** By reset: a core lets go of it at once, and nothing is left in TIME_WAIT. TLS ends from above (transport/stream.ts). */
+  /** TLS ends from above (transport/stream.ts). */
   #tearDown(): void {
     this.#forget();
     this.#secure?.destroy();
-    this.#options.socket.resetAndDestroy();
+    this.#line.close();
   }
 
   #startTls(carrier: Carrier): TLSSocket {
@@ -268,20 +284,20 @@ class RunningExchange implements Exchange {
 
 /** What TLS takes for its connection: its first record goes out along with the SOCKS requests, or after their answers. */
 class Carrier extends Duplex {
-  readonly #socket: Socket;
+  readonly #line: TcpStream;
   #first: readonly Buffer[];
   #isReady: boolean;
   #held: (() => void) | null = null;
 
-  constructor(socket: Socket, first: readonly Buffer[], isReady: boolean) {
+  constructor(line: TcpStream, first: readonly Buffer[], isReady: boolean) {
     super();
-    this.#socket = socket;
+    this.#line = line;
     this.#first = first;
     this.#isReady = isReady;
     // A destroyed carrier says so here as well; what it means comes from above.
     this.on("error", () => {});
     if (isReady) return;
-    socket.write(Buffer.concat(first));
+    line.send(Buffer.concat(first));
     this.#first = [];
   }
 
@@ -297,7 +313,7 @@ class Carrier extends Duplex {
     const send = (): void => {
       const all = this.#first.length === 0 ? records : Buffer.concat([...this.#first, records]);
       this.#first = [];
-      if (this.#socket.writable) this.#socket.write(all);
+      this.#line.send(all);
       done();
     };
     if (this.#isReady) send();

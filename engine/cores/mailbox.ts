@@ -1,0 +1,25 @@
+/** Words to another thread, all of one turn of the event loop in one message: each message costs a wake-up of the thread that gets it. */
+
+/** Its end of a MessagePort. */
+export interface MailPort<Word> {
+  postMessage(words: readonly Word[]): void;
+}
+
+export class Mailbox<Word> {
+  readonly #port: MailPort<Word>;
+  #words: Word[] = [];
+
+  constructor(port: MailPort<Word>) {
+    this.#port = port;
+  }
+
+  post(word: Word): void {
+    if (this.#words.push(word) === 1) setImmediate(() => this.#send());
+  }
+
+  #send(): void {
+    const words = this.#words;
+    this.#words = [];
+    this.#port.postMessage(words);
+  }
+}
