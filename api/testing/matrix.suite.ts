@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PLANS } from "../../model/plan.ts";
 import { SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
+import { newMonitor } from "../../store/sql/new-monitor.suite.ts";
 import { routes } from "../endpoints/index.ts";
 import type { Route } from "../route.ts";
 import { fullPath } from "../router.ts";
@@ -179,7 +180,7 @@ async function prepare(server: "uws" | "node"): Promise<Ground> {
   await plans.setPlan(free.organizationId, "free", PLANS, START_MS);
 
   const monitor = await monitors.create(
-    { ...FOREIGN_MONITOR, projectId: foreign.projectId, organizationId: foreign.organizationId },
+    newMonitor(foreign, { name: "foreign", kind: "wireguard", settings: {}, host: null }),
     SYSTEM_ACTOR,
   );
   const why = { message: "refused", category: "server_not_connected" as const, locations: ["any"] };
@@ -247,28 +248,6 @@ async function makeKey(
   }
   return key;
 }
-
-const FOREIGN_MONITOR = {
-  name: "foreign",
-  kind: "wireguard",
-  settings: {},
-  intervalS: 300,
-  timeoutS: 60,
-  maxRetries: 2,
-  tags: [],
-  pauseReasons: [],
-  pausedAtMs: null,
-  locations: ["any"],
-  disabledLocations: [],
-  notifyOnPartial: false,
-  host: null,
-  sslExpirationDays: null,
-  domainExpirationDays: null,
-  graceS: null,
-  subscriptionId: null,
-  nowMs: START_MS,
-  heartbeatToken: null,
-} as const;
 
 const FOREIGN_SUBSCRIPTION = {
   name: "foreign",

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Kind } from "../../model/kind.ts";
 import { overridePlans, type Role } from "../../model/plan.ts";
+import { newMonitor } from "../../store/sql/new-monitor.suite.ts";
 import type { OpenTestJob, TestEnd } from "../../store/sql/ports/jobs.ts";
 import type { Answer, World } from "./world.suite.ts";
 import { openWorld, START_MS } from "./world.suite.ts";
@@ -16,32 +17,18 @@ const HEALTHY: TestEnd = {
 };
 const ACTOR = { type: "system", id: null, name: null, via: "system", keyId: null } as const;
 
-async function newMonitor(world: World, kind: Kind = "wireguard", over: { paused?: boolean } = {}): Promise<string> {
-  const { projectId, organizationId } = world;
+async function createMonitor(world: World, kind: Kind = "wireguard", over: { paused?: boolean } = {}): Promise<string> {
   const monitor = await world.controlPlane.monitors.create(
-    {
-      projectId,
-      organizationId,
+    newMonitor(world, {
       name: kind,
       kind,
       settings: {},
-      intervalS: 180,
-      timeoutS: 60,
-      maxRetries: 2,
-      tags: [],
       pauseReasons: over.paused === true ? ["user"] : [],
       pausedAtMs: over.paused === true ? START_MS : null,
-      locations: ["any"],
-      disabledLocations: [],
-      notifyOnPartial: false,
       host: "vpn.test-site.org",
-      sslExpirationDays: null,
-      domainExpirationDays: null,
       graceS: kind === "push" ? 60 : null,
-      subscriptionId: null,
       nowMs: START_MS,
-      heartbeatToken: null,
-    },
+    }),
     ACTOR,
   );
   return `srv_${monitor.id}`;
@@ -68,7 +55,7 @@ export function testsSuite(server: "uws" | "node"): void {
     const post = (body: unknown, more = {}): Promise<Answer> => world.send("POST", "/api/v1/test", { body, ...more });
     beforeAll(async () => {
       world = await openWorld(server);
-      tunnel = await newMonitor(world);
+      tunnel = await createMonitor(world);
     });
     afterEach(() => stop());
     afterAll(() => world.close());
@@ -116,7 +103,7 @@ export function testsSuite(server: "uws" | "node"): void {
         error_message: "not run in time",
       });
       stop();
-      const other = await newMonitor(world);
+      const other = await createMonitor(world);
       const deleted = world.state.notices.subscribe("jobs", () => {
         void world.controlPlane.monitors.remove(world.projectId, Number(other.slice(4)), START_MS, ACTOR);
       });
@@ -126,9 +113,9 @@ export function testsSuite(server: "uws" | "node"): void {
 
     it("refuses in the contract's words and order", async () => {
       const before = await world.controlPlane.jobs.onDemandUsed(world.organizationId, "2026-11");
-      const paused = await newMonitor(world, "wireguard", { paused: true });
-      const site = await newMonitor(world, "http");
-      const pausedSite = await newMonitor(world, "http", { paused: true });
+      const paused = await createMonitor(world, "wireguard", { paused: true });
+      const site = await createMonitor(world, "http");
+      const pausedSite = await createMonitor(world, "http", { paused: true });
       const cases: readonly (readonly [unknown, number, string])[] = [
         [{}, 400, "Missing or invalid server_id"],
         [{ server_id: 12 }, 400, "Missing or invalid server_id"],
@@ -177,7 +164,7 @@ export function testsSuite(server: "uws" | "node"): void {
 
     it("answers 202 when the API stops while it waits", async () => {
       const own = await openWorld(server);
-      const id = await newMonitor(own);
+      const id = await createMonitor(own);
       const asked = own.send("POST", "/api/v1/test", { body: { server_id: id } });
       await expect.poll(async () => (await own.controlPlane.jobs.openTests(1)).length).toBe(1);
       const closing = own.api.close();
@@ -233,7 +220,7 @@ function quotaTests(server: "uws" | "node"): void {
 
     it("is taken by every kind of test, and said when it is used up", async () => {
       await open("starter", 49);
-      const tunnel = await newMonitor(world);
+      const tunnel = await createMonitor(world);
       expect((await world.send("POST", "/api/v1/test", { body: { server_id: tunnel } })).status).toBe(200);
       const refused = { error: true, code: 403, message: "Monthly on-demand test limit reached (50/50)" };
       expect((await world.send("POST", "/api/v1/test", { body: { server_id: tunnel } })).body).toEqual(refused);
@@ -253,7 +240,7 @@ function quotaTests(server: "uws" | "node"): void {
 
     it("is never passed by fifty at once", async () => {
       await open("starter", 30);
-      const tunnel = await newMonitor(world);
+      const tunnel = await createMonitor(world);
       const asked = Array.from({ length: 50 }, () =>
         world.send("POST", "/api/v1/test", { body: { server_id: tunnel } }),
       );
@@ -266,7 +253,7 @@ function quotaTests(server: "uws" | "node"): void {
 
     it("may be passed by one batch, which runs whole", async () => {
       await open("starter", 49);
-      const ids = [await newMonitor(world), await newMonitor(world), await newMonitor(world)];
+      const ids = [await createMonitor(world), await createMonitor(world), await createMonitor(world)];
       const { body } = await world.send("POST", "/api/v1/test/batch", { body: { server_ids: ids } });
       expect(body).toMatchObject({ successful: 3, failed: 0 });
       expect(await world.controlPlane.jobs.onDemandUsed(world.organizationId, "2026-11")).toBe(52);
@@ -276,7 +263,7 @@ function quotaTests(server: "uws" | "node"): void {
 
     it("may be none at all", async () => {
       world = await openWorld(server, { plans: overridePlans({ business: { onDemandTestsPerMonth: 0 } }) });
-      const tunnel = await newMonitor(world);
+      const tunnel = await createMonitor(world);
       const { body } = await world.send("POST", "/api/v1/test", { body: { server_id: tunnel } });
       expect(body).toEqual({ error: true, code: 403, message: "On-demand tests are not available on your plan" });
     });
@@ -293,11 +280,11 @@ function batchTests(server: "uws" | "node"): void {
     afterAll(() => world.close());
 
     it("queues by protocol and says what it left out", async () => {
-      const one = await newMonitor(world);
-      const two = await newMonitor(world);
-      const link = await newMonitor(world, "vless");
-      const paused = await newMonitor(world, "tuic", { paused: true });
-      const site = await newMonitor(world, "http");
+      const one = await createMonitor(world);
+      const two = await createMonitor(world);
+      const link = await createMonitor(world, "vless");
+      const paused = await createMonitor(world, "tuic", { paused: true });
+      const site = await createMonitor(world, "http");
       const { status, body } = await post({ server_ids: [one, link, two, paused, site, one.slice(4)] });
       expect(status).toBe(200);
       expect(body).toEqual({
@@ -325,7 +312,7 @@ function batchTests(server: "uws" | "node"): void {
 
     it("uses nothing when everything is skipped", async () => {
       const before = await world.controlPlane.jobs.onDemandUsed(world.organizationId, "2026-11");
-      const site = await newMonitor(world, "http");
+      const site = await createMonitor(world, "http");
       expect((await post({ server_ids: [site] })).body).toMatchObject({
         results: [],
         total: 1,
@@ -337,7 +324,7 @@ function batchTests(server: "uws" | "node"): void {
 
     it("says per protocol that no checker is there, and uses nothing", async () => {
       const own = await openWorld(server, {}, {}, { regions: async () => [{ code: "any", healthyCheckers: 0 }] });
-      const one = await newMonitor(own);
+      const one = await createMonitor(own);
       const { body } = await own.send("POST", "/api/v1/test/batch", { body: { server_ids: [one] } });
       expect(body).toMatchObject({
         results: [{ protocol: "wireguard", batch_id: null, count: 1, reason: "No checker is available" }],
@@ -350,7 +337,7 @@ function batchTests(server: "uws" | "node"): void {
     });
 
     it("refuses in the contract's words and order", async () => {
-      const one = await newMonitor(world);
+      const one = await createMonitor(world);
       const many = Array.from({ length: 501 }, (_, index) => `srv_${index + 1}`);
       const cases: readonly (readonly [unknown, number, string])[] = [
         [{}, 400, "Missing or invalid server_ids"],
@@ -412,7 +399,7 @@ function retestTests(server: "uws" | "node"): void {
 
     it("queues a test from any, of a tunnel and of an uptime check, and tells the incident", async () => {
       for (const kind of ["wireguard", "http"] as const) {
-        const id = await incidentOf(await newMonitor(world, kind));
+        const id = await incidentOf(await createMonitor(world, kind));
         const { status, body } = await retest(id);
         expect(status).toBe(200);
         expect(body).toEqual({ test_id: expect.stringMatching(/^tst_/), incident_id: id, status: "pending" });
@@ -435,10 +422,10 @@ function retestTests(server: "uws" | "node"): void {
     it("refuses in the contract's words", async () => {
       expect((await retest("srv_1")).body).toMatchObject({ code: 400, message: "Invalid incident ID" });
       expect((await retest("inc_999")).body).toMatchObject({ code: 404, message: "Incident not found" });
-      const heartbeat = await incidentOf(await newMonitor(world, "push"));
+      const heartbeat = await incidentOf(await createMonitor(world, "push"));
       expect((await retest(heartbeat)).body).toMatchObject({ code: 400, message: "A heartbeat cannot be tested." });
-      const tunnel = await newMonitor(world);
-      const site = await newMonitor(world, "http");
+      const tunnel = await createMonitor(world);
+      const site = await createMonitor(world, "http");
       const ofTunnel = await incidentOf(tunnel);
       const ofSite = await incidentOf(site);
       for (const id of [tunnel, site]) {

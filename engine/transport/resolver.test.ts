@@ -23,7 +23,7 @@ import { type Answer, createResolver, type Resolver } from "./resolver.ts";
 import { parseResolvConf, SystemNames, searchedNames } from "./system-names.ts";
 
 const NO_FILES = new SystemNames("/nonexistent/hosts", "/nonexistent/resolv.conf");
-const QUICK_MS = [60, 60];
+const QUICK_MS = [300, 300];
 
 let peers: DnsPeer[] = [];
 let folder = "";

@@ -4,6 +4,7 @@ import { PLANS } from "../../model/plan.ts";
 import type { LiveState, LocationState } from "../../model/status.ts";
 import type { ListedServer } from "../../model/sync.ts";
 import type { Actor, ControlPlane, IncidentChange, MonitorFilter, NewMonitor, SinkBatch } from "./control-plane.ts";
+import { NOW_MS, newMonitor } from "./new-monitor.suite.ts";
 import { openControlPlane, type SqlPlace } from "./open.ts";
 import type { SubscriptionRecord } from "./ports/subscriptions.ts";
 import { SYNC_LEASE } from "./ports/syncs.ts";
@@ -13,7 +14,6 @@ export interface PlaceMaker {
   make(): Promise<{ readonly place: SqlPlace; remove(): Promise<void> }>;
 }
 
-export const NOW_MS = Date.UTC(2026, 10, 21, 6, 10);
 export const ADA: Actor = { type: "user", id: 7, name: "Ada", via: "api", keyId: 31 };
 export const EVERYTHING: MonitorFilter = {
   family: "all",
@@ -67,32 +67,7 @@ export function onGround(name: string, places: PlaceMaker, ideas: readonly Groun
   });
 }
 
-export function newMonitor({ organizationId, projectId }: Ground, over: Partial<NewMonitor> = {}): NewMonitor {
-  return {
-    projectId,
-    organizationId,
-    name: "Shop",
-    kind: "http",
-    settings: { url: "https://shop.test-site.org/", accepted_statuscodes: ["200-299"] },
-    intervalS: 60,
-    timeoutS: 30,
-    maxRetries: 2,
-    tags: ["prod"],
-    pauseReasons: [],
-    pausedAtMs: null,
-    locations: ["any"],
-    disabledLocations: [],
-    notifyOnPartial: false,
-    host: "shop.test-site.org",
-    sslExpirationDays: 14,
-    domainExpirationDays: null,
-    graceS: null,
-    subscriptionId: null,
-    nowMs: NOW_MS,
-    heartbeatToken: null,
-    ...over,
-  };
-}
+export { NOW_MS, newMonitor };
 
 export function newHeartbeat(ground: Ground, over: Partial<NewMonitor> = {}): NewMonitor {
   const token = { sealed: `sealed-${over.name ?? "job"}`, hash: `hash-${over.name ?? "job"}` };

@@ -1,14 +1,14 @@
 /** What jobs and the monthly quota must do, whatever they are kept in. Each test gets an empty place. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { PlaceMaker } from "./control-plane.suite.ts";
-import { type Actor, type ControlPlane, type NewMonitor, SYSTEM_ACTOR } from "./control-plane.ts";
+import { type Actor, type ControlPlane, SYSTEM_ACTOR } from "./control-plane.ts";
 import { appendJob, openSyncJob } from "./jobs.ts";
+import { NOW_MS, newMonitor } from "./new-monitor.suite.ts";
 import { openControlPlane, type SqlPlace } from "./open.ts";
 import type { NewTestJob, TestEnd } from "./ports/jobs.ts";
 import { openPostgres } from "./postgres.ts";
 import { openSqlite } from "./sqlite.ts";
 
-const NOW_MS = Date.UTC(2026, 10, 21, 6, 10);
 const ADA: Actor = { type: "user", id: 7, name: "Ada", via: "api", keyId: 31 };
 const HEALTHY: TestEnd = {
   reason: "ran",
@@ -39,7 +39,7 @@ export function jobSuite(name: string, places: PlaceMaker): void {
         nowMs: NOW_MS,
       });
       ({ organizationId, projectId } = first);
-      monitorId = (await plane.monitors.create(shop(organizationId, projectId), ADA)).id;
+      monitorId = (await plane.monitors.create(newMonitor({ organizationId, projectId }), ADA)).id;
     });
     afterEach(async () => {
       await plane.close();
@@ -202,30 +202,4 @@ export function jobSuite(name: string, places: PlaceMaker): void {
 
 function openDatabase(place: SqlPlace) {
   return "url" in place ? openPostgres(place.url) : openSqlite({ file: place.file, durable: true });
-}
-
-function shop(organizationId: number, projectId: number): NewMonitor {
-  return {
-    projectId,
-    organizationId,
-    name: "Shop",
-    kind: "http",
-    settings: { url: "https://shop.test-site.org/" },
-    intervalS: 60,
-    timeoutS: 30,
-    maxRetries: 2,
-    tags: [],
-    pauseReasons: [],
-    pausedAtMs: null,
-    locations: ["any"],
-    disabledLocations: [],
-    notifyOnPartial: false,
-    host: "shop.test-site.org",
-    sslExpirationDays: null,
-    domainExpirationDays: null,
-    graceS: null,
-    subscriptionId: null,
-    nowMs: NOW_MS,
-    heartbeatToken: null,
-  };
 }

@@ -7,7 +7,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ControlPlane, type NewMonitor, SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
+import { type ControlPlane, SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
+import { newMonitor } from "../../store/sql/new-monitor.suite.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { cleanUp, temporaryFolder } from "../service.ts";
 import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
@@ -57,29 +58,7 @@ async function prepare(): Promise<Ground> {
   const plane = await openControlPlane({ file }, { role: "api" });
   const who = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
   const { organizationId, projectId } = await plane.accounts.createFirst({ ...who, plan: "business", nowMs: 1 });
-  const common: NewMonitor = {
-    projectId,
-    organizationId,
-    name: "0",
-    kind: "http",
-    settings: { url: "http://127.0.0.1/" },
-    intervalS: 1,
-    timeoutS: 10,
-    maxRetries: MAX_RETRIES,
-    tags: [],
-    pauseReasons: [],
-    pausedAtMs: null,
-    locations: ["any"],
-    disabledLocations: [],
-    notifyOnPartial: false,
-    host: null,
-    sslExpirationDays: null,
-    domainExpirationDays: null,
-    graceS: null,
-    subscriptionId: null,
-    nowMs: 1,
-    heartbeatToken: null,
-  };
+  const common = newMonitor({ organizationId, projectId }, { intervalS: 1, timeoutS: 10, maxRetries: MAX_RETRIES });
   // Some are held back when they fail, as what has a host is.
   for (let i = 0; i < MONITORS; i += 1) {
     await plane.monitors.create({ ...common, host: i % 4 === 0 ? "127.0.0.1" : null }, SYSTEM_ACTOR);

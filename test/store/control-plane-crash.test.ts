@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { NewMonitor } from "../../store/sql/control-plane.ts";
 import { SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
+import { newMonitor } from "../../store/sql/new-monitor.suite.ts";
 import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
@@ -28,29 +28,7 @@ async function prepare(place: SqlPlace): Promise<Ground> {
   const plane = await openControlPlane(place, { role: "api" });
   const who = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
   const { organizationId, projectId } = await plane.accounts.createFirst({ ...who, plan: "business", nowMs: 1 });
-  const common: NewMonitor = {
-    projectId,
-    organizationId,
-    name: "m",
-    kind: "http",
-    settings: {},
-    intervalS: 60,
-    timeoutS: 10,
-    maxRetries: 1,
-    tags: ["0"],
-    pauseReasons: [],
-    pausedAtMs: null,
-    locations: ["any"],
-    disabledLocations: [],
-    notifyOnPartial: false,
-    host: null,
-    sslExpirationDays: null,
-    domainExpirationDays: null,
-    graceS: null,
-    subscriptionId: null,
-    nowMs: 1,
-    heartbeatToken: null,
-  };
+  const common = newMonitor({ organizationId, projectId });
   const monitor = await plane.monitors.create(common, SYSTEM_ACTOR);
   const token = { sealed: "s", hash: "h" };
   const heartbeat = await plane.monitors.create({ ...common, kind: "push", heartbeatToken: token }, SYSTEM_ACTOR);
