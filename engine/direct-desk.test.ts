@@ -94,10 +94,10 @@ describe("the desk", () => {
 
   it("leaves second looks for the end as long as more is to come, unless many have gathered", () => {
     const { desk, add, end } = open(300);
-    add(1);
-    for (const ticket of desk.next(true)) end(ticket, "timeout", true);
+    for (let name = 1; name < 1_200; name++) add(name);
+    for (let wave = 0; wave < 4; wave++) for (const ticket of desk.next(true)) end(ticket, "timeout", true);
     expect(desk.next(true)).toEqual([]);
-    for (let name = 2; name <= 256; name++) add(name);
+    add(1_200);
     for (const ticket of desk.next(true)) end(ticket, "timeout", true);
     expect(names(desk.next(true))).toHaveLength(32);
   });
@@ -136,18 +136,57 @@ describe("the desk", () => {
     expect(looks).toHaveLength(32);
     for (const ticket of looks) end(ticket, "timeout", true);
     expect(settled.size).toBe(600);
+    // Of 1,000 places sixteen take further looks, beside others who wait.
     for (let name = 601; name <= 632; name++) add(name);
-    for (const ticket of desk.next()) end(ticket, "timeout", true);
-    expect(settled.size).toBe(630);
+    for (const ticket of desk.next(true)) end(ticket, "timeout", true);
+    expect(settled.size).toBe(616);
     // One that passes brings the full care back.
-    const [one, other] = desk.next();
+    const [one, ...others] = desk.next(true);
+    expect(others).toHaveLength(15);
     if (one !== undefined) end(one, "ok");
-    if (other !== undefined) end(other, "timeout", true);
+    for (const ticket of others) end(ticket, "timeout", true);
+    expect(settled.size).toBe(632);
     for (let name = 633; name <= 640; name++) add(name);
-    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    for (const ticket of desk.next(true)) end(ticket, "timeout", true);
     expect(settled.size).toBe(632);
     expect(desk.undecided).toBe(8);
   });
+
+  it("takes no further looks at the end: one more time-out for what a row of them has found by now", () => {
+    const { desk, add, end, settled } = open(1_000);
+    for (let name = 1; name <= 600; name++) add(name);
+    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    expect(settled.size).toBe(600);
+    for (let name = 601; name <= 632; name++) add(name);
+    for (const ticket of desk.next()) end(ticket, "timeout", true);
+    expect([settled.size, desk.undecided]).toEqual([632, 0]);
+  });
+
+  it.each([256, 512])(
+    "with %i in flight takes for a list, half of it dead, hardly longer than the time-outs of the dead",
+    (concurrency) => {
+      const [count, timeoutMs, aliveMs] = [5_000, 10_000, 300];
+      const { desk, add, end, settled } = open(concurrency);
+      const running: { readonly ticket: Ticket; readonly atMs: number }[] = [];
+      let added = 0;
+      let nowMs = 0;
+      while (settled.size < count) {
+        while (added < count && desk.hasRoom) add(added++);
+        for (const ticket of desk.next(added < count)) {
+          const atMs = nowMs + (ticket.spec.key % 2 === 0 ? aliveMs : timeoutMs);
+          running.splice(running.findLastIndex((other) => other.atMs <= atMs) + 1, 0, { ticket, atMs });
+        }
+        const next = running.shift();
+        if (next === undefined) throw new Error("nothing runs, and not all is settled");
+        nowMs = next.atMs;
+        const isAlive = next.ticket.spec.key % 2 === 0;
+        end(next.ticket, isAlive ? "ok" : "timeout", !isAlive && desk.running > 256);
+      }
+      expect(nowMs / ((count / 2 / concurrency) * timeoutMs)).toBeLessThan(1.1);
+      expect([...settled].every(([name, verdict]) => (name % 2 === 0) === (verdict === "ok"))).toBe(true);
+    },
+  );
 
   it("asks for nothing new while too much is undecided", () => {
     const { desk, add } = open(10_000);

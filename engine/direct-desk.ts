@@ -6,19 +6,25 @@
  *    └───────────────── lane ◀─────────────────┘
  *
  * The lane is narrow, and quiet where it can be: it opens when nothing else waits, or when so many have gathered that the end is far.
- * Once a row of second looks has found every failure again, the crowd was not the cause: failures that still wait count as they are,
- * one in sixteen goes on being looked at, and the first that passes brings the full care back.
+ * Once a row of second looks has found every failure again, the crowd was not the cause: failures that still wait count as they are, a few at a
+ * time go on being looked at beside the others as long as others wait, and the first that passes brings the full care back. So a list of dead
+ * servers takes what its time-outs take: a look at each would double that, and one at the end would add another time-out.
  */
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckSpec } from "./check.ts";
 
 /** In the lane at the same time; our choice. */
 const LANE_WIDTH = 32;
-/** Gathered in the lane, from which on it opens although others still wait; our choice. */
-const LANE_LENGTH = 256;
+/**
+ * Gathered in the lane, from which on it opens although others still wait: four times what is in flight, because places that look again are
+ * missing to the first looks until the last wave of time-outs, which has some to spare; within what may be undecided. Our choice.
+ */
+const LANE_LENGTH_PER_PLACE = 4;
+const LANE_LENGTH = { least: 256, most: 2_048 } as const;
 /** Second looks in a row that found the failure again; our choice. */
 const CONVINCED_AFTER = 32;
-const SAMPLED_ONE_IN = 16;
+/** Places of all, of which one goes on taking second looks then; our choice: what it costs is not seen. */
+const PLACES_PER_SAMPLE = 64;
 /** Runs of a check that is unfit each time, before that is what is told; our choice. */
 const MOST_UNFIT_RUNS = 3;
 /** Ended and not yet counted, beyond which nothing new is asked for: bounds memory. */
@@ -41,6 +47,7 @@ export interface Ticket {
 
 export class Desk {
   readonly #concurrency: number;
+  readonly #laneLength: number;
   #waiting: Ticket[] = [];
   #lane: Ticket[] = [];
   /** Identities at work, each with those who wait for it. */
@@ -50,13 +57,20 @@ export class Desk {
   #lined = 0;
   #running = 0;
   #laneRunning = 0;
+  /** Of those in the lane: second looks, ended ones until they are judged. */
+  #looksRunning = 0;
   #undecided = 0;
   #confirmedInARow = 0;
-  #passedOver = 0;
+  /** Failures that have or await a second look. */
+  #doubts = 0;
+  /** When somebody last asked who starts, nobody waited for his first run. */
+  #isLast = false;
   #secondLooks = 0;
 
   constructor(concurrency: number) {
     this.#concurrency = concurrency;
+    const length = Math.max(LANE_LENGTH.least, concurrency * LANE_LENGTH_PER_PLACE);
+    this.#laneLength = Math.min(LANE_LENGTH.most, length);
   }
 
   get running(): number {
@@ -92,13 +106,25 @@ export class Desk {
    */
   next(isMoreToCome = false): Ticket[] {
     const starting: Ticket[] = [];
-    const isLast = this.#waiting.length === 0 && !isMoreToCome;
-    const isOpen = isLast || this.#lane.length >= LANE_LENGTH || this.#laneRunning > 0;
-    while (isOpen && this.#laneRunning < LANE_WIDTH && this.#running < this.#concurrency && this.#lane.length > 0) {
+    const isEarly = this.#isConvinced || this.#lane.length >= this.#laneLength || this.#laneRunning > 0;
+    if (isEarly) this.#startLane(starting);
+    while (this.#running < this.#concurrency && this.#waiting.length > 0) this.#start(this.#waiting.shift(), starting);
+    this.#isLast = this.#waiting.length === 0 && !isMoreToCome;
+    if (this.#isLast) this.#startLane(starting);
+    return starting;
+  }
+
+  #startLane(starting: Ticket[]): void {
+    while (this.#laneRunning < LANE_WIDTH && this.#running < this.#concurrency && this.#lane.length > 0) {
+      if (this.#isAwaitingEvidence && this.#lane[0]?.doubted !== null) return;
       this.#start(this.#lane.shift(), starting);
     }
-    while (this.#running < this.#concurrency && this.#waiting.length > 0) this.#start(this.#waiting.shift(), starting);
-    return starting;
+  }
+
+  /** So many looks are on their way that they alone may convince: one more would be taken for nothing, and be the last to end. */
+  get #isAwaitingEvidence(): boolean {
+    const looks = this.#confirmedInARow + this.#looksRunning;
+    return !this.#isConvinced && looks >= CONVINCED_AFTER;
   }
 
   /** A run has ended: its place and identity are free. What it means is for judge(). */
@@ -120,15 +146,18 @@ export class Desk {
   /** Once it is known whether our own network was cut. */
   judge(ticket: Ticket, outcome: CheckOutcome): void {
     this.#undecided -= 1;
+    if (ticket.doubted !== null) this.#looksRunning -= 1;
     if (outcome.verdict === "unfit" && ticket.attempt < MOST_UNFIT_RUNS) {
-      this.#lane.push(ticket);
+      this.#lane.unshift(ticket);
       return;
     }
     if (ticket.doubted !== null) {
+      this.#doubts -= 1;
       this.#learn(outcome);
       ticket.settle(outcome.verdict === "unfit" ? ticket.doubted : outcome);
     } else if (ticket.wasCrowded && this.#isWorthALook()) {
       ticket.doubted = outcome;
+      this.#doubts += 1;
       this.#lane.push(ticket);
     } else {
       ticket.settle(outcome);
@@ -160,14 +189,20 @@ export class Desk {
     ticket.attempt += 1;
     this.#running += 1;
     if (ticket.attempt > 1) this.#laneRunning += 1;
-    if (ticket.doubted !== null) this.#secondLooks += 1;
+    if (ticket.doubted !== null) {
+      this.#secondLooks += 1;
+      this.#looksRunning += 1;
+    }
     starting.push(ticket);
   }
 
+  get #isConvinced(): boolean {
+    return this.#confirmedInARow >= CONVINCED_AFTER;
+  }
+
   #isWorthALook(): boolean {
-    if (this.#confirmedInARow < CONVINCED_AFTER) return true;
-    this.#passedOver = (this.#passedOver + 1) % SAMPLED_ONE_IN;
-    return this.#passedOver === 0;
+    if (!this.#isConvinced) return true;
+    return !this.#isLast && this.#doubts < Math.ceil(this.#concurrency / PLACES_PER_SAMPLE);
   }
 
   /** From a second look. */
@@ -177,6 +212,7 @@ export class Desk {
     if (this.#confirmedInARow !== CONVINCED_AFTER) return;
     const doubted = this.#lane.filter((ticket) => ticket.doubted !== null && !this.#heirs.has(ticket));
     this.#lane = this.#lane.filter((ticket) => ticket.doubted === null || this.#heirs.has(ticket));
+    this.#doubts -= doubted.length;
     for (const { settle, doubted: failure } of doubted) if (failure !== null) settle(failure);
   }
 }
