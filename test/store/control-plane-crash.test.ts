@@ -28,7 +28,7 @@ async function prepare(place: SqlPlace): Promise<Ground> {
   const plane = await openControlPlane(place, { role: "api" });
   const who = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
   const { organizationId, projectId } = await plane.accounts.createFirst({ ...who, plan: "business", nowMs: 1 });
-  const common = newMonitor({ organizationId, projectId });
+  const common = newMonitor({ organizationId, projectId }, { tags: ["0"] });
   const monitor = await plane.monitors.create(common, SYSTEM_ACTOR);
   const token = { sealed: "s", hash: "h" };
   const heartbeat = await plane.monitors.create({ ...common, kind: "push", heartbeatToken: token }, SYSTEM_ACTOR);
