@@ -13,7 +13,7 @@ import type { Address } from "../transport/transport.ts";
 import { checkTunnel } from "./check-tunnel.ts";
 import { targetsOf } from "./targets.ts";
 import { wireguardCrypto } from "./wireguard-crypto.ts";
-import { type TimestampMemory, WireguardTunnel } from "./wireguard-tunnel.ts";
+import { type WireguardEnd, WireguardTunnel } from "./wireguard-tunnel.ts";
 
 /** Servers of one configuration that are brought up in one check. */
 const PEER_LIMIT = 8;
@@ -24,25 +24,22 @@ const ADDRESS_LIMIT = 2;
 export interface PreparedWireguard {
   /** Those that have an endpoint, in the order of the file. */
   readonly servers: readonly PreparedServer[];
-  readonly addresses: readonly string[];
-  readonly dns: readonly string[];
-  readonly mtuBytes: number;
-  readonly clock: TimestampMemory;
-  /** What the file has and nobody knows. */
-  readonly remark: string | null;
-  /** Of AmneziaWG. */
-  readonly params: AmneziaParams | null;
+  readonly stuckHint: string;
 }
 
 interface PreparedServer {
-  readonly keys: PeerKeys;
+  readonly end: WireguardEnd;
   readonly host: string;
   /** Dialled instead of resolving the host; null: the host is resolved. */
   readonly ip: string | null;
-  readonly port: number;
+  /** What is to be asked through it. */
+  readonly targetsOf: (operators: readonly QuestionTarget[]) => readonly QuestionTarget[];
+}
+
+interface Routes {
+  readonly networks: readonly Network[];
   /** Whether packets for an address go to this server: it has the longest of the prefixes that hold it. */
   readonly routes: (address: Uint8Array) => boolean;
-  readonly networks: readonly Network[];
 }
 
 interface Network {
@@ -60,34 +57,47 @@ export function prepareWireguard(
   const dialled = config.peers
     .flatMap((peer, index) => (peer.endpoint === null ? [] : [{ peer, index }]))
     .slice(0, PEER_LIMIT);
-  const { unknownKeys } = config;
-  return {
-    servers: dialled.map(({ peer, index }, at) => ({
-      ...serverOf(config, peer),
-      ip: at === 0 ? (ip ?? null) : null,
-      networks: networks[index] ?? [],
-      routes: (address) => ownerOf(address, networks) === index,
-    })),
+  const same = {
     addresses: literals(config.addresses),
     dns: literals(config.dns),
     mtuBytes: config.mtuBytes,
     clock: { lastNs: 0n },
-    remark:
-      unknownKeys.length === 0
-        ? null
-        : `Keys of the file that are not known and were not used: ${unknownKeys.join(", ")}`,
-    params,
+    diagnose: (sizes: readonly number[]) => diagnose(sizes, params),
+  };
+  return {
+    servers: dialled.map(({ peer, index }, at) => ({
+      end: { ...same, keys: keysOf(config, peer), port: peer.endpoint?.port ?? 0 },
+      host: peer.endpoint?.host ?? "",
+      ip: at === 0 ? (ip ?? null) : null,
+      targetsOf: rememberedLast((operators) =>
+        targetsThrough(
+          { networks: networks[index] ?? [], routes: (address) => ownerOf(address, networks) === index },
+          same,
+          operators,
+        ),
+      ),
+    })),
+    stuckHint: stuckHint(config.unknownKeys, params),
   };
 }
 
-function serverOf(config: WireguardConfig, peer: WireguardPeer): Pick<PreparedServer, "keys" | "host" | "port"> {
+/** The same list makes the same answer; a prober has one list. */
+function rememberedLast<Given extends object, Answer>(answer: (given: Given) => Answer): (given: Given) => Answer {
+  let last: { readonly given: Given; readonly answer: Answer } | undefined;
+  return (given) => {
+    if (last?.given !== given) last = { given, answer: answer(given) };
+    return last.answer;
+  };
+}
+
+function keysOf(config: WireguardConfig, peer: WireguardPeer): PeerKeys {
   const keys = createPeerKeys(wireguardCrypto(), {
     privateKey: Buffer.from(config.privateKey, "base64"),
     serverKey: Buffer.from(peer.publicKey, "base64"),
     presharedKey: peer.presharedKey === null ? null : Buffer.from(peer.presharedKey, "base64"),
   });
   if (keys === null) throw new NetworkFault("misconfigured", "PublicKey is a key that no server can have");
-  return { keys, host: peer.endpoint?.host ?? "", port: peer.endpoint?.port ?? 0 };
+  return keys;
 }
 
 /** Every server of the configuration must come up and carry something: they are tried in turn, and the first that fails is told. */
@@ -102,24 +112,15 @@ export async function checkWireguard(
     const leftMs = context.deadlineAtMs - context.wallNowMs();
     const deadlineAtMs = context.wallNowMs() + leftMs / (prepared.servers.length - index);
     context.phase("resolve");
-    const addresses = await context.transport.resolve(server.ip ?? server.host, server.port, "both", context);
+    const { end } = server;
+    const addresses = await context.transport.resolve(server.ip ?? server.host, end.port, "both", context);
+    const servers = onePerFamily(addresses);
     const outcome = await checkTunnel(
       {
-        create: (withinMs) =>
-          new WireguardTunnel(
-            {
-              ...server,
-              ...prepared,
-              framing,
-              servers: onePerFamily(addresses),
-              withinMs,
-              diagnose: (sizes) => diagnose(sizes, prepared.params),
-            },
-            context,
-          ),
-        targets: (info) => targetsThrough(server, info.dns, info.addresses, context.transport.tunnelTargets),
+        create: (withinMs) => new WireguardTunnel(end, { framing, servers, withinMs }, context),
+        targets: () => server.targetsOf(context.transport.tunnelTargets),
         tries: 2,
-        stuckHint: stuckHint(prepared),
+        stuckHint: prepared.stuckHint,
         deadlineAtMs,
         tellsAddress,
       },
@@ -132,8 +133,8 @@ export async function checkWireguard(
 }
 
 /** Of several servers, which one failed. */
-function named(outcome: Outcome, { host, port }: PreparedServer, index: number): Outcome {
-  return { ...outcome, message: `Peer ${index + 1} (${host}:${port}): ${outcome.message ?? ""}` };
+function named(outcome: Outcome, { host, end }: PreparedServer, index: number): Outcome {
+  return { ...outcome, message: `Peer ${index + 1} (${host}:${end.port}): ${outcome.message ?? ""}` };
 }
 
 function onePerFamily(addresses: readonly Address[]): readonly Address[] {
@@ -144,14 +145,13 @@ function onePerFamily(addresses: readonly Address[]): readonly Address[] {
 
 /** What is to be asked and goes to this server; without any, an echo to an address that the server says it has. */
 function targetsThrough(
-  server: PreparedServer,
-  dns: readonly string[],
-  own: readonly string[],
+  server: Routes,
+  own: { readonly dns: readonly string[]; readonly addresses: readonly string[] },
   operators: readonly QuestionTarget[],
 ): readonly QuestionTarget[] {
-  const wanted = targetsOf(dns, operators).filter(({ address }) => server.routes(address));
+  const wanted = targetsOf(own.dns, operators).filter(({ address }) => server.routes(address));
   if (wanted.length > 0) return wanted;
-  const ours = new Set(own.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
+  const ours = new Set(own.addresses.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
   return server.networks
     .map((network): QuestionTarget => ({ kind: "icmp", address: likelyHost(network), port: 0 }))
     .filter(({ address }) => !ours.has(Buffer.from(address).toString("hex")));
@@ -165,11 +165,12 @@ function likelyHost({ address, bits }: Network): Uint8Array {
   return host;
 }
 
-function stuckHint({ params, remark }: PreparedWireguard): string {
+function stuckHint(unknownKeys: readonly string[], params: AmneziaParams | null): string {
   const why =
     "Look at AllowedIPs and Address of this client on the server, forwarding and NAT there, and firewalls between it and what was asked";
   const amnezia = params === null ? "" : `, or S4 and H4 (settings read as AmneziaWG ${params.version})`;
-  return `${why}${amnezia}${remark === null ? "" : `. ${remark}`}`;
+  const remark = `. Keys of the file that are not known and were not used: ${unknownKeys.join(", ")}`;
+  return `${why}${amnezia}${unknownKeys.length === 0 ? "" : remark}`;
 }
 
 /** What came and could not be read, when nothing else came. */

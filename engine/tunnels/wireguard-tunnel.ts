@@ -13,11 +13,9 @@ const FIRST_ANSWER_MS = 5_000;
 /** When an initiation follows the first one, ms after it; servers want 20 ms between two. */
 const RETRIES_AFTER_MS = [700, 1_600, 3_200] as const;
 
+/** What is the same in every check of one server of a configuration. */
 export interface WireguardEnd {
   readonly keys: PeerKeys;
-  readonly framing: Framing;
-  /** The server's, judged by the guard; tried in their order. */
-  readonly servers: readonly Address[];
   readonly port: number;
   readonly addresses: readonly string[];
   readonly dns: readonly string[];
@@ -26,6 +24,13 @@ export interface WireguardEnd {
   readonly clock: TimestampMemory;
   /** What unreadable datagrams of these sizes say of the configuration; null: nothing. */
   readonly diagnose: (straySizes: readonly number[]) => NetworkFault | null;
+}
+
+/** Of one check. */
+export interface WireguardDial {
+  readonly framing: Framing;
+  /** The server's, judged by the guard; tried in their order. */
+  readonly servers: readonly Address[];
   /** How long the tunnel may take to come up, ms. */
   readonly withinMs: number;
 }
@@ -37,6 +42,7 @@ export interface TimestampMemory {
 
 export class WireguardTunnel implements Tunnel {
   readonly #end: WireguardEnd;
+  readonly #dial: WireguardDial;
   readonly #context: ProbeContext;
   #session: WireguardSession;
   #link: DatagramLink | null = null;
@@ -47,14 +53,15 @@ export class WireguardTunnel implements Tunnel {
   #fail: (fault: Error) => void = () => {};
   #isClockBack = false;
 
-  constructor(end: WireguardEnd, context: ProbeContext) {
+  constructor(end: WireguardEnd, dial: WireguardDial, context: ProbeContext) {
     this.#end = end;
+    this.#dial = dial;
     this.#context = context;
     this.#session = this.#newSession();
   }
 
   async open(): Promise<TunnelInfo> {
-    const { servers, withinMs } = this.#end;
+    const { servers, withinMs } = this.#dial;
     const budgetMs = Math.min(FIRST_ANSWER_MS, withinMs);
     this.#startedAtMs = this.#context.now();
     let fault: Error | undefined;
@@ -162,9 +169,9 @@ export class WireguardTunnel implements Tunnel {
   }
 
   #newSession(): WireguardSession {
-    const { keys, framing, mtuBytes } = this.#end;
+    const { keys, mtuBytes } = this.#end;
     return new WireguardSession(keys, {
-      framing,
+      framing: this.#dial.framing,
       mtuBytes,
       randomBytes: this.#context.randomBytes,
       timestamp: () => this.#timestamp(),

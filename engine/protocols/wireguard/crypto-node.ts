@@ -13,7 +13,15 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { blake2s } from "@noble/hashes/blake2.js";
-import { deriveWith, MAC_BYTES, nonceOf, type PrivateKey, type PublicKey, TAG_BYTES, type WireguardCrypto } from "./crypto.ts";
+import {
+  deriveWith,
+  MAC_BYTES,
+  nonceOf,
+  type PrivateKey,
+  type PublicKey,
+  TAG_BYTES,
+  type WireguardCrypto,
+} from "./crypto.ts";
 import { openXchacha } from "./xchacha.ts";
 
 const AEAD = "chacha20-poly1305";

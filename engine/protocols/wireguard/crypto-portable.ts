@@ -18,7 +18,8 @@ export const portableCrypto: WireguardCrypto = {
   }),
   publicKey: (bytes) => ({ bytes }),
   hash: (bytes, more) => blake2s(more === undefined ? bytes : joined(bytes, more)),
-  derive: (chainingKey, input, count) => deriveWith((key, bytes) => hmac(blake2s, key, bytes), chainingKey, input, count),
+  derive: (chainingKey, input, count) =>
+    deriveWith((key, bytes) => hmac(blake2s, key, bytes), chainingKey, input, count),
   mac: (key, bytes) => blake2s(bytes, { key, dkLen: MAC_BYTES }),
   seal: (key, counter, plain, associated) => chacha20poly1305(key, nonceOf(counter), associated).encrypt(plain),
 

@@ -77,9 +77,9 @@ describe.each([
   it("is the same byte for byte", () => {
     const initiation = initiationOf(peerOf(crypto));
     expect(text(initiation.message)).toBe(RECORDED.initiation);
-    expect(text(initiation.hash)).toBe(RECORDED.hash);
-    expect(text(initiation.chainingKey)).toBe(RECORDED.chainingKey);
-    const read = readResponse(peerOf(crypto), initiation, hex(RECORDED.response));
+    expect(text(initiation.asked.hash)).toBe(RECORDED.hash);
+    expect(text(initiation.asked.chainingKey)).toBe(RECORDED.chainingKey);
+    const read = readResponse(peerOf(crypto), initiation.asked, hex(RECORDED.response));
     if (read.kind !== "accepted") throw new Error(read.kind);
     expect(text(read.keys.send)).toBe(RECORDED.send);
     expect(text(read.keys.receive)).toBe(RECORDED.receive);
@@ -96,7 +96,7 @@ describe("a response", () => {
 
   it("under another preshared key, or none, says so", () => {
     const other = peerOf(nodeCrypto, { presharedKey: "00".repeat(32) });
-    expect(readResponse(other, initiationOf(other), response)).toEqual({ kind: "preshared-key-differs" });
+    expect(readResponse(other, initiationOf(other).asked, response)).toEqual({ kind: "preshared-key-differs" });
   });
 
   it("whose mac1 is wrong concludes nothing", () => {
@@ -104,7 +104,7 @@ describe("a response", () => {
     for (let bit = 0; bit < RESPONSE.mac2 * 8; bit++) {
       const changed = Uint8Array.from(response);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(readResponse(peer, initiationOf(peer), changed)).toEqual({ kind: "not-authentic" });
+      expect(readResponse(peer, initiationOf(peer).asked, changed)).toEqual({ kind: "not-authentic" });
     }
   }, 60_000);
 
@@ -113,12 +113,12 @@ describe("a response", () => {
     const forged = Uint8Array.from(response);
     forged.fill(0, RESPONSE.ephemeral, RESPONSE.nothing);
     forged.set(peer.crypto.mac(peer.ownMac1Key, forged.subarray(0, RESPONSE.mac1)), RESPONSE.mac1);
-    expect(readResponse(peer, initiationOf(peer), forged)).toEqual({ kind: "not-authentic" });
+    expect(readResponse(peer, initiationOf(peer).asked, forged)).toEqual({ kind: "not-authentic" });
   });
 
   it("of any bytes and length never throws and never gives keys", () => {
     const peer = peerOf();
-    const initiation = initiationOf(peer);
+    const initiation = initiationOf(peer).asked;
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ minLength: 92, maxLength: 92 }), (one, other) => {
         expect(readResponse(peer, initiation, one).kind).toBe("not-authentic");
@@ -142,12 +142,12 @@ describe("cookies", () => {
     const first = initiationOf(peer);
     const reply = server.answer(first.message) ?? new Uint8Array(0);
     expect(reply.length).toBe(COOKIE_REPLY.bytes);
-    expect(readCookie(peer, first, reply)).toEqual(new Uint8Array(16).fill(5));
-    expect(readCookie(peer, initiationOf(peer, { index: 9 }), reply)).toBeNull();
-    const second = initiationOf(peer, { cookie: readCookie(peer, first, reply) });
+    expect(readCookie(peer, first.asked, reply)).toEqual(new Uint8Array(16).fill(5));
+    expect(readCookie(peer, initiationOf(peer, { index: 9 }).asked, reply)).toBeNull();
+    const second = initiationOf(peer, { cookie: readCookie(peer, first.asked, reply) });
     expect(text(second.message.subarray(INITIATION.mac2))).not.toBe("00".repeat(16));
     const response = server.answer(second.message) ?? new Uint8Array(0);
-    expect(readResponse(peer, second, response).kind).toBe("accepted");
+    expect(readResponse(peer, second.asked, response).kind).toBe("accepted");
   });
 });
 

@@ -97,8 +97,10 @@ export interface Asked {
   readonly mac1: Uint8Array;
 }
 
-export interface Initiation extends Asked {
+export interface Initiation {
   readonly message: Uint8Array;
+  /** Without the message: thousands of these wait for servers that say nothing. */
+  readonly asked: Asked;
 }
 
 /** @returns null when the ephemeral key cannot be agreed upon, which no random one meets */
@@ -127,7 +129,7 @@ export function createInitiation(peer: PeerKeys, parts: InitiationParts): Initia
   if (parts.cookie !== null) {
     message.set(crypto.mac(parts.cookie, message.subarray(0, INITIATION.mac2)), INITIATION.mac2);
   }
-  return { index: parts.index, message, ephemeral, hash, chainingKey, mac1 };
+  return { message, asked: { index: parts.index, ephemeral, hash, chainingKey, mac1 } };
 }
 
 /** Keys of the data that follows, each for one direction. */

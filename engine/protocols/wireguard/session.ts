@@ -88,10 +88,8 @@ export class WireguardSession {
     });
     const number = this.#started++;
     if (initiation === null) return [];
-    // Without the message: thousands of these wait for servers that say nothing.
-    const { message, ...asked } = initiation;
-    this.#attempts = [...this.#attempts.slice(1 - ATTEMPT_LIMIT), { number, initiation: asked }];
-    return [...framing.preamble(), framing.wrap("initiation", message)];
+    this.#attempts = [...this.#attempts.slice(1 - ATTEMPT_LIMIT), { number, initiation: initiation.asked }];
+    return [...framing.preamble(), framing.wrap("initiation", initiation.message)];
   }
 
   /** Of no use afterwards: what comes late is nothing to it. */
@@ -139,9 +137,10 @@ export class WireguardSession {
     if (response.kind !== "accepted") return response.kind === "not-authentic" ? IGNORED : response;
     // Answered once: a copy of the answer is no second session.
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
-    const session = { ...attempt, data: new DataSession(this.#peer.crypto, response.keys) };
+    const { number, initiation } = attempt;
+    const session = { number, initiation, data: new DataSession(this.#peer.crypto, response.keys) };
     this.#sessions = [...this.#sessions, session].sort((one, other) => one.number - other.number).slice(-SESSION_LIMIT);
-    return { kind: "established", attempt: attempt.number };
+    return { kind: "established", attempt: number };
   }
 
   #readCookie(message: Uint8Array): SessionEvent {
