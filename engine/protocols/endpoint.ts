@@ -13,25 +13,35 @@ const LONGEST_NAME = 253;
 
 /** @throws TunnelConfigError naming what it is for, never the text, which may be a misplaced secret */
 export function parseHost(text: string, what = "host"): string {
+  const host = readHost(text);
+  if (host === null) throw new TunnelConfigError(`${what} names an interface of this machine`);
+  if (host === undefined) throw new TunnelConfigError(`${what} is neither a name nor an address`);
+  return host;
+}
+
+/** For whoever tries one reading after the other. @returns undefined when it is no host, null when it names an interface of this machine */
+export function readHost(text: string): string | null | undefined {
   if (text.length <= LONGEST_NAME && PLAIN_NAME.test(text)) return text;
   const plain = text.trim().replace(/^\[(.*)\]$/, "$1");
   const literal = literalOf(plain);
-  if (literal !== undefined) {
-    if (literal.hasZone) throw new TunnelConfigError(`${what} names an interface of this machine`);
-    return literal.ip;
-  }
+  if (literal !== undefined) return literal.hasZone ? null : literal.ip;
   // xray reads an address of the form env:NAME from its environment; a colon is in no name.
-  const name = toAsciiName(plain);
-  if (name === undefined || name === "") throw new TunnelConfigError(`${what} is neither a name nor an address`);
-  return name.toLowerCase().replace(/\.$/, "");
+  const name = toAsciiName(plain)?.toLowerCase().replace(/\.$/, "");
+  return name === "" ? undefined : name;
 }
 
 /** @throws TunnelConfigError */
 export function parsePort(text: string, what = "port"): number {
+  const port = readPort(text);
+  if (port === undefined) throw new TunnelConfigError(`${what} must be a number from 1 to 65535`);
+  return port;
+}
+
+/** @returns undefined when it is none */
+export function readPort(text: string): number | undefined {
   const trimmed = text.trim();
   const port = PORT.test(trimmed) ? Number(trimmed) : 0;
-  if (port < 1 || port > 65_535) throw new TunnelConfigError(`${what} must be a number from 1 to 65535`);
-  return port;
+  return port < 1 || port > 65_535 ? undefined : port;
 }
 
 /** Host and port as text, split at the last colon that can be one; a bare IPv6 address has no port. */

@@ -3,6 +3,7 @@ import { dump } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { cores } from "../cores/choice.ts";
 import { base64, UUID } from "../protocols/config.suite.ts";
+import { mutations } from "../protocols/mutations.suite.ts";
 import { KEY16, LINKS, PBK } from "../protocols/share-link/links.suite.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { BodyError, entriesOf, MOST_CONFIGS_LISTED } from "./body.ts";
@@ -205,19 +206,11 @@ proxies:
       dump({ proxies: singbox.outbounds }),
       [...LINKS.values()].join("\n").slice(0, 3_000),
     ];
-    const piece = fc.oneof(
-      fc.constantFrom("{", "}", "[", "]", '"', ":", ",", "\n", "null", "1e9", "&a ", "*a", "!!js/x "),
-      fc.string({ maxLength: 6 }),
-    );
-    const cut = fc.record({ place: fc.nat(999).map((part) => part / 1_000), size: fc.nat(20), piece });
+    const { cuts, edit } = mutations(["{", "}", ",", "null", "1e9", "&a ", "*a", "!!js/x "], 20);
     fc.assert(
-      fc.property(fc.constantFrom(...texts), fc.array(cut, { maxLength: 4 }), (text, cuts) => {
-        const body = cuts.reduce((now, { place, size, piece: put }) => {
-          const index = Math.floor(place * now.length);
-          return now.slice(0, index) + put + now.slice(index + size);
-        }, text);
+      fc.property(fc.constantFrom(...texts), cuts(4), (text, made) => {
         try {
-          all(body);
+          all(edit(text, made));
         } catch (error) {
           if (!(error instanceof BodyError)) throw error;
         }

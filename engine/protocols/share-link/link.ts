@@ -5,7 +5,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import type { TunnelProtocol } from "../../../model/kind.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
-import { parseHost, parsePort, splitAuthority } from "../endpoint.ts";
+import { parsePort, readHost, readPort, splitAuthority } from "../endpoint.ts";
 
 export interface ShareLink {
   readonly protocol: TunnelProtocol;
@@ -136,25 +136,13 @@ function addressIn(text: string, takesPorts: (text: string) => boolean) {
   const slash = text.indexOf("/", at);
   const server = text.slice(at + 1, slash < 0 ? undefined : slash);
   const { host, port } = splitAuthority(server);
-  const name = hostIn(host);
-  if (name === undefined || (port !== null && !takesPorts(port))) return undefined;
+  const name = readHost(host);
+  if (name === undefined || name === null || (port !== null && !takesPorts(port))) return undefined;
   return { rawUser: text.slice(0, at), host: name, port };
 }
 
-function hostIn(text: string): string | undefined {
-  try {
-    return text === "" ? undefined : parseHost(text) || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 export function isPort(text: string): boolean {
-  try {
-    return parsePort(text) > 0;
-  } catch {
-    return false;
-  }
+  return readPort(text) !== undefined;
 }
 
 /** By hand: `+` is no blank here, and a value that was encoded twice is decoded twice. The last value that is not empty counts. */
