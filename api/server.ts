@@ -12,6 +12,8 @@ import { isBodiless, ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_B
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT of libusockets.h: without it two processes would share a port in silence (SO_REUSEPORT). */
 const LISTEN_EXCLUSIVE_PORT = 1;
+/** How long kept connections may bring one more request after a stop, ms: it is answered, and told that the connection ends. */
+const LINGER_MS = 250;
 const TEXT = new TextDecoder();
 const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([code, words]) => [Number(code), `${code} ${words}`]));
 
@@ -26,6 +28,9 @@ export async function listenUws(options: ListenOptions): Promise<HttpServer> {
     port: uws.us_socket_local_port(socket),
     async close() {
       uws.us_listen_socket_close(socket);
+      flights.drain();
+      // Whoever keeps a connection may just be sending on it.
+      await new Promise((settle) => setTimeout(settle, LINGER_MS));
       await flights.landed(options.drainTimeoutMs);
       // An answer given in the turn that read its request leaves uWS's buffer only at the end of that turn.
       await new Promise((settle) => setImmediate(settle));
@@ -35,6 +40,9 @@ export async function listenUws(options: ListenOptions): Promise<HttpServer> {
 }
 
 interface Flights {
+  /** From now on every answer ends its connection. */
+  drain(): void;
+  readonly areLast: boolean;
   start(): void;
   end(): void;
   landed(timeoutMs: number): Promise<void>;
@@ -43,8 +51,15 @@ interface Flights {
 /** Counts what is being answered, so that close() can wait for it. */
 function createFlights(): Flights {
   let count = 0;
+  let areLast = false;
   let onNone: (() => void) | null = null;
   return {
+    drain: () => {
+      areLast = true;
+    },
+    get areLast() {
+      return areLast;
+    },
     start: () => {
       count += 1;
     },
@@ -128,13 +143,13 @@ function answer({ handle }: ListenOptions, flights: Flights, exchange: Exchange,
   if (!(response instanceof Promise)) {
     // uWS has corked the connection for this call.
     flights.end();
-    write(res, request.method, response);
+    write(res, request.method, response, flights.areLast);
     return;
   }
   void response.then((answered) => {
     if (exchange.aborted) return;
     flights.end();
-    res.cork(() => write(res, request.method, answered));
+    res.cork(() => write(res, request.method, answered, flights.areLast));
   });
 }
 
@@ -171,7 +186,8 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-function write(res: HttpResponse, method: string, { status, headers, body }: ApiResponse): void {
+/** @param isLast nothing more is answered on this connection */
+function write(res: HttpResponse, method: string, { status, headers, body }: ApiResponse, isLast: boolean): void {
   res.writeStatus(STATUS_LINES.get(status) ?? String(status));
   for (let index = 0; index + 1 < headers.length; index += 2)
     res.writeHeader(headers[index] ?? "", headers[index + 1] ?? "");
@@ -180,5 +196,5 @@ function write(res: HttpResponse, method: string, { status, headers, body }: Api
     // Given the length as an argument uWS would wait for a body, and answer nothing more on this connection.
     res.writeHeader("Content-Length", String(Buffer.byteLength(body)));
     res.endWithoutBody();
-  } else res.end(body);
+  } else res.end(body, isLast);
 }

@@ -63,7 +63,7 @@ export async function startSystemd(unitDirs: readonly string[], checkout: string
   }
   const stop = async (): Promise<void> => {
     await killed(child);
-    removeCgroups(cgroup);
+    await eventually(() => removeCgroups(cgroup));
   };
   try {
     const pid = await eventually(async () => {
@@ -141,26 +141,30 @@ function childrenOf(pid: number): readonly number[] {
   return text === "" ? [] : text.split(" ").map(Number);
 }
 
-/** Whoever is the first process of a namespace takes all others with it. */
+/** Whoever is the first process of a namespace takes all others with it, and ends when they have. */
 async function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once("exit", resolve));
-  for (const pid of childrenOf(child.pid ?? 0)) process.kill(pid, "SIGKILL");
-  child.kill("SIGKILL");
+  const all = childrenOf(child.pid ?? 0);
+  if (all.length === 0) child.kill("SIGKILL");
+  for (const pid of all) process.kill(pid, "SIGKILL");
   await gone;
 }
 
-function removeCgroups(folder: string): void {
-  if (!isThere(folder)) return;
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (statSync(path).isDirectory()) removeCgroups(path);
-  }
+/** @returns undefined while somebody is in one of them */
+async function removeCgroups(folder: string): Promise<true | undefined> {
   try {
-    rmdirSync(folder);
+    for (const path of foldersIn(folder)) rmdirSync(path);
+    return true;
   } catch {
-    // Whoever was in it is not quite gone: it holds nothing.
+    return undefined;
   }
+}
+
+/** The inmost first. */
+function foldersIn(folder: string): readonly string[] {
+  const inner = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory());
+  return [...inner.flatMap(({ name }) => foldersIn(join(folder, name))), folder];
 }
 
 function isThere(path: string): boolean {

@@ -26,7 +26,7 @@ withServer("sonde admin on PostgreSQL", postgres, ({ createDatabase }) =>
         const { url: database } = await createDatabase();
         return { env: { SONDE_DATABASE_URL: database, SONDE_REDIS_URL: url, SONDE_SEALING_KEY_FILE: keyFile } };
       },
-      false,
+      "no refusals",
     ),
   ),
 );

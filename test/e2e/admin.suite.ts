@@ -9,6 +9,7 @@ import {
   eventually,
   type RunningService,
   runSonde,
+  type ServiceSettings,
   startService,
   temporaryFolder,
 } from "../service.ts";
@@ -19,21 +20,29 @@ interface Run {
 }
 type Facts = Readonly<Record<string, unknown>>;
 
-/** @param withRefusals what is refused is the same on any store */
-export function adminSuite(
-  name: string,
-  settings: () => Promise<{ readonly env: Readonly<Record<string, string>> }>,
-  withRefusals: boolean,
-) {
+export interface AdminPlace {
+  readonly env: Readonly<Record<string, string>>;
+  /** What starts the service; one process that is everything when absent. */
+  readonly start?: (settings: ServiceSettings) => Promise<RunningService>;
+}
+
+/**
+ * @param part refusals are the same on any store; apart are the acts that reach into processes beside the API: each act is a process, and
+ * takes a second
+ */
+export function adminSuite(name: string, settings: () => Promise<AdminPlace>, part: "all" | "no refusals" | "apart") {
   // A dozen processes one after the other, each loading a database driver, on a machine that does more.
   describe(`sonde admin on ${name}`, { timeout: 120_000 }, () => {
     let service: RunningService;
     let env: Readonly<Record<string, string>> = {};
+    let start: (settings: ServiceSettings) => Promise<RunningService> = startService;
     beforeAll(async () => {
       const plansFile = join(temporaryFolder(), "plans.json");
       writeFileSync(plansFile, JSON.stringify({ business: { requestsPerMinute: null } }));
-      env = { ...(await settings()).env, SONDE_PLANS: plansFile };
-      service = await startService({ env });
+      const place = await settings();
+      start = place.start ?? startService;
+      env = { ...place.env, SONDE_PLANS: plansFile };
+      service = await start({ env });
     });
     afterAll(cleanUp);
 
@@ -46,7 +55,7 @@ export function adminSuite(
       expect([words.join(" "), code, output]).toEqual([words.join(" "), 0, output]);
       return JSON.parse(output) as Facts;
     };
-    if (withRefusals) refusalTests(run);
+    if (part === "all") refusalTests(run);
 
     const client = (key: unknown, project?: unknown) =>
       clientOf(service.url, String(key), project === undefined ? undefined : String(project));
@@ -60,96 +69,105 @@ export function adminSuite(
       return status === 200 ? 200 : `${status} ${String(body.message)}`;
     };
 
-    it("makes a workspace whose key works at once, and projects in it", async () => {
-      const { id, project, user, key, api } = await newWorkspace("pro");
-      const { body } = await api.get("/whoami");
-      expect(body).toMatchObject({
-        user: { id: Number(user) },
-        organizations: [{ id: Number(id), name: "Acme", role: "owner", plan: "pro" }],
-        default_project_id: project,
-      });
-      const second = await done("project", "create", "--workspace", id, "--name", "Second");
-      const there = client(key, second.project_id);
-      expect((await there.get("/servers")).status).toBe(200);
-      await done("project", "set", String(second.project_id), "--active", "false");
-      expect(await statusAndMessage(there.get("/servers"))).toBe("404 Project not found or inactive");
-      await done("project", "set", String(second.project_id), "--active", "true");
-      expect((await there.get("/servers")).status).toBe(200);
-      expect(await done("project", "list", "--workspace", id)).toMatchObject({
-        projects: [{ id: project }, { id: second.project_id, name: "Second", active: true }],
-      });
-      const owned = await done("workspace", "create", "--name", "B", "--plan", "free", "--owner", user);
-      expect(owned.user_id).toBe(Number(user));
-      const { workspaces } = (await done("workspace", "list")) as { workspaces: readonly Facts[] };
-      expect(workspaces.at(-1)).toMatchObject({ id: owned.organization_id, name: "B", plan: "free", suspended: false });
-      expect(await statusAndMessage(client(owned.key).get("/keys"))).toBe(
-        "403 API access isn't included on this workspace's plan.",
-      );
-    });
+    if (part !== "apart") actsOnTheStoresAlone();
 
-    it("adds people, changes their roles, switches them off, takes them out", async () => {
-      const { id, project } = await newWorkspace();
-      const email = `eve-${id}@test-site.org`;
-      const add = (role: string) =>
-        done("member", "add", "--workspace", id, "--email", email, "--name", "Eve", "--role", role);
-      const { user_id: user, key } = await add("viewer");
-      const api = client(key, project);
-      const says = () => statusAndMessage(api.post("/servers", {}));
-      expect(await says()).toBe("403 You do not have permission to create monitors in this project");
-      expect((await add("manager")).user_id).toBe(user);
-      expect(await says()).toBe("400 Missing or invalid name");
-      await done("user", "set", String(user), "--active", "false");
-      expect(await says()).toBe("401 API key owner account is inactive");
-      await done("user", "set", String(user), "--active", "true");
-      expect(await says()).toBe("400 Missing or invalid name");
-      await done("member", "remove", "--workspace", id, "--user", String(user));
-      expect(await says()).toBe("401 This API key's workspace access has been removed");
-    });
+    function actsOnTheStoresAlone(): void {
+      it("makes a workspace whose key works at once, and projects in it", async () => {
+        const { id, project, user, key, api } = await newWorkspace("pro");
+        const { body } = await api.get("/whoami");
+        expect(body).toMatchObject({
+          user: { id: Number(user) },
+          organizations: [{ id: Number(id), name: "Acme", role: "owner", plan: "pro" }],
+          default_project_id: project,
+        });
+        const second = await done("project", "create", "--workspace", id, "--name", "Second");
+        const there = client(key, second.project_id);
+        expect((await there.get("/servers")).status).toBe(200);
+        await done("project", "set", String(second.project_id), "--active", "false");
+        expect(await statusAndMessage(there.get("/servers"))).toBe("404 Project not found or inactive");
+        await done("project", "set", String(second.project_id), "--active", "true");
+        expect((await there.get("/servers")).status).toBe(200);
+        expect(await done("project", "list", "--workspace", id)).toMatchObject({
+          projects: [{ id: project }, { id: second.project_id, name: "Second", active: true }],
+        });
+        const owned = await done("workspace", "create", "--name", "B", "--plan", "free", "--owner", user);
+        expect(owned.user_id).toBe(Number(user));
+        const { workspaces } = (await done("workspace", "list")) as { workspaces: readonly Facts[] };
+        expect(workspaces.at(-1)).toMatchObject({
+          id: owned.organization_id,
+          name: "B",
+          plan: "free",
+          suspended: false,
+        });
+        expect(await statusAndMessage(client(owned.key).get("/keys"))).toBe(
+          "403 API access isn't included on this workspace's plan.",
+        );
+      });
 
-    it("makes keys of each kind, lists them, switches them off and on", async () => {
-      const { id, user, key } = await newWorkspace();
-      const words = ["key", "create", "--user", user];
-      const dashboard = await done(
-        ...words,
-        "--workspace",
-        id,
-        "--dashboard",
-        "--name",
-        "board",
-        "--expires",
-        "2999-01-01",
-      );
-      expect(dashboard.key).toMatch(/^dk\d+_/);
-      const account = await done(...words, "--account");
-      expect((await client(account.key).get("/whoami")).body).toMatchObject({
-        key: { kind: "account", expires: null },
+      it("adds people, changes their roles, switches them off, takes them out", async () => {
+        const { id, project } = await newWorkspace();
+        const email = `eve-${id}@test-site.org`;
+        const add = (role: string) =>
+          done("member", "add", "--workspace", id, "--email", email, "--name", "Eve", "--role", role);
+        const { user_id: user, key } = await add("viewer");
+        const api = client(key, project);
+        const says = () => statusAndMessage(api.post("/servers", {}));
+        expect(await says()).toBe("403 You do not have permission to create monitors in this project");
+        expect((await add("manager")).user_id).toBe(user);
+        expect(await says()).toBe("400 Missing or invalid name");
+        await done("user", "set", String(user), "--active", "false");
+        expect(await says()).toBe("401 API key owner account is inactive");
+        await done("user", "set", String(user), "--active", "true");
+        expect(await says()).toBe("400 Missing or invalid name");
+        await done("member", "remove", "--workspace", id, "--user", String(user));
+        expect(await says()).toBe("401 This API key's workspace access has been removed");
       });
-      const own = (await done("key", "list", "--user", user)) as { keys: readonly Facts[] };
-      expect(own.keys.map((one) => one.id)).toEqual([account.id, dashboard.id, own.keys[2]?.id]);
-      const { keys } = (await done("key", "list", "--workspace", id)) as { keys: readonly Facts[] };
-      expect(keys).toMatchObject([
-        { id: dashboard.id, name: "board", status: "active", active: 1, expires: "2999-01-01 00:00:00" },
-        { name: "First key", status: "active", expires: null },
-      ]);
-      const says = () => statusAndMessage(client(dashboard.key).get("/whoami"));
-      expect(await says()).toBe(200);
-      expect(await done("key", "disable", String(dashboard.id))).toMatchObject({ status: "inactive" });
-      expect(await says()).toBe("401 Invalid or expired API key");
-      await done("key", "enable", String(dashboard.id));
-      expect(await says()).toBe(200);
 
-      for (let request = 0; request < 3; request++) await client(key).get("/organizations");
-      const used = await eventually(async () => {
-        const { keys: uses } = (await done("key", "usage", "--workspace", id)) as { keys: readonly Facts[] };
-        return uses.some(({ requests_today: today }) => Number(today) >= 3) ? uses : undefined;
+      it("makes keys of each kind, lists them, switches them off and on", async () => {
+        const { id, user, key } = await newWorkspace();
+        const words = ["key", "create", "--user", user];
+        const dashboard = await done(
+          ...words,
+          "--workspace",
+          id,
+          "--dashboard",
+          "--name",
+          "board",
+          "--expires",
+          "2999-01-01",
+        );
+        expect(dashboard.key).toMatch(/^dk\d+_/);
+        const account = await done(...words, "--account");
+        expect((await client(account.key).get("/whoami")).body).toMatchObject({
+          key: { kind: "account", expires: null },
+        });
+        const own = (await done("key", "list", "--user", user)) as { keys: readonly Facts[] };
+        expect(own.keys.map((one) => one.id)).toEqual([account.id, dashboard.id, own.keys[2]?.id]);
+        const { keys } = (await done("key", "list", "--workspace", id)) as { keys: readonly Facts[] };
+        expect(keys).toMatchObject([
+          { id: dashboard.id, name: "board", status: "active", active: 1, expires: "2999-01-01 00:00:00" },
+          { name: "First key", status: "active", expires: null },
+        ]);
+        const says = () => statusAndMessage(client(dashboard.key).get("/whoami"));
+        expect(await says()).toBe(200);
+        expect(await done("key", "disable", String(dashboard.id))).toMatchObject({ status: "inactive" });
+        expect(await says()).toBe("401 Invalid or expired API key");
+        await done("key", "enable", String(dashboard.id));
+        expect(await says()).toBe(200);
+
+        for (let request = 0; request < 3; request++) await client(key).get("/organizations");
+        const used = await eventually(async () => {
+          const { keys: uses } = (await done("key", "usage", "--workspace", id)) as { keys: readonly Facts[] };
+          return uses.some(({ requests_today: today }) => Number(today) >= 3) ? uses : undefined;
+        });
+        expect(used.find(({ name: of }) => of === "First key")).toMatchObject({
+          requests_today: 3,
+          requests_7_days: 3,
+          requests_30_days: 3,
+          endpoints: [{ method: "GET", path: "/organizations", requests: 3, errors: 0 }],
+        });
       });
-      expect(used.find(({ name: of }) => of === "First key")).toMatchObject({
-        requests_today: 3,
-        requests_7_days: 3,
-        requests_30_days: 3,
-        endpoints: [{ method: "GET", path: "/organizations", requests: 3, errors: 0 }],
-      });
-    });
+    }
 
     it("changes plans with what they demand, suspends and restores", async () => {
       const { id, api } = await newWorkspace();
@@ -222,7 +240,7 @@ export function adminSuite(
       const used = async () => (await api.get<{ this_month: { used: number } }>("/usage")).body.this_month.used;
       const usedBefore = await used();
       await service.stop();
-      service = await startService({ dataDir: service.dataDir, port: service.port, env });
+      service = await start({ dataDir: service.dataDir, port: service.port, env });
       api = client(key, project);
       expect(await used()).toBe(usedBefore + 1);
       await check();
