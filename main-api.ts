@@ -50,7 +50,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   closers.push(() => checkers.close());
   const schedulers = watchSchedulers({ shards: controlPlane.shards, monotonicNowMs: () => performance.now() });
   closers.push(async () => schedulers.close());
-  const checks = await openChecks(redis, keys.sealingOf);
+  const checks = await openChecks(redis, keys.sealingOf, keys.refresh);
   closers.push(() => checks.close());
   const results = openResultStore({ url: clickhouseUrl, log });
   closers.push(() => results.close());

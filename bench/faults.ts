@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 export interface FaultsOptions {
   readonly monitors: number;
   readonly intervalS: number;
+  readonly timeoutS: number;
   readonly lastsMs: number;
   readonly leaseMs: number;
   /** Words in the names of the faults; all when empty. */

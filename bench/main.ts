@@ -159,7 +159,7 @@ program
   .option("--lasts <s>", "length of a freeze or a cut", Number, 30)
   .option("--lease <s>", "of the schedulers' shards", Number, 30)
   .action((only: readonly string[], { monitors, interval, lasts, lease }: FaultsWords) =>
-    runFaults({ monitors, intervalS: interval, lastsMs: lasts * 1_000, leaseMs: lease * 1_000, only }),
+    runFaults({ monitors, intervalS: interval, timeoutS: 10, lastsMs: lasts * 1_000, leaseMs: lease * 1_000, only }),
   );
 
 program

@@ -31,11 +31,14 @@ function scene() {
       if (leases.get(identity)?.token === token) leases.delete(identity);
     },
   };
+  let schedulers = 0;
   const scheduler = () => {
+    schedulers += 1;
     const begun: number[] = [];
     const outcomes: CheckOutcome[] = [];
     const turns = createAccountTurns({
       leases: shared,
+      scheduler: `scheduler ${schedulers}`,
       run: (runs) => void begun.push(...runs.map(({ checkId }) => checkId)),
       onOutcomes: (some) => void outcomes.push(...some),
       marginMs: MARGIN_MS,

@@ -2,7 +2,6 @@
  * Account turns: a run that uses an account waits until no other scheduler and no API uses it, and holds it until its outcome is there. The
  * lease is renewed meanwhile and outlives its scheduler by what the run may still take; so does one that Redis has forgotten.
  */
-import { randomUUID } from "node:crypto";
 import type { CheckRun } from "../engine/check.ts";
 import { unrunOutcome } from "../engine/probers.ts";
 import type { CheckOutcome } from "../model/result.ts";
@@ -16,6 +15,8 @@ const STOPPING_MESSAGE = "The check was cancelled because the scheduler is stopp
 
 export interface AccountTurnsOptions {
   readonly leases: AccountLeases;
+  /** This scheduler's, unlike any other's. */
+  readonly scheduler: string;
   /** Begins runs; each has its outcome later. */
   readonly run: (runs: readonly CheckRun[]) => void;
   readonly onOutcomes: (outcomes: readonly CheckOutcome[]) => void;
@@ -46,7 +47,13 @@ export interface AccountTurns {
   close(): void;
 }
 
-export function createAccountTurns({ leases, marginMs, wallNowMs, ...options }: AccountTurnsOptions): AccountTurns {
+export function createAccountTurns({
+  leases,
+  scheduler,
+  marginMs,
+  wallNowMs,
+  ...options
+}: AccountTurnsOptions): AccountTurns {
   /** By check, oldest first. */
   const waiting = new Map<number, Use>();
   const held = new Map<number, Use>();
@@ -97,7 +104,7 @@ export function createAccountTurns({ leases, marginMs, wallNowMs, ...options }: 
       for (const run of runs) {
         const account = run.place?.account ?? null;
         if (account === null) free.push(run);
-        else waiting.set(run.checkId, { run, account, token: randomUUID() });
+        else waiting.set(run.checkId, { run, account, token: `${scheduler} ${run.checkId}` });
       }
       if (free.length > 0) options.run(free);
       if (free.length < runs.length) void look();

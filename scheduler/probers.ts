@@ -66,9 +66,11 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
   let staffed: ReadonlySet<string> = new Set();
   let onChange: () => void = () => {};
   const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => onChange() });
+  const scheduler = randomUUID();
   const leases = await openAccountLeases(redis);
   const accounts = createAccountTurns({
     leases,
+    scheduler,
     run: (runs) => remote.run(runs),
     onOutcomes: events.onOutcomes,
     marginMs: START_WITHIN_MS + RETURN_WITHIN_MS,
@@ -97,7 +99,7 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
     setInterval(() => void accounts.renew(), RENEW_MS),
   ];
   const sender = await openRunSender<CheckSpec>(redis, {
-    scheduler: randomUUID(),
+    scheduler,
     locations: keys.codes,
     sealingOf: keys.sealingOf,
     refreshKeys: keys.refresh,

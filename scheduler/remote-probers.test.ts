@@ -72,7 +72,7 @@ describe("RemoteProbers", () => {
         onOutcomes: (some) => void outcomes.push(...some),
         onWithheld: (some) => void withheld.push(...some),
       },
-      watch: { healthy: () => at.checkers, redisNowMs: () => now.wallMs - AHEAD_MS },
+      watch: { healthy: () => at.checkers, clockOffsetMs: () => AHEAD_MS },
       clocks: { wallNowMs: () => now.wallMs, monotonicNowMs: () => now.monotonicMs },
       gatherMs: 0,
     });

@@ -46,7 +46,7 @@ export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcom
 
 export interface RemoteProbersOptions {
   readonly callbacks: RemoteProbersCallbacks;
-  readonly watch: Pick<CheckerWatch, "healthy" | "redisNowMs">;
+  readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
   /** Runs of this long go to a checker in one message, ms; the standard when absent. */
   readonly gatherMs?: number;
@@ -142,7 +142,7 @@ export class RemoteProbers implements Probers {
 
   /** From a location's checkers; applied once, whoever answers first. */
   take(location: string, outcomes: readonly SentOutcome[]): void {
-    const aheadMs = this.#options.clocks.wallNowMs() - this.#options.watch.redisNowMs();
+    const aheadMs = this.#options.watch.clockOffsetMs();
     const measured: CheckOutcome[] = [];
     const withheld: CheckOutcome[] = [];
     const unrun: Flight[] = [];
@@ -274,7 +274,7 @@ export class RemoteProbers implements Probers {
     }
     if (flights.length === 0) return;
     const { clocks, watch } = this.#options;
-    const aheadMs = clocks.wallNowMs() - watch.redisNowMs();
+    const aheadMs = watch.clockOffsetMs();
     const runs = flights.map((flight) => this.#toSent(flight, aheadMs));
     const answer = await this.#sender.send(checker, { specs: [...specs.values()], runs });
     if (answer === "sent") return;

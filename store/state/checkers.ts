@@ -49,8 +49,8 @@ export interface CheckerWatch {
   healthy(): readonly CheckerReport[];
   /** Locations that had one within the last minute. */
   staffed(): ReadonlySet<string>;
-  /** Unix ms by Redis's clock, as far as it is known. */
-  redisNowMs(): number;
+  /** Our wall clock minus Redis's, as far as it is known, ms. */
+  clockOffsetMs(): number;
   close(): Promise<void>;
 }
 

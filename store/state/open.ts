@@ -25,12 +25,19 @@ export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
   return "url" in place ? (await loadRedis()).openRedisNotices(place) : openThreadNotices(place.file);
 }
 
-/** Asks checkers, wherever they are. @param sealingOf for what leaves this process, by where it goes; undefined: nobody is there */
+/**
+ * Asks checkers, wherever they are.
+ * @param sealingOf for what leaves this process, by where it goes; undefined: nobody is there
+ * @param refreshKeys brings it up to date
+ */
 export async function openChecks(
   place: StatePlace,
   sealingOf: (location: string) => Pick<Sealing, "open" | "seal"> | undefined,
+  refreshKeys: () => Promise<void> = async () => {},
 ): Promise<Checks> {
-  return "url" in place ? (await loadRedisChecks()).openRedisChecks(place, sealingOf) : openThreadChecks(place.file);
+  return "url" in place
+    ? (await loadRedisChecks()).openRedisChecks(place, sealingOf, refreshKeys)
+    : openThreadChecks(place.file);
 }
 
 /** A checker's side of the same. */

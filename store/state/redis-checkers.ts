@@ -94,7 +94,7 @@ export async function watchRedisCheckers(
   return {
     healthy,
     staffed,
-    redisNowMs,
+    clockOffsetMs: clock.offsetMs,
     async close() {
       clearInterval(timer);
       await end(link.redis);

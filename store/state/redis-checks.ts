@@ -52,27 +52,48 @@ interface Word {
   readonly sealed?: string;
 }
 
-/** @param sealingOf what a location's checkers open; undefined: nobody is there */
+/**
+ * @param sealingOf what a location's checkers open; undefined: nobody is there
+ * @param refreshKeys a checker has sealed with a key that is not known here (yet)
+ */
 export async function openRedisChecks(
   place: RedisPlace,
   sealingOf: (location: string) => CheckSealing | undefined,
+  refreshKeys: () => Promise<void>,
 ): Promise<Checks> {
   const asker = randomUUID();
   const [posting, hearing] = await connectTwo(place);
   const asking = createAsking();
   const entries = new Map<string, { readonly stream: string; readonly entry: string }>();
-  /** Of those that wait, by id. */
-  const sealings = new Map<string, CheckSealing>();
+  /** Where those that wait were sent, by id. */
+  const locations = new Map<string, string>();
+
+  /** @returns false when it cannot be opened */
+  function opened(id: string, sealed: string): boolean {
+    const sealing = sealingOf(locations.get(id) ?? "");
+    if (sealing === undefined) return false;
+    try {
+      asking.settle(id, JSON.parse(sealing.open(purposeOf("answer", id), sealed)) as CheckReply);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async function take(id: string, sealed: string): Promise<void> {
+    if (!locations.has(id) || opened(id, sealed)) return;
+    await refreshKeys().catch(() => {});
+    // Sealed with a key that nobody gave us: whoever waits hears that it is lost.
+    opened(id, sealed);
+  }
+
   hearing.redis.on("message", (_channel: string, text: string) => {
     try {
       const { id, sealed } = JSON.parse(text) as Word;
-      const sealing = sealings.get(id);
       if (sealed === undefined) asking.taken(id);
-      else if (sealing !== undefined) {
-        asking.settle(id, JSON.parse(sealing.open(purposeOf("answer", id), sealed)) as CheckReply);
-      }
+      else void take(id, sealed);
     } catch {
-      // Not ours, or sealed with another key: whoever waits hears that it is lost.
+      // Not ours: whoever waits hears that it is lost.
     }
   });
   await hearing.run((redis) => redis.subscribe(answersOf(asker)));
@@ -90,7 +111,7 @@ export async function openRedisChecks(
       const entry = entries.get(untaken);
       if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
     });
-    sealings.set(id, sealing);
+    locations.set(id, location);
     try {
       const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
       const entry = await posting.run((redis) => post(redis, stream, [id, asker, body]));
@@ -98,7 +119,7 @@ export async function openRedisChecks(
       return await answer;
     } finally {
       entries.delete(id);
-      sealings.delete(id);
+      locations.delete(id);
       // Nobody waits any more when it could not be posted.
       asking.settle(id, { type: "lost" });
     }

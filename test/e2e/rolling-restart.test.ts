@@ -16,6 +16,7 @@ import { startWebsite } from "../targets.ts";
 
 const MONITORS = 40;
 const INTERVAL_S = 2;
+const SIZE = { monitors: MONITORS, intervalS: INTERVAL_S, timeoutS: 10 };
 const SHARDS = 16;
 const WITHIN_MS = 60_000;
 const CLIENTS = 3;
@@ -35,7 +36,7 @@ withServer("a rolling restart", shared, ({ stores }) => {
     const plane = await openControlPlane({ url: at.databaseUrl }, { role: "api" });
     const site = await startWebsite();
     const given = { projectId: 1, organizationId: 1 };
-    const monitors = await createMonitors(plane, given, MONITORS, INTERVAL_S, (index) => `${site.url}${index}`);
+    const monitors = await createMonitors(plane, given, SIZE, (index) => `${site.url}${index}`);
     const schedulers = [await schedulerOf(whole), await schedulerOf(whole)];
     const checkers = [await checkerOf(whole), await checkerOf(whole)];
     const evenly = () =>

@@ -99,7 +99,9 @@ async function befall(fleet: Fleet, fault: Fault, intervalS: number, asker: Aske
   const fromMs = Date.now();
   asker.begin(fault.hits);
   const movedMs = await fault.bring();
+  const broughtMs = Date.now() - fromMs;
   await fault.takeBack();
+  const backMs = Date.now() - fromMs;
   const recoveredMs = await untilWell(fleet);
   // What was missed a moment ago is still made up for.
   await pause(2 * intervalS * 1_000);
@@ -107,9 +109,8 @@ async function befall(fleet: Fleet, fault: Fault, intervalS: number, asker: Aske
   const asked = asker.end();
   const skips = skipsOf(await plane.shards.view()).map((count, shard) => count - (before[shard] ?? 0));
   const turns = skips.reduce((a, b) => a + b, 0);
-  const tookMs = Date.now() - fromMs;
   console.info(
-    `${fault.name}: ${tookMs} ms, shards moved after ${movedMs}, recovered after ${recoveredMs} ms, ${turns} turns skipped`,
+    `${fault.name}: brought after ${broughtMs}, taken back after ${backMs}, recovered ${recoveredMs} ms later; ${turns} turns skipped`,
   );
   return { fault: fault.name, fromMs, untilMs, skips, movedMs, recoveredMs, asked };
 }

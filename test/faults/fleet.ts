@@ -18,6 +18,8 @@ import { createMonitors } from "./reckoning.ts";
 export interface FleetSize {
   readonly monitors: number;
   readonly intervalS: number;
+  /** Of a check. */
+  readonly timeoutS: number;
   /** When a scheduler that stands still is taken to be gone, ms. */
   readonly leaseMs: number;
 }
@@ -78,8 +80,8 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
   await firstApi.start();
   const plane = await openControlPlane({ url: stores.databaseUrl }, { role: "api" });
   const given = { projectId: 1, organizationId: 1 };
-  const monitors = await createMonitors(plane, given, size.monitors, size.intervalS, websites.url, locationsOf);
-  for (const one of others) await one.start();
+  const monitors = await createMonitors(plane, given, size, websites.url, locationsOf);
+  await Promise.all(others.map((one) => one.start()));
   const members = [firstApi, ...others];
   return {
     members,
@@ -144,7 +146,10 @@ function memberOf(
       begun = await begin({ dataDir, port, command, env: { SONDE_HOST: station.address } });
     },
     signal: (signal) => void running().child.kill(signal),
-    end: async (signal) => void (await ended(running().child, () => running().child.kill(signal))),
+    async end(signal) {
+      const code = await ended(running().child, () => running().child.kill(signal));
+      if (signal === "SIGTERM" && code !== 0) throw new Error(`${role} ${name} was stopped and ended with ${code}`);
+    },
     get pid() {
       return running().child.pid ?? 0;
     },

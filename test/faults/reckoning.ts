@@ -10,20 +10,19 @@ import type { TrueRow } from "./truth.ts";
 export async function createMonitors(
   plane: ControlPlane,
   given: { readonly projectId: number; readonly organizationId: number },
-  count: number,
-  intervalS: number,
+  size: { readonly monitors: number; readonly intervalS: number; readonly timeoutS: number },
   urlOf: (index: number) => string,
   locationsOf: (index: number) => readonly string[] = () => ["any"],
 ): Promise<ReadonlyMap<number, NewMonitor>> {
   const made = new Map<number, NewMonitor>();
-  for (let index = 0; index < count; index += 1) {
+  for (let index = 0; index < size.monitors; index += 1) {
     const monitor: NewMonitor = {
       ...given,
       name: `monitor ${index}`,
       kind: "http",
       settings: { url: urlOf(index) },
-      intervalS,
-      timeoutS: 10,
+      intervalS: size.intervalS,
+      timeoutS: size.timeoutS,
       maxRetries: 2,
       tags: [],
       pauseReasons: [],

@@ -12,11 +12,23 @@ import { expectTruth } from "./truth.ts";
 /** What the bench asks for, as JSON. */
 const asked = process.env.FLEET === undefined ? {} : (JSON.parse(process.env.FLEET) as Partial<TableSize>);
 const SIZE: TableSize = {
-  monitors: 100,
-  intervalS: 2,
-  leaseMs: 6_000,
-  lastsMs: 8_000,
-  only: ["kill checker any", "restart redis", "cut checker de from targets"],
+  monitors: 60,
+  intervalS: 1,
+  timeoutS: 3,
+  leaseMs: 5_000,
+  lastsMs: 7_000,
+  only: [
+    "kill scheduler 1",
+    "kill checker any",
+    "stop scheduler 2",
+    "freeze scheduler 2",
+    "restart redis",
+    "restart postgres",
+    "cut scheduler 1 from redis",
+    "cut scheduler 1 from postgres",
+    "cut checker de from redis",
+    "cut checker de from targets",
+  ],
   ...asked,
 };
 

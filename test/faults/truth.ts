@@ -134,14 +134,14 @@ export async function expectTruth(plane: ControlPlane, projectId: number, rows: 
   }
 }
 
-/** Rows keep latencies as 32-bit numbers and lateness in whole ms. */
+/** Rows keep latencies as 32-bit numbers and lateness in whole ms; nobody keeps the order of locations. */
 function comparable(live: LiveState): unknown {
   const rough = (value: number | null) => (value === null ? null : Math.fround(value));
   const locations = Object.entries(live.locations).map(([name, state]) => [
     name,
     { ...state, pingMs: rough(state.pingMs) },
   ]);
-  return { ...live, latenessMs: null, latencyMs: rough(live.latencyMs), locations };
+  return { ...live, latenessMs: null, latencyMs: rough(live.latencyMs), locations: Object.fromEntries(locations) };
 }
 
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

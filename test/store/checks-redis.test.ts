@@ -1,6 +1,8 @@
 /** Passing checks over a real Redis. */
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
+import { sealingWith } from "../../store/sealing.ts";
+import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
 import { StoreError } from "../../store/sql/control-plane.ts";
 import { CHECK, checkSuite, measured, PLAIN_SEALING } from "../../store/state/checks.suite.ts";
 import type { CheckAnswer } from "../../store/state/checks.ts";
@@ -64,6 +66,28 @@ function outageTests(running: RedisServer): void {
 }
 
 function secretTests(running: RedisServer): void {
+  describe("the key of a location", () => {
+    it("may be known to its checkers before it is known to whoever asks", async () => {
+      const [before, next] = [newKeyLine(), newKeyLine()];
+      let known = sealingWith(keyRingOf([before]));
+      const checks = await openChecks(
+        { url: running.url },
+        () => known,
+        async () => {
+          known = sealingWith(keyRingOf([before, next]));
+        },
+      );
+      const checker = await openCheckServer({ url: running.url }, sealingWith(keyRingOf([next, before])), {
+        location: "any",
+        room: { api: 1, public: 1 },
+        take: async () => measured(7),
+      });
+      expect(await checks.ask("api", "any", CHECK)).toEqual(measured(7));
+      await checker.close();
+      await checks.close();
+    });
+  });
+
   describe("what Redis sees of a passing check", () => {
     it("is sealed, and nothing stays for ever", async () => {
       const place = { url: running.url };
