@@ -184,6 +184,7 @@ describe("a core's words", () => {
     ["CRYPTO_ERROR 0x12a (local): tls: failed to verify certificate", "cert-invalid"],
     ["peer cert is unrecognized (against pinnedPeerCertSha256)", "cert-invalid"],
     ["REALITY: processed invalid connection", "auth-failed"],
+    ["tls: server rejected ECH", "handshake-failed"],
     ["received real certificate (potential MITM or redirection)", "auth-failed"],
     ["auth failed code 404", "auth-failed"],
     ["unexpected response version. Expecting 0 but actually 72", "auth-failed"],

@@ -39,6 +39,8 @@ const ROWS: readonly Row[] = [
     "auth-failed",
     "REALITY refused the key, short id or name",
   ],
+  // crypto/tls: the key of its config is not the server's, or the server has none.
+  [/server rejected ech/, "handshake-failed", "the server refused the ECH config"],
   [/peer cert is unrecognized|unrecognized remote public key/, "cert-invalid", "the certificate is not the pinned one"],
   [/x509: certificate has expired or is not yet valid/, "cert-invalid", "the certificate is expired or not yet valid"],
   [

@@ -1,7 +1,15 @@
 /** Links to the lab's servers by the name of the case: each one that is all right, and each way to be wrong. */
 import { FINGERPRINTS } from "../../engine/protocols/share-link/proxy-config.ts";
 import type { ProxyFixtures } from "./proxy-fixtures.ts";
-import { AEAD_METHODS, CARRIED, CARRIERS, type Carried, type SecurityName } from "./proxy-inbounds.ts";
+import {
+  AEAD_METHODS,
+  CARRIED,
+  CARRIERS,
+  type Carried,
+  HELD,
+  type SecurityName,
+  VLESS_LOOKS,
+} from "./proxy-inbounds.ts";
 import { type Material, NAME, SECRETS, SERVER_NAME } from "./proxy-material.ts";
 import type { ProxyServers } from "./proxy-servers.ts";
 
@@ -14,6 +22,7 @@ export async function casesOf(material: Material, servers: ProxyServers, fixture
   return new Map([
     ...make.carried(),
     ...make.fingerprints(),
+    ...make.hidden(),
     ...make.shadowsocks(),
     ...make.quic(hops),
     ...make.wrongCredentials(),
@@ -94,6 +103,35 @@ class Maker {
       "vless by a name @xray",
       this.#to("vless tcp tls @xray", "vless", this.#security("tls")).replace("127.0.0.1", SERVER_NAME),
     ];
+  }
+
+  /** VLESS's own encryption, and names that TLS hides. */
+  *hidden(): Generator<Case> {
+    const { reality, ech } = this.#material;
+    for (const look of VLESS_LOOKS) {
+      const to = `vless encrypted ${look} @xray`;
+      for (const round of ["0rtt", "1rtt"]) {
+        const encryption = `mlkem768x25519plus.${look}.${round}.${reality.publicKey}`;
+        yield [`vless encrypted ${look} ${round} @xray`, this.#to(to, "vless", { encryption, security: "none" })];
+      }
+    }
+    const to = "vless encrypted native @xray";
+    const wrong = `mlkem768x25519plus.native.0rtt.${reality.otherPublicKey}`;
+    yield ["vless encrypted, wrong key @xray", this.#to(to, "vless", { encryption: wrong, security: "none" })];
+    const right = { encryption: `mlkem768x25519plus.native.0rtt.${reality.publicKey}`, security: "none" };
+    yield ["vless encrypted, wrong user @xray", this.#to(to, "vless", right, SECRETS.wrongUuid)];
+    yield ["vless unencrypted to an encrypted one @xray", this.#to(to, "vless", { security: "none" })];
+    yield ["vless encrypted to a plain one @xray", this.#to("vless tcp none @xray", "vless", right)];
+    const tls = this.#security("tls");
+    for (const server of ["xray", "singbox"]) {
+      const ours = `vless ech @${server}`;
+      yield [ours, this.#to(ours, "vless", { ...tls, ech: ech.configList })];
+      yield [`vless ech of another server @${server}`, this.#to(ours, "vless", { ...tls, ech: ech.otherConfigList })];
+      yield [
+        `vless ech to a server without @${server}`,
+        this.#to(`vless tcp tls @${server}`, "vless", { ...tls, ech: ech.configList }),
+      ];
+    }
   }
 
   *fingerprints(): Generator<Case> {
@@ -321,6 +359,17 @@ class Maker {
         }
       }
       yield [`a page instead, ${protocol} @xray`, this.#to(`${protocol} portal @xray`, protocol, none)];
+    }
+    for (const server of ["xray", "singbox"] as const) {
+      for (const [protocol, carrier, security] of HELD) {
+        const { query: own = {}, [server]: form = null } = CARRIERS[carrier] ?? {};
+        if (form === null) continue;
+        const name = `${protocol} ${carrier} ${security}`;
+        const to = this.#to(`${name} held @${server}`, protocol, { ...own, ...this.#security(security) });
+        yield [`egress held, ${name} @${server}`, to];
+      }
+      const held = `ss 2022 held @${server}`;
+      yield this.#ss(held, "2022-blake3-aes-128-gcm", SECRETS.ss2022Server128, `egress held, ss 2022 @${server}`);
     }
     const ss = (name: string): Case => this.#ss(name, "aes-256-gcm", SECRETS.shadowsocks);
     for (const name of ["ss held @xray", "ss held @singbox", "ss blocked @singbox"]) {

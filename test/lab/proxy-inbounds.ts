@@ -178,6 +178,29 @@ function securityPart(server: Engine, security: SecurityName, material: Material
   return { tls: { enabled: true, server_name: NAME, reality } };
 }
 
+/** How VLESS's own encryption looks on the wire. */
+export const VLESS_LOOKS = ["native", "xorpub", "random"] as const;
+
+/** Carriers of servers that take everything and carry nothing. */
+export const HELD: readonly (readonly [protocol: Carried, carrier: string, security: SecurityName])[] = [
+  ["vless", "tcp", "tls"],
+  ["vless", "tcp", "reality"],
+  ["vless", "ws", "none"],
+  ["vless", "ws", "tls"],
+  ["vless", "ws early", "tls"],
+  ["vless", "httpupgrade", "tls"],
+  ["vless", "grpc", "tls"],
+  ["vless", "grpc", "reality"],
+  ["vless", "xhttp auto", "tls"],
+  ["vless", "kcp", "none"],
+  ["vless", "h2", "tls"],
+  ["vless", "quic", "tls"],
+  ["vmess", "tcp", "tls"],
+  ["vmess", "ws", "tls"],
+  ["trojan", "tcp", "tls"],
+  ["trojan", "ws", "tls"],
+];
+
 export const AEAD_METHODS = [
   "aes-128-gcm",
   "aes-256-gcm",
@@ -249,6 +272,32 @@ function ownInbounds(material: Material): readonly Inbound[] {
       streamSettings: { ...CARRIERS["xhttp auto"]?.xray, ...tlsPart("xray", material, "good", ["h3"]) },
     }),
     direct("vmess none @singbox", "singbox", userPart("singbox", "vmess")),
+    ...VLESS_LOOKS.map((look) =>
+      direct(`vless encrypted ${look} @xray`, "xray", {
+        ...userPart("xray", "vless", { decryption: `mlkem768x25519plus.${look}.600s.${material.reality.privateKey}` }),
+        streamSettings: { network: "raw" },
+      }),
+    ),
+    direct("vless ech @xray", "xray", {
+      ...userPart("xray", "vless"),
+      streamSettings: {
+        network: "raw",
+        security: "tls",
+        tlsSettings: { certificates: [material.certificate("good")], echServerKeys: material.ech.serverKeys },
+      },
+    }),
+    direct("vless ech @singbox", "singbox", {
+      ...userPart("singbox", "vless"),
+      tls: {
+        enabled: true,
+        server_name: NAME,
+        ...material.certificate("good"),
+        ech: {
+          enabled: true,
+          key: ["-----BEGIN ECH KEYS-----", material.ech.serverKeys, "-----END ECH KEYS-----"],
+        },
+      },
+    }),
   ];
 }
 
@@ -301,7 +350,8 @@ function shadowsocksInbounds(): readonly Inbound[] {
 }
 
 /** Bad certificates, pages behind the protocol, egress that is cut. */
-function faultyInbounds(material: Material, { decoyPage }: Ports): readonly Inbound[] {
+function faultyInbounds(material: Material, ports: Ports): readonly Inbound[] {
+  const { decoyPage } = ports;
   const stream = (name: CertificateName): Json => ({ network: "raw", ...tlsPart("xray", material, name) });
   const fallbacks = { fallbacks: [{ dest: decoyPage }] };
   const cut = (name: string, server: Engine, egress: Egress, json: Json): Inbound => ({ name, server, egress, json });
@@ -317,7 +367,7 @@ function faultyInbounds(material: Material, { decoyPage }: Ports): readonly Inbo
       ? { protocol: "shadowsocks", settings: { method: "aes-256-gcm", password: SECRETS.shadowsocks, network: "tcp" } }
       : { type: "shadowsocks", method: "aes-256-gcm", password: SECRETS.shadowsocks };
   const own = ownInbounds(material);
-  const quic = (name: string): Json => own.find((inbound) => inbound.name === name)?.json ?? {};
+  const ofOwn = (name: string): Json => own.find((inbound) => inbound.name === name)?.json ?? {};
   return [
     ...(["expired", "other", "selfsigned"] as const).map((name) =>
       direct(`vless ${name} @xray`, "xray", { ...userPart("xray", "vless"), streamSettings: stream(name) }),
@@ -336,16 +386,26 @@ function faultyInbounds(material: Material, { decoyPage }: Ports): readonly Inbo
       fallback: { server: "127.0.0.1", server_port: decoyPage },
     }),
     ...protocols,
+    ...(["xray", "singbox"] as const).flatMap((server) =>
+      HELD.flatMap(([protocol, carrier, security]) => {
+        const form = CARRIERS[carrier]?.[server] ?? null;
+        const more = form && joined(server, form, securityPart(server, security, material, ports));
+        const name = `${protocol} ${carrier} ${security} held @${server}`;
+        return more === null ? [] : [cut(name, server, "held", { ...userPart(server, protocol), ...more })];
+      }),
+    ),
+    cut("ss 2022 held @xray", "xray", "held", ofOwn("ss 2022 128 @xray")),
+    cut("ss 2022 held @singbox", "singbox", "held", ofOwn("ss 2022 128 @singbox")),
     cut("ss held @xray", "xray", "held", shadowsocks("xray")),
     cut("ss portal @xray", "xray", "portal", shadowsocks("xray")),
     cut("ss held @singbox", "singbox", "held", shadowsocks("singbox")),
     cut("ss blocked @singbox", "singbox", "blocked", shadowsocks("singbox")),
-    cut("hysteria2 held @xray", "xray", "held", quic("hysteria2 @xray")),
-    cut("hysteria2 portal @xray", "xray", "portal", quic("hysteria2 @xray")),
-    cut("hysteria2 held @singbox", "singbox", "held", quic("hysteria2 @singbox")),
-    cut("hysteria2 blocked @singbox", "singbox", "blocked", quic("hysteria2 @singbox")),
-    cut("tuic held @singbox", "singbox", "held", quic("tuic @singbox")),
-    cut("tuic blocked @singbox", "singbox", "blocked", quic("tuic @singbox")),
+    cut("hysteria2 held @xray", "xray", "held", ofOwn("hysteria2 @xray")),
+    cut("hysteria2 portal @xray", "xray", "portal", ofOwn("hysteria2 @xray")),
+    cut("hysteria2 held @singbox", "singbox", "held", ofOwn("hysteria2 @singbox")),
+    cut("hysteria2 blocked @singbox", "singbox", "blocked", ofOwn("hysteria2 @singbox")),
+    cut("tuic held @singbox", "singbox", "held", ofOwn("tuic @singbox")),
+    cut("tuic blocked @singbox", "singbox", "blocked", ofOwn("tuic @singbox")),
   ];
 }
 

@@ -48,6 +48,8 @@ export interface Material {
   /** SHA-256 of the certificate's DER, hex. */
   pin(name: CertificateName): string;
   readonly reality: { readonly privateKey: string; readonly publicKey: string; readonly otherPublicKey: string };
+  /** In base64: what a client and the server have, and a client's of another server. */
+  readonly ech: { readonly configList: string; readonly serverKeys: string; readonly otherConfigList: string };
 }
 
 export function makeMaterial(folder: string): Material {
@@ -68,6 +70,35 @@ export function makeMaterial(folder: string): Material {
         .update(new X509Certificate(readFileSync(join(folder, `${name}.crt`))).raw)
         .digest("hex"),
     reality: { privateKey, publicKey, otherPublicKey: x25519().publicKey },
+    ech: echOf(x25519(), x25519().publicKey),
+  };
+}
+
+/** RFC 9849, section 4: ECHConfigList of one config; beside it the form in which both programs keep a key with its config. */
+function echOf(pair: { privateKey: string; publicKey: string }, otherKey: string): Material["ech"] {
+  const framed = (bytes: Buffer): Buffer => {
+    const size = Buffer.alloc(2);
+    size.writeUInt16BE(bytes.length);
+    return Buffer.concat([size, bytes]);
+  };
+  // Config id 0, DHKEM(X25519), HKDF-SHA256 with AES-128-GCM, any length of a name, no extensions.
+  const configOf = (publicKey: string): Buffer => {
+    const contents = Buffer.concat([
+      Buffer.from([0, 0, 0x20]),
+      framed(Buffer.from(publicKey, "base64url")),
+      framed(Buffer.from([0, 1, 0, 1])),
+      Buffer.from([0, NAME.length]),
+      Buffer.from(NAME),
+      Buffer.from([0, 0]),
+    ]);
+    return Buffer.concat([Buffer.from([0xfe, 0x0d]), framed(contents)]);
+  };
+  const config = configOf(pair.publicKey);
+  const keys = Buffer.concat([framed(Buffer.from(pair.privateKey, "base64url")), framed(config)]);
+  return {
+    configList: framed(config).toString("base64"),
+    serverKeys: keys.toString("base64"),
+    otherConfigList: framed(configOf(otherKey)).toString("base64"),
   };
 }
 
