@@ -1,6 +1,7 @@
 import { createCipheriv } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { must } from "../fuzz.suite.ts";
 import { parseIni } from "../wireguard/ini.ts";
 import { plainFraming, setUint32, uint32At } from "../wireguard/message.ts";
 import { createFraming, explainStray } from "./framing.ts";
@@ -140,11 +141,11 @@ describe("signature packets", () => {
         try {
           packet = parseSignature(parts.join(""), "I1", 4);
         } catch (error) {
-          expect(String(error)).toMatch(/TunnelConfigError: I1 (has a tag|is a packet)/);
+          must(/^TunnelConfigError: I1 (has a tag|is a packet)/.test(String(error)), String(error));
           return;
         }
-        expect(encodeSignature(packet, 4, moment).length).toBe(packet.sizeBytes);
-        expect(packet.sizeBytes).toBeLessThanOrEqual(1_400);
+        must(encodeSignature(packet, 4, moment).length === packet.sizeBytes, "not as long as it says");
+        must(packet.sizeBytes <= 1_400, "longer than may be");
       }),
       { numRuns: 100_000, interruptAfterTimeLimit: 30_000 },
     );
@@ -246,8 +247,9 @@ describe("framing", () => {
       fc.property(fc.uint8Array({ maxLength: 1_600 }), (datagram) => {
         for (const framing of all) {
           for (const { kind, message: found } of framing.unwrap(datagram)) {
-            expect(found.length).toBe(kind === "response" ? 92 : kind === "cookie" ? 64 : found.length);
-            expect(found.length).toBeLessThanOrEqual(datagram.length);
+            must(kind !== "response" || found.length === 92, "a response of another length");
+            must(kind !== "cookie" || found.length === 64, "a cookie of another length");
+            must(found.length <= datagram.length, "more than came");
           }
         }
       }),

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TunnelConfigError } from "../../tunnel.ts";
 import { parserSuite, SECRET } from "../config.suite.ts";
+import { must } from "../fuzz.suite.ts";
 import { parseOpenvpn, readConfig } from "./config.ts";
 import { optionOf, parseProfile } from "./profile.ts";
 
@@ -129,7 +130,7 @@ describe("an OpenVPN profile", () => {
         try {
           parseProfile(lines.map((words) => words.join(" ")).join("\n"));
         } catch (error) {
-          expect(error).toBeInstanceOf(TunnelConfigError);
+          must(error instanceof TunnelConfigError, String(error));
         }
       }),
       { numRuns: 100_000, interruptAfterTimeLimit: 30_000 },

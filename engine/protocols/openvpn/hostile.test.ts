@@ -1,8 +1,8 @@
 /** Bytes and texts from anybody: whatever they are, a decoder ends in a value or in a refusal of its own, within bounds. */
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TunnelConfigError } from "../../tunnel.ts";
+import { fuzz, must } from "../fuzz.suite.ts";
 import { ControlChannel } from "./control-channel.ts";
 import { type Compression, ControlTextError, ControlTextReader, readPushed } from "./control-text.ts";
 import { DataChannel, dataCipherOf, digestOf } from "./data-channel.ts";
@@ -22,11 +22,8 @@ import { RECORDED } from "./recorded.suite.ts";
 import { settingsOfScope } from "./settings.ts";
 import { KeyFileError, keyBlockOf, parseClientKeyV2, parseStaticKey } from "./static-key.ts";
 
-/** Inputs as many as are said or 30 s of them, whichever is less, on a machine that may be busy with other things. */
-const RUNS = { numRuns: 100_000, interruptAfterTimeLimit: 30_000 };
 /** Of several packets each: 100,000 and more in all. */
-const FEWER = { numRuns: 40_000, interruptAfterTimeLimit: 30_000 };
-const TIMEOUT_MS = 90_000;
+const FEWER = 40_000;
 
 const SESSION_ID = RECORDED.tlsCrypt.clientSessionId;
 const SERVER_ID = Buffer.alloc(8, 0x5e);
@@ -89,9 +86,12 @@ const PROTECTIONS: readonly ProtectionKeys[] = [
   },
 ];
 
+const OPENED: ReadonlySet<string> = new Set(["packet", "in-band", "replayed", "not-authentic", "odd"]);
+
 describe("packets of anybody", () => {
-  property.prop([bytes], RUNS)(
+  fuzz(
     "are control packets of a session or nothing",
+    [bytes],
     (packet) => {
       for (const keys of PROTECTIONS) {
         const channel = new ControlChannel({
@@ -103,15 +103,14 @@ describe("packets of anybody", () => {
         channel.due(0, 0);
         channel.receive(packet);
         channel.receive(packet);
-        expect(channel.waitingAcks).toBeLessThanOrEqual(2);
-        expect(channel.due(1, 1).length).toBeLessThanOrEqual(6);
+        must(channel.waitingAcks <= 2 && channel.due(1, 1).length <= 6, "a packet that is answered without bound");
       }
       if (packet.length >= CONTROL_HEADER_BYTES) {
         const decoded = decodeControl(packet.subarray(0, CONTROL_HEADER_BYTES), packet.subarray(CONTROL_HEADER_BYTES));
-        expect(decoded?.acks.length ?? 0).toBeLessThanOrEqual(packet.length / 4);
+        must((decoded?.acks.length ?? 0) <= packet.length / 4, "more acknowledgements than there are bytes");
       }
     },
-    TIMEOUT_MS,
+    FEWER,
   );
 
   const channels = [
@@ -132,36 +131,35 @@ describe("packets of anybody", () => {
       });
     }),
   );
-  property.prop([bytes], RUNS)(
+  fuzz(
     "are packets under our keys or refused",
+    [bytes],
     (packet) => {
-      for (const channel of channels)
-        expect(channel.open(packet).kind).toMatch(/^(packet|in-band|replayed|not-authentic|odd)$/);
+      for (const channel of channels) must(OPENED.has(channel.open(packet).kind), "another kind");
     },
-    TIMEOUT_MS,
+    FEWER,
   );
 
-  property.prop([bytes], RUNS)(
-    "are the server's keys, the beginning of them, or refused",
-    (packet) => {
-      holds(() => {
-        const hello = decodeKeyMethod(packet);
-        if (hello !== undefined) expect(hello.sizeBytes).toBeLessThanOrEqual(packet.length);
-      }, KeyMethodError);
-    },
-    TIMEOUT_MS,
-  );
+  fuzz("are the server's keys, the beginning of them, or refused", [bytes], (packet) => {
+    holds(() => {
+      const hello = decodeKeyMethod(packet);
+      if (hello !== undefined) must(hello.sizeBytes <= packet.length, "longer than it is");
+    }, KeyMethodError);
+  });
 
-  property.prop([fc.array(bytes, { maxLength: 5 }), fc.integer({ min: 1, max: 40 })], FEWER)(
+  fuzz(
     "come out of a stream as they went in, whatever its pieces",
+    [fc.array(bytes, { maxLength: 5 }), fc.integer({ min: 1, max: 40 })],
     (packets, size) => {
       const stream = Buffer.concat(packets.map((packet) => encodeFrame(packet)));
       const reader = new FrameReader();
       const found: Buffer[] = [];
       for (let at = 0; at < stream.length; at += size) found.push(...reader.push(stream.subarray(at, at + size)));
-      expect(found).toEqual(packets);
+      const isSame =
+        found.length === packets.length && found.every((one, index) => one.equals(packets[index] ?? HELLO));
+      must(isSame, "other packets than went in");
     },
-    TIMEOUT_MS,
+    FEWER,
   );
 });
 
@@ -187,20 +185,17 @@ const words = fc.oneof(
 );
 
 describe("texts of anybody", () => {
-  property.prop([fc.array(words, { maxLength: 12 })], RUNS)(
-    "are messages of the control channel or refused",
-    (parts) => {
-      holds(() => {
-        const reader = new ControlTextReader();
-        for (const part of parts) {
-          for (const text of reader.push(Buffer.from(part))) {
-            if (text.kind === "push-reply") expect(readPushed(text.options).addresses.length).toBeLessThanOrEqual(2);
-          }
+  fuzz("are messages of the control channel or refused", [fc.array(words, { maxLength: 12 })], (parts) => {
+    holds(() => {
+      const reader = new ControlTextReader();
+      for (const part of parts) {
+        for (const text of reader.push(Buffer.from(part))) {
+          if (text.kind !== "push-reply") continue;
+          must(readPushed(text.options).addresses.length <= 2, "more addresses than families");
         }
-      }, ControlTextError);
-    },
-    TIMEOUT_MS,
-  );
+      }
+    }, ControlTextError);
+  });
 
   it("have an end", () => {
     const reader = new ControlTextReader();
@@ -219,14 +214,10 @@ describe("texts of anybody", () => {
   const file = fc
     .tuple(fc.constantFrom(key, v2), fc.nat(700), fc.nat(60), fc.string({ maxLength: 8 }))
     .map(([text, at, size, put]) => text.slice(0, at) + put + text.slice(at + size));
-  property.prop([file], RUNS)(
-    "are key files or refused without a word of them",
-    (text) => {
-      holds(() => parseStaticKey(text), KeyFileError);
-      holds(() => parseClientKeyV2(text), KeyFileError);
-    },
-    TIMEOUT_MS,
-  );
+  fuzz("are key files or refused without a word of them", [file], (text) => {
+    holds(() => parseStaticKey(text), KeyFileError);
+    holds(() => parseClientKeyV2(text), KeyFileError);
+  });
 
   it("of key files are read", () => {
     expect(parseStaticKey(key)).toEqual(keyBlockOf(RECORDED.tlsAuth.staticKey));
@@ -256,11 +247,7 @@ describe("texts of anybody", () => {
     ),
     fc.string({ maxLength: 30 }),
   );
-  property.prop([fc.array(line, { maxLength: 8 })], RUNS)(
-    "are settings of a session or refused",
-    (lines) => {
-      holds(() => settingsOfScope(parseProfile(lines.join("\n"))), TunnelConfigError);
-    },
-    TIMEOUT_MS,
-  );
+  fuzz("are settings of a session or refused", [fc.array(line, { maxLength: 8 })], (lines) => {
+    holds(() => settingsOfScope(parseProfile(lines.join("\n"))), TunnelConfigError);
+  });
 });

@@ -1,0 +1,36 @@
+/** Foreign bytes and texts by the hundred thousand: how every decoder is tried, in few seconds each. */
+import fc from "fast-check";
+import { it } from "vitest";
+import { withShortStacks } from "./mutations.suite.ts";
+
+/** Inputs of one property, unless it makes several of each. */
+const INPUTS = 100_000;
+/** So many inputs or so long, whichever is less, on a machine that may be busy with other things, ms. */
+const MOST_MS = 30_000;
+const TIMEOUT_MS = 90_000;
+
+type Arbitraries<Inputs extends [unknown, ...unknown[]]> = {
+  [Index in keyof Inputs]: fc.Arbitrary<Inputs[Index]>;
+};
+
+/** @param check throws for what must not be; must() costs nothing where an expect() costs more than the decoder */
+export function fuzz<Inputs extends [unknown, ...unknown[]]>(
+  name: string,
+  arbitraries: Arbitraries<Inputs>,
+  check: (...inputs: Inputs) => void,
+  numRuns = INPUTS,
+): void {
+  it(
+    name,
+    () => {
+      const property = fc.property(...arbitraries, check);
+      withShortStacks(() => fc.assert(property, { numRuns, interruptAfterTimeLimit: MOST_MS }));
+    },
+    TIMEOUT_MS,
+  );
+}
+
+/** @throws with these words unless it is so */
+export function must(isSo: boolean, words: string): void {
+  if (!isSo) throw new Error(words);
+}
