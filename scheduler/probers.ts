@@ -83,7 +83,7 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
       events.onWithheld(outcomes);
     },
   };
-  const remote = new RemoteProbers({ callbacks, watch, clocks: SYSTEM_CLOCKS });
+  const remote = new RemoteProbers({ callbacks, watch, clocks: SYSTEM_CLOCKS, after });
   onChange = () => {
     const now = watch.staffed();
     const isOther = now.size !== staffed.size || [...now].some((location) => !staffed.has(location));
@@ -133,4 +133,9 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
     },
   };
   return { probers, hasChecker: (location) => staffed.has(location), areJudged: true };
+}
+
+function after(delayMs: number, act: () => void): () => void {
+  const timer = setTimeout(act, delayMs);
+  return () => clearTimeout(timer);
 }

@@ -74,6 +74,7 @@ describe("RemoteProbers", () => {
       },
       watch: { healthy: () => at.checkers, clockOffsetMs: () => AHEAD_MS },
       clocks: { wallNowMs: () => now.wallMs, monotonicNowMs: () => now.monotonicMs },
+      after: () => () => {},
       gatherMs: 0,
     });
     made.push(probers);

@@ -14,7 +14,7 @@ import type { CheckOutcome } from "../model/result.ts";
 import type { CheckerReport, CheckerWatch } from "../store/state/checkers.ts";
 import type { RunSender, SentOutcome, SentRun } from "../store/state/runs.ts";
 import type { Clocks } from "./clock.ts";
-import { RunOutbox } from "./run-outbox.ts";
+import { type After, RunOutbox } from "./run-outbox.ts";
 
 /** A checker begins what it was sent within this, or never, ms. */
 export const START_WITHIN_MS = 5_000;
@@ -48,6 +48,7 @@ export interface RemoteProbersOptions {
   readonly callbacks: RemoteProbersCallbacks;
   readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
+  readonly after: After;
   /** Runs of this long go to a checker in one message, ms; the standard when absent. */
   readonly gatherMs?: number;
 }
@@ -91,6 +92,7 @@ export class RemoteProbers implements Probers {
     this.#outbox = new RunOutbox({
       gapMs: options.gatherMs ?? GATHER_MS,
       monotonicNowMs: options.clocks.monotonicNowMs,
+      after: options.after,
       sizeBytes: ({ run }) => this.#specs.get(run.specKey)?.sizeBytes ?? 0,
       post: (checker, flights) => void this.#post(checker, flights),
     });

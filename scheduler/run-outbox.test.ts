@@ -15,6 +15,10 @@ function scene() {
   const outbox = new RunOutbox<number>({
     gapMs: GAP_MS,
     monotonicNowMs: Date.now,
+    after(delayMs, act) {
+      const timer = setTimeout(act, delayMs);
+      return () => clearTimeout(timer);
+    },
     sizeBytes: (item) => item,
     post: ({ id }, items) => posted.push({ to: id, items, atMs: Date.now() - 1_000 }),
   });

@@ -1,6 +1,6 @@
 /**
  * What waits to be sent to checkers: runs of one short moment go to one checker in one message, because most of what a message costs it
- * costs whatever is in it. Who was sent nothing for that long gets the next at once, so a small installation waits for nothing.
+ * costs whatever is in it. Who was sent nothing for that long gets the next at once, so a small installation waits for nothing. Pure.
  */
 import type { CheckerReport } from "../store/state/checkers.ts";
 
@@ -8,10 +8,14 @@ import type { CheckerReport } from "../store/state/checkers.ts";
 const RUNS_PER_MESSAGE = 128;
 const MESSAGE_BYTES = 256 * 1_024;
 
+/** Acts once, that many ms from now. @returns what prevents it */
+export type After = (delayMs: number, act: () => void) => () => void;
+
 export interface RunOutboxOptions<Item> {
   /** One message to a checker in this time, ms; full ones go at once. */
   readonly gapMs: number;
   readonly monotonicNowMs: () => number;
+  readonly after: After;
   readonly sizeBytes: (item: Item) => number;
   readonly post: (to: CheckerReport, items: readonly Item[]) => void;
 }
@@ -21,7 +25,8 @@ interface Box<Item> {
   items: Item[];
   sizeBytes: number;
   postedAtMs: number;
-  timer: NodeJS.Timeout | undefined;
+  /** Prevents the message that is to be sent at the end of the gap. */
+  cancel: (() => void) | null;
 }
 
 export class RunOutbox<Item> {
@@ -44,12 +49,12 @@ export class RunOutbox<Item> {
     }
     const waitMs = box.postedAtMs + this.#options.gapMs - this.#options.monotonicNowMs();
     if (waitMs <= 0) this.#post(box);
-    else box.timer ??= setTimeout(() => this.#post(box), waitMs);
+    else box.cancel ??= this.#options.after(waitMs, () => this.#post(box));
   }
 
   /** Nothing that waits is sent any more. */
   close(): void {
-    for (const { timer } of this.#boxes.values()) clearTimeout(timer);
+    for (const { cancel } of this.#boxes.values()) cancel?.();
     this.#boxes.clear();
   }
 
@@ -57,14 +62,14 @@ export class RunOutbox<Item> {
     const known = this.#boxes.get(to.id);
     if (known !== undefined) return known;
     this.#forgetIdle();
-    const box = { to, items: [], sizeBytes: 0, postedAtMs: Number.NEGATIVE_INFINITY, timer: undefined };
+    const box = { to, items: [], sizeBytes: 0, postedAtMs: Number.NEGATIVE_INFINITY, cancel: null };
     this.#boxes.set(to.id, box);
     return box;
   }
 
   #post(box: Box<Item>): void {
-    clearTimeout(box.timer);
-    box.timer = undefined;
+    box.cancel?.();
+    box.cancel = null;
     const { items } = box;
     if (items.length === 0) return;
     box.items = [];
