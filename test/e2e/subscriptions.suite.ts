@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endless, type ProviderServer, startProvider } from "../../engine/subscription/provider-server.suite.ts";
+import { openReceiver } from "../../scheduler/alerts/receivers.suite.ts";
 import { admin } from "../admin.ts";
 import type { MonitorBody } from "../client.ts";
 import { createMonitor, type Product, startProduct, untilStatus } from "../product.ts";
@@ -365,6 +366,35 @@ export function subscriptionsSuite(
       it("is synchronised by itself at its interval", { timeout: WITHIN_MS }, async () => {
         await eventually(async () => (provider.asked("/by-itself").length > 1 ? true : undefined), WITHIN_MS);
         expect(await settled(byItself?.id ?? 0)).toMatchObject({ lastSyncStatus: "success", lastServerCount: 1 });
+      });
+
+      it("tells receivers why a sync failed, and nothing of its address or its configs", async () => {
+        const receiver = await openReceiver();
+        await admin(
+          product,
+          { SONDE_ALLOW_NETS: "127.0.0.0/8" },
+          "webhook",
+          "create",
+          "--project",
+          "prj_1",
+          "--url",
+          receiver.url,
+        );
+        const path = `/${PATH_SECRET}-fails`;
+        provider.answer(path, `trojan://${PASSWORD}%0A@127.0.0.1:1\n${vless("127.0.0.1", "A").replace(":9", ":0")}`);
+        const { id } = await subscribe(path);
+        provider.answer(path, (_request, response) => {
+          response.writeHead(302, { location: `http://${PASSWORD}:x@10.0.0.1/${PATH_SECRET}` }).end();
+        });
+        await sync(id);
+        // Monitors of other tests may have something to say meanwhile.
+        const events = await eventually(async () => {
+          const bodies = receiver.received.map(({ body }) => body);
+          return bodies.filter((body) => body.includes("subscription.sync_failed")).length > 1 ? bodies : undefined;
+        }, WITHIN_MS);
+        const said = events.join() + JSON.stringify(await read(id));
+        for (const secret of [PATH_SECRET, PASSWORD, UUID]) expect(said).not.toContain(secret);
+        await receiver.close();
       });
 
       it("keeps its address and its configs to itself", async () => {
