@@ -1,8 +1,9 @@
 /** A thread's way to the managed cores, which only the main thread may start: it asks over a port of its own, and what it holds is closed with it. */
 import type { MessagePort } from "node:worker_threads";
 import type { OwnVerdict } from "../../model/verdict.ts";
-import { DeadlinePassed, faultOfAbort, NetworkFault } from "../transport/fault.ts";
+import { DeadlinePassed, NetworkFault } from "../transport/fault.ts";
 import { createLocalLines, type LocalLines } from "../verify/line.ts";
+import { Beginnings } from "./beginnings.ts";
 import { LOCAL_HOST } from "./core.ts";
 import type { Finding } from "./finding.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -41,13 +42,6 @@ export type FromSupervisor =
 /** How long the main thread may take to tell what a core has said, ms. */
 const FINDINGS_WITHIN_MS = 1_000;
 
-/**
- * A batch gets ready all at once; were its hundreds of checks to begin at once, each would measure the others. So many begin, and the next
- * when one of them is over, or has been waiting for its server for a while.
- */
-const BEGIN_AT_ONCE = 16;
-const BEGUN_AFTER_MS = 50;
-
 const NOT_READY = "No proxy core got ready on this checker within the check's time";
 
 interface Held {
@@ -65,7 +59,7 @@ interface Held {
 export function connectOutbounds(port: MessagePort, lines: LocalLines = createLocalLines()): Outbounds {
   const mailbox = new Mailbox<ToSupervisor>(port);
   const held = new Map<number, Held>();
-  const turns = createTurns();
+  const beginnings = new Beginnings();
   let lastId = 0;
   const post = (word: ToSupervisor): void => mailbox.post(word);
 
@@ -103,28 +97,29 @@ export function connectOutbounds(port: MessagePort, lines: LocalLines = createLo
   }
 
   return {
-    open(request, signal) {
+    open(request, whenAborted) {
       return new Promise<OpenOutbound>((resolve, reject) => {
-        if (signal.aborted) return reject(faultOfAbort(signal));
         const id = ++lastId;
         const one: Held = { hasDied: false };
-        const onAbort = (): void => {
+        let isWaiting = true;
+        whenAborted((fault) => {
+          if (!isWaiting) return;
+          isWaiting = false;
           close(id);
-          const fault = faultOfAbort(signal);
           // The server was not asked yet: that nothing got ready in time is no word about it.
           reject(fault instanceof DeadlinePassed ? new NetworkFault("unfit", NOT_READY) : fault);
-        };
-        signal.addEventListener("abort", onAbort, { once: true });
+        });
+        if (!isWaiting) return;
         one.refused = ({ verdict, message, hint }) => {
-          signal.removeEventListener("abort", onAbort);
+          isWaiting = false;
           held.delete(id);
           reject(new NetworkFault(verdict, message, hint === undefined ? {} : { hint }));
         };
         one.opened = (outbound) => {
-          turns.take((giveBack) => {
-            signal.removeEventListener("abort", onAbort);
+          beginnings.take((giveBack) => {
             one.giveBack = giveBack;
-            if (!held.has(id)) return giveBack();
+            if (!isWaiting) return giveBack();
+            isWaiting = false;
             const { port: localPort, ...known } = outbound;
             resolve({
               ...known,
@@ -139,38 +134,6 @@ export function connectOutbounds(port: MessagePort, lines: LocalLines = createLo
         held.set(id, one);
         post({ type: "open", id, request });
       });
-    },
-  };
-}
-
-interface Turns {
-  /** Calls when it may begin, perhaps at once. */
-  take(begin: (giveBack: () => void) => void): void;
-}
-
-function createTurns(): Turns {
-  const waiting: ((giveBack: () => void) => void)[] = [];
-  let free = BEGIN_AT_ONCE;
-
-  function start(begin: (giveBack: () => void) => void): void {
-    free -= 1;
-    let isHeld = true;
-    const giveBack = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      clearTimeout(timer);
-      free += 1;
-      const next = waiting.shift();
-      if (next !== undefined) start(next);
-    };
-    const timer = setTimeout(giveBack, BEGUN_AFTER_MS);
-    timer.unref();
-    begin(giveBack);
-  }
-  return {
-    take(begin) {
-      if (free > 0) start(begin);
-      else waiting.push(begin);
     },
   };
 }

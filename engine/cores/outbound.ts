@@ -37,7 +37,8 @@ export interface OpenOutbound {
 export interface Outbounds {
   /**
    * @throws NetworkFault `unsupported` when the core is not installed, `misconfigured` when it refuses the config, `unfit` when the cores have no
-   * room or keep dying; the signal's fault when the check ends before it is open
+   * room or keep dying; the fault of the abort when the check ends before it is open
+   * @param whenAborted tells the listener, perhaps at once, that nobody waits any more; what it says later is not heard
    */
-  open(request: OutboundRequest, signal: AbortSignal): Promise<OpenOutbound>;
+  open(request: OutboundRequest, whenAborted: (listener: (fault: Error) => void) => void): Promise<OpenOutbound>;
 }

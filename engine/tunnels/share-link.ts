@@ -12,7 +12,7 @@ import type { OpenOutbound, OutboundRequest, Outbounds } from "../cores/outbound
 import { PROGRAMS } from "../cores/program.ts";
 import type { Outcome, ProbeContext } from "../probe.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
-import { NetworkFault, whenAborted } from "../transport/fault.ts";
+import { DeadlinePassed, NetworkFault, whenAborted } from "../transport/fault.ts";
 import type { Address } from "../transport/transport.ts";
 import type { VerifyEndpoint } from "../verify/endpoint.ts";
 import { configOf, type LinkSettings } from "./link-settings.ts";
@@ -164,11 +164,12 @@ async function tryEngine(
 
 /** Ours to say before the deadline says it: a core that is not ready in time is no word about the server. */
 async function openInTime(request: OutboundRequest, { outbounds, context }: Ready): Promise<OpenOutbound> {
-  const controller = new AbortController();
-  const cancel = context.transport.after(Math.max(1, leftMs(context)), () => controller.abort());
-  whenAborted(context, (fault) => controller.abort(fault));
+  let cancel = (): void => {};
   try {
-    return await outbounds.open(request, controller.signal);
+    return await outbounds.open(request, (listener) => {
+      cancel = context.transport.after(Math.max(1, leftMs(context)), () => listener(new DeadlinePassed()));
+      whenAborted(context, listener);
+    });
   } finally {
     cancel();
   }

@@ -28,6 +28,7 @@ class Round {
   readonly done: Promise<Asked>;
   readonly #outbound: OpenOutbound;
   readonly #context: ProbeContext;
+  readonly #limitMs: number;
   /** Of every question that was begun. */
   readonly #endpoints: VerifyEndpoint[] = [];
   readonly #waiting: VerifyEndpoint[];
@@ -41,6 +42,7 @@ class Round {
   constructor(outbound: OpenOutbound, limitMs: number, context: ProbeContext) {
     this.#outbound = outbound;
     this.#context = context;
+    this.#limitMs = limitMs;
     this.done = new Promise((resolve, reject) => {
       this.#settle = resolve;
       this.#fail = reject;
@@ -55,7 +57,6 @@ class Round {
         this.#askAside();
         this.#askNext();
       }),
-      after(Math.min(MUTE_AFTER_MS, limitMs), () => this.#listen()),
     );
     whenAborted(context, () => this.#giveUp());
     this.#askNext();
@@ -90,6 +91,7 @@ class Round {
       after: transport.after,
     });
     this.#running.add(exchange);
+    this.#timers.push(transport.after(Math.min(MUTE_AFTER_MS, this.#limitMs), () => this.#listen(exchange)));
     const passage = await exchange.done;
     this.#running.delete(exchange);
     this.#take(passage);
@@ -114,11 +116,9 @@ class Round {
     else this.#askNext();
   }
 
-  /** A core that hangs takes connections, because the kernel does, and says nothing. */
-  #listen(): void {
-    const all = [...this.#running];
-    if (this.#seen.length > 0 || all.length === 0 || all.some(({ isLetIn }) => isLetIn)) return;
-    this.#end(() => this.#settle({ kind: "mute" }));
+  /** A core that hangs takes connections, because the kernel does, and says nothing: also one that let an earlier one in. */
+  #listen(exchange: Exchange): void {
+    if (this.#running.has(exchange) && !exchange.isLetIn) this.#end(() => this.#settle({ kind: "mute" }));
   }
 
   #giveUp(): void {

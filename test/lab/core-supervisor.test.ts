@@ -1,5 +1,5 @@
 /** Managed cores at work, real ones: what they are started with, whom they stumble over, and what comes of it when they misbehave. */
-import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import type { Engine } from "../../engine/cores/core.ts";
@@ -8,10 +8,13 @@ import { connectOutbounds } from "../../engine/cores/outbound-port.ts";
 import { findCore } from "../../engine/cores/program.ts";
 import type { ProxyConfig } from "../../engine/protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
-import type { NetworkFault } from "../../engine/transport/fault.ts";
+import { DeadlinePassed, NetworkFault } from "../../engine/transport/fault.ts";
 import { describeWith } from "../prerequisites.ts";
 import { CORE_PLACES } from "./cores.ts";
 import { type LinkRig, OTHER_UUID, openLinkRig, UUID } from "./link-rig.ts";
+
+/** A check that nothing aborts. */
+const never = (): void => {};
 
 describeWith(["proxy cores"], "the cores' supervisor", () => {
   let rig: LinkRig;
@@ -29,7 +32,7 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
   const link = (uuid = UUID): string => `vless://${uuid}@127.0.0.1:${port}`;
   const good = (): ProxyConfig => parseProxyLink(link()).config;
   const open = (config: ProxyConfig, engine: Engine = "singbox", alone = false): Promise<OpenOutbound> =>
-    rig.outbounds.open({ config, address: "127.0.0.1", engine, alone }, new AbortController().signal);
+    rig.outbounds.open({ config, address: "127.0.0.1", engine, alone }, never);
   const calm = () =>
     expect.poll(() => rig.supervisor.stats, { timeout: 20_000 }).toMatchObject({ running: 0, open: 0, waiting: 0 });
   /** Sends it to the core that is there when the first outbound of several checks is open. */
@@ -153,6 +156,28 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
     await expect.poll(() => rig.supervisor.stats.crashed, { timeout: 5_000 }).toBe(crashed + 1);
   }, 60_000);
 
+  it("replaces a core that hangs after it let a connection in", async () => {
+    // Lets in whoever comes (RFC 1928, 1929), says that the path is open, and then stands still; the next one is the real program.
+    const script = `const { inbounds: [{ listen_port }] } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+      require("net").createServer((socket) => {
+        socket.once("data", (bytes) => {
+          if (bytes.includes("door")) return socket.write(Buffer.from([5, 2, 1, 0]));
+          const answer = Buffer.from([5, 2, 1, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+          socket.write(answer, () => process.kill(process.pid, "SIGSTOP"));
+        });
+      }).listen(listen_port, "127.0.0.1");`;
+    const folder = mkdtempSync(join(rig.folder, "hangs-"));
+    for (const path of [rig.folder, folder]) chmodSync(path, 0o777);
+    const real = join(folder, "sing-box");
+    copyFileSync(findCore("singbox", CORE_PLACES)?.path ?? "", real);
+    chmodSync(real, 0o755);
+    const other = await withProgram(
+      `mkdir ${folder}/once 2>&- || exec ${real} "$@"\nexec ${process.execPath} -e '${script}'`,
+    );
+    expect(await other.check(link(), { engine: "singbox", timeoutMs: 20_000 })).toMatchObject({ verdict: "ok" });
+    await expect.poll(() => other.supervisor.stats.crashed, { timeout: 5_000 }).toBe(1);
+  }, 60_000);
+
   it.each([
     ["ends at once", "exit 1"],
     ["prints garbage and ends", "head -c 200000 /dev/urandom; exit 3"],
@@ -229,23 +254,22 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
   it("gives up what a thread held when its port closes", async () => {
     const theirs = rig.supervisor.connect();
     const outbounds = connectOutbounds(theirs);
-    await outbounds.open(
-      { config: good(), address: "127.0.0.1", engine: "xray", alone: false },
-      new AbortController().signal,
-    );
+    await outbounds.open({ config: good(), address: "127.0.0.1", engine: "xray", alone: false }, never);
     expect(rig.supervisor.stats.open).toBe(1);
     theirs.close();
     await calm();
   });
 
   it("a check that ends before its core is ready leaves nothing behind", async () => {
-    const controller = new AbortController();
-    const asked = rig.outbounds.open(
-      { config: good(), address: "127.0.0.1", engine: "singbox", alone: false },
-      controller.signal,
-    );
-    controller.abort();
-    expect(await refusalOf(asked)).not.toBe("opened");
+    let abort: (fault: Error) => void = never;
+    const request = { config: good(), address: "127.0.0.1", engine: "singbox", alone: false } as const;
+    const asked = rig.outbounds.open(request, (listener) => {
+      abort = listener;
+    });
+    abort(new DeadlinePassed());
+    expect(await refusalOf(asked)).toMatch(/^unfit: /);
+    const late = rig.outbounds.open(request, (listener) => listener(new NetworkFault("cancelled", "stopping")));
+    expect(await refusalOf(late)).toMatch(/^cancelled: /);
     await calm();
   });
 });

@@ -109,8 +109,8 @@ export async function openLinkRig({ places = CORE_PLACES, verifyUrls }: RigOptio
       const { context, expire } = makeCheck(own);
       const late = setTimeout(() => expire(new DeadlinePassed()), timeoutMs);
       const watched: Outbounds = {
-        open: async (request, signal) => {
-          const outbound = await outbounds.open(request, signal);
+        open: async (request, whenAborted) => {
+          const outbound = await outbounds.open(request, whenAborted);
           opened(outbound);
           return outbound;
         },
