@@ -51,13 +51,16 @@ export async function runRoles({ monitors, seconds, forms, profileDir }: RolesBe
   writeFileSync(sealingKeyFile, randomBytes(32), { mode: 0o600 });
   const servers = await startStores(folder);
   try {
+    const found = new Map<number, UptimeFigures>();
     for (const checkers of forms) {
-      await measured(nameOf(checkers), options, async (allowNets) => {
+      const figures = await measured(nameOf(checkers), options, async (allowNets) => {
         const stores = await servers.fresh();
         if (checkers > 0) return startRoles(stores, sealingKeyFile, allowNets, checkers, profiling);
         const settings = { ...stores, SONDE_SEALING_KEY_FILE: sealingKeyFile, SONDE_WORKERS: "1" };
         return startServiceUnderTest(allowNets, profiling, settings);
       });
+      found.set(checkers, figures);
+      printMore(found.get(checkers - 1), figures, checkers);
     }
   } finally {
     await servers.stop();
@@ -75,13 +78,14 @@ async function measured(
   name: string,
   options: UptimeBenchOptions,
   start: (allowNets: string) => Promise<Service>,
-): Promise<void> {
+): Promise<UptimeFigures> {
   const target = await startTarget(options.failingPerMille, SLOW_PER_MILLE);
   try {
     const service = await start(targetNets(target.port));
     try {
       const figures = await measureUptime(service, target, options);
       print(name, figures, service.uses?.());
+      return figures;
     } finally {
       await service.stop();
     }
@@ -101,6 +105,15 @@ function print(name: string, figures: UptimeFigures, uses: Readonly<Record<strin
   for (const [role, { cpuS, residentMiB }] of Object.entries(uses)) {
     console.log(`  ${role.padEnd(10)} ${cpuS.toFixed(1)} s of CPU since its start, ${Math.round(residentMiB)} MiB`);
   }
+}
+
+/** What it costs that the same checks are run by one checker more. */
+function printMore(fewer: UptimeFigures | undefined, figures: UptimeFigures, checkers: number): void {
+  if (fewer === undefined || checkers < 2) return;
+  const cpuMs = 1_000_000 / figures.checksPerCpuS - 1_000_000 / fewer.checksPerCpuS;
+  console.log(
+    `one more checker: ${cpuMs.toFixed(0)} ms of CPU more for 1,000 checks, ${figures.residentMiB - fewer.residentMiB} MiB more`,
+  );
 }
 
 interface Stores {
