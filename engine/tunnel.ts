@@ -52,6 +52,14 @@ export interface ParsedTunnel {
 /** A configuration that cannot work. The message is the reason in words for people, never a secret. */
 export class TunnelConfigError extends Error {
   override readonly name = "TunnelConfigError";
+
+  /** Without a stack: a list of junk is refused by the hundred thousand, and where costs more to write down than to find out. */
+  constructor(message: string, options?: ErrorOptions) {
+    const before = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super(message, options);
+    Error.stackTraceLimit = before;
+  }
 }
 
 export type TunnelParser = (fields: TunnelFields) => ParsedTunnel;
