@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 /** Judges what a starved or cut-off machine says of healthy targets: nothing else of ours may starve it meanwhile. */
 const SYSTEM = ["test/faults/{freeze,cut-network,roles-*}.test.ts"];
+/** Put modules of their own in the place of ours, and so cannot share what is loaded. */
+const MOCKING = ["engine/transport/native-exchange.test.ts", "api/start.test.ts"];
 const ROOMS = "{model,native,engine,store,scheduler,api,cli,demo,bench}";
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
@@ -19,6 +21,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [`${ROOMS}/**/*.test.ts`, "*.test.ts"],
+          exclude: MOCKING,
           setupFiles: ["test/property-seed.ts"],
           isolate: false,
           maxWorkers: 2,
@@ -30,7 +33,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "servers",
-          include: ["test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", ...MOCKING],
           exclude: SYSTEM,
           maxWorkers: 2,
           retry: 1,
