@@ -66,7 +66,7 @@ function linesOf(text: string): readonly Line[] {
 
 describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
   it("shows a table sorted by latency, the counts, and what was left out and why; no escape codes", async () => {
-    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "2"]);
+    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "4"]);
     const rows = stdout.split("\n").filter((line) => /^ +\d+ +\d+ {2}wireguard {2}/.test(line));
     const latencies = rows.map((row) => Number.parseInt(row, 10));
     expect(latencies).toHaveLength(CLIENTS);
@@ -83,7 +83,7 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
   });
 
   it("prints lines of JSON that account for everything", async () => {
-    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "2", "--json"]);
+    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "4", "--json"]);
     const lines = linesOf(stdout);
     const results = lines.filter(({ type }) => type === "result");
     expect(results).toHaveLength(CLIENTS + STRANGERS);
@@ -226,7 +226,7 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
 
   it("goes on where a run was stopped, and says what cannot go on", async () => {
     const journal = join(temporaryFolder(), "night.jsonl");
-    const words = ["bulk", mixed, "--timeout", "2", "--json", "--resume", journal];
+    const words = ["bulk", mixed, "--timeout", "4", "--json", "--resume", journal];
     expect((await sonde(words)).code).toBe(0);
     const kept = readFileSync(journal, "utf8").split("\n");
     expect(kept[0]).toBe('{"sonde_bulk":1,"timeout_s":2,"engine":null}');

@@ -354,11 +354,14 @@ export function uptimeSuite(stores: string, settings: () => Promise<ProductSetti
         regions: [{ code: "any", name: "Any location", healthy_checkers: 1, available: true }],
         total: 1,
       });
-      const metrics = await (await fetch(`${world.product.schedulerUrl ?? world.product.url}/metrics`)).text();
+      // The job was paused and resumed just before, which a scheduler hears a moment later.
+      const metrics = await eventually(async () => {
+        const text = await (await fetch(`${world.product.schedulerUrl ?? world.product.url}/metrics`)).text();
+        return /^sonde_monitors 7$/m.test(text) ? text : undefined;
+      });
       for (const kind of ["http", "keyword", "port", "dns", "ping", "push"]) {
         expect(metrics).toMatch(new RegExp(`^sonde_checks_total\\{kind="${kind}",verdict="ok"\\} [1-9]`, "m"));
       }
-      expect(metrics).toMatch(/^sonde_monitors 7$/m);
       expect(metrics).toMatch(/^sonde_monitors_silent 0$/m);
       expect(metrics).toMatch(/^process_cpu_seconds_total /m);
     });

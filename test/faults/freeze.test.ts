@@ -18,8 +18,8 @@ import {
 } from "./many-monitors.ts";
 
 const HEALTHY = 1_000;
-/** Half of them refuse, half of them are silent. */
-const DEAD = 10;
+/** Half of them refuse, half of them are silent; so many that the deadline of one falls into a freeze. */
+const DEAD = 30;
 /** Healthy until the freeze, dead from then on. */
 const DYING = 6;
 /** So that a freeze finds checks in flight. */

@@ -135,6 +135,12 @@ export const MATRIX: readonly Row[] = [
     said: /nothing comes back/,
   },
   {
+    name: "page of the server that is none for logins",
+    fields: (server) => ({ ...login()(server), host: `https://${server.namespace.serverIp}:${PORT.password}/elsewhere` }),
+    ...misconfigured,
+    said: /not an OpenConnect/,
+  },
+  {
     name: "black hole",
     fields: login(),
     filter: [`tcp dport ${PORT.password} drop`],

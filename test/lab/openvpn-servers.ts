@@ -35,6 +35,7 @@ export const SERVERS = {
       `tls-crypt ${folder}/crypt.key`,
       "data-ciphers AES-256-GCM:AES-128-GCM:CHACHA20-POLY1305",
       ...passwords(folder),
+      `client-connect ${folder}/connect.sh`,
       `push "dhcp-option DNS ${LAB.internet}"`,
       // So many options that they come in several parts.
       ...Array.from({ length: 120 }, (_, index) => `push "route 10.${index}.0.0 255.255.0.0"`),
@@ -108,8 +109,10 @@ export function makeLabKeys(folder: string): LabKeys {
   make("--tls-crypt-v2", file("v2-server.key"), "--genkey", "tls-crypt-v2-client", file("v2-client.key"));
   make("--genkey", "tls-crypt-v2-server", file("v2-other-server.key"));
   make("--tls-crypt-v2", file("v2-other-server.key"), "--genkey", "tls-crypt-v2-client", file("v2-other.key"));
-  writeFileSync(file("login.sh"), LOGIN_SCRIPT);
-  chmodSync(file("login.sh"), 0o755);
+  for (const [name, text] of Object.entries({ "login.sh": LOGIN_SCRIPT, "connect.sh": CONNECT_SCRIPT })) {
+    writeFileSync(file(name), text);
+    chmodSync(file(name), 0o755);
+  }
   const fingerprint = execFileSync(
     "openssl",
     ["x509", "-in", file("vpn.test.crt"), "-noout", "-fingerprint", "-sha256"],
@@ -147,9 +150,15 @@ case $user in
   challenged) printf 'CRV1:R,E:c3RhdGU=:YWxpY2U=:Type the code of your app' >"$auth_failed_reason_file"; exit 1;;
   browser) printf '60\\nwebauth\\nWEB_AUTH::https://login.test/secret-of-this-session\\n' >"$auth_pending_file"; exit 2;;
   talkative) printf 'Nobody knows %s here' "$pass" >"$auth_failed_reason_file"; exit 1;;
+  waiting) exit 0;;
   later) printf 'TEMP[backoff 42]:too many' >"$auth_failed_reason_file"; exit 1;;
 esac
 [ "$user" = '${LOGIN.username}' ] && [ "$pass" = '${LOGIN.password}' ]
+`;
+
+/** Of 2.6: whoever is deferred gets no options until the file says otherwise. */
+const CONNECT_SCRIPT = `#!/bin/sh
+[ "$username" != waiting ] || echo 2 >"$client_connect_deferred_file"
 `;
 
 /**

@@ -133,6 +133,7 @@ function casesOf(keys: LabKeys): Readonly<Record<string, Case>> {
     "wrong password, repeated by the server": { server: "tls-crypt", fields: login("talkative") },
     "a second factor": { server: "tls-crypt", fields: login("challenged") },
     "a login in a browser": { server: "tls-crypt", fields: login("browser") },
+    "accepted, and no options for the tunnel": { server: "tls-crypt", fields: login("waiting") },
     "refused for now": { server: "tls-crypt", fields: login("later") },
     "no login": { server: "tls-crypt", lines: without("auth-user-pass"), fields: {} },
     "no login, tcp": { server: "tls-crypt tcp", lines: without("auth-user-pass"), fields: {} },
