@@ -136,7 +136,10 @@ export const MATRIX: readonly Row[] = [
   },
   {
     name: "page of the server that is none for logins",
-    fields: (server) => ({ ...login()(server), host: `https://${server.namespace.serverIp}:${PORT.password}/elsewhere` }),
+    fields: (server) => ({
+      ...login()(server),
+      host: `https://${server.namespace.serverIp}:${PORT.password}/elsewhere`,
+    }),
     ...misconfigured,
     said: /not an OpenConnect/,
   },
