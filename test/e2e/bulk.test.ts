@@ -66,7 +66,7 @@ function linesOf(text: string): readonly Line[] {
 
 describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
   it("shows a table sorted by latency, the counts, and what was left out and why; no escape codes", async () => {
-    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "4"]);
+    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "7"]);
     const rows = stdout.split("\n").filter((line) => /^ +\d+ +\d+ {2}wireguard {2}/.test(line));
     const latencies = rows.map((row) => Number.parseInt(row, 10));
     expect(latencies).toHaveLength(CLIENTS);
@@ -83,7 +83,7 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
   });
 
   it("prints lines of JSON that account for everything", async () => {
-    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "4", "--json"]);
+    const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "7", "--json"]);
     const lines = linesOf(stdout);
     const results = lines.filter(({ type }) => type === "result");
     expect(results).toHaveLength(CLIENTS + STRANGERS);
@@ -112,16 +112,16 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
   });
 
   it("prints CSV without formulas, and the names of what is healthy; as many must be as are required", async () => {
-    const csv = await sonde(["bulk", mixed, "--timeout", "3", "--csv"]);
+    const csv = await sonde(["bulk", mixed, "--timeout", "7", "--csv"]);
     const rows = csv.stdout.trimEnd().split("\r\n");
     expect(rows[0]).toMatch(/^line,protocol,server,name,status,verdict,error_category,latency_ms,/);
     expect(rows).toHaveLength(1 + CLIENTS + STRANGERS);
     for (const row of rows) expect(row).not.toMatch(/(^|,)"?[=+@-]/);
     expect(csv.stderr).toMatch(/^16 checked in /);
-    const links = await sonde(["bulk", mixed, "--timeout", "3", "--links", "--require", "90%"]);
+    const links = await sonde(["bulk", mixed, "--timeout", "7", "--links", "--require", "90%"]);
     expect(links.stdout.trimEnd().split("\n").sort()).toEqual(Object.keys(files("alive", CLIENTS, world.file)).sort());
     expect(links.code).toBe(1);
-    expect((await sonde(["bulk", mixed, "--timeout", "3", "--links", "--require", "12"])).code).toBe(0);
+    expect((await sonde(["bulk", mixed, "--timeout", "7", "--links", "--require", "12"])).code).toBe(0);
   });
 
   it("reads links from stdin, and says of each line that is none what is wrong with it", async () => {
@@ -226,10 +226,10 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
 
   it("goes on where a run was stopped, and says what cannot go on", async () => {
     const journal = join(temporaryFolder(), "night.jsonl");
-    const words = ["bulk", mixed, "--timeout", "4", "--json", "--resume", journal];
+    const words = ["bulk", mixed, "--timeout", "7", "--json", "--resume", journal];
     expect((await sonde(words)).code).toBe(0);
     const kept = readFileSync(journal, "utf8").split("\n");
-    expect(kept[0]).toBe('{"sonde_bulk":1,"timeout_s":2,"engine":null}');
+    expect(kept[0]).toBe('{"sonde_bulk":1,"timeout_s":7,"engine":null}');
     expect(kept).toHaveLength(2 + CLIENTS + STRANGERS);
     expect(kept.join("")).not.toContain("PrivateKey");
     // As a SIGKILL leaves it: some results, and half a line.
@@ -242,7 +242,7 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
     const again = await sonde(words);
     expect(linesOf(again.stdout).at(-1)).toMatchObject({ checked: 16, resumed: 16 });
     const other = await sonde(["bulk", mixed, "--timeout", "3", "--resume", journal]);
-    expect(other.stderr).toMatch(/is of a run with --timeout 2 without --engine: go on with the same, or start anew$/m);
+    expect(other.stderr).toMatch(/is of a run with --timeout 7 without --engine: go on with the same, or start anew$/m);
     expect(other.code).toBe(2);
   });
 });
