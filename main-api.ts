@@ -20,6 +20,9 @@ import type { CheckerWatch } from "./store/state/checkers.ts";
 import { openChecks, openState, watchCheckers } from "./store/state/open.ts";
 import { VERSION } from "./version.ts";
 
+/** A proxy keeps its connections, and may be sending on one at any moment; idle for 10 s they end by themselves, ms. */
+const LINGER_MS = 15_000;
+
 export interface ApiRole extends FirstStart {
   /** Without /api/v1. */
   readonly url: string;
@@ -33,7 +36,8 @@ export function startApiRole(config: Config, log: Logger): Promise<Whole<ApiRole
 async function start(config: Config, log: Logger, closers: Closers): Promise<ApiRole> {
   const { databaseUrl, redisUrl, clickhouseUrl } = requireServers(config, "api");
   await checkSettings(config);
-  const port = await freePort(config.host, config.port);
+  // One that is given is not tried first: a proxy that looks for us to come back would be connected, and reset.
+  const port = config.port === 0 ? await freePort(config.host, 0) : config.port;
   const controlPlane = await openControlPlane({ url: databaseUrl }, { role: "api" });
   closers.push(() => controlPlane.close());
   // config.ts insists on it where there is a database URL.
@@ -58,26 +62,29 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   const own = await ownEndpoints({ host: config.host, port }, [databaseUrl, redisUrl, clickhouseUrl]);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const api = await startApi({
-    config: { ...config, port, ownEndpoints: own },
-    controlPlane,
-    state,
-    checks,
-    results,
-    sealing,
-    clock: { now: () => Date.now() },
-    log,
-    version: VERSION,
-    health: {
-      database: () => controlPlane.ping(),
-      queue: async () => {
-        await Promise.all([state.ping(), schedulers.ping()]);
+  const api = await startApi(
+    {
+      config: { ...config, port, ownEndpoints: own },
+      controlPlane,
+      state,
+      checks,
+      results,
+      sealing,
+      clock: { now: () => Date.now() },
+      log,
+      version: VERSION,
+      health: {
+        database: () => controlPlane.ping(),
+        queue: async () => {
+          await Promise.all([state.ping(), schedulers.ping()]);
+        },
       },
+      metrics: () => registry.metrics(),
+      regions: async () => regionsOf(keys, checkers),
+      storeCondition: () => schedulers.trouble(),
     },
-    metrics: () => registry.metrics(),
-    regions: async () => regionsOf(keys, checkers),
-    storeCondition: () => schedulers.trouble(),
-  });
+    { lingerMs: LINGER_MS },
+  );
   closers.push(() => api.close());
   // Only the key of a first start is kept there.
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });

@@ -43,14 +43,16 @@ export interface ListenOptions {
   readonly handle: Handle;
   /** A body that is not complete by then ends its connection. */
   readonly bodyTimeoutMs: number;
-  /** How long close() waits for what is in flight. */
+  /** How long close() leaves kept connections to those that may just be sending on them: an answer then ends its connection. */
+  readonly lingerMs: number;
+  /** How long close() waits for what is in flight, the lingering included. */
   readonly drainTimeoutMs: number;
 }
 
 export interface HttpServer {
   readonly kind: "uws" | "node";
   readonly port: number;
-  /** Takes no more connections, answers what is in flight, then closes the rest. */
+  /** Takes no more connections, answers what is in flight and what kept connections still bring, then closes the rest. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /** node:http before the API: for where uWebSockets.js does not load. Same limits, same suite. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
 import { isBodiless, ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
 
@@ -17,6 +17,7 @@ const CLIENT_ERRORS: Readonly<Record<string, string>> = {
 
 export async function listenNode(options: ListenOptions): Promise<HttpServer> {
   const inFlight = new Set<Promise<void>>();
+  let areLast = false;
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -26,7 +27,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpServer> {
       connectionsCheckingInterval: Math.min(1_000, options.bodyTimeoutMs),
     },
     (incoming, outgoing) => {
-      const serving = serve(options, incoming, outgoing).catch(() => {
+      const serving = serve(options, incoming, outgoing, () => areLast).catch(() => {
         outgoing.destroy();
       });
       inFlight.add(serving);
@@ -46,13 +47,17 @@ export async function listenNode(options: ListenOptions): Promise<HttpServer> {
     kind: "node",
     port: (server.address() as AddressInfo).port,
     async close() {
-      const closed = new Promise<void>((settle) => server.close(() => settle()));
-      server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), options.drainTimeoutMs);
+      areLast = true;
+      const timers = [
+        // node:http would end idle connections at once, also one that a request is on its way on.
+        setTimeout(() => server.closeIdleConnections(), options.lingerMs),
+        setTimeout(() => server.closeAllConnections(), options.drainTimeoutMs),
+      ];
+      await new Promise((settle) => NetServer.prototype.close.call(server, settle));
+      for (const timer of timers) clearTimeout(timer);
       await Promise.all(inFlight);
-      server.closeIdleConnections();
-      await closed;
-      clearTimeout(timer);
+      // What of node:http looks for late connections.
+      server.close();
     },
   };
 }
@@ -66,7 +71,13 @@ function listening(server: ReturnType<typeof createServer>, { host, port }: List
   });
 }
 
-async function serve({ handle }: ListenOptions, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+/** @param isLast whether nothing more is answered on its connection */
+async function serve(
+  { handle }: ListenOptions,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  isLast: () => boolean,
+): Promise<void> {
   const url = incoming.url ?? "/";
   const mark = url.indexOf("?");
   const { headers } = incoming;
@@ -84,7 +95,9 @@ async function serve({ handle }: ListenOptions, incoming: IncomingMessage, outgo
   const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
   const body = hasBody ? await readBody(incoming) : null;
   const request: ApiRequest = { ...head, body };
-  write(outgoing, request.method, await handle(request));
+  const response = await handle(request);
+  if (isLast()) outgoing.setHeader("Connection", "close");
+  write(outgoing, request.method, response);
 }
 
 function one(value: string | string[] | undefined): string {

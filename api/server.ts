@@ -12,14 +12,16 @@ import { isBodiless, ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_B
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT of libusockets.h: without it two processes would share a port in silence (SO_REUSEPORT). */
 const LISTEN_EXCLUSIVE_PORT = 1;
-/** How long kept connections may bring one more request after a stop, ms: it is answered, and told that the connection ends. */
-const LINGER_MS = 250;
 const TEXT = new TextDecoder();
 const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([code, words]) => [Number(code), `${code} ${words}`]));
 
 export async function listenUws(options: ListenOptions): Promise<HttpServer> {
   const app = uws.App();
   const flights = createFlights();
+  const connections = createCount();
+  // The types lack it: 1 when a connection opens, -1 when it is gone.
+  type Filter = (onChange: (res: HttpResponse, change: number) => void) => void;
+  (app as unknown as { filter: Filter }).filter((_res, change) => connections.add(change));
   app.any("/*", (res, req) => serve(options, flights, res, req));
   const socket = await listening(app, options);
 
@@ -27,11 +29,14 @@ export async function listenUws(options: ListenOptions): Promise<HttpServer> {
     kind: "uws",
     port: uws.us_socket_local_port(socket),
     async close() {
+      const startedMs = performance.now();
+      // Just after the loop has looked for input: what the kernel has connected for us is accepted by then, not reset.
+      await nextCheckPhase();
       uws.us_listen_socket_close(socket);
+      // Only now: whose connection ends dials again at once.
       flights.drain();
-      // Whoever keeps a connection may just be sending on it.
-      await new Promise((settle) => setTimeout(settle, LINGER_MS));
-      await flights.landed(options.drainTimeoutMs);
+      await connections.none(options.lingerMs);
+      await flights.none(options.drainTimeoutMs - (performance.now() - startedMs));
       // An answer given in the turn that read its request leaves uWS's buffer only at the end of that turn.
       await new Promise((settle) => setImmediate(settle));
       app.close();
@@ -39,35 +44,21 @@ export async function listenUws(options: ListenOptions): Promise<HttpServer> {
   };
 }
 
-interface Flights {
-  /** From now on every answer ends its connection. */
-  drain(): void;
-  readonly areLast: boolean;
-  start(): void;
-  end(): void;
-  landed(timeoutMs: number): Promise<void>;
+interface Count {
+  add(change: number): void;
+  /** Resolves when there are none, or after this long. */
+  none(timeoutMs: number): Promise<void>;
 }
 
-/** Counts what is being answered, so that close() can wait for it. */
-function createFlights(): Flights {
+function createCount(): Count {
   let count = 0;
-  let areLast = false;
   let onNone: (() => void) | null = null;
   return {
-    drain: () => {
-      areLast = true;
-    },
-    get areLast() {
-      return areLast;
-    },
-    start: () => {
-      count += 1;
-    },
-    end: () => {
-      count -= 1;
+    add(change) {
+      count += change;
       if (count === 0) onNone?.();
     },
-    async landed(timeoutMs) {
+    async none(timeoutMs) {
       if (count === 0) return;
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((settle) => {
@@ -77,6 +68,30 @@ function createFlights(): Flights {
       clearTimeout(timer);
     },
   };
+}
+
+/** What is being answered. */
+interface Flights extends Count {
+  /** From now on every answer ends its connection. */
+  drain(): void;
+  readonly areLast: boolean;
+}
+
+function createFlights(): Flights {
+  let areLast = false;
+  return {
+    ...createCount(),
+    drain: () => {
+      areLast = true;
+    },
+    get areLast() {
+      return areLast;
+    },
+  };
+}
+
+function nextCheckPhase(): Promise<void> {
+  return new Promise((settle) => setImmediate(() => setImmediate(settle)));
 }
 
 function listening(app: uws.TemplatedApp, { host, port }: ListenOptions): Promise<us_listen_socket> {
@@ -107,11 +122,11 @@ interface Exchange {
 /** uWS ends `req` with this call, so everything is read here, before anything waits. */
 function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req: HttpRequest): void {
   const exchange: Exchange = { res, aborted: false, drop: null };
-  flights.start();
+  flights.add(1);
   res.onAborted(() => {
     exchange.aborted = true;
     exchange.drop?.();
-    flights.end();
+    flights.add(-1);
   });
   const path = req.getUrl();
   const request = {
@@ -142,13 +157,13 @@ function answer({ handle }: ListenOptions, flights: Flights, exchange: Exchange,
   const response = handle(request);
   if (!(response instanceof Promise)) {
     // uWS has corked the connection for this call.
-    flights.end();
+    flights.add(-1);
     write(res, request.method, response, flights.areLast);
     return;
   }
   void response.then((answered) => {
     if (exchange.aborted) return;
-    flights.end();
+    flights.add(-1);
     res.cork(() => write(res, request.method, answered, flights.areLast));
   });
 }

@@ -13,6 +13,8 @@ import { documentText } from "./openapi.ts";
 const BODY_TIMEOUT_MS = 10_000;
 /** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
 const DRAIN_TIMEOUT_MS = 80_000;
+/** Where nobody else serves, a stop is to be quick, ms. */
+const LINGER_MS = 250;
 /** `lastUsedAt` may lag by a minute (open-points 9.1). */
 const USES_WRITTEN_EVERY_MS = 10_000;
 
@@ -26,6 +28,7 @@ export interface RunningApi {
 
 export interface StartOptions {
   readonly bodyTimeoutMs?: number;
+  readonly lingerMs?: number;
   readonly drainTimeoutMs?: number;
 }
 
@@ -59,6 +62,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     port: config.port,
     handle: createApp(api, routes),
     bodyTimeoutMs: options.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+    lingerMs: options.lingerMs ?? LINGER_MS,
     drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
   });
   url = `http://${hostInUrl(config.host)}:${server.port}`;

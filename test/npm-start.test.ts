@@ -3,8 +3,9 @@ import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
+import { freePort } from "./free-port.ts";
 import { describeWith } from "./prerequisites.ts";
-import { cleanUp, ended, eventually, freePort, temporaryFolder } from "./service.ts";
+import { cleanUp, ended, eventually, temporaryFolder } from "./service.ts";
 
 /** As much of node-pty as is used; its own types name the package that it is an alias of. */
 interface Terminals {

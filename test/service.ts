@@ -1,10 +1,10 @@
 /** A real `sonde up` in a process of its own, as an operator starts it: built files, settings by environment, banner read from stdout. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./free-port.ts";
 
 const SONDE = fileURLToPath(new URL("../dist/cli/sonde.js", import.meta.url));
 /** Cold caches and two busy cores. */
@@ -54,18 +54,6 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sonde-test-"));
   folders.push(folder);
   return folder;
-}
-
-/** A port of loopback that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /** Runs it and resolves with what it said, whether it starts or refuses. */

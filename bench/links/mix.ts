@@ -2,7 +2,8 @@
 
 import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { type Authority, freePort, startServers } from "./processes.ts";
+import { freePort } from "../../test/free-port.ts";
+import { type Authority, startServers } from "./processes.ts";
 
 const NAME = "bench.test";
 const WS = { type: "ws", path: "/ws" } as const;

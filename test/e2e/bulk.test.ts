@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { directEnv, inShell, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
-import { cleanUp, eventually, freePort, temporaryFolder } from "../service.ts";
+import { freePort } from "../free-port.ts";
+import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import { closeTerminals, openTerminal, type Terminal } from "../terminal.ts";
 
 const CLIENTS = 12;

@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { directEnv, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
-import { cleanUp, eventually, freePort, temporaryFolder } from "../service.ts";
+import { freePort } from "../free-port.ts";
+import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
 import { closeTerminals, openTerminal } from "../terminal.ts";
 

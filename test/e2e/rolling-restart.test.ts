@@ -8,10 +8,11 @@ import { afterAll, expect, it } from "vitest";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { createMonitors, reckon } from "../faults/reckoning.ts";
 import { trueRows } from "../faults/truth.ts";
+import { freePort } from "../free-port.ts";
 import { type Installation, installation, type Role } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
-import { cleanUp, eventually, freePort, type RunningService, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually, type RunningService, temporaryFolder } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 const MONITORS = 40;
@@ -119,17 +120,18 @@ function checkerOf(whole: Installation): Promise<Restartable> {
   return restartable(() => whole.startChecker("any", { dataDir }));
 }
 
-/** Connections in turn; one that is refused goes to the next: what every proxy does. */
+/** Connections in turn; one that is refused goes to the next of them: what every proxy does. */
 async function startBalancer(ports: () => readonly number[]): Promise<{ readonly port: number; close(): void }> {
   let turn = 0;
   const server: Server = createServer((client) => {
     client.on("error", () => {});
     const places = ports();
-    const dial = (tries: number): void => {
-      turn += 1;
-      const backend = connect(places[turn % places.length] ?? 0, "127.0.0.1");
+    turn += 1;
+    const first = turn;
+    const dial = (tried: number): void => {
+      const backend = connect(places[(first + tried) % places.length] ?? 0, "127.0.0.1");
       const again = (): void => {
-        if (tries > 1) dial(tries - 1);
+        if (tried + 1 < places.length) dial(tried + 1);
         else client.destroy();
       };
       backend.once("error", again);
@@ -140,7 +142,7 @@ async function startBalancer(ports: () => readonly number[]): Promise<{ readonly
         client.pipe(backend).pipe(client);
       });
     };
-    dial(places.length);
+    dial(0);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

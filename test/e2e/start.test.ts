@@ -19,9 +19,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { ResultsBody } from "../client.ts";
+import { freePort } from "../free-port.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, productEnv, startProduct, untilStatus } from "../product.ts";
-import { cleanUp, ended, eventually, freePort, runSonde, type ServiceSettings, temporaryFolder } from "../service.ts";
+import { cleanUp, ended, eventually, runSonde, type ServiceSettings, temporaryFolder } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 afterAll(cleanUp);

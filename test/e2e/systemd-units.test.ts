@@ -11,12 +11,13 @@ import { Redis } from "ioredis";
 import { afterAll, expect, it } from "vitest";
 import { admin } from "../admin.ts";
 import { clientOf } from "../client.ts";
+import { freePort } from "../free-port.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, productEnv, untilStatus } from "../product.ts";
 import type { LocationFacts, SharedStores } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
-import { cleanUp, eventually, freePort, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import { type Systemd, startSystemd } from "../systemd.ts";
 import { startWebsite, type Website } from "../targets.ts";
 

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../free-port.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
-import { cleanUp, ended, eventually, freePort, runSonde, temporaryFolder } from "../service.ts";
+import { cleanUp, ended, eventually, runSonde, temporaryFolder } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
 import { closeTerminals, openTerminal } from "../terminal.ts";
 

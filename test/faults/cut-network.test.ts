@@ -10,9 +10,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { clientOf, type TestClient } from "../client.ts";
+import { freePort } from "../free-port.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, startProduct } from "../product.ts";
-import { cleanUp, eventually, freePort, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import {
   createMany,
   everDown,

@@ -8,10 +8,11 @@ import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { ControlPlane, NewMonitor } from "../../store/sql/control-plane.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
+import { freePort } from "../free-port.ts";
 import { productEnv } from "../product.ts";
 import { type Installation, installation } from "../roles.ts";
 import type { SharedServers } from "../servers/shared.ts";
-import { ended, freePort, type ServiceSettings, temporaryFolder } from "../service.ts";
+import { ended, type ServiceSettings, temporaryFolder } from "../service.ts";
 import type { Links, Station } from "./links.ts";
 import { createMonitors } from "./reckoning.ts";
 

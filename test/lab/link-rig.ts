@@ -20,7 +20,8 @@ import { createResolver } from "../../engine/transport/resolver.ts";
 import { checkShareLink } from "../../engine/tunnels/share-link.ts";
 import { type Asked, askThroughOutbound } from "../../engine/tunnels/verify-round.ts";
 import { openVerifier } from "../../engine/verify/direct.ts";
-import { freePort, type ServerProcess, startServer, untilReady } from "../servers/server.ts";
+import { freePort } from "../free-port.ts";
+import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import { type Authority, createAuthority } from "./certificates.ts";
 import { CORE_PLACES } from "./cores.ts";
 

@@ -1,9 +1,8 @@
 /** The lab's two server processes, xray and sing-box, on loopback: up when every port of theirs answers, gone when we are. */
-import { createSocket } from "node:dgram";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Engine } from "../../engine/cores/core.ts";
+import { freePort } from "../free-port.ts";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import type { Egress, Inbound } from "./proxy-inbounds.ts";
 
@@ -146,25 +145,8 @@ function singboxFile(addressed: readonly Addressed[], { silent }: Elsewhere): Js
   };
 }
 
-/** Free for TCP and UDP a moment ago, all different. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const held: (() => Promise<unknown>)[] = [];
-  const ports: number[] = [];
-  while (ports.length < count) {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    held.push(() => new Promise((resolve) => server.close(resolve)));
-    const { port } = server.address() as { port: number };
-    const socket = createSocket("udp4");
-    const isFree = await new Promise<boolean>((resolve) => {
-      socket.once("error", () => resolve(false));
-      socket.bind(port, "127.0.0.1", () => resolve(true));
-    });
-    socket.close();
-    if (isFree) ports.push(port);
-  }
-  await Promise.all(held.map((release) => release()));
-  return ports;
+export function freePorts(count: number): Promise<readonly number[]> {
+  return Promise.all(Array.from({ length: count }, freePort));
 }
 
 /** proc(5), net/tcp and net/udp: local address in hex, state 0A is listening, UDP sockets are 07. */

@@ -4,15 +4,8 @@ import { appendFileSync, chmodSync, chownSync, mkdtempSync, readdirSync, rmSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import {
-  findProgram,
-  freePort,
-  isExecutable,
-  type Missing,
-  type ServerProcess,
-  startServer,
-  untilReady,
-} from "./server.ts";
+import { freePort } from "../free-port.ts";
+import { findProgram, isExecutable, type Missing, type ServerProcess, startServer, untilReady } from "./server.ts";
 
 const VERSIONS = "/usr/lib/postgresql";
 const SUPERUSER = "sonde";

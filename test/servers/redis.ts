@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { findProgram, freePort, type Missing, type ServerProcess, startServer, untilReady } from "./server.ts";
+import { freePort } from "../free-port.ts";
+import { findProgram, type Missing, type ServerProcess, startServer, untilReady } from "./server.ts";
 
 export interface RedisServer {
   readonly url: string;

@@ -1,7 +1,6 @@
 /** Private servers for tests: started from the machine's packages, in a folder of their own, gone when the test process is. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 
 /** A server that could not be brought up here because something is not installed. */
@@ -22,19 +21,6 @@ export function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A loopback port that was free a moment ago: for servers that cannot choose one themselves. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", resolve);
-  });
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 export interface ServerProcess {
