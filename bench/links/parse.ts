@@ -67,7 +67,7 @@ function cut(entries: readonly string[]): readonly string[] {
 }
 
 async function readBody(name: string, body: string): Promise<void> {
-  const former = formerOf(await listServers(entriesOf(body), turn));
+  const former = await formerOf(await listServers(entriesOf(body), turn));
   await turn();
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -75,7 +75,7 @@ async function readBody(name: string, body: string): Promise<void> {
   await sleep(20);
   const startedAt = performance.now();
   const list = await listServers(entriesOf(body), turn);
-  const plan = planSync({ former, listed: listedOf(list), excluded: new Set(), freeSlots: null });
+  const plan = planSync({ former, listed: await listedOf(list), excluded: new Set(), freeSlots: null });
   const wallMs = performance.now() - startedAt;
   await sleep(20);
   delay.disable();
@@ -84,23 +84,29 @@ async function readBody(name: string, body: string): Promise<void> {
   );
 }
 
-function listedOf({ servers }: ServerList): readonly ListedServer[] {
-  return servers.map(({ host, configs }) => ({
-    address: host,
-    name: configs[0]?.names[0] ?? null,
-    configs: configs.map(({ identity, names, config }) => ({
-      identity,
-      tag: names[0] ?? "",
-      type: config.account.protocol,
-      port: config.port,
-      sealed: "",
-    })),
-  }));
+/** Slice by slice, as the sync does it; without its seals and keyed hashes. */
+async function listedOf({ servers }: ServerList): Promise<readonly ListedServer[]> {
+  const listed: ListedServer[] = [];
+  for (const { host, configs } of servers) {
+    if (listed.length % 100 === 99) await turn();
+    listed.push({
+      address: host,
+      name: configs[0]?.names[0] ?? null,
+      configs: configs.map(({ identity, names, config }) => ({
+        identity,
+        tag: names[0] ?? "",
+        type: config.account.protocol,
+        port: config.port,
+        sealed: "",
+      })),
+    });
+  }
+  return listed;
 }
 
 /** Every third server had another config before. */
-function formerOf(list: ServerList): readonly FormerServer[] {
-  return listedOf(list).map(({ address, name, configs }, index) => ({
+async function formerOf(list: ServerList): Promise<readonly FormerServer[]> {
+  return (await listedOf(list)).map(({ address, name, configs }, index) => ({
     monitorId: index,
     address,
     name,

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { engineOptionsOf, loadConfig } from "../../config.ts";
-import { BodyError } from "../../engine/subscription/body.ts";
+import { BodyError } from "../../engine/subscription/body-error.ts";
 import { FetchError, fetchBody } from "../../engine/subscription/fetch.ts";
 import { CLIENT_NAMES } from "../../engine/subscription/provider.ts";
 import { createTransport } from "../../engine/transport/index.ts";

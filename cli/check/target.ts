@@ -2,7 +2,8 @@
 import { AMNEZIA_KEYS } from "../../engine/protocols/amneziawg/params.ts";
 import { isProxyScheme, parseProxyLink, schemeOf } from "../../engine/protocols/share-link/proxy-link.ts";
 import { writeLink } from "../../engine/protocols/share-link/write-link.ts";
-import { BodyError, entriesOf } from "../../engine/subscription/body.ts";
+import { entriesOf } from "../../engine/subscription/body.ts";
+import { BodyError } from "../../engine/subscription/body-error.ts";
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../engine/tunnel.ts";
 import { tunnelParsers } from "../../engine/tunnel-parsers.ts";
 import { type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";

@@ -6,7 +6,8 @@ import { base64, UUID } from "../protocols/config.suite.ts";
 import { mutations } from "../protocols/mutations.suite.ts";
 import { KEY16, LINKS, PBK } from "../protocols/share-link/links.suite.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { BodyError, entriesOf, MOST_CONFIGS_LISTED } from "./body.ts";
+import { entriesOf, MOST_CONFIGS_LISTED } from "./body.ts";
+import { BodyError } from "./body-error.ts";
 import type { Entry } from "./entry.ts";
 import { identityOfConfig, listServers } from "./list.ts";
 

@@ -2,11 +2,13 @@
  * A subscription's body, whatever format it is in, as entries one after the other: whoever takes them decides when to let others have
  * the thread. Bounds: size, entries, depth of base64 in base64, aliases of YAML.
  */
-import { FAILSAFE_SCHEMA, load, mergeTag } from "js-yaml";
+import { load } from "js-yaml";
 import { plainText } from "../classify.ts";
 import { base64Text } from "../protocols/share-link/link.ts";
 import { isProxyScheme, parseProxyLink, schemeOf } from "../protocols/share-link/proxy-link.ts";
+import { BodyError, EntryError } from "./body-error.ts";
 import { clashProxies, clashProxy } from "./clash.ts";
+import { ALL_TEXTS, itemsOfClash, readItems } from "./clash-items.ts";
 import { type Entry, entryOf, itemsOf, membersOf, type ProxyEntry, readProxy, textOf } from "./entry.ts";
 import { singboxProxy, sip008Proxy, xrayProxy } from "./json.ts";
 
@@ -27,11 +29,6 @@ const OF_SUBSCRIPTION: BodyBounds = { mebibytes: 5, entries: 200_000, configs: M
 const MOST_LAYERS = 2;
 /** Providers share a block or two of settings among proxies; more is a bomb. */
 const MOST_ALIASES = 50;
-
-/** A body that is no list at all; the message is for people. */
-export class BodyError extends Error {
-  override readonly name = "BodyError";
-}
 
 /** @throws BodyError, also while entries are taken */
 export function* entriesOf(body: string, most: BodyBounds = OF_SUBSCRIPTION): Generator<Entry> {
@@ -90,37 +87,44 @@ function fromLink(link: string, at: number): Entry {
 }
 
 function fromClash(text: string): Iterable<Entry> {
+  const items = itemsOfClash(text);
+  if (items !== undefined) return fromProxies(readItems(items), clashProxyOf);
   let document: unknown;
   try {
-    // All scalars stay texts: `short-id: 6e10` and `password: 0123` are no numbers.
-    document = load(text, { schema: FAILSAFE_SCHEMA.withTags(mergeTag), maxAliases: MOST_ALIASES });
+    document = load(text, { ...ALL_TEXTS, maxAliases: MOST_ALIASES });
   } catch {
     throw new BodyError("The list is YAML that cannot be read.");
   }
   return fromProxies(clashProxies(document), clashProxy);
 }
 
+/** @throws EntryError */
+function clashProxyOf(item: unknown): ProxyEntry | string {
+  if (item instanceof EntryError) throw item;
+  return clashProxy(item);
+}
+
 function* fromProxies(
-  values: readonly unknown[],
+  values: Iterable<unknown>,
   read: (value: unknown) => ProxyEntry | string | undefined,
 ): Generator<Entry> {
-  for (const [index, value] of values.entries()) {
-    const at = index + 1;
-    const proxy = withinDepth(() => read(value));
-    if (proxy === TOO_DEEP) yield { kind: "bad", at, reason: "it is nested too deep" };
+  let at = 0;
+  for (const value of values) {
+    at++;
+    const proxy = unlessBad(() => read(value));
+    if (proxy instanceof EntryError) yield { kind: "bad", at, reason: proxy.message };
     else if (typeof proxy === "string") yield unsupported(at, proxy);
     else if (proxy !== undefined) yield entryOf(at, () => readProxy(proxy));
   }
 }
 
-const TOO_DEEP = Symbol("nested without end");
-
 /** JSON and YAML that are nested without end run out of stack wherever they are looked into. */
-function withinDepth<T>(look: () => T): T | typeof TOO_DEEP {
+function unlessBad<T>(look: () => T): T | EntryError {
   try {
     return look();
   } catch (error) {
-    if (error instanceof RangeError) return TOO_DEEP;
+    if (error instanceof RangeError) return new EntryError("it is nested too deep");
+    if (error instanceof EntryError) return error;
     throw error;
   }
 }
@@ -143,8 +147,8 @@ function fromJson(text: string, mostLines: number): Iterable<Entry> {
 function fromJsonArray(values: readonly unknown[], mostLines: number): Iterable<Entry> {
   const first = membersOf(values[0]);
   if (typeof values[0] === "string") {
-    const lines = withinDepth(() => values.map(textOf).join("\n"));
-    if (lines === TOO_DEEP) throw new BodyError("The list is JSON that is nested too deep.");
+    const lines = unlessBad(() => values.map(textOf).join("\n"));
+    if (lines instanceof EntryError) throw new BodyError("The list is JSON that is nested too deep.");
     return fromLines(lines, mostLines);
   }
   if (first.outbounds !== undefined) return fromProfiles(values);

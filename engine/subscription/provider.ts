@@ -2,7 +2,8 @@
 
 import { plainText } from "../classify.ts";
 import type { Transport } from "../transport/transport.ts";
-import { BodyError, entriesOf } from "./body.ts";
+import { entriesOf } from "./body.ts";
+import { BodyError } from "./body-error.ts";
 import { FetchError, type Fetched, fetchBody } from "./fetch.ts";
 import { listServers, type ServerList } from "./list.ts";
 

@@ -1,0 +1,113 @@
+/**
+ * The entries of a Clash document's list of proxies as texts, cut at their dashes (YAML 1.2.2 section 8.2.1), so that a list of megabytes is
+ * not read in one go, one entry that cannot be read spoils no other, and rules and groups behind it are not read at all.
+ */
+
+import { FAILSAFE_SCHEMA, load, mergeTag } from "js-yaml";
+import { BodyError, EntryError } from "./body-error.ts";
+import { itemsOf } from "./entry.ts";
+
+/** All scalars stay texts: `short-id: 6e10` and `password: 0123` are no numbers. */
+export const ALL_TEXTS = { schema: FAILSAFE_SCHEMA.withTags(mergeTag) };
+
+/** The key of the list, its entries on the lines below. */
+const KEY = /^(?:proxies|Proxy):[ \t\r]*(?:#[^\n]*)?$/m;
+const ANY_KEY = /^(?:proxies|Proxy):/gm;
+/** An anchor or an alias, or what looks like one: then an entry may need what stands elsewhere. */
+const REFERENCE = /(?:^|[\s,[{])[&*]\S/m;
+/** Also a directive decides over all of a document. */
+const DIRECTIVE = /^%/m;
+/** What may follow the list: another key, or the document's end. */
+const AFTER = /(?:[^\s:][^\n:]*:|---|\.\.\.)(?:\s|$)/y;
+/** Of an entry, with blank ones and remarks; the longest real entries have a hundred. */
+const MOST_LINES = 10_000;
+/** Of an entry: the longest config of the contract is 102,400 bytes. */
+const MOST_CHARACTERS = 102_400;
+/** Entries read in one go: a call costs 40 µs, an entry 25. */
+const AT_ONCE = 32;
+
+/**
+ * @returns undefined when the list is written in another way, or its entries depend on each other
+ * @throws BodyError, while entries are taken, when one has no end
+ */
+export function itemsOfClash(text: string): Iterable<string> | undefined {
+  if ([...text.matchAll(ANY_KEY)].length !== 1 || REFERENCE.test(text) || DIRECTIVE.test(text)) return undefined;
+  const key = KEY.exec(text);
+  if (key === null) return undefined;
+  let start = key.index + key[0].length + 1;
+  for (let lines = 0; start < text.length && lines < MOST_LINES; lines++) {
+    const content = contentOf(text, start);
+    if (content !== undefined) return isEntry(text, content) ? cut(text, start, content - start) : undefined;
+    start = nextLine(text, start);
+  }
+  return undefined;
+}
+
+/** @param start of the first entry's line; @param indent of all their dashes */
+function* cut(text: string, start: number, indent: number): Generator<string> {
+  let from = start;
+  let lines = 0;
+  for (let line = nextLine(text, start); line < text.length; line = nextLine(text, line)) {
+    if (++lines > MOST_LINES) throw new BodyError(`The list has an entry of more than ${MOST_LINES} lines.`);
+    const content = contentOf(text, line);
+    if (content === undefined || content - line > indent) continue;
+    yield text.slice(from, line);
+    if (content - line < indent || !isEntry(text, content)) {
+      AFTER.lastIndex = line;
+      if (!AFTER.test(text)) throw new BodyError("The list is YAML that cannot be read.");
+      return;
+    }
+    from = line;
+    lines = 0;
+  }
+  yield text.slice(from);
+}
+
+function nextLine(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end < 0 ? text.length : end + 1;
+}
+
+/** Where a line's first character is that is no blank; undefined when there is none, or a remark. */
+function contentOf(text: string, start: number): number | undefined {
+  let content = start;
+  while (text[content] === " ") content++;
+  // A tab indents nothing, but a line of them is as good as empty.
+  let first = content;
+  while (text[first] === "\t" || text[first] === " " || text[first] === "\r") first++;
+  const character = text[first];
+  return character === undefined || character === "\n" || character === "#" ? undefined : content;
+}
+
+/** A dash with a blank behind it. */
+function isEntry(text: string, content: number): boolean {
+  return text[content] === "-" && /^\s?$/.test(text.charAt(content + 1));
+}
+
+/** @returns what each entry is, or why it is nothing */
+export function* readItems(texts: Iterable<string>): Generator<unknown> {
+  let together: string[] = [];
+  for (const text of texts) {
+    const isLong = text.length > MOST_CHARACTERS;
+    if (!isLong) together.push(text);
+    if (!isLong && together.length < AT_ONCE) continue;
+    yield* readTogether(together);
+    together = [];
+    if (isLong) yield new EntryError("it is too long");
+  }
+  yield* readTogether(together);
+}
+
+function readTogether(texts: readonly string[]): readonly unknown[] {
+  const values = sequenceIn(texts.join(""));
+  if (values?.length === texts.length) return values;
+  return texts.map((text) => sequenceIn(text)?.[0] ?? new EntryError("it is YAML that cannot be read"));
+}
+
+function sequenceIn(text: string): readonly unknown[] | undefined {
+  try {
+    return itemsOf(load(text, ALL_TEXTS));
+  } catch {
+    return undefined;
+  }
+}
