@@ -36,7 +36,6 @@ export default defineConfig({
           include: ["test/**/*.test.ts", ...MOCKING],
           exclude: SYSTEM,
           maxWorkers: 2,
-          retry: 1,
           sequence: { groupOrder: 1 },
         },
       },
@@ -47,8 +46,6 @@ export default defineConfig({
           name: "system",
           include: SYSTEM,
           fileParallelism: false,
-          // Machines are shared: what a neighbour starved is looked at once more, as we do with targets. Failing twice is failing.
-          retry: 1,
           sequence: { groupOrder: 2 },
         },
       },
