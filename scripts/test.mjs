@@ -57,7 +57,8 @@ async function run(words) {
   for (const one of ["SIGINT", "SIGTERM"]) process.off(one, pass);
   const files = readReport(report);
   rmSync(folder, { recursive: true, force: true });
-  if (files === undefined || isInterrupted || signal !== null) stop(`the tests ended early (${signal ?? `code ${code}`})`);
+  if (files === undefined || isInterrupted || signal !== null)
+    stop(`the tests ended early (${signal ?? `code ${code}`})`);
   return { files, code };
 }
 
