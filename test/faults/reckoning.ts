@@ -65,6 +65,8 @@ export interface MissingTurn {
 
 /** Rows say when they were due: their start without their lateness, which is in whole ms. */
 const ROUNDING_MS = 20;
+/** How many turns may pass, each counted, before the second look at one comes to its end. */
+const MOST_TURNS_DOUBTED = 8;
 
 export function reckon(
   monitors: ReadonlyMap<number, Pick<NewMonitor, "intervalS" | "locations">>,
@@ -75,7 +77,12 @@ export function reckon(
 ): Reckoning {
   const counts = new Map<string, number>();
   let latestMs = 0;
+  const secondLooks: TrueRow[] = [];
   for (const row of rows) {
+    if (row.attempt > 1) {
+      secondLooks.push(row);
+      continue;
+    }
     const monitor = monitors.get(Number(row.monitor_id));
     if (monitor === undefined) continue;
     const intervalMs = monitor.intervalS * 1_000;
@@ -88,6 +95,17 @@ export function reckon(
     latestMs = Math.max(latestMs, row.lateness_ms);
     const key = `${row.monitor_id} ${row.location} ${Math.round(turn)}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  // A second look is due when there is room for it, and what it found is the result of the turn that was doubted.
+  for (const row of secondLooks) {
+    const monitor = monitors.get(Number(row.monitor_id));
+    if (monitor === undefined) continue;
+    const intervalMs = monitor.intervalS * 1_000;
+    const phaseMs = phaseOf(Number(row.monitor_id), row.location, intervalMs);
+    const last = Math.floor((Number(row.tested_at_ms) - phaseMs) / intervalMs);
+    const turns = Array.from({ length: MOST_TURNS_DOUBTED }, (_, back) => last - back);
+    const turn = turns.find((one) => !counts.has(`${row.monitor_id} ${row.location} ${one}`));
+    if (turn !== undefined) counts.set(`${row.monitor_id} ${row.location} ${turn}`, 1);
   }
   let due = 0;
   let missing = 0;

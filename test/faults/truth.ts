@@ -20,13 +20,14 @@ export interface TrueRow {
   readonly changed: number;
   readonly latency_ms: number | null;
   readonly lateness_ms: number;
+  readonly attempt: number;
   readonly error_category: string;
   readonly error_message: string;
 }
 
 const TRUE_ROWS = `SELECT toString(id) AS id, toString(monitor_id) AS monitor_id, toString(seq) AS seq,
   toString(check_id) AS check_id, location, toString(toUnixTimestamp64Milli(tested_at)) AS tested_at_ms, status, verdict, changed,
-  latency_ms, lateness_ms, error_category, error_message FROM results ORDER BY results.monitor_id, results.seq`;
+  latency_ms, lateness_ms, attempt, error_category, error_message FROM results ORDER BY results.monitor_id, results.seq`;
 
 interface TrueIncident {
   readonly startedAtMs: number;
