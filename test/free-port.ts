@@ -7,7 +7,7 @@ import { createServer } from "node:net";
  * Below what the kernel gives to connections and to port 0 (ip_local_port_range begins at 32,768): one of those could be taken between our look
  * and the server's bind, by any connection of the tests beside this one.
  */
-const FIRST = 10_000;
+export const FIRST_FREE_PORT = 18_000;
 const END = 32_768;
 
 const given = new Set<number>();
@@ -15,7 +15,7 @@ const given = new Set<number>();
 /** Free for TCP and UDP on loopback, and not given before by this process. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST, END);
+    const port = randomInt(FIRST_FREE_PORT, END);
     if (given.has(port)) continue;
     given.add(port);
     if ((await isFreeTcp(port)) && (await isFreeUdp(port))) return port;

@@ -6,6 +6,7 @@ import { residentBytes } from "../../engine/cores/core-process.ts";
 import type { Direct } from "../../engine/direct.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
 import type { CheckOutcome } from "../../model/result.ts";
+import { FIRST_FREE_PORT } from "../../test/free-port.ts";
 import { useOf } from "../process-tree.ts";
 import type { Offered } from "./mix.ts";
 import { cpuOfUs } from "./processor-time.ts";
@@ -32,14 +33,13 @@ export interface RawGiven {
   readonly extraCaPem: string;
 }
 
-/** Local ports of the raw core, below those that the kernel gives out (ip(7), ip_local_port_range). */
-const FIRST_PORT = 12_000;
-
 export async function measureRaw(offered: readonly Offered[], given: RawGiven): Promise<RawFigures> {
   const { engine, program, target, inFlight, timeoutMs, extraCaPem } = given;
   const configs = offered.map(({ url }) => parseProxyLink(url).config);
   const startedAt = performance.now();
-  const core = await startRawCore(engine, program, configs, { firstPort: FIRST_PORT, extraCaPem });
+  // Below the ports of the servers, and those that the kernel gives out.
+  const firstPort = FIRST_FREE_PORT - configs.length;
+  const core = await startRawCore(engine, program, configs, { firstPort, extraCaPem });
   let failed = 0;
   let next = 0;
   const readyAt = performance.now();
