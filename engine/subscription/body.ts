@@ -2,13 +2,12 @@
  * A subscription's body, whatever format it is in, as entries one after the other: whoever takes them decides when to let others have
  * the thread. Bounds: size, entries, depth of base64 in base64, aliases of YAML.
  */
-import { load } from "js-yaml";
 import { plainText } from "../classify.ts";
 import { base64Text } from "../protocols/share-link/link.ts";
 import { isProxyScheme, parseProxyLink, schemeOf } from "../protocols/share-link/proxy-link.ts";
 import { BodyError, EntryError } from "./body-error.ts";
 import { clashProxies, clashProxy } from "./clash.ts";
-import { ALL_TEXTS, itemsOfClash, readItems } from "./clash-items.ts";
+import { clashList } from "./clash-list.ts";
 import { type Entry, entryOf, itemsOf, membersOf, type ProxyEntry, readProxy, textOf } from "./entry.ts";
 import { singboxProxy, sip008Proxy, xrayProxy } from "./json.ts";
 
@@ -27,8 +26,6 @@ export interface BodyBounds {
 const OF_SUBSCRIPTION: BodyBounds = { mebibytes: 5, entries: 200_000, configs: MOST_CONFIGS_LISTED };
 /** Base64 of base64 exists. */
 const MOST_LAYERS = 2;
-/** Providers share a block or two of settings among proxies; more is a bomb. */
-const MOST_ALIASES = 50;
 
 /** @throws BodyError, also while entries are taken */
 export function* entriesOf(body: string, most: BodyBounds = OF_SUBSCRIPTION): Generator<Entry> {
@@ -51,7 +48,7 @@ function sniffed(body: string, mostLines: number, layer: number): Iterable<Entry
   if (/^<(?:!doctype|html|\?xml|head|body)/i.test(text)) throw new BodyError("The answer is a web page, not a list.");
   if (text.includes("\0")) throw new BodyError("The answer is not text.");
   if (/^[[{]/.test(text)) return fromJson(text, mostLines);
-  if (/^(?:proxies|Proxy):/m.test(text)) return fromClash(text);
+  if (/^(?:proxies|Proxy):/m.test(text)) return fromProxies(clashList(text), clashProxyOf);
   if (/^[\s"'`]*[a-z][a-z0-9+.-]{1,30}:\/\//im.test(text)) return fromLines(body, mostLines);
   const inner = layer < MOST_LAYERS ? base64Text(text) : undefined;
   if (inner !== undefined) return sniffed(inner, mostLines, layer + 1);
@@ -84,18 +81,6 @@ function fromLink(link: string, at: number): Entry {
   const scheme = schemeOf(link);
   if (scheme === undefined) return { kind: "bad", at, reason: "this is no link" };
   return isProxyScheme(scheme) ? entryOf(at, () => parseProxyLink(link)) : { kind: "unsupported", at, what: scheme };
-}
-
-function fromClash(text: string): Iterable<Entry> {
-  const items = itemsOfClash(text);
-  if (items !== undefined) return fromProxies(readItems(items), clashProxyOf);
-  let document: unknown;
-  try {
-    document = load(text, { ...ALL_TEXTS, maxAliases: MOST_ALIASES });
-  } catch {
-    throw new BodyError("The list is YAML that cannot be read.");
-  }
-  return fromProxies(clashProxies(document), clashProxy);
 }
 
 /** @throws EntryError */

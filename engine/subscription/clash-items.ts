@@ -3,12 +3,7 @@
  * not read in one go, one entry that cannot be read spoils no other, and rules and groups behind it are not read at all.
  */
 
-import { FAILSAFE_SCHEMA, load, mergeTag } from "js-yaml";
-import { BodyError, EntryError } from "./body-error.ts";
-import { itemsOf } from "./entry.ts";
-
-/** All scalars stay texts: `short-id: 6e10` and `password: 0123` are no numbers. */
-export const ALL_TEXTS = { schema: FAILSAFE_SCHEMA.withTags(mergeTag) };
+import { BodyError } from "./body-error.ts";
 
 /** The key of the list, its entries on the lines below. */
 const KEY = /^(?:proxies|Proxy):[ \t\r]*(?:#[^\n]*)?$/m;
@@ -21,10 +16,6 @@ const DIRECTIVE = /^%/m;
 const AFTER = /(?:[^\s:][^\n:]*:|---|\.\.\.)(?:\s|$)/y;
 /** Of an entry, with blank ones and remarks; the longest real entries have a hundred. */
 const MOST_LINES = 10_000;
-/** Of an entry: the longest config of the contract is 102,400 bytes. */
-const MOST_CHARACTERS = 102_400;
-/** Entries read in one go: a call costs 40 µs, an entry 25. */
-const AT_ONCE = 32;
 
 /**
  * @returns undefined when the list is written in another way, or its entries depend on each other
@@ -82,32 +73,4 @@ function contentOf(text: string, start: number): number | undefined {
 /** A dash with a blank behind it. */
 function isEntry(text: string, content: number): boolean {
   return text[content] === "-" && /^\s?$/.test(text.charAt(content + 1));
-}
-
-/** @returns what each entry is, or why it is nothing */
-export function* readItems(texts: Iterable<string>): Generator<unknown> {
-  let together: string[] = [];
-  for (const text of texts) {
-    const isLong = text.length > MOST_CHARACTERS;
-    if (!isLong) together.push(text);
-    if (!isLong && together.length < AT_ONCE) continue;
-    yield* readTogether(together);
-    together = [];
-    if (isLong) yield new EntryError("it is too long");
-  }
-  yield* readTogether(together);
-}
-
-function readTogether(texts: readonly string[]): readonly unknown[] {
-  const values = sequenceIn(texts.join(""));
-  if (values?.length === texts.length) return values;
-  return texts.map((text) => sequenceIn(text)?.[0] ?? new EntryError("it is YAML that cannot be read"));
-}
-
-function sequenceIn(text: string): readonly unknown[] | undefined {
-  try {
-    return itemsOf(load(text, ALL_TEXTS));
-  } catch {
-    return undefined;
-  }
 }

@@ -69,6 +69,17 @@ describe("a failed attempt", () => {
     expect(judgeAttempt(attempt("tuic", [SHUT])).peerAnswered).toBe(false);
   });
 
+  it("names the clock where a server turns away what another clock has stamped", () => {
+    const silent = (link: string): string => judgeAttempt(attempt(link, [SHUT])).message;
+    const closed = (link: string): string => judgeAttempt(attempt(link, [CLOSED])).message;
+    for (const say of [silent, closed]) {
+      expect(say("vmess json old")).toMatch(/ \(also where one of the two clocks is off by more than 2 min\)$/);
+      expect(say("ss 2022")).toMatch(/ \(also where one of the two clocks is off by more than 30 s\)$/);
+      expect(say("vless tcp tls")).not.toContain("clock");
+      expect(say("ss aead")).not.toContain("clock");
+    }
+  });
+
   it("is final only where the other core could not see it differently", () => {
     const final = (one: Attempt): boolean => judgeAttempt(one).isFinal;
     expect(final(attempt("vless tcp tls", [CLOSED], { findings: [told("cert-invalid")] }))).toBe(true);

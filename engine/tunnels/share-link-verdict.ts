@@ -96,7 +96,7 @@ function bySight(attempt: Attempt): Judgement {
   if (isUp(attempt)) {
     return {
       verdict: "stuck",
-      message: "The server was reached, but nothing comes back through the tunnel",
+      message: `The server was reached, but nothing comes back through the tunnel${clockHint(config)}`,
       isFinal: false,
       peerAnswered: true,
       dependsOnEndpoint: true,
@@ -105,7 +105,7 @@ function bySight(attempt: Attempt): Judgement {
   return {
     verdict: "timeout",
     message: isDialled
-      ? "The server took the connection and did not answer in time"
+      ? `The server took the connection and did not answer in time${clockHint(config)}`
       : "The server did not answer in time",
     isFinal: false,
     peerAnswered: isDialled,
@@ -186,11 +186,18 @@ function ofClosed(attempt: Attempt, heard: boolean): Judgement {
   if (engine === "xray" && isDialled && !isUp(attempt)) return ofRefusal(null, isDialled);
   return {
     verdict: "auth-failed",
-    message: "The server closes every connection at once, as it does with credentials that it does not know",
+    message: `The server closes every connection at once, as it does with credentials that it does not know${clockHint(config)}`,
     isFinal: false,
     peerAnswered: true,
     dependsOnEndpoint: true,
   };
+}
+
+/** Servers of these turn away what another clock has stamped exactly as they do with a wrong key (SIP022 section 3.1.3; VMess' AuthID). */
+function clockHint({ account }: ProxyConfig): string {
+  if (account.protocol === "vmess") return " (also where one of the two clocks is off by more than 2 min)";
+  const isTimed = account.protocol === "shadowsocks" && account.method.startsWith("2022-");
+  return isTimed ? " (also where one of the two clocks is off by more than 30 s)" : "";
 }
 
 /** Whether the way to the server stands. sing-box opens its port's path when it does; xray says so in its log, or has nothing to set up. */

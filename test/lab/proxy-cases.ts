@@ -164,6 +164,10 @@ class Maker {
       const wrong256 = SECRETS.wrongKey256;
       yield this.#ss(`ss 2022 256 @${server}`, "2022-blake3-aes-256-gcm", wrong256, `ss 2022 wrong key @${server}`);
     }
+    // Without a clock in its protocol it works; the others take nothing that is older than 30 s.
+    yield this.#ss("ss aes-256-gcm @ahead", "aes-256-gcm", SECRETS.shadowsocks);
+    yield this.#ss("ss 2022 128 @ahead", "2022-blake3-aes-128-gcm", SECRETS.ss2022Server128);
+    yield this.#ss("ss 2022 256 @ahead", "2022-blake3-aes-256-gcm", SECRETS.ss2022Server256);
     const both = `${SECRETS.ss2022Server256}:${SECRETS.ss2022User256}`;
     yield this.#ss("ss 2022 users 256 @singbox", "2022-blake3-aes-256-gcm", both);
     yield this.#ss("ss aes-192-gcm @singbox", "aes-192-gcm", SECRETS.shadowsocks);

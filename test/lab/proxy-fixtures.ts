@@ -24,6 +24,8 @@ export interface ProxyFixtures {
   readonly blackHole: number;
   /** Takes datagrams and says nothing. */
   readonly silentUdp: number;
+  /** Tells a time that is an hour ahead (SNTP, RFC 4330). */
+  readonly timeAhead: number;
   readonly closed: number;
   /** Several ports that lead to one. */
   relayUdp(port: number): Promise<readonly number[]>;
@@ -65,6 +67,7 @@ export async function openFixtures(material: Material): Promise<ProxyFixtures> {
     resetting: await listen(createTcp((socket) => socket.once("data", () => socket.resetAndDestroy()))),
     blackHole: hole.port,
     silentUdp: udp.address().port,
+    timeAhead: await startTimeServer(closers),
     closed: CLOSED_PORT,
     relayUdp: (port) => relay(port, closers),
     async close() {
@@ -99,6 +102,33 @@ async function bound(socket: UdpSocket): Promise<UdpSocket> {
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   return socket;
+}
+
+const AHEAD_MS = 3_600_000;
+/** From NTP's epoch of 1900 to Unix' (RFC 868), s. */
+const NTP_EPOCH_S = 2_208_988_800;
+
+async function startTimeServer(closers: (() => unknown)[]): Promise<number> {
+  const socket = await bound(createSocket("udp4"));
+  socket.on("message", (question, { port, address }) => {
+    const answer = Buffer.alloc(48);
+    const nowMs = Date.now() + AHEAD_MS;
+    // Version 4, a server of stratum 1 with a precision of a microsecond; its reference, what was asked, and twice now.
+    answer.set([0x24, 1, 6, 0xec]);
+    answer.write("LOCL", 12, "latin1");
+    writeTimestamp(answer, 16, nowMs - 1_000);
+    question.copy(answer, 24, 40, 48);
+    writeTimestamp(answer, 32, nowMs);
+    writeTimestamp(answer, 40, nowMs);
+    socket.send(answer, port, address);
+  });
+  closers.push(() => socket.close());
+  return socket.address().port;
+}
+
+function writeTimestamp(to: Buffer, at: number, ms: number): void {
+  to.writeUInt32BE(Math.floor(ms / 1_000) + NTP_EPOCH_S, at);
+  to.writeUInt32BE(Math.floor((ms % 1_000) * (2 ** 32 / 1_000)), at + 4);
 }
 
 const RELAYS = 4;

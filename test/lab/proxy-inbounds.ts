@@ -7,10 +7,14 @@ type Json = Readonly<Record<string, unknown>>;
 /** Where what comes in goes: to its target; nowhere, kept open; nowhere, closed; to a page of somebody else. */
 export type Egress = "direct" | "held" | "blocked" | "portal";
 
+/** The lab's processes: one of each program, and a sing-box whose clock is an hour ahead. */
+export const SERVERS = ["xray", "singbox", "ahead"] as const;
+export type ServerName = (typeof SERVERS)[number];
+
 export interface Inbound {
   /** Of the case that connects to it. */
   readonly name: string;
-  readonly server: Engine;
+  readonly server: ServerName;
   readonly egress: Egress;
   /** Without tag and address. */
   readonly json: Json;
@@ -140,7 +144,7 @@ function carriedInbounds(material: Material, ports: Ports): readonly Inbound[] {
   );
 }
 
-function direct(name: string, server: Engine, json: Json): Inbound {
+function direct(name: string, server: ServerName, json: Json): Inbound {
   return { name, server, egress: "direct", json };
 }
 
@@ -341,6 +345,9 @@ function shadowsocksInbounds(): readonly Inbound[] {
       "singbox",
       singbox("2022-blake3-aes-256-gcm", { password: server256, users: [{ name: "one", password: user256 }] }),
     ),
+    direct("ss 2022 128 @ahead", "ahead", singbox("2022-blake3-aes-128-gcm", { password: server128 })),
+    direct("ss 2022 256 @ahead", "ahead", singbox("2022-blake3-aes-256-gcm", { password: server256 })),
+    direct("ss aes-256-gcm @ahead", "ahead", singbox("aes-256-gcm", { password })),
     // What v2ray-plugin without mux speaks.
     direct("ss v2ray-plugin @xray", "xray", {
       ...xray("aes-256-gcm", { password }),

@@ -1,17 +1,16 @@
-/** The lab's two server processes, xray and sing-box, on loopback: up when every port of theirs answers, gone when we are. */
+/** The lab's server processes, of xray and sing-box, on loopback: up when every port of theirs answers, gone when we are. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../../engine/cores/core.ts";
 import { freePort } from "../free-port.ts";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
-import type { Egress, Inbound } from "./proxy-inbounds.ts";
+import { type Egress, type Inbound, SERVERS, type ServerName } from "./proxy-inbounds.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 export interface ProxyServers {
   /** @throws when there is none of that name */
   port(name: string): number;
-  log(server: Engine): string;
   close(): Promise<void>;
 }
 
@@ -22,6 +21,8 @@ const TRIES = 3;
 export interface Elsewhere {
   readonly page: number;
   readonly silent: number;
+  /** An NTP server whose clock is ahead. */
+  readonly timeAhead: number;
 }
 
 export async function startProxyServers(
@@ -32,16 +33,14 @@ export async function startProxyServers(
 ): Promise<ProxyServers> {
   const running: ServerProcess[] = [];
   const ports = new Map<string, number>();
-  const logs = { xray: () => "", singbox: () => "" };
   const close = async (): Promise<void> => {
     await Promise.all(running.map((server) => server.stop("SIGKILL")));
   };
   try {
-    for (const engine of ["xray", "singbox"] as const) {
-      const own = inbounds.filter(({ server }) => server === engine);
-      const server = await startOne(folder, engine, programs[engine], own, elsewhere, ports);
-      running.push(server);
-      logs[engine] = server.output;
+    for (const name of SERVERS) {
+      const own = inbounds.filter(({ server }) => server === name);
+      const program = programs[name === "xray" ? "xray" : "singbox"];
+      running.push(await startOne(folder, name, program, own, elsewhere, ports));
     }
   } catch (error) {
     await close();
@@ -53,14 +52,13 @@ export async function startProxyServers(
       if (port === undefined) throw new Error(`the lab has no server "${name}"`);
       return port;
     },
-    log: (server) => logs[server](),
     close,
   };
 }
 
 async function startOne(
   folder: string,
-  engine: Engine,
+  name: ServerName,
   program: string,
   inbounds: readonly Inbound[],
   elsewhere: Elsewhere,
@@ -69,11 +67,8 @@ async function startOne(
   for (let left = TRIES; ; left--) {
     const free = await freePorts(inbounds.length);
     const addressed = inbounds.map((inbound, index) => ({ inbound, port: free[index] ?? 0 }));
-    const file = join(folder, `${engine}.json`);
-    writeFileSync(
-      file,
-      JSON.stringify(engine === "xray" ? xrayFile(addressed, elsewhere) : singboxFile(addressed, elsewhere)),
-    );
+    const file = join(folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify(fileOf(name, addressed, elsewhere)));
     const server = startServer(program, ["run", "-c", file], { cwd: folder });
     try {
       await untilReady(server, () => allListen(addressed.map(({ port }) => port)));
@@ -89,6 +84,14 @@ async function startOne(
 interface Addressed {
   readonly inbound: Inbound;
   readonly port: number;
+}
+
+function fileOf(name: ServerName, addressed: readonly Addressed[], elsewhere: Elsewhere): Json {
+  if (name === "xray") return xrayFile(addressed, elsewhere);
+  const file = singboxFile(addressed, elsewhere);
+  // Its own way to be told the time: of the machine's clock nothing is changed.
+  const ntp = { enabled: true, server: "127.0.0.1", server_port: elsewhere.timeAhead };
+  return name === "ahead" ? { ...file, ntp } : file;
 }
 
 function xrayFile(addressed: readonly Addressed[], { page, silent }: Elsewhere): Json {
