@@ -142,7 +142,8 @@ function singboxFile(addressed: readonly Addressed[], { silent }: Elsewhere): Js
           override_port: silent,
         },
         { inbound: of("blocked"), action: "reject" },
-      ],
+        // Without any inbound it would be a rule for all.
+      ].filter(({ inbound }) => inbound.length > 0),
       final: "direct",
     },
   };
