@@ -200,15 +200,14 @@ export function createCourse(options: CourseOptions): Course {
 
   /** Goes on where whoever had the shard before ended, or where its location had no checker any more. */
   function resume(entry: Entry, arrival: Arrival): void {
+    const { updatedAtMs } = entry.monitor;
     const state = ledger.live(entry.monitor.id)?.locations[entry.location];
     const lastAtMs = state?.lastCheckAtMs ?? null;
-    if (state === undefined || lastAtMs === null) {
-      turns.settle(entry, nowMs());
-      return;
-    }
     const latestMs = arrival === "loaded" ? CATCH_UP_MS : 0;
-    // Turns before a change, such as a resume, were not missed.
-    turns.resume(entry, Math.max(lastAtMs, entry.monitor.updatedAtMs - entry.intervalMs), nowMs(), latestMs);
+    // Turns before a change, such as a resume, were not missed; where it was never checked, all since then were.
+    const sinceMs = lastAtMs === null ? updatedAtMs : Math.max(lastAtMs, updatedAtMs - entry.intervalMs);
+    turns.resume(entry, sinceMs, nowMs(), latestMs);
+    if (state === undefined || lastAtMs === null) return;
     if (state.status !== "pending") return;
     const delayMs = delayAfterS(state, "timeout", entry.monitor.intervalS) * 1_000;
     turns.hasten(entry, Math.max(nowMs(), lastAtMs + delayMs));
