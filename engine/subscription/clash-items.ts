@@ -7,7 +7,7 @@ import { BodyError } from "./body-error.ts";
 
 /** The key of the list, its entries on the lines below. */
 const KEY = /^(?:proxies|Proxy):[ \t\r]*(?:#[^\n]*)?$/m;
-const ANY_KEY = /^(?:proxies|Proxy):/gm;
+const ANY_KEY = /^(?:proxies|Proxy):/m;
 /** An anchor or an alias, or what looks like one: then an entry may need what stands elsewhere. */
 const REFERENCE = /(?:^|[\s,[{])[&*]\S/m;
 /** Also a directive decides over all of a document. */
@@ -22,7 +22,8 @@ const MOST_LINES = 10_000;
  * @throws BodyError, while entries are taken, when one has no end
  */
 export function itemsOfClash(text: string): Iterable<string> | undefined {
-  if ([...text.matchAll(ANY_KEY)].length !== 1 || REFERENCE.test(text) || DIRECTIVE.test(text)) return undefined;
+  if (ANY_KEY.test(text.slice(text.search(ANY_KEY) + 1)) || REFERENCE.test(text) || DIRECTIVE.test(text))
+    return undefined;
   const key = KEY.exec(text);
   if (key === null) return undefined;
   let start = key.index + key[0].length + 1;
