@@ -3,12 +3,12 @@ import { z } from "zod";
 import { parseId } from "../../model/ids.ts";
 import { keyStatus, MAX_KEY_NAME } from "../../model/key.ts";
 import type { Role } from "../../model/plan.ts";
-import { parseTime } from "../../model/time.ts";
+import { formatUtc, parseTime } from "../../model/time.ts";
 import { newKeyText } from "../../store/key-text.ts";
 import type { KeyRecord } from "../../store/sql/control-plane.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
-import { refusal } from "../errors.ts";
+import { badRequest, refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
 import { viewKey } from "../key-view.ts";
@@ -36,7 +36,9 @@ const createBody = z.object({
     .string()
     .nullable()
     .optional()
-    .describe("Date or date-time; a date alone means 00:00:00 UTC. Omitted or null: never")
+    .describe(
+      "Date or date-time; a date alone means 00:00:00 UTC. Omitted or null: never. A key that expires makes none that lives longer, so it must send one",
+    )
     .meta({ examples: ["2030-12-31T00:00:00Z"] }),
 });
 
@@ -65,6 +67,7 @@ async function create(api: Api, call: KeyCall): Promise<ApiResponse> {
   const body = readObject(call.request);
   const name = nameOf(body);
   const expiresAtMs = expiryOf(body, call.nowMs);
+  refuseLonger(expiresAtMs, call.access.key.expiresAtMs);
   const { secretHash, text } = newKeyText();
   const created = await api.controlPlane.keys.create({
     name,
@@ -94,6 +97,16 @@ function expiryOf(body: JsonObject, nowMs: number): number | null {
   if (atMs === undefined || atMs > LATEST_MS) throw refusal("expiresUnreadable");
   if (atMs <= nowMs) throw refusal("expiresPast");
   return atMs;
+}
+
+/** A key that somebody stole must not outlive itself through the keys that it makes. @throws 400 */
+function refuseLonger(expiresAtMs: number | null, ownAtMs: number | null): void {
+  if (ownAtMs === null || (expiresAtMs !== null && expiresAtMs <= ownAtMs)) return;
+  throw badRequest(longerThanOwn(formatUtc(ownAtMs)));
+}
+
+function longerThanOwn(own: string): string {
+  return `expires must not be later than ${own}, when the key that asks expires.`;
 }
 
 async function revoke(api: Api, call: KeyCall): Promise<ApiResponse> {
@@ -165,6 +178,7 @@ export const keys: readonly Route[] = [
       "keyNameTooLong",
       "expiresUnreadable",
       "expiresPast",
+      [400, longerThanOwn("2026-12-31 00:00:00")],
     ],
     handle: create,
   },

@@ -163,6 +163,30 @@ export function keysSuite(server: "uws" | "node"): void {
       world.clock.nowMs -= 1_000;
     });
 
+    it("of one that expires lives no longer and has no more rights", async () => {
+      const expiresAtMs = START_MS + 3_600_500;
+      const own = { userId: manager.userId, organizationId: world.organizationId };
+      const short = await world.newKey({ ...own, expiresAtMs });
+      const refused = error(400, "expires must not be later than 2026-11-21 07:10:05, when the key that asks expires.");
+      for (const expires of [undefined, null, "2026-11-21 07:10:06", "2030-01-01", "9999-12-31"]) {
+        const { body } = await send("POST", "/keys", short, { name: "longer", expires });
+        expect([expires, body]).toEqual([expires, refused]);
+      }
+      for (const expires of ["2026-11-21 07:10:05", "2026-11-21T06:30:00Z"]) {
+        const { status, body } = await send("POST", "/keys", short, { name: "shorter", expires });
+        expect([expires, status]).toEqual([expires, 200]);
+        expect(body).toMatchObject({ userID: own.userId, organizationId: own.organizationId });
+        // What it made makes nothing longer either, and sees what its owner sees.
+        expect((await send("POST", "/keys", body.key, { name: "longer", expires: "2026-11-21 07:10:06" })).status).toBe(
+          400,
+        );
+        expect(await listed(body.key)).toEqual(await listed(manager.key));
+        expect((await send("DELETE", `/keys/${body.id}?hard=1`, manager.key)).status).toBe(200);
+      }
+      await world.controlPlane.keys.remove(idOf(short));
+      expect((await send("POST", "/keys", viewer.key, { name: "no" })).status).toBe(403);
+    });
+
     it("reads any expiry or says why not", async () => {
       await fc.assert(
         fc.asyncProperty(
