@@ -12,7 +12,7 @@ import { startRoleListener } from "./role-listener.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler } from "./scheduler/handle.ts";
 import { startSyncs } from "./scheduler/subscriptions/start.ts";
-import { claimDataFolder } from "./store/data-folder.ts";
+import { claimDataFolder, warnOfPermissions } from "./store/data-folder.ts";
 import { openCheckedSealing } from "./store/sealing.ts";
 import { openControlPlane } from "./store/sql/open.ts";
 import { VERSION } from "./version.ts";
@@ -50,6 +50,7 @@ async function start(
   // Its spool: results that are on their way to the stores.
   const folder = claimDataFolder(config.dataDir);
   closers.push(async () => folder.release());
+  warnOfPermissions(folder, log.warn.bind(log));
   const sql = { url: databaseUrl };
   const controlPlane = await openControlPlane(sql, { role: "api" });
   closers.push(() => controlPlane.close());

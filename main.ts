@@ -17,7 +17,7 @@ import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler } from "./scheduler/handle.ts";
 import type { SchedulerStatus } from "./scheduler/status.ts";
 import { startSyncs } from "./scheduler/subscriptions/start.ts";
-import { claimDataFolder, type DataFolder } from "./store/data-folder.ts";
+import { claimDataFolder, type DataFolder, warnOfPermissions } from "./store/data-folder.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
 import { openCheckedSealing } from "./store/sealing.ts";
@@ -54,6 +54,7 @@ async function start(
   const port = await freePort(config.host, config.port);
   const folder = claimDataFolder(config.dataDir);
   closers.push(async () => folder.release());
+  warnOfPermissions(folder, log.warn.bind(log));
   const sql: SqlPlace =
     config.databaseUrl === null ? { file: folder.file("control.sqlite") } : { url: config.databaseUrl };
   const controlPlane = await openControlPlane(sql, { role: "api" });

@@ -1,12 +1,18 @@
 /** What a process that serves the API says when it is up. */
-export function bannerOf(service: {
-  url: string;
-  firstKey: string | null;
-  projectId: number | null;
-  keyFile: string | null;
-}): string {
+export function bannerOf(
+  service: {
+    url: string;
+    firstKey: string | null;
+    projectId: number | null;
+    keyFile: string | null;
+  },
+  isTerminal: boolean,
+): string {
   const lines = [`Sonde listens on ${service.url}/api/v1`];
   lines.push(`Project: prj_${service.projectId}`);
-  if (service.firstKey !== null) lines.push(`Key (shown once, kept in ${service.keyFile}): ${service.firstKey}`);
+  // What is not a terminal is kept somewhere: a journal, a container's log. Others read there.
+  if (service.firstKey !== null && isTerminal) {
+    lines.push(`Key (shown once, kept in ${service.keyFile}): ${service.firstKey}`);
+  } else if (service.firstKey !== null) lines.push(`Key: kept in ${service.keyFile}`);
   return `${lines.join("\n")}\n`;
 }

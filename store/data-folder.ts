@@ -1,6 +1,7 @@
 /** The data folder: made on the first start, readable by us alone, and owned by one process at a time. */
-import { accessSync, chmodSync, constants, mkdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
 import { Sqlite, type SqliteHandle } from "./sqlite-library.ts";
 
 /** The folder cannot be used: one line that says why and what to do. */
@@ -11,15 +12,59 @@ export class DataFolderError extends Error {
 export interface DataFolder {
   readonly path: string;
   file(name: string): string;
+  /** Names of what others could read or enter until now, and of what stayed so because it belongs to another user. */
+  readonly tightened: readonly string[];
+  readonly open: readonly string[];
   /** Lets the next process in. */
   release(): void;
 }
 
 /** @throws DataFolderError when the folder cannot be made or written, or another process has it */
 export function claimDataFolder(path: string): DataFolder {
+  // SQLite and ClickHouse make files with whatever this leaves. A worker thread cannot set it, and has it from the main one.
+  if (isMainThread) process.umask(OTHERS);
   makeFolder(path);
   const release = lock(path);
-  return { path, file: (name) => join(path, name), release };
+  return { path, file: (name) => join(path, name), ...tighten(path), release };
+}
+
+/** Bits of the group and of everybody else. */
+const OTHERS = 0o077;
+/** Below it a folder that nobody else enters is enough. */
+const TIGHTENED_DEPTH = 2;
+
+/** A backup or a copy keeps permissions: what an earlier version left readable is closed. Links are not followed. */
+function tighten(path: string): Pick<DataFolder, "tightened" | "open"> {
+  const tightened: string[] = [];
+  const open: string[] = [];
+  const look = (folder: string, prefix: string, depth: number): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (!entry.isFile() && !entry.isDirectory()) continue;
+      const name = prefix + entry.name;
+      const full = join(folder, entry.name);
+      try {
+        const { mode } = lstatSync(full);
+        if ((mode & OTHERS) !== 0) {
+          chmodSync(full, mode & 0o700);
+          tightened.push(name);
+        }
+        if (entry.isDirectory() && depth < TIGHTENED_DEPTH) look(full, `${name}/`, depth + 1);
+      } catch (error) {
+        // Gone meanwhile: a file of the write-ahead log.
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") open.push(name);
+      }
+    }
+  };
+  look(path, "", 1);
+  return { tightened, open };
+}
+
+/** What a start says about permissions that it found. */
+export function warnOfPermissions({ path, tightened, open }: DataFolder, warn: (what: object, text: string) => void) {
+  const some = (names: readonly string[]): object => ({ path, files: names.length, first: names.slice(0, 5) });
+  if (tightened.length > 0)
+    warn(some(tightened), "files of the data folder were open to other users and are closed now");
+  if (open.length > 0) warn(some(open), "files of the data folder belong to another user and could not be looked at");
 }
 
 function makeFolder(path: string): void {

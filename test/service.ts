@@ -1,6 +1,6 @@
 /** A real `sonde up` in a process of its own, as an operator starts it: built files, settings by environment, banner read from stdout. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -95,7 +95,7 @@ export async function startService(settings: ServiceSettings = {}): Promise<Runn
     port,
     dataDir,
     pid: child.pid ?? 0,
-    firstKey: /Key \(shown once[^)]*\): (\S+)/.exec(output())?.[1] ?? null,
+    firstKey: firstKeyOf(output()),
     child,
     output,
     stop: () => ended(child, () => child.kill("SIGTERM")),
@@ -103,6 +103,12 @@ export async function startService(settings: ServiceSettings = {}): Promise<Runn
       await ended(child, () => child.kill("SIGKILL"));
     },
   };
+}
+
+/** Of a first start: its output names the file, because it is no terminal. */
+function firstKeyOf(shown: string): string | null {
+  const file = /^Key: kept in (.+)$/m.exec(shown)?.[1];
+  return file === undefined ? null : readFileSync(file, "utf8").trim();
 }
 
 export function until(isTrue: () => boolean, child: ChildProcess, output: () => string): Promise<void> {

@@ -101,6 +101,8 @@ function connect(file: string, durable: boolean): Connection {
     }
     handle.pragma(`synchronous = ${durable ? "FULL" : "NORMAL"}`);
     handle.pragma("foreign_keys = ON");
+    // What is deleted or replaced is overwritten in the file: it would stay in free pages, and in every backup.
+    handle.pragma("secure_delete = ON");
     handle.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
     handle.pragma(`wal_autocheckpoint = ${OWN_CHECKPOINT_PAGES}`);
   } catch (error) {

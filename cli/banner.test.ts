@@ -1,0 +1,12 @@
+import { expect, it } from "vitest";
+import { bannerOf } from "./banner.ts";
+
+const SERVICE = { url: "http://127.0.0.1:8080", projectId: 1, keyFile: "/data/owner.key", firstKey: "uk1_secret" };
+
+it("shows the first key on a terminal, and the path of its file to whatever keeps its output", () => {
+  expect(bannerOf(SERVICE, true)).toContain("Key (shown once, kept in /data/owner.key): uk1_secret\n");
+  const kept = bannerOf(SERVICE, false);
+  expect(kept).toContain("Key: kept in /data/owner.key\n");
+  expect(kept).not.toContain("uk1_secret");
+  expect(bannerOf({ ...SERVICE, firstKey: null }, true)).not.toContain("Key");
+});
