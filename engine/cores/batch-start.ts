@@ -8,12 +8,12 @@ import { reasonOf } from "./complaint.ts";
 import type { CoreEntry, Engine } from "./core.ts";
 import {
   type Bounds,
+  boundsHere,
   type CoreProcess,
   CoreStartError,
   freePort,
   isRefusedBound,
   launchCore,
-  tightest,
 } from "./core-process.ts";
 import { judge } from "./finding.ts";
 import type { Lane } from "./lane.ts";
@@ -33,6 +33,8 @@ export interface CoresOptions {
   readonly log: CoresLog;
   /** PEM of further roots (SONDE_EXTRA_CA); null: none. */
   readonly extraCaPem: string | null;
+  /** How they may be held, the tightest first; absent: all that this machine has. */
+  readonly bounds?: readonly Bounds[];
 }
 
 /** A process that is ready for these. */
@@ -57,7 +59,8 @@ export class BatchStarter {
   readonly #onReady: (lane: Lane, ready: ReadyBatch) => void;
   /** When an engine's program was last seen to start without any config. */
   readonly #soundAtMs = new Map<Engine, number>();
-  #bounds: Bounds = tightest();
+  /** What is left to try, the tightest first. */
+  #bounds: readonly Bounds[] = [];
   #started = 0;
   #isClosed = false;
 
@@ -65,11 +68,16 @@ export class BatchStarter {
     this.#options = options;
     this.#reputation = reputation;
     this.#onReady = onReady;
+    this.#bounds = options.bounds ?? boundsHere();
   }
 
   /** Processes so far. */
   get started(): number {
     return this.#started;
+  }
+
+  get #current(): Bounds {
+    return this.#bounds[0] ?? "loose";
   }
 
   /** Starts no more. */
@@ -109,14 +117,15 @@ export class BatchStarter {
       return { tag, password, config: request.config, address: request.address };
     });
     const [port, doorPassword] = [await freePort(), randomText(DOOR_PASSWORD_BYTES)];
-    const own = { port, doorPassword, bounds: this.#bounds, extraCaPem: this.#options.extraCaPem };
+    const bounds = this.#current;
+    const own = { port, doorPassword, bounds, extraCaPem: this.#options.extraCaPem };
     const process = launchCore({ found, entries, isTalkative, ...own });
     this.#started += 1;
     try {
       await process.ready;
     } catch (error) {
       if (!(error instanceof CoreStartError)) throw error;
-      return this.#failed(lane, batch, entries, error, tries);
+      return this.#failed(lane, { batch, entries, bounds }, error, tries);
     }
     lane.recovered();
     this.#soundAtMs.set(engine, performance.now());
@@ -125,15 +134,17 @@ export class BatchStarter {
 
   async #failed(
     lane: Lane,
-    batch: readonly Ticket[],
-    entries: readonly CoreEntry[],
+    { batch, entries, bounds }: Started,
     { kind, complaint }: CoreStartError,
     { named, ports }: Tries,
   ): Promise<void> {
     const { engine } = lane;
-    if (isRefusedBound(complaint) && this.#bounds !== "loose") {
-      this.#bounds = this.#bounds === "own-user" ? "bound" : "loose";
-      this.#options.log.warn({ bounds: this.#bounds }, "cores: setpriv cannot take their rights here");
+    if (isRefusedBound(complaint) && this.#bounds.length > 1) {
+      const [refused = "loose", ...left] = this.#bounds;
+      // Of several that were refused at once, the first loosens.
+      if (refused === bounds) this.#bounds = left;
+      const fields = { refused: bounds, bounds: this.#bounds[0], reason: complaint.trim() };
+      this.#options.log.warn(fields, "cores: they cannot be held so here, and are held more loosely");
       return this.#start(lane, batch, { named, ports });
     }
     if (kind === "not-started") return this.#broken(lane, batch, complaint);
@@ -169,7 +180,8 @@ export class BatchStarter {
     const found = findCore(engine, this.#options.places);
     if (found === undefined) return false;
     const port = await freePort();
-    const own = { port, doorPassword: "control", bounds: this.#bounds, extraCaPem: null };
+    const bounds = this.#current;
+    const own = { port, doorPassword: "control", bounds, extraCaPem: null };
     const process = launchCore({ found, entries: [], isTalkative: false, ...own });
     const isSound = await process.ready.then(
       () => true,
@@ -191,6 +203,12 @@ export class BatchStarter {
       hint: `\`sonde cores verify\` says what is wrong with it (${setting})`,
     });
   }
+}
+
+interface Started {
+  readonly batch: readonly Ticket[];
+  readonly entries: readonly CoreEntry[];
+  readonly bounds: Bounds;
 }
 
 interface Tries {

@@ -3,8 +3,18 @@ import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import {
+  type Confinement,
+  holdHere,
+  NOT_STARTED,
+  type PreparedChild,
+  type Program,
+  prepareChild,
+  REFUSED_HOLD,
+} from "../../native/sandbox/confined.ts";
 import { greeting, SocksReplies } from "../protocols/socks/client.ts";
 import { cores } from "./choice.ts";
+import { confinementOf } from "./confinement.ts";
 import { type CoreEntry, DOOR, LOCAL_HOST } from "./core.ts";
 import { CoreLog } from "./core-log.ts";
 import { type FoundCore, PROGRAMS } from "./program.ts";
@@ -50,10 +60,13 @@ export interface LaunchOptions {
 }
 
 /**
- * How a core is held, from tight to loose: util-linux's setpriv takes its rights and lets it die with us; where we are root it becomes a user
- * of its own; Node alone can only do the latter.
+ * How a core is held, from tight to loose. `held…`: by the kernel's means (confinement.ts), as a user of its own where we are root. Where these
+ * cannot be had, util-linux's setpriv takes its rights and lets it die with us; Node alone can only make it another user.
  */
-export type Bounds = "own-user" | "bound" | "loose";
+export type Bounds = "held-own-user" | "held" | "own-user" | "bound" | "loose";
+
+const AS_ROOT: readonly Bounds[] = ["held-own-user", "held", "own-user", "bound", "loose"];
+const AS_USER: readonly Bounds[] = ["held", "bound", "loose"];
 
 /** A core with 1,500 configs is ready within 200 ms on a quiet machine; our choice, ms. */
 const READY_WITHIN_MS = 15_000;
@@ -68,6 +81,8 @@ const OWN_ID = 64_913;
 const FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /** As a descriptor, because a user of its own may not walk into the data folder. */
 const PROGRAM_FD = 3;
+/** How setpriv begins when it did all and there is no such program. */
+const SETPRIV_NOT_STARTED = "setpriv: failed to execute";
 
 let setpriv: string | null | undefined;
 
@@ -80,10 +95,14 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** The tightest that can be tried here. */
-export function tightest(): Bounds {
-  if (findSetpriv() === null) return "loose";
-  return isRoot() ? "own-user" : "bound";
+/** What can be tried here, the tightest first; never empty. */
+export function boundsHere(): readonly Bounds[] {
+  const all = isRoot() ? AS_ROOT : AS_USER;
+  const [hasHold, hasSetpriv] = [holdHere() !== null, findSetpriv() !== null];
+  return all.filter((bounds) => {
+    if (bounds === "loose") return true;
+    return bounds === "held" || bounds === "held-own-user" ? hasHold : hasSetpriv;
+  });
 }
 
 /** Main thread only: the death signal belongs to the thread that started the child. */
@@ -124,7 +143,9 @@ export function launchCore(options: LaunchOptions): CoreProcess {
     if (isUp) return;
     kill();
     if (startFault !== undefined) throw new CoreStartError("not-started", startFault);
-    throw new CoreStartError(hasEnded ? "ended" : "hangs", log.lastWords());
+    const words = log.lastWords();
+    if (hasEnded && isNotStarted(words)) throw new CoreStartError("not-started", words);
+    throw new CoreStartError(hasEnded ? "ended" : "hangs", words);
   });
   ready.catch(() => {});
   return {
@@ -139,15 +160,17 @@ export function launchCore(options: LaunchOptions): CoreProcess {
   };
 }
 
-function start({ found, bounds }: LaunchOptions): ChildProcess | Error {
+function start(options: LaunchOptions): ChildProcess | Error {
+  const { found, bounds } = options;
   let fd: number | undefined;
   try {
-    const options: SpawnOptions = { env: {}, cwd: "/", stdio: ["pipe", "pipe", "pipe"] };
+    const spawned: SpawnOptions = { env: {}, cwd: "/", stdio: ["pipe", "pipe", "pipe"] };
     const args = [...PROGRAMS[found.engine].run];
-    if (!isRoot()) return spawnBound(found.path, args, bounds === "loose" ? null : [], options);
-    fd = openSync(found.path, "r");
+    if (isRoot()) fd = openSync(found.path, "r");
+    if (bounds === "held" || bounds === "held-own-user") return startHeld(options, args, fd ?? null, spawned);
+    if (fd === undefined) return spawnBound(found.path, args, bounds === "loose" ? null : [], spawned);
     const program = `/proc/self/fd/${PROGRAM_FD}`;
-    const withProgram: SpawnOptions = { ...options, stdio: ["pipe", "pipe", "pipe", fd] };
+    const withProgram: SpawnOptions = { ...spawned, stdio: ["pipe", "pipe", "pipe", fd] };
     if (bounds === "loose") return spawn(program, args, { ...withProgram, uid: OWN_ID, gid: OWN_ID });
     const own = [`--reuid=${OWN_ID}`, `--regid=${OWN_ID}`, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"];
     return spawnBound(program, args, bounds === "own-user" ? own : [], withProgram);
@@ -155,6 +178,30 @@ function start({ found, bounds }: LaunchOptions): ChildProcess | Error {
     return error instanceof Error ? error : new Error(String(error));
   } finally {
     if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function startHeld(
+  { found: { path }, entries, port, bounds }: LaunchOptions,
+  args: readonly string[],
+  descriptor: number | null,
+  options: SpawnOptions,
+): ChildProcess {
+  const ownId = bounds === "held-own-user" ? OWN_ID : null;
+  const child = prepared(confinementOf({ path, entries, port, ownId }), { path, descriptor, args, environment: [] });
+  try {
+    return spawn(child.file, [], { ...options, stdio: ["pipe", "pipe", "pipe", ...child.descriptors] });
+  } finally {
+    child.close();
+  }
+}
+
+/** @throws Error that isRefusedBound() knows */
+function prepared(confinement: Confinement, program: Program): PreparedChild {
+  try {
+    return prepareChild(confinement, program);
+  } catch (error) {
+    throw new Error(`${REFUSED_HOLD}${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
@@ -170,9 +217,16 @@ function spawnBound(
   return spawn(path, [...rights, "--no-new-privs", "--pdeathsig", "KILL", "--", program, ...args], options);
 }
 
-/** Whether what ended was setpriv, which is older than we think, or whom the container forbids this. */
+/** Whether what ended was not the core, but what was to hold it: a setpriv that is older than we think, or a container that forbids this. */
 export function isRefusedBound(complaint: string): boolean {
-  return complaint.trimStart().startsWith("setpriv:");
+  const said = complaint.trimStart();
+  return said.startsWith(REFUSED_HOLD) || (said.startsWith("setpriv:") && !said.startsWith(SETPRIV_NOT_STARTED));
+}
+
+/** Whether there was no core to become. */
+function isNotStarted(complaint: string): boolean {
+  const said = complaint.trimStart();
+  return said.startsWith(NOT_STARTED) || said.startsWith(SETPRIV_NOT_STARTED);
 }
 
 /** A port that is free now. What takes it before the core does is seen by the core, which then ends. */

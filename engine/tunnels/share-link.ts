@@ -7,6 +7,7 @@ import type { TunnelFacts } from "../../model/result.ts";
 import type { Verdict } from "../../model/verdict.ts";
 import { chooseEngines } from "../cores/choice.ts";
 import type { Engine } from "../cores/core.ts";
+import { isDatagram } from "../cores/datagram.ts";
 import type { Finding } from "../cores/finding.ts";
 import type { OpenOutbound, OutboundRequest, Outbounds } from "../cores/outbound.ts";
 import { PROGRAMS } from "../cores/program.ts";
@@ -81,16 +82,6 @@ async function guarded({ host, port, account }: ProxyConfig, context: ProbeConte
 async function dial(config: ProxyConfig, addresses: readonly Address[], context: ProbeContext) {
   context.phase("connect");
   return context.transport.connectTime(addresses, config.port, context);
-}
-
-/** Whether it travels in datagrams: there is no port to dial before. */
-export function isDatagram({ account, security, transport }: ProxyConfig): boolean {
-  if (account.protocol === "hysteria2" || account.protocol === "tuic") return true;
-  if (account.protocol === "shadowsocks" && account.plugin?.name === "v2ray-plugin")
-    return account.plugin.mode === "quic";
-  // xhttp goes over QUIC when HTTP/3 is all that the link offers (xray, transport/internet/splithttp).
-  if (transport.type === "xhttp" && security.kind === "tls" && security.alpn.join() === "h3") return true;
-  return transport.type === "kcp" || transport.type === "quic";
 }
 
 async function tryEngines(engines: readonly Engine[], ready: Ready): Promise<Outcome> {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { classify } from "../../engine/classify.ts";
 import type { Engine } from "../../engine/cores/core.ts";
+import type { Bounds } from "../../engine/cores/core-process.ts";
 import type { OpenOutbound, Outbounds } from "../../engine/cores/outbound.ts";
 import { connectOutbounds } from "../../engine/cores/outbound-port.ts";
 import { type CorePlaces, findCore } from "../../engine/cores/program.ts";
@@ -57,9 +58,11 @@ export interface RigOptions {
   readonly places?: CorePlaces;
   /** Instead of the rig's own endpoint. */
   readonly verifyUrls?: readonly string[];
+  /** How cores may be held; absent: as tight as they can be here. */
+  readonly bounds?: readonly Bounds[];
 }
 
-export async function openLinkRig({ places = CORE_PLACES, verifyUrls }: RigOptions = {}): Promise<LinkRig> {
+export async function openLinkRig({ places = CORE_PLACES, verifyUrls, bounds }: RigOptions = {}): Promise<LinkRig> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-links-"));
   const authority = createAuthority(folder, "links");
   authority.issue("server", "DNS:localhost,IP:127.0.0.1");
@@ -81,7 +84,12 @@ export async function openLinkRig({ places = CORE_PLACES, verifyUrls }: RigOptio
   };
   const told: string[] = [];
   const tell = (fields: object, message: string): void => void told.push(`${message} ${JSON.stringify(fields)}`);
-  const supervisor = new CoreSupervisor({ places, extraCaPem: authority.pem, log: { info: tell, warn: tell } });
+  const supervisor = new CoreSupervisor({
+    places,
+    extraCaPem: authority.pem,
+    log: { info: tell, warn: tell },
+    ...(bounds !== undefined && { bounds }),
+  });
   const outbounds = connectOutbounds(supervisor.connect());
   const resolver = createResolver({ servers: [] });
   const verifier = openVerifier(options, resolver, () => performance.now());

@@ -1,0 +1,238 @@
+/**
+ * Children that are held: a small program (image.ts) takes rights away from itself and then becomes the child. What is to be taken is said by
+ * the caller; what this machine can take is asked once, by trying it.
+ */
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { needNumber } from "./calls.ts";
+import { filterFor } from "./filter.ts";
+import { type Arch, imageOf, Memory, type Step } from "./image.ts";
+import { loadKernel } from "./kernel.ts";
+import { landlockPowers, openRuleset, type Rules } from "./landlock.ts";
+
+export interface Confinement {
+  /** Files, ports and signals. */
+  readonly rules: Rules;
+  readonly mayUseDatagrams: boolean;
+  /** Becomes this user and group, without other groups; null: stays who we are. Only root may. */
+  readonly ownId: number | null;
+  /** What it may write into files, bytes; null: as much as it likes. */
+  readonly largestFileBytes: number | null;
+}
+
+export interface Program {
+  readonly path: string;
+  /** Of a program that `ownId` could not reach: it is handed over as descriptor 3. null: by its path. */
+  readonly descriptor: number | null;
+  readonly args: readonly string[];
+  /** All of its environment, `NAME=value`. */
+  readonly environment: readonly string[];
+}
+
+/** What to give to spawn(). The descriptors are those after stdin, stdout and stderr; close() when it was started. */
+export interface PreparedChild {
+  readonly file: string;
+  readonly descriptors: readonly number[];
+  close(): void;
+}
+
+/** What can be taken from children here. */
+export interface Hold {
+  /** Version of Landlock; 0: there is none. */
+  readonly landlock: number;
+  readonly seccomp: boolean;
+}
+
+/** Begins what a program says that could not be held as it should; the step that failed follows. */
+export const REFUSED_HOLD = "sonde-launch: cannot hold the child: ";
+/** Begins what it says when there is no such program, or it is none. */
+export const NOT_STARTED = "sonde-launch: cannot start the program";
+
+/** linux/prctl.h */
+const PR_SET_PDEATHSIG = 1;
+const PR_CAPBSET_DROP = 24;
+const PR_SET_NO_NEW_PRIVS = 38;
+const SIGKILL = 9;
+/** linux/capability.h: CAP_LAST_CAP is 40 now; one that is not known is refused, which is nothing. */
+const MOST_CAPABILITIES = 64;
+/** asm-generic/resource.h */
+const RLIMIT_FSIZE = 1;
+const RLIMIT_CORE = 4;
+/** linux/seccomp.h */
+const SECCOMP_SET_MODE_FILTER = 1;
+/** linux/memfd.h: since 6.3 it must be said that a file may be a program. */
+const MFD_CLOEXEC = 1;
+const MFD_EXEC = 0x10;
+/** The first descriptor after stdin, stdout and stderr. */
+const FIRST_FREE = 3;
+/** Of the try, ms. */
+const TRY_MS = 5_000;
+
+let known: Hold | null | undefined;
+
+/** Null where children cannot be held at all: another system, no FFI, or no program may be started from memory. */
+export function holdHere(): Hold | null {
+  if (known === undefined) known = tried({ landlock: landlockPowers()?.abi ?? 0, seccomp: true });
+  return known;
+}
+
+/** Tries the most, then less: containers and old kernels forbid one or the other. */
+function tried(hold: Hold): Hold | null {
+  if (doesRun(hold)) return hold;
+  if (hold.landlock > 0 && doesRun({ ...hold, landlock: 0 })) return { ...hold, landlock: 0 };
+  const rest: Hold = { ...hold, seccomp: false };
+  if (doesRun(rest)) return rest;
+  return doesRun({ landlock: 0, seccomp: false }) ? { landlock: 0, seccomp: false } : null;
+}
+
+function doesRun(hold: Hold): boolean {
+  const none: Confinement = {
+    rules: { files: [], listens: [], connects: [] },
+    mayUseDatagrams: false,
+    ownId: null,
+    largestFileBytes: 0,
+  };
+  let child: PreparedChild | undefined;
+  try {
+    child = prepare(none, null, hold);
+    const { status } = spawnSync(child.file, [], {
+      env: {},
+      stdio: ["ignore", "ignore", "ignore", ...child.descriptors],
+      timeout: TRY_MS,
+    });
+    return status === 0;
+  } catch {
+    return false;
+  } finally {
+    child?.close();
+  }
+}
+
+/** @throws Error when the kernel refuses what holdHere() found */
+export function prepareChild(confinement: Confinement, program: Program): PreparedChild {
+  const hold = holdHere();
+  if (hold === null) throw new Error("children cannot be held on this machine");
+  return prepare(confinement, program, hold);
+}
+
+function prepare(confinement: Confinement, program: Program | null, hold: Hold): PreparedChild {
+  const kernel = loadKernel();
+  if (kernel === null) throw new Error("this system has no FFI");
+  const opened: number[] = [];
+  const close = (): void => {
+    for (const descriptor of opened.splice(0)) closeSync(descriptor);
+  };
+  try {
+    const ruleset = hold.landlock > 0 ? openRuleset(confinement.rules) : null;
+    if (ruleset !== null) opened.push(ruleset);
+    const handed = program?.descriptor == null ? [] : [program.descriptor];
+    const rulesetAt = ruleset === null ? null : FIRST_FREE + handed.length;
+    const imageAt = FIRST_FREE + handed.length + (ruleset === null ? 0 : 1);
+    const image = imageFor(kernel.arch, { confinement, program, hold, rulesetAt, imageAt });
+    const imageFile = fileInMemory(image);
+    opened.push(imageFile);
+    return {
+      file: `/proc/self/fd/${imageAt}`,
+      descriptors: [...handed, ...(ruleset === null ? [] : [ruleset]), imageFile],
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** @returns a descriptor that only reads: a file that is open for writing cannot be started */
+function fileInMemory(content: Buffer): number {
+  const kernel = loadKernel();
+  const name = "sonde-launch";
+  let file = kernel?.memfdCreate(name, MFD_CLOEXEC | MFD_EXEC) ?? -1;
+  if (file < 0) file = kernel?.memfdCreate(name, MFD_CLOEXEC) ?? -1;
+  if (file < 0) throw new Error(`memfd_create failed (errno ${kernel?.errno() ?? 0})`);
+  try {
+    for (let at = 0; at < content.length; ) at += writeSync(file, content, at);
+    return openSync(`/proc/self/fd/${file}`, "r");
+  } finally {
+    closeSync(file);
+  }
+}
+
+interface ImageNeeds {
+  readonly confinement: Confinement;
+  readonly program: Program | null;
+  readonly hold: Hold;
+  readonly rulesetAt: number | null;
+  readonly imageAt: number;
+}
+
+function imageFor(arch: Arch, { confinement, program, hold, rulesetAt, imageAt }: ImageNeeds): Buffer {
+  const memory = new Memory();
+  const { ownId, largestFileBytes, mayUseDatagrams } = confinement;
+  const call = (name: Parameters<typeof needNumber>[1]): number => needNumber(arch, name);
+  const must = (what: string): string => `${REFUSED_HOLD}${what}`;
+  const limit = (kind: number, most: number): Step => {
+    const limits = Buffer.alloc(16);
+    limits.writeBigUInt64LE(BigInt(most), 0);
+    limits.writeBigUInt64LE(BigInt(most), 8);
+    return { call: call("prlimit64"), args: [0, kind, { data: memory.add(limits) }, 0], fault: must("limits") };
+  };
+  const steps: Step[] = [];
+  if (ownId !== null) steps.push(...userSteps(arch, ownId));
+  steps.push(
+    // After the change of user, which clears it.
+    { call: call("prctl"), args: [PR_SET_PDEATHSIG, SIGKILL], fault: must("its end with ours") },
+    limit(RLIMIT_CORE, 0),
+    ...(largestFileBytes === null ? [] : [limit(RLIMIT_FSIZE, largestFileBytes)]),
+    { call: call("prctl"), args: [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0], fault: must("no new privileges") },
+  );
+  if (rulesetAt !== null) {
+    steps.push(
+      { call: call("landlock_restrict_self"), args: [rulesetAt, 0], fault: must("Landlock") },
+      { call: call("close"), args: [rulesetAt], fault: null },
+    );
+  }
+  steps.push({ call: call("close"), args: [imageAt], fault: null });
+  if (hold.seccomp) steps.push(...filterSteps(arch, memory, mayUseDatagrams));
+  if (program !== null) steps.push(startStep(arch, memory, program));
+  return imageOf(arch, steps, memory);
+}
+
+/** Groups before the user, who may not change them; none of the capabilities can come back. */
+function userSteps(arch: Arch, id: number): readonly Step[] {
+  const call = (name: Parameters<typeof needNumber>[1]): number => needNumber(arch, name);
+  const fault = `${REFUSED_HOLD}a user of its own`;
+  return [
+    ...Array.from({ length: MOST_CAPABILITIES }, (_, capability): Step => {
+      return { call: call("prctl"), args: [PR_CAPBSET_DROP, capability, 0, 0, 0], fault: null };
+    }),
+    { call: call("setgroups"), args: [0, 0], fault },
+    { call: call("setresgid"), args: [id, id, id], fault },
+    { call: call("setresuid"), args: [id, id, id], fault },
+  ];
+}
+
+function filterSteps(arch: Arch, memory: Memory, mayUseDatagrams: boolean): readonly Step[] {
+  const filter = filterFor(arch, { mayUseDatagrams });
+  const at = memory.add(filter.program);
+  // struct sock_fprog: a count of 16 bits, then a pointer.
+  const description = Buffer.alloc(16);
+  description.writeUInt16LE(filter.program.length / 8, 0);
+  description.writeBigUInt64LE(BigInt(at), 8);
+  return [
+    { call: needNumber(arch, "getpid"), args: [], fault: null, into: filter.ownPidAt.map((offset) => at + offset) },
+    {
+      call: needNumber(arch, "seccomp"),
+      args: [SECCOMP_SET_MODE_FILTER, 0, { data: memory.add(description) }],
+      fault: `${REFUSED_HOLD}seccomp`,
+    },
+  ];
+}
+
+function startStep(arch: Arch, memory: Memory, { path, descriptor, args, environment }: Program): Step {
+  const file = descriptor === null ? path : `/proc/self/fd/${FIRST_FREE}`;
+  return {
+    call: needNumber(arch, "execve"),
+    args: [{ data: memory.text(file) }, { data: memory.texts([path, ...args]) }, { data: memory.texts(environment) }],
+    fault: NOT_STARTED,
+  };
+}

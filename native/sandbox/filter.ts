@@ -1,0 +1,224 @@
+/**
+ * The seccomp filter of children: system calls that they have no business with fail, with EPERM where nothing else is said. A list of what is
+ * refused, not of what is allowed: the children are a Go runtime and Node, whose next versions may call what these do not. Pure.
+ *
+ * Sources: Linux seccomp(2), linux/seccomp.h, linux/filter.h (classic BPF), linux/audit.h.
+ */
+import { type Call, callNumber, needNumber } from "./calls.ts";
+import type { Arch } from "./image.ts";
+
+export interface FilterOptions {
+  /** Whether it may open sockets of datagrams. Without them there is no DNS, and no way around rules for TCP. */
+  readonly mayUseDatagrams: boolean;
+}
+
+export interface Filter {
+  /** struct sock_filter, in a row. */
+  readonly program: Buffer;
+  /** Offsets in it where its own process id must be written, 32 bits, before it is installed. */
+  readonly ownPidAt: readonly number[];
+}
+
+const REFUSED: readonly Call[] = [
+  "ptrace",
+  "process_vm_readv",
+  "process_vm_writev",
+  "process_madvise",
+  "process_mrelease",
+  "kcmp",
+  "pidfd_open",
+  "pidfd_getfd",
+  "pidfd_send_signal",
+  "tkill",
+  "rt_sigqueueinfo",
+  "rt_tgsigqueueinfo",
+  "kexec_load",
+  "kexec_file_load",
+  "bpf",
+  "perf_event_open",
+  "userfaultfd",
+  "io_uring_setup",
+  "io_uring_enter",
+  "io_uring_register",
+  "add_key",
+  "request_key",
+  "keyctl",
+  "unshare",
+  "setns",
+  "mount",
+  "umount2",
+  "pivot_root",
+  "chroot",
+  "move_mount",
+  "open_tree",
+  "fsopen",
+  "fsconfig",
+  "fsmount",
+  "fspick",
+  "mount_setattr",
+  "name_to_handle_at",
+  "open_by_handle_at",
+  "fanotify_init",
+  "init_module",
+  "finit_module",
+  "delete_module",
+  "swapon",
+  "swapoff",
+  "reboot",
+  "acct",
+  "quotactl",
+  "quotactl_fd",
+  "syslog",
+  "vhangup",
+  "settimeofday",
+  "clock_settime",
+  "adjtimex",
+  "clock_adjtime",
+  "sethostname",
+  "setdomainname",
+  "modify_ldt",
+  "iopl",
+  "ioperm",
+];
+
+const AUDIT_ARCH: Readonly<Record<Arch, number>> = { x64: 0xc000_003e, arm64: 0xc000_00b7 };
+/** x86-64 numbers from here on are those of the x32 ABI, which is another way to the same calls. */
+const X32_BIT = 0x4000_0000;
+
+/** struct seccomp_data: nr, arch, instruction_pointer, args[6] of 64 bits. */
+const NR_AT = 0;
+const ARCH_AT = 4;
+const argumentAt = (index: number): number => 16 + index * 8;
+
+const RET_ALLOW = 0x7fff_0000;
+const refuse = (errno: number): number => (0x0005_0000 | errno) >>> 0;
+const EPERM = 1;
+const ENOSYS = 38;
+const EPROTONOSUPPORT = 93;
+const EAFNOSUPPORT = 97;
+
+/** linux/filter.h: load a word, jump if equal, jump if any bit, jump if greater or equal, keep bits, return. */
+const LD = 0x20;
+const JEQ = 0x15;
+const JSET = 0x45;
+const JGE = 0x35;
+const AND = 0x54;
+const RET = 0x06;
+
+/** CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET (linux/sched.h). */
+const CLONE_NAMESPACES =
+  0x0000_0080 | 0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000;
+/** A message that opens a connection passes connect(), and what judges it. */
+const MSG_FASTOPEN = 0x2000_0000;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const SOCK_TYPE_MASK = 0xf;
+const SOCK_STREAM = 1;
+const SOCK_DGRAM = 2;
+const SOCK_RAW = 3;
+const NETLINK_ROUTE = 0;
+/** Other stream protocols, such as MPTCP and SCTP, pass by Landlock's rules for TCP. */
+const IPPROTO_TCP = 6;
+const IPPROTO_UDP = 17;
+
+type Line = readonly [code: number, k: number, onTrue?: number, onFalse?: number];
+
+export function filterFor(arch: Arch, { mayUseDatagrams }: FilterOptions): Filter {
+  const lines: Line[] = [
+    [LD, ARCH_AT],
+    [JEQ, AUDIT_ARCH[arch], 1, 0],
+    [RET, refuse(EPERM)],
+    [LD, NR_AT],
+  ];
+  if (arch === "x64") lines.push([JGE, X32_BIT, 0, 1], [RET, refuse(ENOSYS)]);
+  // Its flags lie in memory, which a filter cannot read; callers fall back to clone.
+  lines.push(...onCall(arch, "clone3", [[RET, refuse(ENOSYS)]]));
+  for (const name of REFUSED) {
+    if (callNumber(arch, name) !== null) lines.push(...onCall(arch, name, [[RET, refuse(EPERM)]]));
+  }
+  lines.push(...onCall(arch, "clone", onBits(0, CLONE_NAMESPACES, EPERM)));
+  lines.push(...onCall(arch, "sendto", onBits(3, MSG_FASTOPEN, EPERM)));
+  lines.push(...onCall(arch, "sendmsg", onBits(2, MSG_FASTOPEN, EPERM)));
+  lines.push(...onCall(arch, "sendmmsg", onBits(3, MSG_FASTOPEN, EPERM)));
+  lines.push(...onCall(arch, "socket", socketLines(mayUseDatagrams)));
+  const ownPidAt: number[] = [];
+  for (const name of ["kill", "tgkill"] as const) {
+    const rule = onCall(arch, name, [
+      [LD, argumentAt(0)],
+      [JEQ, 0, 1, 0],
+      [RET, refuse(EPERM)],
+      [RET, RET_ALLOW],
+    ]);
+    // k of the line that compares, the third: 4 bytes into it.
+    ownPidAt.push((lines.length + 2) * LINE_BYTES + 4);
+    lines.push(...rule);
+  }
+  lines.push([RET, RET_ALLOW]);
+  return { program: assembled(lines), ownPidAt };
+}
+
+const LINE_BYTES = 8;
+
+function onCall(arch: Arch, name: Call, then: readonly Line[]): readonly Line[] {
+  return [[JEQ, needNumber(arch, name), 0, then.length], ...then];
+}
+
+/** Fails when any of the bits is set in an argument. */
+function onBits(argument: number, bits: number, errno: number): readonly Line[] {
+  return [
+    [LD, argumentAt(argument)],
+    [JSET, bits, 0, 1],
+    [RET, refuse(errno)],
+    [RET, RET_ALLOW],
+  ];
+}
+
+/** Sockets of the internet, of streams (TCP alone) and datagrams; and questions about routes. No unix sockets: their paths are no files to Landlock. */
+function socketLines(mayUseDatagrams: boolean): readonly Line[] {
+  const other: readonly Line[] = [[RET, refuse(EAFNOSUPPORT)]];
+  const ofProtocols = (protocols: readonly number[], errno: number): readonly Line[] => [
+    [LD, argumentAt(2)],
+    ...protocols.flatMap((protocol): Line[] => [
+      [JEQ, protocol, 0, 1],
+      [RET, RET_ALLOW],
+    ]),
+    [RET, refuse(errno)],
+  ];
+  const ofType = (type: number, then: readonly Line[]): readonly Line[] => [[JEQ, type, 0, then.length], ...then];
+  const types = (...cases: (readonly Line[])[]): readonly Line[] => [
+    [LD, argumentAt(1)],
+    [AND, SOCK_TYPE_MASK],
+    ...cases.flat(),
+    [RET, refuse(EPERM)],
+  ];
+  const internet = types(
+    ofType(SOCK_STREAM, ofProtocols([0, IPPROTO_TCP], EPROTONOSUPPORT)),
+    ...(mayUseDatagrams ? [ofType(SOCK_DGRAM, ofProtocols([0, IPPROTO_UDP], EPERM))] : []),
+  );
+  const routes = types(
+    ofType(SOCK_RAW, ofProtocols([NETLINK_ROUTE], EPROTONOSUPPORT)),
+    ofType(SOCK_DGRAM, ofProtocols([NETLINK_ROUTE], EPROTONOSUPPORT)),
+  );
+  return [
+    [LD, argumentAt(0)],
+    [JEQ, AF_NETLINK, 0, routes.length],
+    ...routes,
+    [JEQ, AF_INET, 1, 0],
+    [JEQ, AF_INET6, 0, internet.length],
+    ...internet,
+    ...other,
+  ];
+}
+
+function assembled(lines: readonly Line[]): Buffer {
+  const out = Buffer.alloc(lines.length * LINE_BYTES);
+  lines.forEach(([code, k, onTrue = 0, onFalse = 0], index) => {
+    const at = index * LINE_BYTES;
+    out.writeUInt16LE(code, at);
+    out.writeUInt8(onTrue, at + 2);
+    out.writeUInt8(onFalse, at + 3);
+    out.writeUInt32LE(k, at + 4);
+  });
+  return out;
+}
