@@ -85,6 +85,7 @@ async function start(
     token: config.metricsToken,
     metrics: async () => `${await checker.metrics()}\n${await pool.metrics()}`,
     problems: () => checker.problems(),
+    notices: () => pool.troubles(),
   });
   closers.push(() => web.close());
   return { name: name ?? hostname(), port: web.port };

@@ -26,6 +26,7 @@ it("reads any text, or says that it is no address", () => {
 describe("a role's listener", () => {
   it("answers metrics and health, and nothing else", async () => {
     let problems: readonly string[] = [];
+    let notices: readonly string[] = [];
     let isFailing = false;
     const { port, close } = await startRoleListener({
       host: "127.0.0.1",
@@ -36,6 +37,7 @@ describe("a role's listener", () => {
         return "sonde_x 1\n";
       },
       problems: () => problems,
+      notices: () => notices,
     });
     const ask = async (path: string, method = "GET") => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
@@ -43,6 +45,8 @@ describe("a role's listener", () => {
     };
     expect(await ask("/metrics")).toEqual([200, "sonde_x 1\n"]);
     expect(await ask("/health?a")).toEqual([200, "ok\n"]);
+    notices = ["prober 1 hangs"];
+    expect(await ask("/health")).toEqual([200, "ok\nprober 1 hangs\n"]);
     problems = ["Redis is away"];
     isFailing = true;
     expect(await ask("/health")).toEqual([503, "Redis is away\n"]);

@@ -11,6 +11,8 @@ export interface RoleListenerOptions {
   readonly metrics: () => Promise<string>;
   /** Why it does not work; empty when all is well. */
   readonly problems: () => readonly string[];
+  /** What the operator should know although it works, a line each. */
+  readonly notices?: () => readonly string[];
 }
 
 export interface RoleListener {
@@ -32,13 +34,15 @@ export async function startRoleListener({
   token,
   metrics,
   problems,
+  notices = () => [],
 }: RoleListenerOptions): Promise<RoleListener> {
   const server = createServer((request, response) => {
     const path = request.url?.split("?")[0];
     if (request.method !== "GET") return end(response, 405, "only GET\n");
     if (path === "/health") {
       const found = problems();
-      return end(response, found.length === 0 ? 200 : 503, found.length === 0 ? "ok\n" : `${found.join("\n")}\n`);
+      if (found.length === 0) return end(response, 200, `${["ok", ...notices()].join("\n")}\n`);
+      return end(response, 503, `${found.join("\n")}\n`);
     }
     if (path !== "/metrics") return end(response, 404, "there are /metrics and /health\n");
     if (!maySee(request, token)) return end(response, 403, "metrics need SONDE_METRICS_TOKEN, as Bearer\n");

@@ -96,10 +96,16 @@ export interface ProberFitness {
  */
 export type FromPool =
   | { readonly type: "prober-up"; readonly prober: number; readonly port: import("node:worker_threads").MessagePort }
+  /** It is about to be ended, and answers no more: nothing is sent to it until it is down. */
+  | { readonly type: "prober-silent"; readonly prober: number }
   | {
       readonly type: "prober-down";
       readonly prober: number;
       readonly reason: string;
+      /** In native code, where nothing can end it: whoever is the suspect would take the next prober too. */
+      readonly hangs: boolean;
       /** The check that was last about to do something in it; null when none was. */
       readonly suspect: number | null;
-    };
+    }
+  /** Whether as many probers hang as may: only what has run before is run. */
+  | { readonly type: "hung-probers"; readonly isFull: boolean };

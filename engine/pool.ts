@@ -1,10 +1,12 @@
 /**
- * The threads of a checker: one piscina pool with one scheduler task and N prober tasks, all long-lived (design, section 3).
- * The only importer of piscina. Two of its settings would ruin this (reference 4.5): the default `atomics: "sync"` parks a thread
- * between tasks, and a task with a `signal` gets a thread to itself.
+ * The threads of a checker: one scheduler task and N prober tasks, all long-lived, each in a piscina pool of one thread. Pools of one, because
+ * a pool counts a thread that cannot be ended as one of its own: with a common bound nothing could be started beside it.
+ * The only importer of piscina. Two of its settings would ruin this: the default `atomics: "sync"` parks a thread between tasks, and a
+ * task with a `signal` gets a thread to itself.
  *
  * A prober that is silent for two seconds is terminated; one that died, of that or by itself, is announced to the scheduler
- * (`prober-down`) and replaced (`prober-up`). The scheduler re-runs what it had (probers.ts).
+ * (`prober-down`) and replaced (`prober-up`). The scheduler re-runs what it had (probers.ts). One that hangs in native code cannot be
+ * terminated: it is replaced while it hangs, keeps its thread until the call returns, and so many at most do (hung-probers.ts).
  */
 import { extname } from "node:path";
 import { performance } from "node:perf_hooks";
@@ -17,6 +19,7 @@ import { parseCanary } from "./canary.ts";
 import type { FromPool } from "./check.ts";
 import { coresMetrics } from "./cores/metrics.ts";
 import { CoreSupervisor } from "./cores/supervisor.ts";
+import { HungProbers, mostHungOf } from "./hung-probers.ts";
 import type { EngineOptions } from "./options.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
 import { parseVerifyUrl } from "./verify/endpoint.ts";
@@ -63,8 +66,10 @@ export interface Pool {
   readonly size: number;
   /** For connectProbers() where the pool has no scheduler of its own; null where it has. */
   readonly control: MessagePort | null;
-  /** Of the proxy cores, in Prometheus' format; empty where there are none. */
+  /** Of the probers that hang, and of the proxy cores where there are some; in Prometheus' format. */
   metrics(): Promise<string>;
+  /** What the operator should know of probers that hang in native code, a line each; empty when all is well. */
+  troubles(): readonly string[];
   /** Settles when the scheduler's task has returned, as it does after it was told to stop; at once without one. */
   readonly schedulerEnded: Promise<void>;
   /** Ends every thread. Tell the scheduler to stop before: a check that is in flight now is lost. */
@@ -74,8 +79,8 @@ export interface Pool {
 const HEAP_MB = 1_024;
 /** A thread must have loaded the engine within this, ms. */
 const START_WITHIN_MS = 30_000;
-/** A terminated thread that has not ended by then hangs in native code, and cannot be ended. */
-const END_WITHIN_MS = 5_000;
+/** A terminated thread that has not ended by then hangs in native code: JavaScript ends within milliseconds, a collection of garbage within one or two seconds. */
+const END_WITHIN_MS = 3_000;
 /** How long closing waits for tasks that are ending by themselves, ms. */
 const CLOSE_WITHIN_MS = 5_000;
 /** A prober that dies before it was ready, or this soon after, is replaced after a pause, ms. */
@@ -86,6 +91,7 @@ const FAILED_STARTS = 5;
 
 interface ProberThread {
   readonly id: number;
+  readonly piscina: Piscina;
   readonly vitals: Vitals;
   readonly descriptors: OwnedDescriptors;
   /** The scheduler's end; handed over when the thread is ready. */
@@ -117,11 +123,16 @@ class ThreadPool implements Pool {
   readonly schedulerEnded: Promise<void>;
   readonly #options: PoolOptions;
   readonly #proberFile: string;
-  readonly #piscina: Piscina;
   readonly #control: MessagePort;
+  /** Those that start, serve or are about to end. */
   readonly #probers = new Map<number, ProberThread>();
-  readonly #tasks = new Set<Promise<void>>();
+  readonly #hung: HungProbers;
+  readonly #threads = new Set<Piscina>();
+  /** Of probers that do not hang. */
+  readonly #tasks = new Map<number, Promise<void>>();
   readonly #silence = new SilenceWatch(performance.now());
+  /** Terminated ones that have not ended yet. */
+  readonly #ending = new SilenceWatch(performance.now(), END_WITHIN_MS);
   readonly #watch: NodeJS.Timeout;
   /** Children are started by the main thread only; probers ask it for the system's ping where they have no socket for it. */
   readonly #systemPing = startSystemPingService();
@@ -140,19 +151,7 @@ class ThreadPool implements Pool {
         ? null
         : new CoreSupervisor({ places: engine.cores, extraCaPem: engine.extraCaPem, log });
     this.#proberFile = (options.proberFile ?? new URL(`./worker${extname(import.meta.url)}`, import.meta.url)).href;
-    const threads = options.workers + (options.scheduler === null ? 0 : 1);
-    this.#piscina = new Piscina({
-      minThreads: threads,
-      // Not one more: piscina fills up to it whenever a task waits for a thread that is still starting.
-      maxThreads: threads,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      atomics: "disabled",
-      recordTiming: false,
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMb ?? HEAP_MB },
-    });
-    this.#piscina.on("error", (error: Error) => options.log.error({ err: error }, "a thread without a task has died"));
-    this.#piscina.on("message", (message: FromProberThread) => this.#hear(message));
+    this.#hung = new HungProbers(mostHungOf(options.workers));
     const { port1, port2 } = new MessageChannel();
     this.#control = port1;
     this.control = options.scheduler === null ? port2 : null;
@@ -164,12 +163,16 @@ class ThreadPool implements Pool {
 
   get size(): number {
     let ready = 0;
-    for (const prober of this.#probers.values()) if (prober.isReady) ready++;
+    for (const { isReady, terminatedFor } of this.#probers.values()) if (isReady && terminatedFor === null) ready++;
     return ready;
   }
 
-  metrics(): Promise<string> {
-    return coresMetrics(this.#cores?.stats);
+  async metrics(): Promise<string> {
+    return [await this.#hung.metrics(), await coresMetrics(this.#cores?.stats)].join("\n");
+  }
+
+  troubles(): readonly string[] {
+    return this.#hung.troubles();
   }
 
   async start(): Promise<void> {
@@ -181,24 +184,37 @@ class ThreadPool implements Pool {
     if (this.#isClosing) return;
     this.#isClosing = true;
     clearInterval(this.#watch);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_WITHIN_MS);
-    });
     // A scheduler that has ended has stopped its probers; one that still runs was not told to, and is not waited for.
-    if (this.#schedulerHasEnded) await Promise.race([Promise.allSettled(this.#tasks), late]);
-    clearTimeout(timer);
+    if (this.#schedulerHasEnded) await within(Promise.allSettled(this.#tasks.values()), CLOSE_WITHIN_MS);
     this.#control.close();
     this.#systemPing.close();
-    await this.#piscina.destroy();
+    const haveEnded = await within(Promise.all([...this.#threads].map((thread) => thread.destroy())), CLOSE_WITHIN_MS);
+    if (!haveEnded) this.#hung.leave();
     await this.#cores?.close();
+  }
+
+  /** A pool of one thread, which starts with the first task. */
+  #openThread(): Piscina {
+    const thread = new Piscina({
+      minThreads: 0,
+      maxThreads: 1,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      atomics: "disabled",
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb ?? HEAP_MB },
+    });
+    thread.on("error", (error: Error) => this.#options.log.error({ err: error }, "a thread without a task has died"));
+    thread.on("message", (message: FromProberThread) => this.#hear(message));
+    this.#threads.add(thread);
+    return thread;
   }
 
   async #startScheduler(scheduler: NonNullable<PoolOptions["scheduler"]>, control: MessagePort): Promise<void> {
     const { file, data, transfer = [] } = scheduler;
     const given: SchedulerTask = { control, engine: this.#options.engine, data };
     try {
-      await this.#piscina.run(given, { filename: file.href, name: "task", transferList: [control, ...transfer] });
+      await this.#openThread().run(given, { filename: file.href, name: "task", transferList: [control, ...transfer] });
       this.#schedulerHasEnded = true;
     } catch (error) {
       if (this.#isClosing) return;
@@ -212,6 +228,7 @@ class ThreadPool implements Pool {
     const { promise, settle } = settled();
     const prober: ProberThread = {
       id: ++this.#lastId,
+      piscina: this.#openThread(),
       vitals: new Vitals(),
       descriptors: new OwnedDescriptors(),
       schedulerPort: port2,
@@ -230,7 +247,7 @@ class ThreadPool implements Pool {
       vitals: prober.vitals.memory,
       descriptors: prober.descriptors.memory,
     };
-    const task: Promise<void> = this.#piscina
+    const task: Promise<void> = prober.piscina
       .run(given, {
         filename: this.#proberFile,
         name: "task",
@@ -240,8 +257,8 @@ class ThreadPool implements Pool {
         () => this.#end(prober, null),
         (error: unknown) => this.#end(prober, error instanceof Error ? error : new Error(String(error))),
       )
-      .finally(() => this.#tasks.delete(task));
-    this.#tasks.add(task);
+      .finally(() => this.#tasks.delete(prober.id));
+    this.#tasks.set(prober.id, task);
     const late = setTimeout(() => prober.settleReady(new Error("a prober did not start in time")), START_WITHIN_MS);
     return promise.finally(() => clearTimeout(late));
   }
@@ -261,10 +278,14 @@ class ThreadPool implements Pool {
   }
 
   #look(): void {
-    const silent = this.#silence.look((id) => this.#probers.get(id)?.vitals.beats ?? 0, performance.now());
-    for (const id of silent) {
+    const nowMs = performance.now();
+    for (const id of this.#silence.look((each) => this.#probers.get(each)?.vitals.beats ?? 0, nowMs)) {
       const prober = this.#probers.get(id);
       if (prober !== undefined) this.#terminate(prober);
+    }
+    for (const id of this.#ending.look(() => 0, nowMs)) {
+      const prober = this.#probers.get(id);
+      if (prober !== undefined) this.#leaveHanging(prober);
     }
   }
 
@@ -274,57 +295,89 @@ class ThreadPool implements Pool {
       { prober: prober.id, suspect: prober.vitals.suspect },
       "a prober was silent for 2 s and is terminated",
     );
-    const thread = this.#piscina.threads.find(({ threadId }) => threadId === prober.vitals.threadId);
+    this.#post({ type: "prober-silent", prober: prober.id });
     // Its task rejects when the thread has ended: #end() does the rest.
-    thread
+    prober.piscina.threads[0]
       ?.terminate()
       .catch((error: unknown) => this.#options.log.error({ err: error }, "a prober cannot be terminated"));
-    setTimeout(() => {
-      if (!this.#probers.has(prober.id)) return;
-      // Hanging in native code: its thread is lost, its checks are not.
-      this.#down(prober, "hangs in native code");
-      if (this.size === 0) this.#options.onFatal(new Error("every prober hangs in native code"));
-    }, END_WITHIN_MS).unref();
+    this.#ending.add(prober.id, 0);
+    this.#fill();
+  }
+
+  /** Its thread stays taken until the native call returns, its checks do not. */
+  #leaveHanging(prober: ProberThread): void {
+    const suspect = prober.vitals.suspect || null;
+    this.#hung.add(prober.id, suspect, Date.now());
+    // Closing waits neither for its task nor for its thread.
+    this.#tasks.delete(prober.id);
+    this.#threads.delete(prober.piscina);
+    this.#options.log.error(
+      { prober: prober.id, suspect, hung: this.#hung.size, mostHung: this.#hung.most },
+      "a prober hangs in native code; another stands in, and it ends when the call returns",
+    );
+    this.#down(prober, "hangs in native code", true);
+    this.#post({ type: "hung-probers", isFull: this.#hung.isFull });
+    this.#fill();
   }
 
   #end(prober: ProberThread, error: Error | null): void {
     const lifeMs = performance.now() - prober.startedAtMs;
     const libc = error === null ? null : loadLibc();
     if (libc !== null) prober.descriptors.closeAll(libc);
+    this.#threads.delete(prober.piscina);
+    void prober.piscina.destroy();
     const wasReady = prober.isReady;
     prober.settleReady(error ?? new Error("a prober ended before it was ready"));
     if (this.#probers.has(prober.id)) {
       if (error !== null || prober.terminatedFor !== null)
-        this.#down(prober, prober.terminatedFor ?? error?.message ?? "");
+        this.#down(prober, prober.terminatedFor ?? error?.message ?? "", false);
       else this.#remove(prober);
-    }
+    } else this.#freeHung(prober);
     if (this.#isClosing || error === null) return;
     if (!wasReady && ++this.#failedStarts >= FAILED_STARTS) {
       this.#options.onFatal(new Error("no prober can be started", { cause: error }));
       return;
     }
-    setTimeout(() => this.#replace(), lifeMs < SHORT_LIFE_MS ? RESTART_PAUSE_MS : 0);
+    setTimeout(() => this.#fill(), lifeMs < SHORT_LIFE_MS ? RESTART_PAUSE_MS : 0);
   }
 
-  #replace(): void {
-    if (this.#isClosing) return;
-    this.#startProber().then(
-      () => this.#options.log.info({ probers: this.size }, "a fresh prober stands in"),
-      (error: unknown) => this.#options.log.error({ err: error }, "a fresh prober could not start"),
-    );
+  #freeHung(prober: ProberThread): void {
+    const hungMs = this.#hung.remove(prober.id, Date.now());
+    if (hungMs === undefined || this.#isClosing) return;
+    this.#options.log.warn({ prober: prober.id, hungMs }, "a prober that hung in native code has ended");
+    this.#post({ type: "hung-probers", isFull: this.#hung.isFull });
+  }
+
+  /** Starts what is missing, as far as threads that hang leave room. */
+  #fill(): void {
+    const most = this.#options.workers + this.#hung.most;
+    while (!this.#isClosing && this.#probers.size + this.#hung.size < most && this.#serving < this.#options.workers) {
+      this.#startProber().then(
+        () => this.#options.log.info({ probers: this.size }, "a fresh prober stands in"),
+        (error: unknown) => this.#options.log.error({ err: error }, "a fresh prober could not start"),
+      );
+    }
+  }
+
+  /** Those that were not given up. */
+  get #serving(): number {
+    let count = 0;
+    for (const { terminatedFor } of this.#probers.values()) if (terminatedFor === null) count++;
+    return count;
   }
 
   /** It was told to stop, or is forgotten. */
   #remove(prober: ProberThread): void {
     this.#probers.delete(prober.id);
     this.#silence.remove(prober.id);
+    this.#ending.remove(prober.id);
   }
 
-  #down(prober: ProberThread, reason: string): void {
+  #down(prober: ProberThread, reason: string, hangs: boolean): void {
     this.#remove(prober);
     if (!prober.isReady || this.#isClosing) return;
     this.#options.log.error({ prober: prober.id, reason }, "a prober is down");
-    this.#post({ type: "prober-down", prober: prober.id, reason, suspect: prober.vitals.suspect || null });
+    this.#post({ type: "prober-down", prober: prober.id, reason, hangs, suspect: prober.vitals.suspect || null });
   }
 
   #post(message: FromPool, transfer: readonly MessagePort[] = []): void {
@@ -338,4 +391,15 @@ function settled(): { promise: Promise<void>; settle: (error: Error | null) => v
     settle = (error) => (error === null ? resolve() : reject(error));
   });
   return { promise, settle };
+}
+
+/** @returns false when the time was over first */
+async function within(ending: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const inTime = await Promise.race([ending.then(() => true), late]);
+  clearTimeout(timer);
+  return inTime;
 }

@@ -92,13 +92,14 @@ function start(probersUp: number) {
     ]);
     return puppet;
   };
-  const kill = (puppet: PuppetProber, suspect: number | null = null) => {
+  const post = (message: FromPool) => port1.postMessage(message);
+  const kill = (puppet: PuppetProber, suspect: number | null = null, hangs = false) => {
     puppets.delete(puppet.id);
-    port1.postMessage({ type: "prober-down", prober: puppet.id, reason: "killed", suspect } satisfies FromPool);
+    post({ type: "prober-down", prober: puppet.id, reason: "killed", hangs, suspect });
   };
   open.push({ close: () => port1.close() });
   const first = Array.from({ length: probersUp }, up);
-  return { probers, puppets, first, up, kill, outcomes, events, clock };
+  return { probers, puppets, first, up, kill, post, outcomes, events, clock };
 }
 
 /** Until all messages between the ports of this thread have arrived: each hop takes a turn of the loop. */
@@ -184,6 +185,83 @@ describe("connectProbers", () => {
     expect(third.runs.at(-1)).toMatchObject({ checkId: 201 });
   });
 
+  test("a prober that hangs in native code: its suspect is never run again, the others are re-run like any other", async () => {
+    const { probers, first, up, kill, outcomes, events } = start(1);
+    await quiet();
+    probers.define(ids(1, 100).map(spec));
+    probers.run(ids(1, 100).map((id) => run(id)));
+    await quiet();
+    if (first[0] !== undefined) kill(first[0], 77, true);
+    const second = up();
+    await quiet();
+    expect(outcomes).toMatchObject([{ checkId: 77, verdict: "internal-error" }]);
+    expect(outcomes[0]?.message).toMatch(/quarantined/);
+    expect(second.runs.map(({ checkId }) => checkId)).toEqual(ids(1, 100).filter((id) => id !== 77));
+    expect(second.runs.some(({ alone }) => alone)).toBe(false);
+    expect(events).toEqual(["up", "down", "quarantined", "up"]);
+  });
+
+  test("nothing is sent to a prober that is being ended", async () => {
+    const { probers, first, post, outcomes } = start(2);
+    await quiet();
+    probers.define([spec(1), spec(2)]);
+    probers.run([run(1), run(2)]);
+    await quiet();
+    post({ type: "prober-silent", prober: 1 });
+    await quiet();
+    probers.run(ids(11, 20).map((id) => run(id, (id % 2) + 1)));
+    await quiet();
+    expect(first.map(({ runs }) => runs.length)).toEqual([1, 11]);
+    post({ type: "prober-silent", prober: 2 });
+    await quiet();
+    probers.run([run(30, 1)]);
+    await quiet();
+    expect(first.map(({ runs }) => runs.length)).toEqual([1, 11]);
+    expect([probers.size, probers.inFlight, outcomes.length]).toEqual([0, 13, 0]);
+  });
+
+  test("where as many hang as may, only what ran before is run", async () => {
+    const { probers, first, post, outcomes } = start(1);
+    await quiet();
+    probers.define([spec(1), spec(2)]);
+    probers.run([run(1)]);
+    await quiet();
+    first[0]?.answer([1]);
+    post({ type: "hung-probers", isFull: true });
+    await quiet();
+    probers.run([run(11, 1), run(12, 2)]);
+    await quiet();
+    expect(first[0]?.runs.map(({ checkId }) => checkId)).toEqual([11]);
+    expect(outcomes.at(-1)).toMatchObject({ checkId: 12, verdict: "internal-error" });
+    post({ type: "hung-probers", isFull: false });
+    await quiet();
+    probers.run([run(22, 2)]);
+    await quiet();
+    expect(first[0]?.runs.map(({ checkId }) => checkId)).toEqual([11, 22]);
+  });
+
+  test("whoever was at work when a prober died is suspected before those that waited for their turn alone", async () => {
+    const { probers, first, up, kill, outcomes } = start(1);
+    await quiet();
+    probers.define(ids(1, 10).map(spec));
+    probers.run(ids(1, 5).map((id) => run(id)));
+    await quiet();
+    if (first[0] !== undefined) kill(first[0], 3);
+    const second = up();
+    await quiet();
+    probers.run([run(6)]);
+    await quiet();
+    kill(second, 6);
+    const third = up();
+    await quiet();
+    expect(outcomes).toEqual([]);
+    third.answer(third.runs.map(({ checkId }) => checkId));
+    await quiet();
+    third.answer(third.runs.map(({ checkId }) => checkId));
+    await quiet();
+    expect(outcomes.map(({ checkId }) => checkId).toSorted()).toEqual(ids(1, 6));
+  });
+
   test("without a suspect each of them is tried, the first without an answer is to blame", async () => {
     const { probers, first, up, kill, outcomes } = start(1);
     await quiet();
@@ -239,6 +317,7 @@ describe("connectProbers", () => {
           type: fc.constant("kill" as const),
           prober: fc.nat(3),
           hint: fc.boolean(),
+          hangs: fc.boolean(),
           restart: fc.boolean(),
         }),
       },
@@ -267,7 +346,7 @@ describe("connectProbers", () => {
                 puppet.runs.slice(0, Math.ceil(puppet.runs.length * each.share)).map(({ checkId }) => checkId),
               );
             } else {
-              kill(puppet, each.hint ? (puppet.runs.at(-1)?.checkId ?? null) : null);
+              kill(puppet, each.hint ? (puppet.runs.at(-1)?.checkId ?? null) : null, each.hangs);
               if (each.restart) up();
             }
           }

@@ -4,6 +4,8 @@
  *
  * What was in flight in a prober that died is re-run alone, first the check that was last about to do something. The check whose alone
  * run kills a prober too is quarantined; once the killer of a death is known, the others of that death are re-run like any other.
+ * A prober that hangs in native code is proof enough: the check that was last about to do something is quarantined without another
+ * run, which would take the next prober too.
  */
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { CheckOutcome } from "../model/result.ts";
@@ -30,6 +32,8 @@ export interface Probers {
   close(): Promise<void>;
 }
 
+type ProberDown = Extract<FromPool, { readonly type: "prober-down" }>;
+
 /** A spec leaves its prober when another has this many runs less; below it, staying is worth more than balance. */
 const STICKY_SLACK = 64;
 /** Alone runs given to a prober at once. */
@@ -38,6 +42,8 @@ const ALONE_AT_ONCE = 32;
 const CLOSE_WITHIN_MS = 3_000;
 
 const STOPPING_MESSAGE = "The check was cancelled because the checker is stopping";
+const UNPROVEN_MESSAGE =
+  "The check was not run: too many checks hang in native code, and only those that have run before are run now";
 const CHANGED_MESSAGE = "The check was cancelled because its monitor has changed";
 
 interface Flight {
@@ -52,6 +58,8 @@ interface ProberSide {
   readonly defined: Set<number>;
   readonly flights: Map<number, Flight>;
   stopped: boolean;
+  /** It is being ended: what it has is answered for when it is down. */
+  silent: boolean;
 }
 
 /** What one death left: run alone, `ALONE_AT_ONCE` at a time, one prober after the other. */
@@ -76,6 +84,10 @@ class ConnectedProbers implements Probers {
   readonly #wallNowMs: () => number;
   readonly #specs = new Map<number, CheckSpec>();
   readonly #homes = new Map<number, ProberSide>();
+  /** Specs that were given to a prober and were not found to harm it. */
+  readonly #proven = new Set<number>();
+  /** As many probers hang as may. */
+  #isHungFull = false;
   readonly #probers = new Map<number, ProberSide>();
   readonly #quarantine = new Quarantine();
   readonly #recoveries = new Set<Recovery>();
@@ -89,13 +101,26 @@ class ConnectedProbers implements Probers {
     this.#callbacks = callbacks;
     this.#wallNowMs = wallNowMs;
     control.on("message", (message: FromPool) => {
-      if (message.type === "prober-up") this.#add(message.prober, message.port);
-      else this.#lose(message.prober, message.reason, message.suspect);
+      switch (message.type) {
+        case "prober-up":
+          this.#add(message.prober, message.port);
+          return;
+        case "prober-silent":
+          this.#leave(message.prober);
+          return;
+        case "prober-down":
+          this.#lose(message);
+          return;
+        case "hung-probers":
+          this.#isHungFull = message.isFull;
+      }
     });
   }
 
   get size(): number {
-    return this.#probers.size;
+    let count = 0;
+    for (const { silent } of this.#probers.values()) if (!silent) count++;
+    return count;
   }
 
   get inFlight(): number {
@@ -118,6 +143,7 @@ class ConnectedProbers implements Probers {
     for (const key of specKeys) {
       this.#specs.delete(key);
       this.#homes.delete(key);
+      this.#proven.delete(key);
       this.#quarantine.release(key);
     }
     for (const prober of this.#probers.values()) {
@@ -131,7 +157,7 @@ class ConnectedProbers implements Probers {
       this.#refuse(runs, "cancelled", STOPPING_MESSAGE);
       return;
     }
-    if (this.#probers.size === 0) {
+    if (this.size === 0) {
       this.#waiting = this.#waiting.concat(runs);
       return;
     }
@@ -193,14 +219,20 @@ class ConnectedProbers implements Probers {
     const home = this.#homes.get(run.specKey);
     if (home !== undefined && least !== undefined && home.flights.size <= least.flights.size + STICKY_SLACK)
       return home;
-    if (least !== undefined) this.#homes.set(run.specKey, least);
+    if (least === undefined) return undefined;
+    if (this.#isHungFull && !this.#proven.has(run.specKey)) {
+      this.#refuse([run], "internal-error", UNPROVEN_MESSAGE);
+      return undefined;
+    }
+    this.#proven.add(run.specKey);
+    this.#homes.set(run.specKey, least);
     return least;
   }
 
   #leastBusy(): ProberSide | undefined {
     let least: ProberSide | undefined;
     for (const prober of this.#probers.values()) {
-      if (least === undefined || prober.flights.size < least.flights.size) least = prober;
+      if (!prober.silent && (least === undefined || prober.flights.size < least.flights.size)) least = prober;
     }
     return least;
   }
@@ -218,7 +250,7 @@ class ConnectedProbers implements Probers {
   }
 
   #add(id: number, port: MessagePort): void {
-    const prober: ProberSide = { id, port, defined: new Set(), flights: new Map(), stopped: false };
+    const prober: ProberSide = { id, port, defined: new Set(), flights: new Map(), stopped: false, silent: false };
     port.on("message", (message: FromProber) => this.#hear(prober, message));
     port.on("close", () => this.#hear(prober, { type: "stopped" }));
     if (this.#isClosing) {
@@ -254,7 +286,18 @@ class ConnectedProbers implements Probers {
     if (this.#recoveries.size > 0) this.#recover();
   }
 
-  #lose(id: number, reason: string, suspect: number | null): void {
+  #leave(id: number): void {
+    const prober = this.#probers.get(id);
+    if (prober === undefined) return;
+    prober.silent = true;
+    this.#leaveHomes(prober);
+  }
+
+  #leaveHomes(prober: ProberSide): void {
+    for (const [key, home] of this.#homes) if (home === prober) this.#homes.delete(key);
+  }
+
+  #lose({ prober: id, reason, hangs, suspect }: ProberDown): void {
     const prober = this.#probers.get(id);
     if (prober === undefined) return;
     // Its last results may still be on their way: messages of one port keep their order, those of two ports do not.
@@ -263,7 +306,7 @@ class ConnectedProbers implements Probers {
     }
     prober.port.close();
     this.#probers.delete(id);
-    for (const [key, home] of this.#homes) if (home === prober) this.#homes.delete(key);
+    this.#leaveHomes(prober);
     this.#callbacks.onChange?.({ type: "down", detail: `prober ${id}: ${reason}` });
     const left = [...prober.flights.values()];
     if (this.#isClosing) {
@@ -275,27 +318,51 @@ class ConnectedProbers implements Probers {
       this.#closeWhenStopped();
       return;
     }
-    this.#settleAccused(prober, reason);
-    this.#suspectRest(left, suspect);
+    const isSettled = this.#settleAccused(prober, reason, suspect);
+    const proven =
+      hangs && !isSettled ? left.find(({ run, accused }) => !accused && run.checkId === suspect) : undefined;
+    if (proven !== undefined) this.#hold(proven.run, reason);
+    if (proven === undefined && !isSettled) {
+      this.#suspectRest(left, suspect);
+    } else {
+      this.#waiting = this.#waiting.concat(left.flatMap((one) => (one.accused || one === proven ? [] : one.run)));
+    }
     this.#recover();
   }
 
-  /** The prober was running alone what an earlier death had left: the first run without an outcome killed it as well. */
-  #settleAccused(prober: ProberSide, reason: string): void {
+  /** It is not run any more for a while. */
+  #hold(killer: CheckRun, reason: string): void {
+    const refusal = this.#quarantine.add(killer.specKey, reason, this.#wallNowMs());
+    this.#proven.delete(killer.specKey);
+    this.#refuse([killer], "internal-error", refusal);
+    this.#callbacks.onChange?.({ type: "quarantined", detail: `check ${killer.checkId}: ${refusal}` });
+  }
+
+  /**
+   * The prober was running alone what an earlier death had left: the first run without an outcome killed it as well, unless an ordinary
+   * run was at work before their turn came.
+   * @returns whether the killer is known
+   */
+  #settleAccused(prober: ProberSide, reason: string, suspect: number | null): boolean {
+    const isOther = suspect !== null && prober.flights.get(suspect)?.accused === false;
+    let isSettled = false;
     for (const recovery of this.#recoveries) {
       if (recovery.prober !== prober) continue;
       const unanswered = recovery.order.flatMap((checkId) => prober.flights.get(checkId)?.run ?? []);
-      const killer = unanswered[0];
       recovery.prober = null;
       recovery.order = [];
-      if (killer === undefined) continue;
-      const refusal = this.#quarantine.add(killer.specKey, reason, this.#wallNowMs());
-      this.#refuse([killer], "internal-error", refusal);
-      this.#callbacks.onChange?.({ type: "quarantined", detail: `check ${killer.checkId}: ${refusal}` });
+      const killer = isOther ? undefined : unanswered.shift();
+      if (killer === undefined) {
+        recovery.waiting = unanswered.concat(recovery.waiting);
+        continue;
+      }
+      isSettled = true;
+      this.#hold(killer, reason);
       // The killer is known: the others were only near it.
       this.#recoveries.delete(recovery);
-      this.#waiting = this.#waiting.concat(unanswered.slice(1), recovery.waiting);
+      this.#waiting = this.#waiting.concat(unanswered, recovery.waiting);
     }
+    return isSettled;
   }
 
   #suspectRest(left: readonly Flight[], suspect: number | null): void {
@@ -308,7 +375,7 @@ class ConnectedProbers implements Probers {
 
   /** Gives each recovery its next alone runs, and runs what waits for a prober. */
   #recover(): void {
-    if (this.#probers.size === 0 || this.#isClosing) return;
+    if (this.size === 0 || this.#isClosing) return;
     for (const recovery of this.#recoveries) {
       const busy = recovery.prober;
       if (busy !== null && recovery.order.some((checkId) => busy.flights.has(checkId))) continue;
@@ -342,7 +409,8 @@ class ConnectedProbers implements Probers {
     const taken = new Set([...this.#recoveries].map(({ prober }) => prober));
     let least: ProberSide | undefined;
     for (const prober of this.#probers.values()) {
-      if (!taken.has(prober) && (least === undefined || prober.flights.size < least.flights.size)) least = prober;
+      if (!prober.silent && !taken.has(prober) && (least === undefined || prober.flights.size < least.flights.size))
+        least = prober;
     }
     return least;
   }

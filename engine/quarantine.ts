@@ -1,4 +1,4 @@
-/** Checks that killed their prober twice: not run again for a while, so that one cannot hold up all others. Pure. */
+/** Checks that killed their prober: not run again for a while, so that one cannot hold up all others. Pure. */
 
 /** A quarantined check is tried again after this: what killed the prober may have been the target's answer of that hour. */
 const QUARANTINED_MS = 60 * 60_000;
@@ -8,7 +8,7 @@ export class Quarantine {
 
   /** @returns the message that its runs are answered with */
   add(specKey: number, reason: string, nowMs: number): string {
-    const message = `This check brought its prober down twice and is quarantined for an hour (${reason})`;
+    const message = `This check brought its prober down and is quarantined for an hour (${reason})`;
     this.#held.set(specKey, { untilMs: nowMs + QUARANTINED_MS, message });
     return message;
   }

@@ -7,16 +7,19 @@
 
 /** How often the watcher looks, ms. */
 export const LOOK_EVERY_MS = 250;
-/** Silence after which a prober is given up (design, section 3). */
+/** Silence after which a prober is given up. */
 const SILENT_MS = 2_000;
 /** A look this late means that the watcher was away. */
 const AWAY_MS = 3 * LOOK_EVERY_MS;
 
 export class SilenceWatch {
   readonly #watched = new Map<number, { beats: number; silentMs: number }>();
+  readonly #longestMs: number;
   #lastLookMs: number;
 
-  constructor(nowMs: number) {
+  /** @param longestMs silence after which a prober is reported; the watchdog's when absent */
+  constructor(nowMs: number, longestMs = SILENT_MS) {
+    this.#longestMs = longestMs;
     this.#lastLookMs = nowMs;
   }
 
@@ -28,7 +31,7 @@ export class SilenceWatch {
     this.#watched.delete(prober);
   }
 
-  /** @returns the probers that have been silent for two seconds, each once */
+  /** @returns the probers that have been silent for that long, each once */
   look(beatsOf: (prober: number) => number, nowMs: number): number[] {
     const sinceMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
@@ -38,7 +41,7 @@ export class SilenceWatch {
       if (beats !== seen.beats || sinceMs >= AWAY_MS) seen.silentMs = 0;
       else seen.silentMs += sinceMs;
       seen.beats = beats;
-      if (seen.silentMs < SILENT_MS) continue;
+      if (seen.silentMs < this.#longestMs) continue;
       silent.push(prober);
       this.#watched.delete(prober);
     }

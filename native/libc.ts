@@ -76,6 +76,8 @@ export interface Libc {
   /** Writes text that ends in a zero byte. @returns 0 when there was no room */
   inet_ntop(family: number, bytes: Uint8Array, text: Uint8Array, textBytes: number): bigint | number;
   clock_gettime(clock: number, timespec: Uint8Array): number;
+  /** Ends the process at once, whatever its threads do. */
+  _exit(code: number): void;
   errno(): number;
   /** Where a buffer's bytes lie. Only for buffers of 128 bytes and more: V8 moves small ones. */
   addressOf(buffer: Uint8Array): bigint;
@@ -101,6 +103,7 @@ const SIGNATURES: Readonly<Record<Exclude<keyof Libc, "errno" | "addressOf">, st
   inet_pton: "int inet_pton(int, const char *, uint8_t *)",
   inet_ntop: "uintptr_t inet_ntop(int, uint8_t *, uint8_t *, unsigned int)",
   clock_gettime: "int clock_gettime(int, uint8_t *)",
+  _exit: "void _exit(int)",
 };
 
 let loaded: Libc | null | undefined;

@@ -1,5 +1,10 @@
 /** The pool with real threads, from dist: probers that hang, crash and swell, and nothing lost or doubled. */
-import { existsSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import type { CheckRun, CheckSpec } from "../engine/check.ts";
@@ -8,6 +13,7 @@ import type { CheckOutcome } from "../model/result.ts";
 
 const POOL = new URL("../dist/engine/pool.js", import.meta.url);
 const SCHEDULER = new URL("./fixtures/scheduler-task.mjs", import.meta.url);
+const HUNG_PROCESS = new URL("./fixtures/hung-process.mjs", import.meta.url);
 const PROBER = new URL("./fixtures/prober-task.mjs", import.meta.url);
 const ENGINE: PoolOptions["engine"] = {
   allowNets: [],
@@ -28,6 +34,24 @@ const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
+
+/** A FIFO that holds whoever opens it for reading, in the system's own call, until it is released. */
+function openGate(): { readonly path: string; readonly release: () => void } {
+  const dir = mkdtempSync(join(tmpdir(), "sonde-gate-"));
+  const path = join(dir, "gate");
+  execFileSync("mkfifo", [path]);
+  const release = (): void => {
+    // Whoever waits is let go all at once, and the end stays open for those that come now.
+    held ??= openSync(path, constants.O_RDWR);
+  };
+  let held: number | undefined;
+  open.unshift(async () => {
+    release();
+    if (held !== undefined) closeSync(held);
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return { path, release };
+}
 
 type FromFixture =
   | { type: "outcomes"; outcomes: CheckOutcome[] }
@@ -138,6 +162,77 @@ test("a check that blocks its thread: terminated, re-run alone, quarantined; eve
   await until(() => outcomes.length >= 102 && reports() > before);
   expect(outcomes.find(({ checkId }) => checkId === 200)?.verdict).toBe("ok");
   expect(outcomes.find(({ checkId }) => checkId === 201)?.verdict).toBe("internal-error");
+});
+
+test("a prober that hangs in native code is replaced while it hangs; its suspect is not run again, and it ends when the call returns", async () => {
+  const { define, run: runAll, outcomes, changes, fatal, until, pool } = await start(1);
+  const gate = openGate();
+  define([spec(1, "blockNatively", { gate: gate.path }), ...ids(2, 50).map((key) => spec(key, "turn"))]);
+  define(ids(51, 80).map((key) => spec(key, "hang", {}, 200)));
+  runAll(ids(1, 80).map((id) => run(id)));
+  await until(() => outcomes.length >= 80 && pool.size === 1);
+  // The first prober still hangs: nothing let go of it.
+  expect(pool.troubles()).toHaveLength(1);
+  expect(pool.troubles()[0]).toMatch(/hangs in native code since .*: check 1 is the suspect/);
+  expect(await pool.metrics()).toMatch(/^sonde_probers_hung 1$/m);
+  const verdicts = new Map(outcomes.map(({ checkId, verdict }) => [checkId, verdict]));
+  expect(verdicts.size).toBe(80);
+  expect(outcomes.find(({ checkId }) => checkId === 1)).toMatchObject({
+    verdict: "internal-error",
+    message: expect.stringMatching(/hangs in native code.*quarantined|quarantined.*hangs in native code/),
+  });
+  for (const id of ids(2, 50)) expect(verdicts.get(id)).toBe("ok");
+  for (const id of ids(51, 80)) expect(["timeout", "unfit"]).toContain(verdicts.get(id));
+  // One prober was enough to know.
+  expect(changes.filter((change) => change === "down")).toHaveLength(1);
+  runAll([run(100, 1), run(101, 2)]);
+  await until(() => outcomes.length >= 82);
+  expect(outcomes.find(({ checkId }) => checkId === 100)?.verdict).toBe("internal-error");
+  expect(outcomes.find(({ checkId }) => checkId === 101)?.verdict).toBe("ok");
+  gate.release();
+  await until(() => pool.troubles().length === 0);
+  expect(await pool.metrics()).toMatch(/^sonde_probers_hung 0$/m);
+  expect(fatal).toEqual([]);
+});
+
+test("as many probers hang as may: what never ran is not run, what ran before goes on, and the process with it", async () => {
+  const { define, run: runAll, outcomes, fatal, until, pool } = await start(1);
+  const gate = openGate();
+  define([spec(9, "turn"), spec(10, "turn")]);
+  runAll([run(9)]);
+  define(ids(1, 3).map((key) => spec(key, "blockNatively", { gate: gate.path })));
+  for (const hung of [1, 2]) {
+    runAll([run(hung)]);
+    await until(() => outcomes.some(({ checkId }) => checkId === hung) && pool.size === 1);
+    expect(pool.troubles()).toHaveLength(hung);
+  }
+  runAll([run(3), run(100, 9), run(10)]);
+  await until(() => outcomes.length >= 6);
+  const message = (id: number) => outcomes.find(({ checkId }) => checkId === id)?.message;
+  expect([message(3), message(10)]).toEqual(Array(2).fill(expect.stringMatching(/too many checks hang/)));
+  expect(outcomes.find(({ checkId }) => checkId === 100)?.verdict).toBe("ok");
+  expect(fatal).toEqual([]);
+  gate.release();
+  await until(() => pool.troubles().length === 0);
+  runAll([run(110, 10)]);
+  await until(() => outcomes.length >= 7);
+  expect(outcomes.find(({ checkId }) => checkId === 110)?.verdict).toBe("ok");
+});
+
+test("a process ends at once although a prober hangs in native code", async () => {
+  const gate = openGate();
+  const child = spawn(process.execPath, [fileURLToPath(HUNG_PROCESS), gate.path], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  // Nothing lets go of the gate: a process that waited for its threads would be killed by this.
+  const killing = setTimeout(() => child.kill("SIGKILL"), 45_000);
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const [code, signal] = await once(child, "exit");
+  clearTimeout(killing);
+  expect({ code, signal, said }).toEqual({ code: 7, signal: null, said: "1 hung\n" });
 });
 
 test("a check that blocks only once passes when it is re-run", async () => {
