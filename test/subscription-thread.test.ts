@@ -2,8 +2,11 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, expect, it } from "vitest";
+import { pino } from "pino";
+import { afterAll, expect, it, vi } from "vitest";
 import { startProvider } from "../engine/subscription/provider-server.suite.ts";
+import { PLANS } from "../model/plan.ts";
+import { startSyncs } from "../scheduler/subscriptions/start.ts";
 import { cleanUp, temporaryFolder } from "./service.ts";
 
 const HOLDER = fileURLToPath(new URL("./fixtures/syncs-holder.mjs", import.meta.url));
@@ -21,4 +24,32 @@ it("the thread of syncs is started again when it dies, and ends when it is told 
   expect(stdout.trim().split("\n").at(0)).toBe("the thread of syncs has died and is started again");
   expect(stdout.trim().split("\n").at(-1)).toBe("success");
   await provider.close();
+});
+
+it("a list that is read without a pause ends its thread, which goes on without that list", {
+  timeout: WITHIN_MS,
+}, async () => {
+  const lines: string[] = [];
+  const log = pino({ level: "error" }, { write: (line: string) => void lines.push(line) });
+  const syncs = startSyncs({
+    sql: { file: "" },
+    notices: { file: "" },
+    sealingKeyFile: "",
+    engine: { allowNets: [], ownEndpoints: [], resolvers: [], extraCaPem: null, rdapBootstrapUrl: null, canaries: [] },
+    plans: PLANS,
+    log,
+    threadFile: new URL("./fixtures/sync-thread-that-spins.mjs", import.meta.url),
+  });
+  // The second thread counts the lists that rest.
+  await vi.waitFor(() => expect(syncs.metrics()).toContain('sonde_syncs_total{outcome="success"} 1'), {
+    timeout: WITHIN_MS - 5_000,
+    interval: 50,
+  });
+  expect(syncs.metrics()).toContain("sonde_sync_thread_ends_total 1");
+  expect(syncs.metrics()).toContain("sonde_lists_resting 1");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { subscription: 8, workspace: 7, tooMuch: "2 s of computing at a stretch" },
+    { subscription: 8, workspace: 7, msg: "the thread of syncs has died and is started again" },
+  ]);
+  await syncs.close();
 });

@@ -8,7 +8,7 @@ import { isProxyScheme, parseProxyLink, schemeOf } from "../protocols/share-link
 import { BodyError, EntryError } from "./body-error.ts";
 import { clashProxies, clashProxy } from "./clash.ts";
 import { clashList } from "./clash-list.ts";
-import { type Entry, entryOf, itemsOf, membersOf, type ProxyEntry, readProxy, textOf } from "./entry.ts";
+import { type Entry, entryOf, itemsOf, membersOf, type ProxyEntry, readProxy } from "./entry.ts";
 import { singboxProxy, sip008Proxy, xrayProxy } from "./json.ts";
 
 /** As in the largest public lists. */
@@ -49,11 +49,14 @@ function sniffed(body: string, mostLines: number, layer: number): Iterable<Entry
   if (text.includes("\0")) throw new BodyError("The answer is not text.");
   if (/^[[{]/.test(text)) return fromJson(text, mostLines);
   if (/^(?:proxies|Proxy):/m.test(text)) return fromProxies(clashList(text), clashProxyOf);
-  if (/^[\s"'`]*[a-z][a-z0-9+.-]{1,30}:\/\//im.test(text)) return fromLines(body, mostLines);
+  if (LINK_AT_LINE_START.test(text)) return fromLines(body, mostLines);
   const inner = layer < MOST_LAYERS ? base64Text(text) : undefined;
   if (inner !== undefined) return sniffed(inner, mostLines, layer + 1);
   throw new BodyError("The answer is in no format that is known here.");
 }
+
+/** Blanks of one line only: with line ends among them every line start would be tried against all blank lines that follow it. */
+const LINK_AT_LINE_START = /^(?:[^\S\r\n\u2028\u2029]|["'`])*[a-z][a-z0-9+.-]{1,30}:\/\//im;
 
 /** A line may hold several links, and panels write `\n` as two letters. */
 function* fromLines(text: string, mostLines: number): Generator<Entry> {
@@ -132,9 +135,7 @@ function fromJson(text: string, mostLines: number): Iterable<Entry> {
 function fromJsonArray(values: readonly unknown[], mostLines: number): Iterable<Entry> {
   const first = membersOf(values[0]);
   if (typeof values[0] === "string") {
-    const lines = unlessBad(() => values.map(textOf).join("\n"));
-    if (lines instanceof EntryError) throw new BodyError("The list is JSON that is nested too deep.");
-    return fromLines(lines, mostLines);
+    return fromLines(values.map((value) => (typeof value === "string" ? value : "")).join("\n"), mostLines);
   }
   if (first.outbounds !== undefined) return fromProfiles(values);
   if (first.protocol !== undefined) return fromProxies(values, (value) => xrayProxy(value, ""));

@@ -6,6 +6,7 @@ import { canonical } from "../protocols/share-link/canonical.ts";
 import { foldedName } from "../protocols/share-link/link.ts";
 import type { NamedConfig, ProxyProtocol } from "../protocols/share-link/proxy-config.ts";
 import { TunnelConfigError } from "../tunnel.ts";
+import { EntryError } from "./body-error.ts";
 
 export type Entry =
   | { readonly kind: "config"; readonly at: number; readonly read: NamedConfig }
@@ -36,7 +37,7 @@ export function entryOf(at: number, read: () => NamedConfig): Entry {
     return isPlaceholder(named) ? { kind: "info", at, text: named.name ?? "" } : { kind: "config", at, read: named };
   } catch (error) {
     if (error instanceof RangeError) return { kind: "bad", at, reason: "it is nested too deep" };
-    if (!(error instanceof TunnelConfigError)) throw error;
+    if (!(error instanceof TunnelConfigError || error instanceof EntryError)) throw error;
     return { kind: "bad", at, reason: error.message };
   }
 }
@@ -62,11 +63,31 @@ export function readProxy({ protocol, host, port, hops, credential, parameters, 
   });
 }
 
-/** Lists joined; anything else that is no scalar is nothing. */
+/** Of a field that is a list: the longest real ones are `alpn` and port ranges, with a few dozen. */
+const MOST_LISTED = 1_000;
+/** Of a field, characters: the longest config of the contract is 102,400 bytes. */
+const LONGEST_TEXT = 102_400;
+
+/**
+ * A list of scalars is joined; anything else that is no scalar is nothing. A list in a list is nothing either: YAML aliases could make one of
+ * a few lines millions of items long.
+ *
+ * @throws EntryError when it is longer than any real field
+ */
 export function textOf(value: unknown): string {
+  const text = Array.isArray(value) ? joined(value) : scalarText(value);
+  if (text.length > LONGEST_TEXT) throw new EntryError("a field of it is too long");
+  return text;
+}
+
+function joined(values: readonly unknown[]): string {
+  if (values.length > MOST_LISTED) throw new EntryError(`a field of it has more than ${MOST_LISTED} items`);
+  return values.map(scalarText).join(",");
+}
+
+function scalarText(value: unknown): string {
   if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return Array.isArray(value) ? value.map(textOf).join(",") : "";
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
 /** Own members of a JSON or YAML object; of anything else none. */

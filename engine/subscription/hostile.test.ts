@@ -9,6 +9,7 @@ import { UUID } from "../protocols/config.suite.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { writeLink } from "../protocols/share-link/write-link.ts";
 import { entriesOf } from "./body.ts";
+import { BodyError } from "./body-error.ts";
 import type { Entry } from "./entry.ts";
 
 const SERVER = "p.test-site.org";
@@ -163,5 +164,50 @@ describe("a list of hostile hands", () => {
       expect(file.replaceAll(`${EVIL}-json`, "")).not.toContain(EVIL);
       expect(file).not.toContain("10.0.0.1");
     }
+  });
+
+  it.each([
+    ["newlines", `x${"\n".repeat(5_000_000)}x`],
+    ["blank lines", `x${"\n ".repeat(2_500_000)}x`],
+    ["quotes", `x\n${"'".repeat(5_000_000)}`],
+    ["quotes and blanks", `x\n${"' ".repeat(2_500_000)}`],
+    ["letters that begin a scheme", "a+".repeat(2_500_000)],
+    ["remarks behind a list of proxies", `proxies:\n${"#\n".repeat(2_500_000)}`],
+  ])("of five megabytes of %s is looked through in one pass", (_, body) => {
+    const count = (): number => [...entriesOf(body)].length;
+    // What looks at the rest of the body at each of its lines takes hours for this, and the test's own time-out ends it.
+    try {
+      expect(count()).toBe(0);
+    } catch (error) {
+      expect(error).toBeInstanceOf(BodyError);
+    }
+  });
+
+  it("of aliases that make a few lines millions of items long has no such field", () => {
+    const levels = Array.from({ length: 24 }, (_, level) => `a${level + 1}: &a${level + 1} [*a${level}, *a${level}]\n`);
+    const proxy = `  - { name: n, type: vless, server: ${SERVER}, port: 443, uuid: ${UUID}, alpn: *a24 }\n`;
+    const { read } = namedIn(`a0: &a0 [x, x]\n${levels.join("")}proxies:\n${proxy}`);
+    expect(read).toHaveLength(1);
+    expect(JSON.stringify(read)).not.toContain("x,x");
+  });
+
+  it("with a field that is longer than any is told by its number, and spoils no other", () => {
+    const entry = (alpn: unknown) => ({
+      type: "vless",
+      server: SERVER,
+      server_port: 443,
+      uuid: UUID,
+      tls: { enabled: true, alpn },
+    });
+    const many = Array.from({ length: 1_001 }, () => "h2");
+    const { entries } = namedIn(
+      JSON.stringify({ outbounds: [entry("h2"), entry(many), entry("h".repeat(102_401)), entry(["h2"])] }),
+    );
+    expect(entries.map((one) => (one.kind === "bad" ? [one.at, one.reason] : one.kind))).toEqual([
+      "config",
+      [2, "a field of it has more than 1000 items"],
+      [3, "a field of it is too long"],
+      "config",
+    ]);
   });
 });

@@ -1,25 +1,32 @@
 /**
  * Syncs at work, on a thread of their own in every process that schedules; a lease lets one of them do it. The thread is started again when
- * it dies, and a list that took it along is held against its subscription, so that it does not do so for ever.
+ * it dies, and ended when a list takes too much to read; such a list rests, so that it does not end the thread again and again.
  */
+import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
+import { cpuMsOf, type ReadingSample, ReadingWatch } from "./reading-watch.ts";
+import { type ListAddress, RestingLists } from "./resting-lists.ts";
 import type { FromSyncThread, SyncThreadData, ToSyncThread } from "./thread.ts";
+import { ThreadSigns } from "./thread-signs.ts";
 
 /** Of the thread: some lists of the largest size, read and made ready. */
 const LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
-/** A list that is read for longer than this without a pause will not come to an end, ms. */
-const LONGEST_READ_MS = 30_000;
-const LOOK_MS = 1_000;
-/** Between a death and the next start, ms; doubled each time it dies young. */
+/** How often the reading of a list is looked at, ms. */
+const LOOK_MS = 250;
+/** Between a death and the next start, ms; doubled each time it dies young by itself. */
 const RESTART_MS = 1_000;
 const LONGEST_RESTART_MS = 60_000;
 /** How long a stop waits for requests under way; they are made again after the next start. */
 const STOP_MS = 5_000;
+/** Why a thread died that was not ended by the watch: its heap was full, as a rule. */
+const MORE_THAN_THERE_IS = "memory or time than there is";
 
-export interface SyncsPlace extends Omit<SyncThreadData, "logLevel" | "suspects"> {
+export interface SyncsPlace extends Omit<SyncThreadData, "logLevel" | "resting" | "signs"> {
   readonly log: Logger;
+  /** The thread's file; ours unless a test brings its own. */
+  readonly threadFile?: URL;
 }
 
 export interface RunningSyncs {
@@ -28,81 +35,146 @@ export interface RunningSyncs {
   close(): Promise<void>;
 }
 
-export function startSyncs({ log, ...place }: SyncsPlace): RunningSyncs {
-  let thread: Worker | undefined;
-  let isClosing = false;
-  let restartMs = RESTART_MS;
-  let timer: NodeJS.Timeout | undefined;
-  let reading: { readonly subscriptionId: number; readonly sinceMs: number } | null = null;
-  let latest: Extract<FromSyncThread, { type: "counts" }> | undefined;
-  const suspects = new Set<number>();
-  const nowMs = (): number => performance.now();
+interface Reading {
+  readonly list: ListAddress;
+  readonly watch: ReadingWatch;
+  /** Why the thread was ended; null while it may go on. */
+  endedFor: string | null;
+}
 
-  function start(): void {
-    const data: SyncThreadData = { ...place, logLevel: log.level, suspects: [...suspects] };
-    suspects.clear();
-    const started = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
+export function startSyncs(place: SyncsPlace): RunningSyncs {
+  return new SyncsThread(place);
+}
+
+class SyncsThread implements RunningSyncs {
+  readonly #log: Logger;
+  readonly #place: Omit<SyncsPlace, "log" | "threadFile">;
+  readonly #threadFile: URL;
+  readonly #resting = new RestingLists();
+  readonly #looking: NodeJS.Timeout;
+  #thread: Worker | undefined;
+  #signs = new ThreadSigns();
+  #isClosing = false;
+  #restartMs = RESTART_MS;
+  #restart: NodeJS.Timeout | undefined;
+  #reading: Reading | null = null;
+  #latest: Extract<FromSyncThread, { type: "counts" }> | undefined;
+  #ended = 0;
+
+  constructor({ log, threadFile, ...place }: SyncsPlace) {
+    this.#log = log;
+    this.#threadFile = threadFile ?? new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+    this.#place = place;
+    this.#looking = setInterval(() => this.#look(), LOOK_MS);
+    this.#start();
+  }
+
+  metrics(): string {
+    const counts = Object.entries(this.#latest?.counts ?? { success: 0, unchanged: 0, failed: 0, dropped: 0 });
+    return [
+      "# HELP sonde_syncs_total Syncs of subscriptions, by what came of them",
+      "# TYPE sonde_syncs_total counter",
+      ...counts.map(([outcome, count]) => `sonde_syncs_total{outcome="${outcome}"} ${count}`),
+      "# HELP sonde_syncs_in_flight Providers that are being asked",
+      "# TYPE sonde_syncs_in_flight gauge",
+      `sonde_syncs_in_flight ${this.#latest?.inFlight ?? 0}`,
+      "# HELP sonde_sync_thread_ends_total Times that the thread of syncs ended while it read a list",
+      "# TYPE sonde_sync_thread_ends_total counter",
+      `sonde_sync_thread_ends_total ${this.#ended}`,
+      "# HELP sonde_lists_resting Lists that took too much to read and are not read again for an hour",
+      "# TYPE sonde_lists_resting gauge",
+      `sonde_lists_resting ${this.#resting.all(Date.now()).length}`,
+      "",
+    ].join("\n");
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#looking);
+    clearTimeout(this.#restart);
+    const ending = this.#thread;
+    if (ending === undefined) return;
+    const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
+    ending.postMessage({ type: "stop" } satisfies ToSyncThread);
+    const late = setTimeout(() => void ending.terminate(), STOP_MS);
+    await ended;
+    clearTimeout(late);
+  }
+
+  #start(): void {
+    this.#signs = new ThreadSigns();
+    const data: SyncThreadData = {
+      ...this.#place,
+      logLevel: this.#log.level,
+      resting: this.#resting.all(Date.now()),
+      signs: this.#signs.memory,
+    };
+    const started = new Worker(this.#threadFile, {
       workerData: data,
       resourceLimits: LIMITS,
     });
-    const startedAtMs = nowMs();
+    const startedAtMs = performance.now();
     let reason: unknown;
-    started.on("message", hear);
+    started.on("message", (message: FromSyncThread) => this.#hear(message));
     started.on("error", (error) => {
       reason = error;
     });
-    started.once("exit", () => {
-      if (thread === started) thread = undefined;
-      if (reading !== null) suspects.add(reading.subscriptionId);
-      reading = null;
-      if (isClosing) return;
-      if (nowMs() - startedAtMs > LONGEST_RESTART_MS) restartMs = RESTART_MS;
-      log.error({ err: reason, suspects: [...suspects] }, "the thread of syncs has died and is started again");
-      timer = setTimeout(start, restartMs);
-      restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
-    });
-    thread = started;
+    started.once("exit", () => this.#exited(started, startedAtMs, reason));
+    this.#thread = started;
   }
 
-  function hear(message: FromSyncThread): void {
-    if (message.type === "counts") latest = message;
+  #exited(thread: Worker, startedAtMs: number, reason: unknown): void {
+    if (this.#thread === thread) this.#thread = undefined;
+    const reading = this.#reading;
+    this.#reading = null;
+    if (this.#isClosing) return;
+    if (reading !== null) {
+      this.#ended++;
+      this.#resting.add(reading.list, reading.endedFor ?? MORE_THAN_THERE_IS, Date.now());
+    }
+    // Ended by the watch: the list rests, and the others need not wait.
+    if (reading?.endedFor != null || performance.now() - startedAtMs > LONGEST_RESTART_MS) this.#restartMs = RESTART_MS;
+    const { workspaceId, subscriptionId } = reading?.list ?? {};
+    this.#log.error(
+      { err: reason, subscription: subscriptionId, workspace: workspaceId },
+      "the thread of syncs has died and is started again",
+    );
+    this.#restart = setTimeout(() => this.#start(), this.#restartMs);
+    this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
+  }
+
+  #hear(message: FromSyncThread): void {
+    if (message.type === "counts") this.#latest = message;
     if (message.type !== "reading") return;
-    reading = message.subscriptionId === null ? null : { subscriptionId: message.subscriptionId, sinceMs: nowMs() };
+    const { list } = message;
+    this.#reading = list === null ? null : { list, watch: new ReadingWatch(this.#sample()), endedFor: null };
   }
 
-  const watch = setInterval(() => {
-    if (reading === null || nowMs() - reading.sinceMs < LONGEST_READ_MS) return;
-    log.error({ subscription: reading.subscriptionId }, "a list is read without end: the thread of syncs is ended");
-    void thread?.terminate();
-  }, LOOK_MS);
-  start();
+  #look(): void {
+    const reading = this.#reading;
+    if (reading === null || reading.endedFor !== null) return;
+    const tooMuch = reading.watch.look(this.#sample());
+    if (tooMuch === undefined) return;
+    reading.endedFor = tooMuch;
+    const { subscriptionId, workspaceId } = reading.list;
+    this.#log.error(
+      { subscription: subscriptionId, workspace: workspaceId, tooMuch },
+      "a list takes too much to read: the thread of syncs is ended",
+    );
+    void this.#thread?.terminate();
+  }
 
-  return {
-    metrics: () => metricsOf(latest),
-    async close() {
-      isClosing = true;
-      clearInterval(watch);
-      clearTimeout(timer);
-      const ending = thread;
-      if (ending === undefined) return;
-      const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
-      ending.postMessage({ type: "stop" } satisfies ToSyncThread);
-      const late = setTimeout(() => void ending.terminate(), STOP_MS);
-      await ended;
-      clearTimeout(late);
-    },
-  };
+  #sample(): ReadingSample {
+    return { beats: this.#signs.beats, cpuMs: cpuMsOfThread(this.#signs.threadId), nowMs: performance.now() };
+  }
 }
 
-function metricsOf(latest: Extract<FromSyncThread, { type: "counts" }> | undefined): string {
-  const counts = Object.entries(latest?.counts ?? { success: 0, unchanged: 0, failed: 0, dropped: 0 });
-  return [
-    "# HELP sonde_syncs_total Syncs of subscriptions, by what came of them",
-    "# TYPE sonde_syncs_total counter",
-    ...counts.map(([outcome, count]) => `sonde_syncs_total{outcome="${outcome}"} ${count}`),
-    "# HELP sonde_syncs_in_flight Providers that are being asked",
-    "# TYPE sonde_syncs_in_flight gauge",
-    `sonde_syncs_in_flight ${latest?.inFlight ?? 0}`,
-    "",
-  ].join("\n");
+/** @param id the kernel's */
+function cpuMsOfThread(id: number): number | null {
+  try {
+    return cpuMsOf(readFileSync(`/proc/self/task/${id}/stat`, "latin1"));
+  } catch {
+    // It has just ended, or there is no /proc.
+    return null;
+  }
 }

@@ -1,9 +1,10 @@
 /** Syncs on a real control plane, at providers that answer what the test says. */
+import { hash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { UUID } from "../../engine/protocols/config.suite.ts";
 import { entriesOf } from "../../engine/subscription/body.ts";
 import { listServers } from "../../engine/subscription/list.ts";
@@ -14,6 +15,7 @@ import { openControlPlane } from "../../store/sql/open.ts";
 import { SYNC_LEASE } from "../../store/sql/ports/syncs.ts";
 import { createLeaseKeeper } from "../alerts/lease.ts";
 import { listedOf } from "./listed.ts";
+import { RestingLists } from "./resting-lists.ts";
 import { createSyncer, type Syncer, type SyncerOptions } from "./syncer.ts";
 
 const link = (host: string, name = "n"): string => `vless://${UUID}@${host}.test-site.org:443?security=tls#${name}`;
@@ -84,7 +86,7 @@ describe("syncs at work", () => {
         for (const look of waiting) look();
       },
       onReading: () => {},
-      suspects: new Set(),
+      resting: new RestingLists(),
       ...over,
     });
     syncers.push(syncer);
@@ -124,12 +126,20 @@ describe("syncs at work", () => {
     expect(syncer.counts).toMatchObject({ success: 1 });
   });
 
-  it("asks one at a time of a subscription, four of a project, sixteen of all", async () => {
+  it("asks one at a time of a subscription, four of a project, twelve of a workspace, sixteen of all", async () => {
     const projects = [ids.projectId];
     for (let more = 0; more < 5; more++) {
       const made = await plane.accounts.createProject(ids.organizationId, `P${more}`, nowMs);
       projects.push(made?.id ?? 0);
     }
+    const other = await plane.accounts.createWorkspace({
+      name: "Other",
+      plan: "business",
+      projectName: "P",
+      owner: { email: "b@test-site.org", name: "B" },
+      nowMs,
+    });
+    projects.push(other?.projectId ?? 0);
     for (const project of projects) for (let count = 0; count < 6; count++) await subscribe(project);
     const asked: string[] = [];
     let answer: () => void = () => {};
@@ -143,8 +153,10 @@ describe("syncs at work", () => {
     });
     for (let turn = 0; turn < 3; turn++) await syncer.turn();
     expect(syncer.inFlight).toBe(16);
+    await vi.waitFor(() => expect(asked).toHaveLength(16));
     expect(new Set(asked).size).toBe(asked.length);
     const perProject = asked.map((url) => Math.floor((Number(url.slice(4)) - 1) / 6));
+    expect(perProject.filter((project) => project < 6)).toHaveLength(12);
     for (const project of new Set(perProject))
       expect(perProject.filter((one) => one === project).length).toBeLessThanOrEqual(4);
     answer();
@@ -153,8 +165,8 @@ describe("syncs at work", () => {
       await syncer.turn();
       await syncer.until(() => syncer.inFlight === 0);
     }
-    expect(syncer.counts.success).toBe(36);
-    expect(asked).toHaveLength(36);
+    expect(syncer.counts.success).toBe(42);
+    expect(asked).toHaveLength(42);
   });
 
   it("is a failure of the subscription when its provider fails, and nobody's when we do: that is tried again", async () => {
@@ -225,19 +237,33 @@ describe("syncs at work", () => {
     expect(known.slice(2).map((one) => one !== null)).toEqual([true, false, false]);
   });
 
-  it("holds against a subscription the list that has taken its thread along, once", async () => {
+  it("asks for no list that rests, says until when, and reads it once it has rested or has another address", async () => {
     const id = await subscribe();
-    const syncer = start(() => listAnswer(link("a")), { suspects: new Set([id]) });
-    await syncer.turn();
-    await syncer.until(() => syncer.inFlight === 0);
+    const resting = new RestingLists();
+    const addressHash = hash("sha256", `url ${lastUrl}`);
+    resting.add({ workspaceId: ids.organizationId, subscriptionId: id, addressHash }, "2 s of computing", nowMs);
+    let asked = 0;
+    const syncer = start(
+      () => {
+        asked++;
+        return listAnswer(link("a"));
+      },
+      { resting },
+    );
+    const again = async (): Promise<void> => {
+      await plane.subscriptions.requestSync(ids.projectId, id, nowMs);
+      await syncer.turn();
+      await syncer.until(() => syncer.inFlight === 0);
+    };
+    await again();
     expect(await plane.subscriptions.recall(id)).toMatchObject({
       lastSyncStatus: "failed",
-      syncErrorMessage: "The list cannot be read: it takes more memory or time than there is.",
+      syncErrorMessage: `The list took more than 2 s of computing to read and is not read again before ${new Date(nowMs + 3_600_000).toISOString()}.`,
     });
-    await plane.subscriptions.requestSync(ids.projectId, id, nowMs);
-    await syncer.turn();
-    await syncer.until(() => syncer.inFlight === 0);
-    expect(await statusOf(id)).toBe("success");
+    expect(asked).toBe(0);
+    nowMs += 3_600_000;
+    await again();
+    expect([await statusOf(id), asked]).toEqual(["success", 1]);
   });
 
   it("leaves what a stop cut off for the next start", async () => {

@@ -2,6 +2,7 @@
  * Syncs of subscriptions: takes those that are asked for or due, asks their providers, and writes what came of it. One at a time of a
  * subscription, a few at a time of a project, a bounded number of all; what fails on our side stays open and is tried again.
  */
+import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import { plainText } from "../../engine/classify.ts";
 import type { ServerList } from "../../engine/subscription/list.ts";
@@ -13,12 +14,16 @@ import type { OpenSyncJob } from "../../store/sql/ports/jobs.ts";
 import type { SubscriptionRecord } from "../../store/sql/ports/subscriptions.ts";
 import type { ListFacts, SyncOutcome } from "../../store/sql/ports/syncs.ts";
 import type { LeaseKeeper } from "../alerts/lease.ts";
+import { FairTurns } from "./fair-turns.ts";
 import type { Listed } from "./listed.ts";
+import type { ListAddress, RestingLists } from "./resting-lists.ts";
 
 /** Providers asked at the same time; nearly all of it is waiting. */
 const PLACES = 16;
 /** Of them one project's: its providers that hang leave room for others. */
 const PLACES_OF_PROJECT = 4;
+/** Of them one workspace's: the rest is kept for others, however many projects it has. */
+const PLACES_OF_WORKSPACE = 12;
 /** Rows of one look. */
 const LOOK_ROWS = 500;
 /** After a fault of ours a sync is tried again this much later, ms. */
@@ -50,9 +55,9 @@ export interface SyncerOptions {
   /** Something has ended: there may be a place for the next. */
   readonly onEnded: () => void;
   /** What is being read right now, should it take the thread with it; null: nothing. */
-  readonly onReading: (subscriptionId: number | null) => void;
-  /** Subscriptions whose list has taken the thread with it before. */
-  readonly suspects: ReadonlySet<number>;
+  readonly onReading: (list: ListAddress | null) => void;
+  /** Lists that took too much to read before. */
+  readonly resting: Pick<RestingLists, "refusal">;
 }
 
 /** Heavy work, one piece at a time: lists of megabytes are in memory once. */
@@ -78,45 +83,42 @@ interface Remembered {
 
 export function createSyncer(options: SyncerOptions): Syncer {
   const { controlPlane, lease, log, nowMs } = options;
-  const running = new Map<number, { readonly projectId: number; readonly ended: Promise<void> }>();
+  const running = new Map<
+    number,
+    Pick<OpenSyncJob, "projectId" | "organizationId"> & { readonly ended: Promise<void> }
+  >();
   /** Syncs that met a fault of ours, and when they may be tried again. */
   const resting = new Map<number, number>();
   const remembered = new Map<number, Remembered>();
-  const suspects = new Set(options.suspects);
   const counts: Record<SyncResult, number> = { success: 0, unchanged: 0, failed: 0, dropped: 0 };
   const stopping = new AbortController();
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = new FairTurns(() => performance.now());
 
-  function inTurnOf(subscriptionId: number): InTurn {
-    return (work) => {
-      const mine = last.then(async () => {
-        options.onReading(subscriptionId);
+  function inTurnOf(list: ListAddress): InTurn {
+    return (work) =>
+      turns.run(list.workspaceId, async () => {
+        options.onReading(list);
         try {
           return await work();
         } finally {
           options.onReading(null);
         }
       });
-      last = mine.catch(() => {});
-      return mine;
-    };
   }
 
   async function outcomeOf(
     subscription: SubscriptionRecord,
   ): Promise<{ outcome: SyncOutcome; next: Remembered | null }> {
     const { id, urlSealed } = subscription;
-    if (suspects.delete(id)) {
-      return {
-        outcome: { kind: "failed", message: "The list cannot be read: it takes more memory or time than there is." },
-        next: null,
-      };
-    }
+    const url = options.openUrl(urlSealed);
+    const list = { workspaceId: subscription.organizationId, subscriptionId: id, addressHash: hash("sha256", url) };
+    const refusal = options.resting.refusal(list, nowMs());
+    if (refusal !== undefined) return { outcome: { kind: "failed", message: refusal }, next: null };
     const before = remembered.get(id);
     const known = before?.urlSealed === urlSealed ? before : undefined;
-    const inTurn = inTurnOf(id);
+    const inTurn = inTurnOf(list);
     try {
-      const answer = await options.ask(options.openUrl(urlSealed), known?.known ?? null, inTurn, stopping.signal);
+      const answer = await options.ask(url, known?.known ?? null, inTurn, stopping.signal);
       if (answer.kind === "unchanged" && known !== undefined) {
         return { outcome: { kind: "unchanged", ...known.facts }, next: known };
       }
@@ -184,15 +186,19 @@ export function createSyncer(options: SyncerOptions): Syncer {
         running.delete(job.id);
         options.onEnded();
       });
-    running.set(job.id, { projectId: job.projectId, ended });
+    running.set(job.id, { projectId: job.projectId, organizationId: job.organizationId, ended });
   }
 
   function mayStart(job: OpenSyncJob): boolean {
     if (running.has(job.id) || running.size >= PLACES) return false;
     if ((resting.get(job.id) ?? 0) > nowMs()) return false;
     let ofProject = 0;
-    for (const { projectId } of running.values()) if (projectId === job.projectId) ofProject++;
-    return ofProject < PLACES_OF_PROJECT;
+    let ofWorkspace = 0;
+    for (const { projectId, organizationId } of running.values()) {
+      if (projectId === job.projectId) ofProject++;
+      if (organizationId === job.organizationId) ofWorkspace++;
+    }
+    return ofProject < PLACES_OF_PROJECT && ofWorkspace < PLACES_OF_WORKSPACE;
   }
 
   return {

@@ -21,7 +21,9 @@ import { createLeaseKeeper } from "../alerts/lease.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
 import { listedOf } from "./listed.ts";
+import { type ListAddress, type RestingList, RestingLists } from "./resting-lists.ts";
 import { createSyncer, type Syncer } from "./syncer.ts";
+import { ThreadSigns } from "./thread-signs.ts";
 
 export interface SyncThreadData {
   readonly sql: SqlPlace;
@@ -30,13 +32,15 @@ export interface SyncThreadData {
   readonly engine: EngineOptions;
   readonly plans: PlanTable;
   readonly logLevel: string;
-  /** Subscriptions whose list has taken a thread with it. */
-  readonly suspects: readonly number[];
+  /** Lists that took too much to read. */
+  readonly resting: readonly RestingList[];
+  /** Memory of ThreadSigns. */
+  readonly signs: SharedArrayBuffer;
 }
 
 export type FromSyncThread =
   /** What is being read; null: nothing. */
-  | { readonly type: "reading"; readonly subscriptionId: number | null }
+  | { readonly type: "reading"; readonly list: ListAddress | null }
   | { readonly type: "counts"; readonly counts: Syncer["counts"]; readonly inFlight: number }
   | { readonly type: "stopped" };
 export interface ToSyncThread {
@@ -54,7 +58,12 @@ const controlPlane = await openControlPlane(given.sql, { role: "sink" });
 const notices = await openNotices(given.notices);
 const sealing = openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false });
 const transport = createTransport(given.engine);
-const breathe = (): Promise<void> => setImmediate();
+const signs = new ThreadSigns(given.signs);
+signs.sign();
+const breathe = (): Promise<void> => {
+  signs.beat();
+  return setImmediate();
+};
 const lease = createLeaseKeeper({
   leases: controlPlane.leases,
   name: SYNC_LEASE,
@@ -81,8 +90,11 @@ const syncer = createSyncer({
   log,
   onMonitors: () => notices.publish("monitors"),
   onEnded: () => turning.request(),
-  onReading: (subscriptionId) => post({ type: "reading", subscriptionId }),
-  suspects: new Set(given.suspects),
+  onReading: (list) => {
+    signs.beat();
+    post({ type: "reading", list });
+  },
+  resting: new RestingLists(given.resting),
 });
 const turning = oneAtATime(
   () => syncer.turn(),

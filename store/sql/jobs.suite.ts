@@ -82,16 +82,26 @@ export function jobSuite(name: string, places: PlaceMaker): void {
       expect(await plane.jobs.testEnd(id + 1_000)).toBeUndefined();
     });
 
-    it("lets projects take turns, however much one has asked for", async () => {
-      const many = Array.from({ length: 30 }, (_, index) => job({ testId: `tst_a${index}` }));
-      await order(many, null);
-      await order(
-        [job({ testId: "tst_b0", projectId: projectId + 1 }), job({ testId: "tst_b1", projectId: projectId + 1 })],
-        null,
-      );
-      const open = await plane.jobs.openTests(5);
-      expect(open.map(({ testId }) => testId)).toEqual(["tst_a0", "tst_b0", "tst_a1", "tst_b1", "tst_a2"]);
-      expect(await plane.jobs.openTests(100)).toHaveLength(32);
+    it("lets workspaces take turns, and projects within them, however much one has asked for", async () => {
+      const sibling = (await plane.accounts.createProject(organizationId, "Sibling", NOW_MS))?.id ?? 0;
+      const other = await plane.accounts.createWorkspace({
+        name: "Other",
+        plan: "business",
+        projectName: "P",
+        owner: { email: "other@test-site.org", name: null },
+        nowMs: NOW_MS,
+      });
+      const orderOf = (letter: string, ofProject: number, count: number) =>
+        order(
+          Array.from({ length: count }, (_, index) => job({ testId: `tst_${letter}${index}`, projectId: ofProject })),
+          null,
+        );
+      await orderOf("a", projectId, 30);
+      await orderOf("b", sibling, 2);
+      await orderOf("c", other?.projectId ?? 0, 2);
+      const open = await plane.jobs.openTests(7);
+      expect(open.map(({ testId }) => testId.slice(4))).toEqual(["a0", "c0", "b0", "c1", "a1", "b1", "a2"]);
+      expect(await plane.jobs.openTests(100)).toHaveLength(34);
     });
 
     it("forgets what ended long ago, and nothing that is open", async () => {
@@ -185,7 +195,7 @@ export function jobSuite(name: string, places: PlaceMaker): void {
         const sync = { kind: "sync", projectId, subscriptionId: 5, atMs: NOW_MS } as const;
         const ids = await Promise.all([1, 2, 3].map(() => database.write((session) => appendJob(session, sync))));
         expect(new Set(ids).size).toBe(1);
-        expect(await plane.jobs.openSyncs(10)).toEqual([{ ...sync, id: ids[0] }]);
+        expect(await plane.jobs.openSyncs(10)).toEqual([{ ...sync, id: ids[0], organizationId }]);
         expect(await database.write((session) => openSyncJob(session, 5))).toBe(ids[0]);
         expect(await database.write((session) => openSyncJob(session, 6))).toBeUndefined();
         await plane.jobs.endSync(ids[0] ?? 0, NOW_MS + 1);

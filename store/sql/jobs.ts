@@ -15,10 +15,17 @@ type JobRow = Selectable<JobTable>;
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 const OPEN_SYNC = statement("open_sync", "select id from jobs where subscription_id = ? and ended_at_ms is null");
-/** Projects take turns, so that one's thousands do not keep the others' waiting; bounded, because it is asked every second. */
+/**
+ * Workspaces take turns, and within each its projects, so that one's thousands do not keep the others' waiting; bounded, because it is asked
+ * every second.
+ */
 const inTurns = (which: string): string => `select * from (
-     select j.*, row_number() over (partition by project_id order by id) as turn
-     from (select * from jobs where ${which} and ended_at_ms is null order by id limit 20000) j
+     select p.*, row_number() over (partition by organization_id order by project_turn, id) as turn
+     from (
+       select j.*, o.organization_id, row_number() over (partition by j.project_id order by j.id) as project_turn
+       from (select * from jobs where ${which} and ended_at_ms is null order by id limit 20000) j
+       join projects o on o.id = j.project_id
+     ) p
    ) t order by turn, id limit ?`;
 const OPEN_SYNCS = statement("open_syncs", inTurns("kind = 'sync'"));
 const OPEN_TESTS = statement("open_tests", inTurns(`kind in ('test', 'retest') and ${inPart("monitor_id")}`));
@@ -45,7 +52,7 @@ export function createJobs({ read, write }: Database): Jobs {
       return (await read.query<JobRow>(OPEN_TESTS, ...partValues(part), limit)).map(toTest);
     },
     async openSyncs(limit) {
-      return (await read.query<JobRow>(OPEN_SYNCS, limit)).map(toSync);
+      return (await read.query<JobRow & { readonly organization_id: number }>(OPEN_SYNCS, limit)).map(toSync);
     },
     async testEnd(jobId) {
       const row = (await read.query<Pick<JobRow, "ended_at_ms" | "result">>(RESULT, jobId))[0];
@@ -178,11 +185,12 @@ function toTest(row: JobRow): OpenTestJob {
   };
 }
 
-function toSync(row: JobRow): OpenSyncJob {
+function toSync(row: JobRow & { readonly organization_id: number }): OpenSyncJob {
   return {
     id: row.id,
     kind: "sync",
     projectId: row.project_id,
+    organizationId: row.organization_id,
     subscriptionId: row.subscription_id ?? 0,
     atMs: row.created_at_ms,
   };

@@ -37,7 +37,7 @@ export interface NewSyncJob {
 export type NewJob = NewTestJob | NewSyncJob;
 
 export type OpenTestJob = NewTestJob & { readonly id: number };
-export type OpenSyncJob = NewSyncJob & { readonly id: number };
+export type OpenSyncJob = NewSyncJob & { readonly id: number; readonly organizationId: number };
 
 /** How a test ended. */
 export interface TestEnd {
@@ -86,7 +86,7 @@ export interface Jobs {
   onDemandUsed(organizationId: number, month: string): Promise<number>;
   /** Projects take turns, each with its oldest first. @param part absent: of monitors of all shards */
   openTests(limit: number, part?: Part): Promise<readonly OpenTestJob[]>;
-  /** As tests do: projects take turns, each with its oldest first. */
+  /** As tests do: workspaces take turns, and within each its projects, each with its oldest first. */
   openSyncs(limit: number): Promise<readonly OpenSyncJob[]>;
   /** null while it is open; undefined when there is none: deleted with its monitor, or long done. */
   testEnd(jobId: number): Promise<TestEnd | null | undefined>;

@@ -1,0 +1,58 @@
+/**
+ * When the reading of a list has taken too much: judged by the processor time of the thread that reads, so that a busy machine, which makes
+ * everything slower, makes no list look hostile. Pure.
+ */
+
+/** Processor time of one piece of reading, in which the thread answers nothing else, ms. The largest honest list takes about 1,000. */
+const LONGEST_PIECE_CPU_MS = 2_000;
+/** Processor time of one list, ms. */
+const LONGEST_LIST_CPU_MS = 10_000;
+/** Elapsed time of one list, ms: for systems that do not tell a thread's processor time, and for a thread that waits without end. */
+const LONGEST_LIST_MS = 60_000;
+
+export interface ReadingSample {
+  /** Counts up whenever the thread has come to a pause, or begun another list. */
+  readonly beats: number;
+  /** Processor time of the thread so far, ms; null when the system does not tell. */
+  readonly cpuMs: number | null;
+  /** Monotonic, ms. */
+  readonly nowMs: number;
+}
+
+export class ReadingWatch {
+  readonly #start: ReadingSample;
+  #piece: ReadingSample;
+
+  constructor(start: ReadingSample) {
+    this.#start = start;
+    this.#piece = start;
+  }
+
+  /** @returns what the reading has taken too much of; undefined while it may go on */
+  look(sample: ReadingSample): string | undefined {
+    if (sample.beats !== this.#piece.beats) this.#piece = sample;
+    if (usedMs(this.#piece, sample) > LONGEST_PIECE_CPU_MS)
+      return `${LONGEST_PIECE_CPU_MS / 1_000} s of computing at a stretch`;
+    if (usedMs(this.#start, sample) > LONGEST_LIST_CPU_MS) return `${LONGEST_LIST_CPU_MS / 1_000} s of computing`;
+    if (sample.nowMs - this.#start.nowMs > LONGEST_LIST_MS) return `${LONGEST_LIST_MS / 1_000} s`;
+    return undefined;
+  }
+}
+
+function usedMs(from: ReadingSample, to: ReadingSample): number {
+  return from.cpuMs === null || to.cpuMs === null ? 0 : to.cpuMs - from.cpuMs;
+}
+
+/** Clock ticks of /proc a second: USER_HZ, the same on every Linux (proc(5)). */
+const TICKS_PER_S = 100;
+
+/**
+ * @param stat contents of /proc/self/task/<tid>/stat (proc(5)): fields 14 and 15 are user and system time, in ticks
+ * @returns processor time of the thread, ms; null when the text is of another form
+ */
+export function cpuMsOf(stat: string): number | null {
+  // The name in field 2 may hold blanks and brackets.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 13);
+  const [user, system] = [Number(fields[11]), Number(fields[12])];
+  return Number.isFinite(user) && Number.isFinite(system) ? ((user + system) * 1_000) / TICKS_PER_S : null;
+}
