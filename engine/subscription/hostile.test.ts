@@ -172,6 +172,7 @@ describe("a list of hostile hands", () => {
     ["quotes", `x\n${"'".repeat(5_000_000)}`],
     ["quotes and blanks", `x\n${"' ".repeat(2_500_000)}`],
     ["letters that begin a scheme", "a+".repeat(2_500_000)],
+    ["documents", `${"---\n".repeat(1_250_000)}proxies: []`],
     ["remarks behind a list of proxies", `proxies:\n${"#\n".repeat(2_500_000)}`],
   ])("of five megabytes of %s is looked through in one pass", (_, body) => {
     const count = (): number => [...entriesOf(body)].length;

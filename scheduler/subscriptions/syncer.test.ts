@@ -79,6 +79,7 @@ describe("syncs at work", () => {
       ask,
       listed: (list) => listedOf(list, { key: "key", seal: (fields) => `sealed ${fields}`, breathe }),
       nowMs: () => nowMs,
+      monotonicNowMs: () => nowMs,
       isCut: () => false,
       log: pino({ level: "silent" }),
       onMonitors: () => {},

@@ -47,6 +47,7 @@ export interface SyncerOptions {
   /** Makes a list ready for the store. */
   readonly listed: (list: ServerList) => Promise<Listed>;
   readonly nowMs: () => number;
+  readonly monotonicNowMs: () => number;
   /** Our own network is taken to be cut: nothing is asked, and silence is nobody's failure (design 7). */
   readonly isCut: () => boolean;
   readonly log: Logger;
@@ -92,7 +93,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
   const remembered = new Map<number, Remembered>();
   const counts: Record<SyncResult, number> = { success: 0, unchanged: 0, failed: 0, dropped: 0 };
   const stopping = new AbortController();
-  const turns = new FairTurns(() => performance.now());
+  const turns = new FairTurns(options.monotonicNowMs);
 
   function inTurnOf(list: ListAddress): InTurn {
     return (work) =>

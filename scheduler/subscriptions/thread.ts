@@ -86,6 +86,7 @@ const syncer = createSyncer({
   listed: async (list) =>
     listedOf(list, { key: await identityKey(), seal: (fields) => sealing.seal(SEALED_FOR.tunnel, fields), breathe }),
   nowMs: () => Date.now(),
+  monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
   isCut: () => network.isCut(Date.now()),
   log,
   onMonitors: () => notices.publish("monitors"),
