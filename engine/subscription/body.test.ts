@@ -179,10 +179,10 @@ proxies:
       }
     };
     expect(reasonOf(deep("[", "]"))).toBe("The list is JSON in no format that is known here.");
-    expect(reasonOf(`["x", ${deep("[", "]")}]`)).toBe("The list is JSON that is nested too deep.");
+    expect(reasonOf(`["x", ${deep("[", "]")}]`)).toEqual(["this is no link", "this is no link"]);
     expect(reasonOf(`proxies: ${deep("[", "]")}`)).toBe("The list is YAML that cannot be read.");
     expect(reasonOf(`{"outbounds":[{"type":"vless","server_port":443,"server":${deep("[", "]")}}]}`)).toEqual([
-      "it is nested too deep",
+      "server is neither a name nor an address",
     ]);
     expect(
       reasonOf(

@@ -135,13 +135,18 @@ function fromJson(text: string, mostLines: number): Iterable<Entry> {
 function fromJsonArray(values: readonly unknown[], mostLines: number): Iterable<Entry> {
   const first = membersOf(values[0]);
   if (typeof values[0] === "string") {
-    return fromLines(values.map((value) => (typeof value === "string" ? value : "")).join("\n"), mostLines);
+    return fromLines(values.map(lineOf).join("\n"), mostLines);
   }
   if (first.outbounds !== undefined) return fromProfiles(values);
   if (first.protocol !== undefined) return fromProxies(values, (value) => xrayProxy(value, ""));
   if (first.type !== undefined) return fromProxies(values, singboxProxy);
   if (first.method !== undefined) return fromProxies(values, sip008Proxy);
   throw new BodyError("The list is JSON in no format that is known here.");
+}
+
+/** What is no text is no link either, and told by its number. */
+function lineOf(value: unknown): string {
+  return typeof value === "string" ? value : "no text";
 }
 
 function fromJsonObject(document: Readonly<Record<string, unknown>>): Iterable<Entry> {
