@@ -1,10 +1,12 @@
 /** The only reader of process.env: one schema, defaults, units in names. Settings are those of the README's table. */
+
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
 import type { CorePlaces } from "./engine/cores/program.ts";
 import type { EngineOptions } from "./engine/options.ts";
 import { overridePlans, type PlanTable } from "./model/plan.ts";
+import { withoutTrailing } from "./model/text.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -111,8 +113,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   return {
     host: given.SONDE_HOST,
     port: given.SONDE_PORT,
-    baseUrl: given.SONDE_BASE_URL?.replace(/\/+$/, "") ?? null,
-    docsUrl: given.SONDE_DOCS_URL?.replace(/\/+$/, "") ?? null,
+    baseUrl: given.SONDE_BASE_URL === null ? null : withoutTrailing(given.SONDE_BASE_URL, "/"),
+    docsUrl: given.SONDE_DOCS_URL === null ? null : withoutTrailing(given.SONDE_DOCS_URL, "/"),
     dataDir: resolve(given.SONDE_DATA_DIR),
     databaseUrl: given.SONDE_DATABASE_URL,
     clickhouseUrl: given.SONDE_CLICKHOUSE_URL,
@@ -220,7 +222,7 @@ export function loadClientConfig(
   if (!URL.canParse(url))
     throw new ConfigError(`${url} is not a URL: give --url or SONDE_URL, such as http://127.0.0.1:8080`);
   return {
-    url: url.replace(/\/+$/, "").replace(/\/api\/v1$/, ""),
+    url: withoutTrailing(url, "/").replace(/\/api\/v1$/, ""),
     key: words.key ?? env.SONDE_KEY ?? readOwnerKey(env.SONDE_DATA_DIR ?? "./data"),
     project: words.project ?? env.SONDE_PROJECT ?? null,
   };

@@ -1,4 +1,5 @@
 /** Subscriptions: ranges, defaults and words (contract "Subscription", open-points 7.3, 18.4, 18.7.5). */
+import { before } from "./text.ts";
 
 /** Seconds between syncs, which is also the interval of the imported monitors; the plan may ask for more than the least. */
 export const SYNC_INTERVAL_S = { least: 60, most: 86_400, standard: 300 } as const;
@@ -28,9 +29,11 @@ export function defaultSyncIntervalS(plan: { readonly shortestIntervalS: number 
  */
 export function normalUrl(text: string): string | undefined {
   // Cut before trimmed: what stands before a fragment must not end with a space that the next reading would trim.
-  const address = text.replace(/#.*$/s, "").trim();
+  const address = before(text, "#").trim();
   const [, scheme = "", authority = "", rest = ""] = /^(https?):\/\/([^/?\\]*)(.*)$/is.exec(address) ?? [];
-  const [, user = "", host = "", port = ""] = /^(?:(.*)@)?(\[[^\]]*\]|[^:\s]+)(?::(\d*))?$/s.exec(authority) ?? [];
+  const at = authority.lastIndexOf("@");
+  const user = authority.slice(0, Math.max(0, at));
+  const [, host = "", port = ""] = /^(\[[^\]]*\]|[^:\s]+)(?::(\d*))?$/.exec(authority.slice(at + 1)) ?? [];
   if (host === "") return undefined;
   const standard = scheme.toLowerCase() === "https" ? "443" : "80";
   const number = port.replace(/^0+(?=\d)/, "");

@@ -16,7 +16,8 @@ const LINE_LENGTH = 512;
 const LINES = 1_024;
 
 /** `64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=0.042 ms`; BusyBox says `seq=0`; below a resolution `time<1 ms`. */
-const REPLY = /\b(?:icmp_)?seq=(\d{1,5}) .*\btime([=<])(\d{1,9}(?:\.\d{1,6})?) ?ms\b/;
+const SEQUENCE = /\b(?:icmp_)?seq=(\d{1,5}) /;
+const TIME = /\btime[=<](\d{1,9}(?:\.\d{1,6})?) ?ms\b/;
 /** `3 packets transmitted, 3 received, 0% packet loss, time 402ms` */
 const SUMMARY = /^(\d{1,9}) packets transmitted\b/;
 /** `From 192.0.2.1 icmp_seq=1 Destination Host Unreachable`; iputils also words codes it has no name for this way. */
@@ -32,11 +33,12 @@ export function parsePingOutput(text: string): PingOutput {
   let problem: PingOutputProblem | null = null;
   for (const line of text.split("\n", LINES)) {
     const short = line.slice(0, LINE_LENGTH);
-    const reply = REPLY.exec(short);
-    if (reply !== null) {
-      const sequence = Number(reply[1]);
+    const numbered = SEQUENCE.exec(short);
+    const timed = numbered === null ? null : TIME.exec(short.slice(numbered.index));
+    if (numbered !== null && timed !== null) {
+      const sequence = Number(numbered[1]);
       // Of a duplicate the first counts.
-      if (!replies.has(sequence)) replies.set(sequence, Number(reply[3]));
+      if (!replies.has(sequence)) replies.set(sequence, Number(timed[1]));
       continue;
     }
     const summary = SUMMARY.exec(short);

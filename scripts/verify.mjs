@@ -31,6 +31,7 @@ const STEPS = [
   { name: "file sizes", run: () => own("layout", "tooLong") },
   { name: "names and places", run: () => own("layout", "misplaced") },
   { name: "decoders are fuzzed", run: () => own("fuzzed", "unfuzzedDecoders") },
+  { name: "expressions are linear", run: () => own("expressions", "superLinear") },
   { name: "settings are documented", run: () => own("layout", "undocumentedSettings") },
   { name: "commands are documented", run: () => own("layout", "undocumentedCommands") },
 ];
@@ -52,7 +53,7 @@ function tool(command, ...args) {
 
 async function own(module, check) {
   const checks = await import(`./verify/${module}.mjs`);
-  const findings = checks[check]();
+  const findings = await checks[check]();
   return findings.length === 0 ? undefined : findings.join("\n");
 }
 

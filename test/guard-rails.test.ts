@@ -13,6 +13,13 @@ const { impuritiesOf } = (await import(new URL("../scripts/verify/pure.mjs", imp
 const { decodersWithoutProperties } = (await import(new URL("../scripts/verify/fuzzed.mjs", import.meta.url).href)) as {
   decodersWithoutProperties(texts: ReadonlyMap<string, string>): string[];
 };
+type Literals = ReadonlyMap<string, { readonly pattern: string; readonly flags: string; readonly place: string }>;
+const { expressionsOf, findingsOf } = (await import(
+  new URL("../scripts/verify/expressions.mjs", import.meta.url).href
+)) as {
+  expressionsOf(texts: ReadonlyMap<string, string>): { literals: Literals; composed: readonly { place: string }[] };
+  findingsOf(literals: Literals): Promise<readonly string[]>;
+};
 
 describe("import rules", () => {
   const tree = mkdtempSync(join(tmpdir(), "sonde-imports-"));
@@ -138,5 +145,38 @@ describe("decoders are fuzzed", () => {
     );
     expect(found({ "engine/protocols/x/thing.ts": decoder, "engine/protocols/y/a.test.ts": property })).toHaveLength(1);
     expect(found({ "engine/protocols/x/thing.ts": decoder, "engine/protocols/x/thing.test.ts": property })).toEqual([]);
+  });
+});
+
+describe("regular expressions", () => {
+  const of = (source: string) => expressionsOf(new Map([["a.ts", source]]));
+
+  it("finds those that grow faster than their text: within one match, between places where it may begin, and without end", async () => {
+    const { literals } = of(
+      [
+        "export const trailing = /[\"']+$/;",
+        "export const between = (text: string) => text.split(/[\\t ]*,[\\t ]*/);",
+        "export const lines = /^\\s*Endpoint\\s*=[^\\r\\n#]*:\\s*\\d/im;",
+        'export const written = new RegExp("^(a|a)*$", "u");',
+        'export const sought = (text: string) => text.search("=+;");',
+      ].join("\n"),
+    );
+    expect(literals.size).toBe(5);
+    const findings = await findingsOf(literals);
+    expect(findings.map((line) => line.split(" ")[0])).toEqual(["a.ts:1", "a.ts:2", "a.ts:3", "a.ts:4", "a.ts:5"]);
+  }, 120_000);
+
+  it("passes those that look at every place a bounded number of times", async () => {
+    const { literals, composed } = of(
+      "export const a = [/^[^?#]*@/s, /^\\d{1,5}(?:-\\d{1,5})?$/, /\\s/g, /=\\s*vmess/i, /<([^<>]*)>/g];\n",
+    );
+    expect(literals.size).toBe(5);
+    expect(composed).toEqual([]);
+    expect(await findingsOf(literals)).toEqual([]);
+  }, 120_000);
+
+  it("says where a pattern is put together", () => {
+    const { composed } = of('export const a = (word: string) => new RegExp("^" + word);\n');
+    expect(composed.map(({ place }) => place)).toEqual(["a.ts:1"]);
   });
 });

@@ -1,7 +1,9 @@
 /** The body of POST /check: one configuration, tested once and kept nowhere (contract "POST /check", open-points 4.2, 18.1.12, 18.6.2). */
+
 import { z } from "zod";
 import { type ParsedTunnel, parse, TunnelConfigError, type TunnelFields } from "../../engine/registry.ts";
 import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
+import { before, linesOf } from "../../model/text.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, refusal, unprocessable } from "../errors.ts";
 import { refuseLongFields } from "../monitors/draft.ts";
@@ -136,7 +138,17 @@ function parseFields(protocol: TunnelProtocol, { config, ...fields }: Fields): P
 
 /** With a port, as a file must have it. */
 function hasEndpoint(config: string): boolean {
-  return /^\s*Endpoint\s*=[^\r\n#]*:\s*\d/im.test(config);
+  return linesOf(config).some((line) => {
+    const [key, value] = entryOf(line);
+    return key === "endpoint" && /:\s*\d/.test(value);
+  });
+}
+
+/** A line `Key = value` of such a file, its key in lower case; a comment begins anywhere. */
+function entryOf(line: string): readonly [key: string, value: string] {
+  const text = before(line, "#");
+  const equals = text.indexOf("=");
+  return [text.slice(0, Math.max(0, equals)).trim().toLowerCase(), text.slice(equals + 1).trim()];
 }
 
 function missingHost(protocol: TunnelProtocol) {
@@ -154,10 +166,13 @@ function parsed(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
 }
 
 /** Packets of our own making before a handshake: what strangers could point at others (design 8). */
-const JUNK = /^\s*(?:Jc\s*=\s*0*[1-9]|(?:I[1-5]|J[1-3])\s*=\s*[^\s#])/im;
+function isJunk(line: string): boolean {
+  const [key, value] = entryOf(line);
+  return key === "jc" ? /^0*[1-9]/.test(value) : /^(?:i[1-5]|j[1-3])$/.test(key) && value !== "";
+}
 
 /** @throws 422 */
 export function refuseJunk({ tunnel }: CheckOrder): void {
-  if (tunnel.protocol !== "amneziawg" || !JUNK.test(tunnel.fields.config ?? "")) return;
+  if (tunnel.protocol !== "amneziawg" || !linesOf(tunnel.fields.config ?? "").some(isJunk)) return;
   throw unprocessable("Invalid VPN configuration: junk and signature packets are not sent for public checks");
 }

@@ -24,7 +24,7 @@ export function countedOf(address: string): Counted {
 
 /** The eight groups of an address in RFC 5952's form, without leading zeros. */
 function groupsOf(address: string): readonly string[] {
-  const [head = "", tail = ""] = address.replace(/%.*$/, "").split("::");
+  const [head = "", tail = ""] = (address.split("%", 1)[0] ?? "").split("::");
   const before = head.split(":").filter((group) => group !== "");
   const after = tail.split(":").filter((group) => group !== "");
   const missing = Math.max(0, 8 - before.length - after.length);

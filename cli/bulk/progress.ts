@@ -47,7 +47,7 @@ export function reasonWords({ healthy, failures }: Tally): string {
 }
 
 export function count(number: number): string {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+  return number.toLocaleString("en-US");
 }
 
 function timeLeft(seconds: number): string {

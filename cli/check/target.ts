@@ -1,4 +1,5 @@
 /** What `sonde check` is given, and what is to be checked by it: a link, a file's text, a server with a login, or an address. Pure. */
+
 import { AMNEZIA_KEYS } from "../../engine/protocols/amneziawg/params.ts";
 import { isProxyScheme, parseProxyLink, schemeOf } from "../../engine/protocols/share-link/proxy-link.ts";
 import { writeLink } from "../../engine/protocols/share-link/write-link.ts";
@@ -7,6 +8,7 @@ import { BodyError } from "../../engine/subscription/body-error.ts";
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../engine/tunnel.ts";
 import { tunnelParsers } from "../../engine/tunnel-parsers.ts";
 import { type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
+import { before, linesOf } from "../../model/text.ts";
 import { usageError } from "../command.ts";
 
 export interface CheckTarget {
@@ -50,14 +52,15 @@ export function protocolNamed(word: string): TunnelProtocol {
 
 /** By its own words: wg-quick's sections, AmneziaWG's keys in them, or OpenVPN's directives. */
 export function protocolOfFile(text: string): "wireguard" | "amneziawg" | "openvpn" | undefined {
-  if (/^\s*\[(?:Interface|Peer)\]/im.test(text)) {
-    const keys = [...text.matchAll(/^\s*([a-z]\w*)\s*=/gim)].map(([, key = ""]) => key.toLowerCase());
-    return keys.some((key) => AMNEZIA.has(key)) ? "amneziawg" : "wireguard";
+  const lines = linesOf(text).map((line) => line.trim());
+  if (lines.some((line) => /^\[(?:Interface|Peer)\]/i.test(line))) {
+    const isAmnezia = lines.some((line) => line.includes("=") && AMNEZIA.has(before(line, "=").trim().toLowerCase()));
+    return isAmnezia ? "amneziawg" : "wireguard";
   }
-  const directive =
-    /^\s*(?:client\s*$|remote\s+\S|dev\s+tun|auth-user-pass|<(?:ca|connection|tls-(?:auth|crypt)[^>]*)>)/im;
-  return directive.test(text) ? "openvpn" : undefined;
+  return lines.some((line) => DIRECTIVE.test(line)) ? "openvpn" : undefined;
 }
+
+const DIRECTIVE = /^(?:client$|remote\s+\S|dev\s+tun|auth-user-pass|<(?:ca|connection|tls-(?:auth|crypt)[^>]*)>)/i;
 
 const AMNEZIA = new Set(AMNEZIA_KEYS.map((key) => key.toLowerCase()));
 
@@ -114,9 +117,9 @@ function addressTarget(text: string, scheme: string | undefined): CheckTarget | 
 }
 
 function pingTarget(host: string): CheckTarget | undefined {
-  return /^[^\s/:@?#]+\.[^\s/:@?#]+$|^localhost$|^[0-9a-f:]*:[0-9a-f:.]+$/i.test(host)
-    ? uptimeTarget("ping", { host }, host)
-    : undefined;
+  const isName = /^[^\s/:@?#]+$/.test(host) && /^.+\../.test(host);
+  const isAddress = /^[0-9a-f:.]+$/i.test(host) && host.includes(":");
+  return isName || isAddress || /^localhost$/i.test(host) ? uptimeTarget("ping", { host }, host) : undefined;
 }
 
 /** What its fields must be is for its probe to say. */

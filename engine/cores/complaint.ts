@@ -10,15 +10,19 @@ export function reasonOf(complaint: string, config: ProxyConfig): string {
   const lines = complaint.split("\n").filter((line) => line.trim() !== "");
   // xray writes `Failed to start: …`, sing-box `FATAL[0000] …`; a panic writes a stack after its first line.
   const telling = lines.find((line) => /failed to start|^panic:|fatal/i.test(line)) ?? lines.at(-1) ?? "";
-  const cause =
-    telling
-      .split(" > ")
-      .at(-1)
-      ?.replace(/^.*?(?:initialize )?outbounds?\[\d+\][^:]*: /, "") ?? "";
-  const plain = withoutSecrets(cause, config)
+  const cause = telling.split(" > ").at(-1) ?? "";
+  const plain = withoutSecrets(withoutPlace(cause), config)
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
   return plain.length > LONGEST_REASON ? `${plain.slice(0, LONGEST_REASON - 1)}…` : plain;
+}
+
+/** What follows `outbounds[3] …: `, which says where in a file of ours the fault is. */
+function withoutPlace(cause: string): string {
+  const place = /outbounds?\[\d+\]/.exec(cause);
+  if (place === null) return cause;
+  const colon = cause.indexOf(":", place.index);
+  return colon < 0 || cause.charAt(colon + 1) !== " " ? cause : cause.slice(colon + 2);
 }
 
 function withoutSecrets(text: string, config: ProxyConfig): string {

@@ -14,7 +14,20 @@ export interface Finding {
   readonly isReached?: boolean;
 }
 
-type Row = readonly [words: RegExp, verdict: Verdict, reason: string];
+/** What a text is asked: an expression, or words of ours. */
+interface Words {
+  test(text: string): boolean;
+}
+
+type Row = readonly [words: Words, verdict: Verdict, reason: string];
+
+/** Go's `lookup vpn.test-site.org: i/o timeout`. */
+const LOOKUP_TIMEOUT: Words = {
+  test(text) {
+    const at = text.indexOf("lookup ");
+    return at >= 0 && text.includes(": i/o timeout", at);
+  },
+};
 
 const ROWS: readonly Row[] = [
   [
@@ -82,7 +95,8 @@ const ROWS: readonly Row[] = [
   // What a hysteria2 server says about its own way to the target: the words after it are about that, not about the server.
   [/remote error: (?!tls:)/, "stuck", "the server took the credential and could not reach the target"],
   [/connection refused/, "refused", "the port is closed"],
-  [/no such host|dns: exchange failed|lookup .*: i\/o timeout/, "unresolved", "the name has no address"],
+  [/no such host|dns: exchange failed/, "unresolved", "the name has no address"],
+  [LOOKUP_TIMEOUT, "unresolved", "the name has no address"],
   [/network is unreachable|no route to host/, "unreachable", "there is no way to the server"],
   [
     /tls handshake timeout|handshake did not complete in time|no recent network activity|i\/o timeout|deadline exceeded/,

@@ -14,7 +14,9 @@ export const singbox: Core = {
   explain(line) {
     const [, session = null] = /\[(\d+) [\d.]+(?:ms|s|m)/.exec(line) ?? [];
     const tag =
-      /outbound\/[a-z0-9]+\[([^\]]+)\]/.exec(line)?.[1] ?? /inbound\/socks\[in\]: \[([^\]]+)\]/.exec(line)?.[1] ?? null;
+      /outbound\/[a-z0-9]+\[([^\][]+)\]/.exec(line)?.[1] ??
+      /inbound\/socks\[in\]: \[([^\][]+)\]/.exec(line)?.[1] ??
+      null;
     const judged = judge(line);
     if (judged !== undefined) return { session, tag, ...judged };
     return tag === null ? undefined : { session, tag, verdict: null, reason: "" };

@@ -28,7 +28,7 @@ export const xray: Core = {
   render: (batch) => JSON.stringify(file(batch)),
   explain(line) {
     const [, session = null] = /\[(\d+)\]/.exec(line) ?? [];
-    const [, tag] = /taking detour \[([^\]]+)\]/.exec(line) ?? [];
+    const [, tag] = /taking detour \[([^\][]+)\]/.exec(line) ?? [];
     if (tag !== undefined) return { session, tag, verdict: null, reason: "" };
     if (line.includes("tunneling request to")) {
       return { session, tag: null, verdict: null, reason: "", isReached: true };

@@ -1,5 +1,7 @@
 /** What this machine says about names: /etc/hosts (hosts(5)) and /etc/resolv.conf (resolv.conf(5)). Pure, but for SystemNames, which reads them. */
+
 import { readFileSync, statSync } from "node:fs";
+import { before } from "../../model/text.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { parseIpv4, parseIpv6 } from "./ip.ts";
 import { literalOf } from "./literal.ts";
@@ -31,10 +33,7 @@ export function parseResolvConf(text: string): ResolvConf {
   let search: readonly string[] = [];
   let ndots = NDOTS;
   for (const line of text.split("\n")) {
-    const [keyword, ...words] = line
-      .replace(/[#;].*$/, "")
-      .trim()
-      .split(/\s+/);
+    const [keyword, ...words] = before(line, "#;").trim().split(/\s+/);
     const [first] = words;
     if (keyword === "nameserver" && first !== undefined && isStrictAddress(first)) nameservers.push(first);
     // The last of `search` and `domain` wins.
@@ -52,7 +51,7 @@ function isStrictAddress(text: string): boolean {
 export function parseHosts(text: string): Hosts {
   const hosts = new Map<string, Address[]>();
   for (const line of text.split("\n")) {
-    const [address = "", ...names] = line.replace(/#.*$/, "").trim().split(/\s+/);
+    const [address = "", ...names] = before(line, "#").trim().split(/\s+/);
     const literal = literalOf(address);
     if (literal === undefined || literal.hasZone) continue;
     for (const each of names) {

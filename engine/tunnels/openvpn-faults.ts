@@ -114,7 +114,7 @@ export function faultOfEnd(error: Error, stage: Stage, protection: ProtectionKey
 /** Errors of our own side of TLS, and alerts. */
 export function faultOfTls(error: Error, stage: Stage): Error {
   const code = "code" in error ? String(error.code) : "";
-  const alert = /_ALERT_(.+)$/.exec(code)?.[1]?.toLowerCase().replaceAll("_", " ");
+  const alert = code.split("_ALERT_")[1]?.toLowerCase().replaceAll("_", " ");
   if (alert !== undefined && /certificate|unknown ca/.test(alert)) {
     return new NetworkFault("cert-invalid", `The server refused this client's certificate: ${alert}`, {
       peerAnswered: true,

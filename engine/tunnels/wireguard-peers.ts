@@ -1,4 +1,5 @@
 /** What a WireGuard or AmneziaWG configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
+import { before } from "../../model/text.ts";
 import type { Outcome, ProbeContext } from "../probe.ts";
 import { explainStray } from "../protocols/amneziawg/framing.ts";
 import type { AmneziaParams } from "../protocols/amneziawg/params.ts";
@@ -197,7 +198,7 @@ function diagnose(sizes: readonly number[], params: AmneziaParams | null): Netwo
 /** Addresses without their prefixes; names (search domains in DNS) are left out. */
 function literals(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => {
-    const literal = literalOf(text.replace(/\s/g, "").replace(/\/.*$/, ""));
+    const literal = literalOf(before(text.replace(/\s/g, ""), "/"));
     return literal === undefined || literal.hasZone ? [] : [literal.ip];
   });
 }

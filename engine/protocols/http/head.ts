@@ -1,4 +1,5 @@
 /** The head of an HTTP/1.x response: status line and the few headers that a check needs (RFC 9112 sections 4 to 6). */
+import { withoutBlanks } from "../../../model/text.ts";
 import { HttpSyntaxError } from "./syntax-error.ts";
 
 /** How long the body is: its bytes, `chunked`, `until-close`, or `none` where there cannot be one (RFC 9112 section 6.3). */
@@ -151,7 +152,7 @@ function framingOf(status: number, transferEncoding: string | undefined, content
   if (status < 200 || status === 204 || status === 304) return "none";
   if (transferEncoding !== undefined) {
     // Transfer-Encoding overrides Content-Length (RFC 9112 section 6.3); on a connection of one response nothing can be smuggled.
-    const codings = transferEncoding.toLowerCase().split(/[\t ]*,[\t ]*/);
+    const codings = listOf(transferEncoding.toLowerCase());
     if (codings.length === 1 && codings[0] === "chunked") return "chunked";
     if (codings.some((coding) => coding !== "identity"))
       throw new HttpSyntaxError("the transfer coding is not supported");
@@ -163,11 +164,16 @@ function framingOf(status: number, transferEncoding: string | undefined, content
 function parseContentLength(text: string): number {
   if (/^\d+$/.test(text)) return boundedLength(text);
   // The same length twice is a known fault of proxies and counts once (RFC 9110 section 8.6).
-  const parts = text.split(/[\t ]*,[\t ]*/);
+  const parts = listOf(text);
   const first = parts[0] ?? "";
   if (!/^\d+$/.test(first) || parts.some((part) => part !== first))
     throw new HttpSyntaxError("Content-Length is not a number");
   return boundedLength(first);
+}
+
+/** The members of a list (RFC 9110 section 5.6.1). */
+function listOf(text: string): readonly string[] {
+  return text.split(",").map(withoutBlanks);
 }
 
 function boundedLength(digits: string): number {

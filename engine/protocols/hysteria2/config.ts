@@ -1,4 +1,5 @@
 /** hysteria2://[auth@]host[:port[,port|from-to…]]/?<parameters>#<name>, also as hy2:// (hysteria, app/cmd/client.go). */
+import { before } from "../../../model/text.ts";
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
 import { parsePort } from "../endpoint.ts";
 import { bodyOf, type ShareLink, splitAddress } from "../share-link/link.ts";
@@ -34,8 +35,21 @@ export function parseHysteria2Link(link: string): ShareLink {
   };
 }
 
+/** Whether an `@` stands before the first mark, or one further on has a server with a port behind it. */
 function hasUser(body: string): boolean {
-  return /^[^?#]*@/s.test(body) || /@[^?#/]+:\d/s.test(body);
+  if (before(body, "?#").includes("@")) return true;
+  let at = -1;
+  for (let index = 0; index < body.length; index++) {
+    const character = body.charAt(index);
+    if (character === "?" || character === "#" || character === "/") at = -1;
+    else if (character === "@" && at < 0) at = index;
+    else if (character === ":" && at >= 0 && index > at + 1 && isDigit(body.charAt(index + 1))) return true;
+  }
+  return false;
+}
+
+function isDigit(character: string): boolean {
+  return character >= "0" && character <= "9";
 }
 
 function isPortList(text: string): boolean {

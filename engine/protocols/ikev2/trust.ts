@@ -2,8 +2,10 @@
  * Whether a gateway's certificate is to be trusted: the part of RFC 5280 section 6 that a client needs, because node:crypto verifies single
  * signatures and no chains. Pure: roots and time come in as arguments.
  */
+
 import { createHash, type KeyObject, type X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
+import { pemBlocks } from "../../../model/text.ts";
 import { NetworkFault } from "../../transport/fault.ts";
 import { type Certificate, namesOf, readCertificate } from "./certificate.ts";
 
@@ -22,8 +24,6 @@ const CERTIFICATE_LIMIT = 16;
 const CHAIN_LIMIT = 8;
 const SIGNATURE_LIMIT = 64;
 
-const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
 /** Any of these lets a certificate stand for a gateway (RFC 4945 section 5.1.3.12); libreswan and Windows want the first or second. */
 const GATEWAY_PURPOSES = new Set([
   "1.3.6.1.5.5.7.3.1", // serverAuth
@@ -36,7 +36,7 @@ const GATEWAY_PURPOSES = new Set([
 export function createAnchors(pems: readonly string[]): Anchors {
   const bySubject = new Map<string, Buffer[]>();
   const keyHashes: Buffer[] = [];
-  for (const block of pems.flatMap((pem) => pem.match(PEM_BLOCK) ?? [])) {
+  for (const block of pems.flatMap((pem) => pemBlocks(pem, "CERTIFICATE"))) {
     const der = Buffer.from(block.replace(/-----[^-]*-----|\s/g, ""), "base64");
     const names = namesOf(der);
     if (names === undefined) continue;

@@ -1,4 +1,5 @@
 /** OpenConnect (AnyConnect) servers: no file, only fields. */
+import { before } from "../../../model/text.ts";
 import {
   given,
   identityOf,
@@ -55,10 +56,7 @@ export interface LoginAddress {
 
 /** `host`, `host:port` or the address of the login page, which people paste. @throws TunnelConfigError */
 export function addressOfLogin(fields: TunnelFields): LoginAddress {
-  const text = (fields.host ?? "")
-    .trim()
-    .replace(/^https:\/\//i, "")
-    .replace(/#.*$/s, "");
+  const text = before((fields.host ?? "").trim().replace(/^https:\/\//i, ""), "#");
   const end = text.search(/[/?]/);
   const server = endpointOfFields(fields, end < 0 ? text : text.slice(0, end), STANDARD_PORT);
   const rest = end < 0 ? "/" : text.slice(end);

@@ -77,7 +77,8 @@ export class AnswerParser {
       const { status, framing } = parseHead(head, 0, head.length);
       // Interim answers are passed over (RFC 9110 section 15.2).
       if (status < 200) continue;
-      this.#answer = { ...linesOf(head), status, isLast: framing === "until-close" || asksToClose(head) };
+      const lines = headLines(head);
+      this.#answer = { ...lines, status, isLast: framing === "until-close" || asksToClose(head, lines) };
       if (!this.#hasBody && status < 300) {
         this.#rest = Buffer.from(bytes.subarray(at));
         return { ...this.#answer, body: "" };
@@ -130,9 +131,10 @@ export class AnswerParser {
 const CR = 0x0d;
 const LF = 0x0a;
 const VERSION = Buffer.from("HTTP/1.");
+const HTTP_1_0 = "HTTP/1.0";
 
 /** Of a head that parseHead() has accepted. */
-function linesOf(head: Buffer): Pick<HttpAnswer, "phrase" | "headers"> {
+function headLines(head: Buffer): Pick<HttpAnswer, "phrase" | "headers"> {
   const [first = "", ...lines] = head.toString("latin1").split(/\r?\n/);
   const headers: [string, string][] = [];
   for (const line of lines) {
@@ -146,7 +148,7 @@ function linesOf(head: Buffer): Pick<HttpAnswer, "phrase" | "headers"> {
   return { phrase: first.slice("HTTP/1.1 200 ".length), headers };
 }
 
-function asksToClose(head: Buffer): boolean {
-  const text = head.toString("latin1");
-  return text.startsWith("HTTP/1.0") || /^connection:[^\n]*\bclose\b/im.test(text);
+function asksToClose(head: Buffer, lines: Pick<HttpAnswer, "headers">): boolean {
+  if (head.toString("latin1", 0, HTTP_1_0.length) === HTTP_1_0) return true;
+  return headersOf(lines, "connection").some((value) => /\bclose\b/i.test(value));
 }

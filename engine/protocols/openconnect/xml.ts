@@ -126,7 +126,7 @@ function tagAt(source: string, tag: number, open: OpenElement[]): number | undef
     const [, key = "", double, single, bare] = found;
     attributes.set(key.toLowerCase(), unescaped(double ?? single ?? bare ?? ""));
   }
-  const [ending, slash] = /^\s*(\/?)\s*>/.exec(source.slice(at, at + 64)) ?? [];
+  const [ending, slash] = /^\s*(?:(\/)\s*)?>/.exec(source.slice(at, at + 64)) ?? [];
   if (ending === undefined) return undefined;
   if (open.length > DEPTH_LIMIT) throw new XmlError("its elements are nested too deeply");
   open.push({ name, attributes, children: [], text: "" });

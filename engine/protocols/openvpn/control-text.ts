@@ -1,4 +1,5 @@
 /** What is said on the control channel behind key method 2: texts ended by NUL (openvpn push.c, auth_token, doc/management-notes.txt). Pure. */
+import { before } from "../../../model/text.ts";
 import { addressBytes } from "../inner/packet.ts";
 
 export const PUSH_REQUEST = Buffer.from("PUSH_REQUEST\0");
@@ -103,7 +104,7 @@ export function readPushed(options: readonly string[]): Pushed {
   const peerId = Number(last("peer-id")?.[0] ?? Number.NaN);
   const mtuBytes = Number(last("tun-mtu")?.[0] ?? Number.NaN);
   return {
-    addresses: [last("ifconfig")?.[0], last("ifconfig-ipv6")?.[0]?.replace(/\/.*$/, "")].flatMap(literal),
+    addresses: [last("ifconfig")?.[0], before(last("ifconfig-ipv6")?.[0] ?? "", "/") || undefined].flatMap(literal),
     dns: lines.flatMap(dnsOf).flatMap(literal),
     mtuBytes: Number.isInteger(mtuBytes) && mtuBytes >= 576 && mtuBytes <= 65_535 ? mtuBytes : null,
     peerId: Number.isInteger(peerId) && peerId >= 0 && peerId < NO_PEER ? peerId : null,

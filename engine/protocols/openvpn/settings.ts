@@ -1,4 +1,5 @@
 /** What a profile means for the handshake: protection, TLS, whom to trust, ciphers. Pure; made once for all of a monitor's checks. */
+import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
 import { type Compression, compressionOf } from "./control-text.ts";
 import { type DigestName, dataCipherOf, digestOf } from "./data-channel.ts";
@@ -82,7 +83,9 @@ export function settingsOfScope(scope: Scope): SessionSettings {
     digest,
     compression: isCompressed ? (compressionOf(compress, optionOf(options, "comp-lzo")) ?? "none") : "none",
     hasFragments,
-    addresses: [word("ifconfig"), word("ifconfig-ipv6")?.replace(/\/.*$/, "")].filter((text) => text !== undefined),
+    addresses: [word("ifconfig"), before(word("ifconfig-ipv6") ?? "", "/") || undefined].filter(
+      (text) => text !== undefined,
+    ),
     occ: (proto) =>
       [
         "V4,dev-type tun",

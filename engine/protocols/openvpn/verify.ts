@@ -2,7 +2,9 @@
  * What a profile asks of the server's certificate beyond its chain: name, purpose, fingerprint (openvpn(8), "TLS Mode Options"; ssl_verify.c).
  * Pure.
  */
+
 import type { X509Certificate } from "node:crypto";
+import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
 import { optionOf, type Scope } from "./profile.ts";
 
@@ -56,7 +58,7 @@ export function rulesOf({ options, inline }: Scope): PeerRules {
 function fingerprintsOf(name: string, { options, inline }: Scope): readonly string[] {
   const texts = [optionOf(options, name)?.[0] ?? "", ...(inline.get(name) ?? "").split("\n")];
   return texts
-    .map((text) => text.replace(/#.*$/, "").replace(/[\s:]/g, "").toUpperCase())
+    .map((text) => before(text, "#").replace(/[\s:]/g, "").toUpperCase())
     .filter((text) => text !== "" && text !== "[INLINE]");
 }
 

@@ -1,4 +1,5 @@
 /** Whoever a config is at its server, and what its protocol lets a client choose. */
+import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
 import {
   bytesOf,
@@ -148,16 +149,13 @@ function require2022Keys(password: string, { size, keys }: { size: number; keys:
   }
 }
 
-/** Up to a `;` that no `\` makes a letter; a `\` may itself be made one. */
-const OPTION = /((?:\\.|[^\\;]|\\$)*)(?:;|$)/g;
-/** A key up to its `=`, in the same way. */
+/** A key up to its `=` that no `\` makes a letter; a `\` may itself be made one. */
 const KEY_AND_VALUE = /^((?:\\.|[^\\=])*)(?:=(.*))?$/s;
 
 /** SIP003: `name;key=value;flag`, `\` before a mark that is meant. */
 function pluginOf(text: string): Plugin | null {
   if (text === "") return null;
-  const pieces = lineOf(text, "plugin").matchAll(OPTION);
-  const [name = "", ...options] = Array.from(pieces, ([, piece = ""]) => piece);
+  const [name = "", ...options] = pluginOptions(lineOf(text, "plugin"));
   const values = new Map(options.map((option) => optionOf(option)));
   if (["obfs-local", "simple-obfs", "obfs"].includes(name)) {
     const mode = oneOf(values.get("obfs") ?? values.get("mode") ?? "http", ["http", "tls"], "plugin's obfs");
@@ -165,6 +163,20 @@ function pluginOf(text: string): Plugin | null {
   }
   if (name === "v2ray-plugin" || name === "xray-plugin") return v2rayPluginOf(values);
   throw refuse("plugin", "must be obfs-local or v2ray-plugin: others would be programs to run");
+}
+
+/** The pieces between the `;` that no `\` makes a letter. */
+function pluginOptions(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === ";") {
+      pieces.push(text.slice(from, at));
+      from = at + 1;
+    }
+  }
+  return [...pieces, text.slice(from)];
 }
 
 function v2rayPluginOf(values: ReadonlyMap<string, string>): Plugin {
@@ -185,7 +197,7 @@ function optionOf(option: string): readonly [string, string] {
 }
 
 function hysteria2Of({ credential, port, ports }: ShareLink, parameters: Parameters): Account {
-  const interval = paramOf(parameters, "hopinterval", "mporthopint").replace(/-.*$|s$/g, "");
+  const interval = intervalOf(paramOf(parameters, "hopinterval", "mporthopint"));
   const isOnePort = ports.length === 1 && ports[0]?.[0] === port && ports[0][1] === port;
   return {
     protocol: "hysteria2",
@@ -194,6 +206,11 @@ function hysteria2Of({ credential, port, ports }: ShareLink, parameters: Paramet
     hopIntervalS: interval === "" ? null : numberOf(interval, "hop-interval", 5, 3_600),
     obfs: obfsOf(parameters),
   };
+}
+
+/** Of a range the least; `30s` is 30. */
+function intervalOf(text: string): string {
+  return text.includes("-") ? before(text, "-") : text.replace(/s$/, "");
 }
 
 function obfsOf(given: Parameters): Obfs | null {

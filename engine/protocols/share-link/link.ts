@@ -2,8 +2,10 @@
  * Share links as they circulate. Not WHATWG URLs: passwords hold raw `/ # ?`, ports are lists, IPv6 comes without brackets, so a cut is
  * made at the first `#` or `?` whose left side is already a whole address.
  */
+
 import { isAscii, isUtf8 } from "node:buffer";
 import type { TunnelProtocol } from "../../../model/kind.ts";
+import { withoutTrailing } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
 import { parsePort, readHost, readPort, splitAuthority } from "../endpoint.ts";
 
@@ -45,8 +47,17 @@ const INVISIBLE = /[\ufeff\u200b\u200c\u200d\u2060\u00ad\r\n\t]/g;
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: as above
 const WRAPPING = /[\s\ufeff\u200b\u200c\u200d\u2060\u00ad"'`,]|&amp;/;
 
-/** @throws TunnelConfigError when it begins with none of the schemes. @returns what follows the scheme */
+/** A link of a provider is a few hundred characters; ML-DSA and ML-KEM keys make it thousands. */
+const LONGEST_LINK = 16_384;
+
+/** Asked before anything else of a link is looked at. @throws TunnelConfigError */
+export function refuseLong(link: string): void {
+  if (link.length > LONGEST_LINK) throw new TunnelConfigError(`the link is longer than ${LONGEST_LINK} characters`);
+}
+
+/** @throws TunnelConfigError when it is too long or begins with none of the schemes. @returns what follows the scheme */
 export function bodyOf(link: string, schemes: readonly string[]): string {
+  refuseLong(link);
   const text = WRAPPING.test(link) ? unquoted(unescaped(link.replace(INVISIBLE, "").trim())) : link;
   const colon = text.indexOf("://");
   const scheme = text.slice(0, Math.max(0, colon));
@@ -65,12 +76,10 @@ function unescaped(text: string): string {
 
 /** As it stands in a list of a program's: quotes around it, commas after it. */
 function unquoted(text: string): string {
-  return QUOTES.includes(text.charAt(0)) || QUOTES.includes(text.slice(-1))
-    ? text.replace(/^["'`]|["'`,]+$/g, "")
-    : text;
+  return withoutTrailing(QUOTES.includes(text.charAt(0)) ? text.slice(1) : text, `${QUOTES},`);
 }
 
-const QUOTES = "\"'`,";
+const QUOTES = "\"'`";
 
 /** @param takesPorts whether a text can be the link's port. @throws TunnelConfigError */
 export function splitAddress(body: string, takesPorts: (text: string) => boolean = isPort): AddressLink {

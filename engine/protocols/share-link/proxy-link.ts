@@ -7,7 +7,7 @@ import { parseTuicLink } from "../tuic/config.ts";
 import { parseVlessLink } from "../vless/config.ts";
 import { parseVmessLink } from "../vmess/config.ts";
 import { canonical } from "./canonical.ts";
-import type { ShareLink } from "./link.ts";
+import { refuseLong, type ShareLink } from "./link.ts";
 import type { NamedConfig } from "./proxy-config.ts";
 
 const READERS: Readonly<Record<string, (link: string) => ShareLink>> = {
@@ -19,15 +19,25 @@ const READERS: Readonly<Record<string, (link: string) => ShareLink>> = {
   hy2: parseHysteria2Link,
   tuic: parseTuicLink,
 };
-/** A link of a provider is a few hundred characters; ML-DSA and ML-KEM keys make it thousands. */
-const LONGEST_LINK = 16_384;
-
 /** The scheme in lowercase; undefined for a text that is no link. */
 export function schemeOf(text: string): string | undefined {
   const plain = text.slice(0, Math.max(0, text.indexOf("://")));
   if (isProxyScheme(plain)) return plain;
-  return /^[\s"'`\ufeff]*([a-z][a-z0-9+.-]{1,30}):\/\//i.exec(text)?.[1]?.toLowerCase();
+  const word = withoutWrapping(plain);
+  return SCHEME.test(word) ? word.toLowerCase() : undefined;
 }
+
+/** RFC 3986 section 3.1, of a sensible length. */
+const SCHEME = /^[a-z][a-z0-9+.-]{1,30}$/i;
+
+/** Without the blanks and quotes before it. */
+function withoutWrapping(text: string): string {
+  let start = 0;
+  while (start < text.length && (QUOTES.includes(text.charAt(start)) || text.charAt(start).trim() === "")) start++;
+  return text.slice(start);
+}
+
+const QUOTES = "\"'`";
 
 /** Whether some core can be given links of this scheme. */
 export function isProxyScheme(scheme: string): boolean {
@@ -36,9 +46,9 @@ export function isProxyScheme(scheme: string): boolean {
 
 /** @throws TunnelConfigError */
 export function parseProxyLink(link: string): NamedConfig {
+  refuseLong(link);
   const scheme = schemeOf(link);
   const read = scheme !== undefined && isProxyScheme(scheme) ? READERS[scheme] : undefined;
   if (read === undefined) throw new TunnelConfigError("the link begins with no scheme of a proxy protocol");
-  if (link.length > LONGEST_LINK) throw new TunnelConfigError(`the link is longer than ${LONGEST_LINK} characters`);
   return canonical(read(link));
 }

@@ -46,7 +46,7 @@ function kindOf(protocol: ProxyProtocol, given: Parameters): Security["kind"] {
 
 function sniOf(server: string, hostHeader: string, given: Parameters): string | null {
   const named = paramOf(given, "sni", "peer", "servername", "tlsservername", "tlshost");
-  if (named !== "") return hostOf(named, "sni");
+  if (named.trim() !== "") return hostOf(named, "sni");
   const header = hostHeader.includes(":") ? hostHeader.replace(/:\d+$/, "") : hostHeader;
   if (header !== "" && literalOf(header) === undefined) return header;
   return literalOf(server) === undefined ? server : null;

@@ -43,9 +43,12 @@ function ipv4Bytes(text: string): Buffer | undefined {
 
 function ipv6Bytes(text: string): Buffer | undefined {
   if (!text.includes(":")) return undefined;
-  const plain = text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
-    [(Number(a) << 8) | Number(b), (Number(c) << 8) | Number(d)].map((part) => part.toString(16)).join(":"),
-  );
+  // The last two groups may be written as an IPv4 address (RFC 4291 section 2.2).
+  const last = text.lastIndexOf(":") + 1;
+  const [, a = "", b = "", c = "", d = ""] =
+    /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text.slice(last)) ?? [];
+  const low = [(Number(a) << 8) | Number(b), (Number(c) << 8) | Number(d)].map((part) => part.toString(16)).join(":");
+  const plain = a === "" ? text : text.slice(0, last) + low;
   const [head = "", tail] = plain.split("::");
   const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
   const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;

@@ -2,6 +2,7 @@
  * The file format of `wg` and `wg-quick`: [Interface] once, [Peer] once or more, `Key = value` with keys in any case, `#` begins a comment
  * anywhere. What wg-quick would execute (PostUp …) is never looked at.
  */
+import { before, linesOf } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
 
 /** Values by lowercased key, in the order of the file; a key may come again (Address, AllowedIPs). */
@@ -21,11 +22,8 @@ export function parseIni(text: string): WireguardFile {
   const peers: Map<string, string[]>[] = [];
   let section: Map<string, string[]> | null = null;
   let hasInterface = false;
-  for (const [index, raw] of text
-    .replace(/^\ufeff/, "")
-    .split(/\r\n|\n|\r/)
-    .entries()) {
-    const line = raw.replace(/#.*$/s, "").trim();
+  for (const [index, raw] of linesOf(text.replace(/^\ufeff/, "")).entries()) {
+    const line = before(raw, "#").trim();
     if (line === "") continue;
     const header = /^\[\s*([a-z]+)\s*\]$/i.exec(line)?.[1]?.toLowerCase();
     if (header === "interface") {

@@ -1,3 +1,4 @@
+import { withoutTrailing } from "../../../model/text.ts";
 /**
  * One request of ClickHouse's HTTP interface, read as what the embedded engine must do. Pure.
  * Settings stick to an engine connection once they are SET, so a request's settings become its statement's own SETTINGS clause, which does not.
@@ -67,7 +68,7 @@ const NOT_SETTINGS = new Set([
 const RAW_FORMATS = new Set(["JSONEachRow", "JSONCompactEachRow", "TabSeparated", "TSV", "CSV"]);
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const INSERT =
-  /^\s*INSERT\s+INTO\s+([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)\s*(?:\(([A-Za-z0-9_,\s]+)\))?\s*FORMAT\s+([A-Za-z]+)\s*$/i;
+  /^INSERT\s+INTO\s+([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)\s*(?:\(([A-Za-z0-9_,\s]+)\)\s*)?FORMAT\s+([A-Za-z]+)$/i;
 const FIRST_WORD = /^\s*(?:\(\s*)*([A-Za-z]+)/;
 const READS = new Set(["SELECT", "WITH", "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN"]);
 /** Statements that end in a SETTINGS clause of their own, also behind FORMAT. */
@@ -108,7 +109,7 @@ function insertOf(
   data: Buffer | undefined,
   settings: Readonly<Record<string, string>>,
 ): Pick<Statement, "sql" | "insert"> {
-  const [, table, columns, format] = INSERT.exec(sql) ?? [];
+  const [, table, columns, format] = INSERT.exec(sql.trim()) ?? [];
   if (data !== undefined && table !== undefined && format !== undefined && RAW_FORMATS.has(format)) {
     const insert = { table, columns: columns?.split(",").map((name) => name.trim()), format, settings };
     return { sql, insert };
@@ -179,7 +180,7 @@ function joined(sql: string, data: Buffer | undefined): string {
 }
 
 function trimmed(sql: string): string {
-  return sql.replace(/[;\s]+$/, "");
+  return withoutTrailing(sql, "; \t\r\n\v\f");
 }
 
 function quoted(value: string): string {
