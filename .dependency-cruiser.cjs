@@ -1,5 +1,5 @@
 /**
- * Which room may import from which (docs/architecture.md). Each room lists what it may reach; everything else is refused, so a new file
+ * Which room may import from which (docs/develop/architecture.md). Each room lists what it may reach; everything else is refused, so a new file
  * or folder is covered without a line here. Tests may reach further than the code they test, but nothing reaches them.
  */
 const TESTS = String.raw`(\.(test|suite)\.ts$|^test/)`;

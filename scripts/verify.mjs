@@ -29,6 +29,7 @@ const STEPS = [
   { name: "unused files, exports and dependencies", run: () => tool(bin("knip"), "--no-progress") },
   { name: "pure code", run: () => own("pure", "impurities") },
   { name: "file sizes", run: () => own("layout", "tooLong") },
+  { name: "lengths of functions", run: () => own("functions", "longFunctions") },
   { name: "names and places", run: () => own("layout", "misplaced") },
   { name: "decoders are fuzzed", run: () => own("fuzzed", "unfuzzedDecoders") },
   { name: "expressions are linear", run: () => own("expressions", "superLinear") },

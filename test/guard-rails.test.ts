@@ -20,6 +20,16 @@ const { expressionsOf, findingsOf } = (await import(
   expressionsOf(texts: ReadonlyMap<string, string>): { literals: Literals; composed: readonly { place: string }[] };
   findingsOf(literals: Literals): Promise<readonly string[]>;
 };
+const { findingsOf: lengthsOf, functionsOf } = (await import(
+  new URL("../scripts/verify/functions.mjs", import.meta.url).href
+)) as {
+  functionsOf(texts: ReadonlyMap<string, string>): ReadonlyMap<string, number>;
+  findingsOf(long: ReadonlyMap<string, number>, allowed: Readonly<Record<string, number>>): readonly string[];
+};
+const { unresolvedIn, wordsIn } = (await import(new URL("../scripts/verify/references.mjs", import.meta.url).href)) as {
+  unresolvedIn(texts: ReadonlyMap<string, string>, read: (path: string) => string | undefined): readonly string[];
+  wordsIn(texts: ReadonlyMap<string, string>, allowed: Readonly<Record<string, number>>): readonly string[];
+};
 
 describe("import rules", () => {
   const tree = mkdtempSync(join(tmpdir(), "sonde-imports-"));
@@ -178,5 +188,67 @@ describe("regular expressions", () => {
   it("says where a pattern is put together", () => {
     const { composed } = of('export const a = (word: string) => new RegExp("^" + word);\n');
     expect(composed.map(({ place }) => place)).toEqual(["a.ts:1"]);
+  });
+});
+
+describe("lengths of functions", () => {
+  const body = (lines: number): string => "  work();\n".repeat(lines);
+  const texts = new Map([
+    ["a.ts", `export function short(): void {\n${body(58)}}\n${"\n".repeat(10)}`],
+    ["b.ts", `export function long(): void {\n${body(59)}}\n`],
+    ["c.ts", `export const arrow = (): void => {\n${body(70)}};\n`],
+    ["d.ts", `export class A {\n  #hidden(): void {\n${body(70)}  }\n}\n`],
+  ]);
+
+  it("end at sixty lines, however the function is written", () => {
+    expect([...functionsOf(texts)]).toEqual([
+      ["b.ts long", 61],
+      ["c.ts arrow", 72],
+      ["d.ts hidden", 72],
+    ]);
+  });
+
+  it("may be longer only where a list says so, and the list shrinks with them", () => {
+    const long = functionsOf(texts);
+    expect(lengthsOf(long, { "b.ts long": 61, "c.ts arrow": 72, "d.ts hidden": 72 })).toEqual([]);
+    expect(lengthsOf(long, { "b.ts long": 60, "c.ts arrow": 80, "d.ts hidden": 72, "e.ts gone": 90 })).toEqual([
+      "b.ts long has 61 lines, more than 60",
+      "scripts/verify/debts.mjs: c.ts arrow has 72 lines now",
+      "scripts/verify/debts.mjs: e.ts gone has at most 60 lines now",
+    ]);
+  });
+});
+
+describe("references", () => {
+  const documents: Readonly<Record<string, string>> = {
+    "docs/a.md": "# One\n## Two words, and more\n",
+    "README.md": "",
+  };
+  const found = (path: string, line: string) => unresolvedIn(new Map([[path, line]]), (name) => documents[name]);
+
+  it("lead to a document, and to a heading of it", () => {
+    expect(found("a.ts", "// docs/a.md, docs/a.md#one, #two-words-and-more")).toEqual([]);
+    expect(found("a.ts", "// docs/b.md")).toEqual(["a.ts:1 points to docs/b.md, which is not there"]);
+    expect(found("a.ts", "// docs/a.md#three")).toEqual([
+      "a.ts:1 points to docs/a.md#three, which has no such heading",
+    ]);
+    expect(found("docs/a.md", "[x](../README.md) [y](#one) [z](https://test-site.org)")).toEqual([]);
+    expect(found("docs/a.md", "[x](b.md)")).toEqual(["docs/a.md:1 points to docs/b.md, which is not there"]);
+  });
+
+  it("lead nowhere outside the repository", () => {
+    for (const words of ["open-points 3.2", "design 7.1", "(design, section 8)", "reference 4.5", "peers.md 24"])
+      expect(found("a.ts", `// as ${words} says`)).toHaveLength(1);
+    expect(found("a.ts", "// silent by design, so silence says little")).toEqual([]);
+  });
+
+  it("and words for persons are as few as a list says", () => {
+    const texts = new Map([["engine/a.ts", "// nobody knows, Strangers least"]]);
+    expect(wordsIn(texts, { engine: 2 })).toEqual([]);
+    expect(wordsIn(texts, {})[0]).toMatch(/^engine has 2 of the words .* more than 0/);
+    expect(wordsIn(texts, { engine: 3, api: 1 })).toEqual([
+      "scripts/verify/debts.mjs: engine has only 2 of the forbidden words now",
+      "scripts/verify/debts.mjs: api has only 0 of the forbidden words now",
+    ]);
   });
 });

@@ -42,24 +42,32 @@ function machinePaths() {
     );
 }
 
-/** Every setting that the program reads is in the README's table. */
+const SETTINGS = "docs/use/settings.md";
+const COMMANDS = "docs/use/command-line.md";
+const LONGEST_README_LINES = 150;
+
+/** Every setting that the program reads is in the table of settings. */
 export function undocumentedSettings() {
   const read = new Set(text("config.ts").match(/\bSONDE_[A-Z_]+\b/g));
-  const readme = text("README.md") ?? "";
-  const missing = [...read].filter((name) => !new RegExp(`\\b${name}\\b`).test(readme));
-  const stale = [...new Set(readme.match(/\bSONDE_[A-Z_]+\b/g))].filter((name) => !read.has(name));
+  const table = text(SETTINGS) ?? "";
+  const missing = [...read].filter((name) => !new RegExp(`\\b${name}\\b`).test(table));
+  const stale = [...new Set(table.match(/\bSONDE_[A-Z_]+\b/g))].filter((name) => !read.has(name));
   return [
-    ...missing.map((name) => `README.md does not explain ${name}`),
-    ...stale.map((name) => `README.md explains ${name}, which config.ts does not read`),
+    ...missing.map((name) => `${SETTINGS} does not explain ${name}`),
+    ...stale.map((name) => `${SETTINGS} explains ${name}, which config.ts does not read`),
   ];
 }
 
-/** Every command is in the README. */
+/** Every command has its line, and the README is short enough to be read. */
 export function undocumentedCommands() {
-  const readme = text("README.md") ?? "";
-  return readdirSync(`${ROOT}/cli/commands`)
+  const commands = text(COMMANDS) ?? "";
+  const readme = text("README.md")?.split("\n").length ?? 0;
+  const long =
+    readme > LONGEST_README_LINES ? [`README.md has ${readme} lines, more than ${LONGEST_README_LINES}`] : [];
+  const missing = readdirSync(`${ROOT}/cli/commands`)
     .filter((name) => name !== "index.ts" && !isTest(name))
     .map((name) => name.replace(/\.ts$/, ""))
-    .filter((name) => !readme.includes(`sonde ${name}`))
-    .map((name) => `README.md does not explain \`sonde ${name}\``);
+    .filter((name) => !commands.includes(`sonde ${name}`))
+    .map((name) => `${COMMANDS} does not explain \`sonde ${name}\``);
+  return [...long, ...missing];
 }

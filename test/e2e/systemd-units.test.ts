@@ -1,5 +1,5 @@
 /**
- * The units of docs/operations/systemd under a real systemd, as its user and with all their hardening: everything in one process, and the
+ * The units of docs/operate/systemd under a real systemd, as its user and with all their hardening: everything in one process, and the
  * roles apart; what each exports is what the board asks for.
  */
 import { spawn } from "node:child_process";
@@ -22,7 +22,7 @@ import { type Systemd, startSystemd } from "../systemd.ts";
 import { startWebsite, type Website } from "../targets.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const OPERATIONS = join(ROOT, "docs/operations");
+const OPERATIONS = join(ROOT, "docs/operate");
 const BRIDGE = fileURLToPath(new URL("../fixtures/bridge.mjs", import.meta.url));
 /** Of USER in test/systemd.ts. */
 const UID = 61_184;

@@ -1,0 +1,79 @@
+// Comments and documents point to what is in the repository, and say things in words that need no second reading.
+import { posix } from "node:path";
+import { FORBIDDEN_WORDS } from "./debts.mjs";
+import { files, text } from "./sources.mjs";
+
+/** Documents that are not here. */
+const OUTSIDE =
+  /\bopen-points\b|\b[Dd]esign,? (?:section )?\d|\b[Rr]eference \d|\b(?:peers|style-anchors|one-process)\.md\b/;
+/** A document by its path from the repository's root, and perhaps a heading of it. */
+const BY_PATH = /\bdocs\/[\w/-]+\.(?:md|json)(?:#[\w-]+(?:, #[\w-]+)*)?/g;
+/** A link of a Markdown file. */
+const LINK = /\]\(([^)\s]+)\)/g;
+/** Persons where a process, a caller or a machine is meant. */
+const PERSONS = /\b(?:nobody|somebody|whoever|anybody|strangers?)\b/gi;
+const READ = /\.(?:ts|mjs|cjs|md|lua|sh|yaml|yml|sql)$/;
+
+const paths = () => files().filter((path) => READ.test(path) && !path.startsWith("scripts/verify/"));
+
+export function unresolved() {
+  return unresolvedIn(new Map(paths().map((path) => [path, text(path)])), (path) => text(path));
+}
+
+/**
+ * @param texts documents and sources by path
+ * @param read the text of another file; undefined when there is none
+ */
+export function unresolvedIn(texts, read) {
+  return [...texts].flatMap(([path, source]) =>
+    source.split("\n").flatMap((line, index) => {
+      const found = [
+        ...(OUTSIDE.test(line) ? ["points to a document that is not in the repository"] : []),
+        ...[...line.matchAll(BY_PATH)].flatMap(([reference]) => missing(reference, "", read)),
+        ...(path.endsWith(".md") ? [...line.matchAll(LINK)].flatMap(([, target]) => missing(target, path, read)) : []),
+      ];
+      return found.map((what) => `${path}:${index + 1} ${what}`);
+    }),
+  );
+}
+
+/** @param from of a relative link, the file that it stands in; "" from the root */
+function missing(reference, from, read) {
+  if (/^[a-z]+:/.test(reference)) return [];
+  const [target, ...anchors] = reference.split(/(?:, )?#/);
+  const path = target === "" ? from : posix.normalize(posix.join(from === "" ? "." : posix.dirname(from), target));
+  const content = read(path);
+  if (content === undefined) return [`points to ${path}, which is not there`];
+  const slugs = new Set((content.match(/^#+ .+$/gm) ?? []).map(slugOf));
+  return anchors
+    .filter((anchor) => !slugs.has(anchor))
+    .map((anchor) => `points to ${path}#${anchor}, which has no such heading`);
+}
+
+/** As GitHub makes them. */
+function slugOf(heading) {
+  return heading
+    .replace(/^#+ /, "")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+export function forbiddenWords() {
+  return wordsIn(new Map(paths().map((path) => [path, text(path)])), FORBIDDEN_WORDS);
+}
+
+/** @param allowed how many a folder may still have */
+export function wordsIn(texts, allowed) {
+  const counts = new Map();
+  for (const [path, source] of texts) {
+    const room = path.includes("/") ? path.split("/")[0] : ".";
+    counts.set(room, (counts.get(room) ?? 0) + (source.match(PERSONS)?.length ?? 0));
+  }
+  return [...new Set([...counts.keys(), ...Object.keys(allowed)])].flatMap((room) => {
+    const [count, most] = [counts.get(room) ?? 0, allowed[room] ?? 0];
+    if (count > most)
+      return [`${room} has ${count} of the words ${PERSONS.source}, more than ${most}: name the process or the caller`];
+    return count < most ? [`scripts/verify/debts.mjs: ${room} has only ${count} of the forbidden words now`] : [];
+  });
+}
