@@ -9,6 +9,7 @@ import { Prober } from "./prober.ts";
 import { createRandomBytes } from "./random-bytes.ts";
 import { createDomainExpiry, type DomainExpiry } from "./rdap/index.ts";
 import { type ProbeList, probes } from "./registry.ts";
+import { anonymousTransport } from "./transport/anonymous.ts";
 import { createConnectTimer } from "./transport/connect-time.ts";
 import { createPing } from "./transport/icmp.ts";
 import { createTransport } from "./transport/index.ts";
@@ -55,7 +56,9 @@ export function task(given: ProberTask): Promise<void> {
   const resolver = createResolver({ servers: engine.resolvers });
   const transport = createTransport(engine, { ...native, resolver });
   const forStrangers = { ...engine, allowNets: engine.publicAllowNets ?? [] };
-  const publicTransport = createTransport(forStrangers, { ...native, resolver, isForStrangers: true });
+  const publicTransport = anonymousTransport(
+    createTransport(forStrangers, { ...native, resolver, isForStrangers: true }),
+  );
   const domains = createDomainExpiry(transport, given.engine.rdapBootstrapUrl, () => Date.now());
   const verifier = openVerifier(engine, resolver, () => performance.now());
   const lines = createLocalLines(owned);

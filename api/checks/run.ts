@@ -7,6 +7,7 @@ import type { Api } from "../api.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
 import { newTestId } from "../tests/order.ts";
 import { hasChecker } from "../tests/region.ts";
+import { anonymousMessage } from "./anonymous.ts";
 import type { CheckOrder } from "./order.ts";
 
 /** Protocols of share links: their connect time is not the whole attempt (contract, Config check result). */
@@ -34,7 +35,7 @@ export async function runCheck(
   });
   switch (answer.type) {
     case "measured":
-      return viewResult(order, answer.result);
+      return viewResult(order, answer.result, lane);
     case "lost":
       throw refusal("checkerUnreachable");
     case "busy":
@@ -43,7 +44,7 @@ export async function runCheck(
   }
 }
 
-function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult) {
+function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult, lane: Lane) {
   const { protocol } = tunnel;
   const { verdict, latencyMs, connectMs, peerAnswered, tunnel: facts } = result;
   const wholeMs = LINKED.has(protocol) ? null : connectMs;
@@ -58,7 +59,7 @@ function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult) {
     connection_time_ms: facts?.connectionTimeMs ?? wholeMs,
     handshake_time_ms: facts?.handshakeTimeMs ?? null,
     assigned_ip: facts?.assignedIp ?? null,
-    error_message: result.message,
+    error_message: lane === "public" ? anonymousMessage(result) : result.message,
     error_category: errorCategoryOf(verdict, familyOf(protocol), peerAnswered),
     engine_used: facts?.engineUsed ?? null,
   };

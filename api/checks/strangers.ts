@@ -1,4 +1,7 @@
-/** How many public checks a stranger may have: sliding 24 hours per IPv4 address or IPv6 /64, and per /48 (open-points 10.4, design 8). */
+/**
+ * What a caller without a key may have: so many checks in any 24 hours per IPv4 address or IPv6 /64 (contract, Limits 8), and so many
+ * requests in any hour, whatever came of them, because a refused request costs work too. Both also per /48.
+ */
 import { isIP } from "node:net";
 import type { Counters, SlidingTake } from "../../store/state/state.ts";
 import type { ApiResponse } from "../http.ts";
@@ -7,19 +10,40 @@ import { JSON_HEADERS } from "../http.ts";
 const WINDOW_MS = 86_400_000;
 /** Contract, Limits 8. */
 export const PUBLIC_LIMIT = 5;
-/** Of a whole /48, which a single customer may have with 65,536 /64s in it; our choice: four times one of them. */
-const SITE_LIMIT = 20;
+/** Of a whole /48, which a single customer may have with 65,536 /64s in it: this many times one of them; our choice. */
+const SITE_SHARE = 4;
+const HOUR_MS = 3_600_000;
+/** Requests in any hour; our choice: a person who mends a configuration sends fewer. */
+const REQUEST_LIMIT = 60;
 
 /** Names of what is counted, each with its limit; IPv4 addresses have no site. */
 type Counted = readonly (readonly [name: string, limit: number])[];
 
-export function countedOf(address: string): Counted {
-  if (isIP(address) !== 6) return [[`public-check ${address}`, PUBLIC_LIMIT]];
+export function countedOf(address: string, what = "public-check", limit = PUBLIC_LIMIT): Counted {
+  if (isIP(address) !== 6) return [[`${what} ${address}`, limit]];
   const groups = groupsOf(address);
   return [
-    [`public-check ${groups.slice(0, 4).join(":")}/64`, PUBLIC_LIMIT],
-    [`public-check ${groups.slice(0, 3).join(":")}/48`, SITE_LIMIT],
+    [`${what} ${groups.slice(0, 4).join(":")}/64`, limit],
+    [`${what} ${groups.slice(0, 3).join(":")}/48`, SITE_SHARE * limit],
   ];
+}
+
+/**
+ * Counts one request to /check/public. What is refused here is not counted again.
+ * @returns the answer that refuses it; undefined when it may go on
+ */
+export async function refuseRequest(
+  counters: Counters,
+  address: string,
+  nowMs: number,
+): Promise<ApiResponse | undefined> {
+  for (const [name, limit] of countedOf(address, "public-request", REQUEST_LIMIT)) {
+    const { ticket, heldAtMs } = await counters.takeSliding(name, limit, HOUR_MS, nowMs);
+    if (ticket !== null) continue;
+    const freeAtMs = (heldAtMs[0] ?? nowMs) + HOUR_MS;
+    return tooMany(`Limit of ${limit} requests per hour exceeded`, freeAtMs, nowMs, []);
+  }
+  return undefined;
 }
 
 /** The eight groups of an address in RFC 5952's form, without leading zeros. */
@@ -95,14 +119,16 @@ export function publicLimitHeaders({ remaining, freeAtMs }: Allowance): readonly
   ];
 }
 
-/** The 429 in its own shape (open-points 10.4). */
+/** The 429 of the contract's window. */
 export function publicLimitExceeded(allowance: Allowance, nowMs: number): ApiResponse {
-  const retryAfterS = Math.max(1, Math.ceil((allowance.freeAtMs - nowMs) / 1_000));
-  const body = {
-    error: "Public check limit exceeded",
-    message: `Limit of ${PUBLIC_LIMIT} checks per 24 hours exceeded`,
-    retry_after: retryAfterS,
-  };
-  const headers = [...JSON_HEADERS, "Retry-After", String(retryAfterS), ...publicLimitHeaders(allowance)];
+  const message = `Limit of ${PUBLIC_LIMIT} checks per 24 hours exceeded`;
+  return tooMany(message, allowance.freeAtMs, nowMs, publicLimitHeaders(allowance));
+}
+
+/** The 429 in its own shape (open-points 10.4). */
+function tooMany(message: string, freeAtMs: number, nowMs: number, more: readonly string[]): ApiResponse {
+  const retryAfterS = Math.max(1, Math.ceil((freeAtMs - nowMs) / 1_000));
+  const body = { error: "Public check limit exceeded", message, retry_after: retryAfterS };
+  const headers = [...JSON_HEADERS, "Retry-After", String(retryAfterS), ...more];
   return { status: 429, headers, body: JSON.stringify(body) };
 }

@@ -4,6 +4,7 @@ import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { ANY_LOCATION } from "../../model/monitor.ts";
 import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
+import { acceptAnonymousTargets, TARGET_REFUSED } from "../checks/anonymous.ts";
 import {
   type CheckOrder,
   checkFields,
@@ -19,6 +20,7 @@ import {
   allowanceOf,
   publicLimitExceeded,
   publicLimitHeaders,
+  refuseRequest,
   takePublicCheck,
 } from "../checks/strangers.ts";
 import { ApiError } from "../errors.ts";
@@ -44,12 +46,16 @@ async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
 
 /** @throws 422 naming a server that may not be dialled */
 async function acceptTargets(targets: Targets, { tunnel }: CheckOrder): Promise<void> {
-  for (const endpoint of tunnel.endpoints) await targets.accept(endpoint);
+  // Side by side: a name that nobody answers for is waited for, and a profile may have sixteen.
+  const judged = await Promise.allSettled(tunnel.endpoints.map((endpoint) => targets.accept(endpoint)));
+  for (const one of judged) if (one.status === "rejected") throw one.reason;
 }
 
 async function publicCheck(api: Api, call: Call): Promise<ApiResponse> {
   const { counters } = api.state;
   const { clientAddress, nowMs } = call;
+  const refused = await refuseRequest(counters, clientAddress, nowMs);
+  if (refused !== undefined) return refused;
   let allowance = await allowanceOf(counters, clientAddress, nowMs);
   if (allowance.remaining === 0) return publicLimitExceeded(allowance, nowMs);
   try {
@@ -78,7 +84,7 @@ async function readPublicCheck(api: Api, call: Call): Promise<CheckOrder> {
   const wanted = readRegion(body);
   const order = readCheck(body, PUBLIC_TIMEOUT_S, false);
   refuseJunk(order);
-  await acceptTargets(api.publicTargets, order);
+  await acceptAnonymousTargets(api.publicTargets, order.tunnel.endpoints, api.config.publicAllowNets.length > 0);
   requireRegionOnPlan(wanted, { regionTargeting: false });
   return order;
 }
@@ -97,7 +103,6 @@ const REFUSALS: readonly Refusal[] = [
   [413, "config must be at most 102400 bytes (received 102401)."],
   [422, `Unsupported protocol. Supported: ${TUNNEL_PROTOCOLS.join(", ")}.`],
   [422, "Invalid VPN configuration: missing username"],
-  [422, "vpn.example.com is reserved for documentation and cannot be monitored."],
   "checkerUnreachable",
   "noChecker",
 ];
@@ -121,7 +126,12 @@ export const checks: readonly Route[] = [
     scope: "key",
     body: { schema: z.object({ ...checkFields, ...engineField, ...regionFields }), required: true },
     responses: { 200: schemas.check },
-    refusals: [...REFUSALS, "engineInvalid", "noCheckerInRegion"],
+    refusals: [
+      ...REFUSALS,
+      [422, "vpn.example.com is reserved for documentation and cannot be monitored."],
+      "engineInvalid",
+      "noCheckerInRegion",
+    ],
     handle: check,
   },
   {
@@ -130,7 +140,7 @@ export const checks: readonly Route[] = [
     group: "Tests",
     summary: "Check a configuration once, without a key",
     description:
-      "5 per IPv4 address or IPv6 /64 in any 24 hours; what was not checked does not count. Nothing of the configuration is stored or logged.",
+      "5 per IPv4 address or IPv6 /64 in any 24 hours; what was not checked does not count. At most 60 requests in any hour, whatever came of them. Nothing of the configuration is stored or logged.",
     scope: "public",
     cors: true,
     body: { schema: z.object({ ...checkFields, region: z.literal("any").optional() }), required: true },
@@ -141,7 +151,7 @@ export const checks: readonly Route[] = [
       "X-RateLimit-Reset": limitHeader("Unix seconds when the next one is free"),
       "Retry-After": { description: "Seconds", schema: z.int().min(1), on: [429], required: true },
     },
-    refusals: REFUSALS,
+    refusals: [...REFUSALS, [422, TARGET_REFUSED]],
     handle: publicCheck,
   },
 ];

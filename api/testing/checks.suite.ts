@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { CheckAnswer, Checks, PassingCheck, PassingResult } from "../../store/state/checks.ts";
 import type { ApiConfig } from "../api.ts";
+import { TARGET_REFUSED } from "../checks/anonymous.ts";
 import { countedOf } from "../checks/strangers.ts";
 import type { Answer, World } from "./world.suite.ts";
 import { openWorld, START_MS } from "./world.suite.ts";
@@ -369,6 +370,100 @@ function publicTests(server: "uws" | "node"): void {
       expect(await post({ config: VLESS })).toMatchObject({ status: 502, headers: { "x-ratelimit-remaining": "5" } });
       bench.measured({ verdict: "timeout", latencyMs: null, connectMs: null, message: "silence" });
       expect(await post({ config: VLESS })).toMatchObject({ status: 200, headers: { "x-ratelimit-remaining": "4" } });
+    });
+
+    it("counts every request against a second allowance, whatever came of it, and tells when the next is free", async () => {
+      await open();
+      const headers = { "x-forwarded-for": "198.51.100.7" };
+      const raw = (text: string): Promise<Answer> =>
+        world.send("POST", "/api/v1/check/public", { raw: text, key: null, project: null, headers });
+      const refused = [
+        () => raw("{"),
+        () => raw(`${"[".repeat(40)}`),
+        () => post({}),
+        () => post({ config: VLESS, region: "de" }),
+        () => post({ config: "x".repeat(102_401), protocol: "openvpn" }),
+        () => post({ config: VLESS.replace("@vpn.test-site.org", "@192.0.2.7") }),
+      ];
+      for (let count = 0; count < 60; count++) {
+        world.clock.nowMs = START_MS + count * 1_000;
+        const answer = await refused[count % refused.length]?.();
+        expect([400, 402, 413, 422]).toContain(answer?.status);
+        expect(answer?.headers["x-ratelimit-remaining"]).toBe("5");
+      }
+      for (const last of [() => raw("{"), () => post({ config: VLESS })]) {
+        const answer = await last();
+        expect(answer.status).toBe(429);
+        expect(answer.body).toEqual({
+          error: "Public check limit exceeded",
+          message: "Limit of 60 requests per hour exceeded",
+          retry_after: 3_600 - 59,
+        });
+        expect(answer.headers["retry-after"]).toBe(String(3_600 - 59));
+      }
+      expect(bench.asked).toEqual([]);
+      expect((await post({ config: VLESS }, "198.51.100.8")).status).toBe(200);
+      world.clock.nowMs = START_MS + 3_600_000;
+      expect((await post({ config: VLESS })).status).toBe(200);
+      expect((await post({ config: VLESS })).status).toBe(429);
+    });
+
+    it("counts requests of a /64 together, and those of a /48", async () => {
+      await open();
+      const from = (subnet: number, host: number): string => `2001:db8:7:${subnet.toString(16)}::${host.toString(16)}`;
+      for (let host = 1; host <= 60; host++) expect((await post({}, from(1, host))).status).toBe(400);
+      expect((await post({}, from(1, 61))).status).toBe(429);
+      for (let subnet = 2; subnet <= 4; subnet++) {
+        for (let host = 1; host <= 60; host++) expect((await post({}, from(subnet, host))).status).toBe(400);
+      }
+      expect((await post({}, from(5, 1))).body.message).toBe("Limit of 240 requests per hour exceeded");
+      expect((await post({}, "2001:db8:8:1::1")).status).toBe(400);
+    });
+
+    it("refuses every target of this network in one way: own ports, private and loopback addresses, names that lead there or could", async () => {
+      await open({ ownEndpoints: ["127.0.0.1:5432", "9.9.9.9:8080"] });
+      const texts = new Set<string>();
+      for (const host of [
+        "127.0.0.1:5432",
+        "127.0.0.1:5433",
+        "9.9.9.9:8080",
+        "10.1.2.3:443",
+        "192.0.2.7:443",
+        "[::1]:443",
+        "[fe80::1]:443",
+        "localhost:443",
+        "vpn.example.com:443",
+        "inside.test-site.org:443",
+        "postgres.internal:5432",
+        "nowhere.internal:5432",
+        "printer.local:443",
+        "db.lan:5432",
+      ]) {
+        const startedAt = performance.now();
+        const { status, text } = await post({ config: VLESS.replace("vpn.test-site.org:443", host) });
+        expect([host, status]).toEqual([host, 422]);
+        expect(performance.now() - startedAt).toBeGreaterThan(290);
+        texts.add(text);
+      }
+      expect([...texts]).toEqual([JSON.stringify({ error: true, code: 422, message: TARGET_REFUSED })]);
+      expect(bench.asked).toEqual([]);
+    });
+
+    it("says nothing of this network in an answer: what a fault of ours was, and what a core says of itself", async () => {
+      await open();
+      for (const [verdict, message, shown] of [
+        ["unfit", "This checker's DNS servers (10.0.0.53) do not answer", "The checker could not run this check"],
+        ["internal-error", "Error: connect to 10.0.0.8:5432", "The checker could not run this check"],
+        ["unsupported", "xray is not installed in the data folder", "The checker could not run this check"],
+        ["misconfigured", "xray refuses the config: listen tcp 127.0.0.1:4010", "xray refuses the config"],
+        ["refused", "the port is closed", "the port is closed"],
+      ] as const) {
+        bench.measured({ verdict, latencyMs: null, connectMs: null, message });
+        const { body } = await post({ config: VLESS });
+        expect(body).toMatchObject({ status: "down", error_message: shown });
+        const withKey = await world.send("POST", "/api/v1/check", { body: { config: VLESS }, project: null });
+        expect(withKey.body.error_message).toBe(message);
+      }
     });
 
     it("lets no more than five through at once", async () => {

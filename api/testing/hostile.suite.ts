@@ -25,6 +25,7 @@ export function hostileSuite(server: "uws" | "node"): void {
       ["trailing text", "{} x"],
       ["NaN", '{"interval":NaN}'],
       ["deep nesting", `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+      ["a hundred thousand members", `{"a":[${"0,".repeat(100_000)}0]}`],
       ["deep objects", `${'{"a":'.repeat(50)}1${"}".repeat(50)}`],
       ["half a character", '{"type":"http","name":"\\ud800","url":"https://a.test-site.org/"}'],
       ["half a character in a list", '{"type":"http","name":"a","url":"https://a.test-site.org/","tags":["\\udc00"]}'],

@@ -239,6 +239,14 @@ function gateTests(given: () => State, runs: number): void {
       expect(await counters.heldSliding("a", MINUTE_MS, NOW_MS + 60_000)).toEqual([NOW_MS + 60_000]);
       expect(await counters.heldSliding("a", MINUTE_MS, NOW_MS + 120_000)).toEqual([]);
       expect(await counters.heldSliding("c", MINUTE_MS, NOW_MS)).toEqual([]);
+      // Sixty in an hour, whoever asks at the same moment; the first that was taken says when the next is free.
+      const hour = await Promise.all(
+        Array.from({ length: 80 }, (_, at) => counters.takeSliding("e", 60, 3_600_000, NOW_MS + (at % 2))),
+      );
+      expect(hour.filter(({ ticket }) => ticket !== null)).toHaveLength(60);
+      expect(hour.findLast(({ ticket }) => ticket === null)?.heldAtMs[0]).toBe(NOW_MS);
+      expect((await counters.takeSliding("e", 60, 3_600_000, NOW_MS + 3_599_999)).ticket).toBeNull();
+      expect((await counters.takeSliding("e", 60, 3_600_000, NOW_MS + 3_600_000)).ticket).not.toBeNull();
       const many = await Promise.all(Array.from({ length: 20 }, () => counters.takeSliding("d", 5, MINUTE_MS, NOW_MS)));
       expect(many.filter(({ ticket }) => ticket !== null)).toHaveLength(5);
     });
