@@ -35,7 +35,7 @@ const CLI_ROOMS = "^cli/(admin|check|bulk)/";
 /** Packages and Node modules that belong to one place: who may import them. */
 const OWNERS = {
   piscina: "^engine/pool\\.ts$",
-  "uWebSockets\\.js": "^api/server\\.ts$",
+  "uWebSockets\\.js": "^api/(server|uws-binary)\\.ts$",
   "better-sqlite3(-napi)?": "^store/sqlite-library\\.ts$",
   pg: "^store/sql/",
   kysely: "^store/sql/",

@@ -56,6 +56,11 @@ const schema = z.object({
   SONDE_PLANS: optionalText,
   SONDE_WORKERS: z.coerce.number({ error: "must be a whole number from 1 to 64" }).int().min(1).max(64).optional(),
   SONDE_LOG: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
+  SONDE_UWS: optionalText,
+  SONDE_UWS_SHA256: optionalText.refine(
+    (text) => text === null || /^[0-9a-f]{64}$/i.test(text),
+    "must be 64 hexadecimal digits",
+  ),
   /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
   SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
 });
@@ -91,6 +96,8 @@ export interface Config {
   readonly workers: number | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly httpServer: "uws" | "node" | null;
+  /** SONDE_UWS with its hash; null: the package's own. */
+  readonly uws: { readonly path: string; readonly sha256: string } | null;
 }
 
 /** A setting that cannot be used: one line that names it and says what to do. */
@@ -135,6 +142,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     workers: given.SONDE_WORKERS ?? null,
     logLevel: given.SONDE_LOG,
     httpServer: given.SONDE_HTTP ?? null,
+    uws: uwsOf(given.SONDE_UWS, given.SONDE_UWS_SHA256),
   };
 }
 
@@ -153,6 +161,13 @@ export function engineOptionsOf(config: Config, ownEndpoints: readonly string[])
     baseUrl: config.baseUrl,
     cores: config.cores,
   };
+}
+
+function uwsOf(path: string | null, sha256: string | null): Config["uws"] {
+  if (path === null && sha256 === null) return null;
+  if (path === null || sha256 === null)
+    throw new ConfigError("SONDE_UWS and SONDE_UWS_SHA256 belong together: a binary of uWebSockets.js and its SHA-256");
+  return { path: resolve(path), sha256: sha256.toLowerCase() };
 }
 
 function absolute(path: string | null): string | null {

@@ -26,6 +26,8 @@ const LINGER_MS = 15_000;
 export interface ApiRole extends FirstStart {
   /** Without /api/v1. */
   readonly url: string;
+  /** Why uWebSockets.js was meant and is not used. */
+  readonly httpRefused: string | null;
 }
 
 /** @throws an Error of one line that says what to do; nothing keeps running then */
@@ -89,7 +91,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   // Only the key of a first start is kept there.
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const first = await ensureFirst(controlPlane, join(config.dataDir, OWNER_KEY_FILE));
-  return { url: config.baseUrl ?? api.url, ...first };
+  return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
 }
 
 /** Every location that the operator made, and the general pool. */

@@ -36,6 +36,8 @@ export interface ServiceOptions {
 export interface Service extends FirstStart {
   /** Without /api/v1. */
   readonly url: string;
+  /** Why uWebSockets.js was meant and is not used. */
+  readonly httpRefused: string | null;
   /** Drains and stops everything, in reverse order. */
   close(): Promise<void>;
 }
@@ -137,7 +139,7 @@ async function start(
   });
   closers.push(() => api.close());
   const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE));
-  return { url: config.baseUrl ?? api.url, ...first };
+  return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
 }
 
 async function startEmbedded(

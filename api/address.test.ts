@@ -12,6 +12,7 @@ const from = (remoteAddress: string, forwardedFor = ""): ApiRequest => ({
   authorization: "",
   projectId: "",
   forwardedFor,
+  isProxied: false,
   ifNoneMatch: "",
   remoteAddress,
   body: null,

@@ -37,7 +37,22 @@ export function clientAddressOf(trusted: readonly string[]): (request: ApiReques
 }
 
 export function isLoopback(address: string): boolean {
-  return address.startsWith("127.") || address === "::1";
+  return (isIP(address) === 4 && address.startsWith("127.")) || address === "::1" || address === "localhost";
+}
+
+/**
+ * What limits count by: an IPv4 address, or the /64 of an IPv6 address. A /64 is the least that one customer has (RFC 6177), so whoever sends
+ * from one address of it has 2^64 of them.
+ * @param address as `plainAddress` writes it
+ */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail === undefined || tail === "" ? [] : tail.split(":");
+  const missing = tail === undefined ? 0 : 8 - first.length - last.length;
+  const groups = [...first, ...Array.from({ length: missing }, () => "0"), ...last];
+  return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
 /** One text for one address: IPv4 inside IPv6 as IPv4, IPv6 in its short form. */

@@ -7,6 +7,7 @@ import type { State } from "../store/state/state.ts";
 import type { Access } from "./access.ts";
 import type { Records } from "./monitors/records.ts";
 import type { Targets } from "./monitors/targets.ts";
+import type { UwsFile } from "./uws-binary.ts";
 
 export interface ApiConfig {
   readonly host: string;
@@ -21,6 +22,8 @@ export interface ApiConfig {
   readonly plans: PlanTable;
   /** null: uWebSockets.js where it loads, node:http otherwise. */
   readonly httpServer: "uws" | "node" | null;
+  /** A binary of uWebSockets.js that the operator brings; null or absent: the package's. */
+  readonly uws?: UwsFile | null;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */
   readonly allowNets: readonly string[];
   /** SONDE_PUBLIC_ALLOW_NETS: the same for /check/public, whose callers are strangers. */
@@ -85,6 +88,8 @@ export interface Api extends ApiDependencies {
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
   readonly startedAtMs: number;
+  /** What serves. */
+  httpServer: "uws" | "node";
   /** Known once the port is. */
   readonly baseUrl: () => string;
   /** The OpenAPI document as text, made at first use. */

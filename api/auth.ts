@@ -6,6 +6,7 @@ import { hashKey } from "../store/key-text.ts";
 import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
 import type { RequestTake } from "../store/state/state.ts";
 import type { Membership } from "./access.ts";
+import { networkOf } from "./address.ts";
 import type { Api } from "./api.ts";
 import { ApiError, forbidden, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse } from "./http.ts";
@@ -102,7 +103,7 @@ async function admitAccountKey(
 
 /** @throws 429 while the address is refused, 401 when the key is not a good one */
 function identify(api: Api, call: Call): Soon<KeyAccess> {
-  const may = api.state.counters.mayTryKey(call.clientAddress, call.nowMs);
+  const may = api.state.counters.mayTryKey(networkOf(call.clientAddress), call.nowMs);
   return after(may, (mayTry) => identified(api, call, mayTry));
 }
 
@@ -115,10 +116,10 @@ function identified(api: Api, call: Call, mayTry: boolean): Soon<KeyAccess> {
   return after(known, (access) => judged(api, call, key, access));
 }
 
-/** Of a key that matches nothing the address is remembered before it is refused. */
+/** Of a key that matches nothing the network it came from is remembered before it is refused. */
 function judged(api: Api, call: Call, key: string, access: KeyAccess | undefined): Soon<KeyAccess> {
   if (access === undefined || !isSecret(key, access.key.secretHash)) {
-    return api.state.counters.wrongKey(call.clientAddress, call.nowMs).then(() => {
+    return api.state.counters.wrongKey(networkOf(call.clientAddress), call.nowMs).then(() => {
       throw refusal("keyInvalid");
     });
   }

@@ -6,6 +6,9 @@ export const MAX_BODY_BYTES = 1_048_576;
 /** What is thrown away of a longer one, so that its sender still reads our answer; beyond it the connection ends. */
 export const MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES;
 
+/** Connections at one time; further ones are closed at once. A proxy needs hundreds, an idle one ends after 10 s by itself. */
+export const MAX_CONNECTIONS = 16_384;
+
 export interface ApiRequest {
   /** As sent: methods are case-sensitive (RFC 9110 section 9.1). */
   readonly method: string;
@@ -18,6 +21,8 @@ export interface ApiRequest {
   readonly authorization: string;
   readonly projectId: string;
   readonly forwardedFor: string;
+  /** Whether it came by a proxy, or for another host than this machine's loopback; false proves nothing. */
+  readonly isProxied: boolean;
   /** Of what is published outside the API root; empty within it, where nothing is cached. */
   readonly ifNoneMatch: string;
   /** Of the connection; a proxy's when one stands before us. */
@@ -43,6 +48,8 @@ export interface ListenOptions {
   readonly handle: Handle;
   /** A body that is not complete by then ends its connection. */
   readonly bodyTimeoutMs: number;
+  /** An answer that is not taken by then ends its connection. */
+  readonly answerTimeoutMs: number;
   /** How long close() leaves kept connections to those that may just be sending on them: an answer then ends its connection. */
   readonly lingerMs: number;
   /** How long close() waits for what is in flight, the lingering included. */

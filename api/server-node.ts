@@ -2,12 +2,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
+import { Head, type HeadRefusal, MAX_HEADERS } from "./head.ts";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
-import { isBodiless, ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
+import {
+  isBodiless,
+  ListenError,
+  listenFailure,
+  MAX_BODY_BYTES,
+  MAX_CONNECTIONS,
+  MAX_DISCARDED_BYTES,
+} from "./http.ts";
 
 /** Bytes of all headers together; beyond it Node answers 431. */
 const MAX_HEADER_BYTES = 16_384;
-const MAX_HEADERS = 100;
 const HEADERS_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 10_000;
 const CLIENT_ERRORS: Readonly<Record<string, string>> = {
@@ -15,8 +23,16 @@ const CLIENT_ERRORS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
+/** Requests on one connection that wait for their answers; more end it. */
+const MAX_PIPELINED = 2_000;
+/** How long what was refused has to read why before its connection is cut, ms. */
+const REFUSAL_LINGER_MS = 1_000;
+
 export async function listenNode(options: ListenOptions): Promise<HttpServer> {
   const inFlight = new Set<Promise<void>>();
+  /** Nothing more is read on them. node:http has parsed what came in one piece before it knows. */
+  const ended = new WeakSet<Duplex>();
+  const lines = new WeakMap<Duplex, Line>();
   let areLast = false;
   const server = createServer(
     {
@@ -27,19 +43,41 @@ export async function listenNode(options: ListenOptions): Promise<HttpServer> {
       connectionsCheckingInterval: Math.min(1_000, options.bodyTimeoutMs),
     },
     (incoming, outgoing) => {
-      const serving = serve(options, incoming, outgoing, () => areLast).catch(() => {
-        outgoing.destroy();
-      });
+      if (ended.has(incoming.socket)) return;
+      const head = headOf(incoming);
+      const { socket } = incoming;
+      const refused = head.refusal(incoming.httpVersion);
+      const line = lineOf(lines, incoming);
+      if (refused !== null || head.isChunked) ended.add(socket);
+      if (refused !== null) {
+        // Behind others it gets no answer: the last of theirs ends the connection.
+        if (line.length === 0) refuse(outgoing, refused);
+        return;
+      }
+      if (line.length >= MAX_PIPELINED) {
+        socket.destroy();
+        return;
+      }
+      const isLast = (): boolean => areLast || ended.has(socket);
+      const serving = standIn(line, outgoing, () => serve(options, head, incoming, outgoing, isLast));
       inFlight.add(serving);
       void serving.finally(() => inFlight.delete(serving));
     },
   );
-  server.maxHeadersCount = MAX_HEADERS;
-  // A stranger's garbage gets one line and a closed connection.
+  // One more than is taken: node:http drops what is beyond it in silence.
+  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxConnections = MAX_CONNECTIONS;
+  // Garbage gets one line and a closed connection.
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // Garbage behind a request that is still being answered: that answer comes, and is the last.
+    const line = lines.get(socket);
+    if (line !== undefined && line.length > 0 && line.latest.complete && socket.writable) {
+      ended.add(socket);
+      return;
+    }
     const status = CLIENT_ERRORS[error.code ?? ""] ?? "400 Bad Request";
-    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    else socket.destroy();
+    if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    cut(socket);
   });
   await listening(server, options);
 
@@ -71,37 +109,111 @@ function listening(server: ReturnType<typeof createServer>, { host, port }: List
   });
 }
 
+/** Requests that came on one connection before their answers. node:http reads all of them at once; one at a time is answered. */
+interface Line {
+  length: number;
+  last: Promise<void>;
+  /** When the connection is. */
+  readonly isGone: Promise<void>;
+  /** The one that is being read. */
+  latest: IncomingMessage;
+}
+
+function lineOf(lines: WeakMap<Duplex, Line>, incoming: IncomingMessage): Line {
+  const { socket } = incoming;
+  const known = lines.get(socket);
+  if (known !== undefined) {
+    known.latest = incoming;
+    return known;
+  }
+  const isGone = new Promise<void>((settle) => socket.once("close", () => settle()));
+  const line: Line = { length: 0, last: Promise.resolve(), isGone, latest: incoming };
+  lines.set(socket, line);
+  return line;
+}
+
+/** Serves when what came before on this connection has left, so that a connection holds one answer whatever it asks for. */
+function standIn(line: Line, outgoing: ServerResponse, serve: () => Promise<void>): Promise<void> {
+  line.length++;
+  const { socket } = line.latest;
+  const hasLeft = new Promise<void>((settle) => outgoing.once("close", () => settle()));
+  const serving = line.last.then(async () => {
+    if (!socket.destroyed) await serve();
+  });
+  const served = serving.catch(() => {
+    outgoing.destroy();
+  });
+  // node:http tells of no end to an answer that has not begun.
+  line.last = Promise.all([served, Promise.race([hasLeft, line.isGone])]).then(() => {
+    line.length--;
+  });
+  return served;
+}
+
+function headOf({ rawHeaders }: IncomingMessage): Head {
+  const head = new Head();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+    head.add((rawHeaders[index] ?? "").toLowerCase(), rawHeaders[index + 1] ?? "");
+  return head;
+}
+
+/** Ends our side, and the whole connection soon after: one whose other side never ends would be half open for ever. */
+function cut(socket: Duplex): void {
+  if (socket.destroyed) return;
+  socket.end();
+  const timer = setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+function refuse(outgoing: ServerResponse, { status, body }: HeadRefusal): void {
+  const { socket } = outgoing;
+  outgoing.writeHead(status, {
+    Connection: "close",
+    "Content-Type": "application/json",
+    "Content-Length": Buffer.byteLength(body),
+  });
+  outgoing.end(body);
+  if (socket !== null) cut(socket);
+}
+
 /** @param isLast whether nothing more is answered on its connection */
 async function serve(
-  { handle }: ListenOptions,
+  { handle, answerTimeoutMs }: ListenOptions,
+  head: Head,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   isLast: () => boolean,
 ): Promise<void> {
   const url = incoming.url ?? "/";
   const mark = url.indexOf("?");
-  const { headers } = incoming;
-  const head = {
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const before = {
     method: incoming.method ?? "GET",
-    path: mark < 0 ? url : url.slice(0, mark),
+    path,
     query: mark < 0 ? "" : url.slice(mark + 1),
-    apiKey: one(headers["x-api-key"]),
-    authorization: headers.authorization ?? "",
-    projectId: one(headers["x-project-id"]),
-    forwardedFor: one(headers["x-forwarded-for"]),
-    ifNoneMatch: headers["if-none-match"] ?? "",
+    apiKey: head.apiKey,
+    authorization: head.authorization,
+    projectId: head.projectId,
+    forwardedFor: head.forwardedFor,
+    isProxied: head.isProxied,
+    ifNoneMatch: path.startsWith("/api/") ? "" : head.ifNoneMatch,
     remoteAddress: incoming.socket.remoteAddress ?? "",
   };
-  const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
-  const body = hasBody ? await readBody(incoming) : null;
-  const request: ApiRequest = { ...head, body };
+  const body = head.hasBody ? await readBody(incoming) : null;
+  const request: ApiRequest = { ...before, body };
   const response = await handle(request);
   if (isLast()) outgoing.setHeader("Connection", "close");
   write(outgoing, request.method, response);
+  endIfNotTaken(outgoing, answerTimeoutMs);
 }
 
-function one(value: string | string[] | undefined): string {
-  return typeof value === "string" ? value : (value?.[0] ?? "");
+/** node:http waits for a reader for ever, and holds the answer meanwhile. */
+function endIfNotTaken(outgoing: ServerResponse, timeoutMs: number): void {
+  if (outgoing.writableFinished || outgoing.destroyed) return;
+  const timer = setTimeout(() => outgoing.destroy(), timeoutMs);
+  const stop = (): void => clearTimeout(timer);
+  outgoing.once("finish", stop);
+  outgoing.once("close", stop);
 }
 
 async function readBody(incoming: IncomingMessage): Promise<ApiRequest["body"]> {

@@ -1,27 +1,39 @@
 /**
- * uWebSockets.js before the API: the only file that knows it. Imported when it is asked for, because it does not load everywhere
- * (Node 24 on an older glibc). It bounds headers by itself (4 KiB when they come in pieces, its
+ * uWebSockets.js before the API: the only file that knows it, beside the one that loads it. It bounds headers by itself (4 KiB when they come in pieces, its
  * receive buffer when at once, and their number), refuses HTTP/1.0 and ends connections idle for 10 s.
  */
 
-import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
-import uws from "uWebSockets.js";
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
+import { Head, type HeadRefusal } from "./head.ts";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
-import { isBodiless, ListenError, listenFailure, MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from "./http.ts";
+import {
+  isBodiless,
+  ListenError,
+  listenFailure,
+  MAX_BODY_BYTES,
+  MAX_CONNECTIONS,
+  MAX_DISCARDED_BYTES,
+} from "./http.ts";
+import { loadUws, type Uws } from "./uws-binary.ts";
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT of libusockets.h: without it two processes would share a port in silence (SO_REUSEPORT). */
 const LISTEN_EXCLUSIVE_PORT = 1;
 const TEXT = new TextDecoder();
 const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([code, words]) => [Number(code), `${code} ${words}`]));
 
-export async function listenUws(options: ListenOptions): Promise<HttpServer> {
+/** @param uws by default the package's own binary, checked */
+export async function listenUws(options: ListenOptions, uws: Uws = loadUws(null)): Promise<HttpServer> {
   const app = uws.App();
   const flights = createFlights();
   const connections = createCount();
   // The types lack it: 1 when a connection opens, -1 when it is gone.
   type Filter = (onChange: (res: HttpResponse, change: number) => void) => void;
-  (app as unknown as { filter: Filter }).filter((_res, change) => connections.add(change));
+  const counted: Parameters<Filter>[0] = (res, change) => {
+    connections.add(change);
+    if (change > 0 && connections.count > MAX_CONNECTIONS) res.close();
+  };
+  (app as unknown as { filter: Filter }).filter(counted);
   app.any("/*", (res, req) => serve(options, flights, res, req));
   const socket = await listening(app, options);
 
@@ -45,6 +57,7 @@ export async function listenUws(options: ListenOptions): Promise<HttpServer> {
 }
 
 interface Count {
+  readonly count: number;
   add(change: number): void;
   /** Resolves when there are none, or after this long. */
   none(timeoutMs: number): Promise<void>;
@@ -54,6 +67,9 @@ function createCount(): Count {
   let count = 0;
   let onNone: (() => void) | null = null;
   return {
+    get count() {
+      return count;
+    },
     add(change) {
       count += change;
       if (count === 0) onNone?.();
@@ -71,7 +87,7 @@ function createCount(): Count {
 }
 
 /** What is being answered. */
-interface Flights extends Count {
+interface Flights extends Omit<Count, "count"> {
   /** From now on every answer ends its connection. */
   drain(): void;
   readonly areLast: boolean;
@@ -79,8 +95,10 @@ interface Flights extends Count {
 
 function createFlights(): Flights {
   let areLast = false;
+  const { add, none } = createCount();
   return {
-    ...createCount(),
+    add,
+    none,
     drain: () => {
       areLast = true;
     },
@@ -94,7 +112,7 @@ function nextCheckPhase(): Promise<void> {
   return new Promise((settle) => setImmediate(() => setImmediate(settle)));
 }
 
-function listening(app: uws.TemplatedApp, { host, port }: ListenOptions): Promise<us_listen_socket> {
+function listening(app: TemplatedApp, { host, port }: ListenOptions): Promise<us_listen_socket> {
   return new Promise((settle, fail) => {
     const done = (socket: us_listen_socket | false): void => {
       if (socket === false) fail(new ListenError(listenFailure("EADDRINUSE", host, port)));
@@ -114,57 +132,89 @@ function listening(app: uws.TemplatedApp, { host, port }: ListenOptions): Promis
 /** One request until it is answered or its caller is gone. */
 interface Exchange {
   readonly res: HttpResponse;
+  readonly flights: Flights;
   aborted: boolean;
-  /** Lets go of what of the body is here already. */
+  /** Lets go of what is held for it: of the body that is here already, or of the answer that was not read yet. */
   drop: (() => void) | null;
+  /** Once, when it is answered or gone. */
+  readonly end: () => void;
 }
+
+/** The one that is being read: uWS calls `readLine` for each header before anything else happens. */
+let reading = new Head();
+const readLine = (name: string, value: string): void => reading.add(name, value);
 
 /** uWS ends `req` with this call, so everything is read here, before anything waits. */
 function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req: HttpRequest): void {
-  const exchange: Exchange = { res, aborted: false, drop: null };
+  const exchange: Exchange = { res, flights, aborted: false, drop: null, end: () => flights.add(-1) };
   flights.add(1);
   res.onAborted(() => {
     exchange.aborted = true;
     exchange.drop?.();
-    flights.add(-1);
+    exchange.end();
   });
+  const head = new Head();
+  reading = head;
+  req.forEach(readLine);
+  const refused = head.refusal();
+  if (refused !== null) {
+    later(exchange, () => refuse(exchange, refused));
+    return;
+  }
   const path = req.getUrl();
   const request = {
     method: req.getCaseSensitiveMethod(),
     path,
     // Absent, it is undefined, whatever the types say.
     query: req.getQuery() ?? "",
-    apiKey: req.getHeader("x-api-key"),
-    authorization: req.getHeader("authorization"),
-    projectId: req.getHeader("x-project-id"),
-    forwardedFor: req.getHeader("x-forwarded-for"),
-    ifNoneMatch: path.startsWith("/api/") ? "" : req.getHeader("if-none-match"),
+    apiKey: head.apiKey,
+    authorization: head.authorization,
+    projectId: head.projectId,
+    forwardedFor: head.forwardedFor,
+    isProxied: head.isProxied,
+    ifNoneMatch: path.startsWith("/api/") ? "" : head.ifNoneMatch,
     remoteAddress: TEXT.decode(res.getRemoteAddressAsText()),
     body: null as ApiRequest["body"],
   };
-  if (req.getHeader("content-length") === "" && req.getHeader("transfer-encoding") === "") {
-    answer(options, flights, exchange, request);
+  if (!head.hasBody) {
+    answer(options, exchange, request, false);
     return;
   }
   readBody(options, exchange, (body) => {
     request.body = body;
-    answer(options, flights, exchange, request);
+    if (!head.isChunked) answer(options, exchange, request, false);
+    else later(exchange, () => answer(options, exchange, request, true));
   });
 }
 
-function answer({ handle }: ListenOptions, flights: Flights, exchange: Exchange, request: ApiRequest): void {
-  const { res } = exchange;
-  const response = handle(request);
+/**
+ * Acts once uWS has read everything that came with the request. It ends a connection that brings a further request while one is not answered
+ * yet, so what follows a refused head, or chunks that another server may count differently, is never taken for a request.
+ */
+function later(exchange: Exchange, act: () => void): void {
+  setImmediate(() => {
+    if (!exchange.aborted) exchange.res.cork(act);
+  });
+}
+
+function refuse({ res, end }: Exchange, { status, body }: HeadRefusal): void {
+  end();
+  res.writeStatus(STATUS_LINES.get(status) ?? String(status));
+  res.writeHeader("Content-Type", "application/json");
+  res.end(body, true);
+}
+
+/** @param isLast nothing more is read on this connection */
+function answer(options: ListenOptions, exchange: Exchange, request: ApiRequest, isLast: boolean): void {
+  const response = options.handle(request);
   if (!(response instanceof Promise)) {
     // uWS has corked the connection for this call.
-    flights.add(-1);
-    write(res, request.method, response, flights.areLast);
+    write(options, exchange, request.method, response, isLast);
     return;
   }
   void response.then((answered) => {
     if (exchange.aborted) return;
-    flights.add(-1);
-    res.cork(() => write(res, request.method, answered, flights.areLast));
+    exchange.res.cork(() => write(options, exchange, request.method, answered, isLast));
   });
 }
 
@@ -201,15 +251,54 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-/** @param isLast nothing more is answered on this connection */
-function write(res: HttpResponse, method: string, { status, headers, body }: ApiResponse, isLast: boolean): void {
+/** @param isLast nothing more is read on this connection */
+function write(
+  options: ListenOptions,
+  exchange: Exchange,
+  method: string,
+  { status, headers, body }: ApiResponse,
+  isLast: boolean,
+): void {
+  const { res, flights } = exchange;
   res.writeStatus(STATUS_LINES.get(status) ?? String(status));
   for (let index = 0; index + 1 < headers.length; index += 2)
     res.writeHeader(headers[index] ?? "", headers[index + 1] ?? "");
-  if (isBodiless(status)) res.endWithoutBody();
-  else if (method === "HEAD") {
+  const hasNoBody = isBodiless(status) || method === "HEAD";
+  // uWS ends a connection only behind an answer with a length: here one of nothing.
+  if (hasNoBody && isLast) res.end("", true);
+  else if (hasNoBody) {
     // Given the length as an argument uWS would wait for a body, and answer nothing more on this connection.
-    res.writeHeader("Content-Length", String(Buffer.byteLength(body)));
+    if (!isBodiless(status)) res.writeHeader("Content-Length", String(Buffer.byteLength(body)));
     res.endWithoutBody();
-  } else res.end(body, isLast);
+  } else if (isLast || flights.areLast) res.end(body, true);
+  else {
+    send(options, exchange, body);
+    return;
+  }
+  exchange.end();
+}
+
+/**
+ * A body that its reader does not take stays here, not in uWS's buffer: while it does, uWS ends the connection at the next request, so one that
+ * asks on and never reads holds one answer and not thousands. What is not taken in time ends with its connection.
+ */
+function send({ answerTimeoutMs }: ListenOptions, exchange: Exchange, body: string | Uint8Array): void {
+  const { res } = exchange;
+  const size = Buffer.byteLength(body);
+  if (res.tryEnd(body, size)[1]) {
+    exchange.end();
+    return;
+  }
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const timer = setTimeout(() => res.close(), answerTimeoutMs);
+  exchange.drop = () => clearTimeout(timer);
+  res.onWritable((offset) => {
+    const [isTaken, isDone] = res.tryEnd(bytes.subarray(offset), size);
+    if (isDone) {
+      clearTimeout(timer);
+      exchange.drop = null;
+      exchange.end();
+    }
+    return isTaken;
+  });
 }

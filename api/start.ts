@@ -8,9 +8,14 @@ import type { HttpServer, ListenOptions } from "./http.ts";
 import { createRecords } from "./monitors/records.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
+import { listenUws } from "./server.ts";
+import { listenNode } from "./server-node.ts";
+import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
 /** A body is here by then, or its connection ends. */
 const BODY_TIMEOUT_MS = 10_000;
+/** The greatest answers are of a few megabytes: a reader that takes 100 kB a second has them by then. */
+const ANSWER_TIMEOUT_MS = 60_000;
 /** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
 const DRAIN_TIMEOUT_MS = 80_000;
 /** Where nobody else serves, a stop is to be quick, ms. */
@@ -23,11 +28,14 @@ export interface RunningApi {
   readonly url: string;
   readonly port: number;
   readonly server: "uws" | "node";
+  /** Why uWebSockets.js was meant and is not used; null where all is as meant. */
+  readonly refused: string | null;
   close(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly bodyTimeoutMs?: number;
+  readonly answerTimeoutMs?: number;
   readonly lingerMs?: number;
   readonly drainTimeoutMs?: number;
 }
@@ -51,20 +59,23 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     uses: new Map(),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
+    httpServer: config.httpServer ?? "uws",
     document: documentText(routes, () => ({
       baseUrl: baseUrl(),
       docsUrl: config.docsUrl ?? `${baseUrl()}/docs`,
       version: dependencies.version,
     })),
   };
-  const server = await listen(config.httpServer, log, {
+  const { server, refused } = await listen(config, log, {
     host: config.host,
     port: config.port,
     handle: createApp(api, routes),
     bodyTimeoutMs: options.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+    answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
     lingerMs: options.lingerMs ?? LINGER_MS,
     drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
   });
+  api.httpServer = server.kind;
   url = `http://${hostInUrl(config.host)}:${server.port}`;
   let closing: Promise<void> | null = null;
   const writing = setInterval(() => void writeUses(api), USES_WRITTEN_EVERY_MS).unref();
@@ -73,6 +84,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     url,
     port: server.port,
     server: server.kind,
+    refused,
     close() {
       closing ??= stop();
       return closing;
@@ -87,18 +99,29 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   }
 }
 
-async function listen(wanted: "uws" | "node" | null, log: Log, options: ListenOptions): Promise<HttpServer> {
-  const { listenNode } = await import("./server-node.ts");
-  if (wanted === "node") return listenNode(options);
-  let uws: typeof import("./server.ts");
+/** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */
+async function listen(
+  { httpServer, uws }: ApiDependencies["config"],
+  log: Log,
+  options: ListenOptions,
+): Promise<Served> {
+  if (httpServer === "node") return { server: await listenNode(options), refused: null };
+  let library: Uws;
   try {
-    uws = await import("./server.ts");
+    library = loadUws(uws ?? null);
   } catch (error) {
-    if (wanted === "uws") throw error;
-    log.warn({ reason: firstLine(error) }, "uWebSockets.js does not load here; serving with node:http");
-    return listenNode(options);
+    if (!(error instanceof UwsRefused)) throw error;
+    if (httpServer === "uws")
+      throw new Error(`uWebSockets.js is not used: ${error.message}; set SONDE_HTTP=node to serve without it`);
+    log.warn({ reason: error.message }, "uWebSockets.js is not used; serving with node:http");
+    return { server: await listenNode(options), refused: error.message };
   }
-  return uws.listenUws(options);
+  return { server: await listenUws(options, library), refused: null };
+}
+
+interface Served {
+  readonly server: HttpServer;
+  readonly refused: string | null;
 }
 
 function firstLine(error: unknown): string {

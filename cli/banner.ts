@@ -5,10 +5,14 @@ export function bannerOf(
     firstKey: string | null;
     projectId: number | null;
     keyFile: string | null;
+    /** Why the API is not served as meant; null when all is well. */
+    httpRefused: string | null;
   },
   isTerminal: boolean,
 ): string {
   const lines = [`Sonde listens on ${service.url}/api/v1`];
+  if (service.httpRefused !== null)
+    lines.push(`Served by node:http: uWebSockets.js is not used (${service.httpRefused})`);
   lines.push(`Project: prj_${service.projectId}`);
   // What is not a terminal is kept somewhere: a journal, a container's log. Others read there.
   if (service.firstKey !== null && isTerminal) {

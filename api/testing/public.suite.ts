@@ -132,8 +132,29 @@ export function publicSuite(server: "uws" | "node"): void {
 
     it("show metrics on loopback, or for the token", async () => {
       const metrics = await get("/metrics");
-      expect([metrics.status, metrics.text]).toEqual([200, "sonde_up 1\n"]);
-      expect((await get("/metrics", { "x-forwarded-for": "198.18.0.1" })).status).toBe(403);
+      expect(metrics.status).toBe(200);
+      expect(metrics.text).toMatch(/^sonde_up 1\n/);
+      expect(metrics.text).toContain(`sonde_http_server{kind="${server}"} 1\n`);
+      const hints = [
+        { "x-forwarded-for": "198.18.0.1" },
+        { "x-forwarded-for": "127.0.0.1" },
+        { forwarded: "for=127.0.0.1" },
+        { "x-real-ip": "127.0.0.1" },
+        { via: "1.1 proxy" },
+        { host: "sonde.test-site.org" },
+        { host: "127.0.0.1.test-site.org" },
+      ];
+      for (const hint of hints) expect([hint, (await get("/metrics", hint)).status]).toEqual([hint, 403]);
+      // What is told about a proxy counts, though this request has come by none.
+      for (const config of [
+        { trustedProxies: ["10.0.0.0/8"] },
+        { baseUrl: "https://sonde.test-site.org" },
+        { host: "0.0.0.0" },
+      ]) {
+        const behind = await openWorld(server, config);
+        expect([config, (await behind.send("GET", "/metrics", { key: null })).status]).toEqual([config, 403]);
+        await behind.close();
+      }
       const guarded = await openWorld(server, { metricsToken: "let-me-in" });
       const ask = (headers: Record<string, string>) => guarded.send("GET", "/metrics", { key: null, headers });
       expect((await ask({})).status).toBe(401);

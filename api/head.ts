@@ -1,0 +1,125 @@
+/**
+ * The head of a request, read strictly (RFC 9112, RFC 9110): what two servers on the way could read in two ways is refused, because a request
+ * may hide in the difference. Both servers before the API hand every header line to it.
+ */
+import { MAX_DISCARDED_BYTES } from "./http.ts";
+
+/** Why a request is refused before anything looks at what it asks for. Its connection ends with that. */
+export interface HeadRefusal {
+  readonly status: 400 | 413 | 431;
+  /** JSON. It repeats nothing of the request. */
+  readonly body: string;
+}
+
+/** As many as uWebSockets.js reads (UWS_HTTP_MAX_HEADERS_COUNT). */
+export const MAX_HEADERS = 100;
+
+const BAD_REQUEST = refusalOf(400, "Malformed request head");
+const TOO_LARGE = refusalOf(413, "The request body is too large");
+const TOO_MANY = refusalOf(431, "Too many headers");
+/** Digits of the greatest Content-Length that is looked at: more cannot be a length that anybody means. */
+const CONTENT_LENGTH = /^[0-9]{1,12}$/;
+/** RFC 9110 section 5.5: a control character in a value is not allowed but for a tab. Some servers end a line at one, others do not. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
+
+const LOOPBACK_HOST = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?$/i;
+/** What proxies add: RFC 7239, RFC 9110 section 7.6.3, and the names in use. */
+const PROXY_HEADER = /^(forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/;
+
+/** One object for each request; header names come in any case. */
+export class Head {
+  apiKey = "";
+  authorization = "";
+  projectId = "";
+  /** All lines of the header as one list, in their order (RFC 9110 section 5.3): the last entry is that of the nearest proxy. */
+  forwardedFor = "";
+  ifNoneMatch = "";
+  isChunked = false;
+  /** Whether a proxy said that it stands between, or the caller means another host than this machine's loopback. */
+  isProxied = false;
+  #lines = 0;
+  #hosts = 0;
+  #keys = 0;
+  #authorizations = 0;
+  #projects = 0;
+  #lengths = 0;
+  #codings = 0;
+  #length = 0;
+  #refusal: HeadRefusal | null = null;
+
+  /** @param name in lower case */
+  add(name: string, value: string): void {
+    this.#lines++;
+    switch (name) {
+      case "host":
+        this.#hosts++;
+        if (!LOOPBACK_HOST.test(value)) this.isProxied = true;
+        break;
+      case "x-api-key":
+        this.#keys++;
+        this.apiKey = value;
+        break;
+      case "authorization":
+        this.#authorizations++;
+        this.authorization = value;
+        break;
+      case "x-project-id":
+        this.#projects++;
+        this.projectId = value;
+        break;
+      case "x-forwarded-for":
+        this.isProxied = true;
+        this.forwardedFor = this.forwardedFor === "" ? value : `${this.forwardedFor}, ${value}`;
+        break;
+      case "if-none-match":
+        this.ifNoneMatch = value;
+        break;
+      case "content-length":
+        this.#lengths++;
+        if (!CONTENT_LENGTH.test(value)) this.#refusal = BAD_REQUEST;
+        else this.#length = Number(value);
+        break;
+      case "transfer-encoding":
+        this.#codings++;
+        // RFC 9112 section 6.1: chunked is the only coding here; in another case or with a blank some see none.
+        if (value.toLowerCase() !== "chunked") this.#refusal = BAD_REQUEST;
+        this.isChunked = true;
+        break;
+      default:
+        if (PROXY_HEADER.test(name)) this.isProxied = true;
+        return;
+    }
+    if (CONTROL.test(value)) this.#refusal = BAD_REQUEST;
+  }
+
+  /** Whether bytes follow the head. */
+  get hasBody(): boolean {
+    return this.#lengths > 0 || this.#codings > 0;
+  }
+
+  /** Bytes that the head announces; 0 where it does not. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /**
+   * Null when the head can be read in one way only. To be asked once all lines were added.
+   * @param version as in the request line, `1.1`
+   */
+  refusal(version = "1.1"): HeadRefusal | null {
+    if (this.#lines > MAX_HEADERS) return TOO_MANY;
+    if (this.#refusal !== null) return this.#refusal;
+    // RFC 9112 sections 6.1 and 6.3: one way of framing, named once. A second key is a second caller.
+    if (this.#lengths + this.#codings > 1) return BAD_REQUEST;
+    if (this.#keys > 1 || this.#authorizations > 1 || this.#projects > 1) return BAD_REQUEST;
+    // RFC 9112 section 3.2: exactly one Host, which HTTP/1.0 may lack; it knows no codings (section 6.1).
+    if (version === "1.0" ? this.#hosts > 1 || this.#codings > 0 : version !== "1.1" || this.#hosts !== 1)
+      return BAD_REQUEST;
+    return this.#length > MAX_DISCARDED_BYTES ? TOO_LARGE : null;
+  }
+}
+
+function refusalOf(status: HeadRefusal["status"], message: string): HeadRefusal {
+  return { status, body: JSON.stringify({ error: true, code: status, message }) };
+}
