@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clientAddressOf, plainAddress } from "./address.ts";
+import { clientAddressOf, networkOf, plainAddress } from "./address.ts";
 import type { ApiRequest } from "./http.ts";
 
 const from = (remoteAddress: string, forwardedFor = ""): ApiRequest => ({
@@ -41,6 +41,28 @@ describe("addresses", () => {
 
   it.each(["x", "10.0.0.0/33", "10.0.0.0/x", "::1/129", "10.0.0.1:80"])("refuse the proxy %s by name", (entry) => {
     expect(() => clientAddressOf([entry])).toThrow(entry);
+  });
+
+  it("count by what one customer has: an IPv4 address, a /64 of IPv6", () => {
+    expect(networkOf("198.51.100.7")).toBe("198.51.100.7");
+    expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
+    expect(networkOf("2001:db8:1:2::9")).toBe("2001:db8:1:2::/64");
+    expect(networkOf("2001:db8::9")).toBe("2001:db8:0:0::/64");
+    expect(networkOf("::1")).toBe("0:0:0:0::/64");
+    expect(networkOf("fe80::1%eth0")).toBe("fe80:0:0:0::/64");
+    fc.assert(
+      fc.property(fc.ipV6(), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (address, host) => {
+        const plain = plainAddress(address);
+        const network = networkOf(plain);
+        if (isIP(plain) === 4) return;
+        const tail = host
+          .toString(16)
+          .padStart(16, "0")
+          .replace(/(.{4})(?=.)/g, "$1:");
+        const neighbour = plainAddress(`${network.replace("::/64", "")}:${tail}`);
+        if (isIP(neighbour) === 6) expect(networkOf(neighbour)).toBe(network);
+      }),
+    );
   });
 
   it("never break, whatever is forwarded", () => {

@@ -47,7 +47,7 @@ export function isLoopback(address: string): boolean {
  */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
-  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
+  const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
   const first = head === "" ? [] : head.split(":");
   const last = tail === undefined || tail === "" ? [] : tail.split(":");
   const missing = tail === undefined ? 0 : 8 - first.length - last.length;

@@ -29,11 +29,8 @@ const MAX_PIPELINED = 2_000;
 const REFUSAL_LINGER_MS = 1_000;
 
 export async function listenNode(options: ListenOptions): Promise<HttpServer> {
-  const inFlight = new Set<Promise<void>>();
-  /** Nothing more is read on them. node:http has parsed what came in one piece before it knows. */
-  const ended = new WeakSet<Duplex>();
-  const lines = new WeakMap<Duplex, Line>();
   let areLast = false;
+  const door = createDoor(options, () => areLast);
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -42,43 +39,12 @@ export async function listenNode(options: ListenOptions): Promise<HttpServer> {
       keepAliveTimeout: IDLE_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(1_000, options.bodyTimeoutMs),
     },
-    (incoming, outgoing) => {
-      if (ended.has(incoming.socket)) return;
-      const head = headOf(incoming);
-      const { socket } = incoming;
-      const refused = head.refusal(incoming.httpVersion);
-      const line = lineOf(lines, incoming);
-      if (refused !== null || head.isChunked) ended.add(socket);
-      if (refused !== null) {
-        // Behind others it gets no answer: the last of theirs ends the connection.
-        if (line.length === 0) refuse(outgoing, refused);
-        return;
-      }
-      if (line.length >= MAX_PIPELINED) {
-        socket.destroy();
-        return;
-      }
-      const isLast = (): boolean => areLast || ended.has(socket);
-      const serving = standIn(line, outgoing, () => serve(options, head, incoming, outgoing, isLast));
-      inFlight.add(serving);
-      void serving.finally(() => inFlight.delete(serving));
-    },
+    door.enter,
   );
   // One more than is taken: node:http drops what is beyond it in silence.
   server.maxHeadersCount = MAX_HEADERS + 1;
   server.maxConnections = MAX_CONNECTIONS;
-  // Garbage gets one line and a closed connection.
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    // Garbage behind a request that is still being answered: that answer comes, and is the last.
-    const line = lines.get(socket);
-    if (line !== undefined && line.length > 0 && line.latest.complete && socket.writable) {
-      ended.add(socket);
-      return;
-    }
-    const status = CLIENT_ERRORS[error.code ?? ""] ?? "400 Bad Request";
-    if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    cut(socket);
-  });
+  server.on("clientError", door.turnAway);
   await listening(server, options);
 
   return {
@@ -93,7 +59,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpServer> {
       ];
       await new Promise((settle) => NetServer.prototype.close.call(server, settle));
       for (const timer of timers) clearTimeout(timer);
-      await Promise.all(inFlight);
+      await Promise.all(door.inFlight);
       // What of node:http looks for late connections.
       server.close();
     },
@@ -107,6 +73,57 @@ function listening(server: ReturnType<typeof createServer>, { host, port }: List
     );
     server.listen(port, host, () => settle());
   });
+}
+
+interface Door {
+  /** What is being answered. */
+  readonly inFlight: ReadonlySet<Promise<void>>;
+  enter(this: void, incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** Garbage gets one line and a closed connection. */
+  turnAway(this: void, error: NodeJS.ErrnoException, socket: Duplex): void;
+}
+
+/** @param areLast whether every answer is to end its connection */
+function createDoor(options: ListenOptions, areLast: () => boolean): Door {
+  const inFlight = new Set<Promise<void>>();
+  /** Nothing more is read on them. node:http has parsed what came in one piece before it knows. */
+  const ended = new WeakSet<Duplex>();
+  const lines = new WeakMap<Duplex, Line>();
+  return {
+    inFlight,
+    enter(incoming, outgoing) {
+      const { socket } = incoming;
+      if (ended.has(socket)) return;
+      const head = headOf(incoming);
+      const refused = head.refusal(incoming.httpVersion);
+      const line = lineOf(lines, incoming);
+      if (refused !== null || head.isChunked) ended.add(socket);
+      if (refused !== null) {
+        // Behind others it gets no answer: the last of theirs ends the connection.
+        if (line.length === 0) refuse(outgoing, refused);
+        return;
+      }
+      if (line.length >= MAX_PIPELINED) {
+        socket.destroy();
+        return;
+      }
+      const isLast = (): boolean => areLast() || ended.has(socket);
+      const serving = standIn(line, outgoing, () => serve(options, head, incoming, outgoing, isLast));
+      inFlight.add(serving);
+      void serving.finally(() => inFlight.delete(serving));
+    },
+    turnAway(error, socket) {
+      const line = lines.get(socket);
+      // Garbage behind a request that is still being answered: that answer comes, and is the last.
+      if (line !== undefined && line.length > 0 && line.latest.complete && socket.writable) {
+        ended.add(socket);
+        return;
+      }
+      const status = CLIENT_ERRORS[error.code ?? ""] ?? "400 Bad Request";
+      if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      cut(socket);
+    },
+  };
 }
 
 /** Requests that came on one connection before their answers. node:http reads all of them at once; one at a time is answered. */

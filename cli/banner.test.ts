@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
 import { bannerOf } from "./banner.ts";
 
-const SERVICE = { url: "http://127.0.0.1:8080", projectId: 1, keyFile: "/data/owner.key", firstKey: "uk1_secret" };
+const SERVICE = {
+  url: "http://127.0.0.1:8080",
+  projectId: 1,
+  keyFile: "/data/owner.key",
+  firstKey: "uk1_secret",
+  httpRefused: null,
+};
 
 it("shows the first key on a terminal, and the path of its file to whatever keeps its output", () => {
   expect(bannerOf(SERVICE, true)).toContain("Key (shown once, kept in /data/owner.key): uk1_secret\n");
@@ -9,4 +15,11 @@ it("shows the first key on a terminal, and the path of its file to whatever keep
   expect(kept).toContain("Key: kept in /data/owner.key\n");
   expect(kept).not.toContain("uk1_secret");
   expect(bannerOf({ ...SERVICE, firstKey: null }, true)).not.toContain("Key");
+});
+
+it("says why the API is not served as meant", () => {
+  expect(bannerOf(SERVICE, true)).not.toContain("node:http");
+  expect(bannerOf({ ...SERVICE, httpRefused: "it has another hash" }, true)).toContain(
+    "Served by node:http: uWebSockets.js is not used (it has another hash)\n",
+  );
 });

@@ -1,4 +1,5 @@
 /** Keys, projects, roles, throttle, limits, unknown paths: everything before a handler. */
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { overridePlans } from "../../model/plan.ts";
 import { openWorld, START_MS, type World } from "./world.suite.ts";
@@ -218,6 +219,36 @@ export function authSuite(server: "uws" | "node"): void {
       await world.close();
     });
 
+    it("counts the addresses of one IPv6 network as one, and no further", async () => {
+      const world = await openWorld(server, { trustedProxies: ["127.0.0.0/8"] });
+      const from = (address: string, key?: string) =>
+        world.send("GET", "/api/v1/servers", {
+          headers: { "x-forwarded-for": address },
+          ...(key !== undefined && { key }),
+        });
+      for (let index = 0; index < 10; index++)
+        expect((await from(`2001:db8:1:2::${index}`, "uk1_wrong")).status).toBe(401);
+      expect((await from("2001:db8:1:2:ffff::1", "uk1_wrong")).status).toBe(429);
+      expect((await from("2001:db8:1:2:aaaa::1")).status).toBe(429);
+      expect((await from("2001:db8:1:3::1")).status).toBe(200);
+      await world.close();
+    });
+
+    it("reads the forwarded address of the nearest proxy, also where each proxy wrote a line of its own", async () => {
+      const world = await openWorld(server, { trustedProxies: ["127.0.0.0/8"] });
+      const from = (lines: readonly string[]): Promise<number> =>
+        statusOf(world.api.port, [
+          "GET /api/v1/servers HTTP/1.1",
+          "Host: a",
+          "X-API-Key: uk1_wrong",
+          ...lines.map((line) => `X-Forwarded-For: ${line}`),
+        ]);
+      // The first line is the caller's own invention.
+      for (let index = 0; index < 10; index++) expect(await from([`203.0.113.${index}`, "198.51.100.7"])).toBe(401);
+      expect(await from(["203.0.113.200", "198.51.100.7"])).toBe(429);
+      await world.close();
+    });
+
     it("believes a forwarded address from a trusted proxy only", async () => {
       const world = await openWorld(server, { trustedProxies: ["127.0.0.0/8"] });
       const from = (address: string, key?: string) =>
@@ -310,5 +341,18 @@ export function authSuite(server: "uws" | "node"): void {
       expect(world.log.join("")).not.toContain(world.key);
       await world.close();
     });
+  });
+}
+
+/** The status of one request with these lines, as they are. */
+function statusOf(port: number, lines: readonly string[]): Promise<number> {
+  return new Promise((settle, fail) => {
+    let text = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(`${lines.join("\r\n")}\r\nConnection: close\r\n\r\n`));
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+    });
+    socket.on("error", fail);
+    socket.on("close", () => settle(Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])));
   });
 }
