@@ -11,7 +11,7 @@ export class VerifyAnswer {
   readonly #token: string;
   readonly #reader: ResponseReader;
   #status = 0;
-  #pieces: Buffer[] = [];
+  #body: Buffer = Buffer.alloc(0);
   #bytes = 0;
   #answer: Answer | null = null;
 
@@ -29,7 +29,13 @@ export class VerifyAnswer {
 
   /** What it says; null as long as more must be read. @throws HttpSyntaxError */
   push(bytes: Buffer): Answer | null {
+    const before = this.#bytes;
     if (this.#reader.push(bytes)) this.#answer ??= this.#judge();
+    // Where a body has no length, the proof ends it. Asked once for what came together: of chunks it may be thousands.
+    else if (this.#bytes > before && this.#endpoint.proof !== "ip") {
+      const judged = this.#judge();
+      if (judged.kind === "proof") this.#answer ??= judged;
+    }
     return this.#answer;
   }
 
@@ -39,17 +45,21 @@ export class VerifyAnswer {
   }
 
   #take(bytes: Buffer): boolean {
+    // Valid during the call only. What does not fit is left out.
+    const kept = Math.min(this.#bytes, BODY_LIMIT_BYTES);
+    const wanted = Math.min(kept + bytes.length, BODY_LIMIT_BYTES);
+    if (wanted > this.#body.length) {
+      const larger = Buffer.allocUnsafe(Math.min(BODY_LIMIT_BYTES, 2 * wanted));
+      this.#body.copy(larger, 0, 0, kept);
+      this.#body = larger;
+    }
+    bytes.copy(this.#body, kept, 0, wanted - kept);
     this.#bytes += bytes.length;
-    // Valid during the call only.
-    this.#pieces.push(Buffer.from(bytes));
-    // Where a body has no length, the proof ends it.
-    const judged = this.#judge();
-    if (judged.kind === "proof" && this.#endpoint.proof !== "ip") this.#answer = judged;
     return this.#bytes <= BODY_LIMIT_BYTES;
   }
 
   #judge(): Answer {
-    const body = Buffer.concat(this.#pieces).subarray(0, BODY_LIMIT_BYTES).toString("latin1");
+    const body = this.#body.toString("latin1", 0, Math.min(this.#bytes, BODY_LIMIT_BYTES));
     return judgeAnswer(this.#endpoint, this.#token, this.#status, body);
   }
 

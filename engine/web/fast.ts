@@ -43,6 +43,6 @@ export class FastAnswer implements AnswerReader {
   }
 }
 
-function notHttp(error: HttpSyntaxError): NetworkFault {
+export function notHttp(error: HttpSyntaxError): NetworkFault {
   return new NetworkFault("protocol-error", `The answer is not valid HTTP: ${error.message}`);
 }

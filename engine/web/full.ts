@@ -4,11 +4,18 @@
  */
 import type { Socket } from "node:net";
 import { Client, errors } from "undici";
-import type { ResponseHead } from "../protocols/http/head.ts";
+import {
+  HEADER_COUNT_LIMIT,
+  HEADER_LIMIT_BYTES,
+  headerTooLong,
+  type ResponseHead,
+  tooManyHeaders,
+} from "../protocols/http/head.ts";
 import type { Hop } from "../protocols/http/hop.ts";
 import { BODY_LIMIT_BYTES, HEAD_LIMIT_BYTES, type ResponseListener } from "../protocols/http/response.ts";
 import { faultOfAbort, NetworkFault } from "../transport/fault.ts";
 import type { DialContext } from "../transport/transport.ts";
+import { notHttp } from "./fast.ts";
 
 export async function exchangeFull(
   socket: Socket,
@@ -45,12 +52,24 @@ async function request(client: Client, hop: Hop, listener: ResponseListener, { s
   const response = await client.request({ path: hop.target, method: "GET", headers: hop.headers, reset: true, signal });
   // Abandoned bodies are reported as errors once the client is destroyed.
   response.body.on("error", () => undefined);
+  boundHeaders(response.headers);
   if (!listener.head(headOf(response.statusCode, response.headers))) return;
   let bodyBytes = 0;
   for await (const piece of response.body as AsyncIterable<Buffer>) {
     const taken = piece.subarray(0, BODY_LIMIT_BYTES - bodyBytes);
     bodyBytes += taken.length;
     if (!listener.body(taken) || bodyBytes >= BODY_LIMIT_BYTES) return;
+  }
+}
+
+/** As our own reader bounds them. @throws NetworkFault */
+function boundHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+  let count = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    for (const line of Array.isArray(value) ? value : [value ?? ""]) {
+      if (++count > HEADER_COUNT_LIMIT) throw notHttp(tooManyHeaders());
+      if (name.length + line.length > HEADER_LIMIT_BYTES) throw notHttp(headerTooLong());
+    }
   }
 }
 

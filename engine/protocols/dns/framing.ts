@@ -11,25 +11,22 @@ export function frame(message: Uint8Array): Uint8Array {
 
 /** Collects one message from chunks of any size; keeps at most MESSAGE_BYTES. */
 export class FrameReader {
-  readonly #chunks: Uint8Array[] = [];
+  readonly #length = new Uint8Array(2);
+  #message: Uint8Array | null = null;
   #size = 0;
 
   /** @returns the first message once it is whole; what comes after it is dropped */
   push(chunk: Uint8Array): Uint8Array | undefined {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
+    let at = 0;
+    while (this.#size < 2 && at < chunk.length) this.#length[this.#size++] = chunk[at++] ?? 0;
     if (this.#size < 2) return undefined;
-    const bytes = this.#joined();
-    const length = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
+    const length = (this.#length[0] ?? 0) * 256 + (this.#length[1] ?? 0);
     if (length > MESSAGE_BYTES) throw new DnsFormatError(`reply of ${length} bytes`);
-    return bytes.length >= length + 2 ? bytes.subarray(2, length + 2) : undefined;
-  }
-
-  #joined(): Uint8Array {
-    const [only] = this.#chunks;
-    if (only !== undefined && this.#chunks.length === 1) return only;
-    const joined = Buffer.concat(this.#chunks);
-    this.#chunks.splice(0, this.#chunks.length, joined);
-    return joined;
+    this.#message ??= new Uint8Array(length);
+    const have = this.#size - 2;
+    const piece = chunk.subarray(at, at + length - have);
+    this.#message.set(piece, have);
+    this.#size += piece.length;
+    return this.#size === length + 2 ? this.#message : undefined;
   }
 }

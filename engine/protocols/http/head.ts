@@ -41,22 +41,42 @@ const OTHER = -1;
 /** 10^15 is the largest power of ten that a number still counts exactly. */
 const CONTENT_LENGTH_DIGITS = 15;
 
+/** One header with its name and folded lines: twice what the widespread servers let an application send. */
+export const HEADER_LIMIT_BYTES = 8 * 1024;
+/** Headers of one answer; servers that send a hundred exist. */
+export const HEADER_COUNT_LIMIT = 256;
+
+export function headerTooLong(): HttpSyntaxError {
+  return new HttpSyntaxError(`a header is longer than ${HEADER_LIMIT_BYTES / 1024} KiB`);
+}
+
+export function tooManyHeaders(): HttpSyntaxError {
+  return new HttpSyntaxError(`there are more than ${HEADER_COUNT_LIMIT} headers`);
+}
+
 /** @param end after the empty line that ends the head */
 export function parseHead(bytes: Buffer, start: number, end: number): FramedHead {
   const firstLineEnd = bytes.indexOf(LF, start);
+  if (firstLineEnd - start > HEADER_LIMIT_BYTES) throw headerTooLong();
   const status = parseStatusLine(bytes, start, trimCr(bytes, start, firstLineEnd));
   const values: (string | undefined)[] = [];
   let field = OTHER;
-  let at = firstLineEnd + 1;
+  let headers = 0;
+  let headerAt = firstLineEnd + 1;
+  let at = headerAt;
   while (at < end) {
     const next = bytes.indexOf(LF, at) + 1;
     const lineEnd = trimCr(bytes, at, next - 1);
     if (lineEnd === at) break;
     const first = bytes[at] ?? 0;
-    if (first === SPACE || first === TAB) {
+    const isFolded = first === SPACE || first === TAB;
+    if (!isFolded) headerAt = at;
+    if (lineEnd - headerAt > HEADER_LIMIT_BYTES) throw headerTooLong();
+    if (isFolded) {
       if (at === firstLineEnd + 1) throw new HttpSyntaxError("the first header line is folded");
       addValue(values, field, bytes, at, lineEnd, " ");
     } else {
+      if (++headers > HEADER_COUNT_LIMIT) throw tooManyHeaders();
       const colon = findColon(bytes, at, lineEnd);
       field = fieldOf(bytes, at, colon);
       addValue(values, field, bytes, colon + 1, lineEnd, ", ");

@@ -212,14 +212,39 @@ describe("bounds", () => {
     ).toBe("headers are larger than 64 KiB");
   });
 
+  it("refuses a header that is too long, whatever it is filled with and however it is folded, and too many headers", () => {
+    const head = (lines: string): string => `HTTP/1.1 200 OK\r\n${lines}Content-Length: 0\r\n\r\n`;
+    for (const filler of [" ", "\t", ",", ", ", "a", "=", '"', ";", "%", "\\", "\u00ff"]) {
+      for (const name of ["X-Filler", "Transfer-Encoding", "Location", "Content-Length"]) {
+        const long = filler.repeat(62_000 / filler.length);
+        expect(readText(head(`${name}: ${long}1\r\n`)).error).toBe("a header is longer than 8 KiB");
+        expect(readText(head(`${name}: 1\r\n${`\t${filler.repeat(500)}\r\n`.repeat(20)}`)).error).toBe(
+          "a header is longer than 8 KiB",
+        );
+      }
+    }
+    expect(readText(head(`X: ${"a".repeat(8_189)}\r\n`)).error).toBeNull();
+    expect(readText(head(`X: ${"a".repeat(8_190)}\r\n`)).error).toBe("a header is longer than 8 KiB");
+    expect(readText(`HTTP/1.1 200 ${"a".repeat(9_000)}\r\n\r\n`).error).toBe("a header is longer than 8 KiB");
+    expect(readText(head("X: 1\r\n".repeat(255))).error).toBeNull();
+    expect(readText(head("X: 1\r\n".repeat(256))).error).toBe("there are more than 256 headers");
+  });
+
+  it("reads lists with blanks and tabs around their members", () => {
+    const of = (value: string): string => `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${value}\r\n\r\n0\r\n\r\n`;
+    expect(readText(of(`identity ,\tidentity`)).ended).toBe("complete");
+    expect(readText("HTTP/1.1 200 OK\r\nContent-Length: 2 ,\t2\r\n\r\nhi").ended).toBe("done");
+  });
+
   it("refuses one endless header line and endless interim responses", () => {
     expect(readText(`HTTP/1.1 200 OK\r\nX: ${"y".repeat(70_000)}`).ended).toBe("error");
     expect(readText("HTTP/1.1 100 Continue\r\nA: bcdefghij\r\n\r\n".repeat(2_000)).ended).toBe("error");
   });
 
   it("takes headers of exactly the bound", () => {
-    const start = "HTTP/1.1 200 OK\r\nX: ";
-    const text = `${start}${"y".repeat(64 * 1024 - start.length - 4)}\r\n\r\n`;
+    const start = "HTTP/1.1 200 OK\r\n";
+    const lines = `X: ${"x".repeat(8_000)}\r\n`.repeat(8);
+    const text = `${start}${lines}Y: ${"y".repeat(64 * 1024 - start.length - lines.length - 7)}\r\n\r\n`;
     expect(readText(text).ended).toBe("complete");
     expect(readText(text.replace("y", "yy")).ended).toBe("error");
   });

@@ -164,9 +164,11 @@ export class ResponseReader {
   #findHeadEnd(bytes: Buffer, headAt: number, lineAt: number, end: number, from: number): number {
     let start = lineAt;
     let search = from;
+    // Not beyond the end: what is there is room for more, and would be searched again for each piece.
+    const known = end === bytes.length ? bytes : bytes.subarray(0, end);
     for (;;) {
-      const lineEnd = bytes.indexOf(LF, search);
-      if (lineEnd === -1 || lineEnd >= end) break;
+      const lineEnd = known.indexOf(LF, search);
+      if (lineEnd === -1) break;
       const length = lineEnd - start;
       start = lineEnd + 1;
       search = start;
