@@ -56,7 +56,7 @@ const OWNERS = {
   tinybench: "^bench/",
 };
 /** Who starts processes: the embedded engine, proxy cores, the last fallback of ping, and what measures us from outside. */
-const SPAWNERS = "^store/results/embedded/|^native/system-ping\\.ts$|^native/sandbox/confined\\.ts$|^engine/cores/(install|program|core-process)\\.ts$|^bench/";
+const SPAWNERS = "^engine/key-opener/opener-process\\.ts$|^store/results/embedded/|^native/system-ping\\.ts$|^native/sandbox/confined\\.ts$|^engine/cores/(install|program|core-process)\\.ts$|^bench/";
 
 const rooms = Object.entries(ROOMS).map(([room, others]) => ({
   name: `room-${room}`,

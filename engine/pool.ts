@@ -20,6 +20,7 @@ import type { FromPool } from "./check.ts";
 import { coresMetrics } from "./cores/metrics.ts";
 import { CoreSupervisor } from "./cores/supervisor.ts";
 import { HungProbers, mostHungOf } from "./hung-probers.ts";
+import { KeyOpenerProcess } from "./key-opener/opener-process.ts";
 import type { EngineOptions } from "./options.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
 import { parseVerifyUrl } from "./verify/endpoint.ts";
@@ -138,6 +139,8 @@ class ThreadPool implements Pool {
   readonly #systemPing = startSystemPingService();
   /** And for the proxy cores of share links; null where nobody said where they are. */
   readonly #cores: CoreSupervisor | null;
+  /** And for foreign keys that may take long to open. */
+  readonly #keys: KeyOpenerProcess;
   #lastId = 0;
   #failedStarts = 0;
   #isClosing = false;
@@ -146,6 +149,7 @@ class ThreadPool implements Pool {
   constructor(options: PoolOptions) {
     this.#options = options;
     const { engine, log } = options;
+    this.#keys = new KeyOpenerProcess({ log });
     this.#cores =
       engine.cores === undefined
         ? null
@@ -188,6 +192,7 @@ class ThreadPool implements Pool {
     if (this.#schedulerHasEnded) await within(Promise.allSettled(this.#tasks.values()), CLOSE_WITHIN_MS);
     this.#control.close();
     this.#systemPing.close();
+    this.#keys.close();
     const haveEnded = await within(Promise.all([...this.#threads].map((thread) => thread.destroy())), CLOSE_WITHIN_MS);
     if (!haveEnded) this.#hung.leave();
     await this.#cores?.close();
@@ -239,10 +244,12 @@ class ThreadPool implements Pool {
     };
     this.#probers.set(prober.id, prober);
     const outbounds = this.#cores?.connect() ?? null;
+    const keys = this.#keys.connect();
     const given: ProberTask = {
       prober: prober.id,
       port: port1,
       outbounds,
+      keys,
       engine: this.#options.engine,
       vitals: prober.vitals.memory,
       descriptors: prober.descriptors.memory,
@@ -251,7 +258,7 @@ class ThreadPool implements Pool {
       .run(given, {
         filename: this.#proberFile,
         name: "task",
-        transferList: outbounds === null ? [port1] : [port1, outbounds],
+        transferList: outbounds === null ? [port1, keys] : [port1, keys, outbounds],
       })
       .then(
         () => this.#end(prober, null),

@@ -4,6 +4,7 @@ import type { TunnelFacts } from "../model/result.ts";
 import type { CertificateState } from "../model/status.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { Outbounds } from "./cores/outbound.ts";
+import type { KeyOpener } from "./key-opener/key-opener.ts";
 import type { DialContext, Transport } from "./transport/transport.ts";
 import type { Verifier } from "./verify/verifier.ts";
 
@@ -22,6 +23,8 @@ export interface ProbeContext extends DialContext {
   readonly domainExpiresAtMs?: ((host: string) => number | null) | undefined;
   /** Managed cores for share links; absent where none can be started. */
   readonly outbounds?: Outbounds | undefined;
+  /** Opens foreign keys that may take long; absent where no process can be started. */
+  readonly keyOpener?: KeyOpener | undefined;
   /** What is asked through a proxy. */
   readonly verifier?: Verifier | undefined;
 }

@@ -36,6 +36,7 @@ export interface ProberSurroundings {
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   readonly domainExpiresAtMs?: ProbeContext["domainExpiresAtMs"];
   readonly outbounds?: ProbeContext["outbounds"];
+  readonly keyOpener?: ProbeContext["keyOpener"];
   readonly verifier?: ProbeContext["verifier"];
   readonly utilization: (since?: EventLoopUtilization) => EventLoopUtilization;
   /** Proof of life, every TICK_MS. */
@@ -101,6 +102,7 @@ export class Prober {
       randomBytes: around.randomBytes,
       domainExpiresAtMs: around.domainExpiresAtMs,
       outbounds: around.outbounds,
+      keyOpener: around.keyOpener,
       verifier: around.verifier,
       touch: around.touch,
       inFlight: () => this.#load,

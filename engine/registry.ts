@@ -7,6 +7,8 @@ import { pushSettings } from "./probes/push.ts";
 import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
 import { tunnelParsers } from "./tunnel-parsers.ts";
 
+/** What strangers may not have opened. */
+export { hasPkcs12 } from "./protocols/openvpn/key-files.ts";
 /** The API refuses addresses with the guard that the probers dial through. */
 export { createGuard, isDocumentationName, type Judgement } from "./transport/guard.ts";
 export { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "./tunnel.ts";

@@ -26,6 +26,7 @@ export interface RunEnvironment {
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   readonly domainExpiresAtMs?: ProbeContext["domainExpiresAtMs"];
   readonly outbounds?: ProbeContext["outbounds"];
+  readonly keyOpener?: ProbeContext["keyOpener"];
   readonly verifier?: ProbeContext["verifier"];
   /** Called whenever a check is about to do something: names the suspect should it block or kill its thread. */
   readonly touch: (checkId: number) => void;
@@ -58,6 +59,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   readonly domainExpiresAtMs: ProbeContext["domainExpiresAtMs"];
   readonly outbounds: ProbeContext["outbounds"];
+  readonly keyOpener: ProbeContext["keyOpener"];
   readonly verifier: ProbeContext["verifier"];
 
   readonly #environment: RunEnvironment;
@@ -80,6 +82,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.randomBytes = environment.randomBytes;
     this.domainExpiresAtMs = environment.domainExpiresAtMs;
     this.outbounds = environment.outbounds;
+    this.keyOpener = environment.keyOpener;
     this.verifier = environment.verifier;
     this.startedAtMs = environment.wallNowMs();
     this.startedAt = environment.now();

@@ -4,6 +4,8 @@ import { type MessagePort, parentPort, threadId } from "node:worker_threads";
 import { OwnedDescriptors } from "../native/owned-descriptors.ts";
 import type { Outbounds } from "./cores/outbound.ts";
 import { connectOutbounds } from "./cores/outbound-port.ts";
+import type { KeyOpener } from "./key-opener/key-opener.ts";
+import { connectKeyOpener } from "./key-opener/opener-port.ts";
 import type { EngineOptions } from "./options.ts";
 import { Prober } from "./prober.ts";
 import { createRandomBytes } from "./random-bytes.ts";
@@ -32,6 +34,8 @@ export interface ProberTask {
   readonly descriptors: SharedArrayBuffer;
   /** To the supervisor of the proxy cores; null where there are none. */
   readonly outbounds?: MessagePort | null;
+  /** To the process that opens foreign keys. */
+  readonly keys?: MessagePort;
 }
 
 /** What a prober's thread tells the main thread. */
@@ -63,11 +67,15 @@ export function task(given: ProberTask): Promise<void> {
   const verifier = openVerifier(engine, resolver, () => performance.now());
   const lines = createLocalLines(owned);
   const outbounds = given.outbounds == null ? undefined : connectOutbounds(given.outbounds, lines);
-  return serveProber(given, probes, transport, { domains, publicTransport, verifier, outbounds }).finally(() => {
-    given.outbounds?.close();
-    lines.close();
-    return domains.close();
-  });
+  const keyOpener = given.keys === undefined ? undefined : connectKeyOpener(given.keys);
+  return serveProber(given, probes, transport, { domains, publicTransport, verifier, outbounds, keyOpener }).finally(
+    () => {
+      given.outbounds?.close();
+      given.keys?.close();
+      lines.close();
+      return domains.close();
+    },
+  );
 }
 
 /** What only some probes need. */
@@ -75,6 +83,7 @@ interface MoreOfProber {
   readonly domains?: DomainExpiry;
   readonly publicTransport?: Transport;
   readonly outbounds?: Outbounds | undefined;
+  readonly keyOpener?: KeyOpener | undefined;
   readonly verifier?: Verifier;
 }
 
@@ -85,7 +94,7 @@ export function serveProber(
   transport: Transport,
   more: MoreOfProber = {},
 ): Promise<void> {
-  const { domains, publicTransport, outbounds, verifier } = more;
+  const { domains, publicTransport, outbounds, keyOpener, verifier } = more;
   const vitals = new Vitals(given.vitals);
   swallowStrays(given.prober);
   const prober = new Prober({
@@ -98,6 +107,7 @@ export function serveProber(
     randomBytes: createRandomBytes(),
     domainExpiresAtMs: domains?.expiresAtMs,
     outbounds,
+    keyOpener,
     verifier,
     utilization: (since) => performance.eventLoopUtilization(since),
     beat: () => vitals.beat(),

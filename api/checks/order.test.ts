@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import type { JsonObject } from "../body.ts";
 import { ApiError } from "../errors.ts";
-import { PUBLIC_TIMEOUT_S, readCheck, refuseJunk, TIMEOUT_S } from "./order.ts";
+import { PUBLIC_TIMEOUT_S, readCheck, refuseJunk, refusePkcs12, TIMEOUT_S } from "./order.ts";
 import { countedOf } from "./strangers.ts";
 
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
@@ -55,6 +55,7 @@ describe("readCheck", () => {
           expect(order.timeoutMs).toBeLessThanOrEqual(range.most * 1_000);
           if (isPublic || !order.isDetected) expect(order.engine).toBeNull();
           refuseJunk(order);
+          refusePkcs12(order);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
           expect([400, 413, 422]).toContain(error.status);
@@ -66,6 +67,23 @@ describe("readCheck", () => {
       { numRuns: 3_000 },
     );
     expect(taken).toBeGreaterThan(50);
+  });
+});
+
+describe("refusePkcs12", () => {
+  const orderOf = (lines: string) =>
+    readCheck({ protocol: "openvpn", config: `client\nremote vpn.test-site.org\n${lines}` }, PUBLIC_TIMEOUT_S, false);
+  it.each([
+    "<pkcs12>\nMAA=\n</pkcs12>",
+    "<PKCS12>\nMAA=\n</PKCS12>",
+    "<connection>\nremote a.test-site.org\n<pkcs12>\nMAA=\n</pkcs12>\n</connection>",
+  ])("refuses strangers who bring one: case %#", (lines) => {
+    expect(() => refusePkcs12(orderOf(lines))).toThrow("<pkcs12> is not opened for public checks");
+  });
+  it("lets everything else pass", () => {
+    refusePkcs12(orderOf("# <pkcs12>\n"));
+    const link = `vless://${UUID}@vpn.test-site.org:443?security=tls`;
+    refusePkcs12(readCheck({ config: link }, PUBLIC_TIMEOUT_S, false));
   });
 });
 

@@ -1,7 +1,7 @@
 /** The body of POST /check: one configuration, tested once and kept nowhere (contract "POST /check", open-points 4.2, 18.1.12, 18.6.2). */
 
 import { z } from "zod";
-import { type ParsedTunnel, parse, TunnelConfigError, type TunnelFields } from "../../engine/registry.ts";
+import { hasPkcs12, type ParsedTunnel, parse, TunnelConfigError, type TunnelFields } from "../../engine/registry.ts";
 import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
 import { before, linesOf } from "../../model/text.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
@@ -175,4 +175,10 @@ function isJunk(line: string): boolean {
 export function refuseJunk({ tunnel }: CheckOrder): void {
   if (tunnel.protocol !== "amneziawg" || !linesOf(tunnel.fields.config ?? "").some(isJunk)) return;
   throw unprocessable("Invalid VPN configuration: junk and signature packets are not sent for public checks");
+}
+
+/** A password's derivation is as long as the file says, and the process that opens it is one for everybody. @throws 422 */
+export function refusePkcs12({ tunnel }: CheckOrder): void {
+  if (tunnel.protocol !== "openvpn" || !hasPkcs12(tunnel.fields)) return;
+  throw unprocessable("Invalid VPN configuration: <pkcs12> is not opened for public checks; use <cert> and <key>");
 }

@@ -12,6 +12,7 @@ import {
   PUBLIC_TIMEOUT_S,
   readCheck,
   refuseJunk,
+  refusePkcs12,
   TIMEOUT_S,
 } from "../checks/order.ts";
 import { runCheck } from "../checks/run.ts";
@@ -84,6 +85,7 @@ async function readPublicCheck(api: Api, call: Call): Promise<CheckOrder> {
   const wanted = readRegion(body);
   const order = readCheck(body, PUBLIC_TIMEOUT_S, false);
   refuseJunk(order);
+  refusePkcs12(order);
   await acceptAnonymousTargets(api.publicTargets, order.tunnel.endpoints, api.config.publicAllowNets.length > 0);
   requireRegionOnPlan(wanted, { regionTargeting: false });
   return order;

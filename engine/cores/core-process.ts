@@ -206,7 +206,7 @@ function prepared(confinement: Confinement, program: Program): PreparedChild {
 }
 
 /** @param rights further words for setpriv; null: without it */
-function spawnBound(
+export function spawnBound(
   program: string,
   args: readonly string[],
   rights: readonly string[] | null,

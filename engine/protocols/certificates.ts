@@ -1,22 +1,53 @@
 /** Certificates as configurations carry them: PEM, one or more. Whether they fit anything is found out by the check. */
 
 import { X509Certificate } from "node:crypto";
-import { pemBlocks } from "../../model/text.ts";
 import { TunnelConfigError } from "../tunnel.ts";
+import { boundCertificate, KeyBoundError } from "./keys/key-bounds.ts";
+import { readPem, writePem } from "./keys/pem.ts";
 
+/** As OpenSSL names them (pem.h): the second by older programs, the third with notes of the owner behind it, which are left out. */
+const LABELS: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]);
 /** A bundle of every public authority has about 150. */
 const MOST = 256;
 
-/** @throws TunnelConfigError naming the field when it holds no certificate, or one that cannot be read */
-export function requireCertificates(pem: string, field: string): void {
-  const blocks = pemBlocks(pem, "CERTIFICATE");
-  if (blocks.length === 0) throw new TunnelConfigError(`${field} holds no certificate in PEM`);
-  if (blocks.length > MOST) throw new TunnelConfigError(`${field} holds more than ${MOST} certificates`);
-  for (const block of blocks) {
+/**
+ * @returns them written anew, so that nobody reads more in the text than was looked at
+ * @throws TunnelConfigError naming the field when it holds no certificate, one that cannot be read, or one that would cost too much
+ */
+export function requireCertificates(pem: string, field: string): string {
+  boundCertificates(pem, field);
+  const ders = certificatesIn(pem);
+  if (ders.length === 0) throw new TunnelConfigError(`${field} holds no certificate in PEM`);
+  for (const der of ders) {
     try {
-      new X509Certificate(block);
+      boundCertificate(der);
+      new X509Certificate(der);
     } catch {
       throw new TunnelConfigError(`${field} holds a certificate that cannot be read`);
     }
   }
+  return ders.map((der) => writePem("CERTIFICATE", der)).join("");
+}
+
+/** Only what they would cost, without reading them: what is no certificate passes. @throws TunnelConfigError */
+export function boundCertificates(pem: string, field: string): void {
+  const ders = certificatesIn(pem);
+  if (ders.length > MOST) throw new TunnelConfigError(`${field} holds more than ${MOST} certificates`);
+  for (const der of ders) withinBounds(field, () => boundCertificate(der));
+}
+
+/** @throws TunnelConfigError naming the field, what was found and the limit; what cannot be read passes */
+export function withinBounds(field: string, bound: () => unknown): void {
+  try {
+    bound();
+  } catch (error) {
+    if (!(error instanceof KeyBoundError)) throw error;
+    if (!error.isUnreadable) throw new TunnelConfigError(`${field} holds ${error.message}`);
+  }
+}
+
+function certificatesIn(pem: string): readonly Buffer[] {
+  return readPem(pem)
+    .filter(({ label }) => LABELS.has(label))
+    .map(({ der }) => der);
 }

@@ -15,6 +15,7 @@ import {
 import { faultOfAbort, NetworkFault, whenAborted } from "./fault.ts";
 import { readLeafOnly } from "./leaf-only.ts";
 import { localAddresses } from "./local-addresses.ts";
+import { FOREIGN_TLS } from "./tls-bounds.ts";
 import type { Address, ConnectTime, DialContext } from "./transport.ts";
 
 /** RFC 8305 section 5, "Connection Attempt Delay". */
@@ -164,14 +165,17 @@ const CONTEXT_OPTIONS = [
  */
 export function createTlsStarter(extraCaPem: string | null) {
   // Parsing the roots takes about 10 ms: at the start where they are not Node's own, which it keeps parsed.
-  const roots = extraCaPem === null ? {} : { ca: [...rootCertificates, certificateIn(extraCaPem)] };
+  const roots = {
+    ...FOREIGN_TLS,
+    ...(extraCaPem !== null && { ca: [...rootCertificates, certificateIn(extraCaPem)] }),
+  };
   let shared: SecureContext | undefined = extraCaPem === null ? undefined : createSecureContext(roots);
 
   return (socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> => {
     if (socket.destroyed) return Promise.reject(endOf(socket, context));
     // Node would ignore these beside a ready context, so a caller who sends one gets its own: 10 ms when that means parsing roots.
     const own = CONTEXT_OPTIONS.some((name) => options[name] !== undefined);
-    shared ??= createSecureContext();
+    shared ??= createSecureContext(roots);
     // Nagle's algorithm would hold the first request back until our Finished is acknowledged.
     socket.setNoDelay(true);
     return handshake(socket, own ? { ...roots, ...options } : { ...options, secureContext: shared }, context);

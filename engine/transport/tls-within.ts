@@ -1,6 +1,8 @@
 /** TLS within another protocol's packets (OpenVPN): its records are handed out and in as bytes, with no socket of its own. */
 import { Duplex } from "node:stream";
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from "node:tls";
+import { NetworkFault } from "./fault.ts";
+import { KeyExchangeWatch } from "./key-exchange.ts";
 import { readLeafOnly } from "./leaf-only.ts";
 
 export interface TlsListener {
@@ -20,9 +22,13 @@ export interface TlsWithin {
   close(): void;
 }
 
-/** A client that takes any certificate: chains are judged by `TLSSocket.authorizationError`. */
+/**
+ * A client that takes any certificate: chains are judged by `TLSSocket.authorizationError`.
+ * @param options with a context of WATCHED_TLS (tls-bounds.ts)
+ */
 export function openTlsWithin(options: ConnectionOptions, listener: TlsListener): TlsWithin {
   let isOpen = true;
+  const watch = new KeyExchangeWatch();
   const carrier = new Duplex({
     read() {},
     write(records: Buffer, _encoding, done) {
@@ -62,7 +68,10 @@ export function openTlsWithin(options: ConnectionOptions, listener: TlsListener)
   secure.on("end", () => fail(new Error("the peer has ended TLS")));
   return {
     receive(records) {
-      if (isOpen) carrier.push(records);
+      if (!isOpen) return;
+      const words = watch.push(records);
+      if (words === null) carrier.push(records);
+      else fail(new NetworkFault("handshake-failed", words, { peerAnswered: true }));
     },
     write(bytes) {
       if (isOpen) secure.write(bytes);

@@ -113,6 +113,7 @@ export function faultOfEnd(error: Error, stage: Stage, protection: ProtectionKey
 
 /** Errors of our own side of TLS, and alerts. */
 export function faultOfTls(error: Error, stage: Stage): Error {
+  if (error instanceof NetworkFault) return error;
   const code = "code" in error ? String(error.code) : "";
   const alert = code.split("_ALERT_")[1]?.toLowerCase().replaceAll("_", " ");
   if (alert !== undefined && /certificate|unknown ca/.test(alert)) {

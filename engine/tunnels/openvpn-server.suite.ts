@@ -38,6 +38,8 @@ export interface ServerOptions {
   /** Messages of a client from this number on are not there for it: 1 is what TLS begins with, 2 the client's certificate. */
   readonly ignoresFrom?: number;
   readonly host?: HostManners;
+  /** Clients are asked for a certificate, and the name in it is heard. */
+  readonly asksForCertificate?: boolean;
   /** Its data goes out under other keys. */
   readonly hasOtherKeys?: boolean;
 }
@@ -189,7 +191,15 @@ class Session {
       },
     });
     carrier.on("error", () => {});
-    const tls = new TLSSocket(carrier, { isServer: true, secureContext: createSecureContext(this.#options.tls) });
+    const tls = new TLSSocket(carrier, {
+      isServer: true,
+      secureContext: createSecureContext(this.#options.tls),
+      ...(this.#options.asksForCertificate === true && { requestCert: true, rejectUnauthorized: false }),
+    });
+    tls.on("secure", () => {
+      const name = tls.getPeerCertificate().subject?.CN;
+      if (typeof name === "string") this.#ends.heard.push(`certificate of ${name}`);
+    });
     tls.on("error", () => {});
     tls.on("data", (bytes: Buffer) => this.#hear(bytes));
     this.#carrier = carrier;

@@ -5,6 +5,7 @@ import type { EngineOptions } from "../options.ts";
 import { createGuard, type Guard } from "../transport/guard.ts";
 import { createTransport } from "../transport/index.ts";
 import type { Resolver } from "../transport/resolver.ts";
+import { FOREIGN_TLS } from "../transport/tls-bounds.ts";
 import type { DialContext } from "../transport/transport.ts";
 import { parseVerifyUrl, STANDARD_VERIFY_URLS, type VerifyEndpoint } from "./endpoint.ts";
 import { type ExchangeOptions, startExchange } from "./exchange.ts";
@@ -27,7 +28,7 @@ export function openVerifier(options: EngineOptions, resolver: Resolver, now: ()
   const endpoints = entries.map(parseVerifyUrl);
   const { extraCaPem } = options;
   const openSecureContext = () =>
-    createSecureContext(extraCaPem === null ? {} : { ca: [...rootCertificates, extraCaPem] });
+    createSecureContext({ ...FOREIGN_TLS, ...(extraCaPem !== null && { ca: [...rootCertificates, extraCaPem] }) });
   // Its TLS is not used: the exchange has its own.
   const transport = createTransport({ ...options, extraCaPem: null }, { resolver, guard: OPEN });
 

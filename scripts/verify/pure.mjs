@@ -19,6 +19,7 @@ const PURE = {
     "engine/cores/running-core.ts",
     "engine/cores/supervisor.ts",
     "engine/direct.ts",
+    "engine/key-opener/opener-process.ts",
     "engine/network-trust.ts",
     "engine/random-bytes.ts",
     "engine/subscription/fetch.ts",

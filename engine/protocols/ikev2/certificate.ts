@@ -1,5 +1,6 @@
 /** Certificates, read once: a gateway sends the same one at each check, and reading takes a millisecond. Pure but for that memory. */
 import { createHash, X509Certificate } from "node:crypto";
+import { boundCertificate } from "../keys/key-bounds.ts";
 import { DER, membersOf, oidText, readDer } from "./der.ts";
 
 export interface Certificate {
@@ -24,7 +25,7 @@ const MEMORY = { certificates: 1_000, largestBytes: 8_192 } as const;
 
 const known = new Map<string, Certificate>();
 
-/** @returns undefined for bytes that are no certificate */
+/** @returns undefined for bytes that are no certificate, or one whose key would cost too much to verify with */
 export function readCertificate(der: Buffer): Certificate | undefined {
   const key = createHash("sha256").update(der).digest("base64");
   const remembered = known.get(key);
@@ -40,6 +41,7 @@ function read(der: Buffer): Certificate | undefined {
   try {
     const names = namesOf(der);
     if (names === undefined) return undefined;
+    boundCertificate(der);
     const x509 = new X509Certificate(der);
     const { subject, issuer } = names;
     const validFromMs = Date.parse(x509.validFrom);

@@ -39,8 +39,15 @@ export function membersOf(bytes: Buffer, tag: number): readonly DerValue[] | und
 
 export function encodeDer(tag: number, content: Buffer): Buffer {
   const { length } = content;
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+  return Buffer.concat([Buffer.from([tag, ...sizeOf(length)]), content]);
+}
+
+/** @param length below 16 MiB */
+function sizeOf(length: number): readonly number[] {
+  if (length < 0x80) return [length];
+  if (length < 0x100) return [0x81, length];
+  if (length < 0x10000) return [0x82, length >> 8, length & 0xff];
+  return [0x83, length >> 16, (length >> 8) & 0xff, length & 0xff];
 }
 
 /** The dotted form of an object identifier's content. */
@@ -58,7 +65,8 @@ export function oidText(content: Buffer): string {
   return [root, first - root * 40n, ...others].join(".");
 }
 
-function headerAt(bytes: Buffer, offset: number): { headerBytes: number; contentBytes: number } | undefined {
+/** @returns undefined where no tag and length stand, or the content would end behind the bytes */
+export function headerAt(bytes: Buffer, offset: number): { headerBytes: number; contentBytes: number } | undefined {
   const first = bytes[offset + 1];
   // No tag above 30 is in what we read.
   if (first === undefined || ((bytes[offset] ?? 0) & 0x1f) === 0x1f) return undefined;

@@ -9,6 +9,7 @@ import {
   type TunnelServer,
 } from "../../tunnel.ts";
 import { parseHost, parsePort, withAddress } from "../endpoint.ts";
+import { boundKeyFiles } from "./key-files.ts";
 import { optionOf, type Profile, parseProfile, type Scope } from "./profile.ts";
 import { refuseUnsupported } from "./refusals.ts";
 
@@ -62,7 +63,10 @@ export function readConfig(fields: TunnelFields): OpenvpnConfig {
   const hasConfig = isGiven(fields.config);
   if (!hasConfig && !isGiven(fields.host) && (fields.servers ?? []).length === 0) throw missing("config");
   const profile = hasConfig ? parseProfile(fields.config ?? "") : null;
-  if (profile !== null) refuseUnsupported(profile);
+  if (profile !== null) {
+    refuseUnsupported(profile);
+    boundKeyFiles(profile);
+  }
   const servers = serversOf(fields, profile);
   if (servers.length === 0) throw missing("remote");
   if (servers.length > MOST_SERVERS && fields.servers !== undefined) {

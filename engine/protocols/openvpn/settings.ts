@@ -24,7 +24,7 @@ export interface TlsSettings {
   readonly ciphers: string | null;
   /** Of TLS 1.3; null: the library's. */
   readonly suites: string | null;
-  /** For the key exchange; null: the library's. */
+  /** For the key exchange; null: those of every check (transport/tls-bounds.ts). */
   readonly groups: string | null;
   /** OpenSSL's security level, where the profile asks for a lower one than the library has. */
   readonly securityLevel: 0 | 1 | null;

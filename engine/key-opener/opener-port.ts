@@ -1,0 +1,37 @@
+/** A prober's way to the process that opens foreign keys, which only the main thread may start: it asks over a port of its own. */
+import type { MessagePort } from "node:worker_threads";
+import { Mailbox } from "../cores/mailbox.ts";
+import type { ForeignKey, KeyAnswer, KeyOpener } from "./key-opener.ts";
+
+export interface ToOpener {
+  readonly id: number;
+  readonly key: ForeignKey;
+}
+export interface FromOpener {
+  readonly id: number;
+  readonly answer: KeyAnswer;
+}
+
+/** @param port whose other end the opener has (opener-process.ts, connect) */
+export function connectKeyOpener(port: MessagePort): KeyOpener {
+  const mailbox = new Mailbox<ToOpener>(port);
+  const waiting = new Map<number, (answer: KeyAnswer) => void>();
+  let lastId = 0;
+  port.on("message", (words: readonly FromOpener[]) => {
+    for (const { id, answer } of words) {
+      waiting.get(id)?.(answer);
+      waiting.delete(id);
+    }
+  });
+  // Whoever waits has a deadline, which keeps the thread alive.
+  port.unref();
+  return {
+    open(key) {
+      const id = ++lastId;
+      return new Promise((resolve) => {
+        waiting.set(id, resolve);
+        mailbox.post({ id, key });
+      });
+    },
+  };
+}

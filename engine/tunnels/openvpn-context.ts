@@ -1,0 +1,154 @@
+/** What OpenSSL is given for the TLS of an OpenVPN profile: made once for all of a monitor's checks, of keys that were bounded before. */
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { KeyAnswer, OpenedKey } from "../key-opener/key-opener.ts";
+import type { ProbeContext } from "../probe.ts";
+import { boundCertificate, boundPrivateKey } from "../protocols/keys/key-bounds.ts";
+import { readPem } from "../protocols/keys/pem.ts";
+import { type KeyFiles, keyFilesOf } from "../protocols/openvpn/key-files.ts";
+import type { SessionSettings, TlsSettings } from "../protocols/openvpn/settings.ts";
+import { NetworkFault, whenAborted } from "../transport/fault.ts";
+import { boundedGroups, WATCHED_TLS } from "../transport/tls-bounds.ts";
+import { TunnelConfigError } from "../tunnel.ts";
+
+const TAGS = { ca: "<ca>", cert: "<cert>", key: "<key>", crl: "<crl-verify>" } as const;
+
+/** Of one scope of a profile. */
+export class OpenvpnContext {
+  readonly #tls: TlsSettings;
+  readonly #files: KeyFiles;
+  #opened: SecureContext | null = null;
+
+  /** @throws TunnelConfigError */
+  constructor({ tls, rules }: SessionSettings) {
+    if (tls.ca === null && tls.pfx === null && rules.fingerprints.length === 0) {
+      throw new TunnelConfigError("missing <ca>: without it, or a peer-fingerprint, the server cannot be trusted");
+    }
+    const hasKey = tls.key !== null;
+    if ((tls.cert === null) === hasKey) throw new TunnelConfigError("<cert> and <key> go together");
+    this.#tls = tls;
+    this.#files = keyFilesOf(tls);
+    if (this.#files.untried === null) this.#opened = secureContextOf(tls, this.#files);
+  }
+
+  /** null: its key has to be opened. */
+  get opened(): SecureContext | null {
+    return this.#opened;
+  }
+
+  /** @throws NetworkFault `misconfigured` for what cannot be opened, `unfit` when it was not in time, `unsupported` where nothing opens keys */
+  async open(context: ProbeContext): Promise<SecureContext> {
+    const { untried } = this.#files;
+    if (untried === null) throw new Error("nothing is to be opened");
+    const { keyOpener } = context;
+    const tag = untried.kind === "pkcs12" ? "<pkcs12>" : TAGS.key;
+    if (keyOpener === undefined)
+      throw new NetworkFault("unsupported", `This checker cannot open the ${tag} of a profile`);
+    const answer = await inTime(keyOpener.open(untried), tag, context);
+    if (answer.type === "refused") {
+      const { verdict, words } = answer.refusal;
+      throw new NetworkFault(
+        verdict,
+        `${verdict === "misconfigured" ? "Invalid VPN configuration: " : ""}${tag} ${words}`,
+      );
+    }
+    return this.#take(answer.opened);
+  }
+
+  #take({ keyPem, certificatePems }: OpenedKey): SecureContext {
+    // What comes back is loaded in this thread.
+    for (const { der } of readPem(keyPem)) boundPrivateKey(der, "PRIVATE KEY");
+    for (const { der } of certificatePems.flatMap(readPem)) boundCertificate(der);
+    const { ca, cert } = this.#files;
+    const isAlone = certificatePems.length === 0;
+    try {
+      this.#opened ??= secureContextOf(this.#tls, {
+        ...this.#files,
+        key: keyPem,
+        cert: isAlone ? cert : certificatePems.join(""),
+        // The authorities of a PKCS #12 file are trusted beside those of <ca> (openvpn(8), pkcs12).
+        ca: isAlone ? ca : [ca ?? "", ...certificatePems.slice(1)].join("") || null,
+      });
+    } catch (error) {
+      if (!(error instanceof TunnelConfigError)) throw error;
+      throw new NetworkFault("misconfigured", `Invalid VPN configuration: ${error.message}`, { cause: error });
+    }
+    return this.#opened;
+  }
+}
+
+/** The server was not asked yet: that nothing was opened in time is no word about it. */
+function inTime(answer: Promise<KeyAnswer>, tag: string, context: ProbeContext): Promise<KeyAnswer> {
+  return new Promise((resolve, reject) => {
+    whenAborted(context, () => {
+      reject(new NetworkFault("unfit", `The ${tag} of the profile was not opened within the check's time`));
+    });
+    void answer.then(resolve);
+  });
+}
+
+/** Reading certificates and keys costs as much as the handshake. @throws TunnelConfigError */
+function secureContextOf(tls: TlsSettings, files: KeyFiles): SecureContext {
+  try {
+    return createSecureContext(contextOptions(tls, files));
+  } catch (error) {
+    for (const name of ["ca", "cert", "key", "crl"] as const) requireReadable(name, files[name]);
+    requireAvailable(tls);
+    throw new TunnelConfigError("<cert> and <key> do not belong together", { cause: error });
+  }
+}
+
+/** Each by itself, so that the one that cannot be read is named. */
+function requireReadable(name: keyof typeof TAGS, pem: string | null): void {
+  if (pem === null) return;
+  try {
+    createSecureContext({ ciphers: "DEFAULT@SECLEVEL=0", [name]: pem });
+  } catch (error) {
+    throw new TunnelConfigError(`${TAGS[name]} cannot be read`, { cause: error });
+  }
+}
+
+/** Each by itself, so that the one that nothing is left of is named. */
+function requireAvailable({ ciphers, suites, groups }: TlsSettings): void {
+  const lists = [
+    ["tls-cipher", cipherOptions(ciphers, null, null)],
+    ["tls-ciphersuites", cipherOptions(null, suites, null)],
+    ["tls-groups", groups === null ? {} : { ecdhCurve: boundedGroups(groups) }],
+  ] as const;
+  for (const [name, options] of lists) {
+    if (Object.keys(options).length === 0) continue;
+    try {
+      createSecureContext(options);
+    } catch (error) {
+      throw new TunnelConfigError(`${name} has nothing that is supported`, { cause: error });
+    }
+  }
+}
+
+function contextOptions(
+  { minVersion, maxVersion, securityLevel, ciphers, suites, groups }: TlsSettings,
+  { ca, cert, key, crl }: KeyFiles,
+) {
+  return {
+    // Without one, nobody's: Node would trust every public authority.
+    ca: ca ?? [],
+    minVersion,
+    maxVersion,
+    ...(cert !== null && { cert }),
+    ...(key !== null && { key }),
+    ...(crl !== null && { crl }),
+    ...WATCHED_TLS,
+    ...(groups !== null && { ecdhCurve: boundedGroups(groups) }),
+    ...cipherOptions(ciphers, suites, securityLevel),
+  };
+}
+
+/** Node tells suites of TLS 1.3 by their names; without a list those of its own standing are meant. */
+function cipherOptions(
+  ciphers: string | null,
+  suites: string | null,
+  level: TlsSettings["securityLevel"],
+): { readonly ciphers?: string } {
+  if (ciphers === null && suites === null && level === null) return {};
+  const older = `${ciphers ?? "DEFAULT"}${level === null ? "" : `:@SECLEVEL=${level}`}`;
+  return { ciphers: suites === null ? older : `${suites}:${older}` };
+}
