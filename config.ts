@@ -7,6 +7,7 @@ import type { CorePlaces } from "./engine/cores/program.ts";
 import type { EngineOptions } from "./engine/options.ts";
 import { overridePlans, type PlanTable } from "./model/plan.ts";
 import { withoutTrailing } from "./model/text.ts";
+import { parseUrl } from "./model/url.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -28,7 +29,7 @@ const port = z.coerce.number({ error: "must be a port, 0 to 65535" }).int().min(
 
 function urlWith(...schemes: readonly string[]) {
   return optionalText.refine(
-    (text) => text === null || (URL.canParse(text) && schemes.includes(new URL(text).protocol)),
+    (text) => text === null || schemes.includes(parseUrl(text)?.protocol ?? ""),
     `must be a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}`,
   );
 }
@@ -234,7 +235,7 @@ export function loadClientConfig(
     env.SONDE_URL ??
     env.SONDE_BASE_URL ??
     `http://${env.SONDE_HOST ?? "127.0.0.1"}:${env.SONDE_PORT ?? "8080"}`;
-  if (!URL.canParse(url))
+  if (parseUrl(url) === undefined)
     throw new ConfigError(`${url} is not a URL: give --url or SONDE_URL, such as http://127.0.0.1:8080`);
   return {
     url: withoutTrailing(url, "/").replace(/\/api\/v1$/, ""),

@@ -13,8 +13,8 @@ import { ANY_LOCATION } from "./model/monitor.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 import { type LocationKeys, openLocationKeys } from "./store/location-keys.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
+import { openFollowedSealing } from "./store/row-form.ts";
 import { watchSchedulers } from "./store/scheduler-watch.ts";
-import { openCheckedSealing } from "./store/sealing.ts";
 import { openControlPlane } from "./store/sql/open.ts";
 import type { CheckerWatch } from "./store/state/checkers.ts";
 import { openChecks, openState, watchCheckers } from "./store/state/open.ts";
@@ -44,7 +44,9 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   closers.push(() => controlPlane.close());
   // config.ts insists on it where there is a database URL.
   const keyFile = config.sealingKeyFile ?? join(config.dataDir, "sealing.key");
-  const sealing = await openCheckedSealing(controlPlane.meta, { keyFile, createIfMissing: false });
+  const followed = await openFollowedSealing(controlPlane.meta, { keyFile, createIfMissing: false });
+  const { sealing } = followed;
+  closers.push(async () => followed.close());
   const redis = { url: redisUrl };
   const state = await openState(redis);
   closers.push(() => state.close());

@@ -13,7 +13,7 @@ import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler } from "./scheduler/handle.ts";
 import { startSyncs } from "./scheduler/subscriptions/start.ts";
 import { claimDataFolder, warnOfPermissions } from "./store/data-folder.ts";
-import { openCheckedSealing } from "./store/sealing.ts";
+import { openFollowedSealing, sealRowsLater } from "./store/row-form.ts";
 import { openControlPlane } from "./store/sql/open.ts";
 import { VERSION } from "./version.ts";
 
@@ -56,7 +56,9 @@ async function start(
   closers.push(() => controlPlane.close());
   // config.ts insists on it where there is a database URL.
   const sealingKeyFile = config.sealingKeyFile ?? join(config.dataDir, "sealing.key");
-  const sealing = await openCheckedSealing(controlPlane.meta, { keyFile: sealingKeyFile, createIfMissing: false });
+  const followed = await openFollowedSealing(controlPlane.meta, { keyFile: sealingKeyFile, createIfMissing: false });
+  const { sealing } = followed;
+  closers.push(async () => followed.close());
   const redis = { url: redisUrl };
   const engine = engineOptionsOf(config, await ownEndpoints(listen, [databaseUrl, redisUrl, clickhouseUrl]));
   const scheduler = holdScheduler(workers !== undefined);
@@ -81,6 +83,8 @@ async function start(
   closers.push(() => sender.close());
   const syncs = startSyncs({ sql, notices: redis, sealingKeyFile, engine, plans: config.plans, log });
   closers.push(() => syncs.close());
+  const rows = sealRowsLater(controlPlane, sealing, log);
+  closers.push(() => rows.close());
   if (listen === null) return { name: hostname(), port: null };
 
   const registry = new Registry();

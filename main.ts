@@ -20,7 +20,7 @@ import { startSyncs } from "./scheduler/subscriptions/start.ts";
 import { claimDataFolder, type DataFolder, warnOfPermissions } from "./store/data-folder.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
-import { openCheckedSealing } from "./store/sealing.ts";
+import { openFollowedSealing, sealRowsLater, sealRowsNow } from "./store/row-form.ts";
 import { openControlPlane, type SqlPlace } from "./store/sql/open.ts";
 import { openChecks, openState } from "./store/state/open.ts";
 import { VERSION } from "./version.ts";
@@ -62,10 +62,14 @@ async function start(
   const controlPlane = await openControlPlane(sql, { role: "api" });
   closers.push(() => controlPlane.close());
   const sealingKeyFile = config.sealingKeyFile ?? folder.file("sealing.key");
-  const sealing = await openCheckedSealing(controlPlane.meta, {
+  const followed = await openFollowedSealing(controlPlane.meta, {
     keyFile: sealingKeyFile,
     createIfMissing: config.sealingKeyFile === null,
   });
+  const { sealing } = followed;
+  closers.push(async () => followed.close());
+  // A data folder is ours alone.
+  if (config.databaseUrl === null) await sealRowsNow(controlPlane, followed, log);
   const statePlace = config.redisUrl === null ? { file: folder.file("state.sqlite") } : { url: config.redisUrl };
   const state = await openState(statePlace);
   closers.push(() => state.close());
@@ -109,6 +113,10 @@ async function start(
   closers.push(() => sender.close());
   const syncs = startSyncs({ sql, notices: statePlace, sealingKeyFile, engine, plans: config.plans, log });
   closers.push(() => syncs.close());
+  if (config.databaseUrl !== null) {
+    const rows = sealRowsLater(controlPlane, sealing, log);
+    closers.push(() => rows.close());
+  }
 
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

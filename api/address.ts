@@ -1,5 +1,7 @@
 /** The caller's address: the connection's, or the forwarded one when a trusted proxy stands before us. */
+
 import { BlockList, isIP } from "node:net";
+import { parseUrl } from "../model/url.ts";
 import type { ApiRequest } from "./http.ts";
 
 /** Beyond this many the texts are forgotten and worked out again. */
@@ -59,8 +61,8 @@ export function networkOf(address: string): string {
 export function plainAddress(text: string): string {
   if (isIP(text) !== 6) return text;
   // The URL parser writes IPv6 in the canonical form of RFC 5952; it knows no zone.
-  if (!URL.canParse(`http://[${text}]`)) return text;
-  const url = new URL(`http://[${text}]`);
+  const url = parseUrl(`http://[${text}]`);
+  if (url === undefined) return text;
   const short = url.hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
   if (mapped === null) return short;

@@ -1,6 +1,7 @@
 /** What handlers work with: the stores, the settings and the caches of one running API. */
 import type { PlanTable } from "../model/plan.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
+import type { Sealing as StoreSealing } from "../store/sealing.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
@@ -41,11 +42,8 @@ export interface Log {
   isLevelEnabled(level: string): boolean;
 }
 
-/** Seals and opens secrets; the purpose is bound to the sealed text. */
-export interface Sealing {
-  seal(purpose: string, text: string): string;
-  open(purpose: string, sealed: string): string;
-}
+/** Seals and opens secrets, each bound to its column and row. */
+export type Sealing = Pick<StoreSealing, "seal" | "open" | "bindsRows">;
 
 export interface RegionState {
   /** `any` or a lowercase two-letter country. */

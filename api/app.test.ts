@@ -50,6 +50,7 @@ describe("the application", () => {
       checks: { ask: async () => ({ type: "untaken" }), close: async () => {} },
       results,
       sealing: {
+        bindsRows: true,
         seal: (_, text) => text,
         open: (_, text) => Buffer.from(text.split(":")[1] ?? "", "base64").toString(),
       },

@@ -1,5 +1,6 @@
 /** The shared suite on node:http. */
 import { accountSuite } from "./testing/account.suite.ts";
+import { addressesSuite } from "./testing/addresses.suite.ts";
 import { authSuite } from "./testing/auth.suite.ts";
 import { checksSuite } from "./testing/checks.suite.ts";
 import { hostileSuite } from "./testing/hostile.suite.ts";
@@ -17,6 +18,7 @@ authSuite("node");
 accountSuite("node");
 keysSuite("node");
 monitorsSuite("node");
+addressesSuite("node");
 tunnelsSuite("node");
 subscriptionsSuite("node");
 listsSuite("node");

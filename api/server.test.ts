@@ -1,5 +1,6 @@
 /** The shared suite on uWebSockets.js. */
 import { accountSuite } from "./testing/account.suite.ts";
+import { addressesSuite } from "./testing/addresses.suite.ts";
 import { authSuite } from "./testing/auth.suite.ts";
 import { checksSuite } from "./testing/checks.suite.ts";
 import { hostileSuite } from "./testing/hostile.suite.ts";
@@ -17,6 +18,7 @@ authSuite("uws");
 accountSuite("uws");
 keysSuite("uws");
 monitorsSuite("uws");
+addressesSuite("uws");
 tunnelsSuite("uws");
 subscriptionsSuite("uws");
 listsSuite("uws");

@@ -3,9 +3,11 @@
  * failure counts is direct-desk.ts. As in the product, an account is never used twice at once, what was measured while we were unfit or
  * cut off is run again, and a failure of a crowded moment gets a second look.
  */
+
 import { cpus } from "node:os";
 import { familyOf, type Kind, type TunnelProtocol } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
+import { parseUrl } from "../model/url.ts";
 import { type Canary, type CanaryWatch, findCanaries, watchCanaries } from "./canary.ts";
 import { Desk, type Ticket } from "./direct-desk.ts";
 import { NetworkTrust } from "./network-trust.ts";
@@ -271,5 +273,5 @@ function knownOf(kind: Kind, settings: DirectCheck["settings"]): { identity: str
 
 function hostOf({ url, host }: DirectCheck["settings"]): string | null {
   if (typeof host === "string") return host.toLowerCase();
-  return typeof url === "string" && URL.canParse(url) ? new URL(url).hostname : null;
+  return typeof url === "string" ? (parseUrl(url)?.hostname ?? null) : null;
 }

@@ -15,10 +15,15 @@ export interface Monitor {
   readonly organizationId: number;
   readonly name: string;
   readonly kind: Kind;
-  /** The probe's settings as its schema accepts them (API field names); secrets are not in here. */
+  /** The probe's settings as its schema accepts them (API field names); secrets are not in here: `url` is what everybody may see. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Tunnels only: their fields, sealed. Read where a check is made or changed; absent from lists. */
   readonly sealed?: string;
+  /**
+   * Websites only: the whole address, sealed, where `url` hides a part of it. It counts only while that part is the same; otherwise
+   * `url` was written in clear after it, by a process of an earlier version.
+   */
+  readonly urlSealed?: string | null;
   /** Seconds; for a heartbeat the period. */
   readonly intervalS: number;
   readonly timeoutS: number;
@@ -55,6 +60,8 @@ export interface Monitor {
 export interface SealedConfig {
   readonly id: number;
   readonly kind: Kind;
+  /** A keyed hash of all that it says. */
+  readonly identity: string;
   /** Its fields, as a monitor's own. */
   readonly sealed: string;
 }

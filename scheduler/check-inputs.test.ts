@@ -3,10 +3,17 @@ import { createInputReader } from "./check-inputs.ts";
 import { monitorOf } from "./fixtures.suite.ts";
 
 const login = { host: "oc.test-site.org", username: "ada", password: "pw" };
-const read = createInputReader((sealed) => {
-  if (sealed === "broken") throw new Error("another key");
-  return sealed;
-});
+const faults: unknown[] = [];
+/** Says where it was opened, as the store's seals insist on it. */
+const opened: string[] = [];
+const read = createInputReader(
+  ({ column, row }, sealed) => {
+    if (sealed === "broken") throw new Error("another key");
+    opened.push(`${column} ${row}`);
+    return sealed;
+  },
+  (error) => faults.push(error),
+);
 const tunnel = (sealed: string, kind: "openconnect" | "vless" = "openconnect") =>
   monitorOf({ kind, settings: {}, sealed });
 
@@ -36,8 +43,8 @@ describe("createInputReader", () => {
 
   it("takes the configs of an imported server, each out of its seal and for the engine that its subscription asks for", () => {
     const configs = [
-      { id: 3, kind: "vless", sealed: '{"url":"vless://a"}' },
-      { id: 4, kind: "trojan", sealed: "broken" },
+      { id: 3, kind: "vless", identity: "a", sealed: '{"url":"vless://a"}' },
+      { id: 4, kind: "trojan", identity: "b", sealed: "broken" },
     ] as const;
     expect(read(monitorOf({ kind: "vless", settings: {}, configs }))).toEqual({
       settings: {},
@@ -50,6 +57,35 @@ describe("createInputReader", () => {
     const forOne = monitorOf({ kind: "vless", settings: {}, configs, subscriptionEngines: "singbox" });
     expect(read(forOne).configs?.[0]?.settings).toEqual({ url: "vless://a", engine: "singbox" });
     expect(read({ ...forOne, subscriptionEngines: "both" }).configs?.[0]?.settings).toEqual({ url: "vless://a" });
+  });
+
+  it("opens each secret at the row that it belongs to, and tells of what does not open", () => {
+    opened.length = 0;
+    faults.length = 0;
+    const url = "https://***@www.test-site.org/?***";
+    const whole = "https://ada:pw@www.test-site.org/?token=1";
+    read(monitorOf({ id: 7, kind: "openconnect", settings: {}, sealed: "{}" }));
+    read(monitorOf({ id: 8, settings: { url }, urlSealed: whole }));
+    const configs = [{ id: 3, kind: "vless", identity: "a", sealed: "{}" }] as const;
+    read(monitorOf({ id: 9, projectId: 5, kind: "vless", settings: {}, configs }));
+    expect(opened).toEqual(["monitors.sealed 7", "monitors.url_sealed 8", "imported_configs.sealed 5 a"]);
+    expect(faults).toEqual([]);
+    expect(read(monitorOf({ settings: { url }, urlSealed: "broken" }))).toMatchObject({
+      fault: expect.stringContaining("sealing key"),
+    });
+    expect(faults).toEqual([new Error("another key")]);
+  });
+
+  it("hands over a website's whole address, unless a later one was written in clear by an earlier version", () => {
+    const urlSealed = "https://ada:pw@www.test-site.org/a?token=1";
+    const inputOf = (url: string): unknown => read(monitorOf({ settings: { url }, urlSealed })).settings.url;
+    expect(inputOf("https://***@www.test-site.org/a?***")).toBe(urlSealed);
+    for (const later of [
+      "https://bob:pw@www.test-site.org/a?b",
+      "https://www.test-site.org/",
+      "https://***@x.test-site.org/",
+    ])
+      expect(inputOf(later)).toBe(later);
   });
 
   it("hands over the settings of uptime checks, with what their host shares", () => {

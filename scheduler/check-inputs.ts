@@ -1,8 +1,10 @@
-/** What a monitor's check is given: settings as they are, or a tunnel's fields out of their seal. */
+/** What a monitor's check is given: settings with the whole address of a website, or a tunnel's fields out of their seal. */
 import type { ConfigSpec } from "../engine/check.ts";
 import { parse, TunnelConfigError, type TunnelFields } from "../engine/registry.ts";
 import { familyOf, type TunnelProtocol } from "../model/kind.ts";
 import type { Monitor } from "../model/monitor.ts";
+import { configPlace, SEALED_AT, type SealedPlace } from "../store/sealed-places.ts";
+import { openTarget } from "../store/target.ts";
 
 export interface CheckInput {
   readonly settings: Monitor["settings"];
@@ -20,25 +22,43 @@ const SEALED_WITH_ANOTHER = "The monitor's secrets cannot be opened with the sea
 
 export type ReadInput = (monitor: Monitor) => CheckInput;
 
-/** @param open takes a tunnel's fields out of their seal */
-export function createInputReader(open: (sealed: string) => string): ReadInput {
+type Open = (where: SealedPlace, sealed: string) => string;
+
+/** @param open takes secrets out of their seal. @param onFault one that does not open, with the row that it is in */
+export function createInputReader(open: Open, onFault: (error: unknown) => void = () => {}): ReadInput {
+  const opening: Open = (where, sealed) => {
+    try {
+      return open(where, sealed);
+    } catch (error) {
+      onFault(error);
+      throw error;
+    }
+  };
   return (monitor) => {
-    const { kind, sealed } = monitor;
-    if (familyOf(kind) === "uptime") return readSettings(monitor);
-    if (sealed === undefined) return readConfigs(monitor, open);
-    const fields = fieldsIn(sealed, open);
+    const { id, kind, sealed } = monitor;
+    if (familyOf(kind) === "uptime") return readTarget(monitor, opening);
+    if (sealed === undefined) return readConfigs(monitor, opening);
+    const fields = fieldsIn(SEALED_AT.tunnel(id), sealed, opening);
     if (fields === undefined) return { settings: {}, identity: null, fault: SEALED_WITH_ANOTHER };
     return { settings: { ...fields }, identity: identityOf(kind as TunnelProtocol, fields) };
   };
 }
 
+function readTarget(monitor: Monitor, open: Open): CheckInput {
+  try {
+    return readSettings(openTarget(monitor, open));
+  } catch {
+    return { settings: {}, identity: null, fault: SEALED_WITH_ANOTHER };
+  }
+}
+
 /** Servers of share links take any number of sessions of one account, so none of them waits for another. */
-function readConfigs({ configs, subscriptionEngines }: Monitor, open: (sealed: string) => string): CheckInput {
+function readConfigs({ configs, projectId, subscriptionEngines }: Monitor, open: Open): CheckInput {
   if (configs === undefined || configs.length === 0) return { settings: {}, identity: null, fault: NOTHING_SEALED };
   const engine =
     subscriptionEngines === undefined || subscriptionEngines === "both" ? {} : { engine: subscriptionEngines };
-  const specs = configs.map(({ id, kind, sealed }): ConfigSpec => {
-    const fields = fieldsIn(sealed, open);
+  const specs = configs.map(({ id, kind, identity, sealed }): ConfigSpec => {
+    const fields = fieldsIn(configPlace(projectId, identity), sealed, open);
     return fields === undefined
       ? { id, kind, settings: {}, fault: SEALED_WITH_ANOTHER }
       : { id, kind, settings: { ...fields, ...engine } };
@@ -46,10 +66,10 @@ function readConfigs({ configs, subscriptionEngines }: Monitor, open: (sealed: s
   return { settings: {}, identity: null, configs: specs };
 }
 
-/** @returns undefined when they were sealed with another key */
-function fieldsIn(sealed: string, open: (sealed: string) => string): TunnelFields | undefined {
+/** @returns undefined when they were sealed with another key, or for another row */
+function fieldsIn(where: SealedPlace, sealed: string, open: Open): TunnelFields | undefined {
   try {
-    return JSON.parse(open(sealed)) as TunnelFields;
+    return JSON.parse(open(where, sealed)) as TunnelFields;
   } catch {
     return undefined;
   }

@@ -28,6 +28,8 @@ export interface SchedulerGauges {
 
 export interface SchedulerMetrics {
   count(kind: Kind, outcome: CheckOutcome): void;
+  /** A secret that did not open. */
+  sealedFault(): void;
   text(gauges: SchedulerGauges): Promise<string>;
 }
 
@@ -72,6 +74,11 @@ export function createMetrics(): SchedulerMetrics {
     labelNames: ["kind", "verdict"],
     registers,
   });
+  const sealedFaults = new Counter({
+    name: "sonde_sealed_faults_total",
+    help: "Secrets of the database that did not open: another key, or a text that was changed or moved",
+    registers,
+  });
   const lateness = new Histogram({
     name: "sonde_check_lateness_seconds",
     help: "Started minus due",
@@ -86,6 +93,7 @@ export function createMetrics(): SchedulerMetrics {
       checks.inc({ kind, verdict: outcome.verdict });
       lateness.observe(outcome.latenessMs / 1_000);
     },
+    sealedFault: () => sealedFaults.inc(),
     async text(values) {
       for (const [key, gauge] of gauges) gauge.set(values[key]);
       return registry.metrics();

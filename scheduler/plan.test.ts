@@ -5,7 +5,7 @@ import { createAdmission, createGateBook } from "./gates.ts";
 import { createPlan } from "./plan.ts";
 
 const LIMITS = { perHost: 10, perWorkspace: 100 };
-const read = createInputReader((sealed) => sealed);
+const read = createInputReader((_where, sealed) => sealed);
 const sealed = (over: object = {}) =>
   JSON.stringify({ host: "oc.test-site.org", username: "ada", password: "pw", ...over });
 const tunnel = (id: number, over: object = {}, locations: readonly string[] = ["any"]) =>

@@ -200,6 +200,7 @@ function measuresTheSame(before: Monitor, after: Monitor): boolean {
     before.timeoutS === after.timeoutS &&
     before.host === after.host &&
     before.sealed === after.sealed &&
+    before.urlSealed === after.urlSealed &&
     before.subscriptionId === after.subscriptionId &&
     before.subscriptionWorkers === after.subscriptionWorkers &&
     before.subscriptionEngines === after.subscriptionEngines &&

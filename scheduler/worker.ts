@@ -16,7 +16,7 @@ import { openResultStore } from "../store/results/clickhouse.ts";
 import { type Pump, startPump } from "../store/results/pump.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import { openSpool, type Spool } from "../store/results/spool.ts";
-import { openSealing, SEALED_FOR, type Sealing } from "../store/sealing.ts";
+import { openSealing, type Sealing } from "../store/sealing.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../store/sql/open.ts";
 import type { SchedulerReport } from "../store/sql/ports/shards.ts";
@@ -137,7 +137,10 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
     notices: stores.notices,
     probers,
     clocks: SYSTEM_CLOCKS,
-    readInput: createInputReader((sealed) => sealing.open(SEALED_FOR.tunnel, sealed)),
+    readInput: createInputReader(sealing.open, (error) => {
+      metrics.sealedFault();
+      log.error({ err: error }, "a secret of the database does not open: the check cannot run");
+    }),
     hasChecker,
     areJudged,
     log,
@@ -295,6 +298,7 @@ function reportOf(loop: Loop, { spool }: Stores, pump: Pump): SchedulerReport {
     skippedTurns,
     spoolRows,
     trouble: trouble ?? pump.state.lastError,
+    readsBoundRows: true,
   };
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LocationKeys, openLocationKeys } from "./location-keys.ts";
-import { openLocationSealing, openSealing, SEALED_FOR, type Sealing } from "./sealing.ts";
+import { SEALED_AT } from "./sealed-places.ts";
+import { openLocationSealing, openSealing, type Sealing } from "./sealing.ts";
 import { newKeyLine } from "./sealing-keys.ts";
 import type { Location } from "./sql/ports/locations.ts";
 
@@ -33,11 +34,11 @@ describe("location keys", () => {
     });
     return keys;
   };
-  const sealed = (key: string): string => operator.seal(SEALED_FOR.location, key);
+  const sealed = (code: string, key: string): string => operator.seal(SEALED_AT.location(code), key);
   const rowOf = (code: string, key: string, next: string | null = null): Location => ({
     code,
-    sealedKey: sealed(key),
-    nextSealedKey: next === null ? null : sealed(next),
+    sealedKey: sealed(code, key),
+    nextSealedKey: next === null ? null : sealed(code, next),
     createdAtMs: 0,
   });
   /** A checker with this file. */

@@ -1,5 +1,6 @@
 /** Locations with their keys, in the memory of a process that has the operator's sealing key: schedulers and APIs. */
-import { SEALED_FOR, type Sealing, sealingWith } from "./sealing.ts";
+import { SEALED_AT } from "./sealed-places.ts";
+import { type Sealing, sealingWith } from "./sealing.ts";
 import { keyRingOf } from "./sealing-keys.ts";
 import type { Location, Locations } from "./sql/ports/locations.ts";
 
@@ -29,7 +30,7 @@ export async function openLocationKeys({ locations, sealing, onError }: Location
 
   function open(row: Location): Sealing | undefined {
     try {
-      const key = (sealed: string): string => sealing.open(SEALED_FOR.location, sealed);
+      const key = (sealed: string): string => sealing.open(SEALED_AT.location(row.code), sealed);
       const next = row.nextSealedKey === null ? [] : [key(row.nextSealedKey)];
       return sealingWith(keyRingOf([key(row.sealedKey), ...next]));
     } catch (error) {

@@ -23,9 +23,9 @@ export async function rotateSealing(
   makeKey: boolean,
 ): Promise<Rotation> {
   const options = { keyFile, createIfMissing: false };
-  const { keyId: keyIdBefore } = await openCheckedSealing(meta, options);
+  const { keyId: keyIdBefore, bindsRows } = await openCheckedSealing(meta, options);
   if (makeKey) addKey(keyFile);
-  const sealing = openSealing(options);
+  const sealing = openSealing({ ...options, bindsRows: () => bindsRows });
   let resealed = 0;
   let unreadable: readonly string[] = [];
   for (let pass = 0; pass < MOST_PASSES; pass++) {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SEALED_AT, SEALED_FOR } from "./sealed-places.ts";
 import { openCheckedSealing, openSealing, type Sealing } from "./sealing.ts";
 import { type Meta, StoreError } from "./sql/control-plane.ts";
 
@@ -130,6 +131,69 @@ describe("sealing", () => {
     expect(sealing.seal("p", "secret")).not.toBe(sealing.seal("p", "secret"));
     const sealed = sealing.seal("p", "secret");
     expect(Buffer.from(sealed.split(".")[2] ?? "", "base64url").includes("secret")).toBe(false);
+  });
+
+  const place = fc.record({
+    purpose: fc.constantFrom(...Object.values(SEALED_FOR)),
+    column: fc.string({ unit: "grapheme" }),
+    row: fc.string({ unit: "grapheme" }),
+  });
+
+  it("of a place opens there only: another column or row is refused and named", () => {
+    const sealing = newSealing();
+    fc.assert(
+      fc.property(place, place, fc.string({ unit: "grapheme" }), (here, there, text) => {
+        const sealed = sealing.seal(here, text);
+        expect(sealed).toMatch(/^2\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
+        expect(sealing.open(here, sealed)).toBe(text);
+        expect(() => sealing.open(here.purpose, sealed)).toThrow(StoreError);
+        if (here.column === there.column && here.row === there.row) return;
+        expect(() => sealing.open(there, sealed)).toThrow(`${there.column} of row ${there.row}`);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it("of a place opens what was sealed for its purpose before, and that is all it takes", () => {
+    const sealing = newSealing();
+    const before = openSealing({ keyFile, createIfMissing: false, bindsRows: () => false });
+    fc.assert(
+      fc.property(place, fc.string(), (here, text) => {
+        const old = before.seal(here, text);
+        expect(old).toMatch(/^1\./);
+        expect(sealing.open(here, old)).toBe(text);
+        expect(sealing.open(here.purpose, old)).toBe(text);
+        // The first form under the second's number, and the other way round, is neither.
+        expect(() => sealing.open(here, `2${old.slice(1)}`)).toThrow(StoreError);
+        expect(() => sealing.open(here, `1${sealing.seal(here, text).slice(1)}`)).toThrow(StoreError);
+      }),
+      { numRuns: 5_000 },
+    );
+    for (const other of ["0", "3", "", "22"]) {
+      expect(() =>
+        sealing.open(SEALED_AT.tunnel(1), `${other}${sealing.seal(SEALED_AT.tunnel(1), "x").slice(1)}`),
+      ).toThrow("not in a form that this version knows");
+    }
+  });
+
+  it("opens vectors of both forms, made with another program", () => {
+    // Python's cryptography 48: AESGCM(key).encrypt(nonce, text, aad), key 00…1f, nonce 00…0b.
+    writeFileSync(keyFile, Buffer.from(Array.from({ length: 32 }, (_, index) => index)));
+    const sealing = openSealing({ keyFile, createIfMissing: false });
+    expect(sealing.keyId).toBe("31d77c7c");
+    expect(sealing.open("webhook", "1.31d77c7c.AAECAwQFBgcICQoLMGqlfqa6rXXodbijHMEUrfUeMY6g8k0pfA")).toBe("whsec_one");
+    expect(sealing.open(SEALED_AT.webhook(7), "1.31d77c7c.AAECAwQFBgcICQoLMGqlfqa6rXXodbijHMEUrfUeMY6g8k0pfA")).toBe(
+      "whsec_one",
+    );
+    expect(sealing.open(SEALED_AT.webhook(7), "2.31d77c7c.AAECAwQFBgcICQoLMGqlfqa6tmziMIpi7UbdsNs7BYvc_Sd5dQ")).toBe(
+      "whsec_two",
+    );
+    expect(() =>
+      sealing.open(SEALED_AT.webhook(8), "2.31d77c7c.AAECAwQFBgcICQoLMGqlfqa6tmziMIpi7UbdsNs7BYvc_Sd5dQ"),
+    ).toThrow(/webhooks.secret_sealed of row 8/);
+    expect(() =>
+      sealing.open(SEALED_AT.webhookUrl(7), "2.31d77c7c.AAECAwQFBgcICQoLMGqlfqa6tmziMIpi7UbdsNs7BYvc_Sd5dQ"),
+    ).toThrow(/webhooks.url_sealed of row 7/);
   });
 
   it("names both keys when the wrong one is used", () => {

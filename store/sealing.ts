@@ -1,56 +1,56 @@
 /**
  * Sealing: secrets at rest under AES-256-GCM (NIST SP 800-38D) and the keys of one file. A sealed text names its key, so that a rotation
- * can tell old from new, and is bound to its purpose: it does not open in another place.
+ * can tell old from new, and is bound to where it belongs (the additional data of GCM): it does not open in another place.
  *
- *   1.<key id, 8 hex digits>.<base64url of nonce (12 bytes), ciphertext, tag (16 bytes)>
+ *   1.<key id, 8 hex digits>.<base64url of nonce (12 bytes), ciphertext, tag (16 bytes)>   bound to a purpose, a word
+ *   2.<the same>                                                                           bound to a column and a row of SQL
+ *
+ * What stands in SQL was sealed in the first form until version 0.2; it still opens, and is sealed anew in the second (row-form.ts).
  *
  * A running service follows the file: before it seals it looks whether the file has changed, and when it meets a key that it does not
  * know it reads the file again. So a rotation needs no restart.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import type { SealedPlace } from "./sealed-places.ts";
 import { createKeyFile, type KeyRing, readKeyRing, type SealingKey, stampOf } from "./sealing-keys.ts";
 import { type Meta, StoreError } from "./sql/control-plane.ts";
 
 /** SP 800-38D section 8.2: 96 bits; random ones are safe for 2^32 seals under one key. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const VERSION = "1";
+const BY_PURPOSE = "1";
+const BY_ROW = "2";
 const CIPHER = "aes-256-gcm";
-
-/** What secrets are sealed for: the same word opens them, and stands in THE LIST of sealed columns (sql/sealed-columns.ts). */
-export const SEALED_FOR = {
-  heartbeat: "heartbeat",
-  /** Configs, passwords and share links, of monitors and of what subscriptions brought. */
-  tunnel: "tunnel",
-  /** A subscription's URL. */
-  subscription: "subscription",
-  /** The key of the hashes that subscriptions' URLs are compared by. */
-  hashKey: "hash key",
-  /** A webhook's signing secret. */
-  webhook: "webhook",
-  /** A location's own key: what goes to its checkers is sealed with it. */
-  location: "location",
-} as const;
 
 export interface Sealing {
   /** Of the key that seals now. */
   readonly keyId: string;
-  /** @param purpose table and row, or what it is for; needed again to open it */
+  /** Whether places in SQL are sealed in the second form: not while a process runs that knows the first one only. */
+  readonly bindsRows: boolean;
+  /** @param where a purpose, or a place in SQL; needed again to open it */
+  seal(where: string | SealedPlace, plaintext: string): string;
+  /** @throws StoreError when it was sealed with a key that the file does not hold, for another place, or was changed */
+  open(where: string | SealedPlace, sealed: string): string;
+}
+
+/** For what is carried, not kept: each message is bound to what it is for. */
+export interface MessageSealing {
   seal(purpose: string, plaintext: string): string;
-  /** @throws StoreError when it was sealed with a key that the file does not hold, for another purpose, or was changed */
   open(purpose: string, sealed: string): string;
 }
 
 export interface SealingOptions {
   readonly keyFile: string;
   readonly createIfMissing: boolean;
+  /** See Sealing.bindsRows; it does when absent. */
+  readonly bindsRows?: () => boolean;
 }
 
 /** @throws StoreError, one line that says what to do, when the key file is missing, unreadable or holds no key */
-export function openSealing({ keyFile, createIfMissing }: SealingOptions): Sealing {
+export function openSealing({ keyFile, createIfMissing, bindsRows }: SealingOptions): Sealing {
   if (createIfMissing && !existsSync(keyFile)) createKeyFile(keyFile);
-  return createSealing(followFile(keyFile));
+  return createSealing(followFile(keyFile), bindsRows);
 }
 
 /**
@@ -58,12 +58,12 @@ export function openSealing({ keyFile, createIfMissing }: SealingOptions): Seali
  * (NONCE_BYTES), so each purpose has a key of its own, derived from the location's (RFC 5869).
  */
 export function sealingWith(keys: KeyRing): Sealing {
-  return createSealing({ ring: () => keys, look: () => {}, name: "this location" }, derived());
+  return createSealing({ ring: () => keys, look: () => {}, name: "this location" }, undefined, derived());
 }
 
 /** A checker's side of the same. @throws StoreError, one line that says what to do */
 export function openLocationSealing(keyFile: string): Sealing {
-  return createSealing({ ...followFile(keyFile), name: "this checker's key file" }, derived());
+  return createSealing({ ...followFile(keyFile), name: "this checker's key file" }, undefined, derived());
 }
 
 /** Purposes whose keys are remembered: streams have few, calls one each. */
@@ -92,12 +92,17 @@ const CHECK_PURPOSE = "sealing check";
  * Opens the key file and makes sure that it is the one this control plane's secrets were sealed with. A key is only made where
  * nothing was sealed yet.
  */
-export async function openCheckedSealing(meta: Meta, options: SealingOptions): Promise<Sealing> {
+export async function openCheckedSealing(meta: Meta, given: SealingOptions): Promise<Sealing> {
+  let areBound = (await meta.get(ROW_FORM)) !== undefined;
+  const options = { bindsRows: () => areBound, ...given };
   const { keyFile } = options;
   const check = await meta.get(CHECK_NAME);
   if (check === undefined) {
     const sealing = openSealing(options);
     await renewCheck(meta, sealing);
+    // Nothing was sealed yet, so nobody is there who knows the first form only.
+    await meta.set(ROW_FORM, ROWS_BOUND);
+    areBound = true;
     // Of two first starts at once the later check counts.
     return verify(sealing, await meta.get(CHECK_NAME), keyFile);
   }
@@ -106,8 +111,15 @@ export async function openCheckedSealing(meta: Meta, options: SealingOptions): P
       `the sealing key ${keyFile} is missing, and secrets were sealed with it (key ${keyIdOf(check)}): restore the file from your backup, or set SONDE_SEALING_KEY_FILE`,
     );
   }
-  return verify(openSealing({ keyFile, createIfMissing: false }), check, keyFile);
+  return verify(openSealing({ ...options, createIfMissing: false }), check, keyFile);
 }
+
+/** Among the named values: how places in SQL are sealed (row-form.ts). */
+export const ROW_FORM = "sealed_rows";
+/** Everybody seals in the second form, and what was sealed before is being sealed anew. */
+export const ROWS_BINDING = "binding";
+/** Nothing is left of the first form. */
+export const ROWS_BOUND = "bound";
 
 /** After a rotation: from now on a start needs the new key. */
 export async function renewCheck(meta: Meta, sealing: Sealing): Promise<void> {
@@ -134,9 +146,9 @@ export function keyIdOf(sealed: string): string {
   return sealed.split(".")[1] ?? "unknown";
 }
 
-/** The beginning of every text that was sealed with a key. */
-export function sealedPrefix(keyId: string): string {
-  return `${VERSION}.${keyId}.`;
+/** The beginning of every place's text that is sealed as it would be now. */
+export function presentPrefix({ keyId, bindsRows }: Pick<Sealing, "keyId" | "bindsRows">): string {
+  return `${bindsRows ? BY_ROW : BY_PURPOSE}.${keyId}.`;
 }
 
 /** Keys that may be others at the next look. */
@@ -169,6 +181,7 @@ function followFile(keyFile: string): KeySource {
 
 function createSealing(
   { ring, look, name }: KeySource,
+  bindsRows: () => boolean = () => true,
   bytesOf: (key: SealingKey, purpose: string) => Buffer = ({ bytes }) => bytes,
 ): Sealing {
   const find = (id: string | undefined) => ring().find((key) => key.id === id);
@@ -177,17 +190,22 @@ function createSealing(
     get keyId() {
       return ring()[0].id;
     },
-    seal(purpose, plaintext) {
+    get bindsRows() {
+      return bindsRows();
+    },
+    seal(where, plaintext) {
       look();
       const [key] = ring();
+      const version = typeof where !== "string" && bindsRows() ? BY_ROW : BY_PURPOSE;
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, bytesOf(key, purpose), nonce).setAAD(Buffer.from(purpose));
+      const cipher = createCipheriv(CIPHER, bytesOf(key, purposeOf(where)), nonce).setAAD(boundTo(version, where));
       const sealed = Buffer.concat([nonce, cipher.update(plaintext, "utf8"), cipher.final(), cipher.getAuthTag()]);
-      return sealedPrefix(key.id) + sealed.toString("base64url");
+      return `${version}.${key.id}.${sealed.toString("base64url")}`;
     },
-    open(purpose, text) {
-      const [version, sealedWith, body, ...rest] = text.split(".");
-      if (version !== VERSION || body === undefined || rest.length > 0) {
+    open(where, text) {
+      const [version = "", sealedWith, body, ...rest] = text.split(".");
+      const isKnown = version === BY_PURPOSE || (version === BY_ROW && typeof where !== "string");
+      if (!isKnown || body === undefined || rest.length > 0) {
         throw new StoreError("a sealed secret is not in a form that this version knows");
       }
       if (find(sealedWith) === undefined) look();
@@ -195,22 +213,40 @@ function createSealing(
       if (key === undefined) {
         throw new StoreError(`a secret was sealed with key ${sealedWith}, not with key ${ring()[0].id} of ${name}`);
       }
-      return decrypt(bytesOf(key, purpose), purpose, Buffer.from(body, "base64url"));
+      const bound = { aad: boundTo(version, where), words: wordsOf(where) };
+      return decrypt(bytesOf(key, purposeOf(where)), bound, Buffer.from(body, "base64url"));
     },
   };
 }
 
-function decrypt(key: Buffer, purpose: string, sealed: Buffer): string {
+function purposeOf(where: string | SealedPlace): string {
+  return typeof where === "string" ? where : where.purpose;
+}
+
+/** Additional data. A list in JSON, so that no two places share one. */
+function boundTo(version: string, where: string | SealedPlace): Buffer {
+  if (version === BY_PURPOSE || typeof where === "string") return Buffer.from(purposeOf(where));
+  return Buffer.from(JSON.stringify([version, where.column, where.row]));
+}
+
+/** For the log: which row of which table is meant. */
+function wordsOf(where: string | SealedPlace): string {
+  return typeof where === "string" ? where : `${where.column} of row ${where.row}`;
+}
+
+function decrypt(
+  key: Buffer,
+  { aad, words }: { readonly aad: Buffer; readonly words: string },
+  sealed: Buffer,
+): string {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new StoreError("a sealed secret is cut short");
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(sealed.length - TAG_BYTES);
-  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(purpose))
-    .setAuthTag(tag);
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(aad).setAuthTag(tag);
   try {
     const start = decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES));
     return Buffer.concat([start, decipher.final()]).toString("utf8");
   } catch (error) {
-    throw new StoreError(`a sealed secret was changed, or belongs to another place than ${purpose}`, { cause: error });
+    throw new StoreError(`a sealed secret was changed, or belongs to another place than ${words}`, { cause: error });
   }
 }

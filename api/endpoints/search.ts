@@ -5,12 +5,14 @@ import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
+import { shownUrl } from "../monitors/address.ts";
 import { codePoints } from "../monitors/every-kind.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import { reachedProjects, reachedWorkspaces } from "../reach.ts";
 import type { KeyCall, Route } from "../route.ts";
+import { canEdit } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
 /** Code points after trimming. */
@@ -28,6 +30,9 @@ async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no stored text has a NUL, and PostgreSQL refuses one
   if (text === "" || codePoints(text) > MAX_TEXT || /\u0000/.test(text)) throw refusal("searchTextMissing");
   const reached = await reachedProjects(api, (await reachedWorkspaces(api, call)).filter(hasApiAccess(api)));
+  const editable = new Set(
+    reached.flatMap(({ membership, project }) => (canEdit(membership.role) ? [project.id] : [])),
+  );
   const workspaces = new Map(reached.map(({ membership }) => [membership.workspace.id, membership.workspace]));
   const ids = reached.map(({ project }) => project.id);
   const found = await api.controlPlane.monitors.search(
@@ -39,7 +44,10 @@ async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
   );
   const imports = await importsOf(api.controlPlane, found.rows);
   const servers = found.rows.map((row) => ({
-    ...viewMonitor(row, call.nowMs, { imported: imports.get(row.monitor.id) }),
+    ...viewMonitor(row, call.nowMs, {
+      url: shownUrl(api, row.monitor, editable.has(row.project.id)),
+      imported: imports.get(row.monitor.id),
+    }),
     project_id: formatId("project", row.project.id),
     project_name: row.project.name,
     organization_id: row.project.organizationId,

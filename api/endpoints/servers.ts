@@ -2,17 +2,20 @@
 import { actorData } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
 import type { UptimeKind } from "../../model/kind.ts";
+import type { Monitor } from "../../model/monitor.ts";
 import type { Soon } from "../../model/soon.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
-import { SEALED_FOR } from "../../store/sealing.ts";
+import { SEALED_AT } from "../../store/sealed-places.ts";
 import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
+import { storedTarget } from "../../store/target.ts";
 import type { Api } from "../api.ts";
 import type { JsonObject } from "../body.ts";
 import { fieldOf, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { ok } from "../http.ts";
+import { isShownToAll, shownUrl, wholeTarget, withWholeUrl } from "../monitors/address.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
 import type { Draft, Expiry, NewDraft } from "../monitors/draft.ts";
 import { draftOfChange, draftOfNew, expiryOfNew, isWebsite, refuseShort, targetOf } from "../monitors/draft.ts";
@@ -74,8 +77,10 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
     offset: query.offset,
   });
   const imports = await importsOf(api.controlPlane, rows);
+  const isEditor = canEdit(call.role);
   const servers = rows.map((row) => {
-    const view = viewMonitor(row, call.nowMs, { imported: imports.get(row.monitor.id) });
+    const url = shownUrl(api, row.monitor, isEditor);
+    const view = viewMonitor(row, call.nowMs, { url, imported: imports.get(row.monitor.id) });
     if (query.explain) view.lateness_ms = row.live.latenessMs;
     return view;
   });
@@ -86,7 +91,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
   if (isTunnel(body)) return shown(api, call, (await createTunnel(api, call, body)).id);
   const kind = kindOfNew(body);
-  const draft = draftOfNew(kind, body);
+  const draft = draftOfNew(kind, withWholeUrl(kind, body, null));
   const target = targetOf(kind, draft.settings);
   if (target !== null) await api.targets.accept(target);
   if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
@@ -97,10 +102,15 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const shared = isWebsite(kind) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
   const token = kind === "push" ? newToken() : null;
   const heartbeatToken =
-    token === null ? null : { sealed: api.sealing.seal(SEALED_FOR.heartbeat, token), hash: hashToken(token) };
+    token === null
+      ? null
+      : { sealed: (id: number) => api.sealing.seal(SEALED_AT.heartbeat(id), token), hash: hashToken(token) };
+  const { settings, seal } = storedTarget(draft.settings, api.sealing);
   const created = await monitors.create(
     {
       ...newUptime(call, kind, draft, host),
+      settings,
+      ...(seal !== null && { urlSealed: seal }),
       ...expiryOfNew(kind, draft.settings, draft.expiry, shared),
       heartbeatToken,
     },
@@ -149,8 +159,9 @@ async function readAnew(api: Api, call: ProjectCall, id: number): Promise<ApiRes
   const stamp = api.access.stamp();
   const found = await findMonitor(api, call);
   const answer = ok(await viewWhole(api, call, found));
-  // A heartbeat's address is for some callers only.
-  if (found.monitor.kind !== "push") api.records.keep(call.project.id, id, stamp, call.nowMs, answer);
+  // A heartbeat's address and a website's query are for some callers only.
+  if (found.monitor.kind !== "push" && isShownToAll(found.monitor))
+    api.records.keep(call.project.id, id, stamp, call.nowMs, answer);
   return answer;
 }
 
@@ -173,7 +184,11 @@ async function updateUptime(
   found: MonitorWithLive,
   body: JsonObject,
 ): Promise<MonitorWithLive | undefined> {
-  const draft = draftOfChange(found.monitor, kind, body);
+  const draftOf = ({ monitor }: MonitorWithLive): Draft => {
+    const whole = wholeTarget(api, monitor);
+    return draftOfChange(whole, kind, withWholeUrl(kind, body, whole));
+  };
+  const draft = draftOf(found);
   const target = draft.settings === undefined ? null : targetOf(kind, draft.settings);
   if (target !== null) await api.targets.accept(target);
   refuseResume(draft, found, call);
@@ -182,7 +197,7 @@ async function updateUptime(
   const moved = await expiryOfMove(api, call, found, target?.host ?? null);
   const decide = (now: MonitorWithLive): MonitorChange => {
     refuseResume(draft, now, call);
-    return changeOf(now, draftOfChange(now.monitor, kind, body), moved);
+    return changeOf(api, now, draftOf(now), moved);
   };
   const changed = await api.controlPlane.monitors.update(
     call.project.id,
@@ -196,12 +211,13 @@ async function updateUptime(
 }
 
 /** Made inside the store's transaction, from the monitor as it is then. */
-function changeOf(now: MonitorWithLive, draft: Draft, moved: Expiry): MonitorChange {
+function changeOf(api: Api, now: MonitorWithLive, draft: Draft, moved: Expiry): MonitorChange {
   const { active, settings, expiry, periodS: _, ...common } = draft;
   const kind = now.monitor.kind;
   const change: Record<string, unknown> = { ...common };
   if (settings !== undefined) {
     change.settings = settings;
+    if (isWebsite(kind)) Object.assign(change, targetChange(api, now, settings));
     if (isUptimeKind(kind)) change.host = targetOf(kind, settings)?.host ?? null;
     if (kind === "push") {
       change.intervalS = Number(settings.period);
@@ -210,6 +226,15 @@ function changeOf(now: MonitorWithLive, draft: Draft, moved: Expiry): MonitorCha
   }
   if (isWebsite(kind)) Object.assign(change, moved, expiry);
   return { ...change, ...activityChange(active === undefined ? {} : { active }, now) };
+}
+
+/** The address that is stored, and whether it is another one: what everybody sees of it may be the same. */
+function targetChange(api: Api, { monitor }: MonitorWithLive, settings: Monitor["settings"]): MonitorChange {
+  if (settings.url === wholeTarget(api, monitor).settings.url)
+    return { settings: { ...settings, url: monitor.settings.url } };
+  const stored = storedTarget(settings, api.sealing);
+  const urlSealed = stored.seal === null ? null : stored.seal(monitor.id);
+  return { settings: stored.settings, urlSealed, sealedFields: ["url"] };
 }
 
 /** A website check that moves to another host takes over what the project's checks there share. */
@@ -261,13 +286,14 @@ async function findMonitor(api: Api, call: ProjectCall): Promise<MonitorWithLive
 async function viewWhole(api: Api, call: ProjectCall, found: MonitorWithLive): Promise<MonitorView> {
   const imports = await importsOf(api.controlPlane, [found]);
   const heartbeatUrl = await heartbeatUrlFor(api, call, found);
-  return viewMonitor(found, call.nowMs, { heartbeatUrl, imported: imports.get(found.monitor.id) });
+  const url = shownUrl(api, found.monitor, canEdit(call.role));
+  return viewMonitor(found, call.nowMs, { url, heartbeatUrl, imported: imports.get(found.monitor.id) });
 }
 
 async function heartbeatUrlFor(api: Api, call: ProjectCall, { monitor }: MonitorWithLive): Promise<string | null> {
   if (monitor.kind !== "push" || !canEdit(call.role)) return null;
   const sealed = await api.controlPlane.heartbeats.sealedToken(monitor.id);
-  return sealed === undefined ? null : heartbeatUrl(api, api.sealing.open(SEALED_FOR.heartbeat, sealed));
+  return sealed === undefined ? null : heartbeatUrl(api, api.sealing.open(SEALED_AT.heartbeat(monitor.id), sealed));
 }
 
 function heartbeatUrl(api: Api, token: string): string {

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { subscriptionData } from "../../model/event.ts";
 import { refuseInterval } from "../../model/schedule.ts";
 import { defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
-import { SEALED_FOR } from "../../store/sealing.ts";
+import { SEALED_AT, URL_HASH_KEY } from "../../store/sealed-places.ts";
 import { type SubscriptionRecord, UrlTakenError } from "../../store/sql/ports/subscriptions.ts";
 import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
@@ -64,7 +64,7 @@ async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const moved = url === undefined ? null : await judgedUrl(api, call, url, now.id);
   if (values.enabled === true && !now.enabled) refuseSuspended(call);
   refuseShort(values.syncIntervalS, call);
-  const change = { ...values, ...(moved !== null && { url: moved }) };
+  const change = { ...values, ...(moved !== null && { url: { hash: moved.hash, sealed: moved.sealed(now.id) } }) };
   const { subscriptions } = api.controlPlane;
   const changed = await withUniqueUrl(subscriptions.update(call.project.id, now.id, change, call.nowMs));
   if (changed === undefined) throw refusal("subscriptionNotFound");
@@ -122,13 +122,14 @@ async function judgedUrl(api: Api, call: ProjectCall, url: SubscriptionUrl, own:
   const hash = await hashOf(api, url.normal);
   const holder = await api.controlPlane.subscriptions.holder(call.project.id, hash);
   if (holder !== undefined && holder !== own) throw refusal("urlTaken");
-  return { hash, sealed: api.sealing.seal(SEALED_FOR.subscription, url.text) };
+  return { hash, sealed: (id: number) => api.sealing.seal(SEALED_AT.subscription(id), url.text) };
 }
 
 /** Keyed, because an address often holds a token that is short enough to be guessed. */
 async function hashOf(api: Api, normalUrl: string): Promise<string> {
-  const fresh = (): string => api.sealing.seal(SEALED_FOR.hashKey, randomBytes(HASH_KEY_BYTES).toString("base64url"));
-  const key = api.sealing.open(SEALED_FOR.hashKey, await api.controlPlane.subscriptions.hashKey(fresh));
+  const place = SEALED_AT.hashKey(URL_HASH_KEY);
+  const fresh = (): string => api.sealing.seal(place, randomBytes(HASH_KEY_BYTES).toString("base64url"));
+  const key = api.sealing.open(place, await api.controlPlane.subscriptions.hashKey(fresh));
   return createHmac("sha256", key).update(normalUrl).digest("base64url");
 }
 

@@ -2,7 +2,7 @@
 import type { ParsedTunnel, TunnelFields } from "../../engine/registry.ts";
 import type { TunnelProtocol } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
-import { SEALED_FOR } from "../../store/sealing.ts";
+import { SEALED_AT } from "../../store/sealed-places.ts";
 import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
 import type { Api } from "../api.ts";
 import type { JsonObject } from "../body.ts";
@@ -25,7 +25,7 @@ export async function createTunnel(api: Api, call: ProjectCall, body: JsonObject
   if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
   refuseShort(draft, call.plan);
   const { protocol, fields } = tunnel;
-  const sealed = seal(api, fields);
+  const sealed = (id: number): string => seal(api, id, fields);
   const monitor = { ...newMonitorOf(call, protocol, draft, hostOf(tunnel)), sealed };
   return withinSlots(api.controlPlane.monitors.create(monitor, call.actor, call.plan.tunnelSlots));
 }
@@ -64,7 +64,14 @@ function changeOf(api: Api, now: MonitorWithLive, body: JsonObject): MonitorChan
   const isSame = stored !== null && sealedFields.length === 0 && tunnel.protocol === now.monitor.kind;
   if (isSame) return { ...common, ...activity };
   const { protocol: kind, fields } = tunnel;
-  return { ...common, ...activity, kind, sealed: seal(api, fields), sealedFields, host: hostOf(tunnel) };
+  return {
+    ...common,
+    ...activity,
+    kind,
+    sealed: seal(api, now.monitor.id, fields),
+    sealedFields,
+    host: hostOf(tunnel),
+  };
 }
 
 function withoutFields({ sent: _, ...draft }: ReturnType<typeof readTunnelChange>): TunnelDraft {
@@ -102,13 +109,13 @@ function hostOf({ endpoints }: ParsedTunnel): string | null {
   return endpoints[0]?.host ?? null;
 }
 
-function seal(api: Api, fields: TunnelFields): string {
-  return api.sealing.seal(SEALED_FOR.tunnel, JSON.stringify(fields));
+function seal(api: Api, id: number, fields: TunnelFields): string {
+  return api.sealing.seal(SEALED_AT.tunnel(id), JSON.stringify(fields));
 }
 
 /** null: it has none of its own. */
-function open(api: Api, { sealed }: Monitor): TunnelFields | null {
-  return sealed === undefined ? null : (JSON.parse(api.sealing.open(SEALED_FOR.tunnel, sealed)) as TunnelFields);
+function open(api: Api, { id, sealed }: Monitor): TunnelFields | null {
+  return sealed === undefined ? null : (JSON.parse(api.sealing.open(SEALED_AT.tunnel(id), sealed)) as TunnelFields);
 }
 
 /** Callers hand in tunnels only. */

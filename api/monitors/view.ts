@@ -6,6 +6,7 @@ import { familyOf } from "../../model/kind.ts";
 import { isActive, type Monitor } from "../../model/monitor.ts";
 import type { LiveState, LocationState } from "../../model/status.ts";
 import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";
+import { displayAddress } from "../../model/web-address.ts";
 import type { MonitorWithLive } from "../../store/sql/control-plane.ts";
 import type { ImportedServer } from "../../store/sql/ports/imports.ts";
 import { isHttps, isWebsite } from "./draft.ts";
@@ -14,6 +15,8 @@ import { viewImported } from "./imported.ts";
 export type MonitorView = Record<string, unknown>;
 
 export interface MonitorExtras {
+  /** What the caller may see of the address (address.ts); what everybody may see when absent. */
+  readonly url?: string | null;
   /** For editors, from the endpoints of one monitor only. */
   readonly heartbeatUrl?: string | null;
   readonly imported?: ImportedServer | undefined;
@@ -22,7 +25,7 @@ export interface MonitorExtras {
 export function viewMonitor(
   { monitor, live }: MonitorWithLive,
   nowMs: number,
-  { heartbeatUrl = null, imported }: MonitorExtras = {},
+  { url, heartbeatUrl = null, imported }: MonitorExtras = {},
 ): MonitorView {
   const isTunnel = familyOf(monitor.kind) === "tunnel";
   const active = isActive(monitor);
@@ -46,7 +49,7 @@ export function viewMonitor(
     last_checked: live.lastCheckedAtMs === null ? null : formatUtc(live.lastCheckedAtMs),
   };
   if (isTunnel) view.connect_ms = live.connectMs;
-  else addUptimeFields(view, monitor, live, nowMs);
+  else addUptimeFields(view, { monitor, live }, nowMs, url);
   if (imported !== undefined) view.subscription = viewImported(monitor, imported);
   if (monitor.kind === "push") {
     view.period = monitor.intervalS;
@@ -57,10 +60,15 @@ export function viewMonitor(
 }
 
 /** Every uptime check shows all of them; what its kind has no use for is null (open-points 18.2.1). */
-function addUptimeFields(view: MonitorView, monitor: Monitor, live: LiveState, nowMs: number): void {
+function addUptimeFields(
+  view: MonitorView,
+  { monitor, live }: MonitorWithLive,
+  nowMs: number,
+  url: string | null | undefined,
+): void {
   const { settings, kind } = monitor;
   const isSite = isWebsite(kind);
-  view.url = settings.url ?? null;
+  view.url = url ?? (typeof settings.url === "string" ? displayAddress(settings.url) : null);
   view.host = settings.host ?? null;
   view.domain = settings.domain ?? null;
   view.port = settings.port ?? null;

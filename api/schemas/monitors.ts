@@ -64,7 +64,13 @@ const monitorFields = {
   tags: z.array(z.string()),
   last_checked: utc.nullable(),
   subscription: subscriptionBlock.optional().describe("Only on monitors imported from a subscription"),
-  url: z.string().nullable().optional().describe("This and the next ten: uptime checks only"),
+  url: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      "This and the next ten: uptime checks only. A user name and a password in it are shown to nobody (`https://***@host/`), the query only to callers who can edit (`?***` to others), a fragment is not kept. Sent back in PUT, `***` keeps what it stands for, on the same scheme, host and port only",
+    ),
   host: z.string().nullable().optional(),
   domain: z.string().nullable().optional(),
   port: wholeOrNull.optional(),

@@ -1,6 +1,8 @@
 /** A subscription's body, new or changed: schemas that validate and document, with the contract's messages (open-points 7.2 and 7.3). */
+
 import { z } from "zod";
 import { normalUrl, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, WORKERS } from "../../model/subscription.ts";
+import { parseUrl } from "../../model/url.ts";
 import type { JsonObject } from "../body.ts";
 import { fieldOf } from "../body.ts";
 import { badRequest, fieldTooLong, refusal } from "../errors.ts";
@@ -101,8 +103,9 @@ function urlOf(value: unknown): SubscriptionUrl | undefined {
   if (size > MAX_URL_BYTES) throw fieldTooLong("url", MAX_URL_BYTES, size);
   const text = value.trim();
   const normal = normalUrl(text);
-  if (normal === undefined || !URL.canParse(text)) throw refusal("urlInvalid");
-  const { hostname, port, protocol } = new URL(text);
+  const url = parseUrl(text);
+  if (normal === undefined || url === undefined) throw refusal("urlInvalid");
+  const { hostname, port, protocol } = url;
   const host = hostname.toLowerCase().replace(/^\[|\]$/g, "");
   return { text, normal, target: { host, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) } };
 }

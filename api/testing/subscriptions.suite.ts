@@ -1,6 +1,8 @@
 /** Subscriptions as records: every field, range, message and state (contract "Subscription", open-points 7 and 18.7). */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { overridePlans } from "../../model/plan.ts";
+import { SEALED_AT } from "../../store/sealed-places.ts";
 import { SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
@@ -123,7 +125,8 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
       ];
       for (const text of texts) expect(text).not.toContain("secret-");
       const row = await world.controlPlane.subscriptions.find(world.projectId, id);
-      expect(row?.urlSealed.startsWith("subscription:")).toBe(true);
+      const open = () => world.sealing.open(SEALED_AT.subscription(id), row?.urlSealed ?? "");
+      expect(open()).toBe("https://sub.test-site.org/secret-other");
     });
 
     it.each(BAD)("refuse %j, new and changed", async (body, message) => {

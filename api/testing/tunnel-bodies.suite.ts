@@ -1,6 +1,7 @@
 /** Bodies of tunnel monitors, and the calls that the cases about them share. */
 import { expect } from "vitest";
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
+import { SEALED_AT } from "../../store/sealed-places.ts";
 import type { World } from "./world.suite.ts";
 
 export const UUID = "0f3c1d2e-1111-4222-8333-444455556666";
@@ -45,7 +46,7 @@ export function tunnelCalls(world: () => World) {
   const numberOf = (id: string) => Number(id.slice(4));
   const settings = async (id: string) => {
     const row = await world().controlPlane.monitors.recall(numberOf(id));
-    return JSON.parse(Buffer.from(row?.monitor.sealed?.slice("tunnel:".length) ?? "", "base64").toString());
+    return JSON.parse(world().sealing.open(SEALED_AT.tunnel(numberOf(id)), row?.monitor.sealed ?? ""));
   };
   return { create, change, made, numberOf, settings };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { overridePlans } from "../../model/plan.ts";
 import { hashKey } from "../../store/key-text.ts";
+import { openSealing, type Sealing } from "../../store/sealing.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { Sqlite } from "../../store/sqlite-library.ts";
@@ -34,6 +35,7 @@ export interface Send {
 export interface World {
   readonly api: RunningApi;
   readonly controlPlane: ControlPlane;
+  readonly sealing: Sealing;
   readonly state: WatchedState;
   readonly results: MemoryResults;
   readonly clock: { nowMs: number };
@@ -76,6 +78,7 @@ export async function openWorld(
     projectName: "Production",
     nowMs: clock.nowMs,
   });
+  const sealing = openSealing({ keyFile: join(folder, "sealing.key"), createIfMissing: true });
   const state = watchState(await openInProcess({ file: join(folder, "counters.sqlite") }, () => clock.nowMs));
   const results = memoryResults();
   const log: string[] = [];
@@ -102,10 +105,7 @@ export async function openWorld(
     state,
     checks: { ask: async () => ({ type: "untaken" }), close: async () => {} },
     results,
-    sealing: {
-      seal: (purpose, text) => `${purpose}:${Buffer.from(text).toString("base64")}`,
-      open: (purpose, sealed) => Buffer.from(sealed.slice(purpose.length + 1), "base64").toString(),
-    },
+    sealing,
     clock: { now: () => clock.nowMs },
     log: { debug: write, info: write, warn: write, error: write, isLevelEnabled: () => true },
     version: "0.1.0",
@@ -143,6 +143,7 @@ export async function openWorld(
   return {
     api,
     controlPlane,
+    sealing,
     state,
     results,
     clock,

@@ -1,6 +1,6 @@
 /** `sonde admin location`: where checkers of their own stand, the key that is sealed to them, and their user in Redis. */
 import { randomBytes } from "node:crypto";
-import { SEALED_FOR } from "../../store/sealing.ts";
+import { SEALED_AT } from "../../store/sealed-places.ts";
 import { newKeyLine } from "../../store/sealing-keys.ts";
 import { checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
 import { CommandError } from "../command.ts";
@@ -17,7 +17,7 @@ const add: Act = {
   async run({ controlPlane, nowMs, config, sealing }, _words, [text]) {
     const code = codeOf(text);
     const key = newKeyLine();
-    const sealed = (await sealing()).seal(SEALED_FOR.location, key);
+    const sealed = (await sealing()).seal(SEALED_AT.location(code), key);
     if (!(await controlPlane.locations.add(code, sealed, nowMs))) {
       throw new CommandError(`location ${code} is there already: location rotate ${code} makes another key`);
     }
@@ -57,12 +57,12 @@ const rotate: Act = {
     }
     const key = newKeyLine();
     const opened = await sealing();
-    if (!(await locations.addKey(code, opened.seal(SEALED_FOR.location, key)))) {
+    if (!(await locations.addKey(code, opened.seal(SEALED_AT.location(code), key)))) {
       throw new CommandError(
         `the key of ${code} is being changed already: finish with location rotate ${code} --finish`,
       );
     }
-    const before = opened.open(SEALED_FOR.location, found.sealedKey);
+    const before = opened.open(SEALED_AT.location(code), found.sealedKey);
     const next = `then location rotate ${code} --finish`;
     return bundle(code, [key, before], config.redisUrl, `location ${code} has a second key; ${next}`);
   },

@@ -1,9 +1,12 @@
 /** `sonde admin webhook`: whom a project tells what happens (open-points 12 and 18.5). */
+
 import { lookup } from "node:dns/promises";
 import { EVENT_TYPES, type EventType } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
+import { parseUrl } from "../../model/url.ts";
 import { isEventType, OLD_SECRET_MS } from "../../model/webhook.ts";
+import type { Sealing } from "../../store/sealing.ts";
 import type { WebhookDelivery, WebhookRecord } from "../../store/sql/ports/webhooks.ts";
 import { CommandError } from "../command.ts";
 import { renderTable, shorten } from "../table.ts";
@@ -31,9 +34,11 @@ const create: Act = {
     const projectId = idOf("project", words.project, "--project");
     const events = eventsOf(words.events);
     const url = await urlOf(stores, words.url);
-    const { secret, secretSealed } = await newSecret(stores);
+    const { newWebhookSecret } = await import("../../store/webhook-secret.ts");
+    const secret = newWebhookSecret();
     const { controlPlane, nowMs } = stores;
-    const made = await controlPlane.webhooks.create({ projectId, url, events, secretSealed, nowMs });
+    const sealed = await sealedWebhook(await stores.sealing(), url, secret);
+    const made = await controlPlane.webhooks.create({ projectId, events, nowMs, ...sealed });
     const { id } = known(made, `project ${formatId("project", projectId)}`);
     return { facts: { id, secret }, text: `webhook ${id}\nsecret, shown once: ${secret}` };
   },
@@ -66,7 +71,10 @@ const rotate: Act = {
   example: "webhook rotate 3",
   async run(stores, _words, [text]) {
     const id = webhookId(text);
-    const { secret, secretSealed } = await newSecret(stores);
+    const { SEALED_AT } = await import("../../store/sealed-places.ts");
+    const { newWebhookSecret } = await import("../../store/webhook-secret.ts");
+    const secret = newWebhookSecret();
+    const secretSealed = (await stores.sealing()).seal(SEALED_AT.webhook(id), secret);
     const oldUntilMs = stores.nowMs + OLD_SECRET_MS;
     known(await stores.controlPlane.webhooks.rotate(id, secretSealed, oldUntilMs), `webhook ${id}`);
     const until = formatIso(oldUntilMs);
@@ -163,7 +171,7 @@ function eventsOf(words: unknown): readonly EventType[] | null {
 /** Said early; the sender judges the address again at each dial. A name that does not resolve now is accepted. */
 async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
   const text = String(words);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
     throw new CommandError("--url must be an http or https address, such as https://hooks.test-site.org/sonde");
   }
@@ -186,13 +194,17 @@ async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
   return url.href;
 }
 
-async function newSecret({
-  sealing,
-}: AdminStores): Promise<{ readonly secret: string; readonly secretSealed: string }> {
-  const { SEALED_FOR } = await import("../../store/sealing.ts");
-  const { newWebhookSecret } = await import("../../store/webhook-secret.ts");
-  const secret = newWebhookSecret();
-  return { secret, secretSealed: (await sealing()).seal(SEALED_FOR.webhook, secret) };
+/** Nearly every service has a password in its path: the address is kept sealed, but for what names the receiver. */
+async function sealedWebhook(sealing: Sealing, url: string, secret: string) {
+  const { SEALED_AT } = await import("../../store/sealed-places.ts");
+  const { receiverAddress } = await import("../../model/web-address.ts");
+  const secretSealed = (id: number): string => sealing.seal(SEALED_AT.webhook(id), secret);
+  if (!sealing.bindsRows) return { url, secretSealed };
+  return {
+    url: receiverAddress(url),
+    urlSealed: (id: number): string => sealing.seal(SEALED_AT.webhookUrl(id), url),
+    secretSealed,
+  };
 }
 
 function viewWebhook(webhook: WebhookRecord) {

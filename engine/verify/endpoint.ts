@@ -1,4 +1,5 @@
 /** Verify endpoints (SONDE_VERIFY_URLS): what is asked through a proxy, and the answer that proves the passage. Pure. */
+import { parseUrl } from "../../model/url.ts";
 import { literalOf } from "../transport/literal.ts";
 
 export type Proof = "204" | "trace" | "ip" | "token";
@@ -40,7 +41,7 @@ export class VerifyUrlError extends Error {
 
 /** @throws VerifyUrlError */
 export function parseVerifyUrl(entry: string): VerifyEndpoint {
-  const url = URL.canParse(entry) ? new URL(entry) : undefined;
+  const url = parseUrl(entry);
   const proof = url?.hash.slice(1) ?? "";
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   if (url === undefined || !isHttp || !isProof(proof) || url.username !== "" || url.password !== "") {

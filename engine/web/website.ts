@@ -8,6 +8,7 @@
 import { setMaxListeners } from "node:events";
 import type { CertificateState } from "../../model/status.ts";
 import type { Verdict } from "../../model/verdict.ts";
+import { displayLocation } from "../../model/web-address.ts";
 import { classify } from "../classify.ts";
 import type { Outcome, ProbeContext } from "../probe.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
@@ -58,7 +59,9 @@ async function follow(first: Answer, journey: Journey): Promise<Outcome> {
   for (let location = answer.location; location !== null; location = answer.location) {
     if (journey.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`, journey);
     const next = redirectedHop(hop, location, ACCEPT_ENCODING);
-    if (next === undefined) return rejected("Redirected to an address that is not http or https", journey, location);
+    if (next === undefined) {
+      return rejected("Redirected to an address that is not http or https", journey, displayLocation(location));
+    }
     visited.push(hop.url.href);
     if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`, journey);
     journey.redirects++;

@@ -80,7 +80,7 @@ function sender(isSoleOwner = true) {
         };
         attempts.push({ url, id: headers["webhook-id"] ?? "", end });
       }),
-    open: (sealed) => sealed,
+    open: (_where, sealed) => sealed,
     random: () => 0.5,
     log: pino({ level: "silent" }),
     onEnded() {},

@@ -9,6 +9,8 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
+import { receiverAddress } from "../../model/web-address.ts";
+import { SEALED_AT, type SealedPlace } from "../../store/sealed-places.ts";
 import { LeaseLost } from "../../store/sql/ports/leases.ts";
 import type { DueDelivery, EndedAttempt, Outgoing } from "../../store/sql/ports/webhooks.ts";
 import { webhookKey } from "../../store/webhook-secret.ts";
@@ -34,8 +36,7 @@ export interface SenderOptions {
   readonly outgoing: Outgoing;
   readonly lease: LeaseKeeper;
   readonly post: Post;
-  /** Opens a sealed secret. */
-  readonly open: (sealed: string) => string;
+  readonly open: (where: SealedPlace, sealed: string) => string;
   readonly clocks: Clocks;
   readonly random: () => number;
   readonly log: Logger;
@@ -137,14 +138,25 @@ export function createSender(options: SenderOptions): Sender {
 
   async function attempt(delivery: DueDelivery, nowMs: number): Promise<PostOutcome> {
     let headers: Readonly<Record<string, string>>;
+    let url: string;
     try {
-      const keys = delivery.secretsSealed.map((sealed) => webhookKey(options.open(sealed)));
+      const { webhookId } = delivery;
+      const keys = delivery.secretsSealed.map((sealed) =>
+        webhookKey(options.open(SEALED_AT.webhook(webhookId), sealed)),
+      );
+      url = urlOf(delivery);
       headers = headersOf({ id: delivery.eventId, body: delivery.body, keys }, nowMs);
     } catch (error) {
       log.error({ err: error, webhookId: delivery.webhookId }, "a webhook's secret does not open");
       return { statusCode: null, error: "the webhook's secret does not open" };
     }
-    return options.post(delivery.url, headers, delivery.body, stop.signal);
+    return options.post(url, headers, delivery.body, stop.signal);
+  }
+
+  /** In clear until it was sealed, or after a process of an earlier version wrote it. */
+  function urlOf({ url, urlSealed, webhookId }: DueDelivery): string {
+    if (urlSealed === null || url !== receiverAddress(url)) return url;
+    return options.open(SEALED_AT.webhookUrl(webhookId), urlSealed);
   }
 
   async function turn(): Promise<void> {

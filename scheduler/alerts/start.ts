@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EngineOptions } from "../../engine/options.ts";
 import { createTransport } from "../../engine/transport/index.ts";
-import { SEALED_FOR, type Sealing } from "../../store/sealing.ts";
+import type { Sealing } from "../../store/sealing.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
 import { SENDER_LEASE } from "../../store/sql/ports/leases.ts";
@@ -100,7 +100,7 @@ async function open({ sql, sealing, engine, log, version }: SenderPlace, onEnded
     outgoing: controlPlane.outgoing,
     lease,
     post: createPost(createTransport(engine), `Sonde/${version} (webhook)`),
-    open: (sealed) => sealing.open(SEALED_FOR.webhook, sealed),
+    open: (where, sealed) => sealing.open(where, sealed),
     clocks: SYSTEM_CLOCKS,
     random: Math.random,
     breathe: () => setImmediate(),

@@ -13,7 +13,7 @@ async function listed(body: string, key = "key") {
   const breathe = async (): Promise<void> => void breaths++;
   const made = await listedOf(await listServers(entriesOf(body), async () => {}), {
     key,
-    seal: (text) => `<${text}>`,
+    seal: (identity, text) => `<${text}>${identity}`,
     breathe,
   });
   return { ...made, breaths };
@@ -25,8 +25,10 @@ describe("a list as the store keeps it", () => {
     const configs = servers.flatMap((server) => server.configs);
     expect(configs.length).toBeGreaterThan(5);
     expect(unsupported).toEqual({});
-    for (const { sealed } of configs)
-      expect(JSON.parse(sealed.slice(1, -1))).toEqual({ url: expect.stringMatching(/^\w+:\/\//) });
+    for (const { sealed, identity } of configs) {
+      expect(sealed.endsWith(`>${identity}`)).toBe(true);
+      expect(JSON.parse(sealed.slice(1, -1 - identity.length))).toEqual({ url: expect.stringMatching(/^\w+:\/\//) });
+    }
     expect(new Set(configs.map(({ type }) => type)).size).toBeGreaterThan(3);
   });
 

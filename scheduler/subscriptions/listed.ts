@@ -16,7 +16,7 @@ export interface ListedOptions {
   /** Of identities: a plain hash of a config would tell whoever reads the database that a guess is right. */
   readonly key: string;
   /** Seals the fields of a config, as those of a monitor are. */
-  readonly seal: (fields: string) => string;
+  readonly seal: (identity: string, fields: string) => string;
   /** Lets others have the thread. */
   readonly breathe: () => Promise<void>;
 }
@@ -36,8 +36,10 @@ export async function listedOf(list: ServerList, { key, seal, breathe }: ListedO
       if (++made % SLICE === 0) await breathe();
       const url = linkOf(config);
       if (url === undefined) lost++;
-      else
-        kept.push(configOf(config, createHmac("sha256", key).update(config.identity).digest("base64url"), seal(url)));
+      else {
+        const identity = createHmac("sha256", key).update(config.identity).digest("base64url");
+        kept.push(configOf(config, identity, seal(identity, url)));
+      }
     }
     const [named] = configs[0]?.names ?? [];
     const name = plainText(named ?? "");

@@ -36,7 +36,7 @@ export interface SyncerOptions {
   readonly lease: Pick<LeaseKeeper, "keep" | "asserting">;
   readonly plans: PlanTable;
   /** Opens a subscription's address. */
-  readonly openUrl: (sealed: string) => string;
+  readonly openUrl: (subscriptionId: number, sealed: string) => string;
   /** @throws ProviderError */
   readonly ask: (
     url: string,
@@ -45,7 +45,7 @@ export interface SyncerOptions {
     signal: AbortSignal,
   ) => Promise<ProviderAnswer>;
   /** Makes a list ready for the store. */
-  readonly listed: (list: ServerList) => Promise<Listed>;
+  readonly listed: (list: ServerList, projectId: number) => Promise<Listed>;
   readonly nowMs: () => number;
   readonly monotonicNowMs: () => number;
   /** Our own network is taken to be cut: nothing is asked, and silence is nobody's failure (design 7). */
@@ -110,8 +110,8 @@ export function createSyncer(options: SyncerOptions): Syncer {
   async function outcomeOf(
     subscription: SubscriptionRecord,
   ): Promise<{ outcome: SyncOutcome; next: Remembered | null }> {
-    const { id, urlSealed } = subscription;
-    const url = options.openUrl(urlSealed);
+    const { id, projectId, urlSealed } = subscription;
+    const url = options.openUrl(id, urlSealed);
     const list = { workspaceId: subscription.organizationId, subscriptionId: id, addressHash: hash("sha256", url) };
     const refusal = options.resting.refusal(list, nowMs());
     if (refusal !== undefined) return { outcome: { kind: "failed", message: refusal }, next: null };
@@ -124,7 +124,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
         return { outcome: { kind: "unchanged", ...known.facts }, next: known };
       }
       if (answer.kind === "unchanged") throw new ProviderError("The provider says that nothing has changed, unasked.");
-      const { servers, unsupported } = await inTurn(() => options.listed(answer.list));
+      const { servers, unsupported } = await inTurn(() => options.listed(answer.list, projectId));
       const { badCount, bad } = answer.list;
       const [first] = bad;
       const firstBad = first === undefined ? null : { at: first.at, reason: plainText(first.reason) };

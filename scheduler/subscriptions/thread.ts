@@ -13,7 +13,8 @@ import { askProvider } from "../../engine/subscription/provider.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { createLog } from "../../log.ts";
 import type { PlanTable } from "../../model/plan.ts";
-import { openSealing, SEALED_FOR } from "../../store/sealing.ts";
+import { openFollowedSealing } from "../../store/row-form.ts";
+import { configPlace, SEALED_AT, URL_HASH_KEY } from "../../store/sealed-places.ts";
 import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
 import { SYNC_LEASE } from "../../store/sql/ports/syncs.ts";
 import { type NoticesPlace, openNotices } from "../../store/state/open.ts";
@@ -56,7 +57,10 @@ const given = workerData as SyncThreadData;
 const log = createLog(given.logLevel, "subscriptions");
 const controlPlane = await openControlPlane(given.sql, { role: "sink" });
 const notices = await openNotices(given.notices);
-const sealing = openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false });
+const { sealing, close: unfollow } = await openFollowedSealing(controlPlane.meta, {
+  keyFile: given.sealingKeyFile,
+  createIfMissing: false,
+});
 const transport = createTransport(given.engine);
 const signs = new ThreadSigns(given.signs);
 signs.sign();
@@ -81,10 +85,14 @@ const syncer = createSyncer({
   controlPlane,
   lease,
   plans: given.plans,
-  openUrl: (sealed) => sealing.open(SEALED_FOR.subscription, sealed),
+  openUrl: (id, sealed) => sealing.open(SEALED_AT.subscription(id), sealed),
   ask: (url, known, inTurn, signal) => askProvider(transport, { url, known, inTurn, signal, breathe }),
-  listed: async (list) =>
-    listedOf(list, { key: await identityKey(), seal: (fields) => sealing.seal(SEALED_FOR.tunnel, fields), breathe }),
+  listed: async (list, projectId) =>
+    listedOf(list, {
+      key: await identityKey(),
+      seal: (identity, fields) => sealing.seal(configPlace(projectId, identity), fields),
+      breathe,
+    }),
   nowMs: () => Date.now(),
   monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
   isCut: () => network.isCut(Date.now()),
@@ -111,12 +119,14 @@ parentPort?.on("message", () => void stop());
 
 /** The same as that of addresses: asked each time, because a rotation seals it anew. */
 async function identityKey(): Promise<string> {
-  const fresh = (): string => sealing.seal(SEALED_FOR.hashKey, randomBytes(KEY_BYTES).toString("base64url"));
-  return sealing.open(SEALED_FOR.hashKey, await controlPlane.subscriptions.hashKey(fresh));
+  const place = SEALED_AT.hashKey(URL_HASH_KEY);
+  const fresh = (): string => sealing.seal(place, randomBytes(KEY_BYTES).toString("base64url"));
+  return sealing.open(place, await controlPlane.subscriptions.hashKey(fresh));
 }
 
 async function stop(): Promise<void> {
   clearInterval(timer);
+  unfollow();
   watch.close();
   unsubscribe();
   await turning.stop();

@@ -17,7 +17,7 @@ import type { Leases } from "./ports/leases.ts";
 import type { Locations } from "./ports/locations.ts";
 import type { Maintenance } from "./ports/maintenance.ts";
 import type { Plans } from "./ports/plans.ts";
-import type { Sealed } from "./ports/sealed.ts";
+import type { Sealed, ToSeal } from "./ports/sealed.ts";
 import type { Fence, Part, Shards, Skips } from "./ports/shards.ts";
 import type { Subscriptions } from "./ports/subscriptions.ts";
 import type { Syncs } from "./ports/syncs.ts";
@@ -70,10 +70,17 @@ export interface MonitorWithLive {
 }
 
 /** What a new monitor is made of; the store adds ids and times. */
-export type NewMonitor = Omit<Monitor, "id" | "createdAtMs" | "updatedAtMs" | "maintenance"> & {
+export type NewMonitor = Omit<
+  Monitor,
+  "id" | "createdAtMs" | "updatedAtMs" | "maintenance" | "sealed" | "urlSealed"
+> & {
   readonly nowMs: number;
   /** Heartbeats only: the sealed token and the hash it is looked up by. */
-  readonly heartbeatToken: { readonly sealed: string; readonly hash: string } | null;
+  readonly heartbeatToken: { readonly sealed: ToSeal; readonly hash: string } | null;
+  /** Tunnels only. */
+  readonly sealed?: ToSeal;
+  /** Websites whose address hides something. */
+  readonly urlSealed?: ToSeal;
 };
 export type MonitorChange = Partial<
   Pick<
@@ -82,6 +89,7 @@ export type MonitorChange = Partial<
     | "kind"
     | "settings"
     | "sealed"
+    | "urlSealed"
     | "intervalS"
     | "timeoutS"
     | "maxRetries"

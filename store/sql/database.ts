@@ -57,5 +57,7 @@ export interface Database {
    */
   stamp(): number | null;
   ping(): Promise<void>;
+  /** Leaves nothing in the files of what was deleted or replaced. PostgreSQL does it by itself, in its own time. */
+  scrub(): Promise<void>;
   close(): Promise<void>;
 }

@@ -73,14 +73,14 @@ export async function sealedConfigs(
     if (start > 0) await setImmediate();
     const rows = await kysely
       .selectFrom("imported_configs")
-      .select(["id", "monitor_id", "type", "sealed"])
+      .select(["id", "monitor_id", "type", "identity", "sealed"])
       .where("monitor_id", "in", monitorIds.slice(start, start + SERVERS_AT_ONCE))
       .orderBy("monitor_id")
       .orderBy("position")
       .execute();
-    for (const { id, monitor_id: monitorId, type, sealed } of rows) {
+    for (const { id, monitor_id: monitorId, type, identity, sealed } of rows) {
       const known = configs.get(monitorId) ?? [];
-      known.push({ id, kind: type as Kind, sealed });
+      known.push({ id, kind: type as Kind, identity, sealed });
       configs.set(monitorId, known);
     }
   }

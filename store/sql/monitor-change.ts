@@ -34,7 +34,7 @@ export function changeMonitor(before: Monitor, change: MonitorChange, nowMs: num
   const merged: Monitor = { ...before, ...given };
   const pauseReasons = changeReasons(before.pauseReasons, addPauseReason, removePauseReasons ?? []);
   const after: Monitor = { ...merged, name: storable(merged.name), host: storableOrNull(merged.host), pauseReasons };
-  const fields = [...changedFields(before, after), ...(sealedFields ?? [])];
+  const fields = [...new Set([...changedFields(before, after), ...(sealedFields ?? [])])];
   const isHostChanged = before.host !== after.host;
   const isChanged = fields.length > 0 || isHostChanged || !isSame(before.pauseReasons, pauseReasons);
   const turned = turnOf(before, after);

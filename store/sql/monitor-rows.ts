@@ -19,6 +19,7 @@ export const MONITOR_COLUMNS = [
   "m.name",
   "m.kind",
   "m.settings",
+  "m.url_sealed",
   "m.interval_s",
   "m.timeout_s",
   "m.max_retries",
@@ -81,6 +82,7 @@ function toMonitor(row: MonitorWithLiveRow): Monitor {
     kind: row.kind as Kind,
     settings: fromJson(row.settings),
     ...(typeof row.sealed === "string" && { sealed: row.sealed }),
+    ...(typeof row.url_sealed === "string" && { urlSealed: row.url_sealed }),
     intervalS: row.interval_s,
     timeoutS: row.timeout_s,
     maxRetries: row.max_retries,
@@ -120,6 +122,7 @@ export function fromMonitor(monitor: Omit<Monitor, "id">) {
     settings: toJson(monitor.settings),
     // One that was read without its secrets keeps them.
     ...(monitor.sealed !== undefined && { sealed: monitor.sealed }),
+    url_sealed: monitor.urlSealed ?? null,
     interval_s: monitor.intervalS,
     timeout_s: monitor.timeoutS,
     max_retries: monitor.maxRetries,

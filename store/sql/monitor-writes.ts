@@ -2,6 +2,7 @@
 import { pauseEvent } from "../../model/event.ts";
 import { familyOf } from "../../model/kind.ts";
 import { newLiveState } from "../../model/live.ts";
+import type { Monitor } from "../../model/monitor.ts";
 import {
   type Actor,
   type MonitorChange,
@@ -26,6 +27,7 @@ import {
   WEBSITE_KINDS,
 } from "./monitor-rows.ts";
 import { appendEvents } from "./outbox.ts";
+import { sealedFor } from "./seal-new.ts";
 import { requireSlot } from "./slots.ts";
 import { storable, storableOrNull } from "./text.ts";
 
@@ -63,8 +65,8 @@ function takesSlot({ monitor }: MonitorWithLive, { removePauseReasons }: Monitor
   );
 }
 
-async function create(session: Session, input: NewMonitor, actor: Actor) {
-  const { nowMs, heartbeatToken, ...given } = input;
+async function create(session: Session, input: NewMonitor, actor: Actor): Promise<Monitor> {
+  const { nowMs, heartbeatToken, sealed, urlSealed, ...given } = input;
   const monitor = {
     ...given,
     name: storable(given.name),
@@ -80,19 +82,27 @@ async function create(session: Session, input: NewMonitor, actor: Actor) {
     .values({ ...fromMonitor(monitor), deleted_at_ms: null, generation })
     .returning("id")
     .executeTakeFirstOrThrow();
+  const secrets = {
+    ...(sealed !== undefined && { sealed: sealedFor(id, sealed) }),
+    ...(urlSealed !== undefined && { urlSealed: sealedFor(id, urlSealed) }),
+  };
+  if (sealed !== undefined || urlSealed !== undefined) {
+    const columns = { sealed: secrets.sealed ?? null, url_sealed: secrets.urlSealed ?? null };
+    await kysely.updateTable("monitors").set(columns).where("id", "=", id).execute();
+  }
   await kysely
     .insertInto("live")
     .values(fromLive(newLiveState(id)))
     .execute();
   if (heartbeatToken !== null) {
-    const { sealed, hash } = heartbeatToken;
+    const token = sealedFor(id, heartbeatToken.sealed);
     await kysely
       .insertInto("heartbeats")
-      .values({ monitor_id: id, token_hash: hash, token_sealed: sealed, last_call_at_ms: null })
+      .values({ monitor_id: id, token_hash: heartbeatToken.hash, token_sealed: token, last_call_at_ms: null })
       .execute();
   }
   await addHistory(session, id, { type: "created", atMs: nowMs, message: "Monitor created", actor });
-  return { ...monitor, id };
+  return { ...monitor, ...secrets, id };
 }
 
 /** The monitor, held against other writers until the transaction ends. */
@@ -168,7 +178,7 @@ async function remove(session: Session, projectId: number, id: number, nowMs: nu
   const generation = await raiseGeneration(session);
   await kysely
     .updateTable("monitors")
-    .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, generation, settings: "{}", sealed: null })
+    .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, generation, settings: "{}", sealed: null, url_sealed: null })
     .where("id", "=", id)
     .execute();
   return true;

@@ -22,13 +22,13 @@ const ROWS_PER_INSERT = 500;
 /** The oldest due deliveries of each webhook in a JSON list. */
 const DUE: Statement = {
   name: "sonde_webhooks_due",
-  sqlite: `select d.id, d.webhook_id, d.event_id, d.body, d.attempts, w.url, w.secret_sealed, w.old_secret_sealed,
+  sqlite: `select d.id, d.webhook_id, d.event_id, d.body, d.attempts, w.url, w.url_sealed, w.secret_sealed, w.old_secret_sealed,
       w.old_secret_until_ms
     from webhooks w join webhook_deliveries d on d.id in (
       select x.id from webhook_deliveries x where x.webhook_id = w.id and x.next_attempt_at_ms <= ?
       order by x.next_attempt_at_ms, x.id limit ?)
     where w.id in (select value from json_each(?)) order by d.next_attempt_at_ms, d.id`,
-  postgres: `select d.id, d.webhook_id, d.event_id, d.body, d.attempts, w.url, w.secret_sealed, w.old_secret_sealed,
+  postgres: `select d.id, d.webhook_id, d.event_id, d.body, d.attempts, w.url, w.url_sealed, w.secret_sealed, w.old_secret_sealed,
       w.old_secret_until_ms
     from webhooks w cross join lateral (
       select x.* from webhook_deliveries x where x.webhook_id = w.id and x.next_attempt_at_ms <= $1
@@ -62,6 +62,7 @@ interface DueRow {
   readonly body: string;
   readonly attempts: number;
   readonly url: string;
+  readonly url_sealed: string | null;
   readonly secret_sealed: string;
   readonly old_secret_sealed: string | null;
   readonly old_secret_until_ms: number | null;
@@ -221,6 +222,7 @@ function toDue(row: DueRow, nowMs: number): DueDelivery {
     body: row.body,
     attempts: row.attempts,
     url: row.url,
+    urlSealed: row.url_sealed,
     secretsSealed: isOldGood ? [row.secret_sealed, old] : [row.secret_sealed],
   };
 }

@@ -68,6 +68,7 @@ export async function openPostgres(url: string, schema: SchemaMode = "make"): Pr
     write: (work) => transact(kysely, names, work),
     stamp: () => null,
     ping: () => within(PING_TIMEOUT_MS, place, CompiledQuery.raw("select 1"), kysely),
+    scrub: async () => {},
     close: () => pool.end(),
   };
 }

@@ -301,6 +301,7 @@ create table monitors (
   sealed text,
   maintenance_from_ms bigint,
   maintenance_until_ms bigint,
+  url_sealed text,
   constraint monitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
   constraint monitors_pkey PRIMARY KEY (id),
   constraint monitors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
@@ -458,6 +459,7 @@ create table webhooks (
   last_success_at_ms bigint,
   next_due_at_ms bigint,
   created_at_ms bigint not null,
+  url_sealed text,
   constraint webhooks_pkey PRIMARY KEY (id),
   constraint webhooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );

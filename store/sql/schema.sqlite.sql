@@ -215,7 +215,8 @@ CREATE TABLE "monitors" ("id" integer primary key autoincrement,
   "generation" bigint not null,
   "sealed" text,
   "maintenance_from_ms" bigint,
-  "maintenance_until_ms" bigint);
+  "maintenance_until_ms" bigint,
+  "url_sealed" text);
 
 CREATE INDEX "monitors_by_generation" on "monitors" ("generation");
 
@@ -331,7 +332,8 @@ CREATE TABLE "webhooks" ("id" integer primary key autoincrement,
   "failing_since_ms" bigint,
   "last_success_at_ms" bigint,
   "next_due_at_ms" bigint,
-  "created_at_ms" bigint not null);
+  "created_at_ms" bigint not null,
+  "url_sealed" text);
 
 CREATE INDEX "webhooks_by_project" on "webhooks" ("project_id");
 

@@ -20,4 +20,8 @@ it("are all in the list: a rotation forgets no column whose name says that it is
     const found = tables.find(({ name }) => name === table)?.columns.find(({ name }) => name === key);
     expect([table, found?.dataType]).toEqual([table, "INTEGER"]);
   }
+  // A place names its own table, and no two tables share one.
+  for (const { table, place } of SEALED_COLUMNS) {
+    expect(place(1, "x").column).toMatch(new RegExp(`^${table}\\.\\w+$`));
+  }
 });

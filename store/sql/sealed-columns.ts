@@ -1,23 +1,41 @@
 /** THE LIST of sealed columns: what a rotation of the sealing key seals anew. A new one is one line. */
-import { SEALED_FOR } from "../sealing.ts";
+import { configPlace, SEALED_AT, type SealedPlace } from "../sealed-places.ts";
 
 export interface SealedColumn {
   readonly table: string;
   /** The table's primary key, one number. */
   readonly key: string;
   readonly column: string;
-  /** What it is sealed for, as the code that seals it says. */
-  readonly purpose: string;
+  /** SQL expressions of what the place of a row is made of, as the code that seals it makes it. */
+  readonly row: readonly string[];
+  readonly place: (...row: readonly (string | number)[]) => SealedPlace;
 }
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
-  { table: "heartbeats", key: "monitor_id", column: "token_sealed", purpose: SEALED_FOR.heartbeat },
-  { table: "hash_keys", key: "id", column: "sealed", purpose: SEALED_FOR.hashKey },
-  { table: "monitors", key: "id", column: "sealed", purpose: SEALED_FOR.tunnel },
-  { table: "imported_configs", key: "id", column: "sealed", purpose: SEALED_FOR.tunnel },
-  { table: "subscriptions", key: "id", column: "url_sealed", purpose: SEALED_FOR.subscription },
-  { table: "webhooks", key: "id", column: "secret_sealed", purpose: SEALED_FOR.webhook },
-  { table: "locations", key: "id", column: "key_sealed", purpose: SEALED_FOR.location },
-  { table: "locations", key: "id", column: "next_key_sealed", purpose: SEALED_FOR.location },
-  { table: "webhooks", key: "id", column: "old_secret_sealed", purpose: SEALED_FOR.webhook },
+  byKey("heartbeats", "monitor_id", "token_sealed", SEALED_AT.heartbeat),
+  byKey("hash_keys", "id", "sealed", SEALED_AT.hashKey),
+  byKey("monitors", "id", "sealed", SEALED_AT.tunnel),
+  byKey("monitors", "id", "url_sealed", SEALED_AT.target),
+  {
+    table: "imported_configs",
+    key: "id",
+    column: "sealed",
+    row: ["(select m.project_id from monitors m where m.id = imported_configs.monitor_id)", "identity"],
+    place: (projectId = 0, identity = "") => configPlace(Number(projectId), String(identity)),
+  },
+  byKey("subscriptions", "id", "url_sealed", SEALED_AT.subscription),
+  byKey("webhooks", "id", "secret_sealed", SEALED_AT.webhook),
+  byKey("webhooks", "id", "old_secret_sealed", SEALED_AT.webhook),
+  byKey("webhooks", "id", "url_sealed", SEALED_AT.webhookUrl),
+  { ...byKey("locations", "id", "key_sealed", SEALED_AT.location), row: ["code"] },
+  { ...byKey("locations", "id", "next_key_sealed", SEALED_AT.location), row: ["code"] },
 ];
+
+function byKey(
+  table: string,
+  key: string,
+  column: string,
+  placeOf: (row: string | number) => SealedPlace,
+): SealedColumn {
+  return { table, key, column, row: [key], place: (row = "") => placeOf(row) };
+}

@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { configPlace, SEALED_AT } from "../sealed-places.ts";
 import { keyIdOf, openCheckedSealing, openSealing, type Sealing } from "../sealing.ts";
 import { readKeyRing } from "../sealing-keys.ts";
 import { rotateSealing } from "../sealing-rotation.ts";
-import { ADA, type Ground, newHeartbeat } from "./ground.suite.ts";
+import { ADA, type Ground, importServers, listedServer, newHeartbeat, newMonitor } from "./ground.suite.ts";
 
-const PURPOSE = "heartbeat";
+const PLACE = SEALED_AT.heartbeat;
 
 export function sealedTests(given: () => Ground): void {
   describe("sealed columns", () => {
@@ -23,7 +24,8 @@ export function sealedTests(given: () => Ground): void {
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
     const addHeartbeat = async (name: string, sealing = running): Promise<number> => {
-      const heartbeatToken = { sealed: sealing.seal(PURPOSE, `token of ${name}`), hash: `hash of ${name}` };
+      const sealed = (id: number): string => sealing.seal(PLACE(id), `token of ${name}`);
+      const heartbeatToken = { sealed, hash: `hash of ${name}` };
       return (await given().plane.monitors.create(newHeartbeat(given(), { name, heartbeatToken }), ADA)).id;
     };
     const sealedOf = async (id: number): Promise<string> => (await given().plane.heartbeats.sealedToken(id)) ?? "";
@@ -40,7 +42,7 @@ export function sealedTests(given: () => Ground): void {
       expect(rotation.keyId).not.toBe(before);
       expect([...(await plane.sealed.keyIds())]).toEqual([rotation.keyId]);
       for (const [index, id] of ids.entries()) {
-        expect(running.open(PURPOSE, await sealedOf(id))).toBe(`token of h${index}`);
+        expect(running.open(PLACE(id), await sealedOf(id))).toBe(`token of h${index}`);
       }
       expect(keyIdOf(await sealedOf(await addHeartbeat("later")))).toBe(rotation.keyId);
       expect(running.keyId).toBe(rotation.keyId);
@@ -54,14 +56,16 @@ export function sealedTests(given: () => Ground): void {
 
     it("that were just being sealed with the key before still open, and the next rotation finds them", async () => {
       const { plane } = given();
-      const slow = running.seal(PURPOSE, "token of slow");
+      const next = (await addHeartbeat("one")) + 1;
+      const slow = running.seal(PLACE(next), "token of slow");
       const first = await rotate();
       const heartbeatToken = { sealed: slow, hash: "hash of slow" };
       const { id } = await plane.monitors.create(newHeartbeat(given(), { heartbeatToken }), ADA);
+      expect(id).toBe(next);
       const fresh = openSealing({ keyFile, createIfMissing: false });
-      expect(fresh.open(PURPOSE, await sealedOf(id))).toBe("token of slow");
+      expect(fresh.open(PLACE(id), await sealedOf(id))).toBe("token of slow");
       const second = await rotate();
-      expect(second.resealed).toBe(1);
+      expect(second.resealed).toBe(2);
       expect(keyIdOf(await sealedOf(id))).toBe(second.keyId);
       expect(readKeyRing(keyFile).map((key) => key.id)).toEqual([second.keyId, first.keyId]);
     });
@@ -78,7 +82,67 @@ export function sealedTests(given: () => Ground): void {
       expect(first.unreadable[0]).toMatch(new RegExp(`^heartbeats ${bad}: a sealed secret was changed`));
       const second = await rotate();
       expect(readKeyRing(keyFile).map(({ id }) => id)).toEqual([second.keyId, first.keyId, before]);
-      expect(running.open(PURPOSE, await sealedOf(good))).toBe("token of good");
+      expect(running.open(PLACE(good), await sealedOf(good))).toBe("token of good");
+    });
+
+    it("of the first form are bound to their rows by a rotation", async () => {
+      const old = openSealing({ keyFile, createIfMissing: false, bindsRows: () => false });
+      const id = await addHeartbeat("one", old);
+      expect(await sealedOf(id)).toMatch(/^1\./);
+      expect(running.open(PLACE(id), await sealedOf(id))).toBe("token of one");
+      expect((await rotate()).resealed).toBe(1);
+      expect(await sealedOf(id)).toMatch(/^2\./);
+      expect(running.open(PLACE(id), await sealedOf(id))).toBe("token of one");
+    });
+
+    it("that were moved to another row or column stay closed, and are named", async () => {
+      const { plane, projectId } = given();
+      const stolen = await sealedOf(await addHeartbeat("mine"));
+      const heartbeatToken = { sealed: stolen, hash: "h" };
+      const { id: beat } = await plane.monitors.create(newHeartbeat(given(), { heartbeatToken }), ADA);
+      const url = "https://***@www.test-site.org/";
+      const site = newMonitor(given(), { settings: { url }, urlSealed: stolen });
+      const { id: website } = await plane.monitors.create(site, ADA);
+      const hook = { projectId, url: "https://hooks.test-site.org/***", events: null, nowMs: 1 };
+      const webhook = (await plane.webhooks.create({ ...hook, urlSealed: stolen, secretSealed: stolen }))?.id;
+      const { unreadable } = await rotate();
+      expect(unreadable).toEqual([
+        expect.stringMatching(`heartbeats ${beat}: .*another place than heartbeats.token_sealed of row ${beat}`),
+        expect.stringMatching(`monitors ${website}: .*another place than monitors.url_sealed of row ${website}`),
+        expect.stringMatching(`webhooks ${webhook}: .*another place than webhooks.secret_sealed of row ${webhook}`),
+        expect.stringMatching(`webhooks ${webhook}: .*another place than webhooks.url_sealed of row ${webhook}`),
+      ]);
+      expect(() => running.open(PLACE(beat), stolen)).toThrow(/belongs to another place/);
+    });
+
+    it("of configs are bound to their project and what they say, and of subscriptions to their ids", async () => {
+      const { plane, projectId } = given();
+      const urlSealed = (id: number): string => running.seal(SEALED_AT.subscription(id), "https://p/x");
+      const { id } = await plane.subscriptions.create({
+        projectId,
+        organizationId: given().organizationId,
+        name: null,
+        urlSealed,
+        urlHash: "hash",
+        syncIntervalS: 300,
+        timeoutS: 20,
+        maxWorkers: 50,
+        enabled: true,
+        nowMs: 1,
+      });
+      const [config] = listedServer("a.test-site.org", null, ["a"]).configs;
+      const sealed = running.seal(configPlace(projectId, "a"), "config a");
+      if (config === undefined) throw new Error("no config");
+      const server = { address: "a.test-site.org", name: null, configs: [{ ...config, sealed }] };
+      await importServers(plane, { id, projectId }, [server]);
+      const rotation = await rotate();
+      expect([rotation.resealed, rotation.unreadable]).toEqual([2, []]);
+      const [row] = (await plane.monitors.changedSince(-1)).changed;
+      const [kept] = row?.monitor.configs ?? [];
+      expect(running.open(configPlace(projectId, kept?.identity ?? ""), kept?.sealed ?? "")).toBe("config a");
+      const url = (await plane.subscriptions.recall(id))?.urlSealed ?? "";
+      expect(running.open(SEALED_AT.subscription(id), url)).toBe("https://p/x");
+      expect(() => running.open(SEALED_AT.subscription(id + 1), url)).toThrow(/another place/);
     });
 
     it("are sealed with a key that was put first by hand", async () => {
@@ -92,7 +156,7 @@ export function sealedTests(given: () => Ground): void {
       expect(readFileSync(keyFile, "utf8")).toContain("# new");
       writeFileSync(keyFile, hand);
       const alone = await openCheckedSealing(given().plane.meta, { keyFile, createIfMissing: false });
-      expect(alone.open(PURPOSE, await sealedOf(id))).toBe("token of one");
+      expect(alone.open(PLACE(id), await sealedOf(id))).toBe("token of one");
     });
 
     it("are not touched with a wrong key", async () => {

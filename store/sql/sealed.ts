@@ -1,8 +1,9 @@
 /** Seals anew what was sealed with an older key, page by page, so that no transaction holds a running service up. */
 import { sql } from "kysely";
-import { keyIdOf, sealedPrefix } from "../sealing.ts";
+import { keyIdOf, presentPrefix } from "../sealing.ts";
 import type { Database, Session } from "./database.ts";
 import type { ResealCounts, Sealed } from "./ports/sealed.ts";
+import { sealAddresses } from "./sealed-addresses.ts";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns.ts";
 
 /** Rows of one transaction: milliseconds. */
@@ -12,12 +13,16 @@ type Sealer = Parameters<Sealed["reseal"]>[0];
 interface SealedRow {
   readonly id: number;
   readonly sealed: string;
+  /** What its place is made of; a row has at most two parts. */
+  readonly first: string | number;
+  readonly second: string | number | null;
 }
 
 export function createSealed(database: Database): Sealed {
   return {
     async reseal(sealer) {
       const counts = { resealed: 0, unreadable: [] as string[] };
+      if (sealer.bindsRows) counts.resealed += await sealAddresses(database, sealer.seal);
       for (const column of SEALED_COLUMNS) await resealColumn(database, column, sealer, counts);
       return counts;
     },
@@ -31,6 +36,7 @@ export function createSealed(database: Database): Sealed {
       }
       return ids;
     },
+    scrub: () => database.scrub(),
   };
 }
 
@@ -42,7 +48,7 @@ async function resealColumn(
 ): Promise<void> {
   let after = 0;
   for (;;) {
-    const rows = await olderRows(database.read, column, sealer.keyId, after);
+    const rows = await olderRows(database.read, column, presentPrefix(sealer), after);
     if (rows.length === 0) return;
     after = rows.at(-1)?.id ?? after;
     const renewed = rows.flatMap((row) => renew(row, column, sealer, counts.unreadable));
@@ -50,16 +56,20 @@ async function resealColumn(
   }
 }
 
-function olderRows(session: Session, { table, key, column }: SealedColumn, keyId: string, after: number) {
-  const rows = sql<SealedRow>`select ${sql.ref(key)} as id, ${sql.ref(column)} as sealed from ${sql.table(table)}
-    where ${sql.ref(key)} > ${after} and ${sql.ref(column)} is not null and ${sql.ref(column)} not like ${`${sealedPrefix(keyId)}%`}
+function olderRows(session: Session, { table, key, column, row }: SealedColumn, prefix: string, after: number) {
+  const [first = key, second = "null"] = row;
+  const rows = sql<SealedRow>`select ${sql.ref(key)} as id, ${sql.ref(column)} as sealed, ${sql.raw(first)} as first,
+      ${sql.raw(second)} as second
+    from ${sql.table(table)}
+    where ${sql.ref(key)} > ${after} and ${sql.ref(column)} is not null and ${sql.ref(column)} not like ${`${prefix}%`}
     order by ${sql.ref(key)} limit ${PAGE_ROWS}`.execute(session.kysely);
   return rows.then((answer) => answer.rows);
 }
 
-function renew(row: SealedRow, { table, purpose }: SealedColumn, sealer: Sealer, unreadable: string[]) {
+function renew(row: SealedRow, { table, place }: SealedColumn, sealer: Sealer, unreadable: string[]) {
   try {
-    return [{ ...row, renewed: sealer.seal(purpose, sealer.open(purpose, row.sealed)) }];
+    const where = place(...[row.first, row.second].filter((part) => part !== null));
+    return [{ ...row, renewed: sealer.seal(where, sealer.open(where, row.sealed)) }];
   } catch (error) {
     unreadable.push(`${table} ${row.id}: ${error instanceof Error ? error.message : String(error)}`);
     return [];

@@ -69,6 +69,16 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     async ping() {
       await reader.session.query(PING);
     },
+    async scrub() {
+      await queueOf(file).turn(async () => {
+        writer.run(() => {
+          // Whole pages of before are in the log, and free pages of earlier deletions in the file.
+          writer.handle.pragma("wal_checkpoint(TRUNCATE)");
+          writer.handle.exec("VACUUM");
+          writer.handle.pragma("wal_checkpoint(TRUNCATE)");
+        });
+      });
+    },
     async close() {
       await queueOf(file).turn(async () => {
         reader.handle.close();

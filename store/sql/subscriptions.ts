@@ -2,6 +2,7 @@
 import type { Selectable } from "kysely";
 import type { Engines, SyncStatus } from "../../model/subscription.ts";
 import { SHRUNKEN_REFUSALS } from "../../model/sync.ts";
+import { URL_HASH_KEY } from "../sealed-places.ts";
 import type { Database, Session } from "./database.ts";
 import { raiseGeneration } from "./generation.ts";
 import { appendJob, openSyncJob } from "./jobs.ts";
@@ -14,13 +15,11 @@ import {
   type SyncRequest,
   UrlTakenError,
 } from "./ports/subscriptions.ts";
+import { NOT_SEALED_YET, sealedFor } from "./seal-new.ts";
 import type { SubscriptionTable } from "./tables.ts";
 import { storableOrNull } from "./text.ts";
 
 type Row = Selectable<SubscriptionTable>;
-
-/** The one key so far; another use gets the next number. */
-const URL_HASH_KEY = 1;
 
 export function createSubscriptions({ read, write }: Database): Subscriptions {
   return {
@@ -109,7 +108,7 @@ async function create(session: Session, input: NewSubscription): Promise<Subscri
       project_id: input.projectId,
       organization_id: input.organizationId,
       name: storableOrNull(input.name),
-      url_sealed: input.urlSealed,
+      url_sealed: NOT_SEALED_YET,
       url_hash: input.urlHash,
       sync_interval_s: input.syncIntervalS,
       timeout_s: input.timeoutS,
@@ -130,7 +129,9 @@ async function create(session: Session, input: NewSubscription): Promise<Subscri
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) throw new UrlTakenError();
-  const created = toSubscription(row);
+  const urlSealed = sealedFor(row.id, input.urlSealed);
+  await session.kysely.updateTable("subscriptions").set({ url_sealed: urlSealed }).where("id", "=", row.id).execute();
+  const created = toSubscription({ ...row, url_sealed: urlSealed });
   if (created.enabled) await queueSync(session, created, input.nowMs);
   return created;
 }

@@ -110,6 +110,8 @@ export interface MonitorTable {
   family: string;
   settings: string;
   sealed: string | null;
+  /** A website's whole address where `settings` shows only a part of it. */
+  url_sealed: string | null;
   interval_s: number;
   timeout_s: number;
   max_retries: number;
@@ -336,7 +338,9 @@ interface OnDemandTable {
 export interface WebhookTable {
   id: Generated<number>;
   project_id: number;
+  /** As it is shown; in clear where `url_sealed` is null. */
   url: string;
+  url_sealed: string | null;
   secret_sealed: string;
   /** Signs as well until then. */
   old_secret_sealed: string | null;

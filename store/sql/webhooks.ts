@@ -1,10 +1,12 @@
 /** Webhooks as the operator sees them; outgoing.ts is the sender's side. */
 import type { Selectable } from "kysely";
 import type { EventType } from "../../model/event.ts";
+import { receiverAddress } from "../../model/web-address.ts";
 import type { DeliveryState, OffReason } from "../../model/webhook.ts";
 import type { Database, Session } from "./database.ts";
 import { appendEvents } from "./outbox.ts";
 import type { WebhookDelivery, WebhookRecord, Webhooks } from "./ports/webhooks.ts";
+import { NOT_SEALED_YET, sealedFor } from "./seal-new.ts";
 import type { WebhookTable } from "./tables.ts";
 import { fromJson, toJson } from "./text.ts";
 
@@ -65,13 +67,23 @@ async function create(session: Session, input: Parameters<Webhooks["create"]>[0]
     .values({
       project_id: input.projectId,
       url: input.url,
-      secret_sealed: input.secretSealed,
+      url_sealed: null,
+      secret_sealed: NOT_SEALED_YET,
       events: input.events === null ? null : toJson(input.events),
       active: 1,
       created_at_ms: input.nowMs,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+  const { urlSealed, secretSealed } = input;
+  await kysely
+    .updateTable("webhooks")
+    .set({
+      secret_sealed: sealedFor(row.id, secretSealed),
+      url_sealed: urlSealed === undefined ? null : sealedFor(row.id, urlSealed),
+    })
+    .where("id", "=", row.id)
+    .execute();
   return toWebhook(row);
 }
 
@@ -148,7 +160,7 @@ function toWebhook(row: Selectable<WebhookTable>): WebhookRecord {
   return {
     id: row.id,
     projectId: row.project_id,
-    url: row.url,
+    url: receiverAddress(row.url),
     events: row.events === null ? null : fromJson<EventType[]>(row.events),
     active: row.active === 1,
     offReason: row.off_reason as OffReason | null,

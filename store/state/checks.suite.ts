@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Sealing } from "../sealing.ts";
+import type { MessageSealing } from "../sealing.ts";
 import type { CheckReply, CheckServer, Checks, Lane, PassingCheck } from "./checks.ts";
 import { openCheckServer, openChecks } from "./open.ts";
 import type { StatePlaceMaker } from "./state.suite.ts";
 
 /** Says by its text that it is sealed, for what, and unchanged. */
-export const PLAIN_SEALING: Pick<Sealing, "open" | "seal"> = {
+export const PLAIN_SEALING: MessageSealing = {
   seal: (purpose, text) => `${tagOf(purpose)}.${Buffer.from(text).toString("base64url")}`,
   open(purpose, sealed) {
     const [tag, body = ""] = sealed.split(".");

@@ -1,5 +1,5 @@
 /** Opens state, or only its notices for a thread that counts nothing. */
-import type { Sealing } from "../sealing.ts";
+import type { MessageSealing } from "../sealing.ts";
 import type { OpenAccountLeases } from "./accounts.ts";
 import type { CheckerWatch, CheckerWatchOptions } from "./checkers.ts";
 import type { CheckServer, CheckServerOptions, Checks } from "./checks.ts";
@@ -32,7 +32,7 @@ export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
  */
 export async function openChecks(
   place: StatePlace,
-  sealingOf: (location: string) => Pick<Sealing, "open" | "seal"> | undefined,
+  sealingOf: (location: string) => MessageSealing | undefined,
   refreshKeys: () => Promise<void> = async () => {},
 ): Promise<Checks> {
   return "url" in place
@@ -43,7 +43,7 @@ export async function openChecks(
 /** A checker's side of the same. */
 export async function openCheckServer(
   place: StatePlace,
-  sealing: Pick<Sealing, "open" | "seal">,
+  sealing: MessageSealing,
   options: CheckServerOptions,
 ): Promise<CheckServer> {
   return "url" in place

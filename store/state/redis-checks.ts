@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { Sealing } from "../sealing.ts";
+import type { MessageSealing } from "../sealing.ts";
 import { ASK_AGAIN_MS } from "./accounts.ts";
 import {
   type CheckAnswer,
@@ -23,7 +23,7 @@ import {
 import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
 import { accountLeasesOver } from "./redis-accounts.ts";
 
-export type CheckSealing = Pick<Sealing, "open" | "seal">;
+export type CheckSealing = MessageSealing;
 
 const GROUP = "checkers";
 /** Entries of a stream: beyond it the oldest go, and end untaken. */

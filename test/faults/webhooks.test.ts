@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
 import { openReceiver, type Received } from "../../scheduler/alerts/receivers.suite.ts";
-import { openCheckedSealing, SEALED_FOR } from "../../store/sealing.ts";
+import { SEALED_AT } from "../../store/sealed-places.ts";
+import { openCheckedSealing } from "../../store/sealing.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { newWebhookSecret } from "../../store/webhook-secret.ts";
@@ -32,7 +33,7 @@ async function beside({ dataDir }: Product): Promise<{ plane: ControlPlane; hook
   return {
     plane,
     async hook(url) {
-      const secretSealed = sealing.seal(SEALED_FOR.webhook, newWebhookSecret());
+      const secretSealed = (id: number): string => sealing.seal(SEALED_AT.webhook(id), newWebhookSecret());
       const made = await plane.webhooks.create({ projectId: 1, url, events: null, secretSealed, nowMs: Date.now() });
       return made?.id ?? 0;
     },

@@ -40,7 +40,7 @@ function senderOn(plane: ControlPlane, by: number, clock: { nowMs: number }, pos
       posts.push({ by, id: headers["webhook-id"] ?? "" });
       return { statusCode: 200, error: null };
     },
-    open: (sealed) => sealed,
+    open: (_where, sealed) => sealed,
     random: () => 0.5,
     log: pino({ level: "silent" }),
     onEnded() {},

@@ -1,5 +1,7 @@
 /** One request of a website check: where it goes and its bytes, made once from a URL. */
+
 import { isIP } from "node:net";
+import { parseUrl } from "../../../model/url.ts";
 
 /** RFC 9110 section 15.4: the codes that send a GET elsewhere. 300 leaves the choice to a person, 304 answers a condition we never set. */
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -51,8 +53,8 @@ export function hopTo(url: URL, acceptEncoding: string, credentials = credential
 
 /** http or https with a host; undefined for anything else. */
 export function parseWebUrl(text: string, base?: URL): URL | undefined {
-  if (!URL.canParse(text, base?.href)) return undefined;
-  const url = new URL(text, base?.href);
+  const url = parseUrl(text, base);
+  if (url === undefined) return undefined;
   return (url.protocol === "http:" || url.protocol === "https:") && url.hostname !== "" ? url : undefined;
 }
 

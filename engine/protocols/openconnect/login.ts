@@ -2,6 +2,7 @@
  * A login, as requests to send and answers to be given: forms are filled in until there is a session, or it is clear why there will be none.
  * Bounded in steps; a password is given once, because every wrong one brings this address closer to a ban (ocserv, "max-ban-score"). Pure.
  */
+import { parseUrl } from "../../../model/url.ts";
 import { CookieJar, isCookieValue } from "./cookies.ts";
 import { type FormField, type FormOption, type LoginAnswer, type LoginForm, parseLoginAnswer } from "./form.ts";
 import { type HttpAnswer, type HttpRequest, headerOf } from "./http.ts";
@@ -101,10 +102,8 @@ class Login {
   #redirected(answer: HttpAnswer): URL | null {
     const here = `https://${this.#settings.authority}`;
     const location = headerOf(answer, "location") ?? "";
-    if (location === "" || !URL.canParse(location, `${here}${this.#target}`)) {
-      throw refusals.unexpected("The server redirects to nowhere");
-    }
-    const url = new URL(location, `${here}${this.#target}`);
+    const url = location === "" ? undefined : parseUrl(location, `${here}${this.#target}`);
+    if (url === undefined) throw refusals.unexpected("The server redirects to nowhere");
     if (url.protocol !== "https:") {
       throw refusals.unexpected("The server redirects the login away from HTTPS");
     }
@@ -228,7 +227,7 @@ class Login {
   /** Of a form: at this server and nowhere else. */
   #targetOf(action: string): string {
     const here = `https://${this.#settings.authority}`;
-    const url = URL.canParse(action, `${here}/`) ? new URL(action, `${here}/`) : undefined;
+    const url = parseUrl(action, `${here}/`);
     if (url === undefined || url.origin !== new URL(here).origin) {
       throw refusals.unexpected("The form leads to another server");
     }

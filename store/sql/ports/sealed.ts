@@ -1,11 +1,16 @@
 /** Everything that is sealed, for a rotation of the key. */
+import type { SealedPlace } from "../../sealed-places.ts";
 
 /** What seals and opens; the shape of store/sealing.ts. */
 interface Sealer {
   readonly keyId: string;
-  seal(purpose: string, plaintext: string): string;
-  open(purpose: string, sealed: string): string;
+  readonly bindsRows: boolean;
+  seal(where: SealedPlace, plaintext: string): string;
+  open(where: SealedPlace, sealed: string): string;
 }
+
+/** A sealed text, or what makes it once the row that it is bound to has its id. */
+export type ToSeal = string | ((id: number) => string);
 
 export interface ResealCounts {
   readonly resealed: number;
@@ -14,8 +19,13 @@ export interface ResealCounts {
 }
 
 export interface Sealed {
-  /** Seals anew, with the key that seals now, whatever was sealed with another. Safe beside a service that runs. */
+  /**
+   * Seals anew whatever is not sealed as it would be now, with the key that seals now. Where rows are bound it also seals the addresses
+   * that stand in clear. Safe beside a service that runs.
+   */
   reseal(sealer: Sealer): Promise<ResealCounts>;
   /** Ids of all keys that something is sealed with. */
   keyIds(): Promise<ReadonlySet<string>>;
+  /** After secrets were taken out of clear columns: leaves nothing of them in the database's files, as far as it can. */
+  scrub(): Promise<void>;
 }

@@ -36,6 +36,8 @@ export interface SchedulerReport {
   readonly spoolRows: number;
   /** Why results are late or not readable; null when all is well. */
   readonly trouble: string | null;
+  /** Its version opens secrets that are bound to their rows; absent: it does not. */
+  readonly readsBoundRows?: boolean;
 }
 
 export interface SchedulerRow {

@@ -1,5 +1,6 @@
 /** Subscriptions: addresses that servers are imported from (contract "Subscription", open-points 7 and 18.7). */
 import type { Engines, SyncStatus } from "../../../model/subscription.ts";
+import type { ToSeal } from "./sealed.ts";
 
 export interface SubscriptionRecord {
   readonly id: number;
@@ -26,8 +27,9 @@ export interface SubscriptionRecord {
 export interface NewSubscription
   extends Pick<
     SubscriptionRecord,
-    "projectId" | "organizationId" | "name" | "urlSealed" | "syncIntervalS" | "timeoutS" | "maxWorkers" | "enabled"
+    "projectId" | "organizationId" | "name" | "syncIntervalS" | "timeoutS" | "maxWorkers" | "enabled"
   > {
+  readonly urlSealed: ToSeal;
   /** Equal for equal addresses; says nothing without the key that it was made with. */
   readonly urlHash: string;
   readonly nowMs: number;

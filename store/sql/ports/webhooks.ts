@@ -1,10 +1,12 @@
 /** Webhooks: whom a project tells what happens, and the log of what was sent. */
 import type { EventType } from "../../../model/event.ts";
 import type { AttemptJudgement, DeliveryState, OffReason } from "../../../model/webhook.ts";
+import type { ToSeal } from "./sealed.ts";
 
 export interface WebhookRecord {
   readonly id: number;
   readonly projectId: number;
+  /** Scheme and host: the rest is a password in most services. */
   readonly url: string;
   /** null: every type, those of later versions included. */
   readonly events: readonly EventType[] | null;
@@ -40,9 +42,11 @@ export interface Webhooks {
   /** Undefined when there is no such project. Secrets come sealed. */
   create(input: {
     projectId: number;
+    /** As it is shown; in clear where `urlSealed` is absent. */
     url: string;
+    urlSealed?: ToSeal;
     events: readonly EventType[] | null;
-    secretSealed: string;
+    secretSealed: ToSeal;
     nowMs: number;
   }): Promise<WebhookRecord | undefined>;
   find(id: number): Promise<WebhookRecord | undefined>;
@@ -68,6 +72,8 @@ export interface DueDelivery {
   readonly body: string;
   readonly attempts: number;
   readonly url: string;
+  /** The whole address; it counts while `url` is what is shown of it (Monitor.urlSealed). */
+  readonly urlSealed: string | null;
   /** Newest first: each signs. */
   readonly secretsSealed: readonly string[];
 }

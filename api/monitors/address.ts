@@ -1,0 +1,46 @@
+/** Addresses of website checks: the whole one for drafts, what callers may see, and what a masked one that is sent back means. */
+import type { Monitor } from "../../model/monitor.ts";
+import { displayAddress, editorAddress, HIDDEN, restoreAddress, withoutFragment } from "../../model/web-address.ts";
+import { openTarget } from "../../store/target.ts";
+import type { Api } from "../api.ts";
+import type { JsonObject } from "../body.ts";
+import { badRequest } from "../errors.ts";
+import { isWebsite } from "./draft.ts";
+
+/** With its whole address, for drafts. One that does not open stays as everybody sees it: it can still be replaced. */
+export function wholeTarget(api: Api, monitor: Monitor): Monitor {
+  if (!isWebsite(monitor.kind)) return monitor;
+  try {
+    return openTarget(monitor, api.sealing.open);
+  } catch (error) {
+    api.log.error({ err: error }, "a website's address does not open");
+    return monitor;
+  }
+}
+
+/**
+ * The body with the whole address that is meant. A body that is not ours to judge (no text, another kind) is left to its draft.
+ * @param stored with its whole address; null: the monitor is new
+ * @throws 400 when it hides what cannot be filled in
+ */
+export function withWholeUrl(kind: string, body: JsonObject, stored: Monitor | null): JsonObject {
+  const { url } = body;
+  if (!isWebsite(kind) || typeof url !== "string") return body;
+  const before = stored === null ? null : String(stored.settings.url);
+  const restored = restoreAddress(url, before);
+  if ("fault" in restored) throw badRequest(restored.fault);
+  return { ...body, url: withoutFragment(restored.url) };
+}
+
+/** What the caller may see of a monitor's address; null: it has none. */
+export function shownUrl(api: Api, monitor: Monitor, isEditor: boolean): string | null {
+  const { url } = monitor.settings;
+  if (typeof url !== "string") return null;
+  if (!isWebsite(monitor.kind)) return HIDDEN;
+  return isEditor ? editorAddress(String(wholeTarget(api, monitor).settings.url)) : displayAddress(url);
+}
+
+/** Whether those who may edit see the same as the others. */
+export function isShownToAll({ settings: { url }, urlSealed }: Monitor): boolean {
+  return typeof urlSealed !== "string" && (typeof url !== "string" || displayAddress(url) === url);
+}
