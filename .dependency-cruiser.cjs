@@ -115,7 +115,7 @@ module.exports = {
       comment: "files at the root are leaves, but for the wiring, and config.ts which borrows two types",
       severity: "error",
       from: { path: "^[^/]+\\.ts$", pathNot: [WIRING, "^vitest\\.config\\.ts$", TESTS] },
-      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(plan|text)\\.ts$"] },
+      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(plan|text|url)\\.ts$"] },
     },
     {
       name: "probes-stand-alone",

@@ -7,6 +7,10 @@ import type { EngineOptions } from "./engine/options.ts";
 import { type Pool, startPool } from "./engine/pool.ts";
 import { type SchedulerHandle, StartError } from "./scheduler/handle.ts";
 import type { SchedulerData } from "./scheduler/worker.ts";
+import { claimDataFolder, type DataFolder, warnOfPermissions } from "./store/data-folder.ts";
+import { openFollowedSealing, sealRowsLater, sealRowsNow } from "./store/row-form.ts";
+import type { Sealing, SealingOptions } from "./store/sealing.ts";
+import type { ControlPlane } from "./store/sql/control-plane.ts";
 
 /** What must be undone, last first. */
 export type Closers = (() => Promise<void>)[];
@@ -31,6 +35,35 @@ export async function startWhole<Running>(
     await close().catch((failure: unknown) => log.error({ err: failure }, "stopping after a failed start failed too"));
     throw error;
   }
+}
+
+/** Ours until the end; says what of it was open to other users. @throws DataFolderError */
+export function claimFolder(path: string, log: Logger, closers: Closers): DataFolder {
+  const folder = claimDataFolder(path);
+  closers.push(async () => folder.release());
+  warnOfPermissions(folder, log.warn.bind(log));
+  return folder;
+}
+
+/**
+ * The sealing of a process that schedules. What a version before left in clear is sealed at once in a data folder, which is ours alone, and
+ * beside other processes when they allow it.
+ * @throws what openFollowedSealing throws
+ */
+export async function openSealingOf(
+  controlPlane: ControlPlane,
+  options: SealingOptions,
+  log: Logger,
+  closers: Closers,
+): Promise<Sealing> {
+  const followed = await openFollowedSealing(controlPlane.meta, options);
+  closers.push(async () => followed.close());
+  if (controlPlane.dialect === "sqlite") await sealRowsNow(controlPlane, followed, log);
+  else {
+    const rows = sealRowsLater(controlPlane, followed.sealing, log);
+    closers.push(() => rows.close());
+  }
+  return followed.sealing;
 }
 
 export interface ServerUrls {

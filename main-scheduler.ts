@@ -5,15 +5,21 @@ import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, engineOptionsOf } from "./config.ts";
-import { type Closers, openSchedulerPool, requireServers, startWhole, type Whole } from "./main-parts.ts";
+import {
+  type Closers,
+  claimFolder,
+  openSchedulerPool,
+  openSealingOf,
+  requireServers,
+  startWhole,
+  type Whole,
+} from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 import { startRoleListener } from "./role-listener.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler } from "./scheduler/handle.ts";
 import { startSyncs } from "./scheduler/subscriptions/start.ts";
-import { claimDataFolder, warnOfPermissions } from "./store/data-folder.ts";
-import { openFollowedSealing, sealRowsLater } from "./store/row-form.ts";
 import { openControlPlane } from "./store/sql/open.ts";
 import { VERSION } from "./version.ts";
 
@@ -48,17 +54,14 @@ async function start(
   const { databaseUrl, redisUrl, clickhouseUrl } = requireServers(config, "scheduler");
   await checkSettings(config);
   // Its spool: results that are on their way to the stores.
-  const folder = claimDataFolder(config.dataDir);
-  closers.push(async () => folder.release());
-  warnOfPermissions(folder, log.warn.bind(log));
+  const folder = claimFolder(config.dataDir, log, closers);
   const sql = { url: databaseUrl };
   const controlPlane = await openControlPlane(sql, { role: "api" });
   closers.push(() => controlPlane.close());
   // config.ts insists on it where there is a database URL.
   const sealingKeyFile = config.sealingKeyFile ?? join(config.dataDir, "sealing.key");
-  const followed = await openFollowedSealing(controlPlane.meta, { keyFile: sealingKeyFile, createIfMissing: false });
-  const { sealing } = followed;
-  closers.push(async () => followed.close());
+  const keyFile = { keyFile: sealingKeyFile, createIfMissing: false };
+  const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
   const redis = { url: redisUrl };
   const engine = engineOptionsOf(config, await ownEndpoints(listen, [databaseUrl, redisUrl, clickhouseUrl]));
   const scheduler = holdScheduler(workers !== undefined);
@@ -83,8 +86,6 @@ async function start(
   closers.push(() => sender.close());
   const syncs = startSyncs({ sql, notices: redis, sealingKeyFile, engine, plans: config.plans, log });
   closers.push(() => syncs.close());
-  const rows = sealRowsLater(controlPlane, sealing, log);
-  closers.push(() => rows.close());
   if (listen === null) return { name: hostname(), port: null };
 
   const registry = new Registry();

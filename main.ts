@@ -10,17 +10,24 @@ import { startApi } from "./api/start.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "./config.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
-import { type Closers, freePort, openSchedulerPool, startedOr, startWhole } from "./main-parts.ts";
+import {
+  type Closers,
+  claimFolder,
+  freePort,
+  openSchedulerPool,
+  openSealingOf,
+  startedOr,
+  startWhole,
+} from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler } from "./scheduler/handle.ts";
 import type { SchedulerStatus } from "./scheduler/status.ts";
 import { startSyncs } from "./scheduler/subscriptions/start.ts";
-import { claimDataFolder, type DataFolder, warnOfPermissions } from "./store/data-folder.ts";
+import type { DataFolder } from "./store/data-folder.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
-import { openFollowedSealing, sealRowsLater, sealRowsNow } from "./store/row-form.ts";
 import { openControlPlane, type SqlPlace } from "./store/sql/open.ts";
 import { openChecks, openState } from "./store/state/open.ts";
 import { VERSION } from "./version.ts";
@@ -54,22 +61,14 @@ async function start(
 ): Promise<Omit<Service, "close">> {
   await checkSettings(config);
   const port = await freePort(config.host, config.port);
-  const folder = claimDataFolder(config.dataDir);
-  closers.push(async () => folder.release());
-  warnOfPermissions(folder, log.warn.bind(log));
+  const folder = claimFolder(config.dataDir, log, closers);
   const sql: SqlPlace =
     config.databaseUrl === null ? { file: folder.file("control.sqlite") } : { url: config.databaseUrl };
   const controlPlane = await openControlPlane(sql, { role: "api" });
   closers.push(() => controlPlane.close());
   const sealingKeyFile = config.sealingKeyFile ?? folder.file("sealing.key");
-  const followed = await openFollowedSealing(controlPlane.meta, {
-    keyFile: sealingKeyFile,
-    createIfMissing: config.sealingKeyFile === null,
-  });
-  const { sealing } = followed;
-  closers.push(async () => followed.close());
-  // A data folder is ours alone.
-  if (config.databaseUrl === null) await sealRowsNow(controlPlane, followed, log);
+  const keyFile = { keyFile: sealingKeyFile, createIfMissing: config.sealingKeyFile === null };
+  const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
   const statePlace = config.redisUrl === null ? { file: folder.file("state.sqlite") } : { url: config.redisUrl };
   const state = await openState(statePlace);
   closers.push(() => state.close());
@@ -113,10 +112,6 @@ async function start(
   closers.push(() => sender.close());
   const syncs = startSyncs({ sql, notices: statePlace, sealingKeyFile, engine, plans: config.plans, log });
   closers.push(() => syncs.close());
-  if (config.databaseUrl !== null) {
-    const rows = sealRowsLater(controlPlane, sealing, log);
-    closers.push(() => rows.close());
-  }
 
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

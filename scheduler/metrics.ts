@@ -1,4 +1,5 @@
 /** Metrics of the scheduler's thread, in Prometheus' names and units. */
+import type { Logger } from "pino";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Kind } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
@@ -29,7 +30,7 @@ export interface SchedulerGauges {
 export interface SchedulerMetrics {
   count(kind: Kind, outcome: CheckOutcome): void;
   /** A secret that did not open. */
-  sealedFault(): void;
+  sealedFault(error: unknown, log: Pick<Logger, "error">): void;
   text(gauges: SchedulerGauges): Promise<string>;
 }
 
@@ -93,7 +94,10 @@ export function createMetrics(): SchedulerMetrics {
       checks.inc({ kind, verdict: outcome.verdict });
       lateness.observe(outcome.latenessMs / 1_000);
     },
-    sealedFault: () => sealedFaults.inc(),
+    sealedFault(error, log) {
+      sealedFaults.inc();
+      log.error({ err: error }, "a secret of the database does not open: its check cannot run");
+    },
     async text(values) {
       for (const [key, gauge] of gauges) gauge.set(values[key]);
       return registry.metrics();

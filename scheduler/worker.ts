@@ -137,10 +137,7 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
     notices: stores.notices,
     probers,
     clocks: SYSTEM_CLOCKS,
-    readInput: createInputReader(sealing.open, (error) => {
-      metrics.sealedFault();
-      log.error({ err: error }, "a secret of the database does not open: the check cannot run");
-    }),
+    readInput: createInputReader(sealing.open, (error) => metrics.sealedFault(error, log)),
     hasChecker,
     areJudged,
     log,

@@ -32,11 +32,13 @@ const EXTRA_PLACES = 128;
 type Lane = keyof typeof PLACES;
 const LANES: readonly Lane[] = ["healthy", "failing"];
 
+type Open = (where: SealedPlace, sealed: string) => string;
+
 export interface SenderOptions {
   readonly outgoing: Outgoing;
   readonly lease: LeaseKeeper;
   readonly post: Post;
-  readonly open: (where: SealedPlace, sealed: string) => string;
+  readonly open: Open;
   readonly clocks: Clocks;
   readonly random: () => number;
   readonly log: Logger;
@@ -140,23 +142,12 @@ export function createSender(options: SenderOptions): Sender {
     let headers: Readonly<Record<string, string>>;
     let url: string;
     try {
-      const { webhookId } = delivery;
-      const keys = delivery.secretsSealed.map((sealed) =>
-        webhookKey(options.open(SEALED_AT.webhook(webhookId), sealed)),
-      );
-      url = urlOf(delivery);
-      headers = headersOf({ id: delivery.eventId, body: delivery.body, keys }, nowMs);
+      ({ headers, url } = openedOf(delivery, nowMs, options.open));
     } catch (error) {
       log.error({ err: error, webhookId: delivery.webhookId }, "a webhook's secret does not open");
       return { statusCode: null, error: "the webhook's secret does not open" };
     }
     return options.post(url, headers, delivery.body, stop.signal);
-  }
-
-  /** In clear until it was sealed, or after a process of an earlier version wrote it. */
-  function urlOf({ url, urlSealed, webhookId }: DueDelivery): string {
-    if (urlSealed === null || url !== receiverAddress(url)) return url;
-    return options.open(SEALED_AT.webhookUrl(webhookId), urlSealed);
   }
 
   async function turn(): Promise<void> {
@@ -200,4 +191,13 @@ export function createSender(options: SenderOptions): Sender {
     },
     abort: () => stop.abort(),
   };
+}
+
+/** What is sent where. @throws StoreError when a secret or the address does not open */
+function openedOf({ body, eventId, secretsSealed, url, urlSealed, webhookId }: DueDelivery, nowMs: number, open: Open) {
+  const keys = secretsSealed.map((sealed) => webhookKey(open(SEALED_AT.webhook(webhookId), sealed)));
+  const headers = headersOf({ id: eventId, body, keys }, nowMs);
+  // In clear until it was sealed, or after a process of an earlier version wrote it.
+  const isWhole = urlSealed === null || url !== receiverAddress(url);
+  return { headers, url: isWhole ? url : open(SEALED_AT.webhookUrl(webhookId), urlSealed) };
 }
