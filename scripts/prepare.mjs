@@ -40,14 +40,13 @@ export async function install() {
   const stamp = join(ROOT, "node_modules", ".sonde-installed");
   const wanted = () => hashOf(readFileSync(join(ROOT, "package-lock.json")), process.versions.modules, process.arch);
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted()) {
-    // `npm install` with the lock file installs exactly what is locked, also where a registry lacks other systems' optional packages.
-    await step("installing the pinned dependencies (about two minutes the first time)", "npm", [
-      "install",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-    ]);
+    restoreUws();
+    // `npm ci` takes what is locked or fails; where packages are there already, `npm install` brings what differs and keeps what was compiled.
+    const command = existsSync(join(ROOT, "node_modules", ".package-lock.json")) ? "install" : "ci";
+    const words = [command, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    await step("installing the pinned dependencies (about two minutes the first time)", "npm", words);
     await checkNativeModules();
+    pruneUws();
     writeFileSync(stamp, wanted());
   }
 }
@@ -55,7 +54,8 @@ export async function install() {
 /** better-sqlite3 12 is built for one version of Node: another one needs it built again. Which line is used: store/sqlite-library.ts. */
 async function checkNativeModules() {
   if (sqliteLoads()) return;
-  await step("compiling better-sqlite3 (about a minute)", "npm", ["rebuild", "better-sqlite3", "--loglevel=error"]);
+  const words = ["rebuild", "better-sqlite3", "--ignore-scripts=false", "--loglevel=error"];
+  await step("compiling better-sqlite3 (about a minute)", "npm", words);
   if (!sqliteLoads()) stop(NEEDS_COMPILER);
 }
 
@@ -63,6 +63,20 @@ function sqliteLoads() {
   const library = Number(process.versions.napi) >= 10 ? "better-sqlite3-napi" : "better-sqlite3";
   const script = `new (require('${library}'))(':memory:').close()`;
   return spawnSync(process.execPath, ["-e", script], { cwd: ROOT, stdio: "ignore" }).status === 0;
+}
+
+const UWS = join(ROOT, "node_modules", "uWebSockets.js");
+const UWS_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+
+/** uWebSockets.js brings fifty binaries, one for each system and Node, 250 MB: those that cannot load here go. */
+function pruneUws() {
+  if (!existsSync(UWS)) return;
+  for (const name of readdirSync(UWS)) if (/^uws_.*\.node$/.test(name) && name !== UWS_BINARY) rmSync(join(UWS, name));
+}
+
+/** Another Node needs another binary: npm brings a package again only when its folder is gone. */
+function restoreUws() {
+  if (existsSync(UWS) && !existsSync(join(UWS, UWS_BINARY))) rmSync(UWS, { recursive: true });
 }
 
 async function build() {

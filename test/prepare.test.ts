@@ -1,6 +1,16 @@
 /** What `npm start` says when a fresh clone cannot be prepared: the reason and what to do, in one line, exit code 1. */
 import { execFile } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -105,6 +115,37 @@ describe("a start that cannot be prepared", () => {
       expect(lastLine(said)).toBe("sonde: building failed: the reason is above (code 2)");
     }
     expect(existsSync(join(dir, "dist/.sonde-built"))).toBe(false);
+  });
+});
+
+describe("uWebSockets.js's binaries", () => {
+  const HERE = `uws_linux_${process.arch}_${process.versions.modules}.node`;
+  const NAMES = [HERE, "uws_win32_x64_115.node", "uws_linux_arm_93.node", "uws.js"];
+  /** npm brings all of them where the package is not there. */
+  const BRINGS = `d=node_modules/uWebSockets.js; [ -d $d ] || { mkdir -p $d; for n in ${NAMES.join(" ")}; do echo x > $d/$n; done; echo brought >> log; }; echo $* >> words`;
+  const kept = (dir: string): readonly string[] => readdirSync(join(dir, "node_modules/uWebSockets.js")).sort();
+  const text = (dir: string, name: string): string => readFileSync(join(dir, name), "utf8");
+
+  it("are one after an install, and after each that follows", async () => {
+    const { dir, start } = clone(BRINGS, "");
+    for (let times = 0; times < 3; times++) {
+      rmSync(join(dir, "node_modules/.sonde-installed"), { force: true });
+      await start();
+      expect(kept(dir)).toEqual(["uws.js", HERE]);
+    }
+    expect(text(dir, "log")).toBe("brought\n");
+    // Nothing that npm installs runs a script of its own.
+    for (const words of text(dir, "words").trim().split("\n")) expect(words).toMatch(/^(ci|install) --ignore-scripts /);
+  });
+
+  it("are brought again for a Node whose binary was not kept", async () => {
+    const { dir, start } = clone(BRINGS, "");
+    await start();
+    rmSync(join(dir, "node_modules/uWebSockets.js", HERE));
+    rmSync(join(dir, "node_modules/.sonde-installed"));
+    await start();
+    expect(kept(dir)).toEqual(["uws.js", HERE]);
+    expect(text(dir, "log")).toBe("brought\nbrought\n");
   });
 });
 
