@@ -27,7 +27,7 @@ const ROOMS = {
   demo: ["^cli/", "^config\\.ts$"],
 };
 /** Files at the root that put rooms together; nothing but these, the command that starts them, and tests import them. */
-const WIRING = "^(main|main-api|main-checker|main-scheduler|main-parts|first-start|check-settings)\\.ts$";
+const WIRING = "^(main|main-api|main-checker|main-scheduler|main-parts|first-start|check-settings|own-endpoints)\\.ts$";
 /** The roles are the commands that wire the service; all others are clients of a running one. */
 const WIRING_COMMANDS = "^cli/commands/(up|api|scheduler|checker)\\.ts$";
 const CLI_ROOMS = "^cli/(admin|check|bulk)/";

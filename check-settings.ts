@@ -14,7 +14,7 @@ export async function checkSettings(config: Config): Promise<void> {
     SONDE_PUBLIC_ALLOW_NETS: () => createGuard({ allowNets: config.publicAllowNets, ownEndpoints: [] }),
     SONDE_RESOLVERS: () => config.resolvers.map(parseNameServer),
     SONDE_EXTRA_CA: () => createTlsStarter(config.extraCaPem),
-    SONDE_CANARIES: () => findCanaries(engineOptionsOf(config, [])),
+    SONDE_CANARIES: () => findCanaries(engineOptionsOf(config)),
     SONDE_TUNNEL_TARGETS: () => (config.tunnelTargets ?? []).map(parseTunnelTarget),
     SONDE_TRUSTED_PROXIES: () => clientAddressOf(config.trustedProxies),
   };

@@ -148,11 +148,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
 }
 
 /** The part of the settings that goes to each prober. */
-export function engineOptionsOf(config: Config, ownEndpoints: readonly string[]): EngineOptions {
+export function engineOptionsOf(
+  config: Config,
+  own?: { readonly entries: readonly string[]; readonly memory: SharedArrayBuffer },
+): EngineOptions {
   return {
     allowNets: config.allowNets,
     publicAllowNets: config.publicAllowNets,
-    ownEndpoints,
+    ownEndpoints: own?.entries ?? [],
+    ...(own !== undefined && { own: own.memory }),
     resolvers: config.resolvers,
     extraCaPem: config.extraCaPem,
     rdapBootstrapUrl: config.rdapBootstrapUrl,

@@ -8,9 +8,8 @@ import { startApi } from "./api/start.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, OWNER_KEY_FILE } from "./config.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
-import { type Closers, freePort, requireServers, startWhole, type Whole } from "./main-parts.ts";
+import { type Closers, freePort, openOwn, requireServers, startWhole, type Whole } from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
-import { ownEndpoints } from "./own-endpoints.ts";
 import { type LocationKeys, openLocationKeys } from "./store/location-keys.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { openFollowedSealing } from "./store/row-form.ts";
@@ -63,12 +62,12 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   const results = openResultStore({ url: clickhouseUrl, log });
   closers.push(() => results.close());
 
-  const own = await ownEndpoints({ host: config.host, port }, [databaseUrl, redisUrl, clickhouseUrl]);
+  const own = await openOwn(closers, log, { ...config, port }, [databaseUrl, redisUrl, clickhouseUrl]);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const api = await startApi(
     {
-      config: { ...config, port, ownEndpoints: own },
+      config: { ...config, port, ownEndpoints: own.entries, own: own.memory },
       controlPlane,
       state,
       checks,

@@ -7,8 +7,7 @@ import type { Logger } from "pino";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, ConfigError, engineOptionsOf } from "./config.ts";
 import { startPool } from "./engine/pool.ts";
-import { type Closers, startWhole, type Whole } from "./main-parts.ts";
-import { ownEndpoints } from "./own-endpoints.ts";
+import { type Closers, openOwn, startWhole, type Whole, withFreePort } from "./main-parts.ts";
 import { startRoleListener } from "./role-listener.ts";
 import { startChecker } from "./scheduler/checker.ts";
 import { openLocationSealing } from "./store/sealing.ts";
@@ -33,7 +32,9 @@ export interface CheckerRole {
 
 /** @throws an Error of one line that says what to do; nothing keeps running then */
 export function startCheckerRole(config: Config, options: CheckerRoleOptions): Promise<Whole<CheckerRole>> {
-  return startWhole(options.log, (closers) => start(config, options, closers));
+  return startWhole(options.log, async (closers) =>
+    start(config, { ...options, listen: await withFreePort(options.listen) }, closers),
+  );
 }
 
 async function start(
@@ -53,7 +54,7 @@ async function start(
   }
   await checkSettings(config);
   const sealing = openLocationSealing(keyFile);
-  const engine = engineOptionsOf(config, await ownEndpoints(listen, [config.redisUrl]));
+  const engine = engineOptionsOf(config, await openOwn(closers, log, listen, [config.redisUrl]));
   const pool = await startPool({
     workers: config.workers ?? Math.max(1, availableParallelism() - 1),
     engine,

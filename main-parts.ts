@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { type Config, ConfigError } from "./config.ts";
 import type { EngineOptions } from "./engine/options.ts";
 import { type Pool, startPool } from "./engine/pool.ts";
+import { type Listener, type RunningOwn, watchOwnEndpoints } from "./own-endpoints.ts";
 import { type SchedulerHandle, StartError } from "./scheduler/handle.ts";
 import type { SchedulerData } from "./scheduler/worker.ts";
 import { claimDataFolder, type DataFolder, warnOfPermissions } from "./store/data-folder.ts";
@@ -99,6 +100,25 @@ export function freePort(host: string, port: number): Promise<number> {
       server.close(() => resolve(typeof address === "object" && address !== null ? address.port : port));
     });
   });
+}
+
+/** A listener's port 0 becomes a free one, because the guard must know it. @throws StartError */
+export async function withFreePort<Place extends { readonly host: string; readonly port: number }>(
+  listen: Place | null,
+): Promise<Place | null> {
+  return listen?.port === 0 ? { ...listen, port: await freePort(listen.host, 0) } : listen;
+}
+
+/** What listens on behalf of this process, watched until it ends. */
+export async function openOwn(
+  closers: Closers,
+  log: Logger,
+  listener: Listener | null,
+  storeUrls: readonly (string | null)[],
+): Promise<RunningOwn> {
+  const own = await watchOwnEndpoints({ listeners: [listener], storeUrls, log });
+  closers.push(async () => own.close());
+  return own;
 }
 
 /** What cannot start says so to the operator. @throws StartError */

@@ -8,14 +8,15 @@ import { type Config, engineOptionsOf } from "./config.ts";
 import {
   type Closers,
   claimFolder,
+  openOwn,
   openSchedulerPool,
   openSealingOf,
   requireServers,
   startWhole,
   type Whole,
+  withFreePort,
 } from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
-import { ownEndpoints } from "./own-endpoints.ts";
 import { startRoleListener } from "./role-listener.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler } from "./scheduler/handle.ts";
@@ -43,7 +44,9 @@ const UNWELL = "the scheduler's thread does not answer";
 
 /** @throws an Error of one line that says what to do; nothing keeps running then */
 export function startSchedulerRole(config: Config, options: SchedulerRoleOptions): Promise<Whole<SchedulerRole>> {
-  return startWhole(options.log, (closers) => start(config, options, closers));
+  return startWhole(options.log, async (closers) =>
+    start(config, { ...options, listen: await withFreePort(options.listen) }, closers),
+  );
 }
 
 async function start(
@@ -63,7 +66,7 @@ async function start(
   const keyFile = { keyFile: sealingKeyFile, createIfMissing: false };
   const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
   const redis = { url: redisUrl };
-  const engine = engineOptionsOf(config, await ownEndpoints(listen, [databaseUrl, redisUrl, clickhouseUrl]));
+  const engine = engineOptionsOf(config, await openOwn(closers, log, listen, [databaseUrl, redisUrl, clickhouseUrl]));
   const scheduler = holdScheduler(workers !== undefined);
   const pool = await openSchedulerPool(workers ?? 0, engine, log, scheduler, {
     checker: hostname(),

@@ -14,13 +14,13 @@ import {
   type Closers,
   claimFolder,
   freePort,
+  openOwn,
   openSchedulerPool,
   openSealingOf,
   startedOr,
   startWhole,
 } from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
-import { ownEndpoints } from "./own-endpoints.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
 import { holdScheduler } from "./scheduler/handle.ts";
 import type { SchedulerStatus } from "./scheduler/status.ts";
@@ -82,7 +82,7 @@ async function start(
   const results = openResultStore({ url: clickhouseUrl, log });
   closers.push(() => results.close());
 
-  const own = await ownEndpoints({ host: config.host, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
+  const own = await openOwn(closers, log, { ...config, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
   const engine = engineOptionsOf(config, own);
   const scheduler = holdScheduler();
   const pool = await openSchedulerPool(
@@ -116,7 +116,7 @@ async function start(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const api = await startApi({
-    config: { ...config, port, ownEndpoints: own },
+    config: { ...config, port, ownEndpoints: own.entries, own: own.memory },
     controlPlane,
     state,
     checks,

@@ -31,6 +31,10 @@ export interface ApiConfig {
   readonly publicAllowNets: readonly string[];
   /** Our own listeners and stores, `ip:port`: refused as targets whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
+  /** Those of this moment besides, in shared memory; absent: none. */
+  readonly own?: SharedArrayBuffer;
+  /** SONDE_RESOLVERS: asked about names that callers send; empty: the servers of resolv.conf. */
+  readonly resolvers?: readonly string[];
 }
 
 /** The part of pino that the API writes to. */

@@ -1,5 +1,5 @@
 /** Starts the API on the server that loads here, and stops it without losing an answer. */
-import { lookup } from "node:dns/promises";
+import { createNameLookup } from "../engine/registry.ts";
 import { createAccess } from "./access.ts";
 import type { Api, ApiDependencies, Log } from "./api.ts";
 import { createApp } from "./app.ts";
@@ -45,7 +45,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   const { config, controlPlane, log } = dependencies;
   let url = "";
   const baseUrl = (): string => config.baseUrl ?? url;
-  const resolve = dependencies.resolve ?? systemResolve;
+  const resolve = dependencies.resolve ?? createNameLookup(config.resolvers ?? []);
   const stopping = new AbortController();
   const access = createAccess(controlPlane);
   const api: Api = {
@@ -144,8 +144,4 @@ async function writeUses(api: Api): Promise<void> {
   } catch (error) {
     api.log.warn({ reason: firstLine(error) }, "last uses of keys could not be written");
   }
-}
-
-async function systemResolve(name: string): Promise<readonly string[]> {
-  return (await lookup(name, { all: true })).map(({ address }) => address);
 }

@@ -1,6 +1,6 @@
 import type { CorePlaces } from "./cores/program.ts";
 
-/** What the operator says about how checks leave this machine. Plain JSON: goes to each prober as its worker data. */
+/** What the operator says about how checks leave this machine. Structured-cloneable: goes to each prober as its worker data. */
 export interface EngineOptions {
   /** SONDE_ALLOW_NETS entries, `cidr[:port[-port]]`. */
   readonly allowNets: readonly string[];
@@ -8,6 +8,8 @@ export interface EngineOptions {
   readonly publicAllowNets?: readonly string[];
   /** Our own listeners and stores, `ip:port`: refused whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
+  /** An OwnBoard's memory: what listens on our behalf now, besides; absent: the pool makes one for its cores. */
+  readonly own?: SharedArrayBuffer;
   /** DNS servers for checks, `ip[:port]`; empty means the system's (resolv.conf). */
   readonly resolvers: readonly string[];
   /** PEM text of further roots; null for none. */

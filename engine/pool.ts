@@ -23,6 +23,7 @@ import { HungProbers, mostHungOf } from "./hung-probers.ts";
 import { KeyOpenerProcess } from "./key-opener/opener-process.ts";
 import type { EngineOptions } from "./options.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
+import { OwnBoard } from "./transport/own-board.ts";
 import { parseVerifyUrl } from "./verify/endpoint.ts";
 import { Vitals } from "./vitals.ts";
 import type { FromProberThread, ProberTask } from "./worker.ts";
@@ -147,13 +148,14 @@ class ThreadPool implements Pool {
   #schedulerHasEnded = false;
 
   constructor(options: PoolOptions) {
-    this.#options = options;
-    const { engine, log } = options;
+    const board = new OwnBoard(options.engine.own);
+    this.#options = { ...options, engine: { ...options.engine, own: board.memory } };
+    const { engine, log } = this.#options;
     this.#keys = new KeyOpenerProcess({ log });
     this.#cores =
       engine.cores === undefined
         ? null
-        : new CoreSupervisor({ places: engine.cores, extraCaPem: engine.extraCaPem, log });
+        : new CoreSupervisor({ places: engine.cores, extraCaPem: engine.extraCaPem, log, ports: board });
     this.#proberFile = (options.proberFile ?? new URL(`./worker${extname(import.meta.url)}`, import.meta.url)).href;
     this.#hung = new HungProbers(mostHungOf(options.workers));
     const { port1, port2 } = new MessageChannel();

@@ -11,6 +11,8 @@ import { tunnelParsers } from "./tunnel-parsers.ts";
 export { hasPkcs12 } from "./protocols/openvpn/key-files.ts";
 /** The API refuses addresses with the guard that the probers dial through. */
 export { createGuard, isDocumentationName, type Judgement } from "./transport/guard.ts";
+/** Names are asked of the same servers as by the probers. */
+export { createNameLookup } from "./transport/name-lookup.ts";
 export { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "./tunnel.ts";
 
 /** A probe of some kind; its settings are what its own schema yields. */

@@ -26,6 +26,7 @@ export interface Targets {
 export function createTargets(options: {
   readonly allowNets: readonly string[];
   readonly ownEndpoints: readonly string[];
+  readonly own?: SharedArrayBuffer | undefined;
   readonly resolve: (name: string) => Promise<readonly string[]>;
 }): Targets {
   const guard = createGuard(options);

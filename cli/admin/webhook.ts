@@ -178,14 +178,17 @@ async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
   if (url.username !== "" || url.password !== "")
     throw new CommandError("--url must not carry a user name or a password");
   if (Buffer.byteLength(text) > MAX_URL_BYTES) throw new CommandError(`--url must have at most ${MAX_URL_BYTES} bytes`);
-  const { createGuard, isDocumentationName } = await import("../../engine/registry.ts");
+  const { createGuard, createNameLookup, isDocumentationName } = await import("../../engine/registry.ts");
+  const { storePlaces } = await import("../../store/places.ts");
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   if (isDocumentationName(host)) throw new CommandError(`--url: ${host} is reserved for documentation`);
-  const guard = createGuard({ allowNets: config.allowNets, ownEndpoints: [`${config.host}:${config.port}`] });
+  const stores = [config.databaseUrl, config.redisUrl, config.clickhouseUrl].filter((each) => each !== null);
+  const ownEndpoints = await addressesOf([{ host: config.host, port: config.port }, ...stores.flatMap(storePlaces)]);
+  const guard = createGuard({ allowNets: config.allowNets, ownEndpoints });
   const literal = guard.judgeLiteral(host, port);
-  const found = literal === undefined ? await lookup(host, { all: true }).catch(() => []) : [];
-  const judgements = literal === undefined ? found.map(({ address }) => guard.judge(address, port)) : [literal];
+  const found = literal === undefined ? await createNameLookup(config.resolvers)(host) : [];
+  const judgements = literal === undefined ? found.map((ip) => guard.judge(ip, port)) : [literal];
   const refused = judgements.find((judgement) => !judgement.allowed);
   if (refused !== undefined && !refused.allowed && !judgements.some((judgement) => judgement.allowed)) {
     throw new CommandError(`--url: ${host} is refused: ${refused.reason}; SONDE_ALLOW_NETS opens networks`);
@@ -205,6 +208,17 @@ async function sealedWebhook(sealing: Sealing, url: string, secret: string) {
     urlSealed: (id: number): string => sealing.seal(SEALED_AT.webhookUrl(id), url),
     secretSealed,
   };
+}
+
+/** Our own listener and stores as the system resolves them; one that has no address now is judged at the dial. */
+async function addressesOf(places: readonly { readonly host: string; readonly port: number }[]): Promise<string[]> {
+  const found = await Promise.all(
+    places.map(async ({ host, port }) => {
+      const addresses = await lookup(host, { all: true }).catch(() => []);
+      return addresses.map(({ address, family }) => `${family === 6 ? `[${address}]` : address}:${port}`);
+    }),
+  );
+  return found.flat();
 }
 
 function viewWebhook(webhook: WebhookRecord) {

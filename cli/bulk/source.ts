@@ -36,7 +36,7 @@ export async function readSource(word: string, breathe: () => Promise<void>): Pr
 
 /** Providers choose the format by the client's name: the first under which a config comes back. */
 async function fetchList(url: string, breathe: () => Promise<void>): Promise<BulkList> {
-  const transport = createTransport(engineOptionsOf(loadConfig(), []));
+  const transport = createTransport(engineOptionsOf(loadConfig()));
   let reason: string | undefined;
   for (const agent of CLIENT_NAMES) {
     try {

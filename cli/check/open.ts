@@ -13,7 +13,7 @@ export function openProbers(concurrency: number, most: number, onFatal: (error: 
     process.stderr.write(plain(`sonde: ${message}${cause === undefined ? "" : ` (${cause})`}`).concat("\n"));
   };
   return openDirect({
-    engine: engineOptionsOf(config, []),
+    engine: engineOptionsOf(config),
     workers: Math.min(most, config.workers ?? Math.max(1, availableParallelism() - 1)),
     concurrency,
     log: { info: () => {}, warn: () => {}, error: tell },

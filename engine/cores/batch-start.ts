@@ -2,6 +2,8 @@
  * Starts a core for a batch of configs and finds the one it stumbles over. A batch that does not start loses the config that the core names;
  * when it names none, halves are started until the bad one is alone.
  */
+
+import type { OwnBoard } from "../transport/own-board.ts";
 import { ALONE_LIMIT, halves } from "./batch.ts";
 import { cores } from "./choice.ts";
 import { reasonOf } from "./complaint.ts";
@@ -13,6 +15,7 @@ import {
   CoreStartError,
   freePort,
   isRefusedBound,
+  type LaunchOptions,
   launchCore,
 } from "./core-process.ts";
 import { judge } from "./finding.ts";
@@ -35,6 +38,8 @@ export interface CoresOptions {
   readonly extraCaPem: string | null;
   /** How they may be held, the tightest first; absent: all that this machine has. */
   readonly bounds?: readonly Bounds[];
+  /** Where local ports of the cores are told to the guard; absent: nobody is told. */
+  readonly ports?: Pick<OwnBoard, "openPort" | "closePort">;
 }
 
 /** A process that is ready for these. */
@@ -119,7 +124,7 @@ export class BatchStarter {
     const [port, doorPassword] = [await freePort(), randomText(DOOR_PASSWORD_BYTES)];
     const bounds = this.#current;
     const own = { port, doorPassword, bounds, extraCaPem: this.#options.extraCaPem };
-    const process = launchCore({ found, entries, isTalkative, ...own });
+    const process = this.#launch({ found, entries, isTalkative, ...own });
     this.#started += 1;
     try {
       await process.ready;
@@ -182,7 +187,7 @@ export class BatchStarter {
     const port = await freePort();
     const bounds = this.#current;
     const own = { port, doorPassword: "control", bounds, extraCaPem: null };
-    const process = launchCore({ found, entries: [], isTalkative: false, ...own });
+    const process = this.#launch({ found, entries: [], isTalkative: false, ...own });
     const isSound = await process.ready.then(
       () => true,
       () => false,
@@ -191,6 +196,15 @@ export class BatchStarter {
     await process.ended;
     if (isSound) this.#soundAtMs.set(engine, performance.now());
     return isSound;
+  }
+
+  /** Its port is ours for as long as it runs: no check may speak to it by way of the guard. */
+  #launch(options: LaunchOptions): CoreProcess {
+    const { ports } = this.#options;
+    ports?.openPort(options.port);
+    const process = launchCore(options);
+    void process.ended.then(() => ports?.closePort(options.port));
+    return process;
   }
 
   #broken(lane: Lane, batch: readonly Ticket[], why: string): void {

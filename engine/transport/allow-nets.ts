@@ -3,9 +3,17 @@ import { type Cidr, cidrHasIpv4, cidrHasIpv6, type Ipv6Words, parseCidr } from "
 
 export interface AllowNet {
   readonly range: Cidr;
+  /** One address, or a part of loopback: it can only mean the machine that has it. */
+  readonly isNamed: boolean;
   readonly firstPort: number;
   readonly lastPort: number;
 }
+
+/** RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3. */
+const LOOPBACK: readonly Cidr[] = [
+  { family: 4, words: [0x7f00_0000, 0, 0, 0], bits: 8 },
+  { family: 6, words: [0, 0, 0, 1], bits: 128 },
+];
 
 /** An entry that cannot be used; the message names it. */
 export class AllowNetError extends Error {
@@ -41,14 +49,20 @@ function entryOf(entry: string, network: string, ports: string | undefined): All
     }
     throw refusal(entry, "not an address or network such as 10.0.0.0/8 or fc00::/7");
   }
-  if (ports === undefined) return { range, firstPort: 0, lastPort: 65_535 };
+  const isNamed = LOOPBACK.some((own) => lies(range, own)) || range.bits === (range.family === 4 ? 32 : 128);
+  if (ports === undefined) return { range, isNamed, firstPort: 0, lastPort: 65_535 };
   const [, first, last] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(ports) ?? [];
   const firstPort = Number(first);
   const lastPort = last === undefined ? firstPort : Number(last);
   if (first === undefined || firstPort > lastPort || lastPort > 65_535) {
     throw refusal(entry, `"${ports}" is not a port or port range such as 443 or 8000-8100`);
   }
-  return { range, firstPort, lastPort };
+  return { range, isNamed, firstPort, lastPort };
+}
+
+function lies(range: Cidr, within: Cidr): boolean {
+  if (range.family !== within.family || range.bits < within.bits) return false;
+  return range.family === 4 ? cidrHasIpv4(within, range.words[0]) : cidrHasIpv6(within, range.words);
 }
 
 function refusal(entry: string, reason: string): AllowNetError {

@@ -2,10 +2,12 @@ import { networkInterfaces } from "node:os";
 import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { addressSet } from "./address-set.ts";
 import { parseAllowNet } from "./allow-nets.ts";
 import { AllowNetError, createGuard, isDocumentationName } from "./guard.ts";
 import { formatIpv4, formatIpv6, type Ipv6Words, parseCidr, parseIpv4, parseIpv6 } from "./ip.ts";
 import { literalOf } from "./literal.ts";
+import { OwnBoard } from "./own-board.ts";
 import { KIND_WORDS } from "./special-addresses.ts";
 
 /** Inputs as many as are said or 20 s of them, whichever is less, on a machine that may be busy with other things. */
@@ -255,7 +257,7 @@ describe("documentation", () => {
       expect(kindOf(ip, 443, open)).toBe("documentation");
     }
     for (const ip of ["0.0.0.0", "::", "::ffff:0.0.0.0"]) expect(kindOf(ip, 443, open)).toBe("unspecified");
-    for (const ip of ["127.0.0.1", "10.1.2.3", "::1", "fe80::1", "fc00::1", "::ffff:127.0.0.1", "224.0.0.1"]) {
+    for (const ip of ["10.1.2.3", "fe80::1", "fc00::1", "::ffff:10.1.2.3", "224.0.0.1"]) {
       expect(kindOf(ip, 443, open)).toBe("allowed");
     }
   });
@@ -321,14 +323,15 @@ describe("SONDE_ALLOW_NETS", () => {
 });
 
 describe("own endpoints", () => {
-  const allowNets = ["0.0.0.0/0", "::/0"];
+  const allowNets = ["0.0.0.0/0", "::/0", "127.0.0.0/8", "::1"];
 
   it("stay refused whatever the settings say, in every spelling", () => {
     const guard = createGuard({ allowNets, ownEndpoints: ["127.0.0.1:8080", "[::1]:9000", "localhost:5432"] });
     for (const ip of ["127.0.0.1", "::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::127.0.0.1"])
       expect(kindOf(ip, 8080, guard)).toBe("own");
     expect(kindOf("127.0.0.1", 8081, guard)).toBe("allowed");
-    expect(kindOf("127.0.0.2", 8080, guard)).toBe("allowed");
+    // Which address its socket is bound to may change, and a forwarded port leads to it.
+    expect(kindOf("127.0.0.2", 8080, guard)).toBe("own");
     expect(kindOf("0:0:0:0:0:0:0:1", 9000, guard)).toBe("own");
     expect(kindOf("127.0.0.1", 5432, guard)).toBe("own");
     expect(kindOf("::1", 5432, guard)).toBe("own");
@@ -340,11 +343,11 @@ describe("own endpoints", () => {
   });
 
   it.each(["0.0.0.0:8080", "[::]:8080", ":::8080"])("%s is every address of this machine", (endpoint) => {
-    const localAddresses = () => ["192.168.7.7", "2a00:1450::7", "::1"];
+    const localAddresses = () => addressSet(["192.168.7.7", "2a00:1450::7", "::1"]);
     const guard = createGuard({ allowNets, ownEndpoints: [endpoint], localAddresses });
     for (const ip of ["127.0.0.1", "127.9.9.9", "::1", "192.168.7.7", "2A00:1450:0::7", "::ffff:192.168.7.7"]) {
       expect(kindOf(ip, 8080, guard)).toBe("own");
-      expect(kindOf(ip, 8081, guard)).toBe("allowed");
+      expect(kindOf(ip, 8081, guard)).toBe(/^(127|::1)/.test(ip) ? "allowed" : "this-machine");
     }
     expect(kindOf("192.168.7.8", 8080, guard)).toBe("allowed");
   });
@@ -495,7 +498,8 @@ describe("against a slow obvious model", () => {
     const network = formatIpv4(Number((base >> shift) << shift));
     const guard = createGuard({ allowNets: [`${network}/${bits}`], ownEndpoints: [] });
     const model = modelIpv4(address);
-    const isOpened = address >> shift === base >> shift && model !== "documentation" && model !== "unspecified";
+    const never = model === "documentation" || model === "unspecified" || (model === "loopback" && bits < 8);
+    const isOpened = address >> shift === base >> shift && !never;
     expect(kindOf(formatIpv4(Number(address)), 80, guard)).toBe(isOpened ? "allowed" : model);
   });
 
@@ -522,6 +526,146 @@ describe("against a slow obvious model", () => {
 
   it("every kind has its words", () => {
     expect(Object.values(KIND_WORDS).every((words) => /^an? /.test(words))).toBe(true);
+  });
+});
+
+describe("addresses of this machine", () => {
+  const LOCAL = ["10.0.0.5", "8.8.4.4", "2a00:1450::7", "fe80::7", "198.18.5.0/24", "5.5.5.0/24", "2a00:99::/64"];
+  const guardOf = (allowNets: readonly string[], ownEndpoints: readonly string[] = []) =>
+    createGuard({ allowNets, ownEndpoints, localAddresses: () => addressSet(LOCAL) });
+
+  it.each([
+    ["8.8.4.4", "this-machine"],
+    ["::ffff:8.8.4.4", "this-machine"],
+    ["64:ff9b::8.8.4.4", "this-machine"],
+    ["2002:808:404::1", "this-machine"],
+    ["2a00:1450::7", "this-machine"],
+    ["5.5.5.77", "this-machine"],
+    ["2a00:99::1234", "this-machine"],
+    ["2a01::5efe:8.8.4.4", "this-machine"],
+    ["2a01::200:5efe:808:404", "this-machine"],
+    ["8.8.4.5", "allowed"],
+    ["2a00:1450::8", "allowed"],
+    ["64:ff9b::8.8.4.5", "allowed"],
+    ["2a01::5efe:8.8.4.5", "allowed"],
+    // What they are besides is said first.
+    ["10.0.0.5", "private"],
+    ["fe80::7", "link-local"],
+    ["198.18.5.9", "benchmarking"],
+    ["127.0.0.1", "loopback"],
+  ])("%s is %s while nothing is opened", (ip, kind) => {
+    expect([kindOf(ip, 443, guardOf([])), kindOf(ip, 0, guardOf([]))]).toEqual([kind, kind]);
+  });
+
+  it.each([
+    [["10.0.0.0/8"], "10.0.0.5", "this-machine"],
+    [["10.0.0.4/31"], "10.0.0.5", "this-machine"],
+    [["0.0.0.0/0"], "8.8.4.4", "this-machine"],
+    [["0.0.0.0/0"], "127.0.0.1", "loopback"],
+    [["126.0.0.0/7"], "127.0.0.1", "loopback"],
+    [["::/0"], "::1", "loopback"],
+    [["::/0"], "2a00:1450::7", "this-machine"],
+    [["::/0"], "fe80::7", "this-machine"],
+    [["fe80::/10"], "fe80::7", "this-machine"],
+    [["64:ff9b::/96"], "64:ff9b::10.0.0.5", "this-machine"],
+    [["64:ff9b::/96"], "64:ff9b::127.0.0.1", "loopback"],
+    [["2002::/16"], "2002:a00:5::1", "this-machine"],
+    [["2001::/32"], "2001:0:808:404::1", "this-machine"],
+    [["2001::/32"], "2001:0:909:909:0:0:f7f7:fbfb", "this-machine"],
+    [["::/96"], "::8.8.4.4", "this-machine"],
+    [["::ffff:0:0:0/96"], "::ffff:0:10.0.0.5", "this-machine"],
+    [["64:ff9b:1::/48"], "64:ff9b:1:a00:0:500::", "this-machine"],
+    [["64:ff9b:1::/48"], "64:ff9b:1:a:0:5::", "this-machine"],
+    [["64:ff9b:1::/48"], "64:ff9b:1:0:a:0:500:0", "this-machine"],
+    [["64:ff9b:1::/48"], "64:ff9b:1::10.0.0.5", "this-machine"],
+    [["198.18.0.0/15"], "198.18.5.9", "this-machine"],
+    [["10.0.0.0/8"], "10.0.0.6", "allowed"],
+    [["64:ff9b:1::/48"], "64:ff9b:1::10.0.0.6", "allowed"],
+    // By name.
+    [["10.0.0.5"], "10.0.0.5", "allowed"],
+    [["10.0.0.5/32:443"], "10.0.0.5", "allowed"],
+    [["10.0.0.5:8443"], "10.0.0.5", "private"],
+    [["8.8.4.4:443"], "8.8.4.4", "allowed"],
+    [["8.8.4.4:444"], "8.8.4.4", "this-machine"],
+    [["8.8.4.4:443"], "::ffff:8.8.4.4", "allowed"],
+    [["8.8.4.4:443"], "64:ff9b::8.8.4.4", "this-machine"],
+    [["[2a00:1450::7]:443"], "2a00:1450::7", "allowed"],
+    [["fe80::7"], "fe80::7", "allowed"],
+    [["127.0.0.0/8"], "127.9.9.9", "allowed"],
+    [["127.0.0.0/24:443"], "127.0.0.9", "allowed"],
+    [["::1"], "::1", "allowed"],
+    [["198.18.5.0/24"], "198.18.5.9", "allowed"],
+    [["5.5.5.0/25"], "5.5.5.77", "allowed"],
+    [["5.5.4.0/23"], "5.5.5.77", "this-machine"],
+    [["2a00:99::/64"], "2a00:99::1", "allowed"],
+  ])("with %j open %s is %s", (allowNets, ip, kind) => {
+    expect(kindOf(ip, 443, guardOf(allowNets))).toBe(kind);
+  });
+
+  it.each(["127.0.0.1:5432", "10.0.0.5:5432", "[2a00:1450::7]:5432", "0.0.0.0:5432", "localhost:5432", "5.5.5.9:5432"])(
+    "a store at %s is had at all of them",
+    (own) => {
+      const guard = guardOf(["127.0.0.0/8", "::1", "10.0.0.5", "8.8.4.4", "2a00:1450::7", "5.5.5.0/24"], [own]);
+      const all = ["127.0.0.1", "127.3.3.3", "::1", "10.0.0.5", "8.8.4.4", "::ffff:8.8.4.4", "2a00:1450::7", "5.5.5.1"];
+      for (const ip of [...all, "64:ff9b::8.8.4.4", "2002:808:404::"])
+        expect([ip, kindOf(ip, 5_432, guard)]).toEqual([ip, "own"]);
+      expect(all.map((ip) => kindOf(ip, 5_433, guard))).toEqual(all.map(() => "allowed"));
+      expect(kindOf("9.9.9.9", 5_432, guard)).toBe("allowed");
+    },
+  );
+
+  it("a store elsewhere is had there alone", () => {
+    const guard = guardOf(["10.0.0.0/8", "127.0.0.0/8"], ["10.0.0.9:5432"]);
+    expect(kindOf("10.0.0.9", 5_432, guard)).toBe("own");
+    expect(kindOf("64:ff9b::10.0.0.9", 5_432, guard)).toBe("own");
+    expect([kindOf("10.0.0.8", 5_432, guard), kindOf("127.0.0.1", 5_432, guard)]).toEqual(["allowed", "allowed"]);
+  });
+
+  it("are those of this moment", () => {
+    let now = addressSet([]);
+    const guard = createGuard({ allowNets: ["10.0.0.0/8"], ownEndpoints: [], localAddresses: () => now });
+    expect(kindOf("10.0.0.5", 443, guard)).toBe("allowed");
+    now = addressSet(["10.0.0.5"]);
+    expect(kindOf("10.0.0.5", 443, guard)).toBe("this-machine");
+  });
+});
+
+describe("what listens on our behalf", () => {
+  const board = new OwnBoard();
+  const here = () => addressSet(["10.0.0.5"]);
+  const guard = createGuard({
+    allowNets: ["127.0.0.0/8", "10.0.0.0/8", "10.0.0.5"],
+    ownEndpoints: ["127.0.0.1:8080"],
+    own: board.memory,
+    localAddresses: here,
+  });
+
+  it("is refused from its first moment to its last, at every address of this machine", () => {
+    const seen = (port: number) => ["127.0.0.1", "10.0.0.5", "10.0.0.6"].map((ip) => kindOf(ip, port, guard));
+    expect(seen(40_001)).toEqual(["allowed", "allowed", "allowed"]);
+    board.openPort(40_001);
+    expect(seen(40_001)).toEqual(["own", "own", "allowed"]);
+    expect(guard.judgePorts("127.0.0.1", 39_000, 41_000)).toMatchObject({ kind: "own" });
+    expect(guard.judgePorts("10.0.0.6", 39_000, 41_000)).toEqual({ allowed: true });
+    // The next core has its port before the end of the last is known.
+    board.openPort(40_001);
+    board.closePort(40_001);
+    expect(seen(40_001)).toEqual(["own", "own", "allowed"]);
+    board.closePort(40_001);
+    expect(seen(40_001)).toEqual(["allowed", "allowed", "allowed"]);
+    expect(guard.judgePorts("127.0.0.1", 39_000, 41_000)).toEqual({ allowed: true });
+  });
+
+  it("follows a store that fails over to another address", () => {
+    board.write(["10.0.0.7:5432"]);
+    expect([kindOf("10.0.0.7", 5_432, guard), kindOf("10.0.0.8", 5_432, guard)]).toEqual(["own", "allowed"]);
+    board.write(["10.0.0.7:5432", "10.0.0.8:5432"]);
+    expect([kindOf("10.0.0.7", 5_432, guard), kindOf("10.0.0.8", 5_432, guard)]).toEqual(["own", "own"]);
+    expect(guard.judgePorts("10.0.0.8", 5_000, 6_000)).toMatchObject({ kind: "own" });
+    board.write([]);
+    expect(kindOf("10.0.0.8", 5_432, guard)).toBe("allowed");
+    // What was said at the start stays.
+    expect(kindOf("127.0.0.1", 8_080, guard)).toBe("own");
   });
 });
 

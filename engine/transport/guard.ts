@@ -4,17 +4,23 @@
  *
  * Not knowable here: a NAT64 prefix of the operator's own (RFC 6052 section 2.2) and addresses that a router outside translates.
  */
+import type { AddressSet } from "./address-set.ts";
 import { type AllowNet, allowsIpv4, allowsIpv6, parseAllowNet } from "./allow-nets.ts";
-import { formatIpv4, type Ipv6Words, mappedIpv4, parseIpv4, parseIpv6 } from "./ip.ts";
+import { type Ipv6Words, mappedIpv4, parseIpv4, parseIpv6 } from "./ip.ts";
 import { isLoopbackName, literalOf } from "./literal.ts";
 import { localAddresses } from "./local-addresses.ts";
-import { embeddedIpv4, KIND_WORDS, type SpecialKind, specialIpv4, specialIpv6 } from "./special-addresses.ts";
+import { OwnBoard } from "./own-board.ts";
+import { type JudgedAddress, type OwnEndpoints, readOwnEndpoints } from "./own-endpoints.ts";
+import { embeddedIpv4s, KIND_WORDS, type SpecialKind, specialIpv4, specialIpv6 } from "./special-addresses.ts";
 
 export { AllowNetError } from "./allow-nets.ts";
 export { isDocumentationName } from "./literal.ts";
 
-/** `own`: one of our own listeners or stores. `scoped`: names an interface of this machine. `malformed`: not an address. */
-export type RefusalKind = SpecialKind | "own" | "scoped" | "malformed";
+/**
+ * `own`: one of our own listeners or stores. `this-machine`: an address of this machine that no entry names. `scoped`: names an interface of
+ * this machine. `malformed`: not an address.
+ */
+export type RefusalKind = SpecialKind | "own" | "this-machine" | "scoped" | "malformed";
 
 export type Judgement =
   | { readonly allowed: true }
@@ -39,61 +45,104 @@ export interface GuardOptions {
   readonly allowNets: readonly string[];
   /** Our own listeners and stores, `ip:port`, `[ip]:port` or `localhost:port`; 0.0.0.0 and :: are every address of this machine. */
   readonly ownEndpoints: readonly string[];
-  /** Addresses of this machine; by default asked of the system. */
-  readonly localAddresses?: () => readonly string[];
+  /** An OwnBoard's memory: what listens on our behalf now, instead of and besides ownEndpoints. */
+  readonly own?: SharedArrayBuffer | undefined;
+  /** Addresses of this machine, loopback or not; by default asked of the system. */
+  readonly localAddresses?: () => AddressSet;
 }
 
-/** Never opened by SONDE_ALLOW_NETS: documentation by contract (open-points 18.1.13); unspecified, because the kernel takes it for this machine. */
+/** Never opened by SONDE_ALLOW_NETS: documentation by contract; unspecified, because the kernel takes it for this machine. */
 const NEVER: ReadonlySet<SpecialKind> = new Set<SpecialKind>(["documentation", "unspecified"]);
 const ALLOWED: Judgement = { allowed: true };
 
 /** @throws AllowNetError naming the entry that cannot be used */
 export function createGuard(options: GuardOptions): Guard {
-  const nets: readonly AllowNet[] = options.allowNets.map(parseAllowNet);
-  const isOwn = ownEndpoints(options.ownEndpoints, options.localAddresses ?? (() => localAddresses().all));
-  const edges = portEdges(nets, options.ownEndpoints);
+  return new AddressGuard(options);
+}
 
-  function judgeIpv4(address: number, ip: string, port: number): Judgement {
-    if (isOwn(ip, port)) return ownRefusal(ip, port);
-    return verdictOn(specialIpv4(address), ip, () => allowsIpv4(nets, address, port));
+/** Whether entries open the address that is judged. */
+type IsOpen = (among: readonly AllowNet[]) => boolean;
+
+class AddressGuard implements Guard {
+  readonly #nets: readonly AllowNet[];
+  readonly #here: () => AddressSet;
+  readonly #own: WatchedOwn;
+
+  constructor(options: GuardOptions) {
+    this.#nets = options.allowNets.map(parseAllowNet);
+    this.#here = options.localAddresses ?? (() => localAddresses().set);
+    this.#own = watchedOwn(options);
   }
 
-  function judgeIpv6(words: Ipv6Words, ip: string, port: number): Judgement {
-    const inner = embeddedIpv4(words);
-    if (isOwn(ip, port) || (inner >= 0 && isOwn(formatIpv4(inner), port))) return ownRefusal(ip, port);
-    // A translator's 10.0.0.1 is not ours: allowing 10.0.0.0/8 does not open 64:ff9b::10.0.0.1.
-    return verdictOn(specialIpv6(words), ip, () => allowsIpv6(nets, words, port));
-  }
-
-  function judge(ip: string, port: number): Judgement {
+  judge(ip: string, port: number): Judgement {
     const ipv4 = parseIpv4(ip);
-    if (ipv4 >= 0) return judgeIpv4(ipv4, ip, port);
+    if (ipv4 >= 0) return this.#judgeIpv4(ipv4, ip, port);
     if (ip.includes("%")) return refusal("scoped", `${ip} names an interface of this machine`);
     const words = parseIpv6(ip);
     if (words === undefined) return refusal("malformed", `${ip.slice(0, 64)} is not an IP address`);
     const mapped = mappedIpv4(words);
-    return mapped >= 0 ? judgeIpv4(mapped, ip, port) : judgeIpv6(words, ip, port);
+    return mapped >= 0 ? this.#judgeIpv4(mapped, ip, port) : this.#judgeIpv6(words, ip, port);
   }
 
-  return {
-    judge,
-    judgePorts(ip, from, to) {
-      let found = judge(ip, from);
-      for (const port of edges) if (found.allowed && port > from && port <= to) found = judge(ip, port);
-      return found;
-    },
-    judgeLiteral(host, port) {
-      if (isLoopbackName(host)) return judge("127.0.0.1", port);
-      const literal = literalOf(host);
-      if (literal === undefined) return undefined;
-      if (literal.hasZone) return refusal("scoped", `${literal.ip} with a zone names an interface of this machine`);
-      return judge(literal.ip, port);
-    },
-  };
+  judgePorts(ip: string, from: number, to: number): Judgement {
+    let found = this.judge(ip, from);
+    for (const port of edges(this.#nets, this.#own, from, to)) if (found.allowed) found = this.judge(ip, port);
+    return found;
+  }
+
+  judgeLiteral(host: string, port: number): Judgement | undefined {
+    if (isLoopbackName(host)) return this.judge("127.0.0.1", port);
+    const literal = literalOf(host);
+    if (literal === undefined) return undefined;
+    if (literal.hasZone) return refusal("scoped", `${literal.ip} with a zone names an interface of this machine`);
+    return this.judge(literal.ip, port);
+  }
+
+  #judgeIpv4(address: number, ip: string, port: number): Judgement {
+    const machine = this.#here();
+    const kind = specialIpv4(address);
+    const isHere = kind === "loopback" || machine.has4(address);
+    if (this.#isOwn(address, isHere, port, machine)) return ownRefusal(ip, port);
+    const isOpen: IsOpen = (among) => allowsIpv4(among, address, port);
+    return isHere ? this.#verdictHere(kind, ip, machine, isOpen) : this.#verdictOn(kind, ip, isOpen);
+  }
+
+  #judgeIpv6(words: Ipv6Words, ip: string, port: number): Judgement {
+    const machine = this.#here();
+    const kind = specialIpv6(words);
+    const isHere = kind === "loopback" || machine.has6(words);
+    if (this.#isOwn(words, isHere, port, machine)) return ownRefusal(ip, port);
+    const isOpen: IsOpen = (among) => allowsIpv6(among, words, port);
+    // What a translator or a tunnel on the way would bring back to us.
+    let isBack = false;
+    for (const inner of embeddedIpv4s(words)) {
+      const comesBack = specialIpv4(inner) === "loopback" || machine.has4(inner);
+      if (this.#isOwn(inner, comesBack, port, machine)) return ownRefusal(ip, port);
+      isBack ||= comesBack;
+    }
+    // A translator's 10.0.0.1 is not ours: allowing 10.0.0.0/8 does not open 64:ff9b::10.0.0.1.
+    return isHere || isBack ? this.#verdictHere(kind, ip, machine, isOpen) : this.#verdictOn(kind, ip, isOpen);
+  }
+
+  #isOwn(address: JudgedAddress, isHere: boolean, port: number, machine: AddressSet): boolean {
+    return (isHere && this.#own.hasPort(port)) || this.#own.endpoints().has(address, isHere, port, machine);
+  }
+
+  #verdictOn(kind: SpecialKind | undefined, ip: string, isOpen: IsOpen): Judgement {
+    if (kind === undefined || (!NEVER.has(kind) && isOpen(this.#nets))) return ALLOWED;
+    return ofKind(kind, ip);
+  }
+
+  /** An entry opens an address of this machine only when it can mean nothing but this machine: a wide one was written for others. */
+  #verdictHere(kind: SpecialKind | undefined, ip: string, machine: AddressSet, isOpen: IsOpen): Judgement {
+    const isNamed = isOpen(this.#nets.filter((net) => net.isNamed || machine.covers(net.range)));
+    if (isNamed && (kind === undefined || !NEVER.has(kind))) return ALLOWED;
+    const isOtherwiseRefused = kind !== undefined && (kind === "loopback" || NEVER.has(kind) || !isOpen(this.#nets));
+    return isOtherwiseRefused ? ofKind(kind, ip) : refusal("this-machine", `${ip} is an address of this machine`);
+  }
 }
 
-function verdictOn(kind: SpecialKind | undefined, ip: string, isOpened: () => boolean): Judgement {
-  if (kind === undefined || (!NEVER.has(kind) && isOpened())) return ALLOWED;
+function ofKind(kind: SpecialKind, ip: string): Judgement {
   return refusal(kind, `${ip} is ${KIND_WORDS[kind]}`);
 }
 
@@ -105,46 +154,41 @@ function ownRefusal(ip: string, port: number): Judgement {
   return refusal("own", `${ip} port ${port} is Sonde's own`);
 }
 
-/** Ports at which the answer for one address can differ from that of the port before: between two of them it is the same. */
-function portEdges(nets: readonly AllowNet[], ownEndpoints: readonly string[]): readonly number[] {
-  const own = ownEndpoints.map((entry) => Number(entry.trim().slice(entry.trim().lastIndexOf(":") + 1)));
-  const starts = [...nets.map(({ firstPort }) => firstPort), ...own];
-  const ends = [...nets.map(({ lastPort }) => lastPort), ...own];
-  return [...new Set([...starts, ...ends.map((port) => port + 1)])];
+/** What listens on our behalf at this moment. */
+interface WatchedOwn {
+  endpoints(): OwnEndpoints;
+  /** A port of this machine that was opened on the board. */
+  hasPort(port: number): boolean;
+  firstPort(from: number, to: number): number;
 }
 
-/** Compares by canonical text. A listener on every address is found by the machine's addresses and all of loopback. */
-function ownEndpoints(entries: readonly string[], machineAddresses: () => readonly string[]) {
-  const exact = new Set<string>();
-  const everywhere = new Set<number>();
-  const ports = new Set<number>();
-  for (const entry of entries) {
-    const [, host = "", port = ""] = /^(.*):(\d{1,5})$/.exec(entry.trim()) ?? [];
-    const ip = isLoopbackName(host) ? "127.0.0.1" : literalOf(host)?.ip;
-    if (ip === undefined) throw new OwnEndpointError(entry);
-    ports.add(Number(port));
-    if (ip === "0.0.0.0" || ip === "::") everywhere.add(Number(port));
-    else exact.add(`${ip} ${port}`);
-    if (isLoopbackName(host)) exact.add(`::1 ${port}`);
-  }
-
-  return (ip: string, port: number): boolean => {
-    if (!ports.has(port)) return false;
-    const canonical = literalOf(ip)?.ip ?? ip;
-    if (exact.has(`${canonical} ${port}`)) return true;
-    // Dialling 0.0.0.0 or :: reaches this machine, but those are refused anyway.
-    return (
-      everywhere.has(port) &&
-      (canonical.startsWith("127.") || canonical === "::1" || machineAddresses().includes(canonical))
-    );
+function watchedOwn({ ownEndpoints, own }: GuardOptions): WatchedOwn {
+  let endpoints = readOwnEndpoints(ownEndpoints);
+  if (own === undefined) return { endpoints: () => endpoints, hasPort: () => false, firstPort: () => -1 };
+  const board = new OwnBoard(own);
+  let version = 0;
+  return {
+    endpoints() {
+      const read = board.version === version ? undefined : board.read();
+      if (read !== undefined) {
+        version = read.version;
+        endpoints = readOwnEndpoints([...ownEndpoints, ...read.entries]);
+      }
+      return endpoints;
+    },
+    hasPort: (port) => board.hasPort(port),
+    firstPort: (from, to) => board.firstPort(from, to),
   };
 }
 
-/** An own endpoint that is not `ip:port`: a mistake in our wiring. */
-class OwnEndpointError extends Error {
-  override readonly name = "OwnEndpointError";
-
-  constructor(entry: string) {
-    super(`own endpoint "${entry}" is not ip:port`);
-  }
+/** Ports after the first at which the answer for one address can differ from that of the port before: between two of them it is the same. */
+function edges(nets: readonly AllowNet[], own: WatchedOwn, from: number, to: number): readonly number[] {
+  const ports = [
+    ...own.endpoints().ports,
+    ...nets.flatMap(({ firstPort, lastPort }) => [firstPort, lastPort + 1]),
+    // One is enough: where the board's ports hold, the first of them is refused, and elsewhere none is.
+    own.firstPort(from, to),
+  ];
+  // After an own port another begins; but a refusal has been found by then.
+  return ports.filter((port) => port > from && port <= to);
 }

@@ -7,7 +7,7 @@ import { exchangeDatagram } from "./datagram.ts";
 import { openDatagrams } from "./datagram-link.ts";
 import { exchangeTcp } from "./exchange.ts";
 import { NetworkFault, whenAborted } from "./fault.ts";
-import { createGuard, type Guard, isDocumentationName } from "./guard.ts";
+import { createGuard, type Guard, isDocumentationName, type Judgement } from "./guard.ts";
 import { isLoopbackName, literalOf } from "./literal.ts";
 import { localAddresses } from "./local-addresses.ts";
 import { type Answer, createResolver, type Resolver } from "./resolver.ts";
@@ -30,6 +30,8 @@ export interface TransportDeps {
   readonly isForStrangers?: boolean;
 }
 
+type Refusal = Pick<Extract<Judgement, { readonly allowed: false }>, "kind" | "reason">;
+
 /** A host as it was written, read once. */
 type Host =
   | { readonly kind: "literal"; readonly address: Address }
@@ -38,7 +40,7 @@ type Host =
 
 /** @throws AllowNetError, ResolverEntryError, TunnelTargetError naming the entry of the settings that cannot be used */
 export function createTransport(options: EngineOptions, deps: TransportDeps = {}): Transport {
-  const guard = deps.guard ?? createGuard({ allowNets: options.allowNets, ownEndpoints: options.ownEndpoints });
+  const guard = deps.guard ?? createGuard(options);
   const resolver = deps.resolver ?? createResolver({ servers: options.resolvers });
   const hosts = new Map<string, Host>();
 
@@ -69,7 +71,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
     resolve,
     judgePorts(ip, from, to) {
       const judgement = guard.judgePorts(ip, from, to);
-      if (!judgement.allowed) throw refused(ip, judgement.reason);
+      if (!judgement.allowed) throw refused(ip, judgement);
     },
     connectTcp,
     startTls: createTlsStarter(options.extraCaPem),
@@ -119,21 +121,24 @@ function familyOf(preference: "ipv4" | "ipv6"): IpFamily {
 
 /** Those that may be dialled; when there is none, the first refusal with its address and reason. */
 function judged(guard: Guard, host: string, addresses: readonly Address[], port: number): readonly Address[] {
-  let reason: string | undefined;
+  let refusal: Refusal | undefined;
   const allowed = addresses.filter(({ ip }) => {
     const judgement = guard.judge(ip, port);
-    if (!judgement.allowed) reason ??= judgement.reason;
+    if (!judgement.allowed) refusal ??= judgement;
     return judgement.allowed;
   });
   if (allowed.length > 0) return allowed;
-  throw refused(host, reason ?? "it has no address");
+  throw refused(host, refusal ?? { kind: "malformed", reason: "it has no address" });
 }
 
-function refused(host: string, words: string): NetworkFault {
+function refused(host: string, { kind, reason: words }: Refusal): NetworkFault {
+  const isHere = kind === "this-machine";
   return new NetworkFault(
     "misconfigured",
     words.startsWith(host) ? `Refused: ${words}` : `${host} is refused: ${words}`,
-    { hint: "SONDE_ALLOW_NETS opens networks" },
+    {
+      hint: isHere ? "SONDE_ALLOW_NETS opens an address of this machine by itself" : "SONDE_ALLOW_NETS opens networks",
+    },
   );
 }
 

@@ -1,25 +1,43 @@
-/** This machine's own addresses, asked of the system at most every ten seconds: they change rarely, and asking costs about 0.1 ms. */
+/**
+ * This machine's own addresses: those of its interfaces, and what the kernel's `local` routes deliver here besides (secondary addresses,
+ * interfaces without a carrier, whole prefixes such as `local 198.18.0.0/24 dev lo`). Asked again every few seconds, because addresses come
+ * and go; each thread asks for itself.
+ */
+import { closeSync, openSync, readSync } from "node:fs";
 import { networkInterfaces } from "node:os";
-import { formatIpv6, parseIpv6 } from "./ip.ts";
+import { type AddressSet, setOf } from "./address-set.ts";
+import { type Cidr, formatIpv6, parseCidr, parseIpv6 } from "./ip.ts";
+import { localRoutes4, localRoutes6 } from "./local-routes.ts";
 
-const KEPT_MS = 10_000;
+/** How long an answer holds, ms; longer where asking takes long, so that it never takes more than this share of a thread. */
+const KEPT_MS = 2_000;
+const SHARE = 0.005;
+/** Of each table of routes: some fifty thousand routes. A machine with the internet's whole table has its interfaces' addresses only. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** `self`, because systemd's ProcSubset=pid leaves it. */
+const FIB_TRIE = "/proc/self/net/fib_trie";
+const IPV6_ROUTES = "/proc/self/net/ipv6_route";
 
 export interface LocalAddresses {
-  /** Canonical text, loopback and link-local ones included, without zones. */
+  /** Canonical text of the interfaces' addresses, loopback and link-local ones included, without zones. */
   readonly all: readonly string[];
+  /** Everything that the kernel delivers here, as far as it tells. */
+  readonly set: AddressSet;
   /** An IPv6 address is there that reaches beyond this link. */
   readonly hasIpv6: boolean;
+  /** The kernel's routes could be read; without them only what the interfaces say is known. */
+  readonly hasRoutes: boolean;
 }
 
-let known: LocalAddresses = { all: [], hasIpv6: false };
-let knownAtMs = Number.NEGATIVE_INFINITY;
+let known: LocalAddresses | undefined;
+let knownUntilMs = Number.NEGATIVE_INFINITY;
 
 export function localAddresses(): LocalAddresses {
   const nowMs = performance.now();
-  if (nowMs - knownAtMs > KEPT_MS) {
-    knownAtMs = nowMs;
-    known = ask();
-  }
+  if (known !== undefined && nowMs < knownUntilMs) return known;
+  known = ask();
+  const tookMs = performance.now() - nowMs;
+  knownUntilMs = nowMs + Math.max(KEPT_MS, tookMs / SHARE);
   return known;
 }
 
@@ -28,10 +46,36 @@ function ask(): LocalAddresses {
   const hasIpv6 = infos.some(
     ({ family, internal, address }) => family === "IPv6" && !internal && !/^fe[89ab]/i.test(address),
   );
-  return { all: infos.map(({ address }) => canonical(address)), hasIpv6 };
+  const all = infos.map(({ address }) => canonical(address));
+  const ofInterfaces = all.map(parseCidr).filter((range): range is Cidr => range !== undefined);
+  const [trie, routes] = [readWhole(FIB_TRIE), readWhole(IPV6_ROUTES)];
+  const ofRoutes = [...localRoutes4(trie ?? ""), ...localRoutes6(routes ?? "")];
+  // A kernel without IPv6 has no table of its routes.
+  return { all, set: setOf([...ofInterfaces, ...ofRoutes]), hasIpv6, hasRoutes: trie !== undefined };
 }
 
 function canonical(address: string): string {
   const words = parseIpv6(address.split("%")[0] ?? "");
   return words === undefined ? address : formatIpv6(words);
+}
+
+/** Undefined when it cannot be read, or is larger than we read. */
+function readWhole(path: string): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    const pieces: Buffer[] = [];
+    for (let sizeBytes = 0; sizeBytes <= MOST_BYTES; ) {
+      const piece = Buffer.allocUnsafe(64 * 1024);
+      const bytes = readSync(fd, piece);
+      if (bytes === 0) return Buffer.concat(pieces).toString("latin1");
+      pieces.push(piece.subarray(0, bytes));
+      sizeBytes += bytes;
+    }
+  } catch {
+    // Another system than Linux, or a container that hides it.
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+  return undefined;
 }

@@ -35,8 +35,9 @@ const DEMOTED_MS = 30_000;
 const PLACES = 128;
 /** A question that is silent for so long, ms, gives its place up and goes on waiting, so dead names do not hold living ones up. */
 const PLACE_HELD_MS = 250;
-/** Waiting longer for a place is our own trouble, ms. */
+/** Waiting longer for a place is our own trouble, ms; and so is a queue of so many. */
 const QUEUE_MS = 2_000;
+const MOST_QUEUED = 16_384;
 
 export interface NameServer {
   readonly address: Address;
@@ -215,10 +216,11 @@ export class NameServers {
   }
 
   #queued(): Promise<void> {
+    if (this.#queue.size >= MOST_QUEUED) return Promise.reject(tooMany());
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#queue.delete(called);
-        reject(new NetworkFault("unfit", "This checker has too many DNS questions waiting"));
+        reject(tooMany());
       }, QUEUE_MS);
       const called = () => {
         clearTimeout(timer);
@@ -238,6 +240,10 @@ export class NameServers {
     this.#queue.delete(next);
     next();
   }
+}
+
+function tooMany(): NetworkFault {
+  return new NetworkFault("unfit", "This checker has too many DNS questions waiting");
 }
 
 /** UDP, then TCP when the answer does not fit; a reply that cannot be read is dropped like a stranger's. */

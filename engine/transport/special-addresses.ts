@@ -90,6 +90,13 @@ const IPV6: readonly (readonly [string, SpecialKind])[] = [
 const NAT64 = cidr("64:ff9b::/96");
 /** 2002::/16, RFC 3056: the IPv4 address follows the first two bytes. */
 const SIX_TO_FOUR = cidr("2002::/16");
+/** 64:ff9b:1::/48, RFC 8215: a translator of the network's own, which may embed at any of RFC 6052's places. */
+const LOCAL_NAT64 = cidr("64:ff9b:1::/48");
+/** 2001::/32, RFC 4380 section 4: the server is the second word, the client the last one, its bits turned over. */
+const TEREDO = cidr("2001::/32");
+/** ::/96 and ::ffff:0:0:0/96: the IPv4 address is the last word. */
+const COMPATIBLE = cidr("::/96");
+const TRANSLATED = cidr("::ffff:0:0:0/96");
 /** The third word of an ISATAP interface identifier (RFC 5214 section 6.1), without its universal/local bit. */
 const ISATAP = 0x0000_5efe;
 const UNIVERSAL_BIT = 0x0200_0000;
@@ -114,8 +121,7 @@ export function specialIpv6(words: Ipv6Words): SpecialKind | undefined {
   if (inner >= 0) return specialIpv4(inner);
   for (const { range, kind } of IPV6_TABLE) if (cidrHasIpv6(range, words)) return kind;
   // An ISATAP router on the way would unwrap the packet and send it to the IPv4 address at its end.
-  const isatap = (words[2] & ~UNIVERSAL_BIT) >>> 0 === ISATAP;
-  return isatap && specialIpv4(words[3]) !== undefined ? "tunnelling" : undefined;
+  return isIsatap(words) && specialIpv4(words[3]) !== undefined ? "tunnelling" : undefined;
 }
 
 /** The IPv4 host that a translator or tunnel would reach with this address; -1 when there is none. */
@@ -123,4 +129,26 @@ export function embeddedIpv4(words: Ipv6Words): number {
   if (cidrHasIpv6(NAT64, words)) return words[3];
   if (cidrHasIpv6(SIX_TO_FOUR, words)) return ((words[0] & 0xffff) * 0x1_0000 + (words[1] >>> 16)) >>> 0;
   return -1;
+}
+
+/**
+ * Every IPv4 host that an IPv6 address could stand for by any translator or tunnel that is known here: what must not be one of ours, also where
+ * the operator opens the prefix. IPv4-mapped addresses are the caller's.
+ */
+export function embeddedIpv4s(words: Ipv6Words): readonly number[] {
+  const inner = embeddedIpv4(words);
+  if (inner >= 0) return [inner];
+  const [, second, third, last] = words;
+  if (cidrHasIpv6(TEREDO, words)) return [second, ~last >>> 0];
+  if (cidrHasIpv6(COMPATIBLE, words) || cidrHasIpv6(TRANSLATED, words) || isIsatap(words)) return [last];
+  if (!cidrHasIpv6(LOCAL_NAT64, words)) return [];
+  // RFC 6052 section 2.2: prefixes of 48, 56, 64 and 96 bits, around the bits 64 to 71, which are not used.
+  const after48 = ((second & 0xffff) * 0x1_0000 + ((third >>> 8) & 0xffff)) >>> 0;
+  const after56 = ((second & 0xff) * 0x100_0000 + (third & 0xff_ffff)) >>> 0;
+  const after64 = ((third & 0xff_ffff) * 0x100 + (last >>> 24)) >>> 0;
+  return [after48, after56, after64, last];
+}
+
+function isIsatap(words: Ipv6Words): boolean {
+  return (words[2] & ~UNIVERSAL_BIT) >>> 0 === ISATAP;
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { createSecureContext, rootCertificates } from "node:tls";
 import type { EngineOptions } from "../options.ts";
+import { addressSet } from "../transport/address-set.ts";
 import { createGuard, type Guard } from "../transport/guard.ts";
 import { createTransport } from "../transport/index.ts";
 import type { Resolver } from "../transport/resolver.ts";
@@ -20,6 +21,9 @@ const OPEN: Guard = {
   judgePorts: () => ({ allowed: true }),
   judgeLiteral: () => ({ allowed: true }),
 };
+
+/** Whether it is public is asked: that it is this machine's own is why it is asked at all. */
+const NOWHERE = addressSet([]);
 
 /** @throws VerifyUrlError naming the entry of the settings that cannot be used */
 export function openVerifier(options: EngineOptions, resolver: Resolver, now: () => number): Verifier {
@@ -55,7 +59,7 @@ export function openVerifier(options: EngineOptions, resolver: Resolver, now: ()
 export function ownEntry(baseUrl: string | null): readonly string[] {
   if (baseUrl === null) return [];
   const { hostname, protocol, port } = new URL(baseUrl);
-  const guard = createGuard({ allowNets: [], ownEndpoints: [] });
+  const guard = createGuard({ allowNets: [], ownEndpoints: [], localAddresses: () => NOWHERE });
   const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
   const isPublic = guard.judgeLiteral(hostname.replace(/^\[(.*)\]$/, "$1"), number)?.allowed ?? hostname.includes(".");
   return isPublic ? [`${baseUrl}/verify#token`] : [];

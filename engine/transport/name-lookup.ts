@@ -1,0 +1,22 @@
+/** Names to addresses outside of checks: the same servers and the same bounds as checks have, and never a thread that waits in getaddrinfo. */
+import { toAsciiName } from "../protocols/dns/name.ts";
+import { isLoopbackName } from "./literal.ts";
+import { createResolver, type Resolver } from "./resolver.ts";
+
+/** Both families of a name; empty when it has no address, or no server answers. Never rejects. */
+export type NameLookup = (host: string) => Promise<readonly string[]>;
+
+/** @param servers SONDE_RESOLVERS; empty for the system's. @throws ResolverEntryError */
+export function createNameLookup(
+  servers: readonly string[],
+  resolver: Resolver = createResolver({ servers }),
+): NameLookup {
+  return async (host) => {
+    const text = host.trim();
+    const name = toAsciiName(text);
+    if (name === undefined) return [];
+    const isAbsolute = text.endsWith(".") || isLoopbackName(name);
+    const answers = await Promise.all([resolver.lookup(name, isAbsolute, 4), resolver.lookup(name, isAbsolute, 6)]);
+    return answers.flatMap(({ addresses }) => addresses.map(({ ip }) => ip));
+  };
+}
