@@ -1,0 +1,272 @@
+/** No secret leaves: monitors of every kind, a webhook and a subscription carry marks, and every way out is searched for them. */
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openReceiver, type Receiver } from "../../scheduler/alerts/receivers.suite.ts";
+import { admin } from "../admin.ts";
+import { createMonitor, type Product, type ProductSettings, startProduct, untilStatus } from "../product.ts";
+import { cleanUp, ended, eventually, runSonde } from "../service.ts";
+import { listen } from "../web-rig.ts";
+
+/** Each stands in one secret, and nowhere else. Letters and digits only, so that no encoding of URLs or JSON changes one. */
+const MARKS = {
+  user: "m4rkuser",
+  password: "m4rkpassword",
+  query: "m4rkquery",
+  fragment: "m4rkfragment",
+  location: "m4rklocation",
+  tunnel: "m4rktunnel",
+  link: "m4rklink",
+  hook: "m4rkhook",
+  provider: "m4rkprovider",
+} as const;
+type Mark = keyof typeof MARKS;
+const NAMES = Object.keys(MARKS) as Mark[];
+
+/** Two minutes: machines are shared. */
+const WITHIN_MS = 120_000;
+const ALLOW = { SONDE_ALLOW_NETS: "127.0.0.0/8" };
+const METRICS = "token-of-metrics";
+
+export interface Stores {
+  readonly settings: ProductSettings;
+  /** Everything that the stores hold, as text, by name. */
+  dump(): Promise<Readonly<Record<string, string>>>;
+}
+
+interface Ways {
+  readonly [place: string]: string;
+}
+
+export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
+  describe(`no secret leaves, on ${name}`, () => {
+    let product: Product;
+    let stores: Stores;
+    let receiver: Receiver;
+    let server: Server;
+    let port = 0;
+    let viewerKey = "";
+    const asked: { readonly path: string; readonly authorization: string }[] = [];
+
+    beforeAll(async () => {
+      stores = await open();
+      receiver = await openReceiver();
+      server = createServer((request, response) => answer(request, response, asked));
+      port = await listen(server);
+      const { env, ...rest } = stores.settings;
+      product = await startProduct({ ...rest, env: { ...env, SONDE_LOG: "debug", SONDE_METRICS_TOKEN: METRICS } });
+      const url = `http://127.0.0.1:${receiver.port}/services/${MARKS.hook}?key=${MARKS.hook}`;
+      await act("webhook", "create", "--project", "prj_1", "--url", url);
+      const viewer = [
+        "member",
+        "add",
+        "--workspace",
+        "1",
+        "--email",
+        "viewer@test-site.org",
+        "--role",
+        "viewer",
+      ] as const;
+      viewerKey = (await act<{ readonly key: string }>(...viewer)).key;
+      await makeEverything();
+    }, WITHIN_MS);
+
+    afterAll(async () => {
+      server.close();
+      await receiver.close();
+      await cleanUp();
+    });
+
+    function act<Facts>(...words: readonly string[]): Promise<Facts> {
+      return admin<Facts>(product, { ...stores.settings.env, ...ALLOW }, ...words);
+    }
+
+    async function makeEverything(): Promise<void> {
+      const { api } = product;
+      const at = `http://${MARKS.user}:${MARKS.password}@127.0.0.1:${port}`;
+      const fast = { interval: 1, timeout: 10, maxretries: 1 };
+      const rest = `?token=${MARKS.query}#${MARKS.fragment}`;
+      const make = (body: object): Promise<string> => createMonitor(api, { ...fast, ...body });
+      const up = await make({ type: "http", name: "Up", url: `${at}/up${rest}` });
+      const down = await make({ type: "http", name: "Down", url: `${at}/down${rest}` });
+      const keyword = await make({ type: "keyword", name: "Keyword", url: `${at}/up${rest}`, keyword: "absent" });
+      const away = await make({ type: "http", name: "Away", url: `${at}/away${rest}` });
+      const refused = await make({
+        type: "http",
+        name: "Refused",
+        url: `http://${MARKS.user}:${MARKS.password}@127.0.0.1:1/${rest}`,
+      });
+      const login = { host: "127.0.0.1", port: 9, username: "ada", password: MARKS.tunnel };
+      await make({ name: "Login", protocol: "openconnect", ...login });
+      await make({ name: "Link", url: `trojan://${MARKS.link}@127.0.0.1:9?security=tls#link` });
+      await make({ type: "port", name: "Port", host: "127.0.0.1", port: 1 });
+      await make({ type: "ping", name: "Ping", host: "127.0.0.1" });
+      await make({ type: "dns", name: "Dns", host: "127.0.0.1", domain: "test-site.org" });
+      await createMonitor(api, { type: "push", name: "Push", period: 60 });
+      const list = { name: "Provider", url: `http://127.0.0.1:${port}/list/${MARKS.provider}?token=${MARKS.provider}` };
+      expect((await api.post("/subscriptions", list)).status).toBe(200);
+      await untilStatus(api, up, "healthy");
+      for (const id of [down, keyword, away, refused]) await untilStatus(api, id, "down");
+      await api.put(`/servers/${up}`, { url: `${at}/up${rest}x` });
+      await api.put(`/servers/${up}`, { active: false });
+      await eventually(async () => (asked.some(({ path }) => path.startsWith("/list/")) ? true : undefined));
+      await receiver.waitFor(4);
+    }
+
+    /** Every GET of the document, with every id there is. */
+    async function walk(key: string): Promise<Ways> {
+      const fetchText = async (path: string): Promise<string> => {
+        const headers = { "x-api-key": key, "x-project-id": "prj_1" };
+        return (await fetch(`${product.url}${path}`, { headers })).text();
+      };
+      const ways: Record<string, string> = {};
+      const document = JSON.parse(await fetchText("/openapi.json")) as { paths: Record<string, object> };
+      const idsOf = async (path: string, member: string): Promise<string[]> => {
+        const rows = (JSON.parse(await fetchText(`/api/v1${path}`)) as Record<string, { id: string | number }[]>)[
+          member
+        ];
+        return (rows ?? []).map(({ id }) => String(id));
+      };
+      const ids: Record<string, readonly string[]> = {
+        servers: await idsOf("/servers?family=all", "servers"),
+        incidents: await idsOf("/incidents", "incidents"),
+        subscriptions: await idsOf("/subscriptions", "subscriptions"),
+      };
+      for (const [path, methods] of Object.entries(document.paths)) {
+        if (!Object.hasOwn(methods, "get") || path.includes("token")) continue;
+        const kind = path.includes("incidents")
+          ? "incidents"
+          : path.includes("subscriptions")
+            ? "subscriptions"
+            : "servers";
+        const paths = path.includes("{") ? (ids[kind] ?? []).map((id) => path.replace(/\{\w+\}/, id)) : [path];
+        for (const one of paths) {
+          const base = one.startsWith("/api/") ? one : `/api/v1${one}`;
+          const query = /\/search$/.test(one)
+            ? "?q=1"
+            : /servers$/.test(one)
+              ? "?family=all&explain=1"
+              : "?explain=1&period=24h";
+          ways[path] = `${ways[path] ?? ""}${await fetchText(base + query)}`;
+        }
+      }
+      return ways;
+    }
+
+    async function say(...args: readonly string[]): Promise<string> {
+      const env = {
+        ...stores.settings.env,
+        ...ALLOW,
+        SONDE_URL: product.url,
+        SONDE_KEY: viewerKey,
+        SONDE_PROJECT: "1",
+      };
+      const { child, output } = await runSonde({ dataDir: product.dataDir, env, args });
+      await ended(child, () => {});
+      return output();
+    }
+
+    async function commandLine(): Promise<Ways> {
+      const ways: Record<string, string> = {};
+      for (const words of [
+        ["monitors", "--json"],
+        ["monitors"],
+        ["incidents", "--json"],
+        ["results", "--explain", "--failures"],
+        ["results", "--json", "--limit", "1000"],
+        ["admin", "webhook", "list", "--project", "prj_1", "--json"],
+        ["admin", "webhook", "list", "--project", "prj_1"],
+        ["admin", "webhook", "deliveries", "1", "--json"],
+      ])
+        ways[words.join(" ")] = await say(...words);
+      return ways;
+    }
+
+    const found = (ways: Ways): Record<string, Mark[]> =>
+      Object.fromEntries(
+        Object.entries(ways)
+          .map(([place, text]) => [place, NAMES.filter((mark) => text.includes(MARKS[mark]))] as const)
+          .filter(([, marks]) => marks.length > 0),
+      );
+
+    it("secrets arrive where they belong", () => {
+      const login = `Basic ${Buffer.from(`${MARKS.user}:${MARKS.password}`).toString("base64")}`;
+      expect(
+        asked.filter(({ path }) => path === `/down?token=${MARKS.query}`).map(({ authorization }) => authorization),
+      ).toContain(login);
+      expect(asked.some(({ path }) => path === `/list/${MARKS.provider}?token=${MARKS.provider}`)).toBe(true);
+      expect(asked.every(({ path }) => !path.includes(MARKS.fragment))).toBe(true);
+      expect(receiver.received.every(({ path }) => path === `/services/${MARKS.hook}?key=${MARKS.hook}`)).toBe(true);
+    });
+
+    it("none is told to a viewer, by any endpoint", async () => {
+      const ways = await walk(viewerKey);
+      expect(Object.keys(ways).length).toBeGreaterThan(12);
+      expect(found(ways)).toEqual({});
+    });
+
+    it("those who may edit read the query of an address, and nothing else", async () => {
+      const query: Mark[] = ["query"];
+      const seen = found(await walk(product.key));
+      expect(seen).toEqual({
+        "/api/v1/servers": query,
+        "/api/v1/servers/search": query,
+        "/api/v1/servers/{id}": query,
+      });
+    });
+
+    it("none is in what receivers get, but in the path that is their own", () => {
+      const bodies = receiver.received.map(({ headers, body }) => JSON.stringify({ ...headers, body })).join("\n");
+      expect(found({ bodies })).toEqual({});
+    });
+
+    it("none is printed by the command line", async () => {
+      const ways = await commandLine();
+      expect(Object.values(ways).every((text) => text.length > 0 && !text.startsWith("sonde:"))).toBe(true);
+      expect(found(ways)).toEqual({});
+    });
+
+    it("none is in the log or the metrics", async () => {
+      const headers = { authorization: `Bearer ${METRICS}` };
+      const metrics = await (await fetch(`${product.url}/metrics`, { headers })).text();
+      expect(metrics).toContain("sonde_checks_total");
+      expect(found({ log: product.output(), metrics })).toEqual({});
+    });
+
+    it("none is in the stores or in the files of the data folder, while it runs and after its death", async () => {
+      expect(found({ ...filesOf(product.dataDir), ...(await stores.dump()) })).toEqual({});
+      await product.kill();
+      expect(found({ ...filesOf(product.dataDir), ...(await stores.dump()) })).toEqual({});
+    });
+  });
+}
+
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  asked: { path: string; authorization: string }[],
+): void {
+  const path = request.url ?? "/";
+  asked.push({ path, authorization: request.headers.authorization ?? "" });
+  if (path.startsWith("/away")) {
+    response
+      .writeHead(302, { location: `ftp://${MARKS.location}:${MARKS.location}@127.0.0.1/a?b=${MARKS.location}` })
+      .end();
+  } else response.writeHead(path.startsWith("/down") || path.startsWith("/list") ? 500 : 200).end("all is well");
+}
+
+/** Bytes of every file, as Latin-1 text. */
+function filesOf(folder: string): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    try {
+      files[path.slice(folder.length)] = readFileSync(path, "latin1");
+    } catch {
+      // Merged away by ClickHouse while we looked.
+    }
+  }
+  return files;
+}
