@@ -8,6 +8,8 @@ import {
   makeCertificate,
 } from "../../../demo/certificates.ts";
 import { NetworkFault } from "../../transport/fault.ts";
+import { certificateOf, ecPublic, oddNumber, rsaPublic } from "../keys/hostile-keys.suite.ts";
+import { readCertificate } from "./certificate.ts";
 import { createAnchors, trustedKey } from "./trust.ts";
 
 const NOW_MS = Date.now();
@@ -48,6 +50,19 @@ const critical = (oid: string, value = "3000"): Buffer => {
 };
 
 describe("a gateway's certificate", () => {
+  it.each<[string, () => Buffer]>([
+    ["RSA of 16,384 bits", () => rsaPublic(16_384)],
+    ["an exponent of 3,072 bits", () => rsaPublic(3_072, oddNumber(3_064))],
+    ["a curve by its own numbers", () => ecPublic("P-521", "explicit")],
+  ])("that would cost too much to verify with is none: %s", (_name, spki) => {
+    const hostile = certificateOf({ spki: spki(), subject: "gw.test", issuer: "root", isAuthority: false });
+    expect(readCertificate(hostile)).toBeUndefined();
+    expect(() => trustedKey([hostile], anchors, "gw.test", NOW_MS)).toThrow("The gateway's certificate cannot be read");
+    // Nor is it looked at between the gateway's own and an authority.
+    const own = new X509Certificate(leaf({ issuer: makeAuthority("middle") }).certPem).raw;
+    expect(() => trustedKey([own, hostile], anchors, "gw.test", NOW_MS)).toThrow("unknown authority");
+  });
+
   it("is trusted through its authority, and through authorities between, in any order and with others beside", () => {
     const middle = makeCertificate({ commonName: "middle", ca: true, issuer: root });
     const lower = makeCertificate({ commonName: "lower", ca: true, issuer: middle });
