@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { makeAuthority } from "../../demo/certificates.ts";
+import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import { CORE_PLACES } from "../lab/cores.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, productEnv, startProduct } from "../product.ts";
@@ -61,7 +61,8 @@ describeWith(
   ["root", "network namespaces", "nft", "redis-server", "proxy cores"],
   "what is sent for an attacker",
   () => {
-    const world = worldOf(makeAuthority().certPem);
+    const authority = makeAuthority();
+    const world = worldOf(authority.certPem);
     const children: ChildProcess[] = [];
     let network: VectorNetwork;
     let product: Product;
@@ -94,9 +95,11 @@ describeWith(
       const file = join(temporaryFolder(), "world.json");
       const { names, lists } = world;
       const dns = [NET.resolver, NET.systemResolver];
+      const { certPem, keyPem } = makeCertificate({ commonName: NET.site, names: [NET.site], issuer: authority });
+      const tls = { cert: certPem, key: keyPem };
       asked = join(temporaryFolder(), "asked");
       writeFileSync(asked, "");
-      writeFileSync(file, JSON.stringify({ asked, dns, web: [NET.site, NET.siteV6], names, lists }));
+      writeFileSync(file, JSON.stringify({ asked, dns, web: [NET.site, NET.siteV6], tls, names, lists }));
       const child = start("out", process.execPath, fileURLToPath(WORLD), file);
       await once(child.stdout ?? child, "data");
     }

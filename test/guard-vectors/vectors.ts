@@ -185,6 +185,7 @@ export function worldOf(caPem: string): World {
   urls(book);
   subscriptions(book, bodies);
   files(book, caPem);
+  logins(book, caPem);
   webhooks(book);
   const { vectors, names, lists } = book;
   return { vectors: vectors.map((vector) => withBefore(vector, bodies)), names, lists };
@@ -486,6 +487,29 @@ function files(book: Book, caPem: string): void {
         book.add(group, `a plugin's host, ${what}`, door, (port) => ({
           url: `ss://${base64("aes-256-gcm:pw")}@${at(neighbour, book.port())}/?plugin=${encodeURIComponent(`obfs-local;obfs=http;obfs-host=${host}:${port}`)}`,
         }));
+      }
+    }
+  }
+}
+
+/** A VPN server that sends the client elsewhere before it has logged in. */
+function logins(book: Book, caPem: string): void {
+  const login = (status: number, to: string): Fields => ({
+    protocol: "openconnect",
+    host: `https://${NET.site}/r/${status}/${Buffer.from(to).toString("base64url")}`,
+    username: "u",
+    password: "secret-of-nobody",
+    ca: caPem,
+  });
+  book.control("an OpenConnect redirect", "server", (port) => login(302, `https://${at(NET.neighbour, port)}/`));
+  for (const [what, ip] of Object.entries(TARGETS)) {
+    const moving = book.name({ A: [[ip]] });
+    for (const host of [ip, moving]) {
+      for (const door of ["server", "check", "public"] as const) {
+        for (const status of [302, 307])
+          book.add("logins that are redirected", `${status} to ${what}, ${host}, by ${door}`, door, (port) =>
+            login(status, `https://${at(host, port)}/`),
+          );
       }
     }
   }
