@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseListen, startRoleListener } from "./role-listener.ts";
@@ -73,5 +74,25 @@ describe("a role's listener", () => {
     expect(await ask("/metrics", "Bearer word")).toBe(200);
     expect(await ask("/health")).toBe(200);
     await close();
+  });
+
+  it("shows them without a token to this machine alone", async () => {
+    const start = (host: string) =>
+      startRoleListener({ host, port: 0, token: null, metrics: async () => "", problems: () => [] });
+    const ask = (port: number, headers: Record<string, string>): Promise<number> =>
+      new Promise((settle, fail) => {
+        get({ host: "127.0.0.1", port, path: "/metrics", headers }, (answer) => {
+          answer.resume();
+          settle(answer.statusCode ?? 0);
+        }).on("error", fail);
+      });
+    const local = await start("127.0.0.1");
+    expect(await ask(local.port, {})).toBe(200);
+    for (const hint of [{ "x-forwarded-for": "127.0.0.1" }, { via: "1.1 a" }, { host: "metrics.test-site.org" }])
+      expect([hint, await ask(local.port, hint)]).toEqual([hint, 403]);
+    await local.close();
+    const open = await start("0.0.0.0");
+    expect(await ask(open.port, {})).toBe(403);
+    await open.close();
   });
 });

@@ -1,6 +1,11 @@
 /** A small listener of a role that has no API: its metrics and whether it works, for the operator's own monitoring. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isLocalCall } from "./api/address.ts";
+import { headOf } from "./api/head.ts";
+
+/** How long a caller may take to ask, ms. */
+const PATIENCE_MS = 5_000;
 
 export interface RoleListenerOptions {
   readonly host: string;
@@ -36,7 +41,9 @@ export async function startRoleListener({
   problems,
   notices = () => [],
 }: RoleListenerOptions): Promise<RoleListener> {
-  const server = createServer((request, response) => {
+  // Nobody has much to send, or long to think. 64 that are silent must not keep the operator out for longer than that.
+  const bounds = { headersTimeout: PATIENCE_MS, requestTimeout: PATIENCE_MS, connectionsCheckingInterval: 1_000 };
+  const server = createServer(bounds, (request, response) => {
     const path = request.url?.split("?")[0];
     if (request.method !== "GET") return end(response, 405, "only GET\n");
     if (path === "/health") {
@@ -45,14 +52,14 @@ export async function startRoleListener({
       return end(response, 503, `${found.join("\n")}\n`);
     }
     if (path !== "/metrics") return end(response, 404, "there are /metrics and /health\n");
-    if (!maySee(request, token)) return end(response, 403, "metrics need SONDE_METRICS_TOKEN, as Bearer\n");
+    if (!maySee(request, host, token)) return end(response, 403, "metrics need SONDE_METRICS_TOKEN, as Bearer\n");
     metrics().then(
       (text) => end(response, 200, text),
       () => end(response, 500, "metrics could not be gathered\n"),
     );
   });
-  // Nobody has much to send, or long to think.
-  server.requestTimeout = 5_000;
+  // Also of one that reads nothing.
+  server.setTimeout(2 * PATIENCE_MS);
   server.maxConnections = 64;
   await listen(server, host, port);
   const address = server.address();
@@ -66,8 +73,11 @@ export async function startRoleListener({
   };
 }
 
-function maySee({ headers, socket }: IncomingMessage, token: string | null): boolean {
-  if (token === null) return /^(127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? "");
+function maySee({ headers, rawHeaders, socket }: IncomingMessage, host: string, token: string | null): boolean {
+  if (token === null) {
+    const { isProxied } = headOf(rawHeaders);
+    return isLocalCall(host, { remoteAddress: socket.remoteAddress ?? "", isProxied });
+  }
   const sent = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? "";
   // In a time that tells neither content nor length.
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

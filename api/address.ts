@@ -43,6 +43,17 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
+ * Whether a caller without a token may be taken for one on this machine. A proxy on this machine connects from loopback for everybody, so nothing may
+ * hint at one: no listener beyond loopback, no header of a proxy, a loopback name in Host. A proxy that hides all of that cannot be seen.
+ */
+export function isLocalCall(
+  listener: string,
+  { remoteAddress, isProxied }: Pick<ApiRequest, "remoteAddress" | "isProxied">,
+): boolean {
+  return isLoopback(listener) && isLoopback(plainAddress(remoteAddress)) && !isProxied;
+}
+
+/**
  * What limits count by: an IPv4 address, or the /64 of an IPv6 address. A /64 is the least that one customer has (RFC 6177), so whoever sends
  * from one address of it has 2^64 of them.
  * @param address as `plainAddress` writes it

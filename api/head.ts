@@ -120,6 +120,14 @@ export class Head {
   }
 }
 
+/** @param rawHeaders names and values in turn, as node:http gives them */
+export function headOf(rawHeaders: readonly string[]): Head {
+  const head = new Head();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+    head.add((rawHeaders[index] ?? "").toLowerCase(), rawHeaders[index + 1] ?? "");
+  return head;
+}
+
 function refusalOf(status: HeadRefusal["status"], message: string): HeadRefusal {
   return { status, body: JSON.stringify({ error: true, code: status, message }) };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
-import { Head, type HeadRefusal, MAX_HEADERS } from "./head.ts";
+import { type Head, type HeadRefusal, headOf, MAX_HEADERS } from "./head.ts";
 import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
 import {
   isBodiless,
@@ -94,7 +94,7 @@ function createDoor(options: ListenOptions, areLast: () => boolean): Door {
     enter(incoming, outgoing) {
       const { socket } = incoming;
       if (ended.has(socket)) return;
-      const head = headOf(incoming);
+      const head = headOf(incoming.rawHeaders);
       const refused = head.refusal(incoming.httpVersion);
       const line = lineOf(lines, incoming);
       if (refused !== null || head.isChunked) ended.add(socket);
@@ -165,13 +165,6 @@ function standIn(line: Line, outgoing: ServerResponse, serve: () => Promise<void
     line.length--;
   });
   return served;
-}
-
-function headOf({ rawHeaders }: IncomingMessage): Head {
-  const head = new Head();
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
-    head.add((rawHeaders[index] ?? "").toLowerCase(), rawHeaders[index + 1] ?? "");
-  return head;
 }
 
 /** Ends our side, and the whole connection soon after: one whose other side never ends would be half open for ever. */

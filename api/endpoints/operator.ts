@@ -1,6 +1,6 @@
 /** For the operator: metrics. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { isLoopback, plainAddress } from "../address.ts";
+import { isLocalCall } from "../address.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
@@ -21,14 +21,9 @@ async function metrics(api: Api, call: Call): Promise<ApiResponse> {
   };
 }
 
-/**
- * Without a token they are for this machine alone, and a proxy on this machine connects from loopback for everybody. So nothing may hint at one:
- * no listener beyond loopback, no trusted proxy, no address by which others reach us, no header of a proxy, and Host names loopback. A proxy that
- * hides all of that cannot be seen: before one, a token is needed (docs/operate/security-http.md).
- */
+/** Without a token they are for this machine alone (docs/operate/security-http.md): nor may settings speak of a proxy, or of a name for others. */
 function isOpen({ config }: Api, { request }: Call): boolean {
-  if (!isLoopback(config.host) || config.trustedProxies.length > 0 || config.baseUrl !== null) return false;
-  return isLoopback(plainAddress(request.remoteAddress)) && !request.isProxied;
+  return config.trustedProxies.length === 0 && config.baseUrl === null && isLocalCall(config.host, request);
 }
 
 /** Which server answers: one that is refused is seen here too. */
