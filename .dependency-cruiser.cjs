@@ -112,10 +112,10 @@ module.exports = {
     },
     {
       name: "root-files",
-      comment: "files at the root are leaves, but for the wiring, and config.ts which borrows two types",
+      comment: "files at the root are leaves, but for the wiring, config.ts which borrows two types, and the roles' listener, which judges callers as the API does",
       severity: "error",
       from: { path: "^[^/]+\\.ts$", pathNot: [WIRING, "^vitest\\.config\\.ts$", TESTS] },
-      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(plan|text|url)\\.ts$"] },
+      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(plan|text|url)\\.ts$", "^api/(address|head)\\.ts$"] },
     },
     {
       name: "probes-stand-alone",

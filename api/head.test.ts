@@ -18,7 +18,7 @@ describe("the head of a request", () => {
       ["if-none-match", '"e"'],
       ["content-length", "12"],
     ]);
-    expect(head.refusal()).toBeNull();
+    expect(head.refusal("GET")).toBeNull();
     expect(head).toMatchObject({ apiKey: "key", authorization: "Bearer b", projectId: "1", ifNoneMatch: '"e"' });
     expect(head.hasBody).toBe(true);
     expect(head.isChunked).toBe(false);
@@ -31,29 +31,32 @@ describe("the head of a request", () => {
       ["x-forwarded-for", "198.51.100.7, 10.0.0.1"],
     ]);
     expect(head.forwardedFor).toBe("203.0.113.9, 198.51.100.7, 10.0.0.1");
-    expect(head.refusal()).toBeNull();
+    expect(head.refusal("GET")).toBeNull();
   });
 
   it("says the status that fits", () => {
-    expect(read([["host", "a"]]).refusal("1.0")).toBeNull();
-    expect(read([]).refusal("1.0")).toBeNull();
-    expect(read([]).refusal()?.status).toBe(400);
-    expect(read([["host", "a"]]).refusal("2.0")?.status).toBe(400);
+    for (const method of ["", "(GET", "G ET", "GET\u0000", "G\u00c9T", "x".repeat(65)])
+      expect(read([["host", "a"]]).refusal(method)?.status).toBe(400);
+    expect(read([["host", "a"]]).refusal("M-SEARCH")).toBeNull();
+    expect(read([["host", "a"]]).refusal("GET", "1.0")).toBeNull();
+    expect(read([]).refusal("GET", "1.0")).toBeNull();
+    expect(read([]).refusal("GET")?.status).toBe(400);
+    expect(read([["host", "a"]]).refusal("GET", "2.0")?.status).toBe(400);
     expect(
       read([
         ["host", "a"],
         ["content-length", "999999999"],
-      ]).refusal()?.status,
+      ]).refusal("GET")?.status,
     ).toBe(413);
     expect(
       read([
         ["host", "a"],
         ["transfer-encoding", "chunked"],
-      ]).refusal("1.0")?.status,
+      ]).refusal("GET", "1.0")?.status,
     ).toBe(400);
     const many = Array.from({ length: MAX_HEADERS }, (_, index): readonly [string, string] => [`x-${index}`, ""]);
-    expect(read([["host", "a"], ...many.slice(1)]).refusal()).toBeNull();
-    expect(read([["host", "a"], ...many]).refusal()?.status).toBe(431);
+    expect(read([["host", "a"], ...many.slice(1)]).refusal("GET")).toBeNull();
+    expect(read([["host", "a"], ...many]).refusal("GET")?.status).toBe(431);
   });
 
   const names = fc.constantFrom(
@@ -71,7 +74,7 @@ describe("the head of a request", () => {
 
   test.prop([fc.array(line, { maxLength: 12 })])("that is taken is framed in one way and names one caller", (lines) => {
     const head = read(lines);
-    if (head.refusal() !== null) return;
+    if (head.refusal("GET") !== null) return;
     const of = (name: string): string[] => lines.filter(([named]) => named === name).map(([, value]) => value);
     expect(of("host")).toHaveLength(1);
     for (const name of ["x-api-key", "authorization", "x-project-id"]) expect(of(name).length).toBeLessThan(2);
@@ -84,6 +87,6 @@ describe("the head of a request", () => {
 
   test.prop([fc.array(line, { maxLength: 12 }), fc.string()])("repeats nothing of it in a refusal", (lines, secret) => {
     const head = read([...lines, ["x-api-key", `\u0000${secret}`]]);
-    expect(head.refusal()?.body).toMatch(/^\{"error":true,"code":4\d\d,"message":"[A-Z][a-z ]+"\}$/);
+    expect(head.refusal("GET")?.body).toMatch(/^\{"error":true,"code":4\d\d,"message":"[A-Z][a-z ]+"\}$/);
   });
 });

@@ -23,6 +23,8 @@ const CONTENT_LENGTH = /^[0-9]{1,12}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
 
+/** RFC 9110 section 5.6.2: what a method is made of. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const LOOPBACK_HOST = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?$/i;
 /** What proxies add: RFC 7239, RFC 9110 section 7.6.3, and the names in use. */
 const PROXY_HEADER = /^(forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/;
@@ -105,9 +107,10 @@ export class Head {
 
   /**
    * Null when the head can be read in one way only. To be asked once all lines were added.
-   * @param version as in the request line, `1.1`
+   * @param method as in the request line, and so is the version, `1.1`
    */
-  refusal(version = "1.1"): HeadRefusal | null {
+  refusal(method: string, version = "1.1"): HeadRefusal | null {
+    if (!TOKEN.test(method)) return BAD_REQUEST;
     if (this.#lines > MAX_HEADERS) return TOO_MANY;
     if (this.#refusal !== null) return this.#refusal;
     // RFC 9112 sections 6.1 and 6.3: one way of framing, named once. A second key is a second caller.

@@ -95,7 +95,7 @@ function createDoor(options: ListenOptions, areLast: () => boolean): Door {
       const { socket } = incoming;
       if (ended.has(socket)) return;
       const head = headOf(incoming.rawHeaders);
-      const refused = head.refusal(incoming.httpVersion);
+      const refused = head.refusal(incoming.method ?? "", incoming.httpVersion);
       const line = lineOf(lines, incoming);
       if (refused !== null || head.isChunked) ended.add(socket);
       if (refused !== null) {

@@ -156,14 +156,15 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
   const head = new Head();
   reading = head;
   req.forEach(readLine);
-  const refused = head.refusal();
+  const method = req.getCaseSensitiveMethod();
+  const refused = head.refusal(method);
   if (refused !== null) {
     later(exchange, () => refuse(exchange, refused));
     return;
   }
   const path = req.getUrl();
   const request = {
-    method: req.getCaseSensitiveMethod(),
+    method,
     path,
     // Absent, it is undefined, whatever the types say.
     query: req.getQuery() ?? "",

@@ -268,6 +268,7 @@ const requestLines: readonly SmugglingCase[] = [
   aHead("an upgrade to h2c", "refused or one", (at) =>
     get(at, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n"),
   ),
+  aHead("a method that is none", "refused", (at) => `(GET ${at}first HTTP/1.1\r\nHost: a\r\n\r\n`),
   aHead("an HTTP/2 preface", "refused", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
   aHead("a request behind garbage", "refused", (at) => `GARBAGE\r\n\r\n${hidden(at)}`),
   aHead(
