@@ -1,5 +1,5 @@
 /** No secret leaves: monitors of every kind, a webhook and a subscription carry marks, and every way out is searched for them. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -232,6 +232,15 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       const metrics = await (await fetch(`${product.url}/metrics`, { headers })).text();
       expect(metrics).toContain("sonde_checks_total");
       expect(found({ log: product.output(), metrics })).toEqual({});
+    });
+
+    it("files of the data folder are for their owner alone", () => {
+      const entries = readdirSync(product.dataDir, { recursive: true, withFileTypes: true });
+      const open = entries
+        .map((entry) => join(entry.parentPath, entry.name))
+        .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+      expect(entries.length).toBeGreaterThan(5);
+      expect(open).toEqual([]);
     });
 
     it("none is in the stores or in the files of the data folder, while it runs and after its death", async () => {
