@@ -32,6 +32,7 @@ const STEPS = [
   { name: "lengths of functions", run: () => own("functions", "longFunctions") },
   { name: "names and places", run: () => own("layout", "misplaced") },
   { name: "decoders are fuzzed", run: () => own("fuzzed", "unfuzzedDecoders") },
+  { name: "readers are measured", run: () => own("fuzzed", "untimedReaders") },
   { name: "expressions are linear", run: () => own("expressions", "superLinear") },
   { name: "settings are documented", run: () => own("layout", "undocumentedSettings") },
   { name: "commands are documented", run: () => own("layout", "undocumentedCommands") },

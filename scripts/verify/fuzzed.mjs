@@ -32,6 +32,36 @@ export function decodersWithoutProperties(texts) {
     );
 }
 
+/** Where every reader is given repeated characters at two lengths. */
+const TIMED = "engine/linear-time.test.ts";
+
+/** Readers of text or bytes that the test of their cost does not know. */
+export function untimedReaders() {
+  const timed = text(TIMED) ?? "";
+  const paths = sources().filter(
+    (path) => path.endsWith(".ts") && !isTest(path) && /^(api|cli|engine|model|native|store)\//.test(path),
+  );
+  return paths.flatMap((path) =>
+    readersOf(parse(text(path)).module, path.startsWith(PROTOCOLS) ? READER : DECODER)
+      .filter((name) => !new RegExp(`\\b${name}\\b`).test(timed))
+      .map((name) => `${path} exports ${name}: ${TIMED} does not measure it`),
+  );
+}
+
+function readersOf(module, pattern) {
+  return module.body
+    .filter(({ type, declaration }) => type === "ExportDeclaration" && declaration.type === "FunctionDeclaration")
+    .map(({ declaration }) => declaration)
+    .filter(({ identifier, params }) => pattern.test(identifier.value) && takesText(params[0]))
+    .map(({ identifier }) => identifier.value);
+}
+
+/** Parsers of a protocol's fields are measured as the list of them that the registry has. */
+function takesText(parameter) {
+  const type = parameter?.pat.typeAnnotation?.typeAnnotation;
+  return type?.kind === "string" || ["Uint8Array", "Buffer"].includes(type?.typeName?.value);
+}
+
 /** A test proves what it imports from its own folder, and what that imports from there. */
 function reach(test, modules) {
   const reached = new Set();
