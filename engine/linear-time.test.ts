@@ -13,6 +13,7 @@ import { TUNNEL_PROTOCOLS } from "../model/kind.ts";
 import { normalUrl } from "../model/subscription.ts";
 import { before, linesOf, pemBlocks, withoutBlanks, withoutTrailing } from "../model/text.ts";
 import { parseTime } from "../model/time.ts";
+import { parseUrl } from "../model/url.ts";
 import { parsePingOutput } from "../native/ping-output.ts";
 import { decodeFrames } from "../store/results/spool-frame.ts";
 import { gatewaysOf, parseCanary } from "./canary.ts";
@@ -52,6 +53,7 @@ import { decodeProposals } from "./protocols/ikev2/proposals.ts";
 import { createAnchors } from "./protocols/ikev2/trust.ts";
 import { decodeIp } from "./protocols/inner/packet.ts";
 import { decodeInner } from "./protocols/inner/question.ts";
+import { readPem } from "./protocols/keys/pem.ts";
 import { addressOfLogin } from "./protocols/openconnect/config.ts";
 import { CookieJar } from "./protocols/openconnect/cookies.ts";
 import { parseLoginAnswer } from "./protocols/openconnect/form.ts";
@@ -204,6 +206,11 @@ const TEXTS: readonly Reader[] = [
     ["http://a:", "@b/"],
     ["https://[", "]/"],
   ]),
+  named("model: parseUrl", (of) => parseUrl(of), [
+    ["http://", ""],
+    ["http://a:", "@b/"],
+    ["http://a/", ""],
+  ]),
   named("model: parseTime", parseTime, [["2026-01-01T00:00:00.", "Z"]]),
   named("api: linkedProtocol", linkedProtocol, afterScheme("vless")),
   named("api: body", (of) => readObject({ body: Buffer.from(of) } as unknown as ApiRequest), [
@@ -281,6 +288,10 @@ const TEXTS: readonly Reader[] = [
     ["-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----"],
   ]),
   named("ikev2: createAnchors", (of) => createAnchors([of]), [
+    ["-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----"],
+  ]),
+  named("keys: readPem", (of) => readPem(of), [
+    ["-----BEGIN PRIVATE KEY-----\n", "\n-----END PRIVATE KEY-----"],
     ["-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----"],
   ]),
   named("dns: toAsciiName", toAsciiName),
