@@ -19,6 +19,8 @@ export interface CheckSpec {
   readonly timeoutMs: number;
   /** Asked by a stranger: dials only what SONDE_PUBLIC_ALLOW_NETS lets through (open-points 18.1.13). */
   readonly isPublic?: boolean;
+  /** How often it was defined anew under its key; absent: never. */
+  readonly revision?: number;
 }
 
 export interface ConfigSpec {
@@ -74,6 +76,8 @@ export interface PackedOutcomes {
 export type FromProber =
   | ({ readonly type: "results" } & PackedOutcomes)
   | { readonly type: "fitness"; readonly fitness: ProberFitness }
+  /** Processor time of the thread that somebody held, ms by spec: either it did, or it was beside whoever did. */
+  | { readonly type: "held"; readonly holds: ReadonlyMap<number, number> }
   | { readonly type: "stopped" };
 
 /** A prober's own state over the last second; sent every second. */
@@ -95,7 +99,13 @@ export interface ProberFitness {
  * Sent over the control port that engine/pool.ts gives the scheduler task.
  */
 export type FromPool =
-  | { readonly type: "prober-up"; readonly prober: number; readonly port: import("node:worker_threads").MessagePort }
+  | {
+      readonly type: "prober-up";
+      readonly prober: number;
+      readonly port: import("node:worker_threads").MessagePort;
+      /** It is the one that is set aside for checks that hold the thread. */
+      readonly isAside?: boolean;
+    }
   /** It is about to be ended, and answers no more: nothing is sent to it until it is down. */
   | { readonly type: "prober-silent"; readonly prober: number }
   | {
@@ -106,6 +116,15 @@ export type FromPool =
       readonly hangs: boolean;
       /** The check that was last about to do something in it; null when none was. */
       readonly suspect: number | null;
+      /** Which of that check's configs; null: it has none. */
+      readonly suspectConfig: number | null;
     }
   /** Whether as many probers hang as may: only what has run before is run. */
   | { readonly type: "hung-probers"; readonly isFull: boolean };
+
+/** What the scheduler's side asks of the pool, over the same port. */
+export interface ToPool {
+  /** Whether a prober is to be set aside, beside the others. */
+  readonly type: "want-aside";
+  readonly isWanted: boolean;
+}

@@ -45,7 +45,7 @@ export class ConfigGroup extends DeadlineLink {
     this.startedAtMs = environment.wallNowMs();
     this.startedAt = environment.now();
     const own: RunEnvironment = { ...environment, done: (check, outcome) => this.#end(check, outcome) };
-    this.#checks = configs.map(() => new RunningCheck(run, timeoutMs, own));
+    this.#checks = configs.map(({ id }) => new RunningCheck(run, timeoutMs, own, id));
   }
 
   start(): void {

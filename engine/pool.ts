@@ -16,7 +16,7 @@ import { loadLibc } from "../native/libc.ts";
 import { OwnedDescriptors } from "../native/owned-descriptors.ts";
 import { startSystemPingService } from "../native/system-ping.ts";
 import { parseCanary } from "./canary.ts";
-import type { FromPool } from "./check.ts";
+import type { FromPool, ToPool } from "./check.ts";
 import { coresMetrics } from "./cores/metrics.ts";
 import { CoreSupervisor } from "./cores/supervisor.ts";
 import { HungProbers, mostHungOf } from "./hung-probers.ts";
@@ -99,6 +99,8 @@ interface ProberThread {
   /** The scheduler's end; handed over when the thread is ready. */
   readonly schedulerPort: MessagePort;
   readonly startedAtMs: number;
+  /** It is the one set aside for checks that hold the thread. */
+  readonly isAside: boolean;
   isReady: boolean;
   /** Why it was terminated; null while it lives or when it died by itself. */
   terminatedFor: string | null;
@@ -130,6 +132,7 @@ class ThreadPool implements Pool {
   readonly #probers = new Map<number, ProberThread>();
   readonly #hung: HungProbers;
   readonly #threads = new Set<Piscina>();
+  readonly #hungThreads = new Set<Piscina>();
   /** Of probers that do not hang. */
   readonly #tasks = new Map<number, Promise<void>>();
   readonly #silence = new SilenceWatch(performance.now());
@@ -144,6 +147,7 @@ class ThreadPool implements Pool {
   readonly #keys: KeyOpenerProcess;
   #lastId = 0;
   #failedStarts = 0;
+  #wantsAside = false;
   #isClosing = false;
   #schedulerHasEnded = false;
 
@@ -160,6 +164,10 @@ class ThreadPool implements Pool {
     this.#hung = new HungProbers(mostHungOf(options.workers));
     const { port1, port2 } = new MessageChannel();
     this.#control = port1;
+    port1.on("message", ({ isWanted }: ToPool) => {
+      this.#wantsAside = isWanted;
+      this.#fill();
+    });
     this.control = options.scheduler === null ? port2 : null;
     this.schedulerEnded =
       options.scheduler === null ? Promise.resolve() : this.#startScheduler(options.scheduler, port2);
@@ -169,7 +177,7 @@ class ThreadPool implements Pool {
 
   get size(): number {
     let ready = 0;
-    for (const { isReady, terminatedFor } of this.#probers.values()) if (isReady && terminatedFor === null) ready++;
+    for (const prober of this.#serving(false)) if (prober.isReady) ready++;
     return ready;
   }
 
@@ -182,7 +190,7 @@ class ThreadPool implements Pool {
   }
 
   async start(): Promise<void> {
-    const starts = Array.from({ length: this.#options.workers }, () => this.#startProber());
+    const starts = Array.from({ length: this.#options.workers }, () => this.#startProber(false));
     await Promise.all(starts);
   }
 
@@ -195,9 +203,21 @@ class ThreadPool implements Pool {
     this.#control.close();
     this.#systemPing.close();
     this.#keys.close();
-    const haveEnded = await within(Promise.all([...this.#threads].map((thread) => thread.destroy())), CLOSE_WITHIN_MS);
-    if (!haveEnded) this.#hung.leave();
+    await this.#endThreads();
     await this.#cores?.close();
+  }
+
+  /** What hangs in native code is not waited for, and keeps neither the event loop nor the process. */
+  async #endThreads(): Promise<void> {
+    const workers = [...this.#threads, ...this.#hungThreads].flatMap(({ threads }) => threads);
+    for (const thread of this.#hungThreads) void thread.destroy();
+    const ending = Promise.all([...this.#threads].map((thread) => thread.destroy()));
+    if ((await within(ending, CLOSE_WITHIN_MS)) && this.#hungThreads.size === 0) return;
+    this.#hung.leave();
+    // Piscina takes hold of a worker anew when its port has closed.
+    setInterval(() => {
+      for (const worker of workers) worker.unref();
+    }, LOOK_EVERY_MS).unref();
   }
 
   /** A pool of one thread, which starts with the first task. */
@@ -230,7 +250,7 @@ class ThreadPool implements Pool {
   }
 
   /** @returns when it is ready; rejects when it died before */
-  #startProber(): Promise<void> {
+  #startProber(isAside: boolean): Promise<void> {
     const { port1, port2 } = new MessageChannel();
     const { promise, settle } = settled();
     const prober: ProberThread = {
@@ -240,6 +260,7 @@ class ThreadPool implements Pool {
       descriptors: new OwnedDescriptors(),
       schedulerPort: port2,
       startedAtMs: performance.now(),
+      isAside,
       isReady: false,
       terminatedFor: null,
       settleReady: settle,
@@ -255,6 +276,7 @@ class ThreadPool implements Pool {
       engine: this.#options.engine,
       vitals: prober.vitals.memory,
       descriptors: prober.descriptors.memory,
+      isAside,
     };
     const task: Promise<void> = prober.piscina
       .run(given, {
@@ -282,7 +304,8 @@ class ThreadPool implements Pool {
     prober.isReady = true;
     this.#failedStarts = 0;
     this.#silence.add(prober.id, prober.vitals.beats);
-    this.#post({ type: "prober-up", prober: prober.id, port: prober.schedulerPort }, [prober.schedulerPort]);
+    const { id, isAside, schedulerPort: port } = prober;
+    this.#post({ type: "prober-up", prober: id, port, isAside }, [port]);
     prober.settleReady(null);
   }
 
@@ -320,6 +343,7 @@ class ThreadPool implements Pool {
     // Closing waits neither for its task nor for its thread.
     this.#tasks.delete(prober.id);
     this.#threads.delete(prober.piscina);
+    this.#hungThreads.add(prober.piscina);
     this.#options.log.error(
       { prober: prober.id, suspect, hung: this.#hung.size, mostHung: this.#hung.most },
       "a prober hangs in native code; another stands in, and it ends when the call returns",
@@ -342,8 +366,8 @@ class ThreadPool implements Pool {
         this.#down(prober, prober.terminatedFor ?? error?.message ?? "", false);
       else this.#remove(prober);
     } else this.#freeHung(prober);
-    if (this.#isClosing || error === null) return;
-    if (!wasReady && ++this.#failedStarts >= FAILED_STARTS) {
+    if (this.#isClosing || (error === null && !this.#wantsAside)) return;
+    if (error !== null && !wasReady && ++this.#failedStarts >= FAILED_STARTS) {
       this.#options.onFatal(new Error("no prober can be started", { cause: error }));
       return;
     }
@@ -351,28 +375,33 @@ class ThreadPool implements Pool {
   }
 
   #freeHung(prober: ProberThread): void {
+    if (this.#isClosing) return;
+    this.#hungThreads.delete(prober.piscina);
     const hungMs = this.#hung.remove(prober.id, Date.now());
-    if (hungMs === undefined || this.#isClosing) return;
+    if (hungMs === undefined) return;
     this.#options.log.warn({ prober: prober.id, hungMs }, "a prober that hung in native code has ended");
     this.#post({ type: "hung-probers", isFull: this.#hung.isFull });
   }
 
   /** Starts what is missing, as far as threads that hang leave room. */
   #fill(): void {
-    const most = this.#options.workers + this.#hung.most;
-    while (!this.#isClosing && this.#probers.size + this.#hung.size < most && this.#serving < this.#options.workers) {
-      this.#startProber().then(
-        () => this.#options.log.info({ probers: this.size }, "a fresh prober stands in"),
-        (error: unknown) => this.#options.log.error({ err: error }, "a fresh prober could not start"),
-      );
-    }
+    const wanted = { ordinary: this.#options.workers, aside: this.#wantsAside ? 1 : 0 };
+    for (let missing = wanted.ordinary - this.#serving(false).length; missing > 0; missing--) this.#standIn(false);
+    if (wanted.aside > this.#serving(true).length) this.#standIn(true);
+  }
+
+  #standIn(isAside: boolean): void {
+    const most = this.#options.workers + this.#hung.most + 1;
+    if (this.#isClosing || this.#probers.size + this.#hung.size >= most) return;
+    this.#startProber(isAside).then(
+      () => this.#options.log.info({ probers: this.size, isAside }, "a fresh prober stands in"),
+      (error: unknown) => this.#options.log.error({ err: error }, "a fresh prober could not start"),
+    );
   }
 
   /** Those that were not given up. */
-  get #serving(): number {
-    let count = 0;
-    for (const { terminatedFor } of this.#probers.values()) if (terminatedFor === null) count++;
-    return count;
+  #serving(isAside: boolean): readonly ProberThread[] {
+    return [...this.#probers.values()].filter((one) => one.terminatedFor === null && one.isAside === isAside);
   }
 
   /** It was told to stop, or is forgotten. */
@@ -386,7 +415,14 @@ class ThreadPool implements Pool {
     this.#remove(prober);
     if (!prober.isReady || this.#isClosing) return;
     this.#options.log.error({ prober: prober.id, reason }, "a prober is down");
-    this.#post({ type: "prober-down", prober: prober.id, reason, hangs, suspect: prober.vitals.suspect || null });
+    this.#post({
+      type: "prober-down",
+      prober: prober.id,
+      reason,
+      hangs,
+      suspect: prober.vitals.suspect || null,
+      suspectConfig: prober.vitals.suspectConfig || null,
+    });
   }
 
   #post(message: FromPool, transfer: readonly MessagePort[] = []): void {

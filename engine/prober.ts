@@ -9,6 +9,7 @@ import type { CheckRun, CheckSpec, ConfigSpec, FromProber, ToProber } from "./ch
 import { ConfigGroup, type ReadyConfig } from "./config-group.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Fitness, TICK_MS } from "./fitness.ts";
+import { LoopShare } from "./loop-share.ts";
 import { packOutcomes, unpackRuns } from "./packed.ts";
 import type { ProbeContext } from "./probe.ts";
 import { type ProbeList, probeOf } from "./registry.ts";
@@ -41,8 +42,12 @@ export interface ProberSurroundings {
   readonly utilization: (since?: EventLoopUtilization) => EventLoopUtilization;
   /** Proof of life, every TICK_MS. */
   readonly beat: () => void;
-  /** Names the check that is about to do something. */
-  readonly touch: (checkId: number) => void;
+  /** Names the check that is about to do something, and which of its configs; 0: it has none. */
+  readonly touch: (checkId: number, configId: number) => void;
+  /** Processor time that its thread has spent, ms; absent: nobody asks who holds the thread. */
+  readonly cpuMs?: () => number;
+  /** It is set aside: one run at a time, whose processor time is told with its outcome. */
+  readonly isAside?: boolean;
   readonly maxInFlight?: number;
 }
 
@@ -73,6 +78,10 @@ export class Prober {
   readonly #environment: RunEnvironment;
   readonly #publicEnvironment: RunEnvironment;
   readonly #fitness: Fitness;
+  readonly #share: LoopShare;
+  readonly #cpuMs: () => number;
+  /** When the run of a prober set aside began. */
+  #startedCpuMs = 0;
   readonly #specs = new Map<number, Compiled>();
   readonly #turns = new Turns<CheckRun>();
   readonly #inFlight = new Set<Running>();
@@ -104,13 +113,18 @@ export class Prober {
       outbounds: around.outbounds,
       keyOpener: around.keyOpener,
       verifier: around.verifier,
-      touch: around.touch,
+      touch: (run, configId, nowMs) => {
+        around.touch(run.checkId, configId);
+        this.#share.mark(run.specKey, nowMs);
+      },
       inFlight: () => this.#load,
       done: (check, outcome) => this.#end(check, outcome),
     };
     this.#publicEnvironment = { ...this.#environment, transport: around.publicTransport ?? around.transport };
     const nowMs = around.now();
     this.#fitness = new Fitness(nowMs);
+    this.#cpuMs = around.cpuMs ?? (() => 0);
+    this.#share = new LoopShare(nowMs, this.#cpuMs);
     this.#reportedAtMs = nowMs;
     this.#utilization = around.utilization();
     this.stopped = new Promise((resolve) => {
@@ -178,6 +192,7 @@ export class Prober {
       configs === null
         ? new RunningCheck(run, timeoutMs, environment)
         : new ConfigGroup(run, timeoutMs, configs, environment, (group, outcome) => this.#end(group, outcome));
+    if (this.#around.isAside === true) this.#startedCpuMs = this.#cpuMs();
     this.#inFlight.add(check);
     this.#load += configs?.length ?? 1;
     this.#fitness.started(Math.max(0, check.startedAtMs - run.dueAtMs));
@@ -202,12 +217,18 @@ export class Prober {
   #end(check: Running, outcome: CheckOutcome): void {
     if (this.#inFlight.delete(check)) this.#load -= outcome.configs?.length ?? 1;
     this.#deadlines.remove(check);
+    this.#share.mark(check.run.specKey, check.endedAt);
     this.#fitness.ended(outcome.verdict === "unfit");
     const isPlainPass = outcome.verdict === "ok" && outcome.configs === undefined;
-    this.#outcomes.push(isPlainPass ? outcome : this.#judged(check, outcome));
+    const judged = isPlainPass ? outcome : this.#judged(check, outcome);
+    this.#outcomes.push(this.#around.isAside === true ? { ...judged, heldMs: this.#heldMs() } : judged);
     if (check.run.alone) this.#flush();
     else this.#flushSoon();
     if (this.#turns.waiting > 0) this.#startSoon();
+  }
+
+  #heldMs(): number {
+    return Math.round(this.#cpuMs() - this.#startedCpuMs);
   }
 
   /** A failure whose life overlapped a moment in which this prober was unfit says nothing about its target; nor does that of a config. */
@@ -272,6 +293,8 @@ export class Prober {
     this.#around.beat();
     const nowMs = this.#around.now();
     this.#fitness.tick(nowMs);
+    const holds = this.#share.tick(nowMs);
+    if (holds !== null && this.#around.isAside !== true) this.#around.port.postMessage({ type: "held", holds });
     if (nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;
     this.#reportedAtMs = nowMs;
     const utilization = this.#around.utilization();

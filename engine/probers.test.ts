@@ -2,9 +2,9 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import type { CheckOutcome } from "../model/result.ts";
-import type { CheckRun, CheckSpec, FromPool, FromProber, ToProber } from "./check.ts";
+import type { CheckRun, CheckSpec, FromPool, FromProber, ToPool, ToProber } from "./check.ts";
 import { packOutcomes, unpackRuns } from "./packed.ts";
-import { connectProbers, type Probers } from "./probers.ts";
+import { connectProbers, type HarmOfRun, type Probers } from "./probers.ts";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -36,14 +36,14 @@ class PuppetProber {
     });
   }
 
-  answer(checkIds: readonly number[], verdict: CheckOutcome["verdict"] = "ok"): void {
+  answer(checkIds: readonly number[], verdict: CheckOutcome["verdict"] = "ok", heldMs?: number): void {
     for (const id of checkIds) {
       const index = this.runs.findIndex(({ checkId }) => checkId === id);
       if (index >= 0) this.runs.splice(index, 1);
     }
     this.port.postMessage({
       type: "results",
-      ...packOutcomes(checkIds.map((id) => outcome(id, verdict))),
+      ...packOutcomes(checkIds.map((id) => ({ ...outcome(id, verdict), ...(heldMs === undefined ? {} : { heldMs }) }))),
     } satisfies FromProber);
   }
 }
@@ -70,36 +70,39 @@ function start(probersUp: number) {
   const { port1, port2 } = new MessageChannel();
   const outcomes: CheckOutcome[] = [];
   const events: string[] = [];
+  const harms: (HarmOfRun & { readonly checkId: number })[] = [];
   const clock = { nowMs: 1_000 };
   const probers: Probers = connectProbers(
     port2,
     {
       onOutcomes: (batch) => outcomes.push(...batch),
       onFitness: () => {},
+      onHarm: ({ checkId }, harm) => harms.push({ checkId, ...harm }),
       onChange: ({ type }) => events.push(type),
     },
     () => clock.nowMs,
   );
   const puppets = new Map<number, PuppetProber>();
   let lastId = 0;
-  const up = () => {
+  const asked: ToPool[] = [];
+  port1.on("message", (message: ToPool) => asked.push(message));
+  const up = (isAside = false) => {
     const channel = new MessageChannel();
     const puppet = new PuppetProber(++lastId, channel.port1);
     open.push({ close: () => channel.port1.close() });
     puppets.set(puppet.id, puppet);
-    port1.postMessage({ type: "prober-up", prober: puppet.id, port: channel.port2 } satisfies FromPool, [
-      channel.port2,
-    ]);
+    const message: FromPool = { type: "prober-up", prober: puppet.id, port: channel.port2, isAside };
+    port1.postMessage(message, [channel.port2]);
     return puppet;
   };
   const post = (message: FromPool) => port1.postMessage(message);
   const kill = (puppet: PuppetProber, suspect: number | null = null, hangs = false) => {
     puppets.delete(puppet.id);
-    post({ type: "prober-down", prober: puppet.id, reason: "killed", hangs, suspect });
+    post({ type: "prober-down", prober: puppet.id, reason: "killed", hangs, suspect, suspectConfig: null });
   };
   open.push({ close: () => port1.close() });
-  const first = Array.from({ length: probersUp }, up);
-  return { probers, puppets, first, up, kill, post, outcomes, events, clock };
+  const first = Array.from({ length: probersUp }, () => up());
+  return { probers, puppets, first, up, kill, post, outcomes, harms, asked, events, clock };
 }
 
 /** Until all messages between the ports of this thread have arrived: each hop takes a turn of the loop. */
@@ -108,7 +111,7 @@ async function quiet(): Promise<void> {
 }
 
 function spec(key: number): CheckSpec {
-  return { key, kind: "http", settings: {}, timeoutMs: 1_000 };
+  return { key, kind: "http", settings: { url: `http://${key}` }, timeoutMs: 1_000 };
 }
 
 function run(checkId: number, specKey = checkId): CheckRun {
@@ -175,18 +178,18 @@ describe("connectProbers", () => {
     );
     expect(third.runs.some(({ alone }) => alone)).toBe(false);
     expect(events).toEqual(["up", "down", "up", "down", "quarantined", "up"]);
-    // Later runs of it are answered without being run, until an hour has passed or its monitor has changed.
+    // Later runs of it are answered without being run, until some minutes have passed or its monitor has changed.
     probers.run([run(200, 77)]);
     await quiet();
     expect(outcomes.at(-1)).toMatchObject({ checkId: 200, verdict: "internal-error" });
-    clock.nowMs += 3_600_000;
+    clock.nowMs += 300_000;
     probers.run([run(201, 77)]);
     await quiet();
     expect(third.runs.at(-1)).toMatchObject({ checkId: 201 });
   });
 
   test("a prober that hangs in native code: its suspect is never run again, the others are re-run like any other", async () => {
-    const { probers, first, up, kill, outcomes, events } = start(1);
+    const { probers, first, up, kill, outcomes, events, harms } = start(1);
     await quiet();
     probers.define(ids(1, 100).map(spec));
     probers.run(ids(1, 100).map((id) => run(id)));
@@ -199,6 +202,31 @@ describe("connectProbers", () => {
     expect(second.runs.map(({ checkId }) => checkId)).toEqual(ids(1, 100).filter((id) => id !== 77));
     expect(second.runs.some(({ alone }) => alone)).toBe(false);
     expect(events).toEqual(["up", "down", "quarantined", "up"]);
+    expect(harms).toEqual([{ checkId: 77, reason: "killed", configId: null, spec: spec(77) }]);
+    // The same configuration under another key, as of a monitor that was made again.
+    probers.define([{ ...spec(77), key: 200 }]);
+    probers.run([run(201, 200)]);
+    await quiet();
+    expect(outcomes.at(-1)).toMatchObject({ checkId: 201, verdict: "internal-error" });
+  });
+
+  test("of a monitor of many configs the one that did it is named, and nothing that has it is run", async () => {
+    const { probers, first, up, post, outcomes, harms } = start(1);
+    const config = (id: number) => ({ id, kind: "vless", settings: { address: `${id}` } }) as const;
+    const group = (key: number, ...ids: number[]): CheckSpec => ({ ...spec(key), configs: ids.map(config) });
+    await quiet();
+    probers.define([group(1, 11, 12), group(2, 12, 13), group(3, 11, 13), spec(4)]);
+    probers.run([run(1), run(4)]);
+    await quiet();
+    expect(first[0]?.runs).toHaveLength(2);
+    post({ type: "prober-down", prober: 1, reason: "killed", hangs: true, suspect: 1, suspectConfig: 12 });
+    const second = up();
+    await quiet();
+    expect(harms).toMatchObject([{ checkId: 1, configId: 12 }]);
+    probers.run([run(5, 2), run(6, 3)]);
+    await quiet();
+    expect(second.runs.map(({ checkId }) => checkId)).toEqual([4, 6]);
+    expect(outcomes.map(({ checkId }) => checkId)).toEqual([1, 5]);
   });
 
   test("nothing is sent to a prober that is being ended", async () => {
@@ -283,6 +311,82 @@ describe("connectProbers", () => {
     expect(probers.inFlight).toBe(0);
   });
 
+  test("a check that may hold the thread is run apart, one at a time; one that does rests, one that does not goes back", async () => {
+    const { probers, first, up, outcomes, asked, events, clock } = start(1);
+    await quiet();
+    probers.define(ids(1, 20).map(spec));
+    first[0]?.port.postMessage({
+      type: "held",
+      holds: new Map([
+        [1, 1_500],
+        [2, 1_500],
+        [3, 200],
+      ]),
+    } satisfies FromProber);
+    await quiet();
+    expect(asked).toEqual([]);
+    probers.run(ids(1, 20).map((id) => run(id)));
+    await quiet();
+    expect(first[0]?.runs.map(({ checkId }) => checkId)).toEqual(ids(3, 20));
+    expect(asked).toEqual([{ type: "want-aside", isWanted: true }]);
+    const aside = up(true);
+    await quiet();
+    expect([probers.size, probers.inFlight]).toEqual([1, 20]);
+    expect(aside.runs.map(({ checkId, alone }) => [checkId, alone])).toEqual([[1, true]]);
+    aside.answer([1], "ok", 1_400);
+    await quiet();
+    expect(outcomes).toMatchObject([{ checkId: 1, verdict: "ok" }]);
+    expect(outcomes[0]?.explanation?.hint).toMatch(/held its checker's thread for 1400 ms.*at most every 70 s/);
+    expect(outcomes[0]).not.toHaveProperty("heldMs");
+    expect([probers.overBudget, events.at(-1)]).toEqual([1, "over budget"]);
+    aside.answer([2], "ok", 1);
+    await quiet();
+    probers.run([run(101, 1), run(102, 2)]);
+    await quiet();
+    expect(outcomes.at(-1)).toMatchObject({ checkId: 101, verdict: "cancelled", isSpent: true });
+    aside.answer([102], "ok", 1);
+    await quiet();
+    // The second has proved that it is light.
+    probers.run([run(202, 2)]);
+    await quiet();
+    expect(first[0]?.runs.at(-1)?.checkId).toBe(202);
+    clock.nowMs += 70_000;
+    probers.run([run(301, 1)]);
+    await quiet();
+    expect(aside.runs.map(({ checkId }) => checkId)).toEqual([301]);
+    // A changed monitor begins anew.
+    probers.define([spec(1)]);
+    probers.run([run(401, 1)]);
+    await quiet();
+    expect(first[0]?.runs.at(-1)?.checkId).toBe(401);
+  });
+
+  test("whatever ends the prober set aside is the doing of its one run; who waited too long is not run", async () => {
+    const { probers, first, up, kill, outcomes, clock } = start(1);
+    await quiet();
+    probers.define(ids(1, 3).map(spec));
+    first[0]?.port.postMessage({
+      type: "held",
+      holds: new Map(ids(1, 3).map((key) => [key, 1_500])),
+    } satisfies FromProber);
+    await quiet();
+    const aside = up(true);
+    await quiet();
+    probers.run([run(1), run(2)]);
+    await quiet();
+    kill(aside);
+    await quiet();
+    expect(outcomes).toMatchObject([{ checkId: 1, verdict: "internal-error" }]);
+    expect(first[0]?.runs).toEqual([]);
+    clock.nowMs += 5_000;
+    const next = up(true);
+    await quiet();
+    expect(outcomes.at(-1)).toMatchObject({ checkId: 2, verdict: "cancelled", isSpent: true });
+    probers.run([run(3)]);
+    await quiet();
+    expect(next.runs.map(({ checkId }) => checkId)).toEqual([3]);
+  });
+
   test("close ends every run as cancelled and stops the probers", async () => {
     const { probers, first, outcomes } = start(2);
     await quiet();
@@ -325,6 +429,14 @@ describe("connectProbers", () => {
         weight: 1,
         arbitrary: fc.record({ type: fc.constant("forget" as const), key: fc.integer({ min: 1, max: 30 }) }),
       },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          type: fc.constant("charge" as const),
+          key: fc.integer({ min: 1, max: 30 }),
+          isUp: fc.boolean(),
+        }),
+      },
     );
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 15 }), fc.boolean(), async (acts, quietly) => {
@@ -338,7 +450,10 @@ describe("connectProbers", () => {
             probers.run(ids(asked + 1, asked + each.count).map((id) => run(id, (id % 30) + 1)));
             asked += each.count;
           } else if (each.type === "forget") probers.forget([each.key]);
-          else {
+          else if (each.type === "charge") {
+            list[0]?.port.postMessage({ type: "held", holds: new Map([[each.key, 1_000]]) } satisfies FromProber);
+            if (each.isUp) up(true);
+          } else {
             const puppet = list[each.prober % Math.max(1, list.length)];
             if (puppet === undefined) continue;
             if (each.type === "answer") {
@@ -352,6 +467,7 @@ describe("connectProbers", () => {
           }
         }
         up();
+        up(true);
         for (let round = 0; outcomes.length < asked && round < 200; round++) {
           await quiet();
           for (const puppet of puppets.values()) puppet.answer(puppet.runs.map(({ checkId }) => checkId));

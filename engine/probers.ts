@@ -7,16 +7,33 @@
  * A prober that hangs in native code is proof enough: the check that was last about to do something is quarantined without another
  * run, which would take the next prober too.
  */
+import { randomBytes } from "node:crypto";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { CheckOutcome } from "../model/result.ts";
-import type { CheckRun, CheckSpec, FromPool, FromProber, ProberFitness, ToProber } from "./check.ts";
+import { Aside } from "./aside.ts";
+import type { CheckRun, CheckSpec, FromPool, FromProber, ProberFitness, ToPool } from "./check.ts";
+import { createFingerprint } from "./fingerprint.ts";
 import { packRuns, unpackOutcomes } from "./packed.ts";
+import { type Flight, isOpen, type ProberSide, send } from "./prober-side.ts";
 import { Quarantine } from "./quarantine.ts";
+import { Recoveries } from "./recoveries.ts";
 
 export interface ProbersCallbacks {
   onOutcomes(outcomes: readonly CheckOutcome[]): void;
   onFitness(prober: number, fitness: ProberFitness): void;
-  onChange?(event: { readonly type: "up" | "down" | "quarantined"; readonly detail: string }): void;
+  /** A run brought its prober down, and is not run again here for a while. */
+  onHarm?(run: CheckRun, harm: HarmOfRun): void;
+  onChange?(event: { readonly type: "up" | "down" | "quarantined" | "over budget"; readonly detail: string }): void;
+}
+
+/** How a run brought its prober down. */
+export interface HarmOfRun {
+  /** What was run; its monitor may be changed or gone by now. */
+  readonly spec: CheckSpec;
+  /** How the prober ended. */
+  readonly reason: string;
+  /** Which of the spec's configs did it; null: not known, or it has none. */
+  readonly configId: number | null;
 }
 
 export interface Probers {
@@ -28,6 +45,8 @@ export interface Probers {
   readonly size: number;
   /** Runs accepted and not yet answered. */
   readonly inFlight: number;
+  /** Checks that take so much of a thread that they are run apart from others. */
+  readonly overBudget: number;
   /** Ends every run (those in flight as `cancelled`), then the probers. */
   close(): Promise<void>;
 }
@@ -36,8 +55,6 @@ type ProberDown = Extract<FromPool, { readonly type: "prober-down" }>;
 
 /** A spec leaves its prober when another has this many runs less; below it, staying is worth more than balance. */
 const STICKY_SLACK = 64;
-/** Alone runs given to a prober at once. */
-const ALONE_AT_ONCE = 32;
 /** How long closing waits for the probers' last outcomes, ms. */
 const CLOSE_WITHIN_MS = 3_000;
 
@@ -45,30 +62,6 @@ const STOPPING_MESSAGE = "The check was cancelled because the checker is stoppin
 const UNPROVEN_MESSAGE =
   "The check was not run: too many checks hang in native code, and only those that have run before are run now";
 const CHANGED_MESSAGE = "The check was cancelled because its monitor has changed";
-
-interface Flight {
-  readonly run: CheckRun;
-  /** Another death of its prober is its own doing: it was running alone because of one. */
-  readonly accused: boolean;
-}
-
-interface ProberSide {
-  readonly id: number;
-  readonly port: MessagePort;
-  readonly defined: Set<number>;
-  readonly flights: Map<number, Flight>;
-  stopped: boolean;
-  /** It is being ended: what it has is answered for when it is down. */
-  silent: boolean;
-}
-
-/** What one death left: run alone, `ALONE_AT_ONCE` at a time, one prober after the other. */
-interface Recovery {
-  waiting: CheckRun[];
-  prober: ProberSide | null;
-  /** In the order in which the prober runs them: the first without an outcome is the one that killed it. */
-  order: number[];
-}
 
 export function connectProbers(
   control: MessagePort,
@@ -89,8 +82,10 @@ class ConnectedProbers implements Probers {
   /** As many probers hang as may. */
   #isHungFull = false;
   readonly #probers = new Map<number, ProberSide>();
-  readonly #quarantine = new Quarantine();
-  readonly #recoveries = new Set<Recovery>();
+  /** Under a key of this process: what it remembers leaves it by onHarm() alone. */
+  readonly #quarantine = new Quarantine(createFingerprint(randomBytes(32)));
+  readonly #recoveries = new Recoveries();
+  readonly #aside: Aside;
   #waiting: CheckRun[] = [];
   #unsent: CheckOutcome[] = [];
   #closed: (() => void) | null = null;
@@ -100,10 +95,16 @@ class ConnectedProbers implements Probers {
     this.#control = control;
     this.#callbacks = callbacks;
     this.#wallNowMs = wallNowMs;
+    this.#aside = new Aside({
+      wallNowMs,
+      refuse: (run, message) => this.#refuse([run], "cancelled", message, true),
+      want: (isWanted) => control.postMessage({ type: "want-aside", isWanted } satisfies ToPool),
+      tell: (detail) => callbacks.onChange?.({ type: "over budget", detail }),
+    });
     control.on("message", (message: FromPool) => {
       switch (message.type) {
         case "prober-up":
-          this.#add(message.prober, message.port);
+          this.#add(message.prober, message.port, message.isAside === true);
           return;
         case "prober-silent":
           this.#leave(message.prober);
@@ -119,21 +120,25 @@ class ConnectedProbers implements Probers {
 
   get size(): number {
     let count = 0;
-    for (const { silent } of this.#probers.values()) if (!silent) count++;
+    for (const prober of this.#probers.values()) if (isOpen(prober)) count++;
     return count;
   }
 
+  get overBudget(): number {
+    return this.#aside.over;
+  }
+
   get inFlight(): number {
-    let count = this.#waiting.length;
+    let count = this.#waiting.length + this.#aside.waiting;
     for (const prober of this.#probers.values()) count += prober.flights.size;
-    for (const recovery of this.#recoveries) count += recovery.waiting.length;
-    return count;
+    return count + this.#recoveries.waiting;
   }
 
   define(specs: readonly CheckSpec[]): void {
     for (const spec of specs) {
       this.#specs.set(spec.key, spec);
-      this.#quarantine.release(spec.key);
+      this.#quarantine.forget(spec.key);
+      this.#aside.forget(spec.key);
       // A key that is defined again replaces what the probers have.
       for (const prober of this.#probers.values()) prober.defined.delete(spec.key);
     }
@@ -144,7 +149,8 @@ class ConnectedProbers implements Probers {
       this.#specs.delete(key);
       this.#homes.delete(key);
       this.#proven.delete(key);
-      this.#quarantine.release(key);
+      this.#quarantine.forget(key);
+      this.#aside.forget(key);
     }
     for (const prober of this.#probers.values()) {
       const known = specKeys.filter((key) => prober.defined.delete(key));
@@ -163,23 +169,40 @@ class ConnectedProbers implements Probers {
     }
     const batches = new Map<ProberSide, CheckRun[]>();
     for (const run of runs) {
+      const spec = this.#runnable(run);
+      if (spec === undefined || this.#aside.take(run)) continue;
       const prober = this.#proberFor(run);
       if (prober === undefined) continue;
-      prober.flights.set(run.checkId, { run, accused: false });
+      prober.flights.set(run.checkId, { run, spec, accused: false });
       const batch = batches.get(prober);
       if (batch === undefined) batches.set(prober, [run]);
       else batch.push(run);
     }
     for (const [prober, batch] of batches) this.#send(prober, batch);
+    if (this.#aside.waiting > 0) this.#feedAside();
+  }
+
+  /** The prober set aside has one run at most: whatever becomes of it is that run's doing. */
+  #feedAside(): void {
+    for (const prober of this.#probers.values()) {
+      if (!prober.isAside || prober.silent) continue;
+      while (prober.flights.size === 0) {
+        const run = this.#aside.next();
+        if (run === undefined) return;
+        const spec = this.#runnable(run);
+        if (spec === undefined) continue;
+        prober.flights.set(run.checkId, { run, spec, accused: true });
+        this.#send(prober, [{ ...run, alone: true }]);
+      }
+    }
   }
 
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    this.#refuse(this.#waiting, "cancelled", STOPPING_MESSAGE);
+    this.#refuse(this.#waiting.concat(this.#aside.takeAll()), "cancelled", STOPPING_MESSAGE);
     this.#waiting = [];
-    for (const recovery of this.#recoveries) this.#refuse(recovery.waiting, "cancelled", STOPPING_MESSAGE);
-    this.#recoveries.clear();
+    this.#refuse(this.#recoveries.takeAll(), "cancelled", STOPPING_MESSAGE);
     const allStopped = new Promise<void>((resolve) => {
       this.#closed = resolve;
     });
@@ -204,23 +227,28 @@ class ConnectedProbers implements Probers {
     this.#emitUnsent();
   }
 
-  /** The prober that has the spec, unless it is clearly busier than another; undefined when the run was answered instead. */
-  #proberFor(run: CheckRun): ProberSide | undefined {
-    const refusal = this.#quarantine.refusal(run.specKey, this.#wallNowMs());
-    if (refusal !== undefined) {
-      this.#refuse([run], "internal-error", refusal);
-      return undefined;
-    }
-    if (!this.#specs.has(run.specKey)) {
+  /** What it runs; undefined when the run was answered instead. */
+  #runnable(run: CheckRun): CheckSpec | undefined {
+    const spec = this.#specs.get(run.specKey);
+    if (spec === undefined) {
       this.#refuse([run], "cancelled", CHANGED_MESSAGE);
       return undefined;
     }
+    const refusal = this.#quarantine.refusal(spec, this.#wallNowMs());
+    if (refusal === undefined) return spec;
+    this.#refuse([run], "internal-error", refusal);
+    return undefined;
+  }
+
+  /** The prober that has the spec, unless it is clearly busier than another; undefined when the run was answered instead. */
+  #proberFor(run: CheckRun): ProberSide | undefined {
     const least = this.#leastBusy();
     const home = this.#homes.get(run.specKey);
     if (home !== undefined && least !== undefined && home.flights.size <= least.flights.size + STICKY_SLACK)
       return home;
     if (least === undefined) return undefined;
-    if (this.#isHungFull && !this.#proven.has(run.specKey)) {
+    // What has a fault is answered without being run.
+    if (this.#isHungFull && !this.#proven.has(run.specKey) && this.#specs.get(run.specKey)?.fault === undefined) {
       this.#refuse([run], "internal-error", UNPROVEN_MESSAGE);
       return undefined;
     }
@@ -232,7 +260,7 @@ class ConnectedProbers implements Probers {
   #leastBusy(): ProberSide | undefined {
     let least: ProberSide | undefined;
     for (const prober of this.#probers.values()) {
-      if (!prober.silent && (least === undefined || prober.flights.size < least.flights.size)) least = prober;
+      if (isOpen(prober) && (least === undefined || prober.flights.size < least.flights.size)) least = prober;
     }
     return least;
   }
@@ -249,8 +277,16 @@ class ConnectedProbers implements Probers {
     send(prober, { type: "run", runs: packRuns(runs) });
   }
 
-  #add(id: number, port: MessagePort): void {
-    const prober: ProberSide = { id, port, defined: new Set(), flights: new Map(), stopped: false, silent: false };
+  #add(id: number, port: MessagePort, isAside: boolean): void {
+    const prober: ProberSide = {
+      id,
+      port,
+      defined: new Set(),
+      flights: new Map(),
+      stopped: false,
+      silent: false,
+      isAside,
+    };
     port.on("message", (message: FromProber) => this.#hear(prober, message));
     port.on("close", () => this.#hear(prober, { type: "stopped" }));
     if (this.#isClosing) {
@@ -259,6 +295,10 @@ class ConnectedProbers implements Probers {
     }
     this.#probers.set(id, prober);
     this.#callbacks.onChange?.({ type: "up", detail: `prober ${id}` });
+    if (isAside) {
+      this.#feedAside();
+      return;
+    }
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length > 0) this.run(waiting);
@@ -271,7 +311,11 @@ class ConnectedProbers implements Probers {
         this.#accept(prober, unpackOutcomes(message));
         return;
       case "fitness":
-        this.#callbacks.onFitness(prober.id, message.fitness);
+        if (!prober.isAside) this.#callbacks.onFitness(prober.id, message.fitness);
+        if (this.#aside.expire()) this.#endAside();
+        return;
+      case "held":
+        this.#aside.charge(message.holds);
         return;
       case "stopped":
         prober.stopped = true;
@@ -281,9 +325,33 @@ class ConnectedProbers implements Probers {
 
   /** Only the prober that a run was last given to may answer for it. */
   #accept(prober: ProberSide, outcomes: readonly CheckOutcome[]): void {
+    if (prober.isAside) {
+      this.#acceptAside(prober, outcomes);
+      return;
+    }
     const expected = outcomes.filter(({ checkId }) => prober.flights.delete(checkId));
     if (expected.length > 0) this.#callbacks.onOutcomes(expected);
     if (this.#recoveries.size > 0) this.#recover();
+  }
+
+  #acceptAside(prober: ProberSide, outcomes: readonly CheckOutcome[]): void {
+    const measured: CheckOutcome[] = [];
+    for (const outcome of outcomes) {
+      const flight = prober.flights.get(outcome.checkId);
+      if (flight === undefined) continue;
+      prober.flights.delete(outcome.checkId);
+      measured.push(this.#aside.measured(flight.spec, outcome));
+    }
+    if (measured.length > 0) this.#callbacks.onOutcomes(measured);
+    if (!this.#isClosing) this.#feedAside();
+  }
+
+  #endAside(): void {
+    for (const prober of this.#probers.values()) {
+      if (!prober.isAside) continue;
+      this.#probers.delete(prober.id);
+      send(prober, { type: "stop" });
+    }
   }
 
   #leave(id: number): void {
@@ -297,7 +365,7 @@ class ConnectedProbers implements Probers {
     for (const [key, home] of this.#homes) if (home === prober) this.#homes.delete(key);
   }
 
-  #lose({ prober: id, reason, hangs, suspect }: ProberDown): void {
+  #lose({ prober: id, reason, hangs, suspect, suspectConfig }: ProberDown): void {
     const prober = this.#probers.get(id);
     if (prober === undefined) return;
     // Its last results may still be on their way: messages of one port keep their order, those of two ports do not.
@@ -318,109 +386,60 @@ class ConnectedProbers implements Probers {
       this.#closeWhenStopped();
       return;
     }
-    const isSettled = this.#settleAccused(prober, reason, suspect);
-    const proven =
-      hangs && !isSettled ? left.find(({ run, accused }) => !accused && run.checkId === suspect) : undefined;
-    if (proven !== undefined) this.#hold(proven.run, reason);
-    if (proven === undefined && !isSettled) {
-      this.#suspectRest(left, suspect);
-    } else {
-      this.#waiting = this.#waiting.concat(left.flatMap((one) => (one.accused || one === proven ? [] : one.run)));
-    }
+    const hold = (killer: Flight): void => {
+      this.#hold(killer, reason, killer.run.checkId === suspect ? suspectConfig : null);
+    };
+    const { killers, near } = this.#recoveries.settle(prober, suspect);
+    for (const killer of prober.isAside ? left : killers) hold(killer);
+    this.#waiting = this.#waiting.concat(near);
+    const rest = left.filter(({ accused }) => !accused);
+    const proven = hangs && killers.length === 0 ? rest.find(({ run }) => run.checkId === suspect) : undefined;
+    if (proven !== undefined) hold(proven);
+    const others = rest.flatMap((one) => (one === proven ? [] : one.run));
+    if (proven !== undefined || killers.length > 0) this.#waiting = this.#waiting.concat(others);
+    else this.#recoveries.suspect(others, suspect);
     this.#recover();
   }
 
   /** It is not run any more for a while. */
-  #hold(killer: CheckRun, reason: string): void {
-    const refusal = this.#quarantine.add(killer.specKey, reason, this.#wallNowMs());
-    this.#proven.delete(killer.specKey);
-    this.#refuse([killer], "internal-error", refusal);
-    this.#callbacks.onChange?.({ type: "quarantined", detail: `check ${killer.checkId}: ${refusal}` });
+  #hold({ run, spec }: Flight, reason: string, configId: number | null): void {
+    const refusal = this.#quarantine.add(spec, configId, reason, this.#wallNowMs());
+    this.#proven.delete(run.specKey);
+    this.#callbacks.onHarm?.(run, { spec, reason, configId });
+    this.#refuse([run], "internal-error", refusal);
+    this.#callbacks.onChange?.({ type: "quarantined", detail: `check ${run.checkId}: ${refusal}` });
   }
 
-  /**
-   * The prober was running alone what an earlier death had left: the first run without an outcome killed it as well, unless an ordinary
-   * run was at work before their turn came.
-   * @returns whether the killer is known
-   */
-  #settleAccused(prober: ProberSide, reason: string, suspect: number | null): boolean {
-    const isOther = suspect !== null && prober.flights.get(suspect)?.accused === false;
-    let isSettled = false;
-    for (const recovery of this.#recoveries) {
-      if (recovery.prober !== prober) continue;
-      const unanswered = recovery.order.flatMap((checkId) => prober.flights.get(checkId)?.run ?? []);
-      recovery.prober = null;
-      recovery.order = [];
-      const killer = isOther ? undefined : unanswered.shift();
-      if (killer === undefined) {
-        recovery.waiting = unanswered.concat(recovery.waiting);
-        continue;
-      }
-      isSettled = true;
-      this.#hold(killer, reason);
-      // The killer is known: the others were only near it.
-      this.#recoveries.delete(recovery);
-      this.#waiting = this.#waiting.concat(unanswered, recovery.waiting);
-    }
-    return isSettled;
-  }
-
-  #suspectRest(left: readonly Flight[], suspect: number | null): void {
-    const suspects = left.filter(({ accused }) => !accused).map(({ run }) => run);
-    if (suspects.length === 0) return;
-    const first = suspects.findIndex(({ checkId }) => checkId === suspect);
-    if (first > 0) suspects.unshift(...suspects.splice(first, 1));
-    this.#recoveries.add({ waiting: suspects, prober: null, order: [] });
-  }
-
-  /** Gives each recovery its next alone runs, and runs what waits for a prober. */
+  /** Gives what deaths left its next alone runs, and runs what waits for a prober. */
   #recover(): void {
     if (this.size === 0 || this.#isClosing) return;
-    for (const recovery of this.#recoveries) {
-      const busy = recovery.prober;
-      if (busy !== null && recovery.order.some((checkId) => busy.flights.has(checkId))) continue;
-      if (recovery.waiting.length === 0) {
-        this.#recoveries.delete(recovery);
-        continue;
-      }
-      recovery.prober = null;
-      const prober = this.#proberWithoutRecovery();
-      if (prober !== undefined) this.#runAlone(recovery, prober);
-    }
+    this.#recoveries.advance([...this.#probers.values()].filter(isOpen), (prober, runs) =>
+      this.#runAlone(prober, runs),
+    );
     if (this.#waiting.length > 0) this.run(this.#waiting.splice(0));
   }
 
-  #runAlone(recovery: Recovery, prober: ProberSide): void {
-    const next = recovery.waiting.splice(0, ALONE_AT_ONCE);
-    const batch = next.filter(({ specKey }) => this.#specs.has(specKey));
-    const changed = next.filter(({ specKey }) => !this.#specs.has(specKey));
-    this.#refuse(changed, "cancelled", CHANGED_MESSAGE);
-    recovery.prober = prober;
-    recovery.order = batch.map(({ checkId }) => checkId);
-    for (const run of batch) prober.flights.set(run.checkId, { run, accused: true });
-    this.#send(
-      prober,
-      batch.map((run) => ({ ...run, alone: true })),
-    );
-  }
-
-  /** Two recoveries in one prober could not be told apart when it dies. */
-  #proberWithoutRecovery(): ProberSide | undefined {
-    const taken = new Set([...this.#recoveries].map(({ prober }) => prober));
-    let least: ProberSide | undefined;
-    for (const prober of this.#probers.values()) {
-      if (!prober.silent && !taken.has(prober) && (least === undefined || prober.flights.size < least.flights.size))
-        least = prober;
+  #runAlone(prober: ProberSide, runs: readonly CheckRun[]): readonly number[] {
+    const batch: CheckRun[] = [];
+    for (const run of runs) {
+      const spec = this.#runnable(run);
+      if (spec === undefined) continue;
+      batch.push({ ...run, alone: true });
+      prober.flights.set(run.checkId, { run, spec, accused: true });
     }
-    return least;
+    this.#send(prober, batch);
+    return batch.map(({ checkId }) => checkId);
   }
 
   /** Answers for runs that no prober will; later, so that run() never calls back before it returns. */
-  #refuse(runs: readonly CheckRun[], verdict: "cancelled" | "internal-error", message: string): void {
+  #refuse(runs: readonly CheckRun[], verdict: "cancelled" | "internal-error", message: string, isSpent = false): void {
     if (runs.length === 0) return;
     if (this.#unsent.length === 0) queueMicrotask(() => this.#emitUnsent());
     const nowMs = this.#wallNowMs();
-    for (const run of runs) this.#unsent.push(unrunOutcome(run, verdict, message, nowMs));
+    for (const run of runs) {
+      const outcome = unrunOutcome(run, verdict, message, nowMs);
+      this.#unsent.push(isSpent ? { ...outcome, isSpent } : outcome);
+    }
   }
 
   #emitUnsent(): void {
@@ -434,10 +453,6 @@ class ConnectedProbers implements Probers {
     for (const prober of this.#probers.values()) if (!prober.stopped) return;
     this.#closed();
   }
-}
-
-function send(prober: ProberSide, message: ToProber): void {
-  prober.port.postMessage(message);
 }
 
 /** Nothing was measured. */

@@ -1,28 +1,64 @@
-/** Checks that killed their prober: not run again for a while, so that one cannot hold up all others. Pure. */
+/**
+ * What brought a prober of this process down, so that it is not given to the next one. For minutes only: whoever hands out the checks hears
+ * of it, keeps it for hours and days, and lets the operator lift it (scheduler/quarantine.ts). Pure.
+ */
+import { quarantineMessage } from "../model/quarantine.ts";
+import type { CheckSpec } from "./check.ts";
+import { configsOf, type Fingerprint } from "./fingerprint.ts";
 
-/** A quarantined check is tried again after this: what killed the prober may have been the target's answer of that hour. */
-const QUARANTINED_MS = 60 * 60_000;
+/** Long enough for a store that is away for a moment, short enough that a lifted quarantine ends soon, ms; our choice. */
+export const HELD_HERE_MS = 5 * 60_000;
+/** Configurations that are remembered; beyond it those go that were held first. */
+const MOST_HELD = 10_000;
 
 export class Quarantine {
-  readonly #held = new Map<number, { readonly untilMs: number; readonly message: string }>();
+  readonly #fingerprint: Fingerprint;
+  readonly #held = new Map<string, { readonly untilMs: number; readonly message: string }>();
+  /** By spec, made when first asked for while something is held. */
+  readonly #fingerprints = new Map<number, readonly string[]>();
 
-  /** @returns the message that its runs are answered with */
-  add(specKey: number, reason: string, nowMs: number): string {
-    const message = `This check brought its prober down and is quarantined for an hour (${reason})`;
-    this.#held.set(specKey, { untilMs: nowMs + QUARANTINED_MS, message });
+  constructor(fingerprint: Fingerprint) {
+    this.#fingerprint = fingerprint;
+  }
+
+  /**
+   * @param configId the one of the spec's configs that did it; null: not known, or it has none
+   * @returns the message that its runs are answered with
+   */
+  add(spec: CheckSpec, configId: number | null, reason: string, nowMs: number): string {
+    const all = configsOf(spec);
+    const named = all.filter(({ id }) => id === configId);
+    const untilMs = nowMs + HELD_HERE_MS;
+    const message = quarantineMessage(reason, untilMs);
+    for (const config of named.length > 0 ? named : all)
+      this.#held.set(this.#fingerprint(config), { untilMs, message });
+    for (const [oldest] of this.#held) {
+      if (this.#held.size <= MOST_HELD) break;
+      this.#held.delete(oldest);
+    }
     return message;
   }
 
-  release(specKey: number): void {
-    this.#held.delete(specKey);
+  /** The spec is another one from now on, or none. */
+  forget(specKey: number): void {
+    this.#fingerprints.delete(specKey);
   }
 
   /** Why a spec must not run now; undefined when it may. */
-  refusal(specKey: number, nowMs: number): string | undefined {
-    const held = this.#held.get(specKey);
-    if (held === undefined) return undefined;
-    if (nowMs < held.untilMs) return held.message;
-    this.#held.delete(specKey);
+  refusal(spec: CheckSpec, nowMs: number): string | undefined {
+    if (this.#held.size === 0) return undefined;
+    let fingerprints = this.#fingerprints.get(spec.key);
+    if (fingerprints === undefined) {
+      fingerprints = configsOf(spec).map(this.#fingerprint);
+      this.#fingerprints.set(spec.key, fingerprints);
+    }
+    for (const fingerprint of fingerprints) {
+      const held = this.#held.get(fingerprint);
+      if (held === undefined) continue;
+      if (nowMs < held.untilMs) return held.message;
+      this.#held.delete(fingerprint);
+    }
+    if (this.#held.size === 0) this.#fingerprints.clear();
     return undefined;
   }
 }

@@ -30,7 +30,7 @@ function begin(run: (context: ProbeContext, clock: { now: number }) => unknown, 
     now: () => clock.now,
     wallNowMs: () => clock.wallNowMs,
     randomBytes: (sizeBytes) => new Uint8Array(sizeBytes),
-    touch: (checkId) => touched.push(checkId),
+    touch: ({ checkId }) => touched.push(checkId),
     done: (_check, outcome) => outcomes.push(outcome),
   };
   const check = new RunningCheck(RUN, 10_000, environment);

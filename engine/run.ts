@@ -28,8 +28,11 @@ export interface RunEnvironment {
   readonly outbounds?: ProbeContext["outbounds"];
   readonly keyOpener?: ProbeContext["keyOpener"];
   readonly verifier?: ProbeContext["verifier"];
-  /** Called whenever a check is about to do something: names the suspect should it block or kill its thread. */
-  readonly touch: (checkId: number) => void;
+  /**
+   * Called whenever a check is about to do something: names the suspect should it block or kill its thread.
+   * @param configId which of its monitor's configs; 0: it stands for itself @param nowMs by `now`
+   */
+  readonly touch: (run: CheckRun, configId: number, nowMs: number) => void;
   /** Checks that run here now. Absent: nobody counts. */
   readonly inFlight?: () => number;
   /** Called once per check, also synchronously from start(). */
@@ -63,6 +66,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   readonly verifier: ProbeContext["verifier"];
 
   readonly #environment: RunEnvironment;
+  readonly #configId: number;
   #state: State = "running";
   #controller: AbortController | null = null;
   #abortListeners: ((fault: Error) => void)[] = [];
@@ -72,9 +76,11 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   #address: string | null = null;
   #peerAnswered = false;
 
-  constructor(run: CheckRun, timeoutMs: number, environment: RunEnvironment) {
+  /** @param configId which of its monitor's configs it runs; 0: it stands for itself */
+  constructor(run: CheckRun, timeoutMs: number, environment: RunEnvironment, configId = 0) {
     super();
     this.run = run;
+    this.#configId = configId;
     this.#environment = environment;
     this.transport = environment.transport;
     this.now = environment.now;
@@ -107,13 +113,13 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.#endStage(now);
     this.#stage = name;
     this.#stageStartedAt = now;
-    this.#environment.touch(this.run.checkId);
+    this.#environment.touch(this.run, this.#configId, now);
   };
 
   readonly tried = (address: string): void => {
     if (this.#state !== "running") return;
     this.#address = address;
-    this.#environment.touch(this.run.checkId);
+    this.#environment.touch(this.run, this.#configId, this.now());
   };
 
   readonly answered = (): void => {
@@ -121,7 +127,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   };
 
   start<Settings>(probe: Probe<Settings>, settings: Settings): void {
-    this.#environment.touch(this.run.checkId);
+    this.#environment.touch(this.run, this.#configId, this.now());
     try {
       Promise.resolve(probe.run(settings, this)).then(this.#onOutcome, this.#onFault);
     } catch (error) {

@@ -1,7 +1,7 @@
 /** What a prober's thread shows to the main thread without a message: memory that stays readable when it hangs or has died. */
 
-/** Int32: beats, thread id; Float64 at byte 8: the check that was last about to do something. */
-const SIZE_BYTES = 16;
+/** Int32: beats, thread id; Float64 at byte 8: the check that was last about to do something, and which of its configs. */
+const SIZE_BYTES = 24;
 const BEATS = 0;
 const THREAD_ID = 1;
 const SUSPECT_OFFSET_BYTES = 8;
@@ -14,7 +14,7 @@ export class Vitals {
   constructor(memory = new SharedArrayBuffer(SIZE_BYTES)) {
     this.memory = memory;
     this.#words = new Int32Array(memory);
-    this.#suspect = new Float64Array(memory, SUSPECT_OFFSET_BYTES, 1);
+    this.#suspect = new Float64Array(memory, SUSPECT_OFFSET_BYTES, 2);
   }
 
   /** The prober: alive. */
@@ -35,12 +35,18 @@ export class Vitals {
   }
 
   /** Plain memory, not Atomics: it is written several times a check, and read only when the thread writes no more. */
-  touch(checkId: number): void {
+  touch(checkId: number, configId: number): void {
     this.#suspect[0] = checkId;
+    this.#suspect[1] = configId;
   }
 
   /** 0 when no check ever was. */
   get suspect(): number {
     return this.#suspect[0] ?? 0;
+  }
+
+  /** 0 when it stands for no more than itself. */
+  get suspectConfig(): number {
+    return this.#suspect[1] ?? 0;
   }
 }

@@ -1,6 +1,7 @@
 /** The task file of a prober's thread: runs as one long-lived piscina task until its scheduler stops it. */
 import { performance } from "node:perf_hooks";
 import { type MessagePort, parentPort, threadId } from "node:worker_threads";
+import { createThreadCpuTime } from "../native/cpu-time.ts";
 import { OwnedDescriptors } from "../native/owned-descriptors.ts";
 import type { Outbounds } from "./cores/outbound.ts";
 import { connectOutbounds } from "./cores/outbound-port.ts";
@@ -36,6 +37,8 @@ export interface ProberTask {
   readonly outbounds?: MessagePort | null;
   /** To the process that opens foreign keys. */
   readonly keys?: MessagePort;
+  /** It is set aside for checks that hold the thread, one at a time. */
+  readonly isAside?: boolean;
 }
 
 /** What a prober's thread tells the main thread. */
@@ -110,8 +113,10 @@ export function serveProber(
     keyOpener,
     verifier,
     utilization: (since) => performance.eventLoopUtilization(since),
+    cpuMs: createThreadCpuTime(),
+    isAside: given.isAside === true,
     beat: () => vitals.beat(),
-    touch: (checkId) => vitals.touch(checkId),
+    touch: (checkId, configId) => vitals.touch(checkId, configId),
   });
   vitals.threadId = threadId;
   tell({ type: "prober-ready", prober: given.prober });

@@ -73,6 +73,10 @@ export interface CheckOutcome {
   readonly checker?: string;
   /** Of monitors that stand for many configs: how each did. */
   readonly configs?: readonly ConfigOutcome[];
+  /** Processor time of the run's thread, ms; of runs in a prober set aside, until it is said in words. */
+  readonly heldMs?: number;
+  /** `cancelled`, and not to be run elsewhere either: the check has used up its thread time. */
+  readonly isSpent?: true;
 }
 
 /**

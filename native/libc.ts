@@ -31,6 +31,7 @@ export const MSG_DONTWAIT = 0x40;
 export const MSG_ERRQUEUE = 0x2000;
 export const MSG_NOSIGNAL = 0x4000;
 export const CLOCK_REALTIME = 0;
+export const CLOCK_THREAD_CPUTIME_ID = 3;
 
 /** errno(3) of Linux on the same machines. */
 export const EINTR = 4;

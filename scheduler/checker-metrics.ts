@@ -9,6 +9,7 @@ export interface CheckerGauges {
   readonly isFit: boolean;
   readonly isLinked: boolean;
   readonly probers: number;
+  readonly overBudget: number;
   readonly clockOffsetMs: number;
 }
 
@@ -52,6 +53,11 @@ export function createCheckerMetrics(): CheckerMetrics {
     registers,
   });
   const probers = new Gauge({ name: "sonde_checker_probers", help: "Prober threads that are up", registers });
+  const overBudget = new Gauge({
+    name: "sonde_checker_checks_over_budget",
+    help: "Checks that take so much of a prober's thread that they are run apart from others, and seldom",
+    registers,
+  });
   const offset = new Gauge({
     name: "sonde_checker_clock_offset_seconds",
     help: "The checker's clock minus Redis's; beyond 2 s it gets nothing to run",
@@ -68,6 +74,7 @@ export function createCheckerMetrics(): CheckerMetrics {
       isFit.set(values.isFit ? 1 : 0);
       isLinked.set(values.isLinked ? 1 : 0);
       probers.set(values.probers);
+      overBudget.set(values.overBudget);
       offset.set(values.clockOffsetMs / 1_000);
       return registry.metrics();
     },

@@ -15,7 +15,7 @@ import type { CheckerState } from "../store/state/checkers.ts";
 import type { CheckReply, CheckServer, Lane, PassingCheck } from "../store/state/checks.ts";
 import { openCheckServer, openRunServer } from "../store/state/open.ts";
 import type { RedisPlace } from "../store/state/redis.ts";
-import type { CheckerName, RunBatch, RunSealing, RunServer, SentOutcome } from "../store/state/runs.ts";
+import type { CheckerName, RunBatch, RunSealing, RunServer, SentHarm, SentOutcome } from "../store/state/runs.ts";
 import { CheckerDesk } from "./checker-desk.ts";
 import { createCheckerMetrics } from "./checker-metrics.ts";
 import { PASSING_ROOM } from "./passing-checks.ts";
@@ -55,13 +55,14 @@ export interface RunningChecker {
 
 /** What is on its way through this process. */
 interface Origin {
-  /** Delivers it. */
-  readonly end: (outcome: CheckOutcome) => void;
+  /** Delivers it. @param harm how it brought its prober down; null: it did not */
+  readonly end: (outcome: CheckOutcome, harm: SentHarm | null) => void;
   /** Says that it is over, and that whether it counts is said later; null: nobody wants to know before. */
   readonly withhold: ((outcome: CheckOutcome) => void) | null;
   readonly spec: CheckSpec;
   readonly host: string | null;
   readonly wasHealthy: boolean;
+  harm: SentHarm | null;
 }
 
 /** @throws StoreError when Redis cannot be used */
@@ -102,6 +103,10 @@ class Checker implements RunningChecker {
     this.#probers = connectProbers(options.control, {
       onOutcomes: (outcomes) => this.#measured(outcomes),
       onFitness: (prober, fitness) => this.#fitness.set(prober, fitness),
+      onHarm: ({ checkId }, { reason, configId }) => {
+        const origin = this.#desk.find(checkId);
+        if (origin !== undefined) origin.harm = { reason, configId };
+      },
       onChange: ({ type, detail }) => {
         if (type === "up") this.#setReady();
         else log.warn({ detail }, `prober ${type}`);
@@ -157,6 +162,7 @@ class Checker implements RunningChecker {
       inFlight,
       isFit,
       probers: this.#probers.size,
+      overBudget: this.#probers.overBudget,
       clockOffsetMs,
       isLinked: this.#link === null,
     });
@@ -205,15 +211,16 @@ class Checker implements RunningChecker {
         unrun.push(unrunOutcome(run, "cancelled", isLeaving ? LEAVING_MESSAGE : LATE_MESSAGE, redisNowMs));
         continue;
       }
-      const known = this.#desk.define(`${scheduler} ${spec.key}`, spec, performance.now());
+      const known = this.#desk.define(`${scheduler} ${spec.key} ${spec.revision ?? 0}`, spec, performance.now());
       if (known.isNew) this.#probers.define([known.spec]);
       const { host, wasHealthy } = run;
       const checkId = this.#desk.begin({
-        end: (outcome) => this.#answer(scheduler, run.checkId, outcome),
+        end: (outcome, harm) => this.#answer(scheduler, run.checkId, harm === null ? outcome : { ...outcome, harm }),
         withhold: (outcome) => this.#answer(scheduler, run.checkId, { ...outcome, withheld: true }),
         spec: known.spec,
         host,
         wasHealthy,
+        harm: null,
       });
       const dueAtMs = Math.round(run.dueAtMs + aheadMs);
       starting.push({ checkId, specKey: known.spec.key, dueAtMs, alone: run.alone });
@@ -233,23 +240,19 @@ class Checker implements RunningChecker {
     return new Promise((resolve) => {
       const { kind, settings, timeoutMs, host } = check;
       const spec = { key: this.#desk.nextKey(), kind, settings, timeoutMs, isPublic: lane === "public" };
-      const end = ({
-        verdict,
-        startedAtMs,
-        latencyMs,
-        connectMs,
-        peerAnswered,
-        message,
-        tunnel,
-      }: CheckOutcome): void => {
+      const end = (
+        { verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message, tunnel }: CheckOutcome,
+        harm: SentHarm | null,
+      ): void => {
         this.#forget([spec.key]);
         // The checker is stopping: nothing was measured.
         const result = { verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message };
         if (verdict === "cancelled") resolve({ type: "busy" });
+        else if (harm !== null) resolve({ type: "measured", result, harm: harm.reason });
         else resolve({ type: "measured", result: tunnel === undefined ? result : { ...result, tunnel } });
       };
       this.#probers.define([spec]);
-      const checkId = this.#desk.begin({ end, withhold: null, spec, host, wasHealthy: false });
+      const checkId = this.#desk.begin({ end, withhold: null, spec, host, wasHealthy: false, harm: null });
       this.#probers.run([{ checkId, specKey: spec.key, dueAtMs: Date.now(), alone: false }]);
     });
   }
@@ -268,7 +271,7 @@ class Checker implements RunningChecker {
   #deliver(origin: Origin, outcome: CheckOutcome): void {
     this.#desk.end(outcome.checkId);
     this.#metrics.count(origin.spec.kind, outcome);
-    origin.end(outcome);
+    origin.end(outcome, origin.harm);
   }
 
   #forget(specKeys: readonly number[]): void {

@@ -25,6 +25,8 @@ export interface SchedulerGauges {
   readonly shardsGivenBack: number;
   readonly shardsLost: number;
   readonly refusedRows: number;
+  readonly quarantined: number;
+  readonly overBudget: number;
 }
 
 export interface SchedulerMetrics {
@@ -59,6 +61,11 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
   shardsLost: [
     "sonde_shards_lost",
     "Shards that others took since the start, because this scheduler was taken for dead",
+  ],
+  quarantined: ["sonde_configs_quarantined", "Configurations that are not run because they brought a prober down"],
+  overBudget: [
+    "sonde_checks_over_budget",
+    "Checks that take so much of a prober's thread that they are run apart from others, and seldom",
   ],
   refusedRows: [
     "sonde_sink_refused_rows",

@@ -9,7 +9,7 @@ import type { Locations } from "../store/sql/ports/locations.ts";
 import { ASK_AGAIN_MS } from "../store/state/accounts.ts";
 import { openAccountLeases, openRunSender, watchCheckers } from "../store/state/open.ts";
 import type { RedisPlace } from "../store/state/redis.ts";
-import { createAccountTurns, RENEW_MS } from "./account-turns.ts";
+import { type AccountTurns, createAccountTurns, RENEW_MS } from "./account-turns.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
 import {
   LOOK_EVERY_MS,
@@ -78,6 +78,7 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
   });
   const callbacks: RemoteProbersCallbacks = {
     onOutcomes: accounts.take,
+    ...(events.onHarm !== undefined && { onHarm: events.onHarm }),
     onWithheld(outcomes) {
       accounts.ended(outcomes);
       events.onWithheld(outcomes);
@@ -117,7 +118,13 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
       await sender.close();
     },
   });
-  const probers: Probers = {
+  const probers = withAccounts(remote, accounts);
+  return { probers, hasChecker: (location) => staffed.has(location), areJudged: true };
+}
+
+/** Remote probers whose runs wait for their accounts. */
+function withAccounts(remote: RemoteProbers, accounts: AccountTurns): Probers {
+  return {
     define: (specs) => remote.define(specs),
     forget: (specKeys) => remote.forget(specKeys),
     run: accounts.run,
@@ -127,12 +134,14 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
     get inFlight() {
       return remote.inFlight;
     },
+    get overBudget() {
+      return remote.overBudget;
+    },
     async close() {
       accounts.close();
       await remote.close();
     },
   };
-  return { probers, hasChecker: (location) => staffed.has(location), areJudged: true };
 }
 
 function after(delayMs: number, act: () => void): () => void {

@@ -12,7 +12,7 @@ import { type Probers, type ProbersCallbacks, unrunOutcome } from "../engine/pro
 import { familyOf } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckerReport, CheckerWatch } from "../store/state/checkers.ts";
-import type { RunSender, SentOutcome, SentRun } from "../store/state/runs.ts";
+import type { RunSender, SentHarm, SentOutcome, SentRun } from "../store/state/runs.ts";
 import type { Clocks } from "./clock.ts";
 import { type After, RunOutbox } from "./run-outbox.ts";
 
@@ -30,6 +30,8 @@ const ABSENT_MS = 1_000;
 const GATHER_MS = 20;
 /** Whether a failure counts is said by its checker within this, or its turn counts as skipped, ms. */
 export const WORD_WITHIN_MS = HOLD_MS + RETURN_WITHIN_MS;
+/** A checker's words on how a run brought its prober down are cut to this. */
+const REASON_LENGTH = 200;
 /** Sendings of one run that came to nothing, before its turn counts as skipped. */
 const MOST_TRIES = 3;
 
@@ -39,7 +41,7 @@ const STOPPING_MESSAGE = "The check was cancelled because the scheduler is stopp
 
 const UNSAID_MESSAGE = "The checker did not say whether its own network had failed";
 
-export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcomes"> {
+export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcomes" | "onHarm"> {
   /** These runs are over; what came of them is given to onOutcomes later, once their checker knows whether its own network had failed. */
   onWithheld(outcomes: readonly CheckOutcome[]): void;
 }
@@ -61,6 +63,8 @@ interface Defined {
 
 interface Flight {
   readonly run: CheckRun;
+  /** What was sent last; undefined: nothing yet. */
+  spec: CheckSpec | undefined;
   readonly place: RunPlace;
   /** null: it waits for one. */
   checker: CheckerReport | null;
@@ -108,6 +112,11 @@ export class RemoteProbers implements Probers {
     return this.#options.watch.healthy().length;
   }
 
+  /** Each checker has its own. */
+  get overBudget(): number {
+    return 0;
+  }
+
   get inFlight(): number {
     return this.#flights.size;
   }
@@ -128,6 +137,7 @@ export class RemoteProbers implements Probers {
       if (run.place === undefined) throw new Error(`run ${run.checkId} does not say where`);
       const flight: Flight = {
         run,
+        spec: undefined,
         place: run.place,
         checker: null,
         sentAtMs: 0,
@@ -152,11 +162,12 @@ export class RemoteProbers implements Probers {
       const flight = this.#flights.get(outcome.checkId);
       // Answered before, or asked by an earlier life; or not theirs to answer.
       if (flight === undefined || flight.place.location !== location) continue;
-      if (outcome.verdict === "cancelled") {
+      if (outcome.verdict === "cancelled" && outcome.isSpent !== true) {
         unrun.push(flight);
         continue;
       }
-      const { withheld: isWithheld, ...said } = outcome;
+      const { withheld: isWithheld, harm, ...said } = outcome;
+      if (harm !== undefined) this.#tellHarm(flight, harm);
       // Whole ms, as rows have them.
       const ours = { ...said, startedAtMs: Math.round(said.startedAtMs + aheadMs) };
       if (isWithheld !== true) {
@@ -172,6 +183,13 @@ export class RemoteProbers implements Probers {
     this.#again(unrun);
     if (withheld.length > 0) this.#options.callbacks.onWithheld(withheld);
     if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
+  }
+
+  /** Before its outcome, so that it is not sent elsewhere for the next turn. */
+  #tellHarm({ run, spec }: Flight, { reason, configId }: SentHarm): void {
+    if (spec === undefined) return;
+    const words = String(reason).slice(0, REASON_LENGTH);
+    this.#options.callbacks.onHarm?.(run, { spec, reason: words, configId: Number(configId) || null });
   }
 
   /** Everything that had arrived by then was taken. @param monotonicMs by our own clock */
@@ -272,6 +290,7 @@ export class RemoteProbers implements Probers {
         continue;
       }
       specs.set(flight.run.specKey, defined.spec);
+      flight.spec = defined.spec;
       flights.push(flight);
     }
     if (flights.length === 0) return;

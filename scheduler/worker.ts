@@ -7,11 +7,13 @@ import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import { type CanaryWatch, findCanaries, watchCanaries } from "../engine/canary.ts";
 import type { ProberFitness } from "../engine/check.ts";
+import { createFingerprint } from "../engine/fingerprint.ts";
 import type { EngineOptions } from "../engine/options.ts";
 import type { SchedulerTask } from "../engine/pool.ts";
 import type { Probers } from "../engine/probers.ts";
 import { createLog } from "../log.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
+import { openHashKey } from "../store/hash-key.ts";
 import { openResultStore } from "../store/results/clickhouse.ts";
 import { type Pump, startPump } from "../store/results/pump.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
@@ -32,7 +34,8 @@ import { createLedger } from "./ledger.ts";
 import { type Loop, type LoopOptions, startLoop } from "./loop.ts";
 import { createMetrics, type SchedulerMetrics } from "./metrics.ts";
 import { PASSING_ROOM } from "./passing-checks.ts";
-import { openProbers } from "./probers.ts";
+import { type CheckerPlace, type OpenProbers, openProbers, type ProberEvents, type ThreadPlace } from "./probers.ts";
+import { REFRESH_MS, SchedulerQuarantine } from "./quarantine.ts";
 import { replay } from "./replay.ts";
 import { createShardKeeper, SHARD_LEASE_MS, type ShardKeeper, takeOwn } from "./shard-keeper.ts";
 import { startShardTurns } from "./shard-turns.ts";
@@ -82,6 +85,7 @@ interface Works {
   readonly keeper: ShardKeeper;
   readonly metrics: SchedulerMetrics;
   readonly fitness: ReadonlyMap<number, ProberFitness>;
+  readonly quarantine: SchedulerQuarantine;
 }
 
 /** Called by engine/pool.ts. Resolves after a stop. */
@@ -108,10 +112,10 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   let keeper: ShardKeeper | undefined;
   let tell: () => Promise<void> = async () => undefined;
   const sealing = openSealing({ keyFile: given.sealingKeyFile, createIfMissing: false });
-  const { probers, hasChecker, areJudged } = await openProbers(
-    given.checkers === null
-      ? { control, locations: given.locations }
-      : { redis: given.checkers, locations: stores.controlPlane.locations, sealing },
+  const quarantine = await openQuarantine(stores, sealing, log);
+  const { probers, hasChecker, areJudged } = await openGuarded(
+    placeOf(given, control, stores, sealing),
+    quarantine.keeper,
     {
       onOutcomes: (outcomes) => loop?.take(outcomes),
       onWithheld: (outcomes) => loop?.withhold(outcomes),
@@ -151,21 +155,71 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   const canaries = areJudged ? [] : await findCanaries(engine);
   watch = watchCanaries({ canaries, engine, onReport: running.canary });
   const stopMoves = await keepShards(given, stores, kept, log);
-  const works: Works = { loop: running, holdings, pump, keeper: kept, metrics, fitness };
-  tell = () => report(given.port, stores, works, probers.size);
-  const isThinner = (): boolean => holdings.fence(FIRST_SHARD) !== undefined;
-  const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, isThinner, log)];
+  const works = { loop: running, holdings, pump, keeper: kept, metrics, fitness, quarantine: quarantine.keeper };
+  tell = () => report(given.port, stores, works, probers);
+  const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, holdings, log)];
   const checks = areJudged ? null : await servePassing(given, sealing, running);
   await tell();
 
   await stopOrder(given.port);
   await checks?.close();
   for (const timer of timers) clearInterval(timer);
+  quarantine.close();
   watch.close();
   await stopMoves();
   await end(works, stores, probers, log);
   post(given.port, { type: "stopped" });
   given.port.close();
+}
+
+function placeOf(
+  { checkers, locations }: SchedulerData,
+  control: MessagePort,
+  { controlPlane }: Stores,
+  sealing: Sealing,
+): ThreadPlace | CheckerPlace {
+  if (checkers === null) return { control, locations };
+  return { redis: checkers, locations: controlPlane.locations, sealing };
+}
+
+/** Probers that run nothing that is quarantined, and say what should be. */
+async function openGuarded(
+  place: ThreadPlace | CheckerPlace,
+  keeper: SchedulerQuarantine,
+  events: Omit<ProberEvents, "onHarm">,
+): Promise<OpenProbers> {
+  const open = await openProbers(place, { ...events, onHarm: (run, harm) => keeper.harmed(run, harm) });
+  return { ...open, probers: keeper.guard(open.probers) };
+}
+
+/** What brought a prober down before this start is known before anything runs. */
+async function openQuarantine(
+  { controlPlane, notices }: Stores,
+  sealing: Sealing,
+  log: Logger,
+): Promise<{ readonly keeper: SchedulerQuarantine; readonly close: () => void }> {
+  const keeper = new SchedulerQuarantine({
+    store: controlPlane.quarantine,
+    fingerprint: createFingerprint(await openHashKey(controlPlane, sealing)),
+    nowMs: SYSTEM_CLOCKS.wallNowMs,
+    log,
+    onStruck: () => notices.publish("quarantine"),
+  });
+  const look = (): void => {
+    keeper
+      .refresh()
+      .catch((error: unknown) => log.error({ err: error }, "the quarantine cannot be read; what is known holds"));
+  };
+  await keeper.refresh();
+  const timer = setInterval(look, REFRESH_MS);
+  const unsubscribe = notices.subscribe("quarantine", look);
+  return {
+    keeper,
+    close() {
+      clearInterval(timer);
+      unsubscribe();
+    },
+  };
 }
 
 /** Checkers of their own take passing checks themselves. */
@@ -303,8 +357,8 @@ function reportOf(loop: Loop, { spool }: Stores, pump: Pump): SchedulerReport {
 async function report(
   port: MessagePort,
   stores: Stores,
-  { loop, holdings, pump, keeper, metrics, fitness }: Works,
-  healthyProbers: number,
+  { loop, holdings, pump, keeper, metrics, fitness, quarantine }: Works,
+  probers: Pick<Probers, "size" | "overBudget">,
 ): Promise<void> {
   const { controlPlane, spool } = stores;
   const state = loop.state();
@@ -317,13 +371,22 @@ async function report(
   const metricsText = await metrics.text({
     ...state,
     ...moves,
-    ...{ spoolBytes, spoolRows, droppedRows, unfitProbers, openIncidents },
+    ...{
+      spoolBytes,
+      spoolRows,
+      droppedRows,
+      unfitProbers,
+      openIncidents,
+      quarantined: quarantine.size,
+      overBudget: probers.overBudget,
+    },
   });
-  const own = { shards, healthyProbers, spoolBytes, metrics: metricsText };
+  const own = { shards, healthyProbers: probers.size, spoolBytes, metrics: metricsText };
   post(port, { type: "status", status: { ...reportOf(loop, stores, pump), ...own } });
 }
 
-function thinNightly(results: ResultStore, isThinner: () => boolean, log: Logger): NodeJS.Timeout {
+function thinNightly(results: ResultStore, holdings: Holdings, log: Logger): NodeJS.Timeout {
+  const isThinner = (): boolean => holdings.fence(FIRST_SHARD) !== undefined;
   let thinnedOn = -1;
   return setInterval(() => {
     const now = new Date();

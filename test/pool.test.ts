@@ -1,7 +1,7 @@
 /** The pool with real threads, from dist: probers that hang, crash and swell, and nothing lost or doubled. */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import type { CheckRun, CheckSpec } from "../engine/check.ts";
 import type { Pool, PoolOptions } from "../engine/pool.ts";
 import type { CheckOutcome } from "../model/result.ts";
+import { type Gate, openGate } from "./gate.ts";
 
 const POOL = new URL("../dist/engine/pool.js", import.meta.url);
 const SCHEDULER = new URL("./fixtures/scheduler-task.mjs", import.meta.url);
@@ -35,22 +36,15 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-/** A FIFO that holds whoever opens it for reading, in the system's own call, until it is released. */
-function openGate(): { readonly path: string; readonly release: () => void } {
+function gateHere(): Gate {
   const dir = mkdtempSync(join(tmpdir(), "sonde-gate-"));
-  const path = join(dir, "gate");
-  execFileSync("mkfifo", [path]);
-  const release = (): void => {
-    // Whoever waits is let go all at once, and the end stays open for those that come now.
-    held ??= openSync(path, constants.O_RDWR);
-  };
-  let held: number | undefined;
+  const gate = openGate(dir);
   open.unshift(async () => {
-    release();
-    if (held !== undefined) closeSync(held);
+    gate.release();
+    gate.close();
     rmSync(dir, { recursive: true, force: true });
   });
-  return { path, release };
+  return gate;
 }
 
 type FromFixture =
@@ -166,7 +160,7 @@ test("a check that blocks its thread: terminated, re-run alone, quarantined; eve
 
 test("a prober that hangs in native code is replaced while it hangs; its suspect is not run again, and it ends when the call returns", async () => {
   const { define, run: runAll, outcomes, changes, fatal, until, pool } = await start(1);
-  const gate = openGate();
+  const gate = gateHere();
   define([spec(1, "blockNatively", { gate: gate.path }), ...ids(2, 50).map((key) => spec(key, "turn"))]);
   define(ids(51, 80).map((key) => spec(key, "hang", {}, 200)));
   runAll(ids(1, 80).map((id) => run(id)));
@@ -197,10 +191,10 @@ test("a prober that hangs in native code is replaced while it hangs; its suspect
 
 test("as many probers hang as may: what never ran is not run, what ran before goes on, and the process with it", async () => {
   const { define, run: runAll, outcomes, fatal, until, pool } = await start(1);
-  const gate = openGate();
-  define([spec(9, "turn"), spec(10, "turn")]);
+  const gate = gateHere();
+  define([spec(9, "turn"), spec(10, "turn", { mark: 10 })]);
   runAll([run(9)]);
-  define(ids(1, 3).map((key) => spec(key, "blockNatively", { gate: gate.path })));
+  define(ids(1, 3).map((key) => spec(key, "blockNatively", { gate: gate.path, mark: key })));
   for (const hung of [1, 2]) {
     runAll([run(hung)]);
     await until(() => outcomes.some(({ checkId }) => checkId === hung) && pool.size === 1);
@@ -220,7 +214,7 @@ test("as many probers hang as may: what never ran is not run, what ran before go
 });
 
 test("a process ends at once although a prober hangs in native code", async () => {
-  const gate = openGate();
+  const gate = gateHere();
   const child = spawn(process.execPath, [fileURLToPath(HUNG_PROCESS), gate.path], {
     stdio: ["ignore", "pipe", "inherit"],
   });

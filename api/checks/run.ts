@@ -1,8 +1,12 @@
 /** Having a configuration checked, and its answer as the contract's Config check result. */
-import { familyOf } from "../../model/kind.ts";
+import { createFingerprint } from "../../engine/registry.ts";
+import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
+import { quarantineMessage } from "../../model/quarantine.ts";
 import { formatIso } from "../../model/time.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
-import type { Lane, PassingResult } from "../../store/state/checks.ts";
+import { openHashKey } from "../../store/hash-key.ts";
+import type { Harm } from "../../store/sql/ports/quarantine.ts";
+import type { Lane, PassingCheck, PassingResult } from "../../store/state/checks.ts";
 import type { Api } from "../api.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
 import { newTestId } from "../tests/order.ts";
@@ -25,9 +29,15 @@ export async function runCheck(
 ) {
   const { tunnel, timeoutMs, engine } = order;
   if (!(await hasChecker(api, location))) throw refusal("noChecker", { headers: RETRY_SOON });
+  const settings = { ...tunnel.fields, ...(engine !== null && { engine }) };
+  const fingerprint = await fingerprintOf(api, tunnel.protocol, settings);
+  const held = await api.controlPlane.quarantine.find(fingerprint, api.clock.now());
+  if (held !== undefined) {
+    return viewResult(order, unrun(quarantineMessage(held.reason, held.untilMs), api.clock.now()), lane);
+  }
   const answer = await api.checks.ask(lane, location, {
     kind: tunnel.protocol,
-    settings: { ...tunnel.fields, ...(engine !== null && { engine }) },
+    settings,
     host: tunnel.endpoints[0]?.host ?? "",
     identity: tunnel.identity,
     timeoutMs,
@@ -35,6 +45,10 @@ export async function runCheck(
   });
   switch (answer.type) {
     case "measured":
+      if (answer.harm !== undefined) {
+        const harm = { fingerprint, kind: tunnel.protocol, reason: answer.harm, monitorId: null, location };
+        await keep(api, harm);
+      }
       return viewResult(order, answer.result, lane);
     case "lost":
       throw refusal("checkerUnreachable");
@@ -42,6 +56,34 @@ export async function runCheck(
     case "untaken":
       throw refusal("noChecker", { headers: RETRY_SOON });
   }
+}
+
+/** Under the key that the schedulers' is made with: what a monitor's check did is known here, and the other way round. */
+async function fingerprintOf(api: Api, kind: TunnelProtocol, settings: PassingCheck["settings"]): Promise<string> {
+  return createFingerprint(await openHashKey(api.controlPlane, api.sealing))({ kind, settings });
+}
+
+/** Its caller has an answer, whether the store takes it or not; the checker that it harmed does not run it again for minutes. */
+async function keep(api: Api, harm: Harm): Promise<void> {
+  try {
+    await api.controlPlane.quarantine.strike(harm, api.clock.now());
+    api.state.notices.publish("quarantine");
+    api.log.warn({ kind: harm.kind, location: harm.location, reason: harm.reason }, "a configuration is quarantined");
+  } catch (error) {
+    api.log.error({ err: error }, "a configuration that brought a prober down could not be quarantined");
+  }
+}
+
+/** No checker was asked. */
+function unrun(message: string, nowMs: number): PassingResult {
+  return {
+    verdict: "internal-error",
+    startedAtMs: nowMs,
+    latencyMs: null,
+    connectMs: null,
+    peerAnswered: false,
+    message,
+  };
 }
 
 function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult, lane: Lane) {

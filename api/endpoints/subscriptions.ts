@@ -1,9 +1,10 @@
 /** Subscriptions as records (contract "Subscriptions", open-points 7): lists are fetched and parsed elsewhere. */
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { subscriptionData } from "../../model/event.ts";
 import { refuseInterval } from "../../model/schedule.ts";
 import { defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
-import { SEALED_AT, URL_HASH_KEY } from "../../store/sealed-places.ts";
+import { openHashKey } from "../../store/hash-key.ts";
+import { SEALED_AT } from "../../store/sealed-places.ts";
 import { type SubscriptionRecord, UrlTakenError } from "../../store/sql/ports/subscriptions.ts";
 import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
@@ -18,8 +19,6 @@ import { createBody, readDraft, refuseTarget, type SubscriptionUrl, updateBody }
 import { subscriptionIdParams } from "./params.ts";
 
 const EDITORS_ONLY = "You do not have permission to edit this project";
-/** Bytes of the key of address hashes; HMAC-SHA256 takes no more entropy. */
-const HASH_KEY_BYTES = 32;
 
 const listQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
 
@@ -127,9 +126,7 @@ async function judgedUrl(api: Api, call: ProjectCall, url: SubscriptionUrl, own:
 
 /** Keyed, because an address often holds a token that is short enough to be guessed. */
 async function hashOf(api: Api, normalUrl: string): Promise<string> {
-  const place = SEALED_AT.hashKey(URL_HASH_KEY);
-  const fresh = (): string => api.sealing.seal(place, randomBytes(HASH_KEY_BYTES).toString("base64url"));
-  const key = api.sealing.open(place, await api.controlPlane.subscriptions.hashKey(fresh));
+  const key = await openHashKey(api.controlPlane, api.sealing);
   return createHmac("sha256", key).update(normalUrl).digest("base64url");
 }
 

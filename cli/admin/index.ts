@@ -7,6 +7,7 @@ import { member } from "./member.ts";
 import { monitor } from "./monitor.ts";
 import { plan } from "./plan.ts";
 import { project } from "./project.ts";
+import { quarantine } from "./quarantine.ts";
 import { seal } from "./seal.ts";
 import { subscription } from "./subscription.ts";
 import { user } from "./user.ts";
@@ -25,5 +26,6 @@ export const groups: readonly ActGroup[] = [
   subscription,
   webhook,
   maintenance,
+  quarantine,
   seal,
 ];

@@ -2,7 +2,7 @@
  * The thread of start.ts: reading a list of megabytes takes a second and more (YAML is read in one piece), and on SQLite a sync's
  * transaction is synchronous. Neither may hold up the wheel, the API or a prober, and a list that takes its thread with it takes nothing else.
  */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -13,8 +13,9 @@ import { askProvider } from "../../engine/subscription/provider.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { createLog } from "../../log.ts";
 import type { PlanTable } from "../../model/plan.ts";
+import { openHashKey } from "../../store/hash-key.ts";
 import { openFollowedSealing } from "../../store/row-form.ts";
-import { configPlace, SEALED_AT, URL_HASH_KEY } from "../../store/sealed-places.ts";
+import { configPlace, SEALED_AT } from "../../store/sealed-places.ts";
 import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
 import { SYNC_LEASE } from "../../store/sql/ports/syncs.ts";
 import { type NoticesPlace, openNotices } from "../../store/state/open.ts";
@@ -50,8 +51,6 @@ export interface ToSyncThread {
 
 /** How often due syncs are looked for, ms; a sync that is asked for begins within it, by notice sooner. */
 const TURN_MS = 1_000;
-/** Bytes of the key of identities; HMAC-SHA256 takes no more entropy. */
-const KEY_BYTES = 32;
 
 const given = workerData as SyncThreadData;
 const log = createLog(given.logLevel, "subscriptions");
@@ -118,10 +117,8 @@ turning.request();
 parentPort?.on("message", () => void stop());
 
 /** The same as that of addresses: asked each time, because a rotation seals it anew. */
-async function identityKey(): Promise<string> {
-  const place = SEALED_AT.hashKey(URL_HASH_KEY);
-  const fresh = (): string => sealing.seal(place, randomBytes(KEY_BYTES).toString("base64url"));
-  return sealing.open(place, await controlPlane.subscriptions.hashKey(fresh));
+function identityKey(): Promise<string> {
+  return openHashKey(controlPlane, sealing);
 }
 
 async function stop(): Promise<void> {

@@ -19,7 +19,6 @@ export const LONG_FUNCTIONS = {
   "scheduler/loop.ts startLoop": 63,
   "scheduler/loop.ts assemble": 64,
   "scheduler/plan.ts createPlan": 134,
-  "scheduler/probers.ts openCheckers": 73,
   "scheduler/shard-keeper.ts createShardKeeper": 87,
   "scheduler/sink.ts createSink": 184,
   "scheduler/subscriptions/syncer.ts createSyncer": 141,

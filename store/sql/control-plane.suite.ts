@@ -9,6 +9,7 @@ import { changeTests } from "./monitor-changes.suite.ts";
 import { listTests, planTests } from "./monitor-lists.suite.ts";
 import { monitorTests } from "./monitors.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
+import { quarantineTests } from "./quarantine.suite.ts";
 import { sealedTests } from "./sealed.suite.ts";
 import { shardTests } from "./shards.suite.ts";
 import { sinkTests } from "./sink-store.suite.ts";
@@ -38,6 +39,7 @@ export function controlPlaneSuite(name: string, places: PlaceMaker): void {
     webhookTests,
     maintenanceTests,
     locationTests,
+    quarantineTests,
     upkeepTests,
   ]);
 }

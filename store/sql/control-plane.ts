@@ -17,6 +17,7 @@ import type { Leases } from "./ports/leases.ts";
 import type { Locations } from "./ports/locations.ts";
 import type { Maintenance } from "./ports/maintenance.ts";
 import type { Plans } from "./ports/plans.ts";
+import type { Quarantines } from "./ports/quarantine.ts";
 import type { Sealed, ToSeal } from "./ports/sealed.ts";
 import type { Fence, Part, Shards, Skips } from "./ports/shards.ts";
 import type { Subscriptions } from "./ports/subscriptions.ts";
@@ -45,6 +46,7 @@ export interface ControlPlane {
   readonly leases: Leases;
   readonly locations: Locations;
   readonly shards: Shards;
+  readonly quarantine: Quarantines;
   readonly sink: SinkStore;
   readonly meta: Meta;
   readonly sealed: Sealed;

@@ -16,6 +16,7 @@ import type { SchemaMode } from "./migrate.ts";
 import { createMonitors } from "./monitors.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { createPlans } from "./plans.ts";
+import { createQuarantines } from "./quarantine.ts";
 import { createSealed } from "./sealed.ts";
 import { createShards } from "./shards.ts";
 import { createSinkStore } from "./sink.ts";
@@ -64,6 +65,7 @@ export async function openControlPlane(place: SqlPlace, options: ControlPlaneOpt
     leases: createLeases(database),
     locations: createLocations(database),
     shards: createShards(database),
+    quarantine: createQuarantines(database),
     meta: createMeta(database),
     sealed: createSealed(database),
     generation: () => readGeneration(database.read),

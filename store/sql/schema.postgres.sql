@@ -346,6 +346,23 @@ create table projects (
 CREATE INDEX projects_by_workspace ON public.projects USING btree (organization_id);
 CREATE UNIQUE INDEX projects_pkey ON public.projects USING btree (id);
 
+create table quarantine (
+  id bigint not null identity,
+  fingerprint text not null,
+  kind text not null,
+  reason text not null,
+  strikes integer not null,
+  monitor_id bigint,
+  location text not null,
+  first_at_ms bigint not null,
+  last_at_ms bigint not null,
+  until_ms bigint not null,
+  constraint quarantine_fingerprint_key UNIQUE (fingerprint),
+  constraint quarantine_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX quarantine_fingerprint_key ON public.quarantine USING btree (fingerprint);
+CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
+
 create table schedulers (
   id text not null,
   name text not null,

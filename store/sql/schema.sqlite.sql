@@ -251,6 +251,17 @@ CREATE TABLE "projects" ("id" integer primary key autoincrement,
 
 CREATE INDEX "projects_by_workspace" on "projects" ("organization_id");
 
+CREATE TABLE "quarantine" ("id" integer primary key autoincrement,
+  "fingerprint" text not null unique,
+  "kind" text not null,
+  "reason" text not null,
+  "strikes" integer not null,
+  "monitor_id" bigint,
+  "location" text not null,
+  "first_at_ms" bigint not null,
+  "last_at_ms" bigint not null,
+  "until_ms" bigint not null);
+
 CREATE TABLE "schedulers" ("id" text primary key,
   "name" text not null,
   "beat" bigint not null,

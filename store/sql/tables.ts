@@ -40,6 +40,7 @@ export interface Tables {
   readonly imported_configs: ImportedConfigTable;
   readonly config_results: ConfigResultTable;
   readonly locations: LocationTable;
+  readonly quarantine: QuarantineTable;
 }
 
 interface MetaTable {
@@ -399,6 +400,20 @@ interface LocationTable {
   /** Of a rotation that is not finished. */
   next_key_sealed: string | null;
   created_at_ms: number;
+}
+
+interface QuarantineTable {
+  id: Generated<number>;
+  /** Unique. */
+  fingerprint: string;
+  kind: string;
+  reason: string;
+  strikes: number;
+  monitor_id: number | null;
+  location: string;
+  first_at_ms: number;
+  last_at_ms: number;
+  until_ms: number;
 }
 
 interface MaintenanceTable {

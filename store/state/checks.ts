@@ -34,7 +34,12 @@ export type PassingResult = Pick<
 >;
 /** What a checker says. */
 export type CheckReply =
-  | { readonly type: "measured"; readonly result: PassingResult }
+  | {
+      readonly type: "measured";
+      readonly result: PassingResult;
+      /** It brought down the thread that it ran in, for this reason, and whoever asked keeps that in mind; absent: it did not, or that is kept already. */
+      readonly harm?: string;
+    }
   /** It could not start in time, or the checker is stopping. */
   | { readonly type: "busy" };
 export type CheckAnswer =

@@ -18,6 +18,7 @@ export function createListeners(): Listeners {
     heartbeats: new Set(),
     jobs: new Set(),
     shards: new Set(),
+    quarantine: new Set(),
   };
   return {
     subscribe(topic, listener) {

@@ -35,6 +35,13 @@ export interface RunBatch<Spec> {
   readonly runs: readonly SentRun[];
 }
 
+/** How a run brought down the thread that it ran in. */
+export interface SentHarm {
+  readonly reason: string;
+  /** Which of its monitor's configs did it; null: not known, or it has none. */
+  readonly configId: number | null;
+}
+
 /** An outcome as a checker sends it. */
 export interface SentOutcome extends CheckOutcome {
   /**
@@ -42,6 +49,8 @@ export interface SentOutcome extends CheckOutcome {
    * of the same check without this.
    */
   readonly withheld?: true;
+  /** It must not be run again for a while, anywhere. */
+  readonly harm?: SentHarm;
 }
 
 /** A process that checks. */

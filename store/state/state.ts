@@ -71,7 +71,7 @@ export interface Counters {
 }
 
 /** "This changed": makes others look sooner than their next poll. Lost notices cost a second, never correctness. */
-export type Topic = "monitors" | "keys" | "heartbeats" | "jobs" | "shards";
+export type Topic = "monitors" | "keys" | "heartbeats" | "jobs" | "shards" | "quarantine";
 export interface Notices {
   publish(topic: Topic): void;
   subscribe(topic: Topic, listener: () => void): () => void;

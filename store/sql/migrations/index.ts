@@ -9,6 +9,7 @@ import { webhooks } from "./0006-webhooks.ts";
 import { syncs } from "./0007-syncs.ts";
 import { locations } from "./0008-locations.ts";
 import { shards } from "./0009-shards.ts";
+import { quarantine } from "./0010-quarantine.ts";
 import { sealedTargets } from "./0011-sealed-targets.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
@@ -20,5 +21,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0007-syncs": syncs,
   "0008-locations": locations,
   "0009-shards": shards,
+  "0010-quarantine": quarantine,
   "0011-sealed-targets": sealedTargets,
 };

@@ -1,0 +1,17 @@
+/** Processor time of the calling thread: what others on the machine take is not in it. */
+import { performance } from "node:perf_hooks";
+import { CLOCK_THREAD_CPUTIME_ID, loadLibc } from "./libc.ts";
+
+/** struct timespec: seconds and nanoseconds, 64 bits each. */
+const TIMESPEC_BYTES = 16;
+
+/** @returns ms with a fraction since the thread began; where there is no native way, the time in which its event loop was busy */
+export function createThreadCpuTime(): () => number {
+  const libc = loadLibc();
+  if (libc === null) return () => performance.eventLoopUtilization().active;
+  const timespec = Buffer.alloc(TIMESPEC_BYTES);
+  return () => {
+    libc.clock_gettime(CLOCK_THREAD_CPUTIME_ID, timespec);
+    return Number(timespec.readBigInt64LE(0)) * 1_000 + Number(timespec.readBigInt64LE(8)) / 1e6;
+  };
+}
