@@ -4,7 +4,7 @@
  */
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckRun, CheckSpec } from "./check.ts";
-import { type Standing, ThreadBudget } from "./thread-budget.ts";
+import { type Standing, SUSPECT_MS, ThreadBudget } from "./thread-budget.ts";
 
 /** A run that waited this long is not run: its check's next turn would wait behind it, ms. Below what a scheduler waits for a checker. */
 const PATIENCE_MS = 4_000;
@@ -81,6 +81,11 @@ export class Aside {
     if (nowMs - this.#neededAtMs < IDLE_MS) return false;
     this.#want(false);
     return true;
+  }
+
+  /** Its prober was terminated or died while it was at work: another run shows whether that was its doing. */
+  accuse(specKey: number): void {
+    this.#budget.charge(specKey, SUSPECT_MS, this.#options.wallNowMs());
   }
 
   charge(holds: ReadonlyMap<number, number>): void {

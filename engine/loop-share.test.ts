@@ -4,7 +4,19 @@ import { LoopShare } from "./loop-share.ts";
 /** A thread on which time passes as the test says: computing or waiting. */
 function thread() {
   const clock = { nowMs: 1_000, cpuMs: 10 };
-  const share = new LoopShare(clock.nowMs, () => clock.cpuMs);
+  let told = new Map<number, number>();
+  const share = new LoopShare(
+    clock.nowMs,
+    () => clock.cpuMs,
+    (holds) => {
+      for (const [key, ms] of holds) told.set(key, (told.get(key) ?? 0) + ms);
+    },
+  );
+  const take = () => {
+    const taken = Object.fromEntries(told);
+    told = new Map();
+    return taken;
+  };
   return {
     compute: (ms: number) => {
       clock.nowMs += ms;
@@ -14,19 +26,24 @@ function thread() {
       clock.nowMs += ms;
     },
     mark: (key: number) => share.mark(key, clock.nowMs),
-    tick: () => Object.fromEntries(share.tick(clock.nowMs) ?? []),
+    told: take,
+    tick: () => {
+      share.tick(clock.nowMs);
+      return take();
+    },
   };
 }
 
 describe("LoopShare", () => {
   test("names the check before a long stretch, and the one after it", () => {
-    const { compute, mark, tick } = thread();
+    const { compute, mark, tick, told } = thread();
     mark(1);
     compute(300);
     mark(2);
+    // Known before the loop turns.
+    expect(told()).toEqual({ 1: 300, 2: 300 });
     compute(1);
     mark(3);
-    expect(tick()).toEqual({ 1: 300, 2: 300 });
     expect(tick()).toEqual({});
   });
 

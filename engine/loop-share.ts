@@ -11,36 +11,36 @@ const HELD_MS = 100;
 
 export class LoopShare {
   readonly #cpuMs: () => number;
-  #holds = new Map<number, number>();
+  readonly #report: (holds: ReadonlyMap<number, number>) => void;
   #lastKey = 0;
   #lastAtMs: number;
   /** When the thread's processor time was read last: at the last tick, so at most that much before the last mark. */
   #cpuThenMs: number;
 
-  /** @param cpuMs processor time that this thread has spent, ms */
-  constructor(nowMs: number, cpuMs: () => number) {
+  /**
+   * @param cpuMs processor time that this thread has spent, ms
+   * @param report called at once with what was held, ms by spec: the thread may not live until its loop turns again
+   */
+  constructor(nowMs: number, cpuMs: () => number, report: (holds: ReadonlyMap<number, number>) => void) {
+    this.#report = report;
     this.#lastAtMs = nowMs;
     this.#cpuMs = cpuMs;
     this.#cpuThenMs = cpuMs();
   }
 
-  /** A check of the spec begins, goes on or ends. */
-  mark(specKey: number, nowMs: number): void {
-    if (nowMs - this.#lastAtMs >= STRETCH_MS) this.#judge(specKey, nowMs);
+  /** A check of the spec begins, goes on or ends. @returns whether the last mark is long ago */
+  mark(specKey: number, nowMs: number): boolean {
+    const isLong = nowMs - this.#lastAtMs >= STRETCH_MS;
+    if (isLong) this.#judge(specKey, nowMs);
     this.#lastKey = specKey;
     this.#lastAtMs = nowMs;
+    return isLong;
   }
 
-  /** To be called often; @returns what was held since the last call, ms by spec; null: nothing */
-  tick(nowMs: number): ReadonlyMap<number, number> | null {
-    if (nowMs - this.#lastAtMs >= STRETCH_MS) this.#judge(0, nowMs);
-    this.#lastKey = 0;
-    this.#lastAtMs = nowMs;
+  /** The loop turns; to be called often. */
+  tick(nowMs: number): void {
+    this.mark(0, nowMs);
     this.#cpuThenMs = this.#cpuMs();
-    if (this.#holds.size === 0) return null;
-    const holds = this.#holds;
-    this.#holds = new Map();
-    return holds;
   }
 
   #judge(specKey: number, nowMs: number): void {
@@ -48,8 +48,8 @@ export class LoopShare {
     const heldMs = Math.min(nowMs - this.#lastAtMs, cpuMs - this.#cpuThenMs);
     this.#cpuThenMs = cpuMs;
     if (heldMs < HELD_MS) return;
-    for (const key of new Set([this.#lastKey, specKey])) {
-      if (key !== 0) this.#holds.set(key, (this.#holds.get(key) ?? 0) + heldMs);
-    }
+    const holds = new Map<number, number>();
+    for (const key of [this.#lastKey, specKey]) if (key !== 0) holds.set(key, heldMs);
+    if (holds.size > 0) this.#report(holds);
   }
 }

@@ -124,7 +124,9 @@ export class Prober {
     const nowMs = around.now();
     this.#fitness = new Fitness(nowMs);
     this.#cpuMs = around.cpuMs ?? (() => 0);
-    this.#share = new LoopShare(nowMs, this.#cpuMs);
+    this.#share = new LoopShare(nowMs, this.#cpuMs, (holds) => {
+      if (around.isAside !== true) around.port.postMessage({ type: "held", holds });
+    });
     this.#reportedAtMs = nowMs;
     this.#utilization = around.utilization();
     this.stopped = new Promise((resolve) => {
@@ -217,7 +219,8 @@ export class Prober {
   #end(check: Running, outcome: CheckOutcome): void {
     if (this.#inFlight.delete(check)) this.#load -= outcome.configs?.length ?? 1;
     this.#deadlines.remove(check);
-    this.#share.mark(check.run.specKey, check.endedAt);
+    // Where checks that hold the thread end one after the other, the loop does not turn, and yet nothing hangs.
+    if (this.#share.mark(check.run.specKey, check.endedAt)) this.#around.beat();
     this.#fitness.ended(outcome.verdict === "unfit");
     const isPlainPass = outcome.verdict === "ok" && outcome.configs === undefined;
     const judged = isPlainPass ? outcome : this.#judged(check, outcome);
@@ -293,8 +296,7 @@ export class Prober {
     this.#around.beat();
     const nowMs = this.#around.now();
     this.#fitness.tick(nowMs);
-    const holds = this.#share.tick(nowMs);
-    if (holds !== null && this.#around.isAside !== true) this.#around.port.postMessage({ type: "held", holds });
+    this.#share.tick(nowMs);
     if (nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;
     this.#reportedAtMs = nowMs;
     const utilization = this.#around.utilization();

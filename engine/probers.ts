@@ -2,8 +2,8 @@
  * The scheduler's side of the pool: spreads runs over the probers, knows what is in flight where, and answers for every run it
  * accepted: each yields exactly one outcome, whatever happens to the prober that had it.
  *
- * What was in flight in a prober that died is re-run alone, first the check that was last about to do something. The check whose alone
- * run kills a prober too is quarantined; once the killer of a death is known, the others of that death are re-run like any other.
+ * Of what was in flight in a prober that died, the check that was last about to do something is re-run in a prober set aside (aside.ts), and
+ * the others like any other; where no check is suspected, each is re-run alone. The check whose alone run kills a prober too is quarantined.
  * A prober that hangs in native code is proof enough: the check that was last about to do something is quarantined without another
  * run, which would take the next prober too.
  */
@@ -393,10 +393,11 @@ class ConnectedProbers implements Probers {
     for (const killer of prober.isAside ? left : killers) hold(killer);
     this.#waiting = this.#waiting.concat(near);
     const rest = left.filter(({ accused }) => !accused);
-    const proven = hangs && killers.length === 0 ? rest.find(({ run }) => run.checkId === suspect) : undefined;
-    if (proven !== undefined) hold(proven);
-    const others = rest.flatMap((one) => (one === proven ? [] : one.run));
-    if (proven !== undefined || killers.length > 0) this.#waiting = this.#waiting.concat(others);
+    const suspected = killers.length === 0 ? rest.find(({ run }) => run.checkId === suspect) : undefined;
+    if (suspected !== undefined && hangs) hold(suspected);
+    else if (suspected !== undefined) this.#aside.accuse(suspected.run.specKey);
+    const others = rest.flatMap((one) => (hangs && one === suspected ? [] : one.run));
+    if (suspected !== undefined || killers.length > 0) this.#waiting = this.#waiting.concat(others);
     else this.#recoveries.suspect(others, suspect);
     this.#recover();
   }

@@ -7,7 +7,7 @@ import { pushSettings } from "./probes/push.ts";
 import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
 import { tunnelParsers } from "./tunnel-parsers.ts";
 
-export { createFingerprint, type Fingerprint } from "./fingerprint.ts";
+export { createFingerprint } from "./fingerprint.ts";
 /** What strangers may not have opened. */
 export { hasPkcs12 } from "./protocols/openvpn/key-files.ts";
 /** The API refuses addresses with the guard that the probers dial through. */

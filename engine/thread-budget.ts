@@ -10,7 +10,7 @@
 /** Charges add up over this, ms. */
 const WINDOW_MS = 60_000;
 /** Of them so much makes a suspect, ms; our choice: a quarter of the silence that ends a prober. */
-const SUSPECT_MS = 500;
+export const SUSPECT_MS = 500;
 /** A run that takes more of the thread than this is over the budget, ms; ordinary checks take single ones. */
 export const LIGHT_MS = 50;
 /** Light runs in a row that acquit; their number doubles each time that it is charged anew. */
