@@ -264,6 +264,69 @@ test("a heap that is used up costs its check, not the process", async () => {
   expect(outcomes.find(({ checkId }) => checkId === 2)?.verdict).toBe("ok");
 });
 
+test("ten checks that hold the thread for 1.5 s each cost 200 others none of their turns", async () => {
+  const { define, run: runAll, outcomes, until, changes, fatal } = await start(2);
+  const hostile = ids(1, 10);
+  const ordinary = ids(11, 210);
+  define(hostile.map((key) => spec(key, "compute", { ms: 1_500, mark: key })));
+  define(ordinary.map((key) => spec(key, "turn", { mark: key })));
+  // As a scheduler does it: a turn a second, and none while the one before still runs.
+  const running = new Map<number, number>();
+  const turns = new Map<number, number>();
+  let taken = 0;
+  let lastCheckId = 0;
+  const settle = () => {
+    for (const { checkId, verdict } of outcomes.slice(taken)) {
+      const key = running.get(checkId) ?? 0;
+      running.delete(checkId);
+      if (verdict === "ok") turns.set(key, (turns.get(key) ?? 0) + 1);
+    }
+    taken = outcomes.length;
+  };
+  const turn = (keys: readonly number[]) => {
+    settle();
+    const busy = new Set(running.values());
+    const due = keys.filter((key) => !busy.has(key));
+    runAll(due.map((key) => run(++lastCheckId, key)));
+    for (const [at, key] of due.entries()) running.set(lastCheckId - due.length + 1 + at, key);
+    return keys.length - due.length;
+  };
+  const second = () => new Promise((resolve) => setTimeout(resolve, 1_000));
+  // Until each of the ten is known: every one was measured, and rests.
+  const rested = () =>
+    outcomes.filter(({ message }) => /is run seldom/.test(message ?? "")).map(({ checkId }) => checkId);
+  const seen = new Set<number>();
+  for (let round = 0; seen.size < hostile.length && round < 120; round++) {
+    turn([...hostile, ...ordinary]);
+    const before = new Map(running);
+    await second();
+    for (const checkId of rested()) if (before.has(checkId)) seen.add(before.get(checkId) ?? 0);
+  }
+  expect([...seen].toSorted((a, b) => a - b)).toEqual(hostile);
+  expect(changes.filter((change) => change === "over budget").length).toBeGreaterThanOrEqual(10);
+  // From now on no turn of another is missed.
+  await until(() => {
+    settle();
+    return [...running.values()].every((key) => key <= 10);
+  });
+  turns.clear();
+  let missed = 0;
+  for (let round = 0; round < 10; round++) {
+    missed += turn(ordinary);
+    turn(hostile);
+    await second();
+  }
+  await until(() => {
+    settle();
+    return [...running.values()].every((key) => key <= 10);
+  });
+  expect(missed).toBe(0);
+  expect(ordinary.filter((key) => turns.get(key) !== 10)).toEqual([]);
+  const told = outcomes.find(({ explanation }) => explanation?.hint != null);
+  expect(told?.explanation?.hint).toMatch(/held its checker's thread for \d+ ms: it is run apart from others/);
+  expect(fatal).toEqual([]);
+}, 240_000);
+
 test("stopping ends what is in flight as cancelled", async () => {
   const { define, run: runAll, outcomes, until, stop, pool } = await start(2);
   define([spec(1, "hang"), spec(2, "turn")]);
