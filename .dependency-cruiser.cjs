@@ -8,7 +8,7 @@ const ROOMS = {
   model: [],
   native: [],
   engine: ["^model/", "^native/"],
-  store: ["^model/"],
+  store: ["^model/", "^native/sandbox/"],
   scheduler: ["^model/", "^store/", "^engine/", "^log\\.ts$"],
   api: ["^model/", "^store/", "^engine/registry\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
@@ -23,7 +23,7 @@ const ROOMS = {
     "^engine/protocols/(share-link/|amneziawg/params\\.ts$)",
     "^model/",
   ],
-  cli: ["^config\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
+  cli: ["^config\\.ts$", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   demo: ["^cli/", "^config\\.ts$"],
 };
 /** Files at the root that put rooms together; nothing but these, the command that starts them, and tests import them. */

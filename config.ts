@@ -1,7 +1,7 @@
 /** The only reader of process.env: one schema, defaults, units in names. Settings are those of the README's table. */
 
-import { readFileSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import type { CorePlaces } from "./engine/cores/program.ts";
 import type { EngineOptions } from "./engine/options.ts";
@@ -64,7 +64,19 @@ const schema = z.object({
   ),
   /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
   SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
+  SONDE_DEBUGGABLE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
+
+/** Settings that are secrets, or hold one. */
+const SECRETS = [
+  "SONDE_DATABASE_URL",
+  "SONDE_CLICKHOUSE_URL",
+  "SONDE_REDIS_URL",
+  "SONDE_METRICS_TOKEN",
+  "SONDE_KEY",
+] as const;
+/** Of a service manager's credentials (systemd.exec(5), LoadCredential=): the key that seals. */
+const SEALING_CREDENTIAL = "sealing.key";
 
 export interface Config {
   readonly host: string;
@@ -89,6 +101,8 @@ export interface Config {
   readonly cores: CorePlaces;
   /** Absolute; null: in the data folder. */
   readonly sealingKeyFile: string | null;
+  /** Where the service manager puts secrets, whose modes are its own affair; null: it has none for us. */
+  readonly credentialsDir: string | null;
   readonly rdapBootstrapUrl: string | null;
   readonly metricsToken: string | null;
   readonly trustedProxies: readonly string[];
@@ -99,6 +113,8 @@ export interface Config {
   readonly httpServer: "uws" | "node" | null;
   /** SONDE_UWS with its hash; null: the package's own. */
   readonly uws: { readonly path: string; readonly sha256: string } | null;
+  /** Other processes of our user may look into us: debuggers, profilers, core dumps. */
+  readonly isDebuggable: boolean;
 }
 
 /** A setting that cannot be used: one line that names it and says what to do. */
@@ -113,7 +129,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     throw new ConfigError(`${issue?.path.join(".") ?? "environment"} ${issue?.message ?? "is not usable"}`);
   }
   const given = parsed.data;
-  if (given.SONDE_DATABASE_URL !== null && given.SONDE_SEALING_KEY_FILE === null) {
+  const sealingKeyFile = absolute(given.SONDE_SEALING_KEY_FILE) ?? sealingCredential(env.CREDENTIALS_DIRECTORY);
+  if (given.SONDE_DATABASE_URL !== null && sealingKeyFile === null) {
     throw new ConfigError(
       "SONDE_SEALING_KEY_FILE is required when SONDE_DATABASE_URL is set: the key must not live beside one machine's data",
     );
@@ -135,7 +152,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     tunnelTargets: given.SONDE_TUNNEL_TARGETS.length === 0 ? null : given.SONDE_TUNNEL_TARGETS,
     verifyUrls: given.SONDE_VERIFY_URLS.length === 0 ? null : given.SONDE_VERIFY_URLS,
     cores: loadCorePlaces(env),
-    sealingKeyFile: absolute(given.SONDE_SEALING_KEY_FILE),
+    sealingKeyFile,
+    credentialsDir: env.CREDENTIALS_DIRECTORY ?? null,
     rdapBootstrapUrl: given.SONDE_RDAP_BOOTSTRAP,
     metricsToken: given.SONDE_METRICS_TOKEN,
     trustedProxies: given.SONDE_TRUSTED_PROXIES,
@@ -144,7 +162,20 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     logLevel: given.SONDE_LOG,
     httpServer: given.SONDE_HTTP ?? null,
     uws: uwsOf(given.SONDE_UWS, given.SONDE_UWS_SHA256),
+    isDebuggable: given.SONDE_DEBUGGABLE === "1",
   };
+}
+
+/** Where the service manager put the sealing key; null: nowhere. */
+function sealingCredential(folder: string | undefined): string | null {
+  if (folder === undefined || folder === "") return null;
+  const path = join(folder, SEALING_CREDENTIAL);
+  return existsSync(path) ? path : null;
+}
+
+/** Once they were loaded: what starts later in this process, or is started by it, has no business with them. */
+export function forgetSecrets(env: Record<string, string | undefined> = process.env): void {
+  for (const name of SECRETS) delete env[name];
 }
 
 /** The part of the settings that goes to each prober. */

@@ -8,7 +8,15 @@ import { startApi } from "./api/start.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, OWNER_KEY_FILE } from "./config.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
-import { type Closers, freePort, openOwn, requireServers, startWhole, type Whole } from "./main-parts.ts";
+import {
+  type Closers,
+  freePort,
+  lookAtKeyFile,
+  openOwn,
+  requireServers,
+  startWhole,
+  type Whole,
+} from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
 import { type LocationKeys, openLocationKeys } from "./store/location-keys.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
@@ -31,6 +39,7 @@ export interface ApiRole extends FirstStart {
 
 /** @throws an Error of one line that says what to do; nothing keeps running then */
 export function startApiRole(config: Config, log: Logger): Promise<Whole<ApiRole>> {
+  lookAtKeyFile(config.sealingKeyFile, config, log);
   return startWhole(log, (closers) => start(config, log, closers));
 }
 

@@ -7,7 +7,15 @@ import type { Logger } from "pino";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, ConfigError, engineOptionsOf } from "./config.ts";
 import { startPool } from "./engine/pool.ts";
-import { type Closers, openOwn, startWhole, type Whole, withFreePort } from "./main-parts.ts";
+import {
+  type Closers,
+  lookAtKeyFile,
+  openOwn,
+  startWhole,
+  tellProtection,
+  type Whole,
+  withFreePort,
+} from "./main-parts.ts";
 import { startRoleListener } from "./role-listener.ts";
 import { startChecker } from "./scheduler/checker.ts";
 import { openLocationSealing } from "./store/sealing.ts";
@@ -53,7 +61,9 @@ async function start(
     );
   }
   await checkSettings(config);
+  tellProtection(config, log);
   const sealing = openLocationSealing(keyFile);
+  lookAtKeyFile(keyFile, config, log);
   const engine = engineOptionsOf(config, await openOwn(closers, log, listen, [config.redisUrl]));
   const pool = await startPool({
     workers: config.workers ?? Math.max(1, availableParallelism() - 1),

@@ -1,8 +1,9 @@
 /** What the wiring of every role needs: a free port, and a start that is whole or undone. */
 import { createServer } from "node:net";
-import { extname } from "node:path";
+import { dirname, extname } from "node:path";
 import type { Logger } from "pino";
 import { type Config, ConfigError } from "./config.ts";
+import { protectionHere } from "./engine/cores/protection.ts";
 import type { EngineOptions } from "./engine/options.ts";
 import { type Pool, startPool } from "./engine/pool.ts";
 import { type Listener, type RunningOwn, watchOwnEndpoints } from "./own-endpoints.ts";
@@ -11,6 +12,7 @@ import type { SchedulerData } from "./scheduler/worker.ts";
 import { claimDataFolder, type DataFolder, warnOfPermissions } from "./store/data-folder.ts";
 import { openFollowedSealing, sealRowsLater, sealRowsNow } from "./store/row-form.ts";
 import type { Sealing, SealingOptions } from "./store/sealing.ts";
+import { keyFileWarning } from "./store/sealing-keys.ts";
 import type { ControlPlane } from "./store/sql/control-plane.ts";
 
 /** What must be undone, last first. */
@@ -128,6 +130,23 @@ export async function startedOr<T>(starting: Promise<T>): Promise<T> {
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Tells of a key that other users can read; what the service manager gives has modes of its own (systemd.exec(5), LoadCredential=). */
+export function lookAtKeyFile(keyFile: string | null, { credentialsDir }: Config, log: Logger): void {
+  // The data folder's own is closed to others when the folder is claimed.
+  if (keyFile === null) return;
+  if (credentialsDir !== null && dirname(keyFile) === credentialsDir) return;
+  const warning = keyFileWarning(keyFile);
+  if (warning !== null) log.warn(warning);
+}
+
+/** What other processes can reach of ours, and our children of everything: one line, and what to do where it is little. */
+export function tellProtection(config: Config, log: Logger): void {
+  const { words, isWhole, advice } = protectionHere();
+  const seen = config.isDebuggable ? "; SONDE_DEBUGGABLE: other processes of this user may look into this one" : "";
+  if (isWhole && !config.isDebuggable) log.info(words);
+  else log.warn(`${words}${seen}${advice === "" ? "" : `; ${advice}`}`);
 }
 
 /** The scheduler's thread, and prober threads beside it. */

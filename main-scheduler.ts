@@ -8,6 +8,7 @@ import { type Config, engineOptionsOf } from "./config.ts";
 import {
   type Closers,
   claimFolder,
+  lookAtKeyFile,
   openOwn,
   openSchedulerPool,
   openSealingOf,
@@ -44,6 +45,7 @@ const UNWELL = "the scheduler's thread does not answer";
 
 /** @throws an Error of one line that says what to do; nothing keeps running then */
 export function startSchedulerRole(config: Config, options: SchedulerRoleOptions): Promise<Whole<SchedulerRole>> {
+  lookAtKeyFile(config.sealingKeyFile, config, options.log);
   return startWhole(options.log, async (closers) =>
     start(config, { ...options, listen: await withFreePort(options.listen) }, closers),
   );

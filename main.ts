@@ -14,11 +14,13 @@ import {
   type Closers,
   claimFolder,
   freePort,
+  lookAtKeyFile,
   openOwn,
   openSchedulerPool,
   openSealingOf,
   startedOr,
   startWhole,
+  tellProtection,
 } from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
@@ -51,6 +53,8 @@ export interface Service extends FirstStart {
 
 /** @throws an Error of one line that says what to do; nothing keeps running then */
 export function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  tellProtection(config, options.log);
+  lookAtKeyFile(config.sealingKeyFile, config, options.log);
   return startWhole(options.log, (closers) => start(config, options, closers));
 }
 
@@ -76,7 +80,7 @@ async function start(
   const checks = await openChecks(statePlace, () => sealing);
   closers.push(() => checks.close());
 
-  const embedded = config.clickhouseUrl === null ? await startEmbedded(folder, log, progress) : null;
+  const embedded = config.clickhouseUrl === null ? await startEmbedded(folder, config, log, progress) : null;
   if (embedded !== null) closers.push(() => embedded.close());
   const clickhouseUrl = config.clickhouseUrl ?? embedded?.url ?? "";
   const results = openResultStore({ url: clickhouseUrl, log });
@@ -147,12 +151,13 @@ async function start(
 
 async function startEmbedded(
   folder: DataFolder,
+  { isDebuggable }: Config,
   log: Logger,
   progress: (line: string) => void,
 ): Promise<EmbeddedClickHouse> {
   const dir = folder.file("clickhouse");
   if (!existsSync(dir)) progress("making the result store (a few seconds the first time) …");
-  return startedOr(startEmbeddedClickHouse({ dir, log }));
+  return startedOr(startEmbeddedClickHouse({ dir, log, isDebuggable }));
 }
 
 /** Why results are late or away, for the API's answers. */

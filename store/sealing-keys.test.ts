@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSealing } from "./sealing.ts";
-import { addKey, createKeyFile, readKeyRing, replaceKeys } from "./sealing-keys.ts";
+import { addKey, createKeyFile, keyFileWarning, readKeyRing, replaceKeys } from "./sealing-keys.ts";
 import { StoreError } from "./sql/control-plane.ts";
 
 let folder = "";
@@ -40,6 +40,22 @@ describe("the file of sealing keys", () => {
     addKey(keyFile);
     const { uid, gid, mode } = statSync(keyFile);
     expect([uid, gid, mode]).toEqual([before.uid, before.gid, before.mode]);
+  });
+
+  it("is told of where others may use it", () => {
+    createKeyFile(keyFile);
+    expect(keyFileWarning(keyFile)).toBeNull();
+    chmodSync(keyFile, 0o400);
+    expect(keyFileWarning(keyFile)).toBeNull();
+    for (const [mode, written] of [
+      [0o440, "0440"],
+      [0o644, "0644"],
+      [0o602, "0602"],
+    ] as const) {
+      chmodSync(keyFile, mode);
+      expect(keyFileWarning(keyFile)).toContain(`${keyFile} has mode ${written}`);
+    }
+    expect(keyFileWarning(join(folder, "none"))).toBeNull();
   });
 
   it("is followed by whoever has it open: sealing with the first, opening with all", () => {

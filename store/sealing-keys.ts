@@ -52,6 +52,17 @@ export function readKeyRing(keyFile: string): KeyRing {
   return [first, ...others];
 }
 
+/** Bits of a mode for the group and for all others. */
+const OF_OTHERS = 0o077;
+
+/** @returns what to do about a key file that others than its owner may read or write, in one line; null when nothing */
+export function keyFileWarning(keyFile: string): string | null {
+  const mode = statSync(keyFile, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & OF_OTHERS) === 0) return null;
+  const written = (mode & 0o777).toString(8).padStart(4, "0");
+  return `the key file ${keyFile} has mode ${written}, so that other users may use it: make it its reader's own (chown), and chmod 0400`;
+}
+
 /** A key that belongs in no file of ours. @returns it as a line of a key file */
 export function newKeyLine(): string {
   return randomBytes(KEY_BYTES).toString("base64");

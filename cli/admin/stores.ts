@@ -4,12 +4,13 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, loadConfig } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import type { Sealing, SealingOptions } from "../../store/sealing.ts";
 import type { ControlPlane } from "../../store/sql/control-plane.ts";
 import type { SqlPlace } from "../../store/sql/open.ts";
 import type { StatePlace } from "../../store/state/open.ts";
 import { CommandError } from "../command.ts";
+import { loadOwnConfig } from "../own-config.ts";
 
 export interface AdminStores {
   readonly controlPlane: ControlPlane;
@@ -24,7 +25,7 @@ export interface AdminStores {
 
 /** Opens the control plane of SONDE_DATABASE_URL or of the data folder, and closes it when the work is done or has failed. */
 export async function withControlPlane<T>(work: (stores: AdminStores) => Promise<T>): Promise<T> {
-  const config = loadConfig();
+  const config = loadOwnConfig();
   const sql = sqlPlaceOf(config);
   // Loaded only now: help and slips of the pen do not wait for a database driver.
   const { openControlPlane } = await import("../../store/sql/open.ts");

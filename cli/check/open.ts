@@ -1,12 +1,13 @@
 /** Probers in this process, by the operator's settings. */
 import { availableParallelism } from "node:os";
-import { engineOptionsOf, loadConfig } from "../../config.ts";
+import { engineOptionsOf } from "../../config.ts";
 import { type Direct, openDirect } from "../../engine/direct.ts";
+import { loadOwnConfig } from "../own-config.ts";
 import { plain } from "../table.ts";
 
 /** @param most check threads of use here */
 export function openProbers(concurrency: number, most: number, onFatal: (error: Error) => void): Promise<Direct> {
-  const config = loadConfig();
+  const config = loadOwnConfig();
   const tell = (fields: object, message: string): void => {
     const { err, reason } = fields as { readonly err?: Error; readonly reason?: string };
     const cause = err?.message ?? reason;

@@ -1,7 +1,7 @@
 /** `sonde api`: the API alone, as many processes as are wanted, over stores that they share. */
 import type { Command } from "commander";
-import { loadConfig } from "../../config.ts";
 import { bannerOf } from "../banner.ts";
+import { loadOwnConfig } from "../own-config.ts";
 import { stopOnSignal } from "../stop.ts";
 
 export function addApi(program: Command): void {
@@ -23,7 +23,7 @@ export function addApi(program: Command): void {
 }
 
 async function serve(): Promise<void> {
-  const config = loadConfig();
+  const config = loadOwnConfig();
   const { startApiRole } = await import("../../main-api.ts");
   const { createLog } = await import("../../log.ts");
   const api = await startApiRole(config, createLog(config.logLevel, "api"));

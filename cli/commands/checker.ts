@@ -1,8 +1,8 @@
 /** `sonde checker`: probers of one location, as a process of their own. */
 import { join } from "node:path";
 import type { Command } from "commander";
-import { loadConfig } from "../../config.ts";
 import { CommandError } from "../command.ts";
+import { loadOwnConfig } from "../own-config.ts";
 import { stopOnSignal } from "../stop.ts";
 
 interface Words {
@@ -38,7 +38,7 @@ async function serve({ location, key, name, metrics }: Words): Promise<void> {
   if (!/^(any|[a-z]{2})$/.test(location)) {
     throw new CommandError("--location must be any or a lowercase country, such as de");
   }
-  const config = loadConfig();
+  const config = loadOwnConfig();
   const { startCheckerRole } = await import("../../main-checker.ts");
   const { parseListen } = await import("../../role-listener.ts");
   const { createLog } = await import("../../log.ts");

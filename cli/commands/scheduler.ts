@@ -1,7 +1,7 @@
 /** `sonde scheduler`: plans and judges checks that run elsewhere; several share the work by shards. */
 import type { Command } from "commander";
-import { loadConfig } from "../../config.ts";
 import { CommandError } from "../command.ts";
+import { loadOwnConfig } from "../own-config.ts";
 import { stopOnSignal } from "../stop.ts";
 
 export function addScheduler(program: Command): void {
@@ -25,7 +25,7 @@ export function addScheduler(program: Command): void {
 }
 
 async function serve(metrics: string | undefined): Promise<void> {
-  const config = loadConfig();
+  const config = loadOwnConfig();
   const { startSchedulerRole } = await import("../../main-scheduler.ts");
   const { parseListen } = await import("../../role-listener.ts");
   const { createLog } = await import("../../log.ts");

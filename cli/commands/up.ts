@@ -1,7 +1,7 @@
 /** `sonde up`: API, scheduler and checker in one process. */
 import type { Command } from "commander";
-import { loadConfig } from "../../config.ts";
 import { bannerOf } from "../banner.ts";
+import { loadOwnConfig } from "../own-config.ts";
 import { stopOnSignal } from "../stop.ts";
 
 export function addUp(program: Command): void {
@@ -17,7 +17,7 @@ export function addUp(program: Command): void {
 }
 
 async function up(isDemo: boolean): Promise<void> {
-  const config = loadConfig();
+  const config = loadOwnConfig();
   // Loaded only when it is wanted: the client's commands, and settings that cannot be used, do not wait for the whole service.
   const { startService } = await import("../../main.ts");
   const { createLog } = await import("../../log.ts");

@@ -31,7 +31,7 @@ describe("what a core may do", () => {
       { path: "/dev/random", access: "device" },
     ]);
     expect([rules.listens, rules.connects]).toEqual([[1_080], [443, 8_443]]);
-    expect(rest).toEqual({ mayUseDatagrams: false, ownId: null, largestFileBytes: 0 });
+    expect(rest).toEqual({ mayUseDatagrams: false, ownId: null, capabilities: [], largestFileBytes: 0 });
   });
 
   it("has datagrams where a config travels in them", () => {

@@ -62,6 +62,7 @@ export function confinementOf({ path, entries, port, ownId }: CoreNeeds): Confin
     },
     mayUseDatagrams: entries.some(({ config }) => isDatagram(config)),
     ownId,
+    capabilities: [],
     largestFileBytes: 0,
   };
 }

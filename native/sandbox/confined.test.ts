@@ -18,6 +18,7 @@ const confinement: Confinement = {
   rules: { files: [...SYSTEM, { path: join(folder, "in"), access: "write" }], listens: [], connects: [] },
   mayUseDatagrams: false,
   ownId: null,
+  capabilities: [],
   largestFileBytes: null,
 };
 

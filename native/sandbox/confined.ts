@@ -16,6 +16,8 @@ export interface Confinement {
   readonly mayUseDatagrams: boolean;
   /** Becomes this user and group, without other groups; null: stays who we are. Only root may. */
   readonly ownId: number | null;
+  /** What root keeps of its capabilities (linux/capability.h): some of them read other processes past every other rule. */
+  readonly capabilities: readonly number[];
   /** What it may write into files, bytes; null: as much as it likes. */
   readonly largestFileBytes: number | null;
 }
@@ -90,6 +92,7 @@ function doesRun(hold: Hold): boolean {
     rules: { files: [], listens: [], connects: [] },
     mayUseDatagrams: false,
     ownId: null,
+    capabilities: [],
     largestFileBytes: 0,
   };
   let child: PreparedChild | undefined;
@@ -176,7 +179,7 @@ function imageFor(arch: Arch, { confinement, program, hold, rulesetAt, imageAt }
     limits.writeBigUInt64LE(BigInt(most), 8);
     return { call: call("prlimit64"), args: [0, kind, { data: memory.add(limits) }, 0], fault: must("limits") };
   };
-  const steps: Step[] = [];
+  const steps: Step[] = capabilitySteps(arch, confinement.capabilities);
   if (ownId !== null) steps.push(...userSteps(arch, ownId));
   steps.push(
     // After the change of user, which clears it.
@@ -197,17 +200,23 @@ function imageFor(arch: Arch, { confinement, program, hold, rulesetAt, imageAt }
   return imageOf(arch, steps, memory);
 }
 
-/** Groups before the user, who may not change them; none of the capabilities can come back. */
+/** What is taken from the bounding set is gone with execve(2); who is not root has none to take, and is refused. */
+function capabilitySteps(arch: Arch, kept: readonly number[]): Step[] {
+  const dropped = Array.from({ length: MOST_CAPABILITIES }, (_, capability) => capability);
+  return dropped
+    .filter((capability) => !kept.includes(capability))
+    .map((capability) => {
+      return { call: needNumber(arch, "prctl"), args: [PR_CAPBSET_DROP, capability, 0, 0, 0], fault: null };
+    });
+}
+
+/** Groups before the user, who may not change them. */
 function userSteps(arch: Arch, id: number): readonly Step[] {
-  const call = (name: Parameters<typeof needNumber>[1]): number => needNumber(arch, name);
   const fault = `${REFUSED_HOLD}a user of its own`;
   return [
-    ...Array.from({ length: MOST_CAPABILITIES }, (_, capability): Step => {
-      return { call: call("prctl"), args: [PR_CAPBSET_DROP, capability, 0, 0, 0], fault: null };
-    }),
-    { call: call("setgroups"), args: [0, 0], fault },
-    { call: call("setresgid"), args: [id, id, id], fault },
-    { call: call("setresuid"), args: [id, id, id], fault },
+    { call: needNumber(arch, "setgroups"), args: [0, 0], fault },
+    { call: needNumber(arch, "setresgid"), args: [id, id, id], fault },
+    { call: needNumber(arch, "setresuid"), args: [id, id, id], fault },
   ];
 }
 

@@ -1,6 +1,9 @@
 /** Our own ClickHouse as a process: killed, frozen, out of disk, orphaned. Rows wait, it comes back on the same port, nothing is lost. */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -204,7 +207,7 @@ describe("the embedded ClickHouse", () => {
     );
   });
 
-  it.each(["setpriv", "stdin"])("dies with a parent that was killed (%s)", { timeout: 60_000 }, async (way) => {
+  it.each(["hold", "setpriv", "none"])("dies with a parent that was killed (%s)", { timeout: 60_000 }, async (way) => {
     const dir = mkdtempSync(join(tmpdir(), "sonde-child-"));
     undo.push(() => rmSync(dir, { recursive: true, force: true }));
     const fixture = fileURLToPath(new URL("../fixtures/clickhouse-parent.mjs", import.meta.url));
@@ -226,10 +229,46 @@ describe("the embedded ClickHouse", () => {
       writeFileSync(setpriv, "#!/bin/sh\necho \"setpriv: unrecognized option '$1'\" >&2\nexit 1\n", { mode: 0o755 });
     const warnings: string[] = [];
     const log = pino({ level: "warn" }, { write: (line) => void warnings.push(line) });
-    const clickhouse = await startTestClickHouse({ setpriv, log });
+    const clickhouse = await startTestClickHouse({
+      starts: [{ by: "setpriv", program: setpriv }, { by: "none" }],
+      log,
+    });
     undo.push(() => clickhouse.remove());
     expect(clickhouse.state().status).toBe("ready");
     expect(warnings.join("")).toContain("setpriv (util-linux) is missing or too old");
+  });
+
+  it("leads nowhere: no file of ours, no network, no program", { timeout: 60_000 }, async () => {
+    const outside = mkdtempSync(join(tmpdir(), "sonde-outside-"));
+    undo.push(() => rmSync(outside, { recursive: true, force: true }));
+    const secret = join(outside, "secret.csv");
+    writeFileSync(secret, "42\n");
+    const asked: string[] = [];
+    const site = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      response.end("42\n");
+    }).listen(0, "127.0.0.1");
+    undo.push(() => site.close());
+    await once(site, "listening");
+    const { port } = site.address() as AddressInfo;
+    const clickhouse = await startTestClickHouse();
+    undo.push(() => clickhouse.remove());
+    // The engine tries an address again for a minute.
+    for (const [sql, refusal] of [
+      [`SELECT * FROM file('${secret}', CSV, 'n Int32')`, /Permission denied/],
+      [`SELECT * FROM file('/proc/${process.pid}/environ', LineAsString)`, /Permission denied/],
+      [`SELECT * FROM url('http://127.0.0.1:${port}/asked', CSV, 'n Int32') SETTINGS http_max_tries=1`, /I\/O error/],
+      [`SELECT * FROM remote('127.0.0.1:${port}', system.one)`, /I\/O error/],
+      [`SELECT * FROM executable('id', CSV, 'n String')`, /does not exist/],
+      [`INSERT INTO FUNCTION file('${outside}/made.csv', CSV, 'n Int32') SELECT 1`, /Permission denied/],
+    ] as const) {
+      expect(await answerOf(clickhouse.url, sql), sql).toMatch(refusal);
+    }
+    expect(asked).toEqual([]);
+    expect(readdirSync(outside)).toEqual(["secret.csv"]);
+    const status = readFileSync(`/proc/${clickhouse.pid()}/status`, "utf8");
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+    expect(status).toMatch(/^Seccomp:\t2$/m);
   });
 
   it("restores what a store lost: a new folder gets its tables at the next insert", { timeout: 60_000 }, async () => {
@@ -315,12 +354,17 @@ function authorizationOf(url: string): string {
 }
 
 async function command(url: string, sql: string): Promise<void> {
+  expect(await answerOf(url, sql)).toBe("200 ");
+}
+
+/** @returns status and body */
+async function answerOf(url: string, sql: string): Promise<string> {
   const response = await fetch(withoutUser(url), {
     method: "POST",
     headers: { authorization: authorizationOf(url) },
     body: sql,
   });
-  expect([response.status, await response.text()]).toEqual([200, ""]);
+  return `${response.status} ${await response.text()}`;
 }
 
 async function runningQueries(url: string): Promise<string> {

@@ -6,9 +6,10 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { get } from "node:http";
 import type { Logger } from "pino";
+import { holdHere } from "../../../native/sandbox/confined.ts";
 import { StoreError } from "../../sql/control-plane.ts";
 import type { FrontConfig } from "./front.ts";
-import { FrontError, type FrontProcess, launchFront } from "./front-process.ts";
+import { FrontError, type FrontProcess, launchFront, type Start } from "./front-process.ts";
 
 export interface EmbeddedOptions {
   /** Absolute; created when missing. */
@@ -20,8 +21,10 @@ export interface EmbeddedOptions {
   readonly ballastBytes?: number;
   /** Tests run from sources name the built one. */
   readonly frontFile?: URL;
-  /** Tests name one that is missing. */
-  readonly setpriv?: string;
+  /** How it is started, the best first; absent: all that this machine has. */
+  readonly starts?: readonly Start[];
+  /** Other processes of our user may look into it. Default false. */
+  readonly isDebuggable?: boolean;
 }
 
 export interface EmbeddedState {
@@ -74,7 +77,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   const listeners: ((state: EmbeddedState) => void)[] = [];
   let state: EmbeddedState = { status: "starting", restarts: 0, isDiskFull: false, problem: null };
   let front: FrontProcess | undefined;
-  let setpriv: string | null = options.setpriv ?? "setpriv";
+  let starts: readonly Start[] = options.starts ?? startsHere();
   let isClosing = false;
   let cancelWait: () => void = () => undefined;
   let config: FrontConfig = {
@@ -85,6 +88,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
     database: DATABASE,
     maxMemoryBytes: options.maxMemoryBytes ?? MAX_MEMORY_BYTES,
     ballastBytes: options.ballastBytes ?? BALLAST_BYTES,
+    isDebuggable: options.isDebuggable ?? false,
   };
 
   function change(part: Partial<EmbeddedState>): void {
@@ -105,20 +109,19 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   /** Resolves when it has its port; it is killed when it then does not become ready. */
   async function launch(): Promise<FrontProcess> {
     const frontFile = options.frontFile ?? new URL("./front.js", import.meta.url);
-    const launched = launchFront({ config, frontFile, setpriv, log, onDisk });
-    front = launched;
-    const timer = setTimeout(() => launched.kill(), START_TIMEOUT_MS);
-    const isDecided = () => clearTimeout(timer);
-    launched.ready.then(isDecided, isDecided);
+    const [how = { by: "none" } as const, ...others] = starts;
     try {
+      const launched = launchFront({ config, frontFile, how, log, onDisk });
+      front = launched;
+      const timer = setTimeout(() => launched.kill(), START_TIMEOUT_MS);
+      const isDecided = () => clearTimeout(timer);
+      launched.ready.then(isDecided, isDecided);
       config = { ...config, port: await launched.listening };
       return launched;
     } catch (error) {
-      if (!(error instanceof FrontError) || error.code !== "SETPRIV") throw error;
-      setpriv = null;
-      log.warn(
-        "results: setpriv (util-linux) is missing or too old, should we be killed the embedded ClickHouse ends by the end of its stdin alone",
-      );
+      if (!(error instanceof FrontError) || error.code !== "START" || others.length === 0) throw error;
+      starts = others;
+      log.warn({ reason: error.message }, `results: ${LOOSER[others[0]?.by ?? "none"]}`);
       return launch();
     }
   }
@@ -213,6 +216,17 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
       change({ status: "closed" });
     },
   };
+}
+
+const LOOSER: Readonly<Record<Start["by"], string>> = {
+  hold: "",
+  setpriv: "the embedded ClickHouse cannot be held here: it may read what this user can",
+  none: "setpriv (util-linux) is missing or too old, should we be killed the embedded ClickHouse ends by the end of its stdin alone",
+};
+
+function startsHere(): readonly Start[] {
+  const others: readonly Start[] = [{ by: "setpriv", program: "setpriv" }, { by: "none" }];
+  return holdHere() === null ? others : [{ by: "hold" }, ...others];
 }
 
 function startFault(error: unknown): StoreError {

@@ -1,8 +1,10 @@
-/** One run of the front as a child process: started so that it dies with us, told its settings, heard. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** One run of the front as a child process: started so that it dies with us and reaches nothing of ours, told its settings, heard. */
+import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
+import { NOT_STARTED, type PreparedChild, prepareChild, REFUSED_HOLD } from "../../../native/sandbox/confined.ts";
+import { confinementOf } from "./confinement.ts";
 import type { FrontConfig, FrontEvent } from "./front.ts";
 
 export interface FrontProcess {
@@ -21,15 +23,23 @@ export interface FrontProcess {
 export interface LaunchOptions {
   readonly config: FrontConfig;
   readonly frontFile: URL;
-  /** util-linux's setpriv; null where it is missing: then only the end of stdin tells it that we died. */
-  readonly setpriv: string | null;
+  readonly how: Start;
   readonly log: Logger;
   readonly onDisk: (isFull: boolean, freeBytes: number) => void;
 }
 
+/**
+ * Held by the kernel's means (confinement.ts); or by util-linux's setpriv only so that it dies with us; or not at all: then only the end of stdin
+ * tells it that we died.
+ */
+export type Start =
+  | { readonly by: "hold" }
+  | { readonly by: "setpriv"; readonly program: string }
+  | { readonly by: "none" };
+
 export class FrontError extends Error {
   override readonly name = "FrontError";
-  /** What it said of itself, e.g. EADDRINUSE; `SETPRIV` when that program is missing or too old; empty otherwise. */
+  /** What it said of itself, e.g. EADDRINUSE; `START` when it cannot be started in this way here; empty otherwise. */
   readonly code: string;
 
   constructor(message: string, code: string) {
@@ -46,10 +56,9 @@ const NODE_FLAGS = ["--max-old-space-size=256"];
 const KEPT_WORDS = 5;
 
 /** Main thread only: the death signal belongs to the thread that started the child. */
-export function launchFront({ config, frontFile, setpriv, log, onDisk }: LaunchOptions): FrontProcess {
+export function launchFront({ config, frontFile, how, log, onDisk }: LaunchOptions): FrontProcess {
   const command = [process.execPath, ...NODE_FLAGS, fileURLToPath(frontFile)];
-  const [file = "", ...args] = setpriv !== null ? [setpriv, "--pdeathsig", "KILL", "--", ...command] : command;
-  const child = spawn(file, args, { env: CHILD_ENV, stdio: ["pipe", "pipe", "pipe"] });
+  const child = start(how, command, { config, frontFile });
   child.stdin.on("error", () => undefined);
   child.stdin.write(`${JSON.stringify(config)}\n`);
   const words = hearWords(child, log);
@@ -58,14 +67,14 @@ export function launchFront({ config, frontFile, setpriv, log, onDisk }: LaunchO
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
       failure ??= {
-        reason: `cannot start ${file} (${error.code})`,
-        code: setpriv !== null && error.code === "ENOENT" ? "SETPRIV" : (error.code ?? ""),
+        reason: `cannot start ${child.spawnfile} (${error.code})`,
+        code: how.by === "setpriv" && error.code === "ENOENT" ? "START" : (error.code ?? ""),
       };
       resolve(failure.reason);
     });
     child.once("close", (code, signal) => {
       const last = words.at(-1);
-      if (setpriv !== null && last?.startsWith("setpriv:") === true) failure ??= { reason: last, code: "SETPRIV" };
+      if (last !== undefined && isOfStart(last)) failure ??= { reason: last, code: "START" };
       resolve(failure?.reason ?? `${signal ?? `exit code ${code}`}${last === undefined ? "" : `: ${last}`}`);
     });
   });
@@ -91,6 +100,35 @@ export function launchFront({ config, frontFile, setpriv, log, onDisk }: LaunchO
     stop: () => void child.stdin.end(),
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+function start(
+  how: Start,
+  command: readonly string[],
+  { config: { dir, port }, frontFile }: Pick<LaunchOptions, "config" | "frontFile">,
+): ChildProcessWithoutNullStreams {
+  const [file = "", ...args] = command;
+  if (how.by === "setpriv")
+    return spawn(how.program, ["--pdeathsig", "KILL", "--", ...command], { env: CHILD_ENV, stdio: "pipe" });
+  if (how.by === "none") return spawn(file, args, { env: CHILD_ENV, stdio: "pipe" });
+  const environment = Object.entries(CHILD_ENV).map(([name, value]) => `${name}=${value}`);
+  let child: PreparedChild;
+  try {
+    child = prepareChild(confinementOf({ dir, port, frontFile }), { path: file, descriptor: null, args, environment });
+  } catch (error) {
+    throw new FrontError(error instanceof Error ? error.message : String(error), "START");
+  }
+  try {
+    const stdio: StdioOptions = ["pipe", "pipe", "pipe", ...child.descriptors];
+    return spawn(child.file, [], { env: {}, stdio }) as ChildProcessWithoutNullStreams;
+  } finally {
+    child.close();
+  }
+}
+
+/** Whether it was not the front that spoke, but what was to start it. */
+function isOfStart(words: string): boolean {
+  return [REFUSED_HOLD, NOT_STARTED, "setpriv:"].some((beginning) => words.startsWith(beginning));
 }
 
 function hearWords(child: ChildProcess, log: Logger): readonly string[] {

@@ -7,6 +7,7 @@
 import { statfsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
+import { hideFromOthers } from "../../../native/sandbox/own-process.ts";
 import { claimDataFolder } from "../../data-folder.ts";
 import { layBallast } from "./ballast.ts";
 import type { Engine } from "./engine.ts";
@@ -22,6 +23,8 @@ export interface FrontConfig {
   readonly database: string;
   readonly maxMemoryBytes: number;
   readonly ballastBytes: number;
+  /** Other processes of our user may look into this one. */
+  readonly isDebuggable: boolean;
 }
 
 export type FrontEvent =
@@ -57,6 +60,7 @@ async function main(): Promise<void> {
     input.once("line", (line) => resolve(JSON.parse(line) as FrontConfig));
     input.once("close", () => process.exit(0));
   });
+  if (!config.isDebuggable) hideFromOthers();
   try {
     await serve(config, (stop) => input.once("close", stop));
   } catch (error) {

@@ -1,0 +1,12 @@
+/** The settings of a command that serves or checks: read once, then nothing else on this machine shall read them out of this process. */
+import { type Config, forgetSecrets, loadConfig } from "../config.ts";
+import { hideFromOthers } from "../native/sandbox/own-process.ts";
+
+/** @throws ConfigError */
+export function loadOwnConfig(): Config {
+  const config = loadConfig();
+  // What a process was started with stays in its memory, and in /proc for its own user, whatever is deleted here.
+  if (!config.isDebuggable) hideFromOthers();
+  forgetSecrets();
+  return config;
+}

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { forgetSecrets, loadConfig } from "./config.ts";
+
+const credentials = mkdtempSync(join(tmpdir(), "sonde-credentials-"));
+afterAll(() => rmSync(credentials, { recursive: true, force: true }));
+
+describe("the sealing key's place", () => {
+  it("is what was set, then the service manager's credential, then the data folder", () => {
+    const env = { CREDENTIALS_DIRECTORY: credentials };
+    expect(loadConfig(env).sealingKeyFile).toBeNull();
+    writeFileSync(join(credentials, "sealing.key"), "k");
+    expect(loadConfig(env).sealingKeyFile).toBe(join(credentials, "sealing.key"));
+    expect(loadConfig({ ...env, SONDE_SEALING_KEY_FILE: "/set" }).sealingKeyFile).toBe("/set");
+    const shared = { ...env, SONDE_DATABASE_URL: "postgres://db/sonde" };
+    expect(loadConfig(shared).sealingKeyFile).toBe(join(credentials, "sealing.key"));
+    expect(() => loadConfig({ SONDE_DATABASE_URL: "postgres://db/sonde" })).toThrow(/SONDE_SEALING_KEY_FILE/);
+  });
+});
+
+describe("settings that are secrets", () => {
+  it("are forgotten, and no others", () => {
+    const env: Record<string, string> = {
+      SONDE_DATABASE_URL: "postgres://u:p@db/sonde",
+      SONDE_CLICKHOUSE_URL: "http://u:p@ch",
+      SONDE_REDIS_URL: "redis://:p@r",
+      SONDE_METRICS_TOKEN: "t",
+      SONDE_KEY: "k",
+      SONDE_PORT: "1",
+      PATH: "/bin",
+    };
+    forgetSecrets(env);
+    expect(env).toEqual({ SONDE_PORT: "1", PATH: "/bin" });
+  });
+
+  it("leave us visible to others only where that was asked for", () => {
+    expect(loadConfig({}).isDebuggable).toBe(false);
+    expect(loadConfig({ SONDE_DEBUGGABLE: "1" }).isDebuggable).toBe(true);
+    expect(() => loadConfig({ SONDE_DEBUGGABLE: "yes" })).toThrow("SONDE_DEBUGGABLE must be 0 or 1");
+  });
+});

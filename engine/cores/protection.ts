@@ -1,0 +1,48 @@
+/** What holds the cores on this machine, in words for the operator. */
+import { type Hold, holdHere } from "../../native/sandbox/confined.ts";
+import { landlockPowers } from "../../native/sandbox/landlock.ts";
+import { type Bounds, boundsHere } from "./core-process.ts";
+
+export interface Protection {
+  /** One line: what is in force. */
+  readonly words: string;
+  /** Files, TCP ports and signals are held back. */
+  readonly isWhole: boolean;
+  /** What would make it so; empty when it is. */
+  readonly advice: string;
+}
+
+const NO_HOLD =
+  "a core that a server takes over can read what Sonde can: run Sonde on 64-bit Linux where programs may be started from memory (sysctl vm.memfd_noexec below 2)";
+const NO_LANDLOCK =
+  "a core that a server takes over can read this user's files: run Sonde on Linux 5.13 or later with Landlock (CONFIG_SECURITY_LANDLOCK, and landlock among the lsm= of the kernel's command line)";
+const NO_PORTS = "a core can connect to any port: Linux 6.7 or later holds it to those of its configs";
+const NO_SECCOMP = "a core's system calls are not filtered: allow seccomp to this container";
+
+export function protectionHere(): Protection {
+  const [bounds = "loose"] = boundsHere();
+  return protectionOf(bounds, holdHere(), landlockPowers()?.hasTcp ?? false);
+}
+
+/** @param hasTcp whether Landlock here knows ports */
+export function protectionOf(bounds: Bounds, hold: Hold | null, hasTcp: boolean): Protection {
+  if (hold === null || !bounds.startsWith("held")) {
+    const left = { "own-user": "a user of their own, no new privileges", bound: "no new privileges" };
+    const has = bounds === "own-user" || bounds === "bound" ? left[bounds] : "nothing holds them";
+    return { words: `cores: ${has}; network: anything`, isWhole: false, advice: NO_HOLD };
+  }
+  const { landlock, seccomp } = hold;
+  const parts = [
+    ...(landlock > 0 ? [`landlock ${landlock} ${hasTcp ? "files+tcp" : "files"}`] : []),
+    ...(seccomp ? ["seccomp"] : []),
+    "no new privileges",
+    ...(bounds === "held-own-user" ? ["a user of their own"] : []),
+  ];
+  const tcp = landlock > 0 && hasTcp ? "tcp to their servers' ports at any address" : "tcp to anything";
+  const udp = seccomp ? "udp only where a config needs it" : "udp to anything";
+  const advice = [
+    ...(landlock === 0 ? [NO_LANDLOCK] : hasTcp ? [] : [NO_PORTS]),
+    ...(seccomp ? [] : [NO_SECCOMP]),
+  ].join("; ");
+  return { words: `cores: ${parts.join(", ")}; network: ${tcp}, ${udp}`, isWhole: advice === "", advice };
+}
