@@ -21,6 +21,8 @@ export interface CheckSpec {
   readonly isPublic?: boolean;
   /** How often it was defined anew under its key; absent: never. */
   readonly revision?: number;
+  /** Whose it is: what two workspaces check never meets in one process of a proxy core. Absent: 0, which strangers share. */
+  readonly workspace?: number;
 }
 
 export interface ConfigSpec {

@@ -27,6 +27,8 @@ export interface ProbeContext extends DialContext {
   readonly keyOpener?: KeyOpener | undefined;
   /** What is asked through a proxy. */
   readonly verifier?: Verifier | undefined;
+  /** Whose check it is; 0: a stranger's, or of a command line. */
+  readonly workspace: number;
 }
 
 /** What the protocol said. What the network did is thrown (see classify.ts). */

@@ -65,6 +65,7 @@ interface Compiled extends Omit<ReadyConfig, "id"> {
   readonly timeoutMs: number;
   readonly isPublic: boolean;
   readonly isTunnel: boolean;
+  readonly workspace: number;
   /** Of a monitor of many, each by itself; null: it is one check. */
   readonly configs: readonly ReadyConfig[] | null;
 }
@@ -187,7 +188,7 @@ export class Prober {
 
   #start(run: CheckRun): void {
     const spec = this.#specs.get(run.specKey);
-    const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
+    const environment = this.#environmentOf(spec);
     const timeoutMs = spec?.timeoutMs ?? 0;
     const configs = spec?.configs ?? null;
     const check =
@@ -209,6 +210,12 @@ export class Prober {
       this.#setDeadline(check, timeoutMs);
       check.start(spec.probe, spec.settings);
     }
+  }
+
+  #environmentOf(spec: Compiled | undefined): RunEnvironment {
+    const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
+    // Only what goes through proxy cores asks.
+    return spec?.isTunnel === true ? { ...environment, workspace: spec.workspace } : environment;
   }
 
   #setDeadline(check: Running, timeoutMs: number): void {
@@ -325,14 +332,14 @@ export class Prober {
 }
 
 function compile(spec: CheckSpec, probes: ProbeList): Compiled {
-  const { timeoutMs } = spec;
+  const { timeoutMs, workspace = 0 } = spec;
   const isPublic = spec.isPublic === true;
   const isTunnel = familyOf(spec.kind) === "tunnel";
   const configs = spec.configs?.map((config) => ({ id: config.id, ...ready(config, probes) })) ?? null;
   if (configs !== null && configs.length > 0) {
-    return { timeoutMs, isPublic, isTunnel, probe: null, settings: null, refusal: null, configs };
+    return { timeoutMs, isPublic, isTunnel, workspace, probe: null, settings: null, refusal: null, configs };
   }
-  return { timeoutMs, isPublic, isTunnel, ...ready(spec, probes), configs: null };
+  return { timeoutMs, isPublic, isTunnel, workspace, ...ready(spec, probes), configs: null };
 }
 
 function ready({ kind, settings, fault }: Omit<ConfigSpec, "id">, probes: ProbeList): Omit<ReadyConfig, "id"> {

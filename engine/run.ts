@@ -28,6 +28,8 @@ export interface RunEnvironment {
   readonly outbounds?: ProbeContext["outbounds"];
   readonly keyOpener?: ProbeContext["keyOpener"];
   readonly verifier?: ProbeContext["verifier"];
+  /** Absent: 0. */
+  readonly workspace?: number;
   /**
    * Called whenever a check is about to do something: names the suspect should it block or kill its thread.
    * @param configId which of its monitor's configs; 0: it stands for itself @param nowMs by `now`
@@ -64,6 +66,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   readonly outbounds: ProbeContext["outbounds"];
   readonly keyOpener: ProbeContext["keyOpener"];
   readonly verifier: ProbeContext["verifier"];
+  readonly workspace: number;
 
   readonly #environment: RunEnvironment;
   readonly #configId: number;
@@ -90,6 +93,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.outbounds = environment.outbounds;
     this.keyOpener = environment.keyOpener;
     this.verifier = environment.verifier;
+    this.workspace = environment.workspace ?? 0;
     this.startedAtMs = environment.wallNowMs();
     this.startedAt = environment.now();
     this.deadlineAtMs = this.startedAtMs + timeoutMs;

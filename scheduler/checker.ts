@@ -238,8 +238,8 @@ class Checker implements RunningChecker {
   /** A config that is kept nowhere. */
   #pass(check: PassingCheck, lane: Lane): Promise<CheckReply> {
     return new Promise((resolve) => {
-      const { kind, settings, timeoutMs, host } = check;
-      const spec = { key: this.#desk.nextKey(), kind, settings, timeoutMs, isPublic: lane === "public" };
+      const { kind, settings, timeoutMs, host, organizationId: workspace } = check;
+      const spec = { key: this.#desk.nextKey(), kind, settings, timeoutMs, isPublic: lane === "public", workspace };
       const end = (
         { verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message, tunnel }: CheckOutcome,
         harm: SentHarm | null,

@@ -65,7 +65,10 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
   const freeIds: number[] = [];
   let lastSpecKey = 0;
 
-  function specFor({ kind, timeoutS }: Monitor, { settings, configs, fault, isPublic }: GivenCheck): CheckSpec | null {
+  function specFor(
+    { kind, timeoutS, organizationId }: Monitor,
+    { settings, configs, fault, isPublic }: GivenCheck,
+  ): CheckSpec | null {
     if (kind === "push") return null;
     lastSpecKey += 1;
     return {
@@ -73,6 +76,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
       kind,
       settings,
       timeoutMs: timeoutS * 1_000,
+      workspace: organizationId,
       ...(configs !== undefined && { configs }),
       ...(fault !== undefined && { fault }),
       ...(isPublic === true && { isPublic }),

@@ -47,6 +47,7 @@ export function makeRig(transport: Transport): Rig {
           return transport.resolve(host, port, preference, context);
         },
       },
+      workspace: 0,
       signal: controller.signal,
       deadlineAtMs: Date.now() + 60_000,
       phase: (name) => void phases.push(name),

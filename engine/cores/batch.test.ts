@@ -7,7 +7,7 @@ import type { Engine } from "./core.ts";
 const VLESS = parseProxyLink("vless://5ec2e700-1111-4222-8333-444455556666@p.test-site.org:443").config;
 const HYSTERIA2 = parseProxyLink("hy2://pw@p.test-site.org:443").config;
 const one = (more: Partial<Waiting["request"]> = {}, deaths = 0): Waiting => ({
-  request: { config: VLESS, address: "203.0.113.9", engine: "xray" as Engine, alone: false, ...more },
+  request: { config: VLESS, address: "203.0.113.9", engine: "xray" as Engine, alone: false, workspace: 1, ...more },
   deaths,
 });
 

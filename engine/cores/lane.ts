@@ -1,4 +1,4 @@
-/** A queue for one engine's processes, which are started one after the other: when the next is due, and who goes into it. */
+/** A queue for one workspace's processes of one engine, which are started one after the other: when the next is due, and who goes into it. */
 import { startsInMs, takeBatch } from "./batch.ts";
 import type { Engine } from "./core.ts";
 import type { Ticket } from "./ticket.ts";
@@ -9,6 +9,8 @@ const LONGEST_BACK_OFF_MS = 10_000;
 
 export class Lane {
   readonly engine: Engine;
+  /** Its own among lanes. */
+  readonly name: string;
   isStarting = false;
   #waiting: Ticket[] = [];
   #lastStartAtMs = Number.NEGATIVE_INFINITY;
@@ -16,8 +18,14 @@ export class Lane {
   #backOffMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, name: string) {
     this.engine = engine;
+    this.name = name;
+  }
+
+  /** Since the last start, ms; whether what it remembers of it still decides anything. */
+  isIdle(nowMs: number): boolean {
+    return this.#waiting.length === 0 && !this.isStarting && nowMs - this.#lastStartAtMs > LONGEST_BACK_OFF_MS;
   }
 
   get waiting(): number {

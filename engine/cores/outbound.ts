@@ -12,6 +12,8 @@ export interface OutboundRequest {
   readonly engine: Engine;
   /** A failure of a crowded moment is looked at again: in a core with few others, which tells what it does. */
   readonly alone: boolean;
+  /** Configs of two workspaces never share a process: a server that takes over a core of one learns nothing of the other's. */
+  readonly workspace: number;
 }
 
 export interface OpenOutbound {

@@ -4,10 +4,10 @@
  *
  * What was in a core that died while it ran comes back in small company first, then alone, and is kept out for good when it dies there too.
  */
+import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { BATCH_LIMIT } from "./batch.ts";
 import { BatchStarter, type CoresOptions, type ReadyBatch } from "./batch-start.ts";
-import type { Engine } from "./core.ts";
 import { Lane } from "./lane.ts";
 import { Mailbox } from "./mailbox.ts";
 import type { OutboundRequest } from "./outbound.ts";
@@ -30,6 +30,8 @@ export interface CoreStats {
 
 /** Processes at once, each of 30 to 150 MB. */
 const PROCESS_LIMIT = 24;
+/** Of them getting ready at once: each start takes a processor for 20 to 100 ms. */
+const STARTING_LIMIT = Math.max(4, availableParallelism());
 /** What waits for a core; beyond it the answer is that we are busy. */
 const WAITING_LIMIT = 10_000;
 /** A core that lived this long did not die of its start, ms. */
@@ -44,6 +46,7 @@ const BUSY: OutboundRefusal = {
 
 export class CoreSupervisor {
   readonly #options: CoresOptions;
+  /** By what shares a process; in the order in which they had their turn. */
   readonly #lanes = new Map<string, Lane>();
   readonly #running = new Set<RunningCore>();
   readonly #askers = new Set<Asker>();
@@ -134,7 +137,7 @@ export class CoreSupervisor {
     }
     ticket.deaths = this.#reputation.deathsOf(ticket);
     // A suspect is only ever started with few.
-    const lane = this.#laneOf(request.engine, request.alone || ticket.deaths > 0);
+    const lane = this.#laneOf(request, request.alone || ticket.deaths > 0);
     if (this.#isClosed || lane.waiting >= WAITING_LIMIT) {
       ticket.refuse(BUSY);
       return;
@@ -156,20 +159,27 @@ export class CoreSupervisor {
     this.#considerAll();
   }
 
-  #laneOf(engine: Engine, isAlone: boolean): Lane {
-    const name = `${engine} ${isAlone}`;
-    const lane = this.#lanes.get(name) ?? new Lane(engine);
+  #laneOf({ engine, workspace }: OutboundRequest, isAlone: boolean): Lane {
+    const name = `${engine} ${isAlone} ${workspace}`;
+    const lane = this.#lanes.get(name) ?? new Lane(engine, name);
     this.#lanes.set(name, lane);
     return lane;
   }
 
   #considerAll(): void {
-    for (const lane of this.#lanes.values()) this.#consider(lane);
+    for (const lane of this.#lanes.values()) {
+      if (!this.#hasRoom) return;
+      this.#consider(lane);
+    }
+  }
+
+  get #hasRoom(): boolean {
+    return this.#starting < STARTING_LIMIT && this.#running.size + this.#starting < PROCESS_LIMIT;
   }
 
   #consider(lane: Lane): void {
     if (lane.isStarting || this.#isClosed || lane.waiting === 0) return;
-    if (this.#running.size + this.#starting >= PROCESS_LIMIT) return;
+    if (!this.#hasRoom) return;
     const inMs = lane.dueInMs(this.#open, performance.now());
     if (inMs > 0) lane.later(inMs, () => this.#consider(lane));
     else void this.#startNext(lane);
@@ -179,6 +189,9 @@ export class CoreSupervisor {
     lane.rest();
     const batch = lane.takeBatch();
     if (batch.length === 0) return;
+    // The others have their turn before it comes again.
+    this.#lanes.delete(lane.name);
+    this.#lanes.set(lane.name, lane);
     lane.startBegan(performance.now());
     this.#starting += 1;
     await this.#starter.start(lane, batch);
@@ -236,6 +249,8 @@ export class CoreSupervisor {
   }
 
   #weigh(): void {
+    const nowMs = performance.now();
+    for (const [name, lane] of this.#lanes) if (lane.isIdle(nowMs)) this.#lanes.delete(name);
     for (const core of this.#running) if (core.isTooHeavy) core.kill();
   }
 }

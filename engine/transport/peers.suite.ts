@@ -122,6 +122,7 @@ export function makeCheck(transport: Transport): CheckRig {
       now: () => performance.now(),
       wallNowMs: () => Date.now(),
       randomBytes: (sizeBytes) => new Uint8Array(randomBytes(sizeBytes)),
+      workspace: 0,
     },
   };
 }

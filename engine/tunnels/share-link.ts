@@ -119,7 +119,7 @@ async function tryEngine(
   let { isAlone } = given;
   for (let left = REOPENINGS; left > 0; left--) {
     context.phase("handshake");
-    const outbound = await openInTime({ config, address, engine, alone: isAlone }, ready);
+    const outbound = await openInTime({ config, address, engine, alone: isAlone, workspace: context.workspace }, ready);
     context.phase("request");
     const isFirst = outbound.isCrowded || given.hasOther;
     const limitMs = Math.max(LEAST_TRY_MS, leftMs(context) * (isFirst ? SHARE : 1));

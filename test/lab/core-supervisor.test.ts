@@ -33,8 +33,8 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
 
   const link = (uuid = UUID): string => `vless://${uuid}@127.0.0.1:${port}`;
   const good = (): ProxyConfig => parseProxyLink(link()).config;
-  const open = (config: ProxyConfig, engine: Engine = "singbox", alone = false): Promise<OpenOutbound> =>
-    rig.outbounds.open({ config, address: "127.0.0.1", engine, alone }, never);
+  const open = (config: ProxyConfig, engine: Engine = "singbox", alone = false, workspace = 1): Promise<OpenOutbound> =>
+    rig.outbounds.open({ config, address: "127.0.0.1", engine, alone, workspace }, never);
   const calm = () =>
     expect.poll(() => rig.supervisor.stats, { timeout: 20_000 }).toMatchObject({ running: 0, open: 0, waiting: 0 });
   /** Sends it to the core that is there when the first outbound of several checks is open. */
@@ -128,6 +128,24 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
     for (const secret of [UUID, outbound.password]) expect(proc("cmdline")).not.toContain(secret);
     outbound.close();
   });
+
+  it("keeps what two workspaces check in processes of their own, and serves them in turn", async () => {
+    const ofAll = Array.from({ length: 60 }, (_, index) => open(good(), "singbox", false, index % 6));
+    const opened = await Promise.all(ofAll);
+    const { pids } = rig.supervisor;
+    expect(pids.length).toBeGreaterThanOrEqual(6);
+    const died = (): readonly number[] => opened.flatMap((outbound, index) => (outbound.hasDied() ? [index % 6] : []));
+    for (const [killed, pid] of pids.entries()) {
+      const before = died().length;
+      process.kill(pid, "SIGKILL");
+      await expect.poll(() => died().length, { timeout: 5_000 }).toBeGreaterThan(before);
+      // All that died so far belongs to no more workspaces than cores were killed.
+      expect(new Set(died()).size).toBeLessThanOrEqual(killed + 1);
+    }
+    expect(new Set(died()).size).toBe(6);
+    for (const outbound of opened) outbound.close();
+    await calm();
+  }, 60_000);
 
   it("lets nobody in without the password of a config", async () => {
     const outbound = await open(good());
@@ -259,7 +277,7 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
   it("gives up what a thread held when its port closes", async () => {
     const theirs = rig.supervisor.connect();
     const outbounds = connectOutbounds(theirs);
-    await outbounds.open({ config: good(), address: "127.0.0.1", engine: "xray", alone: false }, never);
+    await outbounds.open({ config: good(), address: "127.0.0.1", engine: "xray", alone: false, workspace: 1 }, never);
     expect(rig.supervisor.stats.open).toBe(1);
     theirs.close();
     await calm();
@@ -267,7 +285,7 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
 
   it("a check that ends before its core is ready leaves nothing behind", async () => {
     let abort: (fault: Error) => void = never;
-    const request = { config: good(), address: "127.0.0.1", engine: "singbox", alone: false } as const;
+    const request = { config: good(), address: "127.0.0.1", engine: "singbox", alone: false, workspace: 1 } as const;
     const asked = rig.outbounds.open(request, (listener) => {
       abort = listener;
     });
