@@ -1,0 +1,3 @@
+module sonde.test/takenovercore
+
+go 1.21
