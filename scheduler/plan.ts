@@ -59,28 +59,34 @@ export interface Plan {
   monitorIds(): readonly number[];
 }
 
+function specOf(
+  key: number,
+  kind: CheckSpec["kind"],
+  { timeoutS, organizationId: workspace }: Monitor,
+  { settings, configs, fault, isPublic }: GivenCheck,
+): CheckSpec {
+  return {
+    key,
+    kind,
+    settings,
+    timeoutMs: timeoutS * 1_000,
+    workspace,
+    ...(configs !== undefined && { configs }),
+    ...(fault !== undefined && { fault }),
+    ...(isPublic === true && { isPublic }),
+  };
+}
+
 export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasChecker }: PlanOptions = ALL_HERE): Plan {
   const byMonitor = new Map<number, Entry[]>();
   const byId: (Entry | undefined)[] = [];
   const freeIds: number[] = [];
   let lastSpecKey = 0;
 
-  function specFor(
-    { kind, timeoutS, organizationId }: Monitor,
-    { settings, configs, fault, isPublic }: GivenCheck,
-  ): CheckSpec | null {
-    if (kind === "push") return null;
+  function specFor(monitor: Monitor, given: GivenCheck): CheckSpec | null {
+    if (monitor.kind === "push") return null;
     lastSpecKey += 1;
-    return {
-      key: lastSpecKey,
-      kind,
-      settings,
-      timeoutMs: timeoutS * 1_000,
-      workspace: organizationId,
-      ...(configs !== undefined && { configs }),
-      ...(fault !== undefined && { fault }),
-      ...(isPublic === true && { isPublic }),
-    };
+    return specOf(lastSpecKey, monitor.kind, monitor, given);
   }
 
   function gatesFor(monitor: Monitor, { identity }: CheckInput): readonly Gate[] {

@@ -1,5 +1,5 @@
 /** What holds the cores on this machine, in words for the operator. */
-import { type Hold, holdHere } from "../../native/sandbox/confined.ts";
+import { type Hold, holdHere, refusalsHere } from "../../native/sandbox/confined.ts";
 import { landlockPowers } from "../../native/sandbox/landlock.ts";
 import { type Bounds, boundsHere } from "./core-process.ts";
 
@@ -21,7 +21,9 @@ const NO_SECCOMP = "a core's system calls are not filtered: allow seccomp to thi
 
 export function protectionHere(): Protection {
   const [bounds = "loose"] = boundsHere();
-  return protectionOf(bounds, holdHere(), landlockPowers()?.hasTcp ?? false);
+  const told = protectionOf(bounds, holdHere(), landlockPowers()?.hasTcp ?? false);
+  const [refusal] = refusalsHere();
+  return refusal === undefined ? told : { ...told, advice: `${told.advice} (${refusal})` };
 }
 
 /** @param hasTcp whether Landlock here knows ports */

@@ -2,7 +2,7 @@
  * Children that are held: a small program (image.ts) takes rights away from itself and then becomes the child. What is to be taken is said by
  * the caller; what this machine can take is asked once, by trying it.
  */
-import { spawnSync } from "node:child_process";
+import { type StdioOptions, spawnSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { needNumber } from "./calls.ts";
 import { filterFor } from "./filter.ts";
@@ -70,24 +70,42 @@ const FIRST_FREE = 3;
 /** Of the try, ms. */
 const TRY_MS = 5_000;
 
-let known: Hold | null | undefined;
+let known: { readonly hold: Hold | null; readonly refusals: readonly string[] } | undefined;
 
 /** Null where children cannot be held at all: another system, no FFI, or no program may be started from memory. */
 export function holdHere(): Hold | null {
-  if (known === undefined) known = tried({ landlock: landlockPowers()?.abi ?? 0, seccomp: true });
-  return known;
+  return tried().hold;
+}
+
+/** What was refused while it was tried, in the kernel's words; for the operator. */
+export function refusalsHere(): readonly string[] {
+  return tried().refusals;
 }
 
 /** Tries the most, then less: containers and old kernels forbid one or the other. */
-function tried(hold: Hold): Hold | null {
-  if (doesRun(hold)) return hold;
-  if (hold.landlock > 0 && doesRun({ ...hold, landlock: 0 })) return { ...hold, landlock: 0 };
-  const rest: Hold = { ...hold, seccomp: false };
-  if (doesRun(rest)) return rest;
-  return doesRun({ landlock: 0, seccomp: false }) ? { landlock: 0, seccomp: false } : null;
+function tried(): NonNullable<typeof known> {
+  if (known !== undefined) return known;
+  const landlock = landlockPowers()?.abi ?? 0;
+  const most: readonly Hold[] = [
+    { landlock, seccomp: true },
+    { landlock: 0, seccomp: true },
+    { landlock, seccomp: false },
+    { landlock: 0, seccomp: false },
+  ];
+  const refusals: string[] = [];
+  for (const hold of most) {
+    const refusal = refusalOf(hold);
+    if (refusal === null) {
+      known = { hold, refusals };
+      return known;
+    }
+    refusals.push(refusal);
+  }
+  known = { hold: null, refusals };
+  return known;
 }
 
-function doesRun(hold: Hold): boolean {
+function refusalOf(hold: Hold): string | null {
   const none: Confinement = {
     rules: { files: [], listens: [], connects: [] },
     mayUseDatagrams: false,
@@ -98,14 +116,12 @@ function doesRun(hold: Hold): boolean {
   let child: PreparedChild | undefined;
   try {
     child = prepare(none, null, hold);
-    const { status } = spawnSync(child.file, [], {
-      env: {},
-      stdio: ["ignore", "ignore", "ignore", ...child.descriptors],
-      timeout: TRY_MS,
-    });
-    return status === 0;
-  } catch {
-    return false;
+    const stdio: StdioOptions = ["ignore", "ignore", "pipe", ...child.descriptors];
+    const { status, signal, stderr, error } = spawnSync(child.file, [], { env: {}, stdio, timeout: TRY_MS });
+    if (status === 0) return null;
+    return error?.message ?? `${stderr.toString("latin1").trim()} (${signal ?? `errno ${status}`})`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   } finally {
     child?.close();
   }

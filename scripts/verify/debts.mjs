@@ -18,7 +18,7 @@ export const LONG_FUNCTIONS = {
   "scheduler/ledger.ts createLedger": 169,
   "scheduler/loop.ts startLoop": 63,
   "scheduler/loop.ts assemble": 64,
-  "scheduler/plan.ts createPlan": 134,
+  "scheduler/plan.ts createPlan": 126,
   "scheduler/shard-keeper.ts createShardKeeper": 87,
   "scheduler/sink.ts createSink": 184,
   "scheduler/subscriptions/syncer.ts createSyncer": 141,

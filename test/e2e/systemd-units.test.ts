@@ -12,6 +12,7 @@ import { afterAll, expect, it } from "vitest";
 import { admin } from "../admin.ts";
 import { clientOf } from "../client.ts";
 import { freePort } from "../free-port.ts";
+import { type Aims, buildTakenOver, linkOf, listenAt, type Report, reachedOf, setuidCopy } from "../lab/taken-over.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, productEnv, untilStatus } from "../product.ts";
 import type { LocationFacts, SharedStores } from "../roles.ts";
@@ -27,6 +28,9 @@ const BRIDGE = fileURLToPath(new URL("../fixtures/bridge.mjs", import.meta.url))
 /** Of USER in test/systemd.ts. */
 const UID = 61_184;
 const WITHIN_MS = 120_000;
+/** Outside and inside: what a core is once its server has taken it over. */
+const BUILT = join(ROOT, "node_modules/.cache/taken-over");
+const IN_UNITS = "/opt/sonde/node_modules/.cache/taken-over/taken-over";
 /** Where the units listen. */
 const INSIDE = { up: 8080, api: 8081, scheduler: 9464, checker: 9465 } as const;
 
@@ -54,44 +58,87 @@ function settings(values: Readonly<Record<string, string>>): string {
 }
 
 withServer("the units", shared, ({ stores }) =>
-  describeWith(["root", "systemd", "unshare", "setpriv", "network namespaces"], "under a systemd of their own", () => {
-    it("run, check, and stop; what they export is all that the board asks for", {
-      timeout: 3 * WITHIN_MS,
-    }, async () => {
-      const at = await stores();
-      const site = await startWebsite();
-      const folder = temporaryFolder();
-      const ports = portsOf(at, site);
-      const bridge = writeBridge(folder, ports);
-      const systemd = await startSystemd([join(OPERATIONS, "systemd"), bridge], ROOT);
-      try {
-        systemd.systemctl("start", "bridge.service");
-        const outside = await openBridge(folder, ports);
+  describeWith(
+    ["root", "systemd", "unshare", "setpriv", "network namespaces", "go"],
+    "under a systemd of their own",
+    () => {
+      it("run, check, and stop; what they export is all that the board asks for", {
+        timeout: 3 * WITHIN_MS,
+      }, async () => {
+        const at = await stores();
+        mkdirSync(BUILT, { recursive: true });
+        setuidCopy(await buildTakenOver(BUILT));
+        const site = await startWebsite();
+        const folder = temporaryFolder();
+        const reports = await freePort();
+        const ports = [...portsOf(at, site), reports];
+        const bridge = writeBridge(folder, ports);
+        const systemd = await startSystemd([join(OPERATIONS, "systemd"), bridge], ROOT);
         try {
-          const common = commonOf(systemd);
-          await everythingInOne(systemd, outside.up, common, site);
-          await rolesApart(systemd, outside, at, common, site);
+          systemd.systemctl("start", "bridge.service");
+          const outside = await openBridge(folder, ports);
+          try {
+            const common = commonOf(systemd);
+            await everythingInOne(systemd, outside.up, { ...common, SONDE_SING_BOX: IN_UNITS }, site, reports);
+            await rolesApart(systemd, outside, at, common, site);
+          } finally {
+            outside.close();
+          }
         } finally {
-          outside.close();
+          await systemd.stop();
+          await site.close();
         }
-      } finally {
-        await systemd.stop();
-        await site.close();
-      }
-    });
-  }),
+      });
+    },
+  ),
 );
 
 type Settings = Readonly<Record<string, string>>;
 type Places = Readonly<Record<keyof typeof INSIDE, string>>;
 
-async function everythingInOne(systemd: Systemd, url: string, common: Settings, site: Website): Promise<void> {
+async function everythingInOne(
+  systemd: Systemd,
+  url: string,
+  common: Settings,
+  site: Website,
+  reports: number,
+): Promise<void> {
   writeFileSync(systemd.file("/etc/sonde/sonde.env"), settings(common));
   systemd.systemctl("start", "sonde.service");
   await untilActive(systemd, "sonde.service", /Sonde listens on/);
   const key = readFileSync(systemd.file("/var/lib/sonde/owner.key"), "utf8").trim();
   await checksWebsite(url, key, site);
+  await reachesNothing(url, key, reports, () => systemd.output("sonde.service"));
+  // What holds them less than wholly is warned of.
+  expect(systemd.output("sonde.service")).not.toContain('"cores: ');
   stopped(systemd, "sonde.service");
+}
+
+/** A core that its server has taken over. */
+async function reachesNothing(url: string, key: string, reports: number, said: () => string): Promise<void> {
+  const { line, server } = await listenAt(reports);
+  const file = (name: string): string => `/var/lib/sonde/${name}`;
+  const aims: Aims = {
+    files: {
+      "sealing key": file("sealing.key"),
+      database: file("control.sqlite"),
+      "owner key": file("owner.key"),
+      settings: "/etc/sonde/sonde.env",
+      "/etc/passwd": "/etc/passwd",
+    },
+    folders: { "data folder": "/var/lib/sonde", "/tmp": "/tmp", "/dev/shm": "/dev/shm" },
+    ports: { "our API": INSIDE.up },
+    datagrams: INSIDE.up,
+    unix: "/run/systemd/private",
+    setuid: `${IN_UNITS}-setuid`,
+  };
+  const asked = clientOf(url, key).post("/check", { config: linkOf(reports, aims), engine: "singbox" });
+  const silent = asked.then(({ body }) => Promise.reject(new Error(`no report: ${JSON.stringify(body)} ${said()}`)));
+  const report = JSON.parse(await Promise.race([line, silent])) as Report;
+  silent.catch(() => undefined);
+  server.close();
+  expect(Object.keys(report).length).toBeGreaterThan(25);
+  expect(reachedOf(report), JSON.stringify(report)).toEqual([]);
 }
 
 async function rolesApart(systemd: Systemd, urls: Places, at: SharedStores, common: Settings, site: Website) {

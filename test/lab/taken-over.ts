@@ -13,7 +13,6 @@ export interface Aims {
   readonly ports: Readonly<Record<string, number>>;
   readonly datagrams: number;
   readonly unix: string;
-  readonly abstract: string;
   readonly setuid: string;
 }
 
@@ -38,6 +37,12 @@ export function setuidCopy(program: string): string {
   chownSync(copy, 0, 0);
   chmodSync(copy, 0o4755);
   return copy;
+}
+
+export function reachedOf(report: Report): readonly string[] {
+  return Object.entries(report)
+    .flatMap(([name, how]) => (how === "reached" ? [name] : []))
+    .sort();
 }
 
 export function linkOf(port: number, aims: Aims): string {

@@ -27,10 +27,9 @@ type aims struct {
 	Folders map[string]string `json:"folders"`
 	// TCP ports on loopback.
 	Ports map[string]int `json:"ports"`
-	// A port of datagrams, a path and an abstract name of unix sockets.
+	// A port of datagrams, and a path of a unix socket.
 	Datagrams int    `json:"datagrams"`
 	Unix      string `json:"unix"`
-	Abstract  string `json:"abstract"`
 	// A copy of this program that belongs to root, setuid.
 	Setuid string `json:"setuid"`
 }
@@ -131,7 +130,6 @@ func try(wanted aims) map[string]string {
 	}
 	say("datagrams", sends(wanted.Datagrams))
 	say("unix socket", connects("unix", wanted.Unix))
-	say("abstract unix socket", connects("unix", "@"+wanted.Abstract))
 	parent := os.Getppid()
 	for _, name := range []string{"environ", "maps", "auxv"} {
 		say("parent's "+name, readable(fmt.Sprintf("/proc/%d/%s", parent, name)))
