@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { RegionState } from "./api/api.ts";
 import { startApi } from "./api/start.ts";
 import { checkSettings } from "./check-settings.ts";
@@ -25,6 +25,7 @@ import { watchSchedulers } from "./store/scheduler-watch.ts";
 import { openControlPlane } from "./store/sql/open.ts";
 import type { CheckerWatch } from "./store/state/checkers.ts";
 import { openChecks, openState, watchCheckers } from "./store/state/open.ts";
+import { createRefusals, type Refusals } from "./store/state/refusals.ts";
 import { VERSION } from "./version.ts";
 
 /** A proxy keeps its connections, and may be sending on one at any moment; idle for 10 s they end by themselves, ms. */
@@ -62,18 +63,19 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
     log.error({ err: error }, "reading locations and their keys failed and is tried again");
   const keys = await openLocationKeys({ locations: controlPlane.locations, sealing, onError });
   closers.push(async () => keys.close());
-  const checkers = await watchCheckers(redis, { locations: keys.codes });
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const refusals = countRefusals(registry, log);
+  const checkers = await watchCheckers(redis, { locations: keys.codes, onRefused: refusals.add });
   closers.push(() => checkers.close());
   const schedulers = watchSchedulers({ shards: controlPlane.shards, monotonicNowMs: () => performance.now() });
   closers.push(async () => schedulers.close());
-  const checks = await openChecks(redis, keys.sealingOf, keys.refresh);
+  const checks = await openChecks(redis, keys.sealingOf, keys.refresh, refusals.add);
   closers.push(() => checks.close());
   const results = openResultStore({ url: clickhouseUrl, log });
   closers.push(() => results.close());
 
   const own = await openOwn(closers, log, { ...config, port }, [databaseUrl, redisUrl, clickhouseUrl]);
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const api = await startApi(
     {
       config: { ...config, port, ownEndpoints: own.entries, own: own.memory },
@@ -87,9 +89,8 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
       version: VERSION,
       health: {
         database: () => controlPlane.ping(),
-        queue: async () => {
-          await Promise.all([state.ping(), schedulers.ping()]);
-        },
+        queue: async () => void (await Promise.all([state.ping(), schedulers.ping()])),
+        warnings: schedulers.warnings,
       },
       metrics: () => registry.metrics(),
       regions: async () => regionsOf(keys, checkers),
@@ -102,6 +103,25 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const first = await ensureFirst(controlPlane, join(config.dataDir, OWNER_KEY_FILE));
   return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
+}
+
+/** What a location's checkers say to this process, and is refused. */
+function countRefusals(registry: Registry, log: Logger): Refusals {
+  const refusals = createRefusals({
+    monotonicNowMs: () => performance.now(),
+    say: (location, count, reason) =>
+      log.warn({ location, count, reason }, "what came from a location's checkers is refused: is its key stolen?"),
+  });
+  new Gauge({
+    name: "sonde_checkers_refused",
+    help: "Answers and reports of a location's checkers that were refused since the start",
+    labelNames: ["location"],
+    registers: [registry],
+    collect() {
+      for (const [location, count] of refusals.counts) this.set({ location }, count);
+    },
+  });
+  return refusals;
 }
 
 /** Every location that the operator made, and the general pool. */

@@ -97,14 +97,13 @@ async function start(
   collectDefaultMetrics({ register: registry });
   let isSilent = false;
   const watching = setInterval(() => {
-    scheduler.ping().then(
-      () => {
-        isSilent = false;
-      },
-      () => {
-        isSilent = true;
-      },
-    );
+    void scheduler
+      .ping()
+      .then(() => false)
+      .catch(() => true)
+      .then((isNow) => {
+        isSilent = isNow;
+      });
   }, 1_000);
   closers.push(async () => clearInterval(watching));
   const web = await startRoleListener({
@@ -112,6 +111,7 @@ async function start(
     token: config.metricsToken,
     metrics: async () =>
       [await registry.metrics(), scheduler.status()?.metrics ?? "", await sender.metrics(), syncs.metrics()].join("\n"),
+    notices: () => scheduler.status()?.warnings ?? [],
     problems: () => [isSilent ? UNWELL : null, scheduler.status()?.trouble ?? null].filter((one) => one !== null),
   });
   closers.push(() => web.close());

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism, hostname } from "node:os";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import type { ApiHealth } from "./api/api.ts";
 import { startApi } from "./api/start.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "./config.ts";
@@ -24,14 +25,16 @@ import {
 } from "./main-parts.ts";
 import { ANY_LOCATION } from "./model/monitor.ts";
 import { startSender } from "./scheduler/alerts/start.ts";
-import { holdScheduler } from "./scheduler/handle.ts";
+import { holdScheduler, type SchedulerHandle } from "./scheduler/handle.ts";
 import type { SchedulerStatus } from "./scheduler/status.ts";
 import { startSyncs } from "./scheduler/subscriptions/start.ts";
 import type { DataFolder } from "./store/data-folder.ts";
 import { openResultStore } from "./store/results/clickhouse.ts";
 import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "./store/results/embedded/child.ts";
+import type { ControlPlane } from "./store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "./store/sql/open.ts";
 import { openChecks, openState } from "./store/state/open.ts";
+import type { State } from "./store/state/state.ts";
 import { VERSION } from "./version.ts";
 
 export interface ServiceOptions {
@@ -129,7 +132,7 @@ async function start(
     clock: { now: () => Date.now() },
     log,
     version: VERSION,
-    health: { database: () => controlPlane.ping(), queue: () => scheduler.ping() },
+    health: healthOf(controlPlane, scheduler, state),
     metrics: async () =>
       [
         await registry.metrics(),
@@ -158,6 +161,19 @@ async function startEmbedded(
   const dir = folder.file("clickhouse");
   if (!existsSync(dir)) progress("making the result store (a few seconds the first time) …");
   return startedOr(startEmbeddedClickHouse({ dir, log, isDebuggable }));
+}
+
+/** The counters of limits and quotas may be in a Redis. */
+function healthOf(
+  controlPlane: Pick<ControlPlane, "ping">,
+  scheduler: SchedulerHandle,
+  state: Pick<State, "ping">,
+): ApiHealth {
+  return {
+    database: () => controlPlane.ping(),
+    queue: async () => void (await Promise.all([scheduler.ping(), state.ping()])),
+    warnings: () => scheduler.status()?.warnings ?? [],
+  };
 }
 
 /** Why results are late or away, for the API's answers. */

@@ -3,12 +3,21 @@ import type { PlanTable } from "../model/plan.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import type { Sealing as StoreSealing } from "../store/sealing.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
+import type { Warning } from "../store/sql/ports/shards.ts";
 import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
 import type { Access } from "./access.ts";
 import type { Records } from "./monitors/records.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { UwsFile } from "./uws-binary.ts";
+
+/** What a health question asks. */
+export interface ApiHealth {
+  database(): Promise<void>;
+  queue(): Promise<void>;
+  /** What the operator should look at although everything works: words of a closed list. Absent: nothing ever. */
+  warnings?(): readonly Warning[];
+}
 
 export interface ApiConfig {
   readonly host: string;
@@ -68,7 +77,7 @@ export interface ApiDependencies {
   readonly log: Log;
   readonly version: string;
   /** Resolve when well, reject when not; asked at most once a second. */
-  readonly health: { database(): Promise<void>; queue(): Promise<void> };
+  readonly health: ApiHealth;
   /** Prometheus text. */
   readonly metrics: () => Promise<string>;
   readonly regions: () => Promise<readonly RegionState[]>;

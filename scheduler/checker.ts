@@ -10,6 +10,7 @@ import type { CheckRun, CheckSpec, ProberFitness } from "../engine/check.ts";
 import { NetworkTrust } from "../engine/network-trust.ts";
 import type { EngineOptions } from "../engine/options.ts";
 import { connectProbers, type Probers, unrunOutcome } from "../engine/probers.ts";
+import { sound } from "../model/outcome-reader.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckerState } from "../store/state/checkers.ts";
 import type { CheckReply, CheckServer, Lane, PassingCheck } from "../store/state/checks.ts";
@@ -20,6 +21,7 @@ import { CheckerDesk } from "./checker-desk.ts";
 import { createCheckerMetrics } from "./checker-metrics.ts";
 import { PASSING_ROOM } from "./passing-checks.ts";
 import { withTurns } from "./passing-turns.ts";
+import { readSpec } from "./spec-reader.ts";
 
 /** Checks in flight in this process; our choice, as in a scheduler: descriptors and memory for thousands of silent targets. */
 const ROOM = 4_096;
@@ -135,6 +137,7 @@ class Checker implements RunningChecker {
       checker,
       sealing,
       state: () => this.#state(),
+      readSpec,
       take: (scheduler, batch, isLeaving) => this.#take(scheduler, batch, isLeaving),
       onLink: (problem) => {
         if (problem !== null) log.warn({ problem }, "runs cannot be taken or answered; it is tried again");
@@ -264,11 +267,12 @@ class Checker implements RunningChecker {
       const { host, wasHealthy } = origin;
       const isHeld = this.#trust.take({ target: origin, attempt: 1, host, wasHealthy }, outcome);
       // Its monitor's next turn need not wait for that.
-      if (isHeld) origin.withhold?.(outcome);
+      if (isHeld) origin.withhold?.(sound(outcome));
     }
   }
 
-  #deliver(origin: Origin, outcome: CheckOutcome): void {
+  #deliver(origin: Origin, measured: CheckOutcome): void {
+    const outcome = sound(measured);
     this.#desk.end(outcome.checkId);
     this.#metrics.count(origin.spec.kind, outcome);
     origin.end(outcome, origin.harm);

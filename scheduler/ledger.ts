@@ -7,6 +7,7 @@ import { createResultIds } from "../model/ids.ts";
 import { incidentStep, type OpenIncident } from "../model/incident.ts";
 import { applyCheck, newLiveState, withAvailability } from "../model/live.ts";
 import { ANY_LOCATION, isInMaintenance, type Monitor } from "../model/monitor.ts";
+import { sound } from "../model/outcome-reader.ts";
 import type { CheckOutcome, ResultRow } from "../model/result.ts";
 import { delayAfterS } from "../model/schedule.ts";
 import type { CertificateState, LiveState, LiveStatus } from "../model/status.ts";
@@ -15,7 +16,7 @@ import type { NewConfigResult } from "../store/sql/ports/imports.ts";
 import type { JobEnd, TestEnd } from "../store/sql/ports/jobs.ts";
 import type { Fence } from "../store/sql/ports/shards.ts";
 import { configResultsOf } from "./config-results.ts";
-import type { SinkItem } from "./sink.ts";
+import type { SinkItem } from "./sink-item.ts";
 
 /** Whose outcome it is. */
 export interface Taken {
@@ -54,6 +55,8 @@ export interface Ledger {
   remember(openIncidents: ReadonlyMap<number, IncidentLevel>, told: ReadonlyMap<number, readonly ToldExpiry[]>): void;
   /** Takes a monitor in, or its new settings; a live state that is known already is newer than the given one, and stays. */
   set(monitor: Monitor, live: LiveState): void;
+  /** A store has refused what was to be written of it: keeps its statuses and counts, and forgets every value that may be why. */
+  heal(monitorId: number): void;
   /** Deleted: nothing will be judged any more. */
   forget(monitorId: number): void;
   /** Another judges them now. */
@@ -99,15 +102,9 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function nextId({ shard, epoch }: Fence, nowMs: number): string {
     const name = `${shard} ${epoch}`;
-    let next = ids.get(name);
-    if (next === undefined) {
-      let latestMs = 0;
-      for (const { monitorId, lastCheckedAtMs } of lives.values()) {
-        if (options.fenceOf(monitorId)?.shard === shard) latestMs = Math.max(latestMs, lastCheckedAtMs ?? 0);
-      }
-      next = createResultIds(shard, latestMs);
-      ids.set(name, next);
-    }
+    const isOf = (id: number): boolean => options.fenceOf(id)?.shard === shard;
+    const next = ids.get(name) ?? createResultIds(shard, latestOf(lives.values(), isOf));
+    ids.set(name, next);
     return next(nowMs);
   }
 
@@ -190,6 +187,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       monitors.set(monitor.id, monitor);
       if (!lives.has(monitor.id)) lives.set(monitor.id, live);
     },
+    heal: (monitorId) => healIn(lives, monitorId),
     forget(monitorId) {
       for (const memory of memories) memory.delete(monitorId);
     },
@@ -213,7 +211,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     live: (monitorId) => lives.get(monitorId),
     wasChecked: (monitorId) => (lives.get(monitorId)?.lastCheckedAtMs ?? null) !== null,
     wasHealthy: (monitorId, location) => lives.get(monitorId)?.locations[location]?.confirmed === "up",
-    judge(taken, outcome) {
+    judge(taken, given) {
+      const outcome = sound(given);
       const inMaintenance = isInMaintenance(taken.monitor, outcome.startedAtMs);
       const { applied, incidents, alerts } = advance(taken.monitor, taken.location, outcome, inMaintenance);
       const state = applied.live.locations[taken.location] ?? { status: "unknown" as const };
@@ -222,6 +221,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         monitorId: taken.monitor.id,
         fence: fenceOf(taken.monitor.id),
         line: JSON.stringify(lineOf(taken, outcome, applied.row, configs)),
+        live: applied.live,
         incidents,
         alerts,
         inboxId: taken.inboxId,
@@ -238,17 +238,34 @@ export function createLedger(options: LedgerOptions): Ledger {
       // Only maintenance makes a row unknown.
       const inMaintenance = row.status === "unknown";
       const asItWas = { ...monitor, maxRetries: row.replay.max_retries };
-      const { incidents, alerts } = advance(asItWas, row.location, outcome, inMaintenance);
+      const { applied, ...changes } = advance(asItWas, row.location, outcome, inMaintenance);
       const { inbox_id: inboxId, job_id: jobId, configs: configResults } = row.replay;
       const jobEnd = endOf(jobId, outcome, row);
       const fence = fenceOf(monitor.id);
-      return { monitorId: monitor.id, fence, line, incidents, alerts, inboxId, jobEnd, configResults };
+      return { monitorId: monitor.id, fence, line, live: applied.live, ...changes, inboxId, jobEnd, configResults };
     },
     originOf(line) {
       const { monitor_id: monitorId, replay } = parseLine(line);
       return { monitorId, epoch: replay.epoch };
     },
   };
+}
+
+/** When those of some monitors were last checked, Unix ms; 0: never. */
+function latestOf(lives: Iterable<LiveState>, isOf: (monitorId: number) => boolean): number {
+  let latestMs = 0;
+  for (const { monitorId, lastCheckedAtMs } of lives) {
+    if (isOf(monitorId)) latestMs = Math.max(latestMs, lastCheckedAtMs ?? 0);
+  }
+  return latestMs;
+}
+
+function healIn(lives: Map<number, LiveState>, monitorId: number): void {
+  const live = lives.get(monitorId);
+  if (live === undefined) return;
+  const nothing = { latencyMs: null, connectMs: null, latenessMs: null, certificate: null, errorMessage: null };
+  const locations = Object.entries(live.locations).map(([location, state]) => [location, { ...state, pingMs: null }]);
+  lives.set(monitorId, { ...live, ...nothing, locations: Object.fromEntries(locations) });
 }
 
 /** How a test ended: as its row says. */

@@ -9,6 +9,7 @@ import type { CanaryReport } from "../engine/network-fitness.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { Pump } from "../store/results/pump.ts";
 import type { Spool } from "../store/results/spool.ts";
+import type { SetAside } from "../store/set-aside.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import type { Fence } from "../store/sql/ports/shards.ts";
 import type { CheckServerOptions } from "../store/state/checks.ts";
@@ -55,6 +56,8 @@ export interface LoopOptions {
   readonly ledger: Ledger;
   readonly spool: Spool;
   readonly pump: Pump;
+  /** Where rows go that a store refuses for what is in them. */
+  readonly setAside: Pick<SetAside, "add">;
   readonly notices: Notices;
   readonly probers: ProberSet;
   readonly clocks: Clocks;
@@ -211,13 +214,15 @@ function assemble(options: LoopOptions): Works {
   const { controlPlane, holdings, ledger, log, probers, spool } = options;
   const clock = createPlanClock(options.clocks);
   const gates = createGateBook();
-  const { hasChecker, readInput } = options;
+  const { hasChecker, readInput, onOutcome, onSuspicion } = options;
   const limits = { perHost: HOST_LIMIT, perWorkspace: WORKSPACE_LIMIT };
   const plan = createPlan(gates, limits, { read: readInput, hasChecker });
   const sink = createSink({
     spool,
     store: controlPlane.sink,
     log,
+    setAside: options.setAside,
+    onSetAside: ledger.heal,
     live: ledger.live,
     fenceOf: holdings.fenceOf,
     fence: holdings.fence,
@@ -226,14 +231,12 @@ function assemble(options: LoopOptions): Works {
     onJobsEnded: () => options.notices.publish("jobs"),
     onHold: (isHeld) => course.dispatch.hold(isHeld),
   });
-  const { onOutcome, onSuspicion } = options;
-  const overallLimit = OVERALL_LIMIT;
   const course = createCourse({
     plan,
     ledger,
     sink,
     probers,
-    overallLimit,
+    overallLimit: OVERALL_LIMIT,
     areJudged: options.areJudged,
     isActive: holdings.isActive,
     onSkipped: (entry, turns) => sink.skip(holdings.shardOf(entry.monitor.id), turns),

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Kind } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
+import type { Refusals } from "../store/state/refusals.ts";
 
 /** Seconds; from a tick of the wheel to a whole minute. */
 export const LATENESS_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
@@ -27,13 +28,14 @@ export interface SchedulerGauges {
   readonly refusedRows: number;
   readonly quarantined: number;
   readonly overBudget: number;
+  readonly setAsideRows: number;
 }
 
 export interface SchedulerMetrics {
   count(kind: Kind, outcome: CheckOutcome): void;
   /** A secret that did not open. */
   sealedFault(error: unknown, log: Pick<Logger, "error">): void;
-  text(gauges: SchedulerGauges): Promise<string>;
+  text(gauges: SchedulerGauges, refusals: Pick<Refusals, "counts" | "troubled">): Promise<string>;
 }
 
 const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string, help: string]>> = {
@@ -71,6 +73,10 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
     "sonde_sink_refused_rows",
     "Results that were not written, because another scheduler had taken the shard; their turns are its",
   ],
+  setAsideRows: [
+    "sonde_sink_set_aside_rows",
+    "Results that a store refused for what is in them, since the start; they are in set-aside.ndjson beside the spool",
+  ],
 };
 
 export function createMetrics(): SchedulerMetrics {
@@ -96,6 +102,18 @@ export function createMetrics(): SchedulerMetrics {
   const gauges = Object.entries(GAUGE_HELP).map(
     ([key, [name, help]]) => [key as keyof SchedulerGauges, new Gauge({ name, help, registers })] as const,
   );
+  const refused = new Gauge({
+    name: "sonde_checkers_refused",
+    help: "Outcomes, reports and messages of a location's checkers that were refused since the start",
+    labelNames: ["location"],
+    registers,
+  });
+  const troubled = new Gauge({
+    name: "sonde_location_troubled",
+    help: "1 while what a location's checkers send is refused again and again: its key may be stolen",
+    labelNames: ["location"],
+    registers,
+  });
   return {
     count(kind, outcome) {
       checks.inc({ kind, verdict: outcome.verdict });
@@ -105,7 +123,12 @@ export function createMetrics(): SchedulerMetrics {
       sealedFaults.inc();
       log.error({ err: error }, "a secret of the database does not open: its check cannot run");
     },
-    async text(values) {
+    async text(values, refusals) {
+      const inTrouble = new Set(refusals.troubled());
+      for (const [location, count] of refusals.counts) {
+        refused.set({ location }, count);
+        troubled.set({ location }, inTrouble.has(location) ? 1 : 0);
+      }
       for (const [key, gauge] of gauges) gauge.set(values[key]);
       return registry.metrics();
     },

@@ -47,6 +47,8 @@ export interface ProberEvents extends ProbersCallbacks, RemoteProbersCallbacks {
   onAvailability(): void;
   /** Something that the operator should know; it goes on by itself. */
   onTrouble(error: unknown): void;
+  /** So much of what came from a location's checkers was none, and is dropped. */
+  onRefused(location: string, count: number, reason: string): void;
 }
 
 export function openProbers(place: ThreadPlace | CheckerPlace, events: ProberEvents): Promise<OpenProbers> {
@@ -65,7 +67,8 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
   const keys = await openLocationKeys({ locations, sealing, onError: events.onTrouble });
   let staffed: ReadonlySet<string> = new Set();
   let onChange: () => void = () => {};
-  const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => onChange() });
+  const { onRefused } = events;
+  const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => onChange(), onRefused });
   const scheduler = randomUUID();
   const leases = await openAccountLeases(redis);
   const accounts = createAccountTurns({
@@ -76,15 +79,8 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
     marginMs: START_WITHIN_MS + RETURN_WITHIN_MS,
     wallNowMs: SYSTEM_CLOCKS.wallNowMs,
   });
-  const callbacks: RemoteProbersCallbacks = {
-    onOutcomes: accounts.take,
-    ...(events.onHarm !== undefined && { onHarm: events.onHarm }),
-    onWithheld(outcomes) {
-      accounts.ended(outcomes);
-      events.onWithheld(outcomes);
-    },
-  };
-  const remote = new RemoteProbers({ callbacks, watch, clocks: SYSTEM_CLOCKS, after });
+  const callbacks = callbacksOf(accounts, events);
+  const remote = new RemoteProbers({ callbacks, onRefused, watch, clocks: SYSTEM_CLOCKS, after });
   onChange = () => {
     const now = watch.staffed();
     const isOther = now.size !== staffed.size || [...now].some((location) => !staffed.has(location));
@@ -105,7 +101,8 @@ async function openCheckers({ redis, locations, sealing }: CheckerPlace, events:
     sealingOf: keys.sealingOf,
     refreshKeys: keys.refresh,
     onOutcomes: (location, outcomes) => remote.take(location, outcomes),
-    onCaughtUp: (monotonicMs) => remote.caughtUp(monotonicMs),
+    onCaughtUp: (monotonicMs, behind) => remote.caughtUp(monotonicMs, behind),
+    onRefused,
   });
   remote.connect({
     send: sender.send,
@@ -140,6 +137,21 @@ function withAccounts(remote: RemoteProbers, accounts: AccountTurns): Probers {
     async close() {
       accounts.close();
       await remote.close();
+    },
+  };
+}
+
+/** What is over frees its account, whatever is known of it. */
+function callbacksOf(
+  accounts: ReturnType<typeof createAccountTurns>,
+  events: RemoteProbersCallbacks,
+): RemoteProbersCallbacks {
+  return {
+    onOutcomes: accounts.take,
+    ...(events.onHarm !== undefined && { onHarm: events.onHarm }),
+    onWithheld(outcomes) {
+      accounts.ended(outcomes);
+      events.onWithheld(outcomes);
     },
   };
 }

@@ -66,12 +66,14 @@ describe("RemoteProbers", () => {
     const outcomes: CheckOutcome[] = [];
     const withheld: CheckOutcome[] = [];
     const sent: Sent[] = [];
+    const refused: string[] = [];
     const at = { checkers, dead: new Set<string>(), answer: (_to: CheckerName): Answer => "sent" };
     const probers = new RemoteProbers({
       callbacks: {
         onOutcomes: (some) => void outcomes.push(...some),
         onWithheld: (some) => void withheld.push(...some),
       },
+      onRefused: (location, count, reason) => void refused.push(`${location} ${count} ${reason}`),
       watch: { healthy: () => at.checkers, clockOffsetMs: () => AHEAD_MS },
       clocks: { wallNowMs: () => now.wallMs, monotonicNowMs: () => now.monotonicMs },
       after: () => () => {},
@@ -92,6 +94,7 @@ describe("RemoteProbers", () => {
       probers,
       outcomes,
       withheld,
+      refused,
       sent,
       at,
       homeOf: (id: number) => sent.find((one) => has(one, id))?.checker.id,
@@ -105,6 +108,57 @@ describe("RemoteProbers", () => {
     // What was sent is answered.
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   }
+
+  it("drops outcomes that cannot be of their run, says so, and takes a right one after it", () => {
+    now.wallMs = 10_000_000;
+    const { probers, outcomes, withheld, refused } = scene([checkerOf("a")]);
+    probers.define([{ ...SPEC, key: 2, configs: [{ id: 5, kind: "vless", settings: {} }] }]);
+    const run = { ...runOf({ expiresAtMs: 20_000_000 }), dueAtMs: 10_000_000, specKey: 2 };
+    probers.run([run]);
+    const config = {
+      verdict: "ok",
+      totalMs: 1,
+      peerAnswered: true,
+      message: null,
+      publicIp: null,
+      engineUsed: null,
+    } as const;
+    const startedAtMs = now.wallMs - AHEAD_MS;
+    const good = { ...outcomeOf(run.checkId), startedAtMs };
+    const poison = [
+      { ...good, startedAtMs: startedAtMs + 61_000 },
+      { ...good, startedAtMs: startedAtMs - 61_000 },
+      { ...good, startedAtMs: startedAtMs + 61_000, withheld: true as const },
+      // Another server's.
+      { ...good, configs: [{ ...config, configId: 6 }] },
+      {
+        ...good,
+        configs: [
+          { ...config, configId: 5 },
+          { ...config, configId: 5 },
+        ],
+      },
+    ];
+    for (const one of poison) probers.take("any", [one]);
+    expect(refused).toHaveLength(poison.length);
+    expect([outcomes, withheld]).toEqual([[], []]);
+    probers.take("any", [{ ...good, configs: [{ ...config, configId: 5 }] }]);
+    expect(outcomes).toHaveLength(1);
+  });
+
+  it("waits for a location that has more to say, and for no other", async () => {
+    now.wallMs = 10_000;
+    const { probers, outcomes } = scene([checkerOf("a"), checkerOf("b", { location: "de" })]);
+    const [here, there] = [runOf({ expiresAtMs: 0 }), runOf({ expiresAtMs: 0, location: "de" })];
+    probers.run([here, there]);
+    await pass(60_000);
+    probers.caughtUp(now.monotonicMs, new Set(["de"]));
+    await pass(1);
+    expect(outcomes.map(({ checkId }) => checkId)).toEqual([here.checkId]);
+    probers.caughtUp(now.monotonicMs);
+    await pass(1);
+    expect(outcomes.map(({ checkId }) => checkId)).toEqual([here.checkId, there.checkId]);
+  });
 
   it("sends a run with what it measures, in Redis's time, and takes its outcome back once, in ours", async () => {
     now.wallMs = 10_000;

@@ -48,12 +48,17 @@ export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcom
 
 export interface RemoteProbersOptions {
   readonly callbacks: RemoteProbersCallbacks;
+  /** An outcome from there cannot be one of its run; it is dropped. */
+  readonly onRefused: (location: string, count: number, reason: string) => void;
   readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
   readonly after: After;
   /** Runs of this long go to a checker in one message, ms; the standard when absent. */
   readonly gatherMs?: number;
 }
+
+/** Clocks of the machines that ran a check and of this one, compared through Redis, ms; checkers whose clock is 2 s off get none. */
+const CLOCKS_APART_MS = 60_000;
 
 interface Defined {
   readonly spec: CheckSpec;
@@ -158,10 +163,16 @@ export class RemoteProbers implements Probers {
     const measured: CheckOutcome[] = [];
     const withheld: CheckOutcome[] = [];
     const unrun: Flight[] = [];
+    const nowMs = this.#options.clocks.wallNowMs();
     for (const outcome of outcomes) {
       const flight = this.#flights.get(outcome.checkId);
       // Answered before, or asked by an earlier life; or not theirs to answer.
       if (flight === undefined || flight.place.location !== location) continue;
+      const reason = this.#misfit(flight, outcome, outcome.startedAtMs + aheadMs, nowMs);
+      if (reason !== null) {
+        this.#options.onRefused(location, 1, reason);
+        continue;
+      }
       if (outcome.verdict === "cancelled" && outcome.isSpent !== true) {
         unrun.push(flight);
         continue;
@@ -188,15 +199,35 @@ export class RemoteProbers implements Probers {
   /** Before its outcome, so that it is not sent elsewhere for the next turn. */
   #tellHarm({ run, spec }: Flight, { reason, configId }: SentHarm): void {
     if (spec === undefined) return;
-    const words = String(reason).slice(0, REASON_LENGTH);
-    this.#options.callbacks.onHarm?.(run, { spec, reason: words, configId: Number(configId) || null });
+    const words = reason.slice(0, REASON_LENGTH);
+    this.#options.callbacks.onHarm?.(run, { spec, reason: words, configId });
   }
 
-  /** Everything that had arrived by then was taken. @param monotonicMs by our own clock */
-  caughtUp(monotonicMs: number): void {
+  /** @returns why it cannot have come of that run; the run is as good as unanswered then */
+  #misfit(flight: Flight, outcome: SentOutcome, startedAtMs: number, nowMs: number): string | null {
+    const { run } = flight;
+    // A time of its own would stand for ever in ids and states, which only go forward.
+    if (startedAtMs > nowMs + CLOCKS_APART_MS) return "an outcome of the future";
+    if (startedAtMs < Math.min(run.dueAtMs, nowMs) - CLOCKS_APART_MS) return "an outcome from before its run was due";
+    if (outcome.configs === undefined) return null;
+    const known = this.#specs.get(run.specKey)?.spec.configs ?? [];
+    if (outcome.configs.length > known.length) return "outcomes of configs that its run does not have";
+    const ids = new Set(known.map(({ id }) => id));
+    return outcome.configs.every(({ configId }) => ids.has(configId))
+      ? null
+      : "outcomes of configs that its run does not have";
+  }
+
+  /**
+   * Everything that had arrived by then was taken.
+   * @param monotonicMs by our own clock
+   * @param behind locations that it is not true of
+   */
+  caughtUp(monotonicMs: number, behind: ReadonlySet<string> = NONE): void {
     const missed: Flight[] = [];
     for (const flight of this.#flights.values()) {
-      if (flight.checker !== null && flight.deadlineMs < monotonicMs) missed.push(flight);
+      if (flight.checker === null || flight.deadlineMs >= monotonicMs) continue;
+      if (!behind.has(flight.place.location)) missed.push(flight);
     }
     for (const flight of missed) this.#leaveChecker(flight);
     this.#again(missed);
@@ -394,6 +425,8 @@ export class RemoteProbers implements Probers {
     if (outcomes.length > 0) this.#options.callbacks.onOutcomes(outcomes);
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Of a home at a checker, the same in every scheduler: FNV-1a over both, then mixed (fmix32 of MurmurHash3). */
 function weightOf(home: number, checker: string): number {

@@ -1,12 +1,14 @@
 /**
  * Replay: what was on disk and not yet in SQL when this process died is judged again, in order, before anything new runs. What another
- * scheduler has taken meanwhile is his: rows of that shard leave the spool.
+ * scheduler has taken meanwhile is his: rows of that shard leave the spool. A row that SQL refuses for what is in it is set aside, or the
+ * process would never start again.
  */
 import type { Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import type { Holdings } from "./holdings.ts";
 import type { Ledger } from "./ledger.ts";
-import { changesOf, type SinkItem } from "./sink.ts";
+import type { SinkItem } from "./sink-item.ts";
+import { type Part, type PartWriter, writeInParts } from "./sink-parts.ts";
 
 /** Under which a shard is taken for the first time: of rows from before there were epochs. */
 const FIRST_EPOCH = 1;
@@ -23,12 +25,14 @@ export async function replay(
   controlPlane: ControlPlane,
   holdings: Holdings,
   ledger: Ledger,
+  writer: PartWriter,
 ): Promise<Replayed> {
   let rows = 0;
   let refusedRows = 0;
   const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
   for await (const batch of spool.replay(appliedSeq)) {
     const items: SinkItem[] = [];
+    const seqs: number[] = [];
     const refused = new Set<number>();
     for (const [index, line] of batch.lines.entries()) {
       const { monitorId, epoch } = ledger.originOf(line);
@@ -38,11 +42,13 @@ export async function replay(
       }
       await ensureKnown(monitorId, controlPlane, ledger);
       const item = ledger.rejudge(line);
-      if (item !== undefined) items.push(item);
+      if (item === undefined) continue;
+      items.push(item);
+      seqs.push(batch.seqs[index] ?? 0);
     }
     await spool.discard(refused);
-    const { lastSeq } = batch;
-    await controlPlane.sink.apply({ spool: spool.name, appliedSeq: lastSeq, ...changesOf(items, ledger.live) });
+    const part: Part = { items, seqs, appliedSeq: batch.lastSeq, moved: [], skips: [], discardedInboxIds: [] };
+    await writeInParts(part, writer);
     rows += batch.lines.length - refused.size;
     refusedRows += refused.size;
   }

@@ -4,12 +4,21 @@ import type { Spool } from "../store/results/spool.ts";
 import type { SinkBatch } from "../store/sql/control-plane.ts";
 import { type Fence, ShardsLost } from "../store/sql/ports/shards.ts";
 import { liveOf } from "./fixtures.suite.ts";
-import { createSink, type SinkItem } from "./sink.ts";
+import { createSink } from "./sink.ts";
+import type { SinkItem } from "./sink-item.ts";
 
 const SILENT = pino({ level: "silent" });
 
 function itemOf(monitorId: number, over: Partial<SinkItem> = {}): SinkItem {
-  return { monitorId, fence: { shard: 0, epoch: 1 }, line: `line ${monitorId}`, incidents: [], inboxId: null, ...over };
+  return {
+    monitorId,
+    fence: { shard: 0, epoch: 1 },
+    line: `line ${monitorId}`,
+    live: liveOf({ monitorId, seq: 7 }),
+    incidents: [],
+    inboxId: null,
+    ...over,
+  };
 }
 
 /** Stores that note what reached them in which order, and fail when told to. */
@@ -46,6 +55,8 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
       },
     },
     log: SILENT,
+    setAside: { add: async () => {} },
+    onSetAside: () => {},
     live: (monitorId) => liveOf({ monitorId, seq: 7 }),
     fenceOf: () => ({ shard: 0, epoch: 1 }),
     fence: () => ({ shard: 0, epoch: 1 }),
@@ -90,7 +101,7 @@ describe("createSink", () => {
     sink.add(itemOf(1));
     sink.touch(6);
     await sink.flush();
-    expect(batches[0]?.live.map((live) => live.monitorId)).toEqual([6, 1]);
+    expect(batches[0]?.live.map((live) => live.monitorId)).toEqual([1, 6]);
   });
 
   it("holds dispatch when the backlog is full and lets it go when there is room", async () => {
@@ -139,6 +150,8 @@ describe("createSink when another scheduler has taken a shard", () => {
         },
       },
       log: SILENT,
+      setAside: { add: async () => {} },
+      onSetAside: () => {},
       live: (monitorId) => liveOf({ monitorId }),
       // Odd monitors are of shard 1.
       fenceOf: (monitorId) => held.get(monitorId % 2),

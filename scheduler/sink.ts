@@ -9,13 +9,15 @@
  * their turns are run or counted by whoever has the shard.
  */
 import type { Logger } from "pino";
-import type { MonitorAlert } from "../model/alert.ts";
 import type { LiveState } from "../model/status.ts";
 import type { Spool } from "../store/results/spool.ts";
-import type { IncidentChange, SinkBatch, SinkStore } from "../store/sql/control-plane.ts";
-import type { NewConfigResult } from "../store/sql/ports/imports.ts";
-import type { JobEnd } from "../store/sql/ports/jobs.ts";
-import { type Fence, ShardsLost, type Skips } from "../store/sql/ports/shards.ts";
+import type { SetAside } from "../store/set-aside.ts";
+import type { SinkStore } from "../store/sql/control-plane.ts";
+import { isAboutValues } from "../store/sql/control-plane.ts";
+import { type Fence, ShardsLost } from "../store/sql/ports/shards.ts";
+import type { SinkItem } from "./sink-item.ts";
+import { type Part, writeInParts } from "./sink-parts.ts";
+import { createPartWriter, RETRY_FIRST_MS, RETRY_LONGEST_MS } from "./sink-writer.ts";
 
 /** Results wait this long for company, ms; design 3.5 allows 1 s. */
 const BATCH_WAIT_MS = 250;
@@ -23,65 +25,14 @@ const BATCH_WAIT_MS = 250;
 const BATCH_ROWS = 2_000;
 /** Outcomes that may wait for a store that is away; about 15 s at full speed and 60 MB. */
 const BACKLOG_ROWS = 100_000;
-const RETRY_FIRST_MS = 100;
-const RETRY_LONGEST_MS = 5_000;
-
-/** An outcome that was judged: what must be written of it. */
-export interface SinkItem {
-  readonly monitorId: number;
-  /** Of its shard, when it was judged. */
-  readonly fence: Fence;
-  /** Line of the spool. */
-  readonly line: string;
-  readonly incidents: readonly IncidentChange[];
-  /** Absent: none. */
-  readonly alerts?: readonly MonitorAlert[];
-  /** The heartbeat call that it came from. */
-  readonly inboxId: number | null;
-  /** The test that it ends. */
-  readonly jobEnd?: JobEnd | undefined;
-  /** How the configs of an imported server did. Absent: none. */
-  readonly configResults?: readonly NewConfigResult[] | undefined;
-}
-
-/** What a batch changes in SQL. Live states are those after its last item, so nothing may be judged between its items and this. */
-export function changesOf(
-  items: readonly SinkItem[],
-  live: (monitorId: number) => LiveState | undefined,
-  discardedInboxIds: readonly number[] = [],
-): Omit<SinkBatch, "spool" | "appliedSeq" | "skips"> & { readonly fences: readonly Fence[] } {
-  const fences = new Map<number, Fence>();
-  const states = new Map<number, LiveState>();
-  const incidents: IncidentChange[] = [];
-  const alerts: MonitorAlert[] = [];
-  const jobEnds: JobEnd[] = [];
-  const configResults: NewConfigResult[] = [];
-  const drainedInboxIds = [...discardedInboxIds];
-  for (const item of items) {
-    fences.set(item.fence.shard, item.fence);
-    const state = live(item.monitorId);
-    if (state !== undefined) states.set(item.monitorId, state);
-    if (item.incidents.length > 0) incidents.push(...item.incidents);
-    if (item.alerts !== undefined && item.alerts.length > 0) alerts.push(...item.alerts);
-    if (item.inboxId !== null) drainedInboxIds.push(item.inboxId);
-    if (item.jobEnd !== undefined) jobEnds.push(item.jobEnd);
-    if (item.configResults !== undefined) configResults.push(...item.configResults);
-  }
-  return {
-    fences: [...fences.values()],
-    live: [...states.values()],
-    incidents,
-    alerts,
-    drainedInboxIds,
-    jobEnds,
-    configResults,
-  };
-}
 
 export interface SinkOptions {
   readonly spool: Spool;
   readonly store: SinkStore;
   readonly log: Logger;
+  readonly setAside: Pick<SetAside, "add">;
+  /** A row of the monitor was refused for what is in it: what is remembered of it may be as bad. */
+  readonly onSetAside: (monitorId: number) => void;
   /** The live state as of the latest judged outcome. */
   readonly live: (monitorId: number) => LiveState | undefined;
   /** undefined: another writes about the monitor. */
@@ -117,31 +68,8 @@ export interface Sink {
   readonly trouble: string | null;
 }
 
-/** What is written together, each under the epoch that its shard had when it was taken. */
-interface Batch {
-  readonly items: readonly SinkItem[];
-  /** Live states that moved without a check. */
-  readonly moved: readonly { readonly live: LiveState; readonly fence: Fence }[];
-  readonly skips: readonly { readonly turns: number; readonly fence: Fence }[];
-  readonly discardedInboxIds: readonly number[];
-}
-
-function fencesOf({ items, moved, skips }: Batch): readonly Fence[] {
-  const fences = new Map<number, Fence>();
-  for (const { fence } of [...items, ...moved, ...skips]) fences.set(fence.shard, fence);
-  return [...fences.values()];
-}
-
-function withoutShards(batch: Batch, shards: ReadonlySet<number>): Batch {
-  const isKept = ({ fence }: { readonly fence: Fence }): boolean => !shards.has(fence.shard);
-  const { items, moved, skips } = batch;
-  return { ...batch, items: items.filter(isKept), moved: moved.filter(isKept), skips: skips.filter(isKept) };
-}
-
-const skipsOf = ({ skips }: Batch): readonly Skips[] => skips.map(({ turns, fence: { shard } }) => ({ shard, turns }));
-
 export function createSink(options: SinkOptions): Sink {
-  const { spool, store, log } = options;
+  const { spool, log } = options;
   let pending: SinkItem[] = [];
   let discarded: number[] = [];
   let touched = new Set<number>();
@@ -154,7 +82,7 @@ export function createSink(options: SinkOptions): Sink {
   let trouble: string | null = null;
   let refusedRows = 0;
 
-  /** Tries a step until it succeeds: what is judged must not be judged again. @throws ShardsLost at once */
+  /** Tries a step until it succeeds: what is judged must not be judged again. @throws ShardsLost, or what isAboutValues() knows, at once */
   async function persist<T>(step: string, attempt: () => Promise<T>): Promise<T> {
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LONGEST_MS)) {
       try {
@@ -162,7 +90,7 @@ export function createSink(options: SinkOptions): Sink {
         trouble = null;
         return done;
       } catch (error) {
-        if (error instanceof ShardsLost) throw error;
+        if (error instanceof ShardsLost || isAboutValues(error)) throw error;
         trouble = `${step}: ${error instanceof Error ? error.message : String(error)}`;
         log.error({ err: error, step, waitMs }, "results wait: a step of the sink failed and is tried again");
         await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -170,7 +98,7 @@ export function createSink(options: SinkOptions): Sink {
     }
   }
 
-  function takePending(): Batch {
+  function takePending(): Part {
     const moved = [...touched].flatMap((monitorId) => {
       const [fence, live] = [options.fenceOf(monitorId), options.live(monitorId)];
       return fence === undefined || live === undefined ? [] : [{ live, fence }];
@@ -179,7 +107,7 @@ export function createSink(options: SinkOptions): Sink {
       const fence = options.fence(shard);
       return fence === undefined ? [] : [{ turns, fence }];
     });
-    const batch = { items: pending, moved, skips, discardedInboxIds: discarded };
+    const batch = { items: pending, seqs: [], appliedSeq: 0, moved, skips, discardedInboxIds: discarded };
     pending = [];
     discarded = [];
     touched = new Set();
@@ -191,67 +119,31 @@ export function createSink(options: SinkOptions): Sink {
     const batch = takePending();
     const { items } = batch;
     beingWritten = items;
-    // As they are now: what is judged from here on belongs to the next batch.
-    const states = new Map(items.map(({ monitorId }) => [monitorId, options.live(monitorId)]));
-    if (items.length === 0) return touch(batch);
+    if (items.length === 0) {
+      await writeInParts(batch, writer);
+      return;
+    }
     const appliedSeq = await persist("spool", () => spool.append(items.map((item) => item.line)));
     const firstSeq = appliedSeq - items.length + 1;
-    const kept = await withoutLost(
-      batch,
-      (part) => apply(part, states, appliedSeq),
-      async (lost) => {
-        const seqs = items.flatMap((item, index) => (lost.has(item.fence.shard) ? [firstSeq + index] : []));
-        await persist("spool", () => spool.discard(new Set(seqs)));
-      },
+    const written = await writeInParts(
+      { ...batch, seqs: items.map((_item, index) => firstSeq + index), appliedSeq },
+      writer,
     );
     beingWritten = [];
-    refusedRows += items.length - kept.items.length;
     options.onApplied(appliedSeq);
-    if (kept.items.some(({ jobEnd }) => jobEnd !== undefined)) options.onJobsEnded();
+    if (written.some(({ jobEnd }) => jobEnd !== undefined)) options.onJobsEnded();
   }
 
-  async function touch(batch: Batch): Promise<void> {
-    await withoutLost(
-      batch,
-      (part) => store.touch({ live: part.moved.map(({ live }) => live), skips: skipsOf(part), fences: fencesOf(part) }),
-      async () => undefined,
-    );
-  }
-
-  function apply(batch: Batch, states: ReadonlyMap<number, LiveState | undefined>, appliedSeq: number): Promise<void> {
-    const changes = changesOf(batch.items, (id) => states.get(id), batch.discardedInboxIds);
-    // What was judged later stands in both, as the same.
-    const live = [...batch.moved.map((one) => one.live), ...changes.live];
-    return store.apply({
-      ...changes,
-      spool: spool.name,
-      appliedSeq,
-      live,
-      skips: skipsOf(batch),
-      fences: fencesOf(batch),
-    });
-  }
-
-  /** Writes a batch; what others have taken meanwhile leaves it. @returns what was written */
-  async function withoutLost(
-    whole: Batch,
-    write: (batch: Batch) => Promise<void>,
-    onDropped: (shards: ReadonlySet<number>) => Promise<void>,
-  ): Promise<Batch> {
-    let batch = whole;
-    for (;;) {
-      try {
-        await persist("control plane", () => write(batch));
-        return batch;
-      } catch (error) {
-        if (!(error instanceof ShardsLost)) throw error;
-        const lost = new Set(error.shards);
-        options.onLost(fencesOf(batch).filter(({ shard }) => lost.has(shard)));
-        await onDropped(lost);
-        batch = withoutShards(batch, lost);
-      }
-    }
-  }
+  const writer = createPartWriter({
+    ...options,
+    persist,
+    nowMs: Date.now,
+    wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    onLost(fences, rows) {
+      refusedRows += rows;
+      options.onLost(fences);
+    },
+  });
 
   function isEmpty(): boolean {
     return pending.length === 0 && touched.size === 0 && skipped.size === 0;

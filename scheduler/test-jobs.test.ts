@@ -9,7 +9,7 @@ import { liveOf, monitorOf, outcomeOf } from "./fixtures.suite.ts";
 import { createGateBook } from "./gates.ts";
 import { createLedger, type Taken } from "./ledger.ts";
 import { createPlan } from "./plan.ts";
-import type { SinkItem } from "./sink.ts";
+import type { SinkItem } from "./sink-item.ts";
 import { createTestJobs, type TestJobsOptions } from "./test-jobs.ts";
 
 function jobOf(id: number, over: Partial<OpenTestJob> = {}): OpenTestJob {

@@ -19,14 +19,16 @@ import { type Pump, startPump } from "../store/results/pump.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import { openSpool, type Spool } from "../store/results/spool.ts";
 import { openSealing, type Sealing } from "../store/sealing.ts";
+import { openSetAside, type SetAside } from "../store/set-aside.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import { openControlPlane, type SqlPlace } from "../store/sql/open.ts";
-import type { SchedulerReport } from "../store/sql/ports/shards.ts";
+import { type SchedulerReport, ShardsLost, type Warning } from "../store/sql/ports/shards.ts";
 import { startSinkWriter } from "../store/sql/sink-writer.ts";
 import type { CheckServer } from "../store/state/checks.ts";
 import type { OpenNotices } from "../store/state/notices.ts";
 import { type NoticesPlace, openCheckServer, openNotices } from "../store/state/open.ts";
 import type { RedisPlace } from "../store/state/redis.ts";
+import { createRefusals, type Refusals } from "../store/state/refusals.ts";
 import { createInputReader } from "./check-inputs.ts";
 import { SYSTEM_CLOCKS } from "./clock.ts";
 import { createHoldings, FIRST_SHARD, type Holdings } from "./holdings.ts";
@@ -39,6 +41,7 @@ import { REFRESH_MS, SchedulerQuarantine } from "./quarantine.ts";
 import { replay } from "./replay.ts";
 import { createShardKeeper, SHARD_LEASE_MS, type ShardKeeper, takeOwn } from "./shard-keeper.ts";
 import { startShardTurns } from "./shard-turns.ts";
+import { createPartWriter } from "./sink-writer.ts";
 import type { FromScheduler, ToScheduler } from "./status.ts";
 
 /** What main.ts hands over; structured-cloneable but for the port, which is transferred. */
@@ -75,6 +78,7 @@ interface Stores {
   readonly results: ResultStore;
   readonly notices: OpenNotices;
   readonly spool: Spool;
+  readonly setAside: SetAside;
 }
 
 /** What there is once checks run. */
@@ -84,6 +88,7 @@ interface Works {
   readonly pump: Pump;
   readonly keeper: ShardKeeper;
   readonly metrics: SchedulerMetrics;
+  readonly refusals: Refusals;
   readonly fitness: ReadonlyMap<number, ProberFitness>;
   readonly quarantine: SchedulerQuarantine;
 }
@@ -105,8 +110,9 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   const holdings = createHoldings((await stores.controlPlane.shards.view()).shards.length);
   const ledger = createLedger({ checker: given.checker, fenceOf: holdings.fenceOf });
   const metrics = createMetrics();
+  const refusals = sayRefusals(log);
   const fitness = new Map<number, ProberFitness>();
-  const pump = await openPump(given, stores, log);
+  const pump = await openPump(stores, log);
   let loop: Loop | undefined;
   let watch: CanaryWatch | undefined;
   let keeper: ShardKeeper | undefined;
@@ -125,20 +131,19 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
         void tell();
       },
       onAvailability: () => loop?.reconsider(),
+      onRefused: refusals.add,
       onTrouble: (error) => log.error({ err: error }, "reading locations and their keys failed and is tried again"),
     },
   );
   const { controlPlane, spool } = stores;
   const running = await startLoop({
-    controlPlane,
+    ...stores,
     holdings,
     own: await takeOwn(controlPlane.shards, spool.name, controlPlane.dialect === "sqlite"),
-    replay: () => replayAll({ spool, controlPlane, holdings, ledger, pump, log }),
+    replay: () => replayAll({ ...stores, holdings, ledger, pump, log }),
     onLost: (fences) => keeper?.lost(fences),
     ledger,
-    spool,
     pump,
-    notices: stores.notices,
     probers,
     clocks: SYSTEM_CLOCKS,
     readInput: createInputReader(sealing.open, (error) => metrics.sealedFault(error, log)),
@@ -149,13 +154,14 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
     onOutcome: (taken, outcome) => metrics.count(taken.monitor.kind, outcome),
   });
   loop = running;
-  const kept = createKeeper(given, stores, { loop: running, holdings, pump, log });
+  const parts = { loop: running, holdings, pump, refusals };
+  const kept = createKeeper(given, stores, { ...parts, log });
   keeper = kept;
   // Whoever measures watches his own network.
   const canaries = areJudged ? [] : await findCanaries(engine);
   watch = watchCanaries({ canaries, engine, onReport: running.canary });
   const stopMoves = await keepShards(given, stores, kept, log);
-  const works = { loop: running, holdings, pump, keeper: kept, metrics, fitness, quarantine: quarantine.keeper };
+  const works = { ...parts, keeper: kept, metrics, fitness, quarantine: quarantine.keeper };
   tell = () => report(given.port, stores, works, probers);
   const timers = [setInterval(() => void tell(), STATUS_MS), thinNightly(stores.results, holdings, log)];
   const checks = areJudged ? null : await servePassing(given, sealing, running);
@@ -222,6 +228,14 @@ async function openQuarantine(
   };
 }
 
+function sayRefusals(log: Logger): Refusals {
+  return createRefusals({
+    monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
+    say: (location, count, reason) =>
+      log.warn({ location, count, reason }, "what came from a location's checkers is refused: is its key stolen?"),
+  });
+}
+
 /** Checkers of their own take passing checks themselves. */
 function servePassing({ notices }: SchedulerData, sealing: Sealing, loop: Loop): Promise<CheckServer> {
   return openCheckServer(notices, sealing, { location: ANY_LOCATION, room: PASSING_ROOM, take: loop.check });
@@ -247,13 +261,9 @@ async function end(
   await closeStores(stores);
 }
 
-async function openPump(
-  { spoolDir }: SchedulerData,
-  { controlPlane, spool, results }: Stores,
-  log: Logger,
-): Promise<Pump> {
+async function openPump({ controlPlane, spool, results, setAside }: Stores, log: Logger): Promise<Pump> {
   const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
-  const pump = startPump({ spool, results, log, rejectedFile: join(spoolDir, "rejected.ndjson"), appliedSeq });
+  const pump = startPump({ spool, results, log, setAside, appliedSeq });
   // What the last run left behind goes first.
   pump.wake(appliedSeq);
   return pump;
@@ -264,7 +274,9 @@ async function openStores(given: SchedulerData, log: Logger): Promise<Stores> {
   const results = openResultStore({ url: given.clickhouseUrl, log });
   const notices = await openNotices(given.notices);
   const spool = await openSpool({ dir: given.spoolDir, log, afterSeq: controlPlane.sink.appliedSeq });
-  return { controlPlane, results, notices, spool };
+  const file = join(given.spoolDir, "set-aside.ndjson");
+  const setAside = await openSetAside({ file, log, nowMs: SYSTEM_CLOCKS.wallNowMs });
+  return { controlPlane, results, notices, spool, setAside };
 }
 
 /** On SQLite the sink's transactions leave this thread. */
@@ -296,9 +308,24 @@ async function replayAll({
   holdings,
   ledger,
   pump,
+  setAside,
   log,
-}: Pick<LoopOptions, "spool" | "controlPlane" | "holdings" | "ledger" | "pump" | "log">): Promise<void> {
-  const { rows, refusedRows } = await replay(spool, controlPlane, holdings, ledger);
+}: Pick<LoopOptions, "spool" | "controlPlane" | "holdings" | "ledger" | "pump" | "setAside" | "log">): Promise<void> {
+  const writer = createPartWriter({
+    spool,
+    store: controlPlane.sink,
+    setAside,
+    onSetAside: ledger.heal,
+    onJobsEnded: () => {},
+    onLost: (fences) => {
+      throw new ShardsLost(fences.map(({ shard }) => shard));
+    },
+    // What is away ends the start, as everything does that is missing then.
+    persist: (_step, attempt) => attempt(),
+    nowMs: SYSTEM_CLOCKS.wallNowMs,
+    wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
+  const { rows, refusedRows } = await replay(spool, controlPlane, holdings, ledger, writer);
   pump.wake(await controlPlane.sink.appliedSeq(spool.name));
   if (rows > 0) log.info({ rows }, "results that were on disk when the last run ended are applied");
   if (refusedRows > 0) log.warn({ refusedRows }, "results of shards that others have taken since are dropped");
@@ -307,8 +334,9 @@ async function replayAll({
 function createKeeper(
   { checker, shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
   stores: Stores,
-  { loop, holdings, pump, log }: Pick<Works, "loop" | "holdings" | "pump"> & { readonly log: Logger },
+  works: Pick<Works, "loop" | "holdings" | "pump" | "refusals"> & { readonly log: Logger },
 ): ShardKeeper {
+  const { loop, holdings, log } = works;
   const { controlPlane, notices, spool } = stores;
   return createShardKeeper({
     store: controlPlane.shards,
@@ -318,7 +346,7 @@ function createKeeper(
     leaseMs: shardLeaseMs,
     monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
     log,
-    report: () => reportOf(loop, stores, pump),
+    report: () => reportOf(works, stores),
     load: loop.load,
     giveBack: loop.giveBack,
     lose: loop.lose,
@@ -338,7 +366,10 @@ async function keepShards(
 }
 
 /** For the other processes. */
-function reportOf(loop: Loop, { spool }: Stores, pump: Pump): SchedulerReport {
+type Reporting = Pick<Works, "loop" | "pump" | "refusals">;
+
+function reportOf(works: Reporting, { spool, setAside }: Stores): SchedulerReport {
+  const { loop, pump } = works;
   const { monitors, running, waiting, silentMonitors, skippedTurns, trouble } = loop.state();
   const spoolRows = spool.rows;
   return {
@@ -350,17 +381,30 @@ function reportOf(loop: Loop, { spool }: Stores, pump: Pump): SchedulerReport {
     spoolRows,
     trouble: trouble ?? pump.state.lastError,
     readsBoundRows: true,
+    warnings: warningsOf(works.refusals, setAside),
   };
+}
+
+/** A row that was set aside is spoken of for so long, ms: a day, so that whoever looks once a day hears of it. */
+const SET_ASIDE_TOLD_MS = 24 * 3_600_000;
+
+function warningsOf(refusals: Refusals, setAside: SetAside): readonly Warning[] {
+  const atMs = setAside.lastAtMs;
+  return [
+    ...(refusals.troubled().length > 0 ? (["location_troubled"] as const) : []),
+    ...(atMs !== null && Date.now() - atMs < SET_ASIDE_TOLD_MS ? (["rows_set_aside"] as const) : []),
+  ];
 }
 
 /** For the main thread. */
 async function report(
   port: MessagePort,
   stores: Stores,
-  { loop, holdings, pump, keeper, metrics, fitness, quarantine }: Works,
+  works: Works,
   probers: Pick<Probers, "size" | "overBudget">,
 ): Promise<void> {
-  const { controlPlane, spool } = stores;
+  const { loop, holdings, keeper, metrics, refusals, fitness, quarantine } = works;
+  const { controlPlane, spool, setAside } = stores;
   const state = loop.state();
   const openIncidents = await controlPlane.incidents.countOpen().catch(() => 0);
   const unfitProbers = [...fitness.values()].filter((one) => !one.fit).length;
@@ -368,7 +412,7 @@ async function report(
   const { taken: shardsTaken, givenBack: shardsGivenBack, lost: shardsLost } = keeper.moves;
   const moves = { shards: shards.length, shardsTaken, shardsGivenBack, shardsLost };
   const { sizeBytes: spoolBytes, rows: spoolRows, droppedRows } = spool;
-  const metricsText = await metrics.text({
+  const gauges = {
     ...state,
     ...moves,
     ...{
@@ -379,10 +423,12 @@ async function report(
       openIncidents,
       quarantined: quarantine.size,
       overBudget: probers.overBudget,
+      setAsideRows: setAside.rows,
     },
-  });
+  };
+  const metricsText = await metrics.text(gauges, refusals);
   const own = { shards, healthyProbers: probers.size, spoolBytes, metrics: metricsText };
-  post(port, { type: "status", status: { ...reportOf(loop, stores, pump), ...own } });
+  post(port, { type: "status", status: { ...reportOf(works, stores), ...own } });
 }
 
 function thinNightly(results: ResultStore, holdings: Holdings, log: Logger): NodeJS.Timeout {

@@ -1,11 +1,13 @@
 /** Schedulers that are processes of their own, as an API sees them: whether one works, and why results are late. */
-import type { Shards } from "./sql/ports/shards.ts";
+import type { Shards, Warning } from "./sql/ports/shards.ts";
 
 export interface SchedulerWatch {
   /** @throws an Error when no scheduler gives a sign of life */
   ping(): Promise<void>;
   /** Why results are late or not readable, in words for people; null when all is well. */
   trouble(): string | null;
+  /** What the operator should look at. */
+  warnings(): readonly Warning[];
   close(): void;
 }
 
@@ -14,13 +16,20 @@ export interface SchedulerWatchOptions {
   readonly monotonicNowMs: () => number;
 }
 
+interface Seen {
+  readonly beat: number;
+  readonly atMs: number;
+  readonly trouble: string | null;
+  readonly warnings: readonly Warning[];
+}
+
 const LOOK_MS = 2_000;
 /** A beat that stood still for this long, by our own clock, is no sign of life, ms: several beats and a frozen moment. */
 const SILENT_MS = 15_000;
 
 export function watchSchedulers({ shards, monotonicNowMs }: SchedulerWatchOptions): SchedulerWatch {
   /** The latest beat of each, and when it was seen to move. */
-  const beats = new Map<string, { readonly beat: number; readonly atMs: number; readonly trouble: string | null }>();
+  const beats = new Map<string, Seen>();
   let looking: Promise<void> | null = null;
 
   async function look(): Promise<void> {
@@ -30,7 +39,8 @@ export function watchSchedulers({ shards, monotonicNowMs }: SchedulerWatchOption
     for (const { id, beat, report } of schedulers) {
       const known = beats.get(id);
       // Of one that is seen for the first time it is not known yet: it is given the time that the others have.
-      if (known?.beat !== beat) beats.set(id, { beat, atMs: nowMs, trouble: report.trouble });
+      if (known?.beat !== beat)
+        beats.set(id, { beat, atMs: nowMs, trouble: report.trouble, warnings: report.warnings ?? [] });
     }
   }
 
@@ -48,6 +58,7 @@ export function watchSchedulers({ shards, monotonicNowMs }: SchedulerWatchOption
       if (alive().length === 0) throw new Error("no scheduler gives a sign of life");
     },
     trouble: () => alive().find(({ trouble }) => trouble !== null)?.trouble ?? null,
+    warnings: () => [...new Set(alive().flatMap(({ warnings }) => warnings))],
     close: () => clearInterval(timer),
   };
 }

@@ -40,7 +40,8 @@ async function shallow(api: Api, call: Call): Promise<ApiResponse> {
 async function deep(api: Api, call: Call): Promise<ApiResponse> {
   const checks = await checksOf(api, call.nowMs);
   if (checks.database.status === "ok" && checks.queue.status === "ok") {
-    return json(200, { ...basics(api, call), checks }, NO_STORE);
+    const warnings = api.health.warnings?.() ?? [];
+    return json(200, { ...basics(api, call), checks, ...(warnings.length > 0 && { warnings }) }, NO_STORE);
   }
   return json(503, { error: true, code: 503, message: "Health check failed", details: { checks } }, NO_STORE);
 }

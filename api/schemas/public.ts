@@ -1,5 +1,6 @@
 /** Health, regions and the heartbeat address (open-points 10 and 13). */
 import { z } from "zod";
+import { WARNINGS } from "../../store/sql/ports/shards.ts";
 import { iso, total, wholeOrNull } from "./words.ts";
 
 export const health = z.strictObject({
@@ -16,6 +17,8 @@ export const deepHealth = z.strictObject({
   uptime: z.int().min(0),
   timestamp: iso,
   checks,
+  // Only where there is something to look at; the logs and metrics say what.
+  warnings: z.array(z.enum(WARNINGS)).optional(),
 });
 export const failedHealth = z.strictObject({
   error: z.literal(true),

@@ -7,7 +7,7 @@ import { Bench } from "tinybench";
 import type { Monitor } from "../../model/monitor.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { createLedger, type JudgedItem } from "../../scheduler/ledger.ts";
-import { changesOf } from "../../scheduler/sink.ts";
+import { changesOf } from "../../scheduler/sink-writer.ts";
 import { openSpool } from "../../store/results/spool.ts";
 import { openControlPlane } from "../../store/sql/open.ts";
 import { printTasks } from "./conditions.ts";
@@ -46,7 +46,7 @@ export async function run(): Promise<void> {
   bench.add("and apply to SQLite, one transaction", async () => {
     const items = judgeAll();
     const appliedSeq = await spool.append(items.map((item) => item.line));
-    await controlPlane.sink.apply({ spool: spool.name, appliedSeq, ...changesOf(items, ledger.live) });
+    await controlPlane.sink.apply({ spool: spool.name, appliedSeq, ...changesOf(items) });
   });
   await bench.run();
   printTasks("sink", bench, ROWS, "result");

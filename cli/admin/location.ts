@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { SEALED_AT } from "../../store/sealed-places.ts";
 import { newKeyLine } from "../../store/sealing-keys.ts";
-import { checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
+import { checkerGrants, checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
 import { CommandError } from "../command.ts";
 import { type Act, type ActGroup, type Done, known } from "./act.ts";
 import type { AdminStores } from "./stores.ts";
@@ -16,6 +16,7 @@ const add: Act = {
   example: "location add de",
   async run({ controlPlane, nowMs, config, sealing }, _words, [text]) {
     const code = codeOf(text);
+    requireFirstDatabase(config.redisUrl);
     const key = newKeyLine();
     const sealed = (await sealing()).seal(SEALED_AT.location(code), key);
     if (!(await controlPlane.locations.add(code, sealed, nowMs))) {
@@ -68,6 +69,19 @@ const rotate: Act = {
   },
 };
 
+const grants: Act = {
+  usage: "grants <code>",
+  summary: "what the location's Redis user may do, as this version wants it; its password stays",
+  example: "location grants de",
+  async run({ controlPlane }, _words, [text]) {
+    const code = codeOf(text);
+    known(await controlPlane.locations.find(code), `location ${code}`);
+    const acl = checkerGrants(code);
+    const user = checkerUser(code);
+    return { facts: { code, redis_user: user, acl }, text: `In Redis, as its administrator:\n   ${acl}` };
+  },
+};
+
 const remove: Act = {
   usage: "remove <code>",
   summary: "its checkers get nothing any more; monitors that name it show it as unavailable",
@@ -116,6 +130,12 @@ function bundle(code: string, keys: readonly string[], redisUrl: string | null, 
   };
 }
 
+/** No rule keeps a user out of a database once it may choose one, and schedulers sweep their own only. */
+function requireFirstDatabase(redisUrl: AdminStores["config"]["redisUrl"]): void {
+  if (redisUrl === null || /^\/?0?$/.test(new URL(redisUrl).pathname)) return;
+  throw new CommandError("checkers of their own need Redis' database 0, and SONDE_REDIS_URL names another");
+}
+
 /** Our own Redis, as the checker's user. */
 function urlFor(redisUrl: AdminStores["config"]["redisUrl"], user: string, password: string): string {
   const url = new URL(redisUrl ?? "redis://redis.example");
@@ -127,5 +147,5 @@ function urlFor(redisUrl: AdminStores["config"]["redisUrl"], user: string, passw
 export const location: ActGroup = {
   name: "location",
   summary: "where checkers of their own stand, with their keys and Redis users",
-  acts: [add, list, rotate, remove],
+  acts: [add, list, rotate, grants, remove],
 };

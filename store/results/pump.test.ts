@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { SetAside } from "../set-aside.ts";
 import { type Pump, type PumpClock, startPump, wellFormed } from "./pump.ts";
 import { ResultStoreError } from "./result-store.ts";
 import { openSpool, type Spool } from "./spool.ts";
@@ -71,10 +72,14 @@ function fakeStore(fail: (lines: readonly string[], attempt: number) => Error | 
   };
 }
 
+/** Writes the row alone, without what is said beside it. */
+const asideIn = (folder: string): Pick<SetAside, "add"> => ({
+  add: async ({ line }) => appendFileSync(join(folder, "rejected"), `${line}\n`),
+});
 const rowsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => JSON.stringify({ n: from + i }));
 const start = (results: ReturnType<typeof fakeStore>, appliedSeq = 0) => {
-  pump = startPump({ spool, results, log, rejectedFile: join(dir, "rejected"), appliedSeq, clock });
+  pump = startPump({ spool, results, log, setAside: asideIn(dir), appliedSeq, clock });
   return pump;
 };
 

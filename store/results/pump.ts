@@ -3,8 +3,8 @@
  * Pump: carries sealed segments of the spool into the result store, oldest first, each exactly once by its token.
  * It never runs ahead of the control plane: a segment goes only when its last row is applied there, or a restart could not replay it.
  */
-import { appendFile } from "node:fs/promises";
 import type { Logger } from "pino";
+import type { SetAside } from "../set-aside.ts";
 import { type ResultStore, ResultStoreError } from "./result-store.ts";
 import type { Spool, SpoolSegment } from "./spool.ts";
 
@@ -20,8 +20,8 @@ export interface PumpOptions {
   readonly spool: Spool;
   readonly results: Pick<ResultStore, "insert">;
   readonly log: Logger;
-  /** Where rows go that the store refuses one by one: NDJSON, for a person to look at. */
-  readonly rejectedFile: string;
+  /** Where rows go that the store refuses one by one. */
+  readonly setAside: Pick<SetAside, "add">;
   /** What the control plane has applied so far. */
   readonly appliedSeq: number;
   readonly clock?: PumpClock;
@@ -42,7 +42,7 @@ export interface PumpState {
   /** Unix ms; null before the first. */
   readonly lastInsertAtMs: number | null;
   readonly insertedRows: number;
-  /** Rows that the store refused; they are in the rejected file. */
+  /** Rows that the store refused; they are set aside. */
   readonly rejectedRows: number;
 }
 
@@ -164,12 +164,9 @@ export function startPump(options: PumpOptions): Pump {
   async function insertRepaired(token: string, line: Uint8Array, refusal: ResultStoreError): Promise<void> {
     const repaired = wellFormed(line);
     if (repaired !== undefined && (await tryInsert(`${token}.w`, repaired, 1)) === undefined) return;
-    await appendFile(options.rejectedFile, line, { mode: 0o600 });
+    const text = Buffer.from(line).toString("utf8").trimEnd();
+    await options.setAside.add({ store: "results", monitorId: null, error: refusal, line: text });
     rejectedRows += 1;
-    log.error(
-      { err: refusal, rejectedRows, file: options.rejectedFile },
-      "results: ClickHouse refused a row, it was set aside",
-    );
   }
 
   return {

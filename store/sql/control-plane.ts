@@ -407,5 +407,15 @@ export type { LiveState };
 
 /** The store is away, full, or refuses: ours, never the caller's fault. */
 export class StoreError extends Error {
-  override readonly name = "StoreError";
+  override readonly name: string = "StoreError";
+}
+
+/** The store works, and refuses what it was given for what is in it: the same again would be refused again. */
+export class RowsRefused extends StoreError {
+  override readonly name = "RowsRefused";
+}
+
+/** What a transaction throws over a value that cannot be what it should be (a date that is none, a type that no column takes). */
+export function isAboutValues(error: unknown): boolean {
+  return error instanceof RowsRefused || error instanceof RangeError || error instanceof TypeError;
 }

@@ -1,5 +1,5 @@
 /** What the databases say when they fail, as one line that tells a person what to do. No address carries credentials. */
-import { StoreError } from "./control-plane.ts";
+import { RowsRefused, StoreError } from "./control-plane.ts";
 
 interface CodedError {
   readonly code?: unknown;
@@ -27,9 +27,20 @@ const SQLITE_ADVICE: readonly (readonly [code: string, advice: (file: string) =>
   ],
 ];
 
+/** What is wrong is what was to be written: https://www.sqlite.org/rescode.html */
+const SQLITE_REFUSES = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/;
+
+/** The library's own words, of values that no column takes. */
+const UNBINDABLE = /can only bind|bound (string|buffer|bigint)/;
+
 export function sqliteFault(error: unknown, file: string): StoreError {
   if (error instanceof StoreError) return error;
   const { code, message } = coded(error);
+  if (SQLITE_REFUSES.test(code) || (code === "" && UNBINDABLE.test(message))) {
+    return new RowsRefused(`the database ${file} refuses a value: ${message}${code === "" ? "" : ` (${code})`}`, {
+      cause: error,
+    });
+  }
   const advice = SQLITE_ADVICE.find(([prefix]) => code.startsWith(prefix))?.[1](file);
   if (advice !== undefined) return new StoreError(`${advice} (${code})`, { cause: error });
   if (message.includes("bindings file") || code === "ERR_DLOPEN_FAILED") {
@@ -64,12 +75,21 @@ const POSTGRES_ADVICE: Readonly<Record<string, string>> = {
   EPIPE: "closed the connection",
 };
 
+/**
+ * What is wrong is what was to be written: classes 22 (data exception) and 23 (integrity constraint violation), and 21000, 54000 (a statement
+ * meets a row twice, a value exceeds what an index holds). https://www.postgresql.org/docs/15/errcodes-appendix.html
+ */
+const POSTGRES_REFUSES = /^(22|23)[0-9A-Z]{3}$|^(21000|54000)$/;
+
 /** Deadlock and serialization failure: the transaction was undone and may run again. */
 const RETRY_CODES = new Set(["40P01", "40001"]);
 
 export function postgresFault(error: unknown, place: string): StoreError {
   if (error instanceof StoreError) return error;
   const { code, message } = coded(error);
+  if (POSTGRES_REFUSES.test(code)) {
+    return new RowsRefused(`PostgreSQL at ${place} refuses a value: ${message} (${code})`, { cause: error });
+  }
   const advice = POSTGRES_ADVICE[code];
   const words = advice ?? (message === "" ? "failed" : `failed: ${message}`);
   return new StoreError(`PostgreSQL at ${place} ${words}${code === "" ? "" : ` (${code})`}`, { cause: error });

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Sqlite } from "../sqlite-library.ts";
-import { StoreError } from "./control-plane.ts";
+import { isAboutValues, StoreError } from "./control-plane.ts";
 import { ShardsLost } from "./ports/shards.ts";
 import { applyRows, type SinkRows } from "./sink.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -20,6 +20,8 @@ export interface FromSinkThread {
   readonly failure: {
     readonly message: string;
     readonly isStoreFault: boolean;
+    /** For what was in the batch. */
+    readonly isRefusal: boolean;
     /** Others have taken these. */
     readonly lostShards: readonly number[] | null;
   } | null;
@@ -65,6 +67,7 @@ function failureOf(error: unknown): FromSinkThread["failure"] {
   return {
     message: error instanceof Error ? error.message : String(error),
     isStoreFault: error instanceof StoreError,
+    isRefusal: isAboutValues(error),
     lostShards: error instanceof ShardsLost ? error.shards : null,
   };
 }

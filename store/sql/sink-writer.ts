@@ -4,7 +4,7 @@
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type SinkStore, StoreError } from "./control-plane.ts";
+import { RowsRefused, type SinkStore, StoreError } from "./control-plane.ts";
 import { ShardsLost } from "./ports/shards.ts";
 import { toRows } from "./sink.ts";
 import type { FromSinkThread, ToSinkThread } from "./sink-thread.ts";
@@ -78,7 +78,8 @@ export function startSinkWriter(file: string): SinkWriter {
   };
 }
 
-function errorOf({ message, isStoreFault, lostShards }: NonNullable<FromSinkThread["failure"]>): Error {
+function errorOf({ message, isStoreFault, isRefusal, lostShards }: NonNullable<FromSinkThread["failure"]>): Error {
   if (lostShards !== null) return new ShardsLost(lostShards);
+  if (isRefusal) return new RowsRefused(message);
   return isStoreFault ? new StoreError(message) : new Error(message);
 }

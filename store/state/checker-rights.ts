@@ -1,30 +1,25 @@
 /**
- * What a checker may do in Redis, as its user's rule (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/): the keys
- * of its location, and no command that reads others, counts, leases or lists.
+ * What a checker may do in Redis, as its user's rule (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/): each
+ * command on the names that it is for, and no other. The names are few and written out, so nobody who has the password can make new ones;
+ * no rule bounds how much is put into one, which is why schedulers sweep them (redis-runs.ts). What is left to a thief is written in
+ * docs/operate/security-redis.md.
  */
 import { createHash } from "node:crypto";
+import { LANES } from "./checks.ts";
 import { PREFIX } from "./redis.ts";
+import { checkersKey, checksKey } from "./redis-run-keys.ts";
 
-/** Those of redis-run-server.ts and redis-checks.ts, and what the client says when it connects. */
-export const CHECKER_COMMANDS = [
-  "xadd",
-  "xread",
-  "xrange",
-  "xdel",
-  "xreadgroup",
-  "xgroup|create",
-  "del",
-  "hset",
-  "pexpire",
-  "publish",
-  "time",
-  "multi",
-  "exec",
-  "ping",
-  "info",
-  "select",
-  "client|setname",
-] as const;
+/** On no key: those of redis-run-server.ts and redis-checks.ts, and what the client says when it connects. */
+const KEYLESS = ["publish", "time", "multi", "exec", "ping", "client|setname"] as const;
+/** Its stream of runs: what it is sent, and its sign of life. Runs themselves only schedulers add. */
+const OF_RUNS = ["xread", "xrange", "xdel", "del", "pexpire", "xgroup|create", "xgroup|createconsumer"] as const;
+const OF_OUTCOMES = ["xadd", "pexpire"] as const;
+const OF_CHECKS = ["xread", "xdel"] as const;
+const OF_REPORTS = ["hset"] as const;
+
+export const CHECKER_COMMANDS: readonly string[] = [
+  ...new Set([...KEYLESS, ...OF_RUNS, ...OF_OUTCOMES, ...OF_CHECKS, ...OF_REPORTS]),
+];
 
 export function checkerUser(location: string): string {
   return `sonde-${location}`;
@@ -33,16 +28,30 @@ export function checkerUser(location: string): string {
 /** For `ACL SETUSER`: replaces whatever the user had. The password itself is not in it. */
 export function checkerRule(location: string, password: string): string {
   const hash = createHash("sha256").update(password).digest("hex");
-  const keys = ["runs", "outcomes", "checks"].map((what) => `~${PREFIX}${what}:{${location}}:*`);
+  return ["ACL SETUSER", checkerUser(location), "reset", "on", `#${hash}`, ...grants(location)].join(" ");
+}
+
+/** For `ACL SETUSER`: what the user may do, anew; its password stays. */
+export function checkerGrants(location: string): string {
+  const forget = ["resetkeys", "resetchannels", "-@all", "clearselectors"];
+  return ["ACL SETUSER", checkerUser(location), ...forget, ...grants(location)].join(" ");
+}
+
+function grants(location: string): readonly string[] {
   return [
-    "ACL SETUSER",
-    checkerUser(location),
-    "reset",
-    "on",
-    `#${hash}`,
-    ...keys,
-    `~${PREFIX}checkers:{${location}}`,
     `&${PREFIX}check-answers:*`,
-    ...CHECKER_COMMANDS.map((command) => `+${command}`),
-  ].join(" ");
+    ...KEYLESS.map((command) => `+${command}`),
+    // Classes of characters, as many names as there are: redis-run-keys.ts.
+    selector(OF_RUNS, [`${PREFIX}runs:{${location}}:[0-3][0-9a-f]`]),
+    selector(OF_OUTCOMES, [`${PREFIX}outcomes:{${location}}:[0-9a-f]`]),
+    selector(
+      OF_CHECKS,
+      LANES.map((lane) => checksKey(location, lane)),
+    ),
+    selector(OF_REPORTS, [checkersKey(location)]),
+  ];
+}
+
+function selector(commands: readonly string[], keys: readonly string[]): string {
+  return `(${[...commands.map((command) => `+${command}`), ...keys.map((key) => `~${key}`)].join(" ")})`;
 }

@@ -58,4 +58,6 @@ export interface CheckerWatchOptions {
   readonly locations: () => readonly string[];
   /** After a look that found other healthy checkers or staffed locations than the one before. */
   readonly onChange?: () => void;
+  /** So much of what a location's checkers said of themselves was none. */
+  readonly onRefused: (location: string, count: number, reason: string) => void;
 }

@@ -29,14 +29,16 @@ export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
  * Asks checkers, wherever they are.
  * @param sealingOf for what leaves this process, by where it goes; undefined: nobody is there
  * @param refreshKeys brings it up to date
+ * @param onRefused so much of what came from a location was no answer
  */
 export async function openChecks(
   place: StatePlace,
   sealingOf: (location: string) => MessageSealing | undefined,
   refreshKeys: () => Promise<void> = async () => {},
+  onRefused: (location: string, count: number, reason: string) => void = () => {},
 ): Promise<Checks> {
   return "url" in place
-    ? (await loadRedisChecks()).openRedisChecks(place, sealingOf, refreshKeys)
+    ? (await loadRedisChecks()).openRedisChecks(place, sealingOf, refreshKeys, onRefused)
     : openThreadChecks(place.file);
 }
 

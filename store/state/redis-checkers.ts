@@ -8,12 +8,18 @@ import {
   isHealthy,
   isStaff,
 } from "./checkers.ts";
-import { connect, end, type RedisPlace } from "./redis.ts";
-import { checkersKey } from "./redis-run-keys.ts";
+import { readReports as readReportsScript } from "./lua/read-reports.ts";
+import { parseReport, wordsOf } from "./message-readers.ts";
+import { connect, end, type Link, type RedisPlace } from "./redis.ts";
+import { CHECKER_SLOTS, checkersKey, isCheckerId, slotOf } from "./redis-run-keys.ts";
 
 const LOOK_MS = 1_000;
-/** Reports older than this are swept, ms. */
+/** Reports older than this are forgotten, ms; in Redis whoever takes the checker's name replaces it. */
 const SWEPT_AFTER_MS = 10 * HEALTHY_FOR_MS;
+/** Ours have some hundred; reasons are words for people. */
+const MOST_REPORT_CHARACTERS = 8_192;
+/** The reports of one location are 64 of those at most. */
+const MOST_ANSWER_BYTES = 4 * 2 ** 20;
 
 /** @returns ours minus Redis's, ms, and how long the question took */
 export async function readClock(redis: Redis): Promise<{ readonly offsetMs: number; readonly tookMs: number }> {
@@ -45,10 +51,11 @@ const NONE = { offsetMs: 0, tookMs: 0 };
 /** @throws StoreError when Redis is away at the start; later it goes on with what it knows */
 export async function watchRedisCheckers(
   { url }: RedisPlace,
-  { locations, onChange }: CheckerWatchOptions,
+  { locations, onChange, onRefused }: CheckerWatchOptions,
 ): Promise<CheckerWatch> {
   const link = await connect(url);
   const clock = createClockWatch();
+  /** By location and the name that it has taken: there cannot be more than there are names. */
   const known = new Map<string, CheckerReport>();
   let latest = "";
   let isLooking = false;
@@ -61,18 +68,18 @@ export async function watchRedisCheckers(
   async function look(): Promise<void> {
     clock.take(await link.run(readClock));
     for (const location of locations()) {
-      for (const report of await link.run((redis) => readReports(redis, location))) {
-        if (redisNowMs() - report.atMs <= SWEPT_AFTER_MS) known.set(report.id, report);
-        else link.redis.hdel(checkersKey(location), report.id).catch(() => {});
+      link.allow(MOST_ANSWER_BYTES);
+      for (const report of await readReports(link, location, redisNowMs(), onRefused)) {
+        if (redisNowMs() - report.atMs <= SWEPT_AFTER_MS) known.set(`${location} ${slotOf(report.id)}`, report);
       }
     }
   }
 
   /** Whatever Redis says: one that is silent for long enough is not healthy any more. */
   function settle(): void {
-    for (const [id, report] of known) {
+    for (const [name, report] of known) {
       const isWatched = locations().includes(report.location);
-      if (!isWatched || redisNowMs() - report.atMs > SWEPT_AFTER_MS) known.delete(id);
+      if (!isWatched || redisNowMs() - report.atMs > SWEPT_AFTER_MS) known.delete(name);
     }
     const seen = [...healthy().map(({ id, isFit }) => `${id} ${isFit}`), ...staffed()].sort().join();
     if (seen === latest) return;
@@ -102,15 +109,25 @@ export async function watchRedisCheckers(
   };
 }
 
-async function readReports(redis: Redis, location: string): Promise<readonly CheckerReport[]> {
-  const texts = Object.values(await redis.hgetall(checkersKey(location)));
-  return texts.flatMap((text) => {
+async function readReports(
+  link: Link,
+  location: string,
+  nowMs: number,
+  onRefused: CheckerWatchOptions["onRefused"],
+): Promise<readonly CheckerReport[]> {
+  const wanted = [MOST_REPORT_CHARACTERS, ...CHECKER_SLOTS];
+  const answer = (await link.call(readReportsScript, [checkersKey(location)], wanted)) as readonly string[];
+  const removed = Number(answer.at(-1));
+  if (removed > 0) onRefused(location, removed, "reports under names that no checker has, or longer than any");
+  const reports: CheckerReport[] = [];
+  for (let at = 0; at + 1 < answer.length; at += 2) {
     try {
-      const report = JSON.parse(text) as CheckerReport;
-      // A checker writes only where its location is; what it says of another is not believed.
-      return report.location === location ? [report] : [];
-    } catch {
-      return [];
+      const report = parseReport(answer[at + 1] ?? "", location, nowMs);
+      if (!isCheckerId(report.id) || slotOf(report.id) !== answer[at]) throw new Error("it is another checker's");
+      reports.push(report);
+    } catch (error) {
+      onRefused(location, 1, `a report: ${wordsOf(error)}`);
     }
-  });
+  }
+  return reports;
 }

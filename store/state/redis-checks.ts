@@ -1,12 +1,14 @@
 /**
- * Passing checks over Redis: one stream per lane and location, whose consumers are the checkers; answers by pub/sub to the process that
- * asked. Both are sealed. Whoever deletes an entry has it: the checker that takes it, or the asker that withdraws it.
+ * Passing checks over Redis: one stream per lane and location, which all of its checkers read; answers by pub/sub to the process that
+ * asked. Both are sealed. Whoever deletes an entry has it: the checker that takes it, or the asker that withdraws it. No consumer groups:
+ * whoever may make those fills Redis with their names, which nothing counts.
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { MessageSealing } from "../sealing.ts";
 import { ASK_AGAIN_MS } from "./accounts.ts";
 import {
+  type Asking,
   type CheckAnswer,
   type CheckReply,
   type CheckServer,
@@ -20,12 +22,13 @@ import {
   startWithinMs,
   TAKE_MS,
 } from "./checks.ts";
+import { MOST_ENTRY_CHARACTERS, parsePassingCheck, parseReply, wordsOf } from "./message-readers.ts";
 import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
 import { accountLeasesOver } from "./redis-accounts.ts";
+import { checksKey } from "./redis-run-keys.ts";
 
 export type CheckSealing = MessageSealing;
 
-const GROUP = "checkers";
 /** Entries of a stream: beyond it the oldest go, and end untaken. */
 const MOST_WANTED = 1_000;
 /** A stream that nobody reads or writes is forgotten after this, ms. */
@@ -34,10 +37,10 @@ const STREAM_KEPT_MS = 60_000;
 const BLOCK_MS = 1_000;
 const RETRY_MS = 500;
 const ENTRIES_PER_READ = 16;
-
-function streamOf(lane: Lane, location: string): string {
-  return `${PREFIX}checks:{${location}}:${lane}`;
-}
+/** Between two messages, bytes: one of the longest. */
+const MOST_HEARD_BYTES = 4 * MOST_ENTRY_CHARACTERS;
+/** Keys are not read anew more often than this, ms. */
+const REFRESH_EVERY_MS = 1_000;
 
 function answersOf(asker: string): string {
   return `${PREFIX}check-answers:${asker}`;
@@ -55,11 +58,13 @@ interface Word {
 /**
  * @param sealingOf what a location's checkers open; undefined: nobody is there
  * @param refreshKeys a checker has sealed with a key that is not known here (yet)
+ * @param onRefused so much of what came from there was no answer
  */
 export async function openRedisChecks(
   place: RedisPlace,
   sealingOf: (location: string) => CheckSealing | undefined,
   refreshKeys: () => Promise<void>,
+  onRefused: (location: string, count: number, reason: string) => void,
 ): Promise<Checks> {
   const asker = randomUUID();
   const [posting, hearing] = await connectTwo(place);
@@ -68,34 +73,12 @@ export async function openRedisChecks(
   /** Where those that wait were sent, by id. */
   const locations = new Map<string, string>();
 
-  /** @returns false when it cannot be opened */
-  function opened(id: string, sealed: string): boolean {
-    const sealing = sealingOf(locations.get(id) ?? "");
-    if (sealing === undefined) return false;
-    try {
-      asking.settle(id, JSON.parse(sealing.open(purposeOf("answer", id), sealed)) as CheckReply);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  async function take(id: string, sealed: string): Promise<void> {
-    if (!locations.has(id) || opened(id, sealed)) return;
-    await refreshKeys().catch(() => {});
-    // Sealed with a key that nobody gave us: whoever waits hears that it is lost.
-    opened(id, sealed);
-  }
-
+  const hear = createHearing({ asking, locationOf: (id) => locations.get(id), sealingOf, refreshKeys, onRefused });
   hearing.redis.on("message", (_channel: string, text: string) => {
-    try {
-      const { id, sealed } = JSON.parse(text) as Word;
-      if (sealed === undefined) asking.taken(id);
-      else void take(id, sealed);
-    } catch {
-      // Not ours: whoever waits hears that it is lost.
-    }
+    hearing.allow(MOST_HEARD_BYTES);
+    hear(text);
   });
+  hearing.allow(MOST_HEARD_BYTES);
   await hearing.run((redis) => redis.subscribe(answersOf(asker)));
   const leases = accountLeasesOver(posting);
   let isClosed = false;
@@ -106,7 +89,7 @@ export async function openRedisChecks(
     check: PassingCheck,
     sealing: CheckSealing,
   ): Promise<CheckAnswer> {
-    const stream = streamOf(lane, location);
+    const stream = checksKey(location, lane);
     const { id, answer } = asking.open(lane, (untaken) => {
       const entry = entries.get(untaken);
       if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
@@ -165,6 +148,70 @@ export async function openRedisChecks(
   };
 }
 
+interface HearingOptions {
+  readonly asking: Asking;
+  /** Where a call that is waited for was sent. */
+  readonly locationOf: (id: string) => string | undefined;
+  readonly sealingOf: (location: string) => CheckSealing | undefined;
+  readonly refreshKeys: () => Promise<void>;
+  readonly onRefused: (location: string, count: number, reason: string) => void;
+}
+
+/** @returns what takes what was published to us, whoever published it */
+function createHearing({
+  asking,
+  locationOf,
+  sealingOf,
+  refreshKeys,
+  onRefused,
+}: HearingOptions): (text: string) => void {
+  let refreshedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @returns false when it cannot be opened */
+  function opened(id: string, location: string, sealed: string): boolean {
+    let text: string;
+    try {
+      const sealing = sealingOf(location);
+      if (sealing === undefined) return false;
+      text = sealing.open(purposeOf("answer", id), sealed);
+    } catch {
+      return false;
+    }
+    try {
+      asking.settle(id, parseReply(text));
+    } catch (error) {
+      // Whoever waits hears that it is lost, unless a better one comes.
+      onRefused(location, 1, `an answer: ${wordsOf(error)}`);
+    }
+    return true;
+  }
+
+  async function take(id: string, sealed: string): Promise<void> {
+    const location = locationOf(id);
+    if (location === undefined || opened(id, location, sealed)) return;
+    const nowMs = performance.now();
+    if (nowMs - refreshedAtMs >= REFRESH_EVERY_MS) {
+      refreshedAtMs = nowMs;
+      await refreshKeys().catch(() => {});
+      if (opened(id, location, sealed)) return;
+    }
+    // Sealed with a key that nobody gave us: whoever waits hears that it is lost.
+    onRefused(location, 1, "an answer that was not sealed with its key");
+  }
+
+  return (text) => {
+    if (text.length > MOST_ENTRY_CHARACTERS) return;
+    try {
+      const { id, sealed } = JSON.parse(text) as Partial<Word>;
+      if (typeof id !== "string") return;
+      if (sealed === undefined) asking.taken(id);
+      else if (typeof sealed === "string") void take(id, sealed);
+    } catch {
+      // Not ours: whoever waits hears that it is lost.
+    }
+  };
+}
+
 async function post(
   redis: Redis,
   stream: string,
@@ -199,8 +246,8 @@ function serveLane(
   sealing: CheckSealing,
   { location, room, take }: CheckServerOptions,
 ): () => Promise<void> {
-  const stream = streamOf(lane, location);
-  const consumer = randomUUID();
+  const stream = checksKey(location, lane);
+  let lastRead = "0";
   /** Who waits for what runs, by its id. */
   const running = new Map<string, string>();
   let isStopped = false;
@@ -221,7 +268,7 @@ function serveLane(
   async function serve(reading: Link, { entry, id, asker, body }: Wanted): Promise<void> {
     // Withdrawn by whoever asked, or taken by another.
     if ((await reading.redis.xdel(stream, entry)) === 0) return;
-    const check = JSON.parse(sealing.open(purposeOf("check", id), body)) as PassingCheck;
+    const check = parsePassingCheck(sealing.open(purposeOf("check", id), body));
     running.set(id, asker);
     void say(asker, { id })
       .then(() => take(check, lane))
@@ -239,10 +286,9 @@ function serveLane(
       });
       return;
     }
-    await reading.redis.pexpire(stream, STREAM_KEPT_MS);
-    for (const wanted of await readWanted(reading.redis, stream, consumer, Math.min(free, ENTRIES_PER_READ), lane)) {
-      await serve(reading, wanted).catch(() => {});
-    }
+    const read = await readWanted(reading.redis, stream, lastRead, Math.min(free, ENTRIES_PER_READ), lane);
+    lastRead = read.last;
+    for (const wanted of read.wanted) await serve(reading, wanted).catch(() => {});
   }
 
   async function loop(): Promise<void> {
@@ -251,10 +297,10 @@ function serveLane(
       try {
         reading ??= await connect(place.url);
         await readOnce(reading);
-      } catch (error) {
-        const isMade =
-          reading !== undefined && String(error).includes("NOGROUP") && (await makeGroup(reading.redis, stream));
-        if (!isMade) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      } catch {
+        // A Redis that comes back may count anew; what is too old is passed over.
+        lastRead = "0";
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
     if (reading !== undefined) await end(reading.redis);
@@ -280,40 +326,23 @@ interface Wanted {
 async function readWanted(
   redis: Redis,
   stream: string,
-  consumer: string,
+  after: string,
   count: number,
   lane: Lane,
-): Promise<readonly Wanted[]> {
-  const read = (await redis.xreadgroup(
-    "GROUP",
-    GROUP,
-    consumer,
-    "COUNT",
-    count,
-    "BLOCK",
-    BLOCK_MS,
-    // At most once: what is delivered is never delivered again.
-    "NOACK",
-    "STREAMS",
-    stream,
-    ">",
-  )) as [stream: string, entries: [entry: string, fields: string[]][]][] | null;
+): Promise<{ readonly wanted: readonly Wanted[]; readonly last: string }> {
+  const read = (await redis.xread("COUNT", count, "BLOCK", BLOCK_MS, "STREAMS", stream, after)) as
+    | [stream: string, entries: [entry: string, fields: string[]][]][]
+    | null;
   const entries = read?.[0]?.[1] ?? [];
-  if (entries.length === 0) return [];
+  const last = entries.at(-1)?.[0];
+  if (last === undefined) return { wanted: [], last: after };
   const [seconds] = await redis.time();
   const oldestMs = Number(seconds) * 1_000 - TAKE_MS[lane];
-  return entries.flatMap(([entry, fields]) => {
+  const wanted = entries.flatMap(([entry, fields]) => {
     const [, id = "", , asker = "", , body = ""] = fields;
     return Number(entry.split("-")[0]) < oldestMs ? [] : [{ entry, id, asker, body }];
   });
-}
-
-/** @returns false when another checker was faster, or Redis refuses: the next read tells */
-async function makeGroup(redis: Redis, stream: string): Promise<boolean> {
-  return redis.xgroup("CREATE", stream, GROUP, "0", "MKSTREAM").then(
-    () => true,
-    () => false,
-  );
+  return { wanted, last };
 }
 
 /** One that speaks, and one that hears: a connection that subscribes may do nothing else. */

@@ -1,19 +1,62 @@
-/** Names of what schedulers and checkers share in Redis. All keys of a location begin alike, for its checkers' rights (checker-rights.ts). */
-
+/**
+ * Names of what schedulers and checkers share in Redis. There are so many of each and no more: a checker's user is given these very names
+ * (checker-rights.ts), and whoever has its password can fill no others. A name is taken by whoever is there, so what is in it says whom it is
+ * for: an address is the name's last part, a dot and an id that is new at each start. All keys of a location begin alike.
+ */
 import { PREFIX } from "./redis.ts";
 import type { CheckerName } from "./runs.ts";
 
+/** Checkers of a location at the same time: `00` to `3f`. */
+export const MOST_CHECKERS = 64;
+/** Schedulers at the same time, of all locations: `0` to `f`. */
+export const MOST_SCHEDULERS = 16;
+
+export const CHECKER_SLOTS: readonly string[] = Array.from({ length: MOST_CHECKERS }, (_, at) =>
+  at.toString(16).padStart(2, "0"),
+);
+export const MAILBOXES: readonly string[] = Array.from({ length: MOST_SCHEDULERS }, (_, at) => at.toString(16));
+
+/** Marks a checker's stream as alive before anything was sent. */
+export const CHECKER_GROUP = "checker";
+
+const CHECKER_ID = /^[0-3][0-9a-f]\.[\w-]{1,64}$/;
+const SCHEDULER_ADDRESS = /^[0-9a-f]\.[\w-]{1,64}$/;
+
+export function isCheckerId(id: string): boolean {
+  return CHECKER_ID.test(id);
+}
+
+export function isSchedulerAddress(address: string): boolean {
+  return SCHEDULER_ADDRESS.test(address);
+}
+
+/** The name that a checker has taken. */
+export function slotOf(id: string): string {
+  return id.split(".")[0] ?? "";
+}
+
 export function runsKey({ location, id }: CheckerName): string {
-  return `${PREFIX}runs:{${location}}:${id}`;
+  return `${PREFIX}runs:{${location}}:${slotOf(id)}`;
 }
 
+/** @param scheduler its address */
 export function outcomesKey(location: string, scheduler: string): string {
-  return `${PREFIX}outcomes:{${location}}:${scheduler}`;
+  return `${PREFIX}outcomes:{${location}}:${slotOf(scheduler)}`;
 }
 
-/** A hash: reports by checker. */
+/** A hash: reports by the checkers' names. */
 export function checkersKey(location: string): string {
   return `${PREFIX}checkers:{${location}}`;
+}
+
+/** Passing checks of one lane. */
+export function checksKey(location: string, lane: string): string {
+  return `${PREFIX}checks:{${location}}:${lane}`;
+}
+
+/** Who holds a mailbox. */
+export function mailboxKey(mailbox: string): string {
+  return `${PREFIX}mailbox:${mailbox}`;
 }
 
 /** Bound to the way it goes, so that nothing sealed for one place stands for another. */

@@ -1,14 +1,26 @@
 /** A checker's side of runs over Redis: keeps its stream and its report alive, takes what is sent, and answers. */
 import type { Redis } from "ioredis";
+import { storableText } from "../../model/plain-values.ts";
 import { type CheckerReport, REPORT_EVERY_MS } from "./checkers.ts";
+import { MOST_ENTRY_CHARACTERS, MOST_REASON, MOST_REASONS, OUTCOMES_PER_ENTRY, parseBatch } from "./message-readers.ts";
 import { connect, end, type Link, type RedisPlace } from "./redis.ts";
 import { createClockWatch, readClock } from "./redis-checkers.ts";
-import { checkersKey, outcomesKey, outcomesPurpose, runsKey, runsPurpose } from "./redis-run-keys.ts";
+import {
+  CHECKER_GROUP,
+  CHECKER_SLOTS,
+  checkersKey,
+  isSchedulerAddress,
+  outcomesKey,
+  outcomesPurpose,
+  runsKey,
+  runsPurpose,
+  slotOf,
+} from "./redis-run-keys.ts";
 import {
   BEAT_MS,
+  type CheckerName,
   MOST_OUTCOMES,
   OUTCOMES_KEPT_MS,
-  type RunBatch,
   type RunServer,
   type RunServerOptions,
   type SentOutcome,
@@ -26,14 +38,12 @@ const ENTRIES_PER_READ = 64;
 const GATHER_MS = 20;
 /** How often a scheduler's stream of outcomes is given its time anew, ms. */
 const RENEW_MS = OUTCOMES_KEPT_MS / 10;
-/** Of one entry. */
-const OUTCOMES_PER_ENTRY = 256;
+/** Of one entry, characters of JSON: sealed and written in base64 it is below what a scheduler opens. */
+const MOST_JSON_CHARACTERS = MOST_ENTRY_CHARACTERS / 4;
 /** Outcomes that wait for Redis; beyond it the oldest go, and their turns count as skipped. */
 const MOST_UNSENT = 65_536;
 /** How long a stop waits for Redis to take the last outcomes, ms. */
 const CLOSE_WITHIN_MS = 3_000;
-/** The stream's group marks it as alive before anything was sent. */
-const GROUP = "checker";
 
 type Read = readonly (readonly [
   stream: string,
@@ -64,7 +74,8 @@ class RedisRunServer<Spec> implements RunServer {
   readonly #writing: Link;
   readonly #reading: Link;
   readonly #options: RunServerOptions<Spec>;
-  readonly #key: string;
+  /** With the name that it has taken; null before. */
+  #name: CheckerName | null = null;
   readonly #clock = createClockWatch();
   /** By scheduler. */
   readonly #unsent = new Map<string, SentOutcome[]>();
@@ -89,7 +100,6 @@ class RedisRunServer<Spec> implements RunServer {
     this.#writing = writing;
     this.#reading = reading;
     this.#options = options;
-    this.#key = runsKey(options.checker);
   }
 
   get clockOffsetMs(): number {
@@ -120,15 +130,17 @@ class RedisRunServer<Spec> implements RunServer {
     this.#isLeaving = true;
     clearInterval(this.#beating);
     await Promise.all([this.#readerEnded, this.#beat]);
-    // In one step: whoever sends after it is told that nobody is here.
+    if (this.#name === null) return;
+    const key = runsKey(this.#name);
+    // In one step: whoever sends after it is told that nobody is here, and whoever takes the name says so later.
     const left = await this.#writing.redis
       .multi()
-      .xrange(this.#key, this.#lastRead === "0" ? "-" : `(${this.#lastRead}`, "+")
-      .del(this.#key)
+      .xrange(key, this.#lastRead === "0" ? "-" : `(${this.#lastRead}`, "+")
+      .del(key)
+      .hset(checkersKey(this.#name.location), slotOf(this.#name.id), this.#report(this.#name))
       .exec()
       .catch(() => null);
-    for (const [, fields] of (left?.[0]?.[1] ?? []) as Read[number][1]) this.#take(fields);
-    await this.#tell(this.#writing.redis).catch(() => {});
+    for (const [, fields] of (left?.[0]?.[1] ?? []) as Read[number][1]) this.#take(this.#name, fields);
   }
 
   async close(): Promise<void> {
@@ -144,11 +156,11 @@ class RedisRunServer<Spec> implements RunServer {
 
   /** Its stream is there, and its report is not old. */
   async #live(redis: Redis): Promise<void> {
-    if ((await redis.pexpire(this.#key, STREAM_KEPT_MS)) === 0) {
-      await redis.xgroup("CREATE", this.#key, GROUP, "$", "MKSTREAM");
-      await redis.pexpire(this.#key, STREAM_KEPT_MS);
+    if (this.#name === null || !(await this.#renew(redis, this.#name))) {
+      this.#name = await this.#takeName(redis);
       // A stream that is new holds nothing that was read.
       this.#lastRead = "0";
+      this.#readIds = [];
       this.#reportedAtMs = Number.NEGATIVE_INFINITY;
     }
     this.#clock.take(await readClock(redis));
@@ -157,19 +169,62 @@ class RedisRunServer<Spec> implements RunServer {
     if (isOld || this.#reported !== String(isFit)) await this.#tell(redis);
   }
 
+  /** @returns false when it has ended, and may be another's by now: whoever takes a name leaves its mark there */
+  async #renew(redis: Redis, name: CheckerName): Promise<boolean> {
+    const key = runsKey(name);
+    const answers = await redis
+      .multi()
+      .pexpire(key, STREAM_KEPT_MS)
+      .xgroup("CREATECONSUMER", key, CHECKER_GROUP, name.id)
+      .exec();
+    const [renewed, marked] = answers ?? [];
+    if (renewed === undefined || renewed[0] !== null) throw renewed?.[0] ?? new Error("Redis did not answer");
+    return Number(renewed[1]) === 1 && marked?.[0] === null && Number(marked[1]) === 0;
+  }
+
+  /** Takes a name that nobody has: the stream that is its sign is made once. @throws Error when there is none */
+  async #takeName(redis: Redis): Promise<CheckerName> {
+    const { location, id } = this.#options.checker;
+    const all = [...CHECKER_SLOTS].sort(() => Math.random() - 0.5);
+    // The one that it had, if nobody has taken it: schedulers know it by that.
+    for (const slot of this.#name === null ? all : [slotOf(this.#name.id), ...all]) {
+      const name = { location, id: `${slot}.${id}` };
+      const key = runsKey(name);
+      // In one step, or a death in between would leave a stream that never ends.
+      const answers = await redis
+        .multi()
+        .xgroup("CREATE", key, CHECKER_GROUP, "$", "MKSTREAM")
+        .pexpire(key, STREAM_KEPT_MS)
+        .xgroup("CREATECONSUMER", key, CHECKER_GROUP, name.id)
+        .exec();
+      const [error] = answers?.[0] ?? [new Error("Redis did not answer")];
+      if (error === null) return name;
+      if (!String(error).includes("BUSYGROUP")) throw error;
+    }
+    throw new Error(`location ${location} has ${CHECKER_SLOTS.length} checkers already`);
+  }
+
   async #tell(redis: Redis): Promise<void> {
+    if (this.#name === null) return;
+    const { isFit } = this.#options.state();
+    await redis.hset(checkersKey(this.#name.location), slotOf(this.#name.id), this.#report(this.#name));
+    this.#reported = String(isFit);
+    this.#reportedAtMs = performance.now();
+  }
+
+  #report(name: CheckerName): string {
     const { checker, state } = this.#options;
     const said = state();
     const report: CheckerReport = {
       ...checker,
       ...said,
+      ...name,
+      reasons: said.reasons.slice(0, MOST_REASONS).map((reason) => storableText(reason, MOST_REASON)),
       isLeaving: said.isLeaving || this.#isLeaving,
       atMs: Math.round(Date.now() - this.clockOffsetMs),
       clockOffsetMs: Math.round(this.clockOffsetMs),
     };
-    await redis.hset(checkersKey(checker.location), checker.id, JSON.stringify(report));
-    this.#reported = String(said.isFit);
-    this.#reportedAtMs = performance.now();
+    return JSON.stringify(report);
   }
 
   #beatOnce(): void {
@@ -203,26 +258,30 @@ class RedisRunServer<Spec> implements RunServer {
 
   /** What was read before is deleted on the way. */
   async #readOnce(redis: Redis): Promise<void> {
-    const after = this.#lastRead;
+    const [after, name] = [this.#lastRead, this.#name];
+    if (name === null) return pause();
+    const key = runsKey(name);
     const commands = redis.pipeline();
-    if (this.#readIds.length > 0) commands.xdel(this.#key, ...this.#readIds);
+    if (this.#readIds.length > 0) commands.xdel(key, ...this.#readIds);
     this.#readIds = [];
-    commands.xread("COUNT", ENTRIES_PER_READ, "BLOCK", BLOCK_MS, "STREAMS", this.#key, after);
+    commands.xread("COUNT", ENTRIES_PER_READ, "BLOCK", BLOCK_MS, "STREAMS", key, after);
     const [error, found] = (await commands.exec())?.at(-1) ?? [null, null];
     if (error !== null) throw error;
     const entries = (found as Read | null)?.[0]?.[1] ?? [];
     // The stream was made anew meanwhile: what it holds is read from its beginning.
-    if (entries.length === 0 || this.#lastRead !== after) return;
+    if (entries.length === 0 || this.#lastRead !== after || this.#name !== name) return;
     this.#lastRead = entries.at(-1)?.[0] ?? after;
     this.#readIds = entries.map(([id]) => id);
-    for (const [, fields] of entries) this.#take(fields);
+    for (const [, fields] of entries) this.#take(name, fields);
   }
 
-  #take(fields: readonly string[]): void {
+  #take(name: CheckerName, fields: readonly string[]): void {
     const [, scheduler = "", , body = ""] = fields;
-    const { checker, sealing, take } = this.#options;
+    const { sealing, take, readSpec } = this.#options;
     try {
-      take(scheduler, JSON.parse(sealing.open(runsPurpose(checker), body)) as RunBatch<Spec>, this.#isLeaving);
+      if (!isSchedulerAddress(scheduler)) throw new Error("its sender has no address");
+      if (body.length > MOST_ENTRY_CHARACTERS) throw new Error(`it is longer than ${MOST_ENTRY_CHARACTERS} characters`);
+      take(scheduler, parseBatch(sealing.open(runsPurpose(name), body), readSpec), this.#isLeaving);
     } catch (error) {
       // Sealed with a key that this checker does not have: whoever sent it misses the outcome at its deadline.
       this.#options.onLink(`what a scheduler sent cannot be opened: ${error instanceof Error ? error.message : ""}`);
@@ -256,9 +315,9 @@ class RedisRunServer<Spec> implements RunServer {
     const waiting = this.#unsent.get(scheduler) ?? [];
     const key = outcomesKey(checker.location, scheduler);
     while (waiting.length > 0) {
-      const outcomes = waiting.slice(0, OUTCOMES_PER_ENTRY);
-      const body = sealing.seal(outcomesPurpose(checker.location, scheduler), JSON.stringify(outcomes));
-      await this.#writing.run((redis) => this.#write(redis, key, body));
+      const { outcomes, json } = entryOf(waiting);
+      const body = sealing.seal(outcomesPurpose(checker.location, scheduler), json);
+      await this.#writing.run((redis) => this.#write(redis, key, scheduler, body));
       // More may have come behind, or gone before, while it was sent.
       const sent = new Set(outcomes);
       let count = 0;
@@ -271,10 +330,10 @@ class RedisRunServer<Spec> implements RunServer {
     this.#unsent.delete(scheduler);
   }
 
-  async #write(redis: Redis, key: string, body: string): Promise<void> {
+  async #write(redis: Redis, key: string, to: string, body: string): Promise<void> {
     const nowMs = performance.now();
     const isDue = nowMs - (this.#renewedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= RENEW_MS;
-    const commands = redis.pipeline().xadd(key, "MAXLEN", "~", MOST_OUTCOMES, "*", "body", body);
+    const commands = redis.pipeline().xadd(key, "MAXLEN", "~", MOST_OUTCOMES, "*", "to", to, "body", body);
     if (isDue) commands.pexpire(key, OUTCOMES_KEPT_MS);
     for (const [error] of (await commands.exec()) ?? []) if (error !== null) throw error;
     if (!isDue) return;
@@ -288,6 +347,20 @@ class RedisRunServer<Spec> implements RunServer {
       if (tooMany <= 0) return;
       this.#unsentCount -= waiting.splice(0, tooMany).length;
     }
+  }
+}
+
+/** The first of what waits that go together: so many, and so long. */
+function entryOf(waiting: readonly SentOutcome[]): {
+  readonly outcomes: readonly SentOutcome[];
+  readonly json: string;
+} {
+  let count = Math.min(waiting.length, OUTCOMES_PER_ENTRY);
+  for (;;) {
+    const outcomes = waiting.slice(0, count);
+    const json = JSON.stringify(outcomes);
+    if (json.length <= MOST_JSON_CHARACTERS || count === 1) return { outcomes, json };
+    count = Math.ceil(count / 2);
   }
 }
 

@@ -1,36 +1,61 @@
 /** A scheduler's side of runs over Redis: one stream of each checker to write to, one of outcomes from each location to read. */
+
+import { LANES } from "./checks.ts";
+import { sweepLocation } from "./lua/sweep-location.ts";
 import { connect, end, type Link, type RedisPlace } from "./redis.ts";
-import { outcomesKey, outcomesPurpose, runsKey, runsPurpose } from "./redis-run-keys.ts";
-import { MOST_WAITING, type RunSender, type RunSenderOptions, type SentOutcome } from "./runs.ts";
+import { Mailbox } from "./redis-mailbox.ts";
+import { OutcomeReader } from "./redis-outcomes.ts";
+import {
+  CHECKER_GROUP,
+  CHECKER_SLOTS,
+  checkersKey,
+  checksKey,
+  MAILBOXES,
+  outcomesKey,
+  runsKey,
+  runsPurpose,
+} from "./redis-run-keys.ts";
+import { MOST_WAITING, type RunSender, type RunSenderOptions } from "./runs.ts";
 
-/** One wait for outcomes, ms: below the link's own time-out. */
-const BLOCK_MS = 1_000;
-const RETRY_MS = 250;
-const ENTRIES_PER_READ = 512;
-
-/** What XREAD answers. */
-type Read = readonly (readonly [
-  stream: string,
-  entries: readonly (readonly [id: string, fields: readonly string[]])[],
-])[];
+/** How often what checkers have left in Redis is looked at, ms. */
+const SWEEP_EVERY_MS = 1_000;
+/** Reports of 64 checkers are 20 KB. */
+const MOST_REPORT_BYTES = 2 ** 20;
+/** Of one stream. What a checker keeps while Redis is away, 65,536 outcomes, is 40 MB. */
+const MOST_STREAM_BYTES = 64 * 2 ** 20;
+/** Of one location: after an outage two schedulers may find that much each. */
+const MOST_LOCATION_BYTES = 128 * 2 ** 20;
 
 export async function openRedisRunSender<Spec>(
   { url }: RedisPlace,
   options: RunSenderOptions,
 ): Promise<RunSender<Spec>> {
   const writing = await connect(url);
-  const stopReading = readOutcomes(url, options);
+  const { scheduler, locations } = options;
+  const mailbox = new Mailbox({ link: writing, scheduler, locations, monotonicNowMs: () => performance.now() });
+  await mailbox.hold().catch(() => {});
+  const reader = new OutcomeReader({ ...options, url, mailbox, writing });
+  reader.start();
+  let isSweeping = false;
+  const sweeping = setInterval(() => {
+    if (isSweeping) return;
+    isSweeping = true;
+    void sweep(writing, options).finally(() => {
+      isSweeping = false;
+    });
+  }, SWEEP_EVERY_MS);
   return {
     async send(checker, batch) {
       const sealing = options.sealingOf(checker.location);
       if (sealing === undefined) return "absent";
       const { redis } = writing;
-      if (redis.status !== "ready") return "away";
+      const { address } = mailbox;
+      if (redis.status !== "ready" || address === null) return "away";
       const body = sealing.seal(runsPurpose(checker), JSON.stringify(batch));
       try {
         // Only where the checker keeps its stream alive.
         const trim = ["NOMKSTREAM", "MAXLEN", "~", MOST_WAITING] as const;
-        const fields = ["scheduler", options.scheduler, "body", body];
+        const fields = ["scheduler", address, "body", body];
         const entry = await redis.xadd(runsKey(checker), ...trim, "*", ...fields);
         return entry === null ? "absent" : "sent";
       } catch (error) {
@@ -44,84 +69,33 @@ export async function openRedisRunSender<Spec>(
         () => true,
       ),
     async close() {
-      await stopReading();
+      clearInterval(sweeping);
+      await reader.stop();
+      await mailbox.release();
       await end(writing.redis);
     },
   };
 }
 
-/** Reads until it is stopped. A read waits in Redis, so it has a connection of its own. */
-function readOutcomes(url: string, options: RunSenderOptions): () => Promise<void> {
-  const { scheduler, locations, onCaughtUp } = options;
-  /** The last entry that was read, by location. */
-  const read = new Map<string, string>();
-  /** Streams with what was read and is still there, by their keys. */
-  const spent = new Map<string, string>();
-  let isStopped = false;
-
-  async function readOnce({ redis }: Link): Promise<void> {
-    const from = locations();
-    if (from.length === 0) return new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    const keys = from.map((location) => outcomesKey(location, scheduler));
-    const after = from.map((location) => read.get(location) ?? "0");
-    const startedAtMs = performance.now();
-    // What was read goes on the way: outcomes are applied once, and what is missed is run again.
-    const commands = redis.pipeline();
-    for (const [key, last] of spent) commands.xtrim(key, "MINID", last);
-    spent.clear();
-    commands.xread("COUNT", ENTRIES_PER_READ, "BLOCK", BLOCK_MS, "STREAMS", ...keys, ...after);
-    const [error, answer] = (await commands.exec())?.at(-1) ?? [null, null];
-    if (error !== null) throw error;
-    const found = (answer ?? []) as Read;
-    for (const [key, entries] of found) {
-      const location = from[keys.indexOf(key)] ?? "";
-      const last = entries.at(-1)?.[0];
-      if (last === undefined) continue;
-      read.set(location, last);
-      spent.set(key, last);
-      await take(location, entries);
-    }
-    const isFull = found.some(([, entries]) => entries.length === ENTRIES_PER_READ);
-    if (!isFull) onCaughtUp(startedAtMs);
+/**
+ * No rule of Redis bounds what a user may keep: whatever outgrows what it is for goes. Its owners make it anew; what was in it is missed at
+ * its deadline.
+ */
+async function sweep(link: Link, { locations, onRefused }: RunSenderOptions): Promise<void> {
+  for (const location of locations()) {
+    const keys = keysOf(location);
+    const bounds = [MOST_REPORT_BYTES, MOST_STREAM_BYTES, MOST_LOCATION_BYTES, CHECKER_SLOTS.length, CHECKER_GROUP];
+    const removed = await link.call(sweepLocation(keys.length), keys, bounds).catch(() => []);
+    for (const key of removed as readonly string[]) onRefused(location, 1, `${key} had outgrown what it is for`);
   }
+}
 
-  async function take(location: string, entries: Read[number][1]): Promise<void> {
-    const left = entries.filter(([, fields]) => !opened(location, fields[1] ?? ""));
-    if (left.length === 0) return;
-    // A checker may know its location's new key before we do. What a third key has sealed is missed at its deadline.
-    await options.refreshKeys().catch(() => {});
-    for (const [, fields] of left) opened(location, fields[1] ?? "");
-  }
-
-  function opened(location: string, body: string): boolean {
-    const sealing = options.sealingOf(location);
-    if (sealing === undefined) return false;
-    let outcomes: SentOutcome[];
-    try {
-      outcomes = JSON.parse(sealing.open(outcomesPurpose(location, scheduler), body)) as SentOutcome[];
-    } catch {
-      return false;
-    }
-    options.onOutcomes(location, outcomes);
-    return true;
-  }
-
-  async function loop(): Promise<void> {
-    let link: Link | undefined;
-    while (!isStopped) {
-      try {
-        link ??= await connect(url);
-        await readOnce(link);
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      }
-    }
-    if (link !== undefined) await end(link.redis);
-  }
-
-  const ended = loop();
-  return async () => {
-    isStopped = true;
-    await ended;
-  };
+/** Everything that a location's checkers may write to. */
+function keysOf(location: string): readonly string[] {
+  return [
+    checkersKey(location),
+    ...CHECKER_SLOTS.map((id) => runsKey({ location, id })),
+    ...MAILBOXES.map((mailbox) => outcomesKey(location, mailbox)),
+    ...LANES.map((lane) => checksKey(location, lane)),
+  ];
 }

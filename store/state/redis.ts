@@ -31,10 +31,16 @@ export interface RedisPlace {
 /** Everything of ours begins so; the part in braces keeps a workspace's keys on one node of a cluster. */
 export const PREFIX = "sonde:";
 const NOTICES = `${PREFIX}notices`;
+/** Written to see whether it can be. */
+const PROBED = `${PREFIX}probed`;
+const PROBED_MS = 60_000;
 const WRITE_INTERVAL_MS = 1_000;
 /** An API call waits no longer than this for a count. */
 const COMMAND_TIMEOUT_MS = 2_000;
 const RETRY_LONGEST_MS = 1_000;
+/** How long a Redis that reads its data is waited for, and how often it is asked, ms. */
+const LOADING_MS = 30_000;
+const LOADING_LOOK_MS = 100;
 /**
  * A connection that owes us an answer for this long is given up, ms: longer than any command may take. Into a network that is cut packets
  * are sent again ever more rarely, so that an old connection would come back long after the network; a new one is there at once.
@@ -76,7 +82,8 @@ export async function openRedis({ url }: RedisPlace): Promise<State> {
       },
     },
     notices,
-    ping: () => link.run(async (redis) => void (await redis.ping())),
+    // A write: one that is full, read-only or has a broken disk answers PING.
+    ping: () => link.run(async (redis) => void (await redis.set(PROBED, "1", "PX", PROBED_MS))),
     async close() {
       clearInterval(timer);
       const written = write();
@@ -93,6 +100,10 @@ export interface Link {
   /** Turns what Redis and the way to it throw into StoreErrors. */
   run<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
   call(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
+  /** From now on so many bytes may come, all answers together; a connection on which more comes is given up, and made anew. */
+  allow(bytes: number): void;
+  /** Whether that was the reason. Settled by the next allow(). */
+  readonly isOverrun: boolean;
 }
 
 export async function connect(url: string): Promise<Link> {
@@ -104,6 +115,8 @@ export async function connect(url: string): Promise<Link> {
     socketTimeout: SILENT_MS,
     // While Redis is away a command fails at once; one whose answer was lost is not sent again, it may have counted.
     enableOfflineQueue: false,
+    // The client would ask INFO, which tells everything about the server and everybody on it: a checker's user may not.
+    enableReadyCheck: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (times) => Math.min(times * 50, RETRY_LONGEST_MS),
@@ -113,8 +126,10 @@ export async function connect(url: string): Promise<Link> {
   redis.on("error", (error: unknown) => {
     lastError = error;
   });
+  const bound = boundBytes(redis);
   try {
     await redis.connect();
+    await untilLoaded(redis);
   } catch (error) {
     redis.disconnect();
     throw fault(lastError ?? error, place);
@@ -133,6 +148,10 @@ export async function connect(url: string): Promise<Link> {
   return {
     redis,
     run,
+    allow: bound.allow,
+    get isOverrun() {
+      return bound.isOverrun();
+    },
     call: ({ lua, sha1, keyCount }, keys, values) =>
       run(async () => {
         const parameters = [...keys, ...values];
@@ -144,6 +163,42 @@ export async function connect(url: string): Promise<Link> {
         }
       }),
   };
+}
+
+/** Counts what comes on whichever connection it has: an answer is bounded by nothing else, and may be what somebody made it. */
+function boundBytes(redis: Redis): { allow(bytes: number): void; isOverrun(): boolean } {
+  let leftBytes = Number.POSITIVE_INFINITY;
+  let isOverrun = false;
+  redis.on("connect", () => {
+    const { stream } = redis;
+    stream.on("data", (chunk: Buffer) => {
+      leftBytes -= chunk.length;
+      if (leftBytes >= 0) return;
+      isOverrun = true;
+      stream.destroy();
+    });
+  });
+  return {
+    allow(bytes) {
+      leftBytes = bytes;
+      isOverrun = false;
+    },
+    isOverrun: () => isOverrun,
+  };
+}
+
+/** A Redis that has just started refuses commands until it has read its data. @throws what it says when that takes too long */
+async function untilLoaded(redis: Redis): Promise<void> {
+  const endAtMs = performance.now() + LOADING_MS;
+  for (;;) {
+    try {
+      await redis.ping();
+      return;
+    } catch (error) {
+      if (!String(error).includes("LOADING") || performance.now() > endAtMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOADING_LOOK_MS));
+  }
 }
 
 function createRequestCounters(link: Link): Pick<Counters, "takeRequest" | "usage"> {

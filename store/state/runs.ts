@@ -3,8 +3,10 @@
  * and so has every scheduler for the outcomes from each location; so a monitor stays with one checker, and a checker's user reaches one
  * location only. Bodies are sealed with the location's key.
  *
- *   scheduler ── send ──▶ sonde:runs:{de}:<checker> ──▶ checker: whoever deletes an entry has it, and runs it if it may still begin
+ *   scheduler ── send ──▶ sonde:runs:{de}:<checker> ──▶ checker: reads what is sealed for it, and runs it if it may still begin
  *   scheduler ◀────────── sonde:outcomes:{de}:<scheduler> ◀── answer ──┘
+ *
+ * The names are few and known before (redis-run-keys.ts): whoever is there takes a free one.
  *
  * Nothing here is durable, and nothing needs it: the scheduler knows what is where. A checker renews its stream while it lives, so that
  * what is sent to one that died or stands still is refused at once; what was sent before is missed at its own deadline, after which the
@@ -56,7 +58,7 @@ export interface SentOutcome extends CheckOutcome {
 /** A process that checks. */
 export interface CheckerName {
   readonly location: string;
-  /** New at each start. */
+  /** New at each start. In Redis: its address, behind the name that it has taken. */
   readonly id: string;
 }
 
@@ -82,8 +84,10 @@ export interface RunSenderOptions {
   readonly refreshKeys: () => Promise<void>;
   /** Started at and due by Redis's clock. */
   readonly onOutcomes: (location: string, outcomes: readonly SentOutcome[]) => void;
-  /** Everything that had arrived by then (our own monotonic clock, ms) was given to onOutcomes. */
-  readonly onCaughtUp: (monotonicMs: number) => void;
+  /** Everything that had arrived by then (our own monotonic clock, ms) was given to onOutcomes; but not of those that are behind. */
+  readonly onCaughtUp: (monotonicMs: number, behind: ReadonlySet<string>) => void;
+  /** So much of what came from there was none, and is dropped. @param reason for the log; nothing of what was sent is in it */
+  readonly onRefused: (location: string, count: number, reason: string) => void;
 }
 
 /** A checker's side. */
@@ -104,6 +108,8 @@ export interface RunServerOptions<Spec> {
   readonly checker: CheckerName & { readonly name: string; readonly version: string };
   readonly sealing: RunSealing;
   readonly state: () => CheckerState;
+  /** @throws Refused */
+  readonly readSpec: (value: unknown) => Spec;
   /** @param isLeaving they are not to be begun any more, but answered as cancelled */
   readonly take: (scheduler: string, batch: RunBatch<Spec>, isLeaving: boolean) => void;
   /** Redis went away, or is back. */

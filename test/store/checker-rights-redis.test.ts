@@ -47,10 +47,12 @@ withServer("Redis", server, ({ url }) => {
     it("runs what is sent to its location, answers it, reports, and takes passing checks", async () => {
       const id = randomUUID();
       const taken: string[] = [];
+      const refuse = (_location: string, _count: number, reason: string): void => expect(reason).toBeUndefined();
       const checker = await openRunServer(theirs, {
         checker: { location: "de", id, name: "box", version: "1" },
         sealing,
         state: () => ({ room: 1, inFlight: 0, isFit: true, reasons: [], isLeaving: false }),
+        readSpec: (value) => value,
         take: (scheduler) => {
           taken.push(scheduler);
           checker.answer(scheduler, [outcomeOf(1)]);
@@ -58,7 +60,7 @@ withServer("Redis", server, ({ url }) => {
         onLink: (problem) => expect(problem).toBeNull(),
       });
       closing.push(checker);
-      const watch = await watchCheckers(ours, { locations: () => ["de"] });
+      const watch = await watchCheckers(ours, { locations: () => ["de"], onRefused: refuse });
       closing.push(watch);
       await expect.poll(() => watch.healthy().length, { timeout: 5_000 }).toBe(1);
       let answered = 0;
@@ -71,9 +73,12 @@ withServer("Redis", server, ({ url }) => {
           answered += outcomes.length;
         },
         onCaughtUp: () => {},
+        onRefused: refuse,
       });
       closing.push(sender);
-      expect(await sender.send({ location: "de", id }, { specs: [], runs: [] })).toBe("sent");
+      const name = { location: "de", id: watch.healthy()[0]?.id ?? "" };
+      expect(name.id).toMatch(new RegExp(`^[0-3][0-9a-f]\\.${id}$`));
+      expect(await sender.send(name, { specs: [], runs: [] })).toBe("sent");
       await expect.poll(() => answered, { timeout: 5_000 }).toBe(1);
       const take = async () => measured(3);
       closing.push(await openCheckServer(theirs, sealing, { location: "de", room: { api: 1, public: 1 }, take }));
@@ -81,7 +86,7 @@ withServer("Redis", server, ({ url }) => {
       closing.push(checks);
       expect(await checks.ask("api", "de", CHECK)).toEqual(measured(3));
       await checker.leave();
-      expect(await sender.send({ location: "de", id }, { specs: [], runs: [] })).toBe("absent");
+      expect(await sender.send(name, { specs: [], runs: [] })).toBe("absent");
     });
 
     it("may say no command of all that this Redis has, but those that its work needs", async () => {

@@ -46,7 +46,7 @@ async function startRig(dir?: string): Promise<Rig> {
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   const spool = await openSpool({ dir: folder, log: SILENT });
   undo.push(() => spool.close());
-  const pump = startPump({ spool, results: store, log: SILENT, rejectedFile: join(folder, "rejected"), appliedSeq: 0 });
+  const pump = startPump({ spool, results: store, log: SILENT, setAside: { add: async () => {} }, appliedSeq: 0 });
   undo.push(() => pump.stop(0));
   let seq = 0;
   return {

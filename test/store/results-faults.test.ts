@@ -69,7 +69,7 @@ describe("inserts through faults", () => {
       spool,
       results: store,
       log: SILENT,
-      rejectedFile: join(dir, "rejected"),
+      setAside: { add: async () => {} },
       appliedSeq: spool.lastSeq,
       // Pauses are not what this is about.
       clock: {

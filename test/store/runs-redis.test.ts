@@ -64,26 +64,37 @@ withServer("Redis", server, (running) => {
   }
 
   async function checker(location = "de", sealing = keys[location] ?? newSealing()): Promise<Bench> {
-    const name = { location, id: randomUUID() };
+    const id = randomUUID();
     const taken: Bench["taken"] = [];
     const bench: { state: CheckerState } = { state: FIT };
     const opened = await openRunServer<Spec>(place, {
-      checker: { ...name, name: "box", version: "1" },
+      checker: { location, id, name: "box", version: "1" },
       sealing,
+      readSpec: (value) => value as Spec,
       state: () => bench.state,
       take: (scheduler, batch, isLeaving) => void taken.push({ scheduler, batch, isLeaving }),
       onLink: () => {},
     });
     closing.push(opened);
-    return Object.assign(bench, { name, server: opened, taken });
+    return Object.assign(bench, { name: await nameOf(location, id), server: opened, taken });
+  }
+
+  /** With the name that it has taken. */
+  async function nameOf(location: string, id: string): Promise<CheckerName> {
+    const reports = await withClient((redis) => redis.hvals(`sonde:checkers:{${location}}`));
+    const found = reports
+      .map((text) => JSON.parse(text) as CheckerReport)
+      .find((report) => report.id.endsWith(`.${id}`));
+    return { location, id: found?.id ?? "" };
   }
 
   async function scheduler(locations: readonly string[] = ["de", "nl"], refreshKeys = async (): Promise<void> => {}) {
-    const id = randomUUID();
+    const scheduler = randomUUID();
     const outcomes: (CheckOutcome & { readonly from: string })[] = [];
     let caughtUpMs = 0;
+    const refused: { readonly location: string; readonly count: number; readonly reason: string }[] = [];
     const sender = await openRunSender<Spec>(place, {
-      scheduler: id,
+      scheduler,
       locations: () => locations,
       sealingOf: (location) => keys[location],
       refreshKeys,
@@ -91,9 +102,17 @@ withServer("Redis", server, (running) => {
       onCaughtUp: (atMs) => {
         caughtUpMs = atMs;
       },
+      onRefused: (location, count, reason) => void refused.push({ location, count, reason }),
     });
     closing.push(sender);
-    return { id, sender, outcomes, caughtUpMs: () => caughtUpMs };
+    // Its mailbox is named by whoever has it.
+    const held = await withClient(async (redis) => {
+      const keys = await redis.keys("sonde:mailbox:*");
+      const holders = await Promise.all(keys.map((key) => redis.get(key)));
+      return keys[holders.indexOf(scheduler)] ?? "";
+    });
+    const id = `${held.split(":").at(-1)}.${scheduler}`;
+    return { id, refused, sender, outcomes, caughtUpMs: () => caughtUpMs };
   }
 
   describe("runs over Redis", () => {
@@ -139,10 +158,12 @@ withServer("Redis", server, (running) => {
 
     it("are refused by a checker that is not there, and by one whose stream has ended", async () => {
       const { sender } = await scheduler();
-      expect(await sender.send({ location: "de", id: "nobody" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
-      expect(await sender.send({ location: "fr", id: "nobody" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
+      expect(await sender.send({ location: "de", id: "00.nobody" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
+      expect(await sender.send({ location: "fr", id: "00.nobody" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
       const { name } = await checker();
-      expect(await withClient((redis) => redis.pttl(`sonde:runs:{de}:${name.id}`))).toBeLessThanOrEqual(5_000);
+      expect(await withClient((redis) => redis.pttl(`sonde:runs:{de}:${name.id.slice(0, 2)}`))).toBeLessThanOrEqual(
+        5_000,
+      );
       expect(await sender.send(name, { specs: [], runs: [runOf(1)] })).toBe("sent");
     });
 
@@ -216,6 +237,7 @@ withServer("Redis", server, (running) => {
         onChange: () => {
           changes += 1;
         },
+        onRefused: () => {},
       });
       closing.push(watch);
       expect(watch.healthy()).toEqual([]);
@@ -236,7 +258,7 @@ withServer("Redis", server, (running) => {
     });
 
     it("outlive a Redis that comes back empty", async () => {
-      const watch = await watchCheckers(place, { locations: () => ["de"] });
+      const watch = await watchCheckers(place, { locations: () => ["de"], onRefused: () => {} });
       closing.push(watch);
       await checker();
       await expect.poll(() => watch.healthy().length, { timeout: 5_000 }).toBe(1);
@@ -259,7 +281,7 @@ withServer("Redis", server, (running) => {
       const report: CheckerReport = {
         ...FIT,
         location: "de",
-        id: "a",
+        id: "00.a",
         name: "box",
         version: "1",
         atMs: now,
@@ -271,8 +293,8 @@ withServer("Redis", server, (running) => {
       expect(isHealthy({ ...report, clockOffsetMs: -2_001 }, now)).toBe(false);
       expect(isHealthy({ ...report, isLeaving: true }, now)).toBe(false);
       const fresh = { ...report, atMs: Date.now() };
-      await withClient((redis) => redis.hset("sonde:checkers:{nl}", "a", JSON.stringify(fresh), "b", "not JSON"));
-      const watch = await watchCheckers(place, { locations: () => ["de", "nl"] });
+      await withClient((redis) => redis.hset("sonde:checkers:{nl}", "00", JSON.stringify(fresh), "01", "not JSON"));
+      const watch = await watchCheckers(place, { locations: () => ["de", "nl"], onRefused: () => {} });
       closing.push(watch);
       expect(watch.healthy()).toEqual([]);
     });

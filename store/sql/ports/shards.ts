@@ -26,6 +26,13 @@ export interface ShardRow extends Fence {
 }
 
 /** What a scheduler says of itself; for people and for the API's answers. */
+/**
+ * What the operator should look at although nothing is late. location_troubled: what a location's checkers send is refused again and again ·
+ * rows_set_aside: a store has refused rows for what is in them, and they are in a file
+ */
+export const WARNINGS = ["location_troubled", "rows_set_aside"] as const;
+export type Warning = (typeof WARNINGS)[number];
+
 export interface SchedulerReport {
   readonly monitors: number;
   readonly running: number;
@@ -38,6 +45,8 @@ export interface SchedulerReport {
   readonly trouble: string | null;
   /** Its version opens secrets that are bound to their rows; absent: it does not. */
   readonly readsBoundRows?: boolean;
+  /** Absent from one that is older. */
+  readonly warnings?: readonly Warning[];
 }
 
 export interface SchedulerRow {

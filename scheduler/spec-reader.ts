@@ -1,0 +1,35 @@
+/** Specs as a checker is sent them, read at its door. What is in their settings the probes' own schemas judge. */
+import type { CheckSpec, ConfigSpec } from "../engine/check.ts";
+import { type Kind, TUNNEL_PROTOCOLS, UPTIME_KINDS } from "../model/kind.ts";
+import { booleanOf, countOf, listOf, numberOf, objectOf, oneOf, textOf } from "../model/plain-values.ts";
+import { MOST_CONFIGS } from "../model/subscription.ts";
+
+const KINDS: ReadonlySet<string> = new Set([...UPTIME_KINDS, ...TUNNEL_PROTOCOLS]);
+/** Our own words. */
+const MOST_FAULT = 2_000;
+/** An imported server may take 120 s; ten times that, ms. */
+const MOST_TIMEOUT_MS = 1_200_000;
+
+/** @throws Refused */
+export function readSpec(value: unknown): CheckSpec {
+  const from = objectOf(value, "spec");
+  return {
+    key: countOf(from.key, "key"),
+    kind: oneOf<Kind>(from.kind, KINDS, "kind"),
+    settings: objectOf(from.settings, "settings"),
+    timeoutMs: numberOf(from.timeoutMs, 1, MOST_TIMEOUT_MS, "timeoutMs"),
+    ...(from.configs !== undefined && { configs: listOf(from.configs, MOST_CONFIGS, "configs").map(configOf) }),
+    ...(from.fault !== undefined && { fault: textOf(from.fault, MOST_FAULT, "fault") }),
+    ...(from.isPublic !== undefined && { isPublic: booleanOf(from.isPublic, "isPublic") }),
+  };
+}
+
+function configOf(value: unknown): ConfigSpec {
+  const from = objectOf(value, "configs");
+  return {
+    id: countOf(from.id, "configs.id"),
+    kind: oneOf<Kind>(from.kind, KINDS, "configs.kind"),
+    settings: objectOf(from.settings, "configs.settings"),
+    ...(from.fault !== undefined && { fault: textOf(from.fault, MOST_FAULT, "configs.fault") }),
+  };
+}

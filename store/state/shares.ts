@@ -1,0 +1,20 @@
+/** So much a second for each, and a burst: token buckets by name. Names are few, and the caller's own. Time comes in. */
+export interface Shares {
+  /** @returns false when it has nothing left; what it has may go below 0 by one taking, and is paid back first */
+  take(name: string, amount: number, nowMs: number): boolean;
+}
+
+export function createShares({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }): Shares {
+  const left = new Map<string, { amount: number; atMs: number }>();
+  return {
+    take(name, amount, nowMs) {
+      const known = left.get(name) ?? { amount: burst, atMs: nowMs };
+      left.set(name, known);
+      known.amount = Math.min(burst, known.amount + ((nowMs - known.atMs) / 1_000) * perSecond);
+      known.atMs = nowMs;
+      if (known.amount <= 0) return false;
+      known.amount = Math.max(-burst, known.amount - amount);
+      return true;
+    },
+  };
+}
