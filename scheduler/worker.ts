@@ -110,8 +110,7 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   const holdings = createHoldings((await stores.controlPlane.shards.view()).shards.length);
   const ledger = createLedger({ checker: given.checker, fenceOf: holdings.fenceOf });
   const metrics = createMetrics();
-  const refusals = sayRefusals(log);
-  const fitness = new Map<number, ProberFitness>();
+  const [fitness, refusals] = [new Map<number, ProberFitness>(), sayRefusals(log)];
   const pump = await openPump(stores, log);
   let loop: Loop | undefined;
   let watch: CanaryWatch | undefined;
