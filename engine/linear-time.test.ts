@@ -16,6 +16,13 @@ import { parseTime } from "../model/time.ts";
 import { parseUrl } from "../model/url.ts";
 import { parsePingOutput } from "../native/ping-output.ts";
 import { decodeFrames } from "../store/results/spool-frame.ts";
+import {
+  parseBatch,
+  parseOutcomes,
+  parsePassingCheck,
+  parseReply,
+  parseReport,
+} from "../store/state/message-readers.ts";
 import { gatewaysOf, parseCanary } from "./canary.ts";
 import { plainText } from "./classify.ts";
 import { reasonOf } from "./cores/complaint.ts";
@@ -443,6 +450,22 @@ const TEXTS: readonly Reader[] = [
     ["127.0.0.1 ", ""],
     ["search ", ""],
   ]),
+  named(
+    "messages over Redis",
+    (of) => [
+      parseOutcomes(of),
+      ended(() => parseReport(of, "de", 0)),
+      ended(() => parseReply(of)),
+      ended(() => parsePassingCheck(of)),
+      ended(() => parseBatch(of, (spec) => spec)),
+    ],
+    [
+      ["[", "]"],
+      ['[{"message":"', '"}]'],
+      ['{"type":"measured","result":{"message":"', '"}}'],
+      ['{"specs":[', '],"runs":[]}'],
+    ],
+  ),
   named("targets", (of) => [ended(() => parseTunnelTarget(of)), ended(() => parseVerifyUrl(of))], [
     ["dns:", ""],
     ["https://a.dev/#", ""],
