@@ -21,6 +21,9 @@ export function readSpec(value: unknown): CheckSpec {
     ...(from.configs !== undefined && { configs: listOf(from.configs, MOST_CONFIGS, "configs").map(configOf) }),
     ...(from.fault !== undefined && { fault: textOf(from.fault, MOST_FAULT, "fault") }),
     ...(from.isPublic !== undefined && { isPublic: booleanOf(from.isPublic, "isPublic") }),
+    ...(from.workspace !== undefined && { workspace: countOf(from.workspace, "workspace") }),
+    // Without it a checker would go on with the spec that it knows, and a quarantined one would be run.
+    ...(from.revision !== undefined && { revision: countOf(from.revision, "revision") }),
   };
 }
 
