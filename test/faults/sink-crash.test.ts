@@ -3,7 +3,7 @@
  * that the rows say.
  */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -74,14 +74,14 @@ async function prepare(): Promise<Ground> {
 }
 
 interface Kill {
-  readonly step: (typeof STEPS)[number];
+  readonly step: (typeof STEPS)[number] | "discard";
   readonly side: (typeof SIDES)[number];
   readonly nth: number;
 }
 
 /** One life of the program. @returns how it ended */
-function live(ground: Ground, kill: Kill | null, seed: number, said: Said): Promise<string> {
-  const child = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...ground, kill, seed })], {
+function live(ground: Ground, kill: Kill | null, seed: number, said: Said, poison = 0): Promise<string> {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...ground, kill, seed, poison })], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -96,7 +96,9 @@ function live(ground: Ground, kill: Kill | null, seed: number, said: Said): Prom
     child.once("error", reject);
     child.once("close", (code, signal) => {
       for (const line of output.split("\n")) note(said, line.split(" "));
-      resolve(errors === "" ? (signal ?? `code ${code}`) : errors);
+      // What is set aside is said aloud.
+      const unexpected = errors.split("\n").filter((line) => line !== "" && !line.includes("set aside"));
+      resolve(unexpected.length === 0 ? (signal ?? `code ${code}`) : errors);
     });
   });
 }
@@ -151,5 +153,46 @@ it("keeps everything acknowledged, once, through a death at every step", { timeo
   await expectAgreement(ground, said, rows);
   console.info(
     `${kills.length} deaths: ${rows.length} rows once each, ${said.replayed} replayed, ${said.beats.size} heartbeats, ${said.names.size} monitors renamed, ${said.created.size} created`,
+  );
+});
+
+it("sets rows aside that SQL refuses, once, through a death at every step; everything else is where it belongs", {
+  timeout: 300_000,
+}, async () => {
+  const ground = await prepare();
+  const earlier = new Set((await trueRows(ground.clickhouseUrl).catch(() => [])).map(({ id }) => id));
+  const said: Said = { appended: new Set(), beats: new Set(), names: new Map(), created: new Set(), replayed: 0 };
+  const steps = ["append", "apply", "discard", "insert"] as const;
+  const kills = [1, 4].flatMap((nth) => steps.flatMap((step) => SIDES.map((side) => ({ step, side, nth }))));
+  let seed = 1_000;
+  for (const kill of kills) {
+    expect(await live(ground, kill, seed++, said, 0.1), JSON.stringify(kill)).toBe("SIGKILL");
+  }
+  expect(await live(ground, null, seed, said)).toBe("code 0");
+  const rows = (await trueRows(ground.clickhouseUrl)).filter(({ id }) => !earlier.has(id));
+  const aside = readFileSync(join(ground.spoolDir, "set-aside.ndjson"), "utf8")
+    .trim()
+    .split("\n")
+    .map(
+      (line) =>
+        JSON.parse(line) as {
+          readonly store: string;
+          readonly row: { readonly id: string; readonly error_message: string; readonly check_id: number };
+        },
+    );
+  expect(aside.length).toBeGreaterThan(4);
+  expect(aside.filter(({ store, row }) => store !== "sql" || !row.error_message.startsWith("poison"))).toEqual([]);
+  const stored = new Set(rows.map(({ id }) => id));
+  const [asideIds, checks] = [
+    aside.map(({ row }) => row.id),
+    new Set([...rows, ...aside.map(({ row }) => row)].map((row) => String(row.check_id))),
+  ];
+  expect([stored.size, new Set(asideIds).size]).toEqual([rows.length, asideIds.length]);
+  expect(asideIds.filter((id) => stored.has(id))).toEqual([]);
+  expect([...said.appended].filter((id) => !checks.has(id))).toEqual([]);
+  const perCall = groupBy(rows, (row) => `${row.monitor_id} ${row.tested_at_ms}`);
+  expect([...said.beats].filter((call) => perCall.get(call)?.length !== 1)).toEqual([]);
+  console.info(
+    `${kills.length} deaths: ${rows.length} rows once each, ${aside.length} set aside, ${said.replayed} replayed`,
   );
 });
