@@ -20,6 +20,8 @@ export interface CertificateOptions {
   readonly notAfterMs?: number;
   /** Self-signed when omitted. */
   readonly issuer?: MadeCertificate;
+  /** An RSA key of so many bits instead of P-256, for a certificate below an issuer. */
+  readonly rsaBits?: number;
   readonly ca?: boolean;
   /** How many authorities may follow an authority; any number when left out. */
   readonly pathLength?: number;
@@ -38,10 +40,13 @@ const OID = {
   basicConstraints: "551d13",
 } as const;
 
-/** A P-256 certificate and its key. */
+/** A certificate and its key, signed with P-256. */
 export function makeCertificate(options: CertificateOptions): MadeCertificate {
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const { commonName, issuer, ca = false, names = [] } = options;
+  const { commonName, issuer, rsaBits, ca = false, names = [] } = options;
+  const { publicKey, privateKey } =
+    rsaBits === undefined
+      ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+      : generateKeyPairSync("rsa", { modulusLength: rsaBits });
   const now = Date.now();
   const spki = publicKey.export({ type: "spki", format: "der" });
   const tbs = sequence(

@@ -98,6 +98,7 @@ describe("TLS", () => {
   it.each([
     ["ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR", "handshake", "handshake-failed", "internal error"],
     ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", "handshake", "handshake-failed", "handshake failure"],
+    ["ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE", "handshake", "handshake-failed", "refused the TLS handshake"],
     // TLS 1.3: the server asks for a client certificate and refuses after our side is done
     ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "request", "handshake-failed", "certificate required"],
     ["ERR_SSL_WRONG_VERSION_NUMBER", "handshake", "handshake-failed", "does not speak TLS"],

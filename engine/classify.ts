@@ -130,7 +130,7 @@ function ofCodeFamily(code: string, stage: Phase | null): Classified | undefined
 
 /** OpenSSL's reason codes. An alert is the peer's word; after the handshake other TLS errors are broken records. */
 function ofTls(code: string, stage: Phase | null): Classified {
-  const alert = /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3)_ALERT_(.+)$/.exec(code)?.[1];
+  const alert = /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_ALERT_(.+)$/.exec(code)?.[1];
   if (alert !== undefined) {
     return { verdict: "handshake-failed", message: `The server refused the TLS handshake: ${wordsOf(alert)}` };
   }

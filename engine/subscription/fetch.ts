@@ -95,9 +95,10 @@ async function ask(
 ): Promise<IncomingMessage> {
   const context: DialContext = { signal, phase() {}, tried() {}, answered() {} };
   const addresses = await transport.resolve(hop.host, hop.port, "both", context);
-  const plain = await transport.connectTcp(addresses, hop.port, context);
   const name = hop.servername === "" ? { host: hop.host } : { servername: hop.servername };
-  const socket = hop.tls ? await transport.startTls(plain, { ...name, ALPNProtocols: ["http/1.1"] }, context) : plain;
+  const socket = hop.tls
+    ? await transport.connectTls(addresses, hop.port, { ...name, ALPNProtocols: ["http/1.1"] }, context)
+    : await transport.connectTcp(addresses, hop.port, context);
   return new Promise((resolve, reject) => {
     const condition = etag === null ? {} : { "if-none-match": etag };
     const request = requestHttp({

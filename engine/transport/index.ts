@@ -3,6 +3,7 @@ import type { EngineOptions } from "../options.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { parseTunnelTarget, STANDARD_TUNNEL_TARGETS } from "../tunnels/targets.ts";
 import { after } from "./after.ts";
+import { createTlsConnector } from "./connect-tls.ts";
 import { exchangeDatagram } from "./datagram.ts";
 import { openDatagrams } from "./datagram-link.ts";
 import { exchangeTcp } from "./exchange.ts";
@@ -11,7 +12,7 @@ import { createGuard, type Guard, isDocumentationName, type Judgement } from "./
 import { isLoopbackName, literalOf } from "./literal.ts";
 import { localAddresses } from "./local-addresses.ts";
 import { type Answer, createResolver, type Resolver } from "./resolver.ts";
-import { connectTcp, connectTime, createTlsStarter, endpointOf } from "./stream.ts";
+import { connectTcp, connectTime, endpointOf } from "./stream.ts";
 import type { Address, DialContext, IpFamily, IpPreference, Transport } from "./transport.ts";
 
 /** RFC 8305 section 3: how long the other family's answer is waited for once one has addresses, ms. */
@@ -74,7 +75,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
       if (!judgement.allowed) throw refused(ip, judgement);
     },
     connectTcp,
-    startTls: createTlsStarter(options.extraCaPem),
+    connectTls: createTlsConnector(options.extraCaPem),
     connectTime: deps.connectTime ?? connectTime,
     exchangeTcp: deps.exchangeTcp ?? exchangeTcp,
     exchangeUdp(address, port, datagram, accept, context, exchange = {}) {

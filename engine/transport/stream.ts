@@ -9,14 +9,16 @@ import {
   createSecureContext,
   rootCertificates,
   type SecureContext,
+  type SecureContextOptions,
   type TLSSocket,
   connect as tlsConnect,
 } from "node:tls";
 import { faultOfAbort, NetworkFault, whenAborted } from "./fault.ts";
 import { readLeafOnly } from "./leaf-only.ts";
 import { localAddresses } from "./local-addresses.ts";
-import { FOREIGN_TLS } from "./tls-bounds.ts";
+import { FOREIGN_TLS, WATCHED_TLS } from "./tls-bounds.ts";
 import type { Address, ConnectTime, DialContext } from "./transport.ts";
+import { watchedCarrier } from "./watched-carrier.ts";
 
 /** RFC 8305 section 5, "Connection Attempt Delay". */
 export const ATTEMPT_DELAY_MS = 250;
@@ -159,26 +161,52 @@ const CONTEXT_OPTIONS = [
   "secureOptions",
 ] as const;
 
+export interface TlsStarter {
+  /**
+   * TLS over a connected socket: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA.
+   * Ends with the signal like the socket below it.
+   */
+  start(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket>;
+  /** The same with key exchanges over a prime of the server's choice, up to a bound (key-exchange.ts). It costs more. */
+  startWatched(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket>;
+}
+
 /**
  * @throws Error when SONDE_EXTRA_CA holds no certificate
  * @param extraCaPem further roots, trusted beside the built-in ones; one parsed store serves every check
  */
-export function createTlsStarter(extraCaPem: string | null) {
+export function createTlsStarter(extraCaPem: string | null): TlsStarter {
+  const trust = extraCaPem === null ? {} : { ca: [...rootCertificates, certificateIn(extraCaPem)] };
+  const ordinary = contextMaker({ ...FOREIGN_TLS, ...trust });
+  const watched = contextMaker({ ...WATCHED_TLS, ...trust });
   // Parsing the roots takes about 10 ms: at the start where they are not Node's own, which it keeps parsed.
-  const roots = {
-    ...FOREIGN_TLS,
-    ...(extraCaPem !== null && { ca: [...rootCertificates, certificateIn(extraCaPem)] }),
-  };
-  let shared: SecureContext | undefined = extraCaPem === null ? undefined : createSecureContext(roots);
+  if (extraCaPem !== null) ordinary({});
 
-  return (socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> => {
+  function start(
+    socket: Socket,
+    options: ConnectionOptions,
+    context: DialContext,
+    isWatched: boolean,
+  ): Promise<TLSSocket> {
     if (socket.destroyed) return Promise.reject(endOf(socket, context));
-    // Node would ignore these beside a ready context, so a caller who sends one gets its own: 10 ms when that means parsing roots.
-    const own = CONTEXT_OPTIONS.some((name) => options[name] !== undefined);
-    shared ??= createSecureContext(roots);
     // Nagle's algorithm would hold the first request back until our Finished is acknowledged.
     socket.setNoDelay(true);
-    return handshake(socket, own ? { ...roots, ...options } : { ...options, secureContext: shared }, context);
+    return handshake(socket, isWatched ? watched(options) : ordinary(options), context, isWatched);
+  }
+  return {
+    start: (socket, options, context) => start(socket, options, context, false),
+    startWatched: (socket, options, context) => start(socket, options, context, true),
+  };
+}
+
+/** @returns for options of a connection the same with a context, shared where they have nothing of their own that belongs to one */
+function contextMaker(roots: SecureContextOptions): (options: ConnectionOptions) => ConnectionOptions {
+  let shared: SecureContext | undefined;
+  return (options) => {
+    // Node would ignore these beside a ready context, so a caller who sends one gets its own: 10 ms when that means parsing roots.
+    if (CONTEXT_OPTIONS.some((name) => options[name] !== undefined)) return { ...roots, ...options };
+    shared ??= createSecureContext(roots);
+    return { ...options, secureContext: shared };
   };
 }
 
@@ -192,10 +220,16 @@ function certificateIn(pem: string): string {
   }
 }
 
-function handshake(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket> {
+function handshake(
+  socket: Socket,
+  options: ConnectionOptions,
+  context: DialContext,
+  isWatched: boolean,
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
+    const carrier = isWatched ? watchedCarrier(socket, (fault) => secure.destroy(fault)) : socket;
     // Without a `session` there is no resumption, so every check sees the certificate (a resumed session has none).
-    const secure = tlsConnect({ ...options, socket });
+    const secure = tlsConnect({ ...options, socket: carrier });
     readLeafOnly(secure);
     secured.set(socket, secure);
     // Stays on, as in open().

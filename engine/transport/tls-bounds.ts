@@ -18,7 +18,10 @@ export const WATCHED_TLS = {
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const satisfies SecureContextOptions;
 
-/** For all others: up to TLS 1.2 without key exchanges over a prime of the server's choice, as in browsers. */
+/**
+ * For all others: up to TLS 1.2 without key exchanges over a prime of the server's choice, as in browsers. Servers that know nothing else are asked
+ * again with WATCHED_TLS (connect-tls.ts).
+ */
 export const FOREIGN_TLS = {
   ...WATCHED_TLS,
   ciphers: `${DEFAULT_CIPHERS}:!kDHE`,

@@ -293,7 +293,7 @@ describe("connectTcp and connectTime", () => {
   });
 });
 
-describe("startTls", () => {
+describe("connectTls", () => {
   const authority = makeAuthority();
   const leaf = makeCertificate({ commonName: "h.dev", names: ["h.dev"], issuer: authority });
 
@@ -324,8 +324,7 @@ describe("startTls", () => {
     options: Record<string, unknown> = {},
     check = makeCheck(transport),
   ): Promise<TLSSocket> {
-    const socket = await transport.connectTcp([V4], port, check.context);
-    return transport.startTls(socket, { servername: "h.dev", ...options }, check.context);
+    return transport.connectTls([V4], port, { servername: "h.dev", ...options }, check.context);
   }
 
   it("trusts SONDE_EXTRA_CA beside the built-in roots, and without it does not", async () => {
@@ -380,13 +379,12 @@ describe("startTls", () => {
 
   it("ends with the check, in the handshake and after it", async () => {
     const transport = transportWith();
-    const silent = await kept(openTcpPeer());
     const check = makeCheck(transport);
-    const socket = await transport.connectTcp([V4], silent.port, check.context);
-    const doing = verdictOf(transport.startTls(socket, { servername: "h.dev" }, check.context), "handshake");
-    check.expire();
-    expect(await doing).toBe("timeout: The handshake timed out");
-    expect(await verdictOf(transport.startTls(socket, {}, check.context), "handshake")).toContain("timeout");
+    const silent = await kept(openTcpPeer((socket) => socket.once("data", () => check.expire())));
+    expect(await verdictOf(secured(transport, silent.port, {}, check), "handshake")).toBe(
+      "timeout: The handshake timed out",
+    );
+    expect(await verdictOf(secured(transport, silent.port, {}, check), "handshake")).toContain("timeout");
 
     const peer = await kept(openTls());
     const later = makeCheck(transport);

@@ -68,10 +68,16 @@ export interface Transport {
   ): Promise<void>;
 
   /**
-   * TLS over a connected socket: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA.
-   * Ends with the signal like the socket below it.
+   * connectTcp() and TLS over it: no session resumption, certificate verified by the caller's options and SONDE_EXTRA_CA. It begins phase
+   * `handshake`; phase `connect` is the caller's. A server that answers the hello with the alert handshake_failure is connected to once more, in
+   * both phases, unless the options have a context of their own. Ends with the signal.
    */
-  startTls(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket>;
+  connectTls(
+    addresses: readonly Address[],
+    port: number,
+    options: ConnectionOptions,
+    context: DialContext,
+  ): Promise<TLSSocket>;
 
   /**
    * Connects and closes (by reset), and says how long the connect took: what the port probe needs and nothing more.

@@ -1,11 +1,9 @@
 /** What an OpenConnect configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
-import { createSecureContext } from "node:tls";
 import type { Outcome, ProbeContext } from "../probe.ts";
 import { requireCertificates } from "../protocols/certificates.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import { addressOfLogin } from "../protocols/openconnect/config.ts";
 import { isOffered, type TunnelOffer } from "../protocols/openconnect/offer.ts";
-import { FOREIGN_TLS } from "../transport/tls-bounds.ts";
 import type { TunnelFields } from "../tunnel.ts";
 import { checkTunnel } from "./check-tunnel.ts";
 import { type OpenconnectEnd, OpenconnectTunnel } from "./openconnect-tunnel.ts";
@@ -27,8 +25,7 @@ export function prepareServer(fields: TunnelFields): PreparedServer {
     login: { username, password, group: group ?? null },
     // Those of `ca`, and then no others, as with IKEv2.
     trust: {
-      secureContext:
-        ca === undefined ? null : createSecureContext({ ...FOREIGN_TLS, ca: requireCertificates(ca, "ca") }),
+      ca: ca === undefined ? null : requireCertificates(ca, "ca"),
       pin: pin ?? null,
     },
   };

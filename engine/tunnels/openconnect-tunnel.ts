@@ -1,6 +1,6 @@
 /** OpenConnect as a tunnel: TCP, TLS, a login over HTTP, and packets in frames on the same connection. */
 import { isIP } from "node:net";
-import type { ConnectionOptions, SecureContext, TLSSocket } from "node:tls";
+import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { certificateFaultOf } from "../certificate-fault.ts";
 import type { ProbeContext } from "../probe.ts";
 import { type LoginEnd, type LoginSettings, logIn } from "../protocols/openconnect/login.ts";
@@ -40,8 +40,8 @@ export interface Place {
 }
 
 export interface Trust {
-  /** With the authorities of `ca`; null: the public ones. */
-  readonly secureContext: SecureContext | null;
+  /** Authorities instead of the public ones, PEM; null: the public ones. */
+  readonly ca: string | null;
   /** Of the server's key, and then nothing else counts; null: its chain and name count. */
   readonly pin: string | null;
 }
@@ -128,22 +128,16 @@ export class OpenconnectTunnel implements Tunnel {
   }
 
   async #openLink({ host, port }: Place, addresses: readonly Address[]): Promise<OpenconnectLink> {
-    const { transport } = this.#context;
     const context = this.#dialContext();
-    this.#limit(FIRST_ANSWER_MS, "No connection to the server");
-    this.#context.phase("connect");
-    const socket = await transport.connectTcp(addresses, port, context);
-    this.#context.phase("handshake");
-    this.#securedAtMs = this.#context.now();
-    this.#limit(FIRST_ANSWER_MS, "The server takes the connection and does not answer the TLS handshake");
-    const { secureContext } = this.#end.trust;
+    context.phase("connect");
+    const { ca } = this.#end.trust;
     const options: ConnectionOptions = {
       // Judged below, by chain and name or by a pin.
       rejectUnauthorized: false,
       ...(isIP(host) === 0 ? { servername: host } : { host }),
-      ...(secureContext !== null && { secureContext }),
+      ...(ca !== null && { ca }),
     };
-    const secure = await transport.startTls(socket, options, context);
+    const secure = await this.#context.transport.connectTls(addresses, port, options, context);
     const fault = this.#distrust(secure, host);
     if (fault !== null) {
       secure.destroy();
@@ -166,7 +160,13 @@ export class OpenconnectTunnel implements Tunnel {
     const context = this.#context;
     return {
       signal: this.#ends.signal,
-      phase: (name) => context.phase(name),
+      phase: (name) => {
+        context.phase(name);
+        if (name === "connect") this.#limit(FIRST_ANSWER_MS, "No connection to the server");
+        if (name !== "handshake") return;
+        this.#securedAtMs = context.now();
+        this.#limit(FIRST_ANSWER_MS, "The server takes the connection and does not answer the TLS handshake");
+      },
       tried: (address) => context.tried(address),
       answered: () => context.answered(),
     };

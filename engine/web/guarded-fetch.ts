@@ -53,9 +53,9 @@ async function connect(transport: Transport, options: buildConnector.Options, ti
   const context: DialContext = { signal: controller.signal, phase() {}, tried() {}, answered() {} };
   try {
     const addresses = await transport.resolve(host, port, "both", context);
-    const socket = await transport.connectTcp(addresses, port, context);
+    if (!tls) return await transport.connectTcp(addresses, port, context);
     const name = isIP(host) === 0 ? { servername: host.replace(/\.$/, "") } : { host };
-    return tls ? await transport.startTls(socket, { ...name, ALPNProtocols: ["http/1.1"] }, context) : socket;
+    return await transport.connectTls(addresses, port, { ...name, ALPNProtocols: ["http/1.1"] }, context);
   } catch (error) {
     // Also ends a socket whose handshake failed.
     controller.abort();

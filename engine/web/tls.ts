@@ -31,26 +31,19 @@ export async function openTls(addresses: readonly Address[], hop: Hop, context: 
   return { socket, certificate, fault, http2: socket.alpnProtocol === "h2" };
 }
 
-async function connect(
+function connect(
   addresses: readonly Address[],
   hop: Hop,
   protocols: string[],
   context: ProbeContext,
 ): Promise<TLSSocket> {
-  const socket = await context.transport.connectTcp(addresses, hop.port, context);
-  context.phase("handshake");
   const options: ConnectionOptions = {
     ALPNProtocols: protocols,
     // Judged by us after the handshake, so that an invalid certificate is seen as well.
     rejectUnauthorized: false,
     ...(hop.servername === "" ? { host: hop.host } : { servername: hop.servername }),
   };
-  try {
-    return await context.transport.startTls(socket, options, context);
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  }
+  return context.transport.connectTls(addresses, hop.port, options, context);
 }
 
 /** The alert of a server that has none of the protocols we offered (RFC 7301 section 3.2). */

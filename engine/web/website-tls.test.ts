@@ -148,6 +148,22 @@ describe.each(["fast", "full"] as const)("website check over TLS, %s path", (pat
       expect(await check(path, { url: `https://web.rig:${port}/` })).toMatchObject({ verdict: "handshake-failed" });
     });
 
+    it("reads the page of a server that knows no key exchange but DHE, and ends with it", async () => {
+      const old = makeCertificate({ commonName: "web.rig", names: ["web.rig"], issuer: authority, rsaBits: 2_048 });
+      const dhe = { ciphers: "DHE-RSA-AES128-GCM-SHA256", dhparam: "auto", maxVersion: "TLSv1.2" } as const;
+      const server = createTls({ cert: old.certPem, key: old.keyPem, ...dhe }, (socket) => {
+        socket.on("error", () => {});
+        // Without a length: the answer ends with the connection.
+        socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\n\r\n${"page ".repeat(60_000)}secret word`));
+      });
+      const port = await listen(server);
+      closers.push(() => new Promise((resolve) => server.close(resolve)));
+      const outcome = await check(path, { url: `https://web.rig:${port}/`, keyword: "secret word" });
+      expect(outcome).toMatchObject({ verdict: "ok", certificate: { valid: true } });
+      const twice = ["connect", "handshake", "connect", "handshake"];
+      expect(outcome.phases).toEqual(["resolve", ...twice, "request", "transfer"]);
+    });
+
     it("talks HTTP/2 to a server that insists, and only then", async () => {
       const both = createSecureServer(
         { cert: good.certPem, key: good.keyPem, allowHTTP1: true },

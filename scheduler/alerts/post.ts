@@ -62,9 +62,10 @@ async function exchange(
   const isTls = url.protocol === "https:";
   const port = Number(url.port) || (isTls ? 443 : 80);
   const addresses = await transport.resolve(host, port, "both", context);
-  const plain = await transport.connectTcp(addresses, port, context);
   const name = isIP(host) === 0 ? { servername: host.replace(/\.$/, "") } : { host };
-  const socket = isTls ? await transport.startTls(plain, { ...name, ALPNProtocols: ["http/1.1"] }, context) : plain;
+  const socket = isTls
+    ? await transport.connectTls(addresses, port, { ...name, ALPNProtocols: ["http/1.1"] }, context)
+    : await transport.connectTcp(addresses, port, context);
   return new Promise((resolve, reject) => {
     const request = requestHttp({
       createConnection: () => socket,
