@@ -105,7 +105,7 @@ function dhe(groupBits: number): TlsOptions {
   };
 }
 
-/** OpenSSL goes through 100 kB of a chain before anybody can look at it, half a second of these: a busy machine may call itself unfit for that. */
+/** OpenSSL goes through 100 kB of a chain before anything can look at it, 0.15 to 0.67 s of these: a busy machine may call itself unfit for that. */
 const SLOW = ["cert-invalid", "unfit"];
 const CASES: readonly (readonly [string, () => TlsOptions, string | readonly string[]])[] = [
   ["a Diffie-Hellman group of 2,048 bits and an unknown authority", () => dhe(2_048), "cert-invalid"],
