@@ -20,6 +20,7 @@ import type { FromPool, ToPool } from "./check.ts";
 import { coresMetrics } from "./cores/metrics.ts";
 import { CoreSupervisor } from "./cores/supervisor.ts";
 import { HungProbers, mostHungOf } from "./hung-probers.ts";
+import { keyOpenerMetrics } from "./key-opener/metrics.ts";
 import { KeyOpenerProcess } from "./key-opener/opener-process.ts";
 import type { EngineOptions } from "./options.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
@@ -182,7 +183,8 @@ class ThreadPool implements Pool {
   }
 
   async metrics(): Promise<string> {
-    return [await this.#hung.metrics(), await coresMetrics(this.#cores?.stats)].join("\n");
+    const keys = await keyOpenerMetrics(this.#keys.stats);
+    return [await this.#hung.metrics(), await coresMetrics(this.#cores?.stats), keys].join("\n");
   }
 
   troubles(): readonly string[] {

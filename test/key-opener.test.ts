@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../demo/certificates.ts";
 import type { Direct, DirectOptions } from "../engine/direct.ts";
+import { keyOpenerMetrics } from "../engine/key-opener/metrics.ts";
 import type { KeyOpenerProcess, OpenerOptions } from "../engine/key-opener/opener-process.ts";
 import {
   certificateOf,
@@ -99,6 +100,13 @@ describe("the process that opens keys", () => {
     });
     expect(good.type).toBe("opened");
     expect(keys.stats).toMatchObject({ started: 2, killed: 1 });
+    const metrics = (await keyOpenerMetrics(keys.stats)).split("\n").filter((line) => /^sonde_/.test(line));
+    expect(metrics).toEqual([
+      "sonde_key_openers_started_total 2",
+      "sonde_key_openers_killed_total 1",
+      `sonde_keys_opened_total ${keys.stats.opened}`,
+      "sonde_keys_waiting 0",
+    ]);
     // Known by now: asked again, it costs nothing.
     expect(await keys.open(slow(990_000))).toEqual(bad);
     expect(keys.stats).toMatchObject({ started: 2, killed: 1 });

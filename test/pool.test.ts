@@ -186,6 +186,7 @@ test("a prober that hangs in native code is replaced while it hangs; its suspect
   gate.release();
   await until(() => pool.troubles().length === 0);
   expect(await pool.metrics()).toMatch(/^sonde_probers_hung 0$/m);
+  expect(await pool.metrics()).toMatch(/^sonde_key_openers_started_total 0$/m);
   expect(fatal).toEqual([]);
 });
 
