@@ -1,4 +1,4 @@
-/** First start: owner, workspace on the Business plan, project and key of an empty control plane (design 9). */
+/** First start: owner, workspace on the Business plan, project and key of an empty control plane. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { newKeyText } from "./store/key-text.ts";
 import type { ControlPlane } from "./store/sql/control-plane.ts";

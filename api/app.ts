@@ -101,7 +101,7 @@ function withHeaders(route: Route, admission: Admission, response: ApiResponse):
   return { status: response.status, headers: response.headers.concat(extra), body: response.body };
 }
 
-/** 405 with Allow; OPTIONS of a public endpoint answers CORS instead (open-points 18.1.18). */
+/** 405 with Allow; OPTIONS of a public endpoint answers CORS instead (docs/api-contract.md#health-and-documents). */
 function wrongMethod(method: string, routes: readonly Route[]): ApiResponse {
   const cors = routes.some((route) => route.scope === "public" && route.cors === true);
   const allow = allowedMethods(

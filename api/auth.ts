@@ -1,4 +1,4 @@
-/** Who calls: keys by both headers, the wrong-key throttle, workspaces and projects, usage limits (contract "Authentication"). */
+/** Who calls: keys by both headers, the wrong-key throttle, workspaces and projects, usage limits (docs/api-contract.md#order-of-checks). */
 import { timingSafeEqual } from "node:crypto";
 import { parseId } from "../model/ids.ts";
 import { after, type Soon } from "../model/soon.ts";
@@ -14,7 +14,7 @@ import { limitExceeded, limitHeaders, requestLimits, WRONG_KEY_RETRY_S } from ".
 import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
 import { canEdit } from "./route.ts";
 
-/** `uk<id>_<secret>` from the API or sign-in, `dk…` from the dashboard (open-points 9.3). */
+/** `uk<id>_<secret>` from the API or sign-in, `dk…` from the dashboard (docs/api-contract.md#keys). */
 const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
 const BEARER = /^bearer +(\S.*)$/i;
 
@@ -33,7 +33,7 @@ export function sentKey(request: ApiRequest): string | null {
 }
 
 /**
- * The order of checks of open-points 2 and 18.7.1, up to the role.
+ * The order of checks of docs/api-contract.md#order-of-checks, up to the role.
  * @returns the answer instead of a call when a usage limit refuses
  */
 export function admit(
@@ -74,7 +74,7 @@ function admitOrdinary(
   );
 }
 
-/** The project's workspace decides plan and limits, so project and access come first (open-points 18.7.1). */
+/** The project's workspace decides plan and limits, so project and access come first (docs/api-contract.md#order-of-checks). */
 async function admitAccountKey(
   api: Api,
   route: ProjectRoute,
@@ -123,7 +123,7 @@ function judged(api: Api, call: Call, key: string, access: KeyAccess | undefined
       throw refusal("keyInvalid");
     });
   }
-  // `expired` wins over `inactive` (open-points 9.1).
+  // `expired` wins over `inactive` (docs/api-contract.md#keys).
   if (access.key.expiresAtMs !== null && access.key.expiresAtMs <= call.nowMs) throw refusal("keyExpired");
   if (!access.key.active) throw refusal("keyInvalid");
   if (!access.user.active) throw refusal("ownerInactive");
@@ -141,7 +141,7 @@ function isSecret(key: string, secretHash: string): boolean {
   return timingSafeEqual(SENT, KEPT);
 }
 
-/** The key's workspace; of an account-wide key the person's first own one, else the oldest membership (open-points 8.1). */
+/** The key's workspace; of an account-wide key the person's first own one, else the oldest membership (docs/api-contract.md#order-of-checks). */
 function workspaceOf(api: Api, access: KeyAccess): Soon<Membership> {
   if (access.key.kind !== "workspace") return defaultWorkspace(api, access);
   if (access.workspace === null || access.role === null) throw refusal("workspaceAccessRemoved");

@@ -1,4 +1,4 @@
-/** Every refusal of the API: status and message, in one table (contract "Errors", open-points 18.1). */
+/** Every refusal of the API: status and message, in one table (docs/api-contract.md#order-of-checks). */
 import type { ApiResponse } from "./http.ts";
 import { JSON_HEADERS } from "./http.ts";
 
@@ -112,7 +112,7 @@ export const badRequest = (message: string): ApiError => new ApiError(400, messa
 export const forbidden = (message: string): ApiError => new ApiError(403, message);
 export const unprocessable = (message: string): ApiError => new ApiError(422, message);
 
-/** A configuration field over its limit, in bytes of UTF-8 (open-points 18.1.7). */
+/** A configuration field over its limit, in bytes of UTF-8 (docs/api-contract.md#lengths). */
 export function fieldTooLong(field: string, limitBytes: number, sizeBytes: number): ApiError {
   return new ApiError(413, `${field} must be at most ${limitBytes} bytes (received ${sizeBytes}).`);
 }
@@ -131,7 +131,7 @@ export function resultsAway(reason: string | null): ApiError {
 /** Seconds until a store that is away is worth asking again. */
 export const RETRY_SOON: readonly string[] = ["Retry-After", "5"];
 
-/** Standard error body (contract "Errors"). */
+/** Standard error body (docs/api-contract.md#order-of-checks). */
 export function errorResponse(error: ApiError): ApiResponse {
   const { details, retryAfterS, headers } = error.extras;
   const body: Record<string, unknown> = { error: true, code: error.status, message: error.message };

@@ -1,4 +1,4 @@
-/** The API key record, without its secret (contract "API key"): camelCase, integer ids. */
+/** The API key record, without its secret (docs/api-contract.md#keys): camelCase, integer ids. */
 import { keyStatus } from "../model/key.ts";
 import { formatUtc } from "../model/time.ts";
 import type { KeyRecord } from "../store/sql/ports/keys.ts";

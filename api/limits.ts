@@ -1,14 +1,14 @@
-/** Usage limits of a workspace: headers and the 429 body (contract "Limits" and "Errors"). */
+/** Usage limits of a workspace: headers and the 429 body (docs/api-contract.md#plans). */
 import type { Plan } from "../model/plan.ts";
 import type { RequestLimits, RequestWindow } from "../store/state/state.ts";
 import type { ApiResponse } from "./http.ts";
 import { JSON_HEADERS } from "./http.ts";
 
-/** Stands for "unlimited" in the two headers, which carry a number always (open-points 18.4). */
+/** Stands for "unlimited" in the two headers, which carry a number always (docs/api-contract.md#plans). */
 const UNLIMITED = 1_000_000_000;
 const MINUTE_MS = 60_000;
 
-/** A wrong-key bucket gives one more try every so many seconds (contract, Authentication 9). */
+/** A wrong-key bucket gives one more try every so many seconds (docs/api-contract.md#order-of-checks). */
 export const WRONG_KEY_RETRY_S = 6;
 
 export function requestLimits(plan: Plan): RequestLimits {
@@ -18,7 +18,7 @@ export function requestLimits(plan: Plan): RequestLimits {
 /** The latest, because without a limit they stay the same for a minute. */
 let latest: { limit: number | null; remaining: number; resetS: number; headers: readonly string[] } | null = null;
 
-/** Stand on every response to a request that came with a valid key (open-points 18.1.2). */
+/** Stand on every response to a request that came with a valid key (docs/api-contract.md#order-of-checks). */
 export function limitHeaders(plan: Plan, usedInMinute: number, nowMs: number): readonly string[] {
   const limit = plan.requestsPerMinute;
   const remaining = limit === null ? UNLIMITED : Math.max(0, limit - usedInMinute);

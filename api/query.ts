@@ -1,4 +1,4 @@
-/** Query parameters as data: one definition reads the text and documents it. An empty value means the default (open-points 2.8). */
+/** Query parameters as data: one definition reads the text and documents it. An empty value means the default (docs/api-contract.md#conventions). */
 import { z } from "zod";
 import { badRequest } from "./errors.ts";
 

@@ -9,14 +9,14 @@ export interface ReachedProject {
   readonly membership: Membership;
 }
 
-/** Sorted by name without case, then id (open-points 8.2). */
+/** Sorted by name without case, then id (docs/api-contract.md#accounts). */
 export async function reachedWorkspaces(api: Api, call: KeyCall): Promise<readonly Membership[]> {
   if (call.access.key.kind === "workspace") return [{ workspace: call.workspace, role: call.role }];
   const memberships = await api.access.memberships(call.access.user.id);
   return [...memberships].sort((a, b) => byName(a.workspace.name, b.workspace.name) || a.workspace.id - b.workspace.id);
 }
 
-/** In the order of the workspaces, then by name without case, then id (open-points 8.3). */
+/** In the order of the workspaces, then by name without case, then id (docs/api-contract.md#accounts). */
 export async function reachedProjects(
   api: Api,
   memberships: readonly Membership[],

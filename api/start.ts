@@ -20,7 +20,7 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const DRAIN_TIMEOUT_MS = 80_000;
 /** Where nobody else serves, a stop is to be quick, ms. */
 const LINGER_MS = 250;
-/** `lastUsedAt` may lag by a minute (open-points 9.1). */
+/** `lastUsedAt` may lag by a minute (docs/api-contract.md#keys). */
 const USES_WRITTEN_EVERY_MS = 10_000;
 
 export interface RunningApi {

@@ -1,7 +1,7 @@
 /** Tables for people: columns that fit the terminal, foreign text made harmless. */
 import Table from "cli-table3";
 
-/** Control and bidirectional formatting characters: they would move the cursor or turn the reading order (design, section 8). */
+/** Control and bidirectional formatting characters: they would move the cursor or turn the reading order (docs/decisions/0004-address-guard.md). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 

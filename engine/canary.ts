@@ -1,5 +1,5 @@
 /**
- * Canaries: addresses of our own network that tell whether it works (design 7.1): by default the gateway and the resolvers. They are
+ * Canaries: addresses of our own network that tell whether it works (docs/decisions/0003-whose-fault.md): by default the gateway and the resolvers. They are
  * the operator's own words, so the address guard does not apply to them. What they say is judged in network-fitness.ts.
  */
 import { randomInt } from "node:crypto";

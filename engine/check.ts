@@ -17,7 +17,7 @@ export interface CheckSpec {
   readonly fault?: string;
   /** The whole check must end within this. */
   readonly timeoutMs: number;
-  /** Asked by a stranger: dials only what SONDE_PUBLIC_ALLOW_NETS lets through (open-points 18.1.13). */
+  /** Asked by a stranger: dials only what SONDE_PUBLIC_ALLOW_NETS lets through (docs/api-contract.md#addresses). */
   readonly isPublic?: boolean;
   /** How often it was defined anew under its key; absent: never. */
   readonly revision?: number;
@@ -50,14 +50,14 @@ export interface RunPlace {
   readonly location: string;
   /** Runs with the same one stay with one checker of the location: the monitor's id. */
   readonly home: number;
-  /** It confirms a failure: at another checker than its home, where there is one (design 3.3). */
+  /** It confirms a failure: at another checker than its home, where there is one (docs/decisions/0002-one-check-one-way.md). */
   readonly elsewhere: boolean;
   /** Unix ms after which nobody needs it: not begun by then, it ends as cancelled. */
   readonly expiresAtMs: number;
   /** Lowercased; null for what has none. With `wasHealthy` what the checker's trust in its own network judges by. */
   readonly host: string | null;
   readonly wasHealthy: boolean;
-  /** Whose use no other run anywhere may overlap (design 3.3); null: none stands behind it. */
+  /** Whose use no other run anywhere may overlap (docs/decisions/0002-one-check-one-way.md); null: none stands behind it. */
   readonly account: { readonly identity: string; readonly timeoutMs: number } | null;
 }
 

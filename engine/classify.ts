@@ -51,7 +51,7 @@ export function isLocalRefusal(error: unknown): boolean {
   return code !== undefined && LOCAL_REFUSALS.has(code);
 }
 
-/** Foreign text made safe to store and print: control and bidirectional characters become spaces (design, section 8). */
+/** Foreign text made safe to store and print: control and bidirectional characters become spaces (docs/decisions/0004-address-guard.md). */
 export function plainText(text: string): string {
   const plain = text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for

@@ -1,5 +1,5 @@
 /**
- * Whose fault was it: a prober's own state (design 7.1). Samples in, verdict out; pure, time is monotonic ms given by the caller.
+ * Whose fault was it: a prober's own state (docs/decisions/0003-whose-fault.md). Samples in, verdict out; pure, time is monotonic ms given by the caller.
  *
  * What makes a stretch of time unfit:
  * - a stall: nothing ran for 500 ms or more (the process was frozen, starved of CPU, or a check blocked the thread);

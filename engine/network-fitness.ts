@@ -1,5 +1,5 @@
 /**
- * Whether it was our own network that failed (design 7.1). Fed with results and with what the canaries saw; says of a failed check
+ * Whether it was our own network that failed (docs/decisions/0003-whose-fault.md). Fed with results and with what the canaries saw; says of a failed check
  * whether its life overlapped a cut. Pure: time is Unix ms given by the caller.
  *
  * - The canaries say cut when every canary that was ever reached has failed twice in a row, unless more than a fifth of the targets
@@ -17,7 +17,7 @@ import { isIP } from "node:net";
 import { getDomain } from "tldts";
 import { isOwnVerdict, type Verdict } from "../model/verdict.ts";
 
-/** Design 7.1. */
+/** docs/decisions/0003-whose-fault.md. */
 const WINDOW_MS = 10_000;
 const CROWD = 5;
 const CROWD_SHARE = 0.8;

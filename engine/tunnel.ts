@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { TunnelProtocol } from "../model/kind.ts";
 
-/** One of the servers that an OpenVPN client tries in order (open-points 3.3). */
+/** One of the servers that an OpenVPN client tries in order (docs/api-contract.md#tunnel-fields). */
 export interface TunnelServer {
   readonly host: string;
   readonly port: number;

@@ -1,5 +1,5 @@
 /**
- * Alerts that are no incidents (open-points 6.4): a monitor becomes partial and is told to say so; its certificate or its domain's
+ * Alerts that are no incidents (docs/api-contract.md#incidents): a monitor becomes partial and is told to say so; its certificate or its domain's
  * registration runs out. The latter is told once for each certificate or registration and threshold: what was told is remembered.
  */
 import type { ExpirySubject } from "./event.ts";

@@ -1,4 +1,4 @@
-/** What many configs make of their one server (open-points 18.7.5). Pure. */
+/** What many configs make of their one server (docs/api-contract.md#subscriptions). Pure. */
 import type { CheckOutcome, ConfigOutcome } from "./result.ts";
 import { isOwnVerdict, type Verdict } from "./verdict.ts";
 

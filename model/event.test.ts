@@ -33,7 +33,7 @@ const INCIDENT = {
 } as const;
 
 describe("events", () => {
-  it("are those of open-points 12", () => {
+  it("are those of docs/api-contract.md#webhooks", () => {
     expect([...EVENT_TYPES].sort()).toEqual([
       "incident.acknowledged",
       "incident.level_changed",
@@ -50,7 +50,7 @@ describe("events", () => {
     ]);
   });
 
-  it("tell a pause as open-points 12 shows it", () => {
+  it("tell a pause as docs/api-contract.md#webhooks shows it", () => {
     const paused: EventMonitor = { ...MONITOR, pauseReasons: ["user"] };
     expect(pauseEvent(paused, "healthy", ADA, AT_MS)).toEqual({
       type: "monitor.paused",

@@ -1,5 +1,5 @@
 /**
- * Events: what webhooks are told (open-points 12). A closed list, and the payload's `data` of each type as the contract names its
+ * Events: what webhooks are told (docs/api-contract.md#webhooks). A closed list, and the payload's `data` of each type as the contract names its
  * members. No credentials, share links or heartbeat addresses: a monitor is told by id, name, kind, status and tags only.
  */
 import { formatId, parseId } from "./ids.ts";
@@ -42,7 +42,7 @@ export interface EventActor {
   readonly keyId: number | null;
 }
 
-/** The shared actor object of open-points 2. */
+/** The shared actor object of docs/api-contract.md#order-of-checks. */
 export function actorData(actor: EventActor) {
   return { type: actor.type, id: actor.id, name: actor.name, via: actor.via, key_id: actor.keyId };
 }
@@ -173,7 +173,7 @@ export function incidentEvent(
   };
 }
 
-/** The incident that an alert is about, whose events say whether the alert arrived (open-points 5.3); null for all other events. */
+/** The incident that an alert is about, whose events say whether the alert arrived (docs/api-contract.md#incidents); null for all other events. */
 export function incidentOfData(type: EventType, data: Readonly<Record<string, unknown>>): number | null {
   if (!(ALERTS as readonly string[]).includes(type)) return null;
   const incident = data.incident as ReturnType<typeof incidentData> | undefined;
@@ -195,7 +195,7 @@ export function acknowledgedEvent(
   };
 }
 
-/** What a subscription's record shows (contract "Subscription", open-points 7.1); its URL is in none of it. */
+/** What a subscription's record shows (docs/api-contract.md#subscriptions); its URL is in none of it. */
 export interface EventSubscription {
   readonly id: number;
   readonly projectId: number;

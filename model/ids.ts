@@ -1,4 +1,4 @@
-/** Ids: how the API writes and reads them (contract "Identifier formats", open-points 2.5 and 2.9), and those of result rows. */
+/** Ids: how the API writes and reads them (docs/api-contract.md#conventions), and those of result rows. */
 
 export const ID_PREFIXES = {
   server: "srv_",

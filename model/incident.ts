@@ -1,5 +1,5 @@
 /**
- * Incidents: a stretch of down or degraded, opened, raised and closed by the merged status (open-points 6.4, 18.7.2).
+ * Incidents: a stretch of down or degraded, opened, raised and closed by the merged status (docs/api-contract.md#incidents, #locations).
  *
  *   none ──down──▶ open, down ◀──down── open, degraded ◀──credentials confirmed refused── none
  *                     │                     │
@@ -136,7 +136,7 @@ function levelOf(states: readonly LocationState[], live: LiveState): IncidentLev
   return isRefused ? "degraded" : null;
 }
 
-/** One location's confirmed verdict changed; only where locations were chosen (open-points 18.2.7). */
+/** One location's confirmed verdict changed; only where locations were chosen (docs/api-contract.md#incidents). */
 function locationChange(before: LiveState, after: LiveState, check: IncidentCheck): IncidentStepChange | null {
   const { location, outcome } = check;
   if (location === ANY_LOCATION) return null;

@@ -39,7 +39,7 @@ const down = NOW.down ?? newLocationState();
 
 const FAILED = TARGET_VERDICTS.filter((verdict) => verdict !== "ok" && verdict !== "auth-failed");
 
-describe("open-points 6.1, row by row", () => {
+describe("docs/api-contract.md#status, row by row", () => {
   it.each(Object.entries(NOW))("%s, passed: healthy", (_now, state) => {
     const judged = judgeLocation(state, check("ok"), rule(3));
     expect(judged).toEqual({

@@ -1,5 +1,5 @@
 /**
- * Judge: what one check makes of one location of a monitor (open-points 6.1, 18.2.3, 18.7.2; the table of design 4).
+ * Judge: what one check makes of one location of a monitor (docs/api-contract.md#status, #locations).
  *
  * Two things are remembered: the last *confirmed* verdict and the number of checks in a row that did not pass.
  *

@@ -2,7 +2,7 @@
 
 export type KeyStatus = "active" | "inactive" | "expired";
 
-/** `expired` wins over `inactive` (open-points 9.1). A key ends at the millisecond it expires. */
+/** `expired` wins over `inactive` (docs/api-contract.md#keys). A key ends at the millisecond it expires. */
 export function keyStatus(
   key: { readonly active: boolean; readonly expiresAtMs: number | null },
   nowMs: number,
@@ -11,5 +11,5 @@ export function keyStatus(
   return key.active ? "active" : "inactive";
 }
 
-/** Code points (contract "Limits" 6). */
+/** Code points (docs/api-contract.md#plans). */
 export const MAX_KEY_NAME = 120;

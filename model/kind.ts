@@ -1,6 +1,6 @@
 /**
  * Kinds: what a monitor measures. One word, one list, everywhere: API `type` and `protocol`, probe names, result rows.
- * Contract: "Monitor families".
+ * docs/api-contract.md#monitors.
  */
 
 export const UPTIME_KINDS = ["http", "keyword", "ping", "port", "dns", "push"] as const;

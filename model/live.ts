@@ -104,7 +104,7 @@ export function applyCheck(
 
 /**
  * Locations without a checker are shown as such and left out of the status; one that has a checker again stands where it stood
- * (contract "Regional status entry").
+ * (docs/api-contract.md#locations).
  * @returns the same state when nothing differs
  */
 export function withAvailability(

@@ -1,5 +1,5 @@
 /**
- * Merge: what the locations of a monitor make of its status (open-points 6.2, 18.7.2).
+ * Merge: what the locations of a monitor make of its status (docs/api-contract.md#locations).
  *
  * One location: its state is the monitor's, so it is `degraded` while it retries or has met a fault of ours, unless it is down.
  * Several: each counts with its last confirmed verdict, also while it retries; left out is only what was never judged or has no checker.

@@ -66,7 +66,7 @@ export interface SealedConfig {
   readonly sealed: string;
 }
 
-/** In it checks say nothing about the monitor (open-points 6.1). Unix ms, the end not included. */
+/** In it checks say nothing about the monitor (docs/api-contract.md#status). Unix ms, the end not included. */
 export interface MaintenanceSpan {
   readonly fromMs: number;
   readonly untilMs: number;

@@ -1,4 +1,4 @@
-/** What a plan demands of a workspace's monitors: intervals long enough, tunnels within the slots (open-points 11). Pure. */
+/** What a plan demands of a workspace's monitors: intervals long enough, tunnels within the slots (docs/api-contract.md#plans). Pure. */
 import { familyOf } from "./kind.ts";
 import type { Monitor } from "./monitor.ts";
 import type { Plan } from "./plan.ts";
@@ -36,7 +36,7 @@ export function fitToPlan(
   });
 }
 
-/** A tunnel that a person paused keeps its slot; one that the plan paused has none (contract, States and transitions). */
+/** A tunnel that a person paused keeps its slot; one that the plan paused has none (docs/api-contract.md#subscriptions). */
 export function holdsSlot(monitor: Pick<Monitor, "kind" | "pauseReasons">): boolean {
   return familyOf(monitor.kind) === "tunnel" && !isPausedByPlan(monitor);
 }

@@ -7,7 +7,7 @@ describe("overridePlans", () => {
     expect(overridePlans({})).toEqual(PLANS);
   });
 
-  it("takes the example of open-points 18.4", () => {
+  it("takes the example of docs/api-contract.md#plans", () => {
     const business = {
       requestsPerMinute: null,
       requestsPerDay: null,

@@ -1,4 +1,4 @@
-/** The plan table: every number that depends on a workspace's plan, in one place (contract "Limits", open-points 11). */
+/** The plan table: every number that depends on a workspace's plan, in one place (docs/api-contract.md#plans). */
 
 export const PLAN_NAMES = ["free", "starter", "pro", "business"] as const;
 export type PlanName = (typeof PLAN_NAMES)[number];
@@ -6,7 +6,7 @@ export type PlanName = (typeof PLAN_NAMES)[number];
 export const ROLES = ["owner", "admin", "manager", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** null is unlimited. Field names are those of SONDE_PLANS (open-points 18.4). */
+/** null is unlimited. Field names are those of SONDE_PLANS (docs/api-contract.md#plans). */
 export interface Plan {
   readonly requestsPerMinute: number | null;
   readonly requestsPerDay: number | null;
@@ -91,7 +91,7 @@ const PLAN_FIELDS: Readonly<Record<keyof Plan, NumberRule | "boolean">> = {
 };
 
 /**
- * The plan table with an operator's numbers over the built-in ones (open-points 18.4).
+ * The plan table with an operator's numbers over the built-in ones (docs/api-contract.md#plans).
  * @param overrides the parsed JSON of the file that SONDE_PLANS names
  * @throws Error whose message names the unknown plan or key, or the value that cannot be used
  */

@@ -22,9 +22,9 @@ export interface Explanation {
   readonly hint: string | null;
 }
 
-/** What a tunnel's probe knows beyond every check's times (contract, "Config check result"); null: not measured, or not of this protocol. */
+/** What a tunnel's probe knows beyond every check's times (docs/api-contract.md#checks-without-a-monitor); null: not measured, or not of this protocol. */
 export interface TunnelFacts {
-  /** The whole attempt: setup, tunnel up, one test request; of share links the start of the local client (open-points 18.7.4). */
+  /** The whole attempt: setup, tunnel up, one test request; of share links the start of the local client (docs/api-contract.md#results). */
   readonly connectionTimeMs: number | null;
   readonly handshakeTimeMs: number | null;
   /** The tunnel's own address, or the public one that traffic left from. */
@@ -33,7 +33,7 @@ export interface TunnelFacts {
   readonly engineUsed: "xray" | "singbox" | null;
 }
 
-/** How one config did of a monitor that stands for many (open-points 18.7.5). */
+/** How one config did of a monitor that stands for many (docs/api-contract.md#subscriptions). */
 export interface ConfigOutcome {
   readonly configId: number;
   readonly verdict: Verdict;
@@ -98,7 +98,7 @@ export interface ResultRow {
   readonly tested_at: number;
   readonly status: RowStatus;
   readonly verdict: Verdict;
-  /** 1 when the status differs from the row before it, or there is none: kept beyond 24 h (open-points 18.7.3). */
+  /** 1 when the status differs from the row before it, or there is none: kept beyond 24 h (docs/api-contract.md#results). */
   readonly changed: 0 | 1;
   readonly latency_ms: number | null;
   readonly connect_ms: number | null;

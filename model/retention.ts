@@ -1,4 +1,4 @@
-/** Retention: which result rows are kept (contract "Check result"; open-points 18.7.3). The plain model of what the result store does. */
+/** Retention: which result rows are kept (docs/api-contract.md#results). The plain model of what the result store does. */
 
 /** Every row is kept for this long. */
 export const FULL_RETENTION_MS = 24 * 3_600_000;

@@ -1,23 +1,23 @@
 /**
- * Schedule: how often and how long, by plan; when a retry comes and when a heartbeat is late (contract "Monitors", open-points 3.2, 6.1,
- * 11, 18.1.9; design 3.6).
+ * Schedule: how often and how long, by plan; when a retry comes and when a heartbeat is late (docs/api-contract.md#monitors, #uptime-fields, docs/api-contract.md#status,
+ * 11, 18.1.9; docs/decisions/0006-stores.md).
  */
 import type { Plan } from "./plan.ts";
 import type { LocationState } from "./status.ts";
 import { isOwnVerdict, type Verdict } from "./verdict.ts";
 
-/** Longest wait while retrying, seconds (open-points 6.1). */
+/** Longest wait while retrying, seconds (docs/api-contract.md#status). */
 const RETRY_DELAY_S = 30;
 
-/** Seconds between checks (contract "Limits"); the plan may ask for more than the least. */
+/** Seconds between checks (docs/api-contract.md#plans); the plan may ask for more than the least. */
 export const INTERVAL_S = { least: 1, most: 86_400, standard: 180 } as const;
-/** Seconds a check may take (contract, PUT /servers); 0 asks for the standard. */
+/** Seconds a check may take (docs/api-contract.md#monitors); 0 asks for the standard. */
 export const TIMEOUT_S = { least: 10, most: 120, standard: 60 } as const;
-/** Failures in a row that confirm down (contract, PUT /servers); 0 asks for the standard. */
+/** Failures in a row that confirm down (docs/api-contract.md#monitors); 0 asks for the standard. */
 export const RETRIES = { least: 1, most: 10, standard: 2 } as const;
-/** Seconds between the calls of a heartbeat's job (contract, PUT /servers); the plan may ask for more than the least. */
+/** Seconds between the calls of a heartbeat's job (docs/api-contract.md#monitors); the plan may ask for more than the least. */
 export const PERIOD_S = { least: 60, most: 604_800 } as const;
-/** Seconds a call may be late (contract, PUT /servers; open-points 3.2). */
+/** Seconds a call may be late (docs/api-contract.md#monitors, #uptime-fields). */
 export const GRACE_S = { least: 0, most: 604_800, leastStandard: 60 } as const;
 
 /** Seconds between checks unless the caller says otherwise. */
@@ -47,7 +47,7 @@ function refuseShort(name: string, valueS: number, shortestS: number): string | 
 
 /**
  * The wait after a check until the location's next one at the latest; its turn in the pattern may come sooner.
- * Soon while retrying, and after a fault of ours that may have passed by then (design 7.1).
+ * Soon while retrying, and after a fault of ours that may have passed by then (docs/decisions/0003-whose-fault.md).
  */
 export function delayAfterS(state: Pick<LocationState, "status">, verdict: Verdict, intervalS: number): number {
   // What this machine cannot measure at all it will not be able to measure in half a minute.

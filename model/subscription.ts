@@ -1,4 +1,4 @@
-/** Subscriptions: ranges, defaults and words (contract "Subscription", open-points 7.3, 18.4, 18.7.5). */
+/** Subscriptions: ranges, defaults and words (docs/api-contract.md#subscriptions, #plans). */
 import { before } from "./text.ts";
 
 /** Seconds between syncs, which is also the interval of the imported monitors; the plan may ask for more than the least. */
@@ -24,7 +24,7 @@ export function defaultSyncIntervalS(plan: { readonly shortestIntervalS: number 
 }
 
 /**
- * What makes two addresses the same one: scheme and host lowercased, default port and fragment dropped, the rest exact (open-points 7.2).
+ * What makes two addresses the same one: scheme and host lowercased, default port and fragment dropped, the rest exact (docs/api-contract.md#subscriptions).
  * @returns undefined for what is not http or https with a host
  */
 export function normalUrl(text: string): string | undefined {

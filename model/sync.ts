@@ -1,13 +1,13 @@
-/** What a subscription's new list changes in the servers that were imported from it (open-points 7.4, 18.7.5 to 18.7.8). Pure. */
+/** What a subscription's new list changes in the servers that were imported from it (docs/api-contract.md#subscriptions). Pure. */
 import type { Kind } from "./kind.ts";
 import type { PauseReason } from "./monitor.ts";
 import { MOST_CONFIGS } from "./subscription.ts";
 
-/** Below this part of the last count a list has shrunken (open-points 18.7.8). */
+/** Below this part of the last count a list has shrunken (docs/api-contract.md#subscriptions). */
 const SHRUNKEN = 0.3;
 /** Shrunken lists that are refused in a row. */
 export const SHRUNKEN_REFUSALS = 2;
-/** Failures in a row that switch a subscription off (open-points 7.4). */
+/** Failures in a row that switch a subscription off (docs/api-contract.md#subscriptions). */
 export const FAILURES_TO_DISABLE = 10;
 /** Checks that are this part of an interval late cannot keep it. */
 const LATE_PART = 0.25;
@@ -78,7 +78,7 @@ export interface SyncPlan {
 export interface SyncGiven {
   readonly former: readonly FormerServer[];
   readonly listed: readonly ListedServer[];
-  /** Addresses whose monitors were deleted: they do not come back (open-points 3.5). */
+  /** Addresses whose monitors were deleted: they do not come back (docs/api-contract.md#monitors). */
   readonly excluded: ReadonlySet<string>;
   /** null: unlimited. */
   readonly freeSlots: number | null;

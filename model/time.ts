@@ -1,4 +1,4 @@
-/** Times as the API writes and reads them (open-points 2.6). Inside, a time is Unix ms. */
+/** Times as the API writes and reads them (docs/api-contract.md#times). Inside, a time is Unix ms. */
 
 const DAY_MS = 86_400_000;
 
@@ -22,7 +22,7 @@ export function monthOf(atMs: number): string {
 const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))?)?$/;
 
 /**
- * Reads both forms above, a date alone (00:00:00 of it, open-points 9.3) and ISO times with an offset.
+ * Reads both forms above, a date alone (00:00:00 of it, docs/api-contract.md#keys) and ISO times with an offset.
  * @returns Unix ms; undefined for anything else, days that are not in the calendar included
  */
 export function parseTime(text: string): number | undefined {

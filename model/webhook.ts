@@ -1,15 +1,15 @@
-/** Webhooks: when an attempt is repeated, when a webhook is switched off, and how a message is signed (open-points 12; Standard Webhooks). */
+/** Webhooks: when an attempt is repeated, when a webhook is switched off, and how a message is signed (docs/api-contract.md#webhooks; Standard Webhooks). */
 import { EVENT_TYPES, type EventType } from "./event.ts";
 
-/** After each failed attempt, ms: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h (open-points 12). */
+/** After each failed attempt, ms: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h (docs/api-contract.md#webhooks). */
 export const RETRY_DELAYS_MS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1_000);
 /** A retry comes up to this much of its delay earlier or later, so that a receiver's outage is not followed by a wave. */
 export const RETRY_JITTER = 0.1;
-/** Without a success for this long a webhook is switched off, ms: five days (open-points 12). */
+/** Without a success for this long a webhook is switched off, ms: five days (docs/api-contract.md#webhooks). */
 export const OFF_AFTER_MS = 5 * 24 * 3_600_000;
 /** How long signatures of the secret before a rotation go along, ms: a day for the receiver to change over. */
 export const OLD_SECRET_MS = 24 * 3_600_000;
-/** "I do not want this any more" (open-points 12). */
+/** "I do not want this any more" (docs/api-contract.md#webhooks). */
 const GONE = 410;
 
 /** Why a webhook is off: its receiver answered 410 · five days without a success · a person did it. */

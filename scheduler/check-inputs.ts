@@ -8,7 +8,7 @@ import { openTarget } from "../store/target.ts";
 
 export interface CheckInput {
   readonly settings: Monitor["settings"];
-  /** Checks with the same one never run at the same time (design 3.3); null: no account stands behind it. */
+  /** Checks with the same one never run at the same time (docs/decisions/0002-one-check-one-way.md); null: no account stands behind it. */
   readonly identity: string | null;
   /** Of an imported server: what is run instead of settings. */
   readonly configs?: readonly ConfigSpec[];

@@ -3,7 +3,7 @@
  * noticed instead of causing a burst or a silence.
  */
 
-/** A wall clock that moved more than this against the monotonic one was set, not slewed; ms (design 3.2). */
+/** A wall clock that moved more than this against the monotonic one was set, not slewed; ms (docs/decisions/0002-one-check-one-way.md). */
 export const CLOCK_STEP_MS = 1_000;
 
 export interface Clocks {

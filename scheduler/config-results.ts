@@ -1,4 +1,4 @@
-/** What a check of an imported server says of each of its configs, as it is kept and shown (contract, subscription block of a monitor). */
+/** What a check of an imported server says of each of its configs, as it is kept and shown. */
 import type { CheckOutcome, ConfigOutcome } from "../model/result.ts";
 import { errorCategoryOf, type Verdict } from "../model/verdict.ts";
 import type { NewConfigResult } from "../store/sql/ports/imports.ts";

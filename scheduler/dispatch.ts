@@ -1,6 +1,6 @@
 /**
  * Dispatch: hands due checks to the probers under all caps and takes their outcomes back, one final outcome per turn.
- * A failure that a crowd can cause is run again in a narrow lane before it counts (design 7.2).
+ * A failure that a crowd can cause is run again in a narrow lane before it counts (docs/decisions/0003-whose-fault.md).
  */
 import type { CheckRun, CheckSpec, RunPlace } from "../engine/check.ts";
 import { endedInCrowd } from "../engine/second-look.ts";
@@ -15,7 +15,7 @@ export interface ProberSet {
   run(runs: readonly CheckRun[]): void;
 }
 
-/** How long a run besides the turns may wait for a checker, ms: the longest that its caller waits (contract, POST /test), rounded. */
+/** How long a run besides the turns may wait for a checker, ms: the longest that its caller waits (docs/api-contract.md#tests), rounded. */
 const ERRAND_PATIENCE_MS = 60_000;
 /** Second looks at the same time; our choice: few enough to be quiet. */
 const SECOND_LOOKS_LIMIT = 16;
@@ -29,7 +29,7 @@ export interface DispatchOptions {
   readonly nextCheckId: () => number;
   /** Whether the target passed when last judged: only then a failure is worth a second look. */
   readonly wasHealthy: (entry: Entry) => boolean;
-  /** Whether a failure of it now would be a confirmation: it is looked at from elsewhere, where there is an elsewhere (design 3.3). */
+  /** Whether a failure of it now would be a confirmation: it is looked at from elsewhere, where there is an elsewhere (docs/decisions/0002-one-check-one-way.md). */
   readonly isConfirming: (entry: Entry) => boolean;
   /** Nobody could run the entry's turn. */
   readonly onUnrun: (entry: Entry) => void;
@@ -94,7 +94,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function placeOf(entry: Entry): RunPlace {
     const { id, host } = entry.monitor;
-    // A turn expires when the next is due (design 5); what somebody waits for is given no less than a minute.
+    // A turn expires when the next is due (docs/decisions/0006-stores.md); what somebody waits for is given no less than a minute.
     const patienceMs = entry.errand === null ? entry.intervalMs : ERRAND_PATIENCE_MS;
     return {
       location: entry.location,

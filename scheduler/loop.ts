@@ -33,7 +33,7 @@ import { silentEntries } from "./watchdog.ts";
 
 /** How often the wheel is turned, ms: the resolution of lateness. */
 const TICK_MS = 5;
-/** How often the control plane is asked what changed, should a notice have been lost; design 5. */
+/** How often the control plane is asked what changed, should a notice have been lost; docs/decisions/0006-stores.md. */
 const FOLLOW_MS = 1_000;
 const WATCHDOG_MS = 5_000;
 /** Checks in flight in this process; our choice: descriptors and memory for thousands of silent targets. */

@@ -1,4 +1,4 @@
-/** Passing checks at a checker that is a process of its own: one at a time where an account stands behind them (design 3.3). */
+/** Passing checks at a checker that is a process of its own: one at a time where an account stands behind them (docs/decisions/0002-one-check-one-way.md). */
 import { type CheckReply, type Lane, type PassingCheck, startWithinMs } from "../store/state/checks.ts";
 
 type Run = (check: PassingCheck, lane: Lane) => Promise<CheckReply>;

@@ -19,7 +19,7 @@ import type { SinkItem } from "./sink-item.ts";
 import { type Part, writeInParts } from "./sink-parts.ts";
 import { createPartWriter, RETRY_FIRST_MS, RETRY_LONGEST_MS } from "./sink-writer.ts";
 
-/** Results wait this long for company, ms; design 3.5 allows 1 s. */
+/** Results wait this long for company, ms; docs/decisions/0002-one-check-one-way.md allows 1 s. */
 const BATCH_WAIT_MS = 250;
 /** A batch is written sooner when it has this many; our choice: well below a second's worth at full speed. */
 const BATCH_ROWS = 2_000;

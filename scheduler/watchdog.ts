@@ -1,4 +1,4 @@
-/** Watchdog: nothing may stop in silence. A monitor without a result for two intervals is a visible condition (design 7.3). */
+/** Watchdog: nothing may stop in silence. A monitor without a result for two intervals is a visible condition (docs/decisions/0003-whose-fault.md). */
 import type { Entry } from "./entry.ts";
 import { patienceMs } from "./heartbeats.ts";
 

@@ -1,4 +1,4 @@
-/** The text of a key: `uk<id>_<secret>`, or `dk…` for dashboard keys; 40 random URL-safe characters (open-points 9.3). */
+/** The text of a key: `uk<id>_<secret>`, or `dk…` for dashboard keys; 40 random URL-safe characters (docs/api-contract.md#keys). */
 import { hash, randomBytes } from "node:crypto";
 
 /** 30 bytes are 40 characters of base64url. */

@@ -1,4 +1,4 @@
-/** The secret that a webhook and its receiver share: `whsec_` and the base64 of 32 random bytes (open-points 12). */
+/** The secret that a webhook and its receiver share: `whsec_` and the base64 of 32 random bytes (docs/api-contract.md#webhooks). */
 import { randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";

@@ -1,4 +1,4 @@
-/** The body of POST /check: one configuration, tested once and kept nowhere (contract "POST /check", open-points 4.2, 18.1.12, 18.6.2). */
+/** The body of POST /check: one configuration, tested once and kept nowhere (docs/api-contract.md#checks-without-a-monitor, #tunnel-fields). */
 
 import { z } from "zod";
 import { hasPkcs12, type ParsedTunnel, parse, TunnelConfigError, type TunnelFields } from "../../engine/registry.ts";
@@ -27,7 +27,7 @@ export interface TimeoutRange {
   readonly most: number;
   readonly standard: number;
 }
-/** Open-points 4.2 and 10.4. */
+/** docs/api-contract.md#checks-without-a-monitor. */
 export const TIMEOUT_S: TimeoutRange = { least: 5, most: 60, standard: 30 };
 export const PUBLIC_TIMEOUT_S: TimeoutRange = { least: 5, most: 20, standard: 15 };
 
@@ -165,7 +165,7 @@ function parsed(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
   }
 }
 
-/** Packets of our own making before a handshake: what strangers could point at others (design 8). */
+/** Packets of our own making before a handshake: what strangers could point at others (docs/decisions/0005-no-weapon.md). */
 function isJunk(line: string): boolean {
   const [key, value] = entryOf(line);
   return key === "jc" ? /^0*[1-9]/.test(value) : /^(?:i[1-5]|j[1-3])$/.test(key) && value !== "";

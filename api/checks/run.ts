@@ -14,7 +14,7 @@ import { hasChecker } from "../tests/region.ts";
 import { anonymousMessage } from "./anonymous.ts";
 import type { CheckOrder } from "./order.ts";
 
-/** Protocols of share links: their connect time is not the whole attempt (contract, Config check result). */
+/** Protocols of share links: their connect time is not the whole attempt (docs/api-contract.md#checks-without-a-monitor). */
 const LINKED: ReadonlySet<string> = new Set(["vless", "vmess", "trojan", "shadowsocks", "hysteria2", "tuic"]);
 
 /** @throws 503 when no checker is there or has room, 502 when the one that took it went silent */

@@ -1,5 +1,5 @@
 /**
- * What a caller without a key may have: so many checks in any 24 hours per IPv4 address or IPv6 /64 (contract, Limits 8), and so many
+ * What a caller without a key may have: so many checks in any 24 hours per IPv4 address or IPv6 /64 (docs/api-contract.md#plans), and so many
  * requests in any hour, whatever came of them, because a refused request costs work too. Both also per /48.
  */
 import { isIP } from "node:net";
@@ -125,7 +125,7 @@ export function publicLimitExceeded(allowance: Allowance, nowMs: number): ApiRes
   return tooMany(message, allowance.freeAtMs, nowMs, publicLimitHeaders(allowance));
 }
 
-/** The 429 in its own shape (open-points 10.4). */
+/** The 429 in its own shape (docs/api-contract.md#checks-without-a-monitor). */
 function tooMany(message: string, freeAtMs: number, nowMs: number, more: readonly string[]): ApiResponse {
   const retryAfterS = Math.max(1, Math.ceil((freeAtMs - nowMs) / 1_000));
   const body = { error: "Public check limit exceeded", message, retry_after: retryAfterS };

@@ -1,4 +1,4 @@
-/** Response headers of each route and status (contract "Limits", open-points 18.1.2). */
+/** Response headers of each route and status (docs/api-contract.md#plans, #order-of-checks). */
 import { z } from "zod";
 import type { ResponseHeader, Route } from "../route.ts";
 

@@ -1,4 +1,4 @@
-/** Who calls, and what the key reaches (open-points 8.1 to 8.3). */
+/** Who calls, and what the key reaches (docs/api-contract.md#order-of-checks, #accounts). */
 import { formatId } from "../../model/ids.ts";
 import { formatIso, formatUtc } from "../../model/time.ts";
 import type { Membership } from "../access.ts";
@@ -61,7 +61,7 @@ function viewOrganization(api: Api, { workspace, role }: Membership, projects: r
 async function listProjects(api: Api, call: KeyCall): Promise<ApiResponse> {
   const { organization_id: wanted } = readQuery(projectsQuery, call.request.query);
   const reached = await reachedWorkspaces(api, call);
-  // A filter, not an access: a workspace out of reach leaves nothing (open-points 8.3).
+  // A filter, not an access: a workspace out of reach leaves nothing (docs/api-contract.md#accounts).
   const memberships = reached.filter(({ workspace }) => wanted === null || workspace.id === wanted);
   const found = await reachedProjects(api, memberships);
   const counts = await api.controlPlane.accounts.monitorCounts(found.map(({ project }) => project.id));

@@ -1,4 +1,4 @@
-/** One-off checks of a configuration, with a key and without (contract "POST /check", open-points 4.2, 10.4, 18.1.11 to 18.1.13). */
+/** One-off checks of a configuration, with a key and without (docs/api-contract.md#checks-without-a-monitor, #regions). */
 import { z } from "zod";
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { ANY_LOCATION } from "../../model/monitor.ts";

@@ -1,4 +1,4 @@
-/** Health and regions: the contract's public endpoints (open-points 10). */
+/** Health and regions: the contract's public endpoints (docs/api-contract.md#health-and-documents). */
 import { z } from "zod";
 import { formatIso } from "../../model/time.ts";
 import type { Api, RegionState } from "../api.ts";
@@ -8,7 +8,7 @@ import type { Call, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
 const NO_STORE: readonly string[] = [...JSON_HEADERS, "Cache-Control", "no-store"];
-/** Each back end has this long to answer (open-points 10.2). */
+/** Each back end has this long to answer (docs/api-contract.md#health-and-documents). */
 const PROBE_TIMEOUT_MS = 2_000;
 /** Whoever asks within this gets the same answer, so that asking often costs the back ends nothing. */
 const DEEP_KEPT_MS = 1_000;

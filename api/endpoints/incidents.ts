@@ -1,4 +1,4 @@
-/** Incidents: list, one, its events, acknowledge (contract "Incidents", open-points 5). */
+/** Incidents: list, one, its events, acknowledge (docs/api-contract.md#incidents). */
 
 import { z } from "zod";
 import { actorData, incidentData } from "../../model/event.ts";
@@ -18,7 +18,7 @@ import { pathId } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { incidentIdParams } from "./params.ts";
 
-/** Code points (open-points 5.4). */
+/** Code points (docs/api-contract.md#incidents). */
 const MAX_NOTE = 500;
 
 const listQuery = {

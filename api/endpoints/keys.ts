@@ -1,4 +1,4 @@
-/** API keys: list, create, revoke (contract "Keys", open-points 9). */
+/** API keys: list, create, revoke (docs/api-contract.md#keys). */
 import { z } from "zod";
 import { parseId } from "../../model/ids.ts";
 import { keyStatus, MAX_KEY_NAME } from "../../model/key.ts";
@@ -56,7 +56,7 @@ async function visibleKeys(api: Api, call: KeyCall): Promise<readonly KeyRecord[
   return keys.ofPerson(user.id, managed);
 }
 
-/** Owners and Admins can revoke any key created in the workspace (contract, DELETE /keys/{id}). */
+/** Owners and Admins can revoke any key created in the workspace (docs/api-contract.md#keys). */
 function managesKeys(role: Role | undefined): boolean {
   return role === "owner" || role === "admin";
 }
@@ -110,7 +110,7 @@ function longerThanOwn(own: string): string {
 }
 
 async function revoke(api: Api, call: KeyCall): Promise<ApiResponse> {
-  // Role before path id and record (open-points 2); of an account-wide key the other key's workspace decides.
+  // Role before path id and record (docs/api-contract.md#order-of-checks); of an account-wide key the other key's workspace decides.
   if (call.access.key.kind === "workspace" && !canEdit(call.role)) throw refusal("keyRevokeForbidden");
   const id = parseId("key", call.params[0] ?? "");
   if (id === undefined) throw refusal("invalidKeyId");

@@ -1,4 +1,4 @@
-/** The heartbeat address: `{base}/api/push/<token>`, any method, no key (open-points 13). */
+/** The heartbeat address: `{base}/api/push/<token>`, any method, no key (docs/api-contract.md#heartbeat-address). */
 
 import { z } from "zod";
 import { type HeartbeatCall, StoreError } from "../../store/sql/control-plane.ts";

@@ -1,4 +1,4 @@
-/** Check results (contract "Results"). When the result store is away these answer 503; everything kept in SQL goes on. */
+/** Check results (docs/api-contract.md#results). When the result store is away these answer 503; everything kept in SQL goes on. */
 import { z } from "zod";
 import { formatId, formatResultId } from "../../model/ids.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";

@@ -1,4 +1,4 @@
-/** Search over every project that the key reaches (open-points 3.6). */
+/** Search over every project that the key reaches (docs/api-contract.md#monitors). */
 import { formatId, parseId } from "../../model/ids.ts";
 import type { Membership } from "../access.ts";
 import type { Api } from "../api.ts";
@@ -56,7 +56,7 @@ async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
   return ok({ servers, total: found.total });
 }
 
-/** What an account-wide key finds leaves out projects whose workspace has no API access (open-points 3.6). */
+/** What an account-wide key finds leaves out projects whose workspace has no API access (docs/api-contract.md#monitors). */
 function hasApiAccess(api: Api): (membership: Membership) => boolean {
   return ({ workspace }) => api.plans[workspace.plan].apiAccess;
 }

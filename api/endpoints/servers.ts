@@ -1,4 +1,4 @@
-/** Monitors: list, create, read, change, delete, history (contract "Monitors"). */
+/** Monitors: list, create, read, change, delete, history (docs/api-contract.md#monitors). */
 import { actorData } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
 import type { UptimeKind } from "../../model/kind.ts";
@@ -33,7 +33,7 @@ import { canEdit, pathId } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { serverIdParams } from "./params.ts";
 
-/** Code points (open-points 3.4). */
+/** Code points (docs/api-contract.md#monitors). */
 const MAX_NAME_FILTER = 255;
 
 const listQuery = {
@@ -146,7 +146,7 @@ function newUptime(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: s
   const monitor = { ...newMonitorOf(call, kind, draft, host), settings: draft.settings };
   if (kind !== "push") return monitor;
   const { period, grace } = draft.settings;
-  // Heartbeats have no retries: silence is down at once (open-points 6.1).
+  // Heartbeats have no retries: silence is down at once (docs/api-contract.md#status).
   return { ...monitor, intervalS: Number(period), graceS: Number(grace), maxRetries: 1 };
 }
 

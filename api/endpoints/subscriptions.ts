@@ -1,4 +1,4 @@
-/** Subscriptions as records (contract "Subscriptions", open-points 7): lists are fetched and parsed elsewhere. */
+/** Subscriptions as records (docs/api-contract.md#subscriptions): lists are fetched and parsed elsewhere. */
 import { createHmac } from "node:crypto";
 import { subscriptionData } from "../../model/event.ts";
 import { refuseInterval } from "../../model/schedule.ts";

@@ -1,4 +1,4 @@
-/** On-demand tests: one, many, and the retest of an incident's monitor (contract "Tests", "Incidents"; open-points 4.1, 15, 18.1). */
+/** On-demand tests: one, many, and the retest of an incident's monitor (docs/api-contract.md#tests, #lengths). */
 import { z } from "zod";
 import { formatId, parseId } from "../../model/ids.ts";
 import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
@@ -19,7 +19,7 @@ import { hasChecker, locate, readRegion, regionFields, requireRegionOnPlan } fro
 import { waitForTest } from "../tests/waiting.ts";
 import { incidentIdParams } from "./params.ts";
 
-/** Ids of one batch (open-points 4.1). */
+/** Ids of one batch (docs/api-contract.md#tests). */
 const MOST_IDS = 500;
 
 async function test(api: Api, call: ProjectCall): Promise<ApiResponse> {

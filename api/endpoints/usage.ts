@@ -1,4 +1,4 @@
-/** How much of its limits a workspace has used, by day and by endpoint (open-points 8.4). */
+/** How much of its limits a workspace has used, by day and by endpoint (docs/api-contract.md#usage). */
 import type { Plan } from "../../model/plan.ts";
 import { formatIso } from "../../model/time.ts";
 import type { WorkspaceRecord } from "../../store/sql/control-plane.ts";

@@ -14,7 +14,7 @@ import type { Target } from "./targets.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** Bytes of UTF-8 (contract "Limits" 6, open-points 18.1.7). */
+/** Bytes of UTF-8 (docs/api-contract.md#plans, #lengths). */
 const MAX_BYTES: Readonly<Record<string, number>> = {
   url: 8_192,
   config: 102_400,
@@ -32,7 +32,7 @@ const MAX_BYTES: Readonly<Record<string, number>> = {
   psk: 4_096,
 };
 
-/** What a website check alerts on unless told otherwise (contract, website check). */
+/** What a website check alerts on unless told otherwise (docs/api-contract.md#uptime-fields). */
 const STANDARD_SSL_EXPIRATION_DAYS = 14;
 
 export interface Expiry {
@@ -112,7 +112,7 @@ function readSettings(kind: UptimeKind, sent: Settings, stored: Settings): ReadS
   };
 }
 
-/** 0 and null are off and read back as null (open-points 18.2.5). */
+/** 0 and null are off and read back as null (docs/api-contract.md#monitors). */
 function daysOrOff(value: unknown): number | null {
   return typeof value === "number" && value > 0 ? value : null;
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../body.ts";
 import { fieldOf } from "../body.ts";
 import { badRequest } from "../errors.ts";
 
-/** Code points (open-points 15 and 18.1.7). */
+/** Code points (docs/api-contract.md#lengths). */
 const MAX_NAME = 255;
 const MAX_TAGS = 20;
 const MAX_TAG = 50;

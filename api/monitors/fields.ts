@@ -1,4 +1,4 @@
-/** Which field of a monitor's body is for which kinds (contract "POST /servers", open-points 3.2 and 18.1.9). */
+/** Which field of a monitor's body is for which kinds (docs/api-contract.md#monitors, #uptime-fields, docs/api-contract.md#plans). */
 import type { UptimeKind } from "../../model/kind.ts";
 import { UPTIME_KINDS } from "../../model/kind.ts";
 import type { JsonObject } from "../body.ts";

@@ -1,4 +1,4 @@
-/** The subscription block of an imported monitor (contract "Monitor", open-points 18.7.5). */
+/** The subscription block of an imported monitor (docs/api-contract.md#monitors, #subscriptions). */
 import { familyOf } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import type { ControlPlane, MonitorWithLive } from "../../store/sql/control-plane.ts";

@@ -1,4 +1,4 @@
-/** What monitors of both families share when they are made, paused and resumed (contract "States and transitions"). */
+/** What monitors of both families share when they are made, paused and resumed (docs/api-contract.md#subscriptions). */
 import type { Kind } from "../../model/kind.ts";
 import { ANY_LOCATION, isActive } from "../../model/monitor.ts";
 import { defaultIntervalS } from "../../model/schedule.ts";
@@ -47,7 +47,7 @@ export function newMonitorOf(
   };
 }
 
-/** State before plan (open-points 2 and 6.5). Whether a tunnel finds a slot is for the store to say. */
+/** State before plan (docs/api-contract.md#order-of-checks, #subscriptions). Whether a tunnel finds a slot is for the store to say. */
 export function refuseResume({ active }: Activity, { monitor }: MonitorWithLive, call: ProjectCall): void {
   if (active !== true || isActive(monitor)) return;
   if (monitor.pauseReasons.includes("subscription")) throw refusal("subscriptionOff");

@@ -1,5 +1,5 @@
 /**
- * Hosts that no monitor may have: documentation, private, reserved and own addresses (open-points 3.2 and 18.1.13). Names are resolved
+ * Hosts that no monitor may have: documentation, private, reserved and own addresses (docs/api-contract.md#uptime-fields, #addresses). Names are resolved
  * here once to say so early; the guard judges them again at every dial. A name that does not resolve is accepted.
  */
 import { isIP } from "node:net";

@@ -4,7 +4,7 @@ import { randomText } from "../random-text.ts";
 
 const TOKEN_LENGTH = 32;
 
-/** 32 random letters and digits (open-points 13). */
+/** 32 random letters and digits (docs/api-contract.md#heartbeat-address). */
 export function newToken(random?: (size: number) => Uint8Array): string {
   return randomText(TOKEN_LENGTH, random);
 }

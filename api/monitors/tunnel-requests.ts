@@ -85,7 +85,7 @@ async function draftNow(api: Api, id: number, kind: TunnelProtocol, body: JsonOb
   return draftOfTunnelChange(kind, whole === undefined ? null : open(api, whole.monitor), body);
 }
 
-/** Imported monitors are what their subscription says (open-points 18.7.6). */
+/** Imported monitors are what their subscription says (docs/api-contract.md#subscriptions). */
 function refuseFollowing(now: MonitorWithLive, draft: TunnelDraft, body: JsonObject): void {
   if (!isImported(now)) return;
   if (draft.intervalS !== undefined || changesTunnel(protocolIn(now.monitor.kind), body)) {

@@ -1,4 +1,4 @@
-/** Tunnel bodies: which protocol they mean, and their fields with the stored ones below (open-points 3.3, 18.1.12, 18.1.19, 18.6.2). */
+/** Tunnel bodies: which protocol they mean, and their fields with the stored ones below (docs/api-contract.md#tunnel-fields). */
 import { z } from "zod";
 import { type ParsedTunnel, parse, TunnelConfigError, type TunnelFields } from "../../engine/registry.ts";
 import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
@@ -9,7 +9,7 @@ import { refuseLongFields } from "./draft.ts";
 import { type CommonFields, commonFields, hasNul, nameField, parsed, readCommon, readField } from "./every-kind.ts";
 import { TUNNEL_FIELDS } from "./fields.ts";
 
-/** Share links by their scheme (contract, POST /servers). */
+/** Share links by their scheme (docs/api-contract.md#monitors). */
 const SCHEMES: Readonly<Record<string, TunnelProtocol>> = {
   vless: "vless",
   vmess: "vmess",
@@ -102,7 +102,7 @@ export function readTunnelChange(body: JsonObject): TunnelDraft & { readonly sen
   return { ...commonOf(body), sent: readFields(body) };
 }
 
-/** Whether a body asks for another configuration (contract, PUT /servers rule 1). */
+/** Whether a body asks for another configuration (docs/api-contract.md#monitors). */
 export function changesTunnel(now: TunnelProtocol, body: JsonObject): boolean {
   return Object.keys(readFields(body)).length > 0 || protocolOf(body, now) !== now;
 }

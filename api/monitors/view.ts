@@ -1,4 +1,4 @@
-/** A monitor as the API shows it (contract "Monitor", open-points 3.1 and 18.2). */
+/** A monitor as the API shows it (docs/api-contract.md#monitors). */
 
 import { formatId } from "../../model/ids.ts";
 import { newLocationState } from "../../model/judge.ts";
@@ -59,7 +59,7 @@ export function viewMonitor(
   return view;
 }
 
-/** Every uptime check shows all of them; what its kind has no use for is null (open-points 18.2.1). */
+/** Every uptime check shows all of them; what its kind has no use for is null (docs/api-contract.md#monitors). */
 function addUptimeFields(
   view: MonitorView,
   { monitor, live }: MonitorWithLive,

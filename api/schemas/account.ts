@@ -1,4 +1,4 @@
-/** People, workspaces, projects and their use of the API (open-points 8). */
+/** People, workspaces, projects and their use of the API (docs/api-contract.md#accounts). */
 import { z } from "zod";
 import { PLAN_NAMES, ROLES } from "../../model/plan.ts";
 import { id, iso, total, utc, wholeOrNull } from "./words.ts";

@@ -1,4 +1,4 @@
-/** The standard error body and the usage limits' own (contract "Errors"). */
+/** The standard error body and the usage limits' own (docs/api-contract.md#order-of-checks). */
 import { z } from "zod";
 
 const STANDARD = {

@@ -1,4 +1,4 @@
-/** Incidents and their activity log (contract "Incident", open-points 5). */
+/** Incidents and their activity log (docs/api-contract.md#incidents). */
 import { z } from "zod";
 import { INCIDENT_EVENT_TYPES } from "../../store/sql/control-plane.ts";
 import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total } from "./words.ts";

@@ -1,4 +1,4 @@
-/** API keys (contract "API key", open-points 9). */
+/** API keys (docs/api-contract.md#keys). */
 import { z } from "zod";
 import { total, utc } from "./words.ts";
 

@@ -1,4 +1,4 @@
-/** Monitors: the record, its lists, its history (contract "Monitor", open-points 3 and 18.6). */
+/** Monitors: the record, its lists, its history (docs/api-contract.md#monitors). */
 import { z } from "zod";
 import { MONITOR_STATUSES, REGIONAL_STATUSES } from "../../model/status.ts";
 import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, utc, wholeOrNull } from "./words.ts";

@@ -1,4 +1,4 @@
-/** Health, regions and the heartbeat address (open-points 10 and 13). */
+/** Health, regions and the heartbeat address (docs/api-contract.md#health-and-documents, #heartbeat-address). */
 import { z } from "zod";
 import { WARNINGS } from "../../store/sql/ports/shards.ts";
 import { iso, total, wholeOrNull } from "./words.ts";

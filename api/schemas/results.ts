@@ -1,4 +1,4 @@
-/** Check results and their lists (contract "Check result"). */
+/** Check results and their lists (docs/api-contract.md#results). */
 import { z } from "zod";
 import { PERIODS, PHASES } from "../../model/result.ts";
 import { ROW_STATUSES } from "../../model/status.ts";

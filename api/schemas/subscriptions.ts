@@ -1,4 +1,4 @@
-/** Subscriptions: the record, its list, and what changes answer (contract "Subscription", open-points 7). */
+/** Subscriptions: the record, its list, and what changes answer (docs/api-contract.md#subscriptions). */
 import { z } from "zod";
 import { ENGINES, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, SYNC_STATUSES, WORKERS } from "../../model/subscription.ts";
 import { total, utc, wholeOrNull } from "./words.ts";

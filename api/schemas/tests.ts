@@ -1,4 +1,4 @@
-/** On-demand tests and one-off checks (contract "Test result", "Config check result"). */
+/** On-demand tests and one-off checks (docs/api-contract.md#tests). */
 import { z } from "zod";
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { errorCategory, id, iso, total, utc, wholeOrNull } from "./words.ts";

@@ -1,4 +1,4 @@
-/** A subscription's body, new or changed: schemas that validate and document, with the contract's messages (open-points 7.2 and 7.3). */
+/** A subscription's body, new or changed: schemas that validate and document, with the contract's messages (docs/api-contract.md#subscriptions). */
 
 import { z } from "zod";
 import { normalUrl, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, WORKERS } from "../../model/subscription.ts";
@@ -9,7 +9,7 @@ import { badRequest, fieldTooLong, refusal } from "../errors.ts";
 import { codePoints, hasNul, readField } from "../monitors/every-kind.ts";
 import type { Target } from "../monitors/targets.ts";
 
-/** Bytes of UTF-8 (open-points 18.1.7). */
+/** Bytes of UTF-8 (docs/api-contract.md#lengths). */
 const MAX_URL_BYTES = 8_192;
 /** Code points. */
 const MAX_NAME = 255;
@@ -91,7 +91,7 @@ export function readDraft(body: JsonObject): SubscriptionDraft {
     ...(syncIntervalS !== undefined && { syncIntervalS }),
     ...(timeoutS !== undefined && { timeoutS }),
     ...(maxWorkers !== undefined && { maxWorkers }),
-    // The JSON value false is the only no (contract, PUT /subscriptions/{id}).
+    // The JSON value false is the only no (docs/api-contract.md#subscriptions).
     ...(enabled !== undefined && enabled !== null && { enabled: enabled !== false }),
   };
 }
@@ -110,7 +110,7 @@ function urlOf(value: unknown): SubscriptionUrl | undefined {
   return { text, normal, target: { host, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) } };
 }
 
-/** @throws 400: the contract's answer where monitors answer 422 (open-points 18.1.13) */
+/** @throws 400: the contract's answer where monitors answer 422 (docs/api-contract.md#addresses) */
 export function refuseTarget(reason: string | undefined): void {
   if (reason !== undefined) throw badRequest(`url must reach a public address: ${reason}.`);
 }

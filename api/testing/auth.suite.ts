@@ -136,7 +136,7 @@ export function authSuite(server: "uws" | "node"): void {
       expect(await says("POST", "/api/v1/servers")).toEqual(
         error(403, "You do not have permission to create monitors in this project"),
       );
-      // Role before path id (open-points 2).
+      // Role before path id (docs/api-contract.md#order-of-checks).
       expect(await says("PUT", "/api/v1/servers/x")).toEqual(
         error(403, "You do not have permission to edit this monitor"),
       );
@@ -185,7 +185,7 @@ export function authSuite(server: "uws" | "node"): void {
     it("lets an address send ten a minute, then one every six seconds", async () => {
       const world = await openWorld(server);
       const wrong = (key = "uk1_wrong") => world.send("GET", "/api/v1/servers", { key });
-      // Missing, expired and switched-off keys do not count (open-points 18.1.6).
+      // Missing, expired and switched-off keys do not count (docs/api-contract.md#order-of-checks).
       for (let index = 0; index < 15; index++)
         expect((await world.send("GET", "/api/v1/servers", { key: null })).status).toBe(401);
       const none = [

@@ -261,7 +261,7 @@ export function monitorsSuite(server: "uws" | "node"): void {
       expect(await says([])).toMatchObject({ code: 400, message: "Invalid JSON body" });
       expect((await change("srv_0", {})).body).toMatchObject({ code: 400, message: "Invalid server ID" });
       expect((await change("prj_1", {})).body).toMatchObject({ code: 400, message: "Invalid server ID" });
-      // The record before the body (open-points 2).
+      // The record before the body (docs/api-contract.md#order-of-checks).
       expect((await world.send("PUT", "/api/v1/servers/99999", { raw: "{" })).body).toMatchObject({
         code: 404,
         message: "Server not found",

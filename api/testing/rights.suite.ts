@@ -1,5 +1,5 @@
 /**
- * Who may do what, written down from the contract and open-points alone: no line here looks at the code it judges. The matrix
+ * Who may do what, written down from what the API promises (docs/api-contract.md) alone: no line here looks at the code it judges. The matrix
  * (matrix.suite.ts) asks every route with every kind of key and compares.
  */
 import type { Role } from "../../model/plan.ts";
@@ -30,7 +30,7 @@ export type ProjectSent = (typeof PROJECTS)[number];
 export interface Verdict {
   readonly status: number;
   readonly message?: string;
-  /** Limit headers stand on every answer to a valid key (open-points 18.1.2). */
+  /** Limit headers stand on every answer to a valid key (docs/api-contract.md#order-of-checks). */
   readonly limits: boolean;
 }
 
@@ -56,7 +56,7 @@ const EDIT = "You do not have permission to edit this project";
 const RUN = "You do not have permission to run tests in this project";
 const NO_API = "API access isn't included on this workspace's plan.";
 
-/** Every endpoint of the contract that needs a key, and GET /servers/{id}/history of open-points 18.6. */
+/** Every endpoint of the contract that needs a key, and GET /servers/{id}/history of docs/api-contract.md#monitors. */
 export const RIGHTS: Readonly<Record<string, Right>> = {
   "GET /servers": { scope: "project", admitted: ok },
   "POST /servers": {
@@ -111,7 +111,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   },
 };
 
-/** Endpoints that ask for no key (contract, "Public endpoints"; open-points 13 and 18.3.6; the operator's own). */
+/** Endpoints that ask for no key (docs/api-contract.md#health-and-documents; docs/api-contract.md#heartbeat-address, #health-and-documents; the operator's own). */
 export const PUBLIC: readonly RegExp[] = [
   /^GET \/health$/,
   /^GET \/health\/deep$/,
@@ -147,7 +147,7 @@ function stateOf(kind: KeyKind, role: RoleOrNone): Verdict | undefined {
   }
 }
 
-/** The order of checks: open-points 2, and 18.7.1 for account-wide keys. */
+/** The order of checks: docs/api-contract.md#order-of-checks for account-wide keys. */
 export function expected(endpoint: string, right: Right, kind: KeyKind, role: RoleOrNone, sent: ProjectSent): Verdict {
   const state = stateOf(kind, role);
   if (state !== undefined) return state;

@@ -1,4 +1,4 @@
-/** Subscriptions as records: every field, range, message and state (contract "Subscription", open-points 7 and 18.7). */
+/** Subscriptions as records: every field, range, message and state (docs/api-contract.md#subscriptions). */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { overridePlans } from "../../model/plan.ts";
@@ -262,7 +262,7 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
       const { id, syncIntervalSec } = (await send("POST", "", { url: "https://a.test-site.org/" })).body;
       expect(syncIntervalSec).toBe(400);
       expect((await send("PUT", `/${id}`, { syncIntervalSec: 60 })).body).toEqual(short);
-      // State before plan (open-points 2).
+      // State before plan (docs/api-contract.md#order-of-checks).
       expect((await send("POST", "", { url: "https://a.test-site.org/", syncIntervalSec: 60 })).body.code).toBe(409);
       await send("PUT", `/${id}`, { enabled: false });
       world.sql("update workspaces set suspended = 1");

@@ -9,7 +9,7 @@ import type { ProjectCall } from "../route.ts";
 /** A test that could not start by then ends as a fault of ours; our choice: well beyond the 75 s that a caller waits, and no stale work. */
 const TEST_AGE_MS = 600_000;
 
-/** What the caller of a test may not do, in the contract's words (open-points 18.1.4). */
+/** What the caller of a test may not do, in the contract's words (docs/api-contract.md#order-of-checks). */
 export const MAY_NOT_TEST = "You do not have permission to run tests in this project";
 
 export function newTestId(): string {

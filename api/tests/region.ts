@@ -1,4 +1,4 @@
-/** Where a test or check runs: what the body asks for, what the plan allows, what is there (open-points 10.3, 18.1.11). */
+/** Where a test or check runs: what the body asks for, what the plan allows, what is there (docs/api-contract.md#regions). */
 import { z } from "zod";
 import { ANY_LOCATION } from "../../model/monitor.ts";
 import type { Plan } from "../../model/plan.ts";

@@ -12,7 +12,7 @@ import { providerLinks } from "./links.ts";
 
 const ROUNDS = 9;
 const ENTRIES = 20_000;
-/** Of a fetched body (open-points 7.4), bytes. */
+/** Of a fetched body (docs/api-contract.md#subscriptions), bytes. */
 const LARGEST_BODY = 5 * 1024 * 1024;
 
 export async function runParse(): Promise<void> {

@@ -1,4 +1,4 @@
-/** Use of each key of a workspace, as the dashboard shows it (contract, Authentication 11). */
+/** Use of each key of a workspace, as the dashboard shows it (docs/api-contract.md#order-of-checks). */
 import type { StatePlace } from "../../store/state/open.ts";
 import type { EndpointUsage } from "../../store/state/state.ts";
 import type { AdminStores } from "./stores.ts";

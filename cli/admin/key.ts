@@ -1,4 +1,4 @@
-/** `sonde admin key`: keys of each kind (open-points 9.3, 18.5, 18.7.10), their use, switching them off and on. */
+/** `sonde admin key`: keys of each kind (docs/api-contract.md#keys), their use, switching them off and on. */
 import { hostname } from "node:os";
 import { viewKey } from "../../api/key-view.ts";
 import { MAX_KEY_NAME } from "../../model/key.ts";
@@ -62,7 +62,7 @@ async function reachOf({ controlPlane, config }: AdminStores, userId: number, wo
   return null;
 }
 
-/** Account-wide keys are named after the computer and the date (contract, "API key"); others too when nobody names them. */
+/** Account-wide keys are named after the computer and the date (docs/api-contract.md#keys); others too when nobody names them. */
 function keyNameOf(text: unknown, nowMs: number): string {
   const name = text === undefined ? `${hostname()} ${formatIso(nowMs).slice(0, 10)}` : String(text).trim();
   if (name === "" || [...name].length > MAX_KEY_NAME) {

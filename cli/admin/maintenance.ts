@@ -1,4 +1,4 @@
-/** `sonde admin maintenance`: stretches in which checks say nothing about a monitor (open-points 6.1 and 18.5). */
+/** `sonde admin maintenance`: stretches in which checks say nothing about a monitor (docs/api-contract.md#status). */
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import { CommandError } from "../command.ts";

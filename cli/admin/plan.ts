@@ -1,4 +1,4 @@
-/** `sonde admin plan`: what a workspace may do, and the effects of a change on its monitors (open-points 11). */
+/** `sonde admin plan`: what a workspace may do, and the effects of a change on its monitors (docs/api-contract.md#plans). */
 import { PLAN_NAMES } from "../../model/plan.ts";
 import { type Act, type ActGroup, idOf, known, oneOf } from "./act.ts";
 import { effectFacts, effectWords } from "./effects.ts";

@@ -1,4 +1,4 @@
-/** `sonde admin seal`: change the key that secrets are sealed with, beside a running service (design 5, "Secrets"). */
+/** `sonde admin seal`: change the key that secrets are sealed with, beside a running service (docs/decisions/0006-stores.md). */
 import { CommandError } from "../command.ts";
 import type { Act, ActGroup } from "./act.ts";
 

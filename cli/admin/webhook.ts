@@ -1,4 +1,4 @@
-/** `sonde admin webhook`: whom a project tells what happens (open-points 12 and 18.5). */
+/** `sonde admin webhook`: whom a project tells what happens (docs/api-contract.md#webhooks). */
 
 import { lookup } from "node:dns/promises";
 import { EVENT_TYPES, type EventType } from "../../model/event.ts";

@@ -31,7 +31,7 @@ export interface Explained extends CheckView {
   readonly hint: string | null;
 }
 
-/** Protocols of share links: their connect time is not the whole attempt (contract, Config check result). */
+/** Protocols of share links: their connect time is not the whole attempt (docs/api-contract.md#checks-without-a-monitor). */
 const LINKED: ReadonlySet<Kind> = new Set(["vless", "vmess", "trojan", "shadowsocks", "hysteria2", "tuic"]);
 
 export function viewOf(kind: Kind, outcome: CheckOutcome): CheckView {

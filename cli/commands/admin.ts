@@ -1,4 +1,4 @@
-/** `sonde admin`: the operator's acts on the control plane, on the stores themselves, beside a running service (open-points 18.5). */
+/** `sonde admin`: the operator's acts on the control plane, on the stores themselves, beside a running service. */
 import type { Command } from "commander";
 import { addGroup } from "../admin/act.ts";
 import { groups } from "../admin/index.ts";

@@ -17,7 +17,7 @@ type AddressType = (typeof TYPES)[number];
 const RESEND_AFTER_MS = [1_000, 2_500, 5_000, 10_000, 20_000, 40_000, 80_000];
 /** Once one question has given a record, the other is waited for until its third resend: 5 s. */
 const RESENDS_BESIDE_A_RECORD = 3;
-/** Code points (open-points 18.1.7). */
+/** Code points (docs/api-contract.md#lengths). */
 const KEYWORD_LENGTH = 255;
 /** A server that cannot be reached at one address may be at the next. */
 const NEXT_ADDRESS_AFTER: ReadonlySet<string> = new Set(["refused", "unreachable", "unsupported"]);
@@ -31,7 +31,7 @@ const keyword = z
 
 /**
  * Asks one DNS server for a name's A and AAAA records, both at once over UDP, over TCP what does not fit.
- * Latency is the slower of the two answers, null unless both were given (contract, "DNS: query time"; open-points 18.3.4).
+ * Latency is the slower of the two answers, null unless both were given (docs/api-contract.md#uptime-fields).
  */
 export const dns = defineProbe({
   summary: "DNS: asks a server for the addresses of a name",

@@ -4,7 +4,7 @@ import { planOf } from "../web/plan.ts";
 import { checkExpiryFields, webFields } from "../web/settings.ts";
 import { checkWebsite } from "../web/website.ts";
 
-/** Code points (open-points 18.1.7). */
+/** Code points (docs/api-contract.md#lengths). */
 const KEYWORD_LENGTH = 255;
 
 /** A website that must hold, or must not hold, a text in the first MiB of its body; case-sensitive. */

@@ -1,6 +1,6 @@
 /**
  * Heartbeats (push): nothing is sent, so there is no probe. The job calls us, and the scheduler judges its calls and its silence
- * (design 3.6); here are only the kind's own settings.
+ * (docs/decisions/0006-stores.md); here are only the kind's own settings.
  */
 import { z } from "zod";
 import { defaultGraceS, GRACE_S, PERIOD_S } from "../../model/schedule.ts";

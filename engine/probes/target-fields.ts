@@ -1,4 +1,4 @@
-/** Fields that checks of a host share, with the contract's messages (open-points 2.11 and 3.2). */
+/** Fields that checks of a host share, with the contract's messages (docs/api-contract.md#conventions, #uptime-fields). */
 import { z } from "zod";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { literalOf } from "../transport/literal.ts";

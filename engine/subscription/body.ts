@@ -22,7 +22,7 @@ export interface BodyBounds {
   readonly configs: number;
 }
 
-/** Open-points 7.4. */
+/** docs/api-contract.md#subscriptions. */
 const OF_SUBSCRIPTION: BodyBounds = { mebibytes: 5, entries: 200_000, configs: MOST_CONFIGS_LISTED };
 /** Base64 of base64 exists. */
 const MOST_LAYERS = 2;

@@ -1,6 +1,6 @@
 /**
  * A subscription's body over HTTP: every hop resolved and judged by our own transport at its dial, bounded in redirects, time and size, what
- * is packed counted as it is unpacked (open-points 7.4). Nothing that is thrown here tells more of the address than its host: it holds a secret.
+ * is packed counted as it is unpacked (docs/api-contract.md#subscriptions). Nothing that is thrown here tells more of the address than its host: it holds a secret.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { classify } from "../classify.ts";
@@ -9,7 +9,7 @@ import { type Hop, hopTo, isRedirect, parseWebUrl, redirectedHop } from "../prot
 import { DeadlinePassed } from "../transport/fault.ts";
 import type { DialContext, Transport } from "../transport/transport.ts";
 
-/** Of one request, redirects included (open-points 7.4). */
+/** Of one request, redirects included (docs/api-contract.md#subscriptions). */
 const FETCH_MS = 30_000;
 const MOST_REDIRECTS = 3;
 /** As sent and as unpacked. */

@@ -18,7 +18,7 @@ export interface ListedConfig {
 }
 
 export interface ListedServer {
-  /** Host as written in the configs, lowercase (open-points 18.2.6). */
+  /** Host as written in the configs, lowercase (docs/api-contract.md#subscriptions). */
   readonly host: string;
   readonly configs: readonly ListedConfig[];
 }

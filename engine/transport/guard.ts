@@ -1,5 +1,5 @@
 /**
- * The address guard (design, section 8): whether an address may be dialled. It judges resolved addresses, right before the dial,
+ * The address guard (docs/decisions/0004-address-guard.md): whether an address may be dialled. It judges resolved addresses, right before the dial,
  * never the text a user wrote. Free of dependencies, because the API refuses literals with it (through engine/registry.ts).
  *
  * Not knowable here: a NAT64 prefix of the operator's own (RFC 6052 section 2.2) and addresses that a router outside translates.

@@ -1,5 +1,5 @@
 /**
- * Our own DNS servers, asked about targets' names: SONDE_RESOLVERS, or what resolv.conf names. Exempt from the guard (design, section 8).
+ * Our own DNS servers, asked about targets' names: SONDE_RESOLVERS, or what resolv.conf names. Exempt from the guard (docs/decisions/0004-address-guard.md).
  *
  * A server that is silent says nothing by itself: it may be the name (a forwarder whose upstream never answers) or we may be cut
  * off. So a silent server is also asked for the root, which every resolver knows. If anything came from any server, the name is

@@ -1,6 +1,6 @@
 /**
  * Transport: what a probe is given to send with. Every address is resolved by us, judged by the guard after resolution, and the
- * address that was judged is the one dialled (design, section 8).
+ * address that was judged is the one dialled (docs/decisions/0004-address-guard.md).
  *
  * Faults are thrown as NetworkFault; engine/classify.ts is the one place that maps them, and Node's own errors, to verdicts.
  * Phases are the probe's to call, and answered() too, but for a finished TLS handshake; tried() is called here, before each dial.

@@ -25,7 +25,7 @@ export interface TunnelCheck {
   readonly stuckHint: string;
   /** Unix ms by which this check must have ended; not after the context's deadline. */
   readonly deadlineAtMs: number;
-  /** Whether the tunnel's own address is what `assigned_ip` means for this protocol (contract, "Config check result"). */
+  /** Whether the tunnel's own address is what `assigned_ip` means for this protocol (docs/api-contract.md#checks-without-a-monitor). */
   readonly tellsAddress: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A share link's check (open-points 18.7.4): the server resolved and guarded, its port dialled by us where it has one of TCP, the config opened in
+ * A share link's check (docs/api-contract.md#results): the server resolved and guarded, its port dialled by us where it has one of TCP, the config opened in
  * a proxy core, and verify endpoints asked through it until one proves the passage. A failure among many is looked at once more among few; then
  * the other core has its say, where there is one and the first could have been wrong.
  */

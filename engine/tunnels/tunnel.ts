@@ -1,4 +1,4 @@
-/** A userspace tunnel: the five VPN protocols implement it and share one inner prober (design, section 4). */
+/** A userspace tunnel: the five VPN protocols implement it and share one inner prober. */
 export interface Tunnel {
   /**
    * Brings it up; ends with the check. Settles once packets can be sent.

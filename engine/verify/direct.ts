@@ -1,4 +1,4 @@
-/** Asking verify endpoints without a proxy: they are the operator's own choice, so the address guard does not stand in the way (design 8). */
+/** Asking verify endpoints without a proxy: they are the operator's own choice, so the address guard does not stand in the way (docs/decisions/0004-address-guard.md). */
 import { randomBytes } from "node:crypto";
 import { createSecureContext, rootCertificates } from "node:tls";
 import type { EngineOptions } from "../options.ts";

@@ -1,4 +1,4 @@
-/** Which verify endpoints are asked next, and which of them answer at all: one that fails directly as well is no evidence (design 7.4). */
+/** Which verify endpoints are asked next, and which of them answer at all: one that fails directly as well is no evidence (docs/decisions/0003-whose-fault.md). */
 import type { SecureContext } from "node:tls";
 import { tellsAddress, type VerifyEndpoint } from "./endpoint.ts";
 

@@ -29,7 +29,7 @@ export class Answer implements ResponseListener {
     return this.#plan.accepted[this.status] === 1;
   }
 
-  /** Where it sends us; null when it does not, also when a redirect's own code is accepted (open-points 18.3.3). */
+  /** Where it sends us; null when it does not, also when a redirect's own code is accepted (docs/api-contract.md#uptime-fields). */
   get location(): string | null {
     return !this.accepted && isRedirect(this.status) ? (this.#head?.location ?? null) : null;
   }

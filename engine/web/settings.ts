@@ -4,7 +4,7 @@ import { z } from "zod";
 import { parseWebUrl } from "../protocols/http/hop.ts";
 import { isStatusCodeItem } from "../protocols/http/status-codes.ts";
 
-/** Contract: "Website check". 0 is off and reads back as null (open-points 18.2.5). */
+/** docs/api-contract.md#uptime-fields. 0 is off and reads back as null (docs/api-contract.md#monitors). */
 const EXPIRY_DAYS = [0, 1, 2, 3, 7, 14, 30, 60] as const;
 
 const STATUS_CODES_MESSAGE =
@@ -64,7 +64,7 @@ export function checkExpiryFields(settings: WebSettings, context: z.RefinementCt
   if (typeof settings.ssl_expiration === "number" && target.protocol !== "https:") {
     refuse("ssl_expiration", "ssl_expiration needs an https URL.");
   }
-  // Open-points 18.1.16.
+  // docs/api-contract.md#order-of-checks.
   if (typeof settings.domain_expiration === "number" && isIP(target.hostname.replace(/^\[|\]$/g, "")) !== 0) {
     refuse("domain_expiration", "domain_expiration needs a domain name.");
   }

@@ -22,7 +22,7 @@ import { exchangeFull } from "./full.ts";
 import type { WebPlan } from "./plan.ts";
 import { openTls } from "./tls.ts";
 
-/** Open-points 18.3.3. */
+/** docs/api-contract.md#uptime-fields. */
 const REDIRECT_LIMIT = 10;
 
 /** How a request is sent: `fast` as bare bytes with our own reader, `full` through undici. A server that speaks only HTTP/2 always gets `full`. */

@@ -1,4 +1,4 @@
-/** A message as it goes out: its headers, signed (Standard Webhooks; open-points 12). Pure. */
+/** A message as it goes out: its headers, signed (Standard Webhooks; docs/api-contract.md#webhooks). Pure. */
 import { createHmac } from "node:crypto";
 
 export interface Message {

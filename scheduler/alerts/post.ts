@@ -8,7 +8,7 @@ import { DeadlinePassed, NetworkFault } from "../../engine/transport/fault.ts";
 import type { DialContext, Transport } from "../../engine/transport/transport.ts";
 import { isDelivered } from "../../model/webhook.ts";
 
-/** From the first look-up to the status, ms (open-points 12). */
+/** From the first look-up to the status, ms (docs/api-contract.md#webhooks). */
 export const ATTEMPT_MS = 15_000;
 /** What a receiver may go on saying after its status before the connection is cut. */
 const BODY_BYTES = 64 * 1_024;

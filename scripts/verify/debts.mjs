@@ -35,4 +35,18 @@ export const LONG_FUNCTIONS = {
 };
 
 /** Folder to how often it names a person for a process or a caller. */
-export const FORBIDDEN_WORDS = {};
+export const FORBIDDEN_WORDS = {
+  ".": 8,
+  api: 46,
+  bench: 8,
+  cli: 15,
+  demo: 2,
+  docker: 1,
+  docs: 33,
+  engine: 170,
+  model: 11,
+  native: 12,
+  scheduler: 75,
+  store: 120,
+  test: 150,
+};

@@ -7,17 +7,24 @@ import { files, text } from "./sources.mjs";
 const OUTSIDE =
   /\bopen-points\b|\b[Dd]esign,? (?:section )?\d|\b[Rr]eference \d|\b(?:peers|style-anchors|one-process)\.md\b/;
 /** A document by its path from the repository's root, and perhaps a heading of it. */
-const BY_PATH = /\bdocs\/[\w/-]+\.(?:md|json)(?:#[\w-]+(?:, #[\w-]+)*)?/g;
+const BY_PATH = /(?<![\w/])docs\/[\w/-]+\.md(?:#[\w-]+(?:, #[\w-]+)*)?/g;
 /** A link of a Markdown file. */
 const LINK = /\]\(([^)\s]+)\)/g;
 /** Persons where a process, a caller or a machine is meant. */
 const PERSONS = /\b(?:nobody|somebody|whoever|anybody|strangers?)\b/gi;
 const READ = /\.(?:ts|mjs|cjs|md|lua|sh|yaml|yml|sql)$/;
 
-const paths = () => files().filter((path) => READ.test(path) && !path.startsWith("scripts/verify/"));
+/** The rule's own cases. */
+const EXEMPT = /^scripts\/verify\/|^test\/guard-rails\.test\.ts$/;
+
+const paths = () => files().filter((path) => READ.test(path) && !EXEMPT.test(path));
 
 export function unresolved() {
-  return unresolvedIn(new Map(paths().map((path) => [path, text(path)])), (path) => text(path));
+  const all = files();
+  // A folder has no text, and no headings.
+  const read = (path) =>
+    text(path) ?? (all.some((file) => file.startsWith(`${path.replace(/\/$/, "")}/`)) ? "" : undefined);
+  return unresolvedIn(new Map(paths().map((path) => [path, text(path)])), read);
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Results: append-only rows of checks. One adapter: the official ClickHouse client over HTTP, to a server by URL or to our embedded
- * child. Readers apply the retention rule themselves (open-points 18.7.3), because merges are lazy.
+ * child. Readers apply the retention rule themselves (docs/api-contract.md#results), because merges are lazy.
  */
 import type { Period, ResultRow } from "../../model/result.ts";
 import type { RowStatus } from "../../model/status.ts";

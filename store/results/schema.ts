@@ -101,7 +101,7 @@ export async function migrate(database: string, { run, column }: SchemaRunner): 
   }
 }
 
-/** Days that a ClickHouse server keeps its own logs; unbounded by default, they outgrow the results (peers.md 24). */
+/** Days that a ClickHouse server keeps its own logs; unbounded by default, they outgrow the results. */
 const SYSTEM_LOG_DAYS = 3;
 
 const UNCAPPED_LOGS = `SELECT name FROM system.tables WHERE database = 'system' AND engine LIKE '%MergeTree' AND match(name, '_log(_\\\\d+)?$')

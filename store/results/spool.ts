@@ -70,7 +70,7 @@ export interface SpoolSegment {
 export interface SpoolOptions {
   readonly dir: string;
   readonly log: Logger;
-  /** Default 2 GiB (design 3.5). */
+  /** Default 2 GiB (docs/decisions/0002-one-check-one-way.md). */
   readonly maxBytes?: number;
   /** A segment is sealed by itself at this size. Default 8 MiB: about 20,000 rows, one block of ClickHouse. */
   readonly segmentBytes?: number;

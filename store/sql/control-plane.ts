@@ -111,7 +111,7 @@ export type MonitorChange = Partial<
   readonly sealedFields?: readonly string[];
 };
 
-/** Every tunnel slot of the workspace is taken (open-points 11). */
+/** Every tunnel slot of the workspace is taken (docs/api-contract.md#plans). */
 export class SlotsFullError extends Error {
   override readonly name = "SlotsFullError";
   readonly used: number;
@@ -185,7 +185,7 @@ export interface Monitors {
   ): Promise<MonitorWithLive | undefined>;
   /** Tombstone; its incidents go with it. False when it was not there. */
   remove(projectId: number, id: number, nowMs: number, actor: Actor): Promise<boolean>;
-  /** The settings that other website and keyword checks on the host share; null when there is none (contract, website check). */
+  /** The settings that other website and keyword checks on the host share; null when there is none (docs/api-contract.md#uptime-fields). */
   hostExpiry(
     projectId: number,
     host: string,

@@ -1,4 +1,4 @@
-/** What people and the service did to a monitor (open-points 18.6.1). */
+/** What people and the service did to a monitor (docs/api-contract.md#monitors). */
 import type { Actor, History, HistoryEntry } from "./control-plane.ts";
 import type { Database, Session } from "./database.ts";
 import { fromJson, storable, toJson } from "./text.ts";

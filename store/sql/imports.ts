@@ -151,7 +151,7 @@ export async function forgetImport(session: Session, monitorId: number): Promise
   await session.kysely.deleteFrom("imported_servers").where("monitor_id", "=", monitorId).execute();
 }
 
-/** The server of a monitor that is deleted stays out of later syncs (open-points 3.5). */
+/** The server of a monitor that is deleted stays out of later syncs (docs/api-contract.md#monitors). */
 export async function excludeImported(session: Session, { id, subscriptionId }: Monitor): Promise<void> {
   const { kysely } = session;
   if (subscriptionId !== null) {

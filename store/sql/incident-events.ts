@@ -1,4 +1,4 @@
-/** What happened during an incident (open-points 5.3). */
+/** What happened during an incident (docs/api-contract.md#incidents). */
 import type { Selectable } from "kysely";
 import type { Actor, IncidentEvent } from "./control-plane.ts";
 import { type Session, statement } from "./database.ts";

@@ -1,4 +1,4 @@
-/** Jobs, and the monthly quota that tests are taken from (open-points 4.1, 18.7.12). */
+/** Jobs, and the monthly quota that tests are taken from (docs/api-contract.md#tests, #plans). */
 import type { Insertable, Selectable } from "kysely";
 import { type Actor, SYSTEM_ACTOR } from "./control-plane.ts";
 import { type Database, type Session, statement } from "./database.ts";

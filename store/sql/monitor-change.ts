@@ -61,7 +61,7 @@ function changedFields(before: Monitor, after: Monitor): readonly string[] {
   for (const [field, apiName] of Object.entries(API_NAMES)) {
     const key = field as keyof typeof API_NAMES;
     if (isSame(before[key], after[key])) continue;
-    // A heartbeat's interval is its period (open-points 18.1.10).
+    // A heartbeat's interval is its period (docs/api-contract.md#heartbeat-address).
     fields.push(key === "intervalS" && after.kind === "push" ? "period" : apiName);
   }
   const settings = new Set([...Object.keys(before.settings), ...Object.keys(after.settings)]);

@@ -9,7 +9,7 @@ import { bulkStatement, type Value } from "./database.ts";
 import type { LiveTable, MonitorTable } from "./tables.ts";
 import { caseKey, fromJson, searchKey, storable, storableOrNull, toJson } from "./text.ts";
 
-/** Kinds that ask a website, and share expiry settings with the others of their host (contract, "Website check"). */
+/** Kinds that ask a website, and share expiry settings with the others of their host (docs/api-contract.md#uptime-fields). */
 export const WEBSITE_KINDS: readonly Kind[] = ["http", "keyword"];
 
 export const MONITOR_COLUMNS = [

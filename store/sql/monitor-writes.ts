@@ -56,7 +56,7 @@ export function createMonitorWrites({ write }: Database): MonitorWrites {
   };
 }
 
-/** A tunnel that the plan paused has given its slot back (open-points 11). */
+/** A tunnel that the plan paused has given its slot back (docs/api-contract.md#plans). */
 function takesSlot({ monitor }: MonitorWithLive, { removePauseReasons }: MonitorChange): boolean {
   return (
     familyOf(monitor.kind) === "tunnel" &&

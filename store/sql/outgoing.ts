@@ -167,7 +167,7 @@ async function listenersOf(session: Session, projectIds: readonly number[]): Pro
   }));
 }
 
-/** The bytes that are signed and sent, once and for all attempts (open-points 12). */
+/** The bytes that are signed and sent, once and for all attempts (docs/api-contract.md#webhooks). */
 function bodyOf(
   type: EventType,
   atMs: number,
@@ -316,7 +316,7 @@ async function writeAttempt(
   if (judged.off !== null) await switchOff(session, webhook.id, judged.off, endedAtMs);
 }
 
-/** Open-points 5.3: what came of the alert; of one that fails, the first failure and the last. */
+/** docs/api-contract.md#incidents: what came of the alert; of one that fails, the first failure and the last. */
 async function tellIncident(
   session: Session,
   delivery: Sent,

@@ -89,7 +89,7 @@ function countEffect(
   if (planPause === "remove" && pauseReasons.length === 1) effects.resumed += 1;
 }
 
-/** Imported monitors follow their subscription, which must obey the plan as they do (open-points 7.3). */
+/** Imported monitors follow their subscription, which must obey the plan as they do (docs/api-contract.md#subscriptions). */
 async function raiseSyncIntervals(
   session: Session,
   organizationId: number,

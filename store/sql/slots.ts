@@ -15,7 +15,7 @@ export async function requireSlot(session: Session, organizationId: number, slot
   if (used >= slots) throw new SlotsFullError(used, slots);
 }
 
-/** Tunnels of all projects, paused ones too, but for those that the plan paused (open-points 11). */
+/** Tunnels of all projects, paused ones too, but for those that the plan paused (docs/api-contract.md#plans). */
 export async function slotsUsed(session: Session, organizationId: number): Promise<number> {
   const { used } = await session.kysely
     .selectFrom("monitors")

@@ -170,7 +170,7 @@ async function takeUrl(
   try {
     await kysely
       .updateTable("subscriptions")
-      // Another provider's list is as long as it is: it is not held against the former one's (open-points 18.7.8).
+      // Another provider's list is as long as it is: it is not held against the former one's (docs/api-contract.md#subscriptions).
       .set({ url_sealed: sealed, url_hash: hash, shrunken: SHRUNKEN_REFUSALS })
       .where("id", "=", id)
       .execute();
@@ -190,7 +190,7 @@ function isTaken(error: unknown): boolean {
   return codes.includes("23505");
 }
 
-/** Intervals and timeouts are the monitors' too; switching off and on pauses and resumes them (open-points 18.7.7). */
+/** Intervals and timeouts are the monitors' too; switching off and on pauses and resumes them (docs/api-contract.md#subscriptions). */
 async function followMonitors(
   session: Session,
   before: SubscriptionRecord,
@@ -221,7 +221,7 @@ async function remove(session: Session, projectId: number, id: number, nowMs: nu
   if (now === undefined) return undefined;
   const { kysely } = session;
   const held = await holdImported(session, id);
-  // Ordinary paused monitors from now on: nothing but a person's wish keeps them paused (open-points 18.7.6).
+  // Ordinary paused monitors from now on: nothing but a person's wish keeps them paused (docs/api-contract.md#subscriptions).
   const wanted: BulkChange = { addPauseReason: "user", removePauseReasons: ["subscription", "provider"] };
   await changeMonitors(session, held, wanted, nowMs);
   await kysely.updateTable("monitors").set({ subscription_id: null }).where("subscription_id", "=", id).execute();

@@ -13,7 +13,7 @@ import { storable, storableOrNull } from "./text.ts";
 
 /** Failures in a row that confirm down; the contract's default. */
 const MAX_RETRIES = 2;
-/** Code points of a monitor's name (contract, Limits of fields). */
+/** Code points of a monitor's name (docs/api-contract.md#lengths). */
 const LONGEST_NAME = 255;
 
 const MONITORS = bulkInsert("monitors", {

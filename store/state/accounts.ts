@@ -1,5 +1,5 @@
 /**
- * Accounts in use: checks with the same identity at the same server never run at once (design 3.3), whichever process asked for them.
+ * Accounts in use: checks with the same identity at the same server never run at once (docs/decisions/0002-one-check-one-way.md), whichever process asked for them.
  * Within a scheduler a gate sees to it; between processes a lease, which runs out by itself, so that a death blocks no account for long.
  */
 export interface AccountLeases {

@@ -1,6 +1,6 @@
 /**
  * Who checks, and from where: every checker reports, everybody who needs them reads. One that reported within the last minute is healthy
- * (open-points 10.3) unless its clock is off (design 6).
+ * (docs/api-contract.md#regions) unless its clock is off (docs/decisions/0007-roles-and-shards.md).
  */
 export interface CheckerReport extends CheckerState {
   readonly location: string;
@@ -28,7 +28,7 @@ export interface CheckerState {
   readonly isLeaving: boolean;
 }
 
-/** Design 6. */
+/** docs/decisions/0007-roles-and-shards.md. */
 export const REPORT_EVERY_MS = 20_000;
 export const HEALTHY_FOR_MS = 60_000;
 export const CLOCK_OFF_MS = 2_000;

@@ -73,7 +73,7 @@ export interface CheckServer {
 export const TAKE_MS: Readonly<Record<Lane, number>> = { api: 3_000, public: 10_000 };
 /** On top of it for the way back. */
 const RETURN_MS = 2_000;
-/** The longest that a call takes, ms: below the 75 s of POST /test (open-points 4.2). */
+/** The longest that a call takes, ms: below the 75 s of POST /test (docs/api-contract.md#checks-without-a-monitor). */
 export const LONGEST_MS = 73_000;
 
 /** How long a checker's caps may delay the start of what it took: a check of the same account may run for a minute before it. */

@@ -54,7 +54,7 @@ export interface Counters {
   usage(organizationId: number, nowMs: number): Promise<RequestUsage>;
   /** What countEndpoint counted on the last `days` UTC days, today included, at most 31; in no order. */
   endpointUsage(organizationId: number, days: number, nowMs: number): Promise<readonly EndpointUsage[]>;
-  /** Wrong keys: a bucket of 10 that refills one every 6 s (contract, Authentication 9). False while the address is refused. */
+  /** Wrong keys: a bucket of 10 that refills one every 6 s (docs/api-contract.md#order-of-checks). False while the address is refused. */
   mayTryKey(address: string, nowMs: number): Soon<boolean>;
   wrongKey(address: string, nowMs: number): Promise<void>;
   /**

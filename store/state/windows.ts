@@ -1,4 +1,4 @@
-/** Fixed windows, cut on UTC boundaries (contract "Limits"), and the bucket of wrong keys. Pure. */
+/** Fixed windows, cut on UTC boundaries (docs/api-contract.md#plans), and the bucket of wrong keys. Pure. */
 import type { RequestLimits, RequestWindow } from "./state.ts";
 
 export const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 /**
- * Retention (contract "Check result", open-points 18.7.3) against its plain model: back-dated rows of several intervals, read before
+ * Retention (docs/api-contract.md#results) against its plain model: back-dated rows of several intervals, read before
  * anything was thinned, and again after merges were forced.
  */
 import { createClient } from "@clickhouse/client";

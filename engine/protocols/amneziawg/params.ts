@@ -6,7 +6,7 @@ import { TunnelConfigError } from "../../tunnel.ts";
 import { entryOf, type Section } from "../wireguard/ini.ts";
 import { parseSignature, type SignaturePacket } from "./tags.ts";
 
-/** What goes before an initiation, in packets and bytes (design 8: we are no weapon). */
+/** What goes before an initiation, in packets and bytes (docs/decisions/0005-no-weapon.md: we are no weapon). */
 const MOST_PREAMBLE_PACKETS = 16;
 const MOST_PREAMBLE_BYTES = 2_048;
 /** A datagram that no path fragments. */

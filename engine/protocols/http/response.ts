@@ -10,7 +10,7 @@ import { HttpSyntaxError } from "./syntax-error.ts";
 
 /** Status line and headers together, interim responses included; the same bound for a trailer section. */
 export const HEAD_LIMIT_BYTES = 64 * 1024;
-/** What is read of a body at most (open-points 3.2). */
+/** What is read of a body at most (docs/api-contract.md#uptime-fields). */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
 /** Chunk extensions of a whole response; nobody uses them, so more is an attack. */
 const EXTENSION_LIMIT_BYTES = 16 * 1024;

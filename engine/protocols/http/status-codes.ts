@@ -1,4 +1,4 @@
-/** `accepted_statuscodes`: each item one code or one `low-high` range, 100 to 599 (open-points 3.2). */
+/** `accepted_statuscodes`: each item one code or one `low-high` range, 100 to 599 (docs/api-contract.md#uptime-fields). */
 
 const ITEM = /^([1-5]\d\d)(?:-([1-5]\d\d))?$/;
 

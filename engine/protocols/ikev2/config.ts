@@ -1,4 +1,4 @@
-/** IKEv2 gateways: no file, only fields. With a username EAP, without one a pre-shared key (open-points 18.3.5). */
+/** IKEv2 gateways: no file, only fields. With a username EAP, without one a pre-shared key (docs/api-contract.md#tunnel-fields). */
 import { given, identityOf, missing, type ParsedTunnel, required, type TunnelFields } from "../../tunnel.ts";
 import { requireCertificates } from "../certificates.ts";
 import { endpointOfFields, withAddress } from "../endpoint.ts";

@@ -14,7 +14,7 @@ import { optionOf, type Profile, parseProfile, type Scope } from "./profile.ts";
 import { refuseUnsupported } from "./refusals.ts";
 
 const STANDARD_PORT = 1_194;
-/** Servers that are tried (open-points 3.3). */
+/** Servers that are tried (docs/api-contract.md#tunnel-fields). */
 export const MOST_SERVERS = 16;
 
 export interface Remote extends TunnelServer {

@@ -118,7 +118,7 @@ function readPeer(peer: Section): WireguardPeer {
   };
 }
 
-/** host and port of the monitor replace those of the first peer that is dialled (open-points 3.3). */
+/** host and port of the monitor replace those of the first peer that is dialled (docs/api-contract.md#tunnel-fields). */
 function withOverride(fields: TunnelFields, peers: readonly WireguardPeer[]): readonly WireguardPeer[] {
   if (fields.host === undefined && fields.port === undefined) return peers;
   const index = Math.max(

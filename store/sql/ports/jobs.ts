@@ -1,4 +1,4 @@
-/** Jobs: work that somebody asked for and that must survive a restart. Rows of SQL until done (design 5, "Jobs"). */
+/** Jobs: work that somebody asked for and that must survive a restart. Rows of SQL until done (docs/decisions/0006-stores.md). */
 import type { RowStatus } from "../../../model/status.ts";
 import type { Fence, Part } from "./shards.ts";
 
@@ -79,7 +79,7 @@ export type TestOrderAnswer =
 export interface Jobs {
   /**
    * Takes from the quota and queues, in one transaction. Refused only when nothing is left: an order may pass the quota, the next is
-   * refused then (open-points 4.1); an order of one never does. A retest also writes `retest_queued` into its incident.
+   * refused then (docs/api-contract.md#tests); an order of one never does. A retest also writes `retest_queued` into its incident.
    */
   order(order: TestOrder): Promise<TestOrderAnswer>;
   /** On-demand tests that a workspace used in a month (`YYYY-MM`). */

@@ -1,4 +1,4 @@
-/** Maintenance windows: stretches in which checks of a monitor say nothing about it (open-points 6.1, 18.5). */
+/** Maintenance windows: stretches in which checks of a monitor say nothing about it (docs/api-contract.md#status). */
 export interface MaintenanceWindow {
   readonly id: number;
   readonly monitorId: number;

@@ -1,4 +1,4 @@
-/** Plans of workspaces, and what a change of plan does to their monitors (open-points 11). */
+/** Plans of workspaces, and what a change of plan does to their monitors (docs/api-contract.md#plans). */
 import type { PlanName, PlanTable } from "../../../model/plan.ts";
 
 /** How many monitors a change of plan touched. */

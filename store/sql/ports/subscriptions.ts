@@ -1,4 +1,4 @@
-/** Subscriptions: addresses that servers are imported from (contract "Subscription", open-points 7 and 18.7). */
+/** Subscriptions: addresses that servers are imported from (docs/api-contract.md#subscriptions). */
 import type { Engines, SyncStatus } from "../../../model/subscription.ts";
 import type { ToSeal } from "./sealed.ts";
 

@@ -1,4 +1,4 @@
-/** Syncs: when they are due, and what the list that one brought means for the imported monitors (open-points 7.4, 18.7.5 to 18.7.8). */
+/** Syncs: when they are due, and what the list that one brought means for the imported monitors (docs/api-contract.md#subscriptions). */
 import type { PlanTable } from "../../../model/plan.ts";
 import type { ListedServer } from "../../../model/sync.ts";
 import type { OpenSyncJob } from "./jobs.ts";
