@@ -220,14 +220,11 @@ async function exportsTheBoard(urls: Places): Promise<void> {
   expect(ours.filter((name) => !asked.has(name) && !UNSEEN.includes(name))).toEqual([]);
 }
 
+/** Names as they are declared: one that counts by label has no sample before there is something to count. */
 async function exportedBy(urls: readonly string[]): Promise<ReadonlySet<string>> {
   const texts = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
-  return new Set(
-    texts
-      .join("\n")
-      .match(/^[a-z_]+(?=[ {])/gm)
-      ?.map(baseOf),
-  );
+  const declared = texts.join("\n").matchAll(/^(?:# TYPE )?([a-z_]+)(?=[ {])/gm);
+  return new Set([...declared].map(([, name = ""]) => baseOf(name)));
 }
 
 const baseOf = (name: string): string => name.replace(/_(bucket|count|sum)$/, "");
