@@ -53,7 +53,7 @@ describe("names of our stores", () => {
     expect(entries()).toEqual(["10.0.0.8:6379", "[fd00::8]:6379"]);
   });
 
-  it("keep their last addresses while nobody resolves them, and that is said", async () => {
+  it("keep their last addresses while no resolver resolves them, and that is said", async () => {
     const answer = { now: ["10.0.0.7"] as readonly string[] | Error };
     const { entries, pass, warnings } = await watch(answer);
     answer.now = new Error("SERVFAIL");
@@ -71,7 +71,7 @@ describe("names of our stores", () => {
     expect(entries()).toEqual(["10.0.0.9:6379"]);
   });
 
-  it("that nobody answers for are asked once at a time", async () => {
+  it("that no resolver answers for are asked once at a time", async () => {
     let asked = 0;
     const never = { everyMs: 1, lookUp: () => new Promise<never>(() => void asked++), nowMs: () => 0 };
     const own = watchOwnEndpoints({

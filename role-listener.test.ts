@@ -59,7 +59,7 @@ describe("a role's listener", () => {
     await close();
   });
 
-  it("shows metrics to whoever has the token, where there is one", async () => {
+  it("shows metrics to callers with the token, where there is one", async () => {
     const { port, close } = await startRoleListener({
       host: "127.0.0.1",
       port: 0,

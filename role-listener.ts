@@ -41,7 +41,7 @@ export async function startRoleListener({
   problems,
   notices = () => [],
 }: RoleListenerOptions): Promise<RoleListener> {
-  // Nobody has much to send, or long to think. 64 that are silent must not keep the operator out for longer than that.
+  // Callers send little, and at once. 64 silent ones must not keep the operator out for longer than that.
   const bounds = { headersTimeout: PATIENCE_MS, requestTimeout: PATIENCE_MS, connectionsCheckingInterval: 1_000 };
   const server = createServer(bounds, (request, response) => {
     const path = request.url?.split("?")[0];

@@ -1,6 +1,6 @@
 /**
  * The demo: local targets of every kind that needs nothing installed, watched by monitors that are created through the API like
- * anybody's, so that results can be seen in the first minute.
+ * any others, so that results can be seen in the first minute.
  */
 import { type Client, connect, type IncidentRow, type MonitorRow } from "../cli/client.ts";
 import { monitorTable } from "../cli/commands/monitors.ts";
@@ -14,7 +14,7 @@ const TAG = "demo";
 const LOOK_MS = 2_000;
 /** The job's sign of life, ms. */
 const PUSH_MS = 10_000;
-/** The demo's own plan: seconds instead of half minutes, because somebody is watching. */
+/** The demo's own plan: seconds instead of half minutes, because a user is watching. */
 const INTERVAL_S = 2;
 
 export interface DemoService {

@@ -16,7 +16,7 @@ describe("CheckerDesk", () => {
     expect(desk.nextKey()).not.toBe(other.spec.key);
   });
 
-  it("forgets what nobody named for ten minutes, and asks for it anew", () => {
+  it("forgets a spec that no run named for ten minutes, and asks for it again", () => {
     const desk = new CheckerDesk<string>();
     const old = desk.define("a 1", SPEC, 0);
     const kept = desk.define("a 2", SPEC, 0);

@@ -4,7 +4,7 @@
  */
 import type { CheckSpec } from "../engine/check.ts";
 
-/** A spec that nobody named for this long is forgotten, ms: a monitor that is due more seldom costs one parsing a turn. */
+/** A spec that no run named for this long is forgotten, ms: a monitor that is due less often costs one parsing a turn. */
 const UNUSED_MS = 10 * 60_000;
 /** Specs that are remembered; beyond it those go that were named longest ago. */
 const MOST_SPECS = 50_000;

@@ -1,7 +1,7 @@
 /**
  * A checker: runs what schedulers send to its stream, and passing checks, on the prober threads of its own process. It has no database and
  * none of the operator's secrets: only Redis, under a user of its own, and its location's key. What it measured while it was unfit, or
- * while its own network was cut, it sends as `unfit`: nobody else can know.
+ * while its own network was cut, it sends as `unfit`: no other process can know.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
@@ -59,7 +59,7 @@ export interface RunningChecker {
 interface Origin {
   /** Delivers it. @param harm how it brought its prober down; null: it did not */
   readonly end: (outcome: CheckOutcome, harm: SentHarm | null) => void;
-  /** Says that it is over, and that whether it counts is said later; null: nobody wants to know before. */
+  /** Reports that the run is over and that its outcome follows later; null: the caller waits for the outcome. */
   readonly withhold: ((outcome: CheckOutcome) => void) | null;
   readonly spec: CheckSpec;
   readonly host: string | null;

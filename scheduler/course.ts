@@ -22,8 +22,8 @@ import { Withheld } from "./withheld.ts";
 const CATCH_UP_MS = 60_000;
 
 /**
- * How an entry comes to its first turn. loaded: with its shard, from whoever had it before · returned: its location has checkers again ·
- * changed: somebody made, resumed or changed the monitor
+ * Why an entry gets its first turn. loaded: this process took its shard · returned: its location has checkers again ·
+ * changed: the monitor was made, resumed or changed
  */
 export type Arrival = "loaded" | "returned" | "changed";
 
@@ -33,7 +33,7 @@ export interface CourseOptions {
   readonly sink: Sink;
   readonly probers: ProberSet;
   readonly overallLimit: number;
-  /** Outcomes were judged by whoever measured them: this process's own network says nothing about them. */
+  /** The process that measured an outcome has judged it: this process's own network says nothing about it. */
   readonly areJudged: boolean;
   /** Whether the monitor's turns are taken here (still). */
   readonly isActive: (monitorId: number) => boolean;
@@ -111,7 +111,7 @@ export function createCourse(options: CourseOptions): Course {
   const withheld = new Withheld<Entry, { readonly entry: Entry; readonly attempt: number }>(
     ({ entry, attempt }, outcome) => {
       const { errand, location, monitor } = entry;
-      // Nobody said what came of it.
+      // Its outcome never came.
       if (outcome.verdict === "cancelled" && errand === null) {
         if (entry.state !== "gone") turns.skip(entry, 1);
         return;
@@ -133,7 +133,7 @@ export function createCourse(options: CourseOptions): Course {
   const turns = createTurns({
     nowMs: nowMs(),
     entry: plan.entry,
-    // Whoever has it next counts or makes up for what is not begun here.
+    // The shard's next holder counts or makes up for what is not begun here.
     begin: (entry, turnAtMs) => !options.isActive(entry.monitor.id) || dispatch.begin(entry, turnAtMs),
     onSkipped: options.onSkipped,
     missed: missDeadline,
@@ -198,7 +198,7 @@ export function createCourse(options: CourseOptions): Course {
     else resume(entry, arrival);
   }
 
-  /** Goes on where whoever had the shard before ended, or where its location had no checker any more. */
+  /** Continues where the shard's holder before ended, or where its location lost its last checker. */
   function resume(entry: Entry, arrival: Arrival): void {
     const { updatedAtMs } = entry.monitor;
     const state = ledger.live(entry.monitor.id)?.locations[entry.location];

@@ -54,7 +54,7 @@ describe("createDispatch", () => {
     expect(runs[0]?.dueAtMs).toBe(4_990);
   });
 
-  it("counts a turn that nobody could run, which says nothing about its target", () => {
+  it("counts a turn that no checker could run, which says nothing about its target", () => {
     const { dispatch, runs, ended, unrun } = scene();
     const entry = entryOf(1);
     dispatch.begin(entry, 1);

@@ -31,7 +31,7 @@ export interface DispatchOptions {
   readonly wasHealthy: (entry: Entry) => boolean;
   /** Whether a failure of it now would be a confirmation: it is looked at from elsewhere, where there is an elsewhere (docs/decisions/0002-one-check-one-way.md). */
   readonly isConfirming: (entry: Entry) => boolean;
-  /** Nobody could run the entry's turn. */
+  /** No checker could run the entry's turn. */
   readonly onUnrun: (entry: Entry) => void;
   /**
    * The final outcome of an entry's turn.
@@ -94,7 +94,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function placeOf(entry: Entry): RunPlace {
     const { id, host } = entry.monitor;
-    // A turn expires when the next is due (docs/decisions/0006-stores.md); what somebody waits for is given no less than a minute.
+    // A turn expires when the next is due (docs/decisions/0006-stores.md); a run that a caller waits for gets a minute.
     const patienceMs = entry.errand === null ? entry.intervalMs : ERRAND_PATIENCE_MS;
     return {
       location: entry.location,

@@ -92,7 +92,7 @@ function scene(overallLimit: number) {
 }
 
 describe("createErrands", () => {
-  it("never runs a monitor twice at once, ends each errand once, and leaves nobody waiting", () => {
+  it("never runs a monitor twice at once, ends each errand once, and leaves no caller waiting", () => {
     const property = fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 6 }), (steps, limit) => {
       const at = scene(limit);
       for (const next of steps) {

@@ -18,7 +18,7 @@ export interface FollowOptions {
   readonly nowMs: () => number;
   /** Lets others have the thread. */
   readonly breathe: () => Promise<void>;
-  /** Whether anybody checks from there. */
+  /** Whether a checker runs there. */
   readonly hasChecker: (location: string) => boolean;
   /** A live state is another, though nothing was checked. */
   readonly onMoved: (monitorId: number) => void;
@@ -115,7 +115,7 @@ export function createFollower(options: FollowOptions): Follower {
   };
 }
 
-/** A subscription brings thousands at once: nobody's turn waits for all of them. */
+/** A subscription brings thousands at once: no other monitor's turn waits for all of them. */
 function pauseEvery(slice: number, breathe: () => Promise<void>): () => Promise<void> | undefined {
   let taken = 0;
   return () => (++taken % slice === 0 ? breathe() : undefined);

@@ -56,7 +56,7 @@ describe("createAdmission", () => {
     expect(started).toHaveLength(1);
   });
 
-  it("never passes a cap, and starves nobody, whatever comes and goes", () => {
+  it("never exceeds a cap, and starves no entry, whatever comes and goes", () => {
     const command = fc.record({ what: fc.constantFrom("request", "end", "withdraw"), index: fc.nat({ max: 39 }) });
     const property = fc.property(
       fc.array(command, { maxLength: 200 }),
@@ -88,7 +88,7 @@ describe("createAdmission", () => {
             expect(gate.running).toBeLessThanOrEqual(gate.limit);
           }
         }
-        // Nobody waits for ever: ending whatever runs lets everybody through.
+        // No entry waits for ever: when runs end, all others start.
         for (let round = 0; round < 200; round++) {
           const next = entries.find((one) => one.state === "running");
           if (next !== undefined) end(admission, next);

@@ -110,7 +110,7 @@ export function createAdmission(overallLimit: number, admit: (entry: Entry) => v
     }
   }
 
-  /** One place of each gate became free: whoever waits there is placed again. */
+  /** One place of each gate became free: the entries that wait there are placed again. */
   function wake(gate: Gate): void {
     while (gate.running < gate.limit) {
       const entry = gate.waiting.shift();

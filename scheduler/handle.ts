@@ -14,7 +14,7 @@ export interface SchedulerHandle {
   readonly ready: Promise<void>;
   /** @returns undefined before it is ready */
   status(): SchedulerStatus | undefined;
-  /** Its thread has died. @returns false when it was running, and nobody waits for its start any more */
+  /** Its thread has died. @returns false when it was running, and no caller waits for its start any more */
   fail(error: Error): boolean;
   /** Rejects when it has not spoken for a while. */
   ping(): Promise<void>;
@@ -44,7 +44,7 @@ export function holdScheduler(needsProbers = true): SchedulerHandle {
       if (!needsProbers || latest.healthyProbers > 0) resolve();
     });
   });
-  // A death may be reported before anybody waits.
+  // A death may be reported before a caller waits.
   ready.catch(() => {});
 
   return {

@@ -5,7 +5,7 @@
 import { shardOf } from "../model/shards.ts";
 import type { Fence, Part } from "../store/sql/ports/shards.ts";
 
-/** Whoever holds it does what one process must do for all: thinning, pruning, synchronising subscriptions. */
+/** Its holder does what one process must do for all: thinning, pruning, synchronising subscriptions. */
 export const FIRST_SHARD = 0;
 
 export interface Holdings {

@@ -30,7 +30,7 @@ export interface InboxOptions {
 export interface Inbox {
   /** Takes out the calls that wait. */
   look(): Promise<void>;
-  /** Calls of monitors that are no longer ours: whoever has them takes them out. */
+  /** Calls of monitors that are no longer ours: their scheduler takes them out. */
   forget(): void;
 }
 

@@ -77,7 +77,7 @@ describe("createLedger", () => {
           if (isOpen !== undefined) level.set(1, isOpen);
         }
         const item = ledger.judge(
-          // Every third is a test that somebody asked for.
+          // Every third is a test that a user asked for.
           { ...TAKEN, jobId: i % 3 === 0 ? i + 1 : undefined },
           outcomeOf(i, { verdict, message: verdict === "ok" ? null : verdict, startedAtMs: i * 100 }),
         );

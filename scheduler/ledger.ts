@@ -91,7 +91,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const told = new Map<number, readonly ToldExpiry[]>();
   /** Of monitors whose status moved between two checks, because a checker came or went: the status as of the latest check. */
   const shownBefore = new Map<number, LiveStatus>();
-  /** By epoch of a shard: whoever had it before has given ids up to its monitors' latest checks. */
+  /** By epoch of a shard: its holder before has given ids up to its monitors' latest checks. */
   const ids = new Map<string, (nowMs: number) => string>();
 
   function fenceOf(monitorId: number): Fence {

@@ -41,7 +41,7 @@ const OVERALL_LIMIT = 4_096;
 /** Of them one workspace's; the rest stays free for others when all its targets hang. */
 const WORKSPACE_LIMIT = OVERALL_LIMIT * 0.75;
 
-/** How long checks of shards that are given back may run on, ms; what has not ended by then is run by whoever takes them. */
+/** How long checks of shards that are given back may run on, ms; what has not ended by then is run by their next holder. */
 const GIVE_BACK_MS = 3_000;
 
 export interface LoopOptions {
@@ -63,9 +63,9 @@ export interface LoopOptions {
   readonly clocks: Clocks;
   /** What a monitor's check is given. */
   readonly readInput: ReadInput;
-  /** Whether anybody checks from there. */
+  /** Whether a checker runs there. */
   readonly hasChecker: (location: string) => boolean;
-  /** Outcomes were judged by whoever measured them. */
+  /** The process that measured an outcome has judged it. */
   readonly areJudged: boolean;
   readonly log: Logger;
   /** Every final outcome, for metrics. */

@@ -7,7 +7,7 @@ import { type CheckReply, type Lane, type PassingCheck, startWithinMs } from "..
 import type { Entry } from "./entry.ts";
 import type { Errands } from "./errands.ts";
 
-/** At the same time in one checker, by lane: strangers have few (docs/decisions/0004-address-guard.md). */
+/** At the same time in one checker, by lane: anonymous callers have few (docs/decisions/0004-address-guard.md). */
 export const PASSING_ROOM: Readonly<Record<Lane, number>> = { api: 64, public: 10 };
 
 export interface PassingChecksOptions {

@@ -20,7 +20,7 @@ export interface PlanLimits {
 
 export interface PlanOptions {
   readonly read: ReadInput;
-  /** Whether anybody checks from there: the other locations have no entry. */
+  /** Whether a checker runs there: the other locations have no entry. */
   readonly hasChecker: (location: string) => boolean;
 }
 
@@ -153,7 +153,7 @@ export function createPlan(gates: GateBook, limits: PlanLimits, { read, hasCheck
 
   return {
     set(monitor, nowMs) {
-      // Heartbeats come to us: nobody has to stand anywhere.
+      // Heartbeats come to us: no checker is needed.
       const wanted = enabledLocations(monitor).filter((one) => monitor.kind === "push" || hasChecker(one));
       const present = byMonitor.get(monitor.id) ?? [];
       const changes = present.filter((entry) => !wanted.includes(entry.location)).map(drop);

@@ -21,9 +21,9 @@ import {
 
 export interface OpenProbers {
   readonly probers: Probers;
-  /** Whether anybody checks from there, now. */
+  /** Whether a checker runs there now. */
   readonly hasChecker: (location: string) => boolean;
-  /** Outcomes were judged by whoever measured them: this process's own network says nothing about them. */
+  /** The process that measured an outcome has judged it: this process's own network says nothing about it. */
   readonly areJudged: boolean;
 }
 

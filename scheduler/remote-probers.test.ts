@@ -193,7 +193,7 @@ describe("RemoteProbers", () => {
     expect(probers.inFlight).toBe(0);
   });
 
-  it("runs nothing again that is over, and says that nobody told what came of it", async () => {
+  it("does not repeat a run that is over, and reports it as cancelled when its outcome never comes", async () => {
     const { probers, outcomes, sent } = scene([checkerOf("a"), checkerOf("b")]);
     const run = runOf();
     probers.run([run]);
@@ -276,7 +276,7 @@ describe("RemoteProbers", () => {
     probers.caughtUp(DEADLINE_MS + 1);
     expect(sent).toHaveLength(2);
     expect(sent[1]?.checker.id).not.toBe(home);
-    // Whoever answers first has measured it.
+    // The first answer counts.
     probers.take("any", [outcomeOf(run.checkId)]);
     expect(probers.inFlight).toBe(0);
   });
@@ -316,7 +316,7 @@ describe("RemoteProbers", () => {
     expect(outcomes).toHaveLength(1);
   });
 
-  it("keeps runs while Redis is away or nobody is there, and ends them as cancelled when they have expired", async () => {
+  it("keeps runs while Redis is away or no checker is there, and ends them as cancelled when they have expired", async () => {
     const { probers, at, outcomes, sent } = scene([]);
     const [early, late] = [runOf({ expiresAtMs: 2_000 }), runOf({ expiresAtMs: 9_000 })];
     probers.run([early, late]);

@@ -157,7 +157,7 @@ export class RemoteProbers implements Probers {
     else this.#send(flights);
   }
 
-  /** From a location's checkers; applied once, whoever answers first. */
+  /** From a location's checkers; the first answer is applied, later ones are dropped. */
   take(location: string, outcomes: readonly SentOutcome[]): void {
     const aheadMs = this.#options.watch.clockOffsetMs();
     const measured: CheckOutcome[] = [];
@@ -264,7 +264,7 @@ export class RemoteProbers implements Probers {
     return kind === undefined || familyOf(kind) === "uptime";
   }
 
-  /** Sends what waits, where somebody is there now. */
+  /** Sends what waits, where a checker is there now. */
   look(): void {
     const waiting: Flight[] = [];
     for (const flight of this.#flights.values()) if (flight.checker === null) waiting.push(flight);

@@ -31,7 +31,7 @@ export interface ShardKeeperOptions {
   readonly giveBack: (fences: readonly Fence[]) => Promise<void>;
   /** Drops the work on them. */
   readonly lose: (fences: readonly Fence[]) => void;
-  /** Shards are free: whoever waits may look. */
+  /** Shards are free: the schedulers that wait may look. */
   readonly onFreed: () => void;
 }
 
@@ -54,7 +54,7 @@ export interface ShardMoveCounts {
 }
 
 /**
- * What this process held when it ended, without a wait and under the same epochs: its folder has one owner, so nobody else is this scheduler,
+ * What this process held when it ended, without a wait and under the same epochs: its folder has one owner, so no other process is this scheduler,
  * and what lies in its spool is still good.
  * @param isSoleOwner the control plane is in that folder as well: everything is its own
  */

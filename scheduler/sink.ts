@@ -5,8 +5,8 @@
  *
  * A restart replays the spool from the sequence that SQL has applied; ClickHouse gets whole segments by a token (store/results/pump.ts).
  * A step that fails is tried again with the same batch; meanwhile outcomes wait here, up to a bound, and dispatch is held.
- * A batch that another scheduler's taking of a shard refuses is tried again without that shard's rows, which leave the spool as well:
- * their turns are run or counted by whoever has the shard.
+ * When another scheduler has taken a shard, SQL refuses the batch. It is tried again without that shard's rows, which leave the spool as
+ * well: the shard's holder runs or counts their turns.
  */
 import type { Logger } from "pino";
 import type { LiveState } from "../model/status.ts";
@@ -43,7 +43,7 @@ export interface SinkOptions {
   readonly onLost: (fences: readonly Fence[]) => void;
   /** Rows are on disk and in SQL: the segment may go to ClickHouse. */
   readonly onApplied: (appliedSeq: number) => void;
-  /** Tests have ended in SQL: whoever waits for them may look. */
+  /** Tests have ended in SQL: callers that wait may look. */
   readonly onJobsEnded: () => void;
   /** The backlog is full (true) or has room again (false). */
   readonly onHold: (isHeld: boolean) => void;
@@ -55,7 +55,7 @@ export interface Sink {
   discard(inboxId: number): void;
   /** A live state moved without a check: written with the next batch, or by itself. */
   touch(monitorId: number): void;
-  /** Turns of a shard that nobody ran: written down with the next batch. */
+  /** Turns of a shard that were not run: counted in SQL with the next batch. */
   skip(shard: number, turns: number): void;
   /** Drops what is not being written yet of shards that are no longer held. */
   drop(): void;

@@ -154,7 +154,7 @@ describe("createTestJobs", () => {
     });
     expect(JSON.parse(at.items[0]?.line ?? "")).toMatchObject({ monitor_id: 1, replay: { job_id: 7 } });
     expect(at.hastened()).toBe(1);
-    // Its spec is nobody's any more, and the row is open until the sink has written: nothing starts anew.
+    // No run uses its spec any more, and the row is open until the sink has written: nothing starts again.
     expect(at.forgotten).toEqual([at.runs[0]?.specKey]);
     await at.look(jobOf(7));
     expect(at.runs).toHaveLength(1);
@@ -163,7 +163,7 @@ describe("createTestJobs", () => {
     expect(at.runs).toHaveLength(2);
   });
 
-  it("leaves a test to whoever took its shard, and runs it anew when the shard is back before it ended", async () => {
+  it("leaves a test to the scheduler that took its shard, and runs it anew when the shard is back before it ended", async () => {
     const at = scene();
     await at.look(jobOf(7));
     at.hold(false);

@@ -1,5 +1,5 @@
 /**
- * Test jobs: tests and retests that somebody asked for, rows of SQL until done. Each runs once as an errand, is judged and applied like a
+ * Test jobs: tests and retests that a user asked for, rows of SQL until done. Each runs once as an errand, is judged and applied like a
  * turn of its monitor, and ends in the very transaction of the sink that writes its result; so a death in between loses and doubles
  * nothing. What did not end is run again after a restart, and what could not start in its time ends as a fault of ours.
  */
@@ -18,7 +18,7 @@ import type { JudgedItem, Taken } from "./ledger.ts";
 const LOOK_ROWS = 1_000;
 /** Tests in flight in this process: a share of their own, so that a large batch leaves room for turns. */
 const IN_FLIGHT_LIMIT = 128;
-/** How long ends are kept for whoever still waits for one, ms: far beyond the 75 s of POST /test. */
+/** How long ends are kept for callers that still wait, ms: far beyond the 75 s of POST /test. */
 const KEPT_MS = 3_600_000;
 const PRUNED_EVERY_MS = 60_000;
 
@@ -37,7 +37,7 @@ export interface TestJobsOptions {
   readonly record: (taken: Taken, outcome: CheckOutcome) => JudgedItem;
   /** The monitor's own entry was checked, and its next turn may come sooner. */
   readonly onTested: (own: Entry, judged: JudgedItem) => void;
-  /** Tests have ended without a result: whoever waits may look. */
+  /** Tests have ended without a result: callers that wait may look. */
   readonly onEnded: () => void;
 }
 
@@ -46,7 +46,7 @@ export interface TestJobs {
   look(): Promise<void>;
   /** The monitor is another now, or gone: what has not ended starts anew with what it is. */
   refresh(monitorId: number): void;
-  /** Tests of monitors that are no longer ours: whoever has them runs them. */
+  /** Tests of monitors that are no longer ours: their scheduler runs them. */
   forget(): void;
 }
 
@@ -83,7 +83,7 @@ export function createTestJobs(options: TestJobsOptions): TestJobs {
       lane,
       end(outcome, attempt, own) {
         pending.errand = null;
-        // Taken up again by the next look, which is never far: also what nobody could run, until it is too old.
+        // The next look takes it again, also when no checker could run it, until it is too old.
         if (pending.isObsolete || outcome.verdict === "cancelled") return void taken.delete(jobId);
         const judged = options.record({ monitor, location, attempt, inboxId: null, jobId }, outcome);
         if (own !== undefined) options.onTested(own, judged);

@@ -1,6 +1,6 @@
 /**
  * Turns: when each entry is due. Periods do not drift: the next turn comes from the phase, never from when the last one ended.
- * Turns that nobody could take (a freeze, a check that still runs) are counted and not made up for.
+ * Turns that could not be taken (a freeze, a check that still runs) are counted and not made up for.
  */
 import type { Entry } from "./entry.ts";
 import { patienceMs } from "./heartbeats.ts";
@@ -24,8 +24,8 @@ export interface Turns {
   /** Into its phase: the first turn after a time. */
   settle(entry: Entry, afterMs: number): void;
   /**
-   * The entry was checked last at a time, by somebody else or by an earlier run: of the turns since then the last is taken late, if they
-   * stopped no longer ago than `latestMs`, and all others are counted.
+   * The entry was last checked by another scheduler or before a restart. Of the turns since then, the last is taken late if they
+   * stopped no longer ago than `latestMs`; all others are counted.
    */
   resume(entry: Entry, lastAtMs: number, nowMs: number, latestMs: number): void;
   /** No later than a time; a turn that comes sooner stays. */

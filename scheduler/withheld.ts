@@ -1,34 +1,34 @@
 /**
- * Outcomes that are not known yet although their runs are over: a checker keeps a failure back until it knows whether its own network had
- * failed, and the monitor's next turn does not wait for that. What comes of one monitor stays in order: behind an outcome that is awaited
- * the later ones wait. Whoever awaits one hears of it in the end, so nothing stays. Pure.
+ * Keeps outcomes of one monitor in order while an earlier one is awaited. A checker holds a failure back until it knows whether its own network
+ * had failed; the run is over, and the monitor's next turn does not wait. Outcomes behind an awaited one wait here until it is
+ * settled. Each awaited one is settled in the end, so the queue cannot grow for ever. Pure.
  */
 import type { CheckOutcome } from "../model/result.ts";
 
 interface Waiting<Item> {
   readonly item: Item;
-  /** null: it is awaited. */
+  /** null: awaited. */
   outcome: CheckOutcome | null;
 }
 
 export class Withheld<Target, Item> {
   readonly #give: (item: Item, outcome: CheckOutcome) => void;
-  /** Each begins with one that is awaited. */
+  /** The first of each queue is awaited. */
   readonly #queues = new Map<Target, Waiting<Item>[]>();
   readonly #awaited = new Map<number, { readonly target: Target; readonly waiting: Waiting<Item> }>();
   #size = 0;
 
-  /** @param give is handed each once, in the order of its target */
+  /** @param give gets each outcome once, in the order of its target */
   constructor(give: (item: Item, outcome: CheckOutcome) => void) {
     this.#give = give;
   }
 
-  /** Those that are awaited, and those behind them. */
+  /** Awaited outcomes, and those behind them. */
   get size(): number {
     return this.#size;
   }
 
-  /** @param isWithheld of the outcome only its number counts: settle() is given what it is */
+  /** @param isWithheld only the outcome's checkId counts: settle() brings the outcome itself */
   add(target: Target, item: Item, outcome: CheckOutcome, isWithheld: boolean): void {
     const queue = this.#queues.get(target);
     if (queue === undefined && !isWithheld) {
@@ -42,7 +42,7 @@ export class Withheld<Target, Item> {
     this.#size += 1;
   }
 
-  /** @returns false: it is not awaited here */
+  /** @returns false when it is not awaited here */
   settle(outcome: CheckOutcome): boolean {
     const found = this.#awaited.get(outcome.checkId);
     if (found === undefined) return false;

@@ -156,7 +156,7 @@ async function serve(given: SchedulerData, control: MessagePort, engine: EngineO
   const parts = { loop: running, holdings, pump, refusals };
   const kept = createKeeper(given, stores, { ...parts, log });
   keeper = kept;
-  // Whoever measures watches his own network.
+  // The process that measures watches its own network.
   const canaries = areJudged ? [] : await findCanaries(engine);
   watch = watchCanaries({ canaries, engine, onReport: running.canary });
   const stopMoves = await keepShards(given, stores, kept, log);
@@ -250,7 +250,7 @@ async function end(
   await loop.drain(DRAIN_MS);
   await probers.close();
   await loop.drain(0);
-  // Whoever takes them now need not wait until we are taken for dead.
+  // So the next scheduler need not wait until this one counts as dead.
   await keeper
     .leave()
     .catch((error: unknown) =>
@@ -353,7 +353,7 @@ function createKeeper(
   });
 }
 
-/** A data folder of its own has one owner: nothing to beat for, nobody to share with. @returns what stops it */
+/** A separate data folder has one owner: it needs no beats and shares with no process. @returns what stops it */
 async function keepShards(
   { shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
   { controlPlane, notices }: Stores,
@@ -384,7 +384,7 @@ function reportOf(works: Reporting, { spool, setAside }: Stores): SchedulerRepor
   };
 }
 
-/** A row that was set aside is spoken of for so long, ms: a day, so that whoever looks once a day hears of it. */
+/** How long a row that was set aside is reported, ms: a day, so that an operator who looks once a day sees it. */
 const SET_ASIDE_TOLD_MS = 24 * 3_600_000;
 
 function warningsOf(refusals: Refusals, setAside: SetAside): readonly Warning[] {

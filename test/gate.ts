@@ -1,4 +1,4 @@
-/** A FIFO that holds whoever opens it for reading, in the system's own call, until it is released. */
+/** A FIFO that blocks every process that opens it for reading, in the system call, until it is released. */
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -54,7 +54,7 @@ const spki = ec.publicKey.export({ type: "spki", format: "der" });
 const key = ec.privateKey.export({ type: "pkcs8", format: "pem" });
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 
-/** A leaf and authorities above it, whose signatures nobody made: they are looked at all the same. */
+/** A leaf and authorities above it with invented signatures: they are read all the same. */
 function chain(count: number, keyOf: () => Buffer, looksLike: "rsa" | "dsa", signatureBits: number): TlsOptions {
   const links = Array.from({ length: count }, (_, index) =>
     certificatePem({ spki: keyOf(), subject: `c${index}`, issuer: `c${index + 1}`, looksLike, signatureBits }),

@@ -23,7 +23,7 @@ const PREFIX = join(PLACE, "node_modules", NODE);
 const NODE_24 = join(PREFIX, "bin", "node");
 /** A tree of its own: our packages by link, the built files by copy. */
 const APP = join(PLACE, "app");
-/** What Node 24 takes instead of better-sqlite3 12, which is left out: whoever imports it by its old name fails here. */
+/** What Node 24 takes instead of better-sqlite3 12, which is left out: a module that imports it by its old name fails here. */
 const SQLITE = "better-sqlite3-napi";
 /** A download of 50 MB on two busy cores. */
 const PREPARED_WITHIN_MS = 5 * 60_000;

@@ -75,7 +75,7 @@ describeWith(["npm"], "npm start", () => {
     const code = await ended(npm, () => npm.kill("SIGTERM"));
     expect(shown).toContain("stopping: ");
     expect(code, shown).toBe(0);
-    // Nobody is left behind: the port answers no more.
+    // No process is left: the port does not answer any more.
     await expect(fetch(`http://127.0.0.1:${env.SONDE_PORT}/api/v1/health`)).rejects.toThrow();
   });
 });

@@ -12,13 +12,13 @@ import { describeWith } from "./prerequisites.ts";
 const FIXTURE = fileURLToPath(new URL("./fixtures/ping-in-namespace.mjs", import.meta.url));
 const LOOPBACK: Address = { ip: "127.0.0.1", family: 4 };
 const LOOPBACK6: Address = { ip: "::1", family: 6 };
-/** Nobody answers ARP or neighbour discovery for the first two; the third has a neighbour entry, so packets vanish. */
+/** No host answers ARP or neighbour discovery for the first two; the third has a neighbour entry, so packets vanish. */
 const UNREACHABLE: Address = { ip: "10.9.0.9", family: 4 };
 const UNREACHABLE6: Address = { ip: "fd09::9", family: 6 };
 const SILENT: Address = { ip: "10.9.0.7", family: 4 };
 const NO_ROUTE: Address = { ip: "203.0.113.1", family: 4 };
 
-/** A namespace with a cable whose far end nobody holds; the given command runs in it. */
+/** A namespace with a veth pair whose far end no host uses; the given command runs in it. */
 const IN_NAMESPACE = `
   ip link set lo up
   ip link add v0 type veth peer name v1

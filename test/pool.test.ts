@@ -243,7 +243,7 @@ test("a check that blocks only once passes when it is re-run", async () => {
   expect(outcomes).toHaveLength(20);
 });
 
-test("an uncaught exception takes the same way; a stray rejection harms nobody", async () => {
+test("an uncaught exception takes the same way; a stray rejection harms no check", async () => {
   const { define, run: runAll, outcomes, logged, until } = await start(2);
   define([spec(1, "crash"), spec(2, "stray"), ...ids(3, 40).map((key) => spec(key, "turn"))]);
   runAll(ids(2, 40).map((id) => run(id)));

@@ -111,7 +111,7 @@ function triedMount(): string | undefined {
   }
 }
 
-/** The kernel's range of groups that may open ICMP datagram sockets; `1 0` is nobody (Linux: ip-sysctl). */
+/** The kernel's range of groups that may open ICMP datagram sockets; `1 0` is none (Linux: ip-sysctl). */
 function isInPingGroup(): boolean {
   try {
     const [first = 1, last = 0] = readFileSync("/proc/sys/net/ipv4/ping_group_range", "utf8")

@@ -115,7 +115,7 @@ export function startApart(stores: SharedStores): (settings: ServiceSettings) =>
     const api = await whole.startApi({ ...settings, env });
     const scheduler = await whole.startScheduler({ dataDir: schedulerDir, env, args: ["--metrics", "0"] });
     const checker = await whole.startChecker("any", { env });
-    // In the order of their need: what runs ends while somebody takes it.
+    // In reverse order of start: what runs ends while its receiver still works.
     const roles = [checker, scheduler, api];
     return {
       ...api,

@@ -141,7 +141,7 @@ function childrenOf(pid: number): readonly number[] {
   return text === "" ? [] : text.split(" ").map(Number);
 }
 
-/** Whoever is the first process of a namespace takes all others with it, and ends when they have. */
+/** When the first process of a namespace is killed, the kernel kills all others; the first ends after them. */
 async function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once("exit", resolve));
@@ -151,7 +151,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** @returns undefined while somebody is in one of them */
+/** @returns undefined while a process is in one of them */
 async function removeCgroups(folder: string): Promise<true | undefined> {
   try {
     for (const path of foldersIn(folder)) rmdirSync(path);

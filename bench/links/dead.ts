@@ -1,4 +1,4 @@
-/** Half of the configs behind a port whose connections vanish: they may cost their own time and nobody else's. */
+/** Half of the configs behind a port whose connections vanish: they may cost their own time and delay no others. */
 
 import { wrongs } from "./alive.ts";
 import { type Judged, measureOurs, median } from "./measure.ts";

@@ -19,7 +19,7 @@ export interface Mix {
   readonly server: ChildProcess;
   /** So many configs, in turn of every sort. @param sorts of SORTS. @param port of another server than the right one */
   offer(sorts: readonly Sort[], count: number, port?: number): readonly Offered[];
-  /** A vless config of one of the users that one port has, or of somebody whom it does not know. */
+  /** A vless config of one of the users that one port has, or of a user that it does not know. */
   member(isKnown: boolean): Offered;
 }
 

@@ -97,7 +97,7 @@ function succeeds(act: () => void): boolean {
   }
 }
 
-/** Nobody is asked for cookies, or kept waiting, for coming from one address. */
+/** No client is asked for cookies or delayed because all come from one address. */
 function charonSettings(folder: string): string {
   return `charon {
   load = ${PLUGINS}

@@ -17,7 +17,7 @@ const BENCH: TunnelBench = {
     `ocserv with a process for each connection, P-256 certificate; ${clientsOf(peers)} users, ${inFlight} in flight`,
   goalPerS: 150,
   async start(lab, { peers }) {
-    // Its workers are nobody.
+    // Its workers run as an unprivileged user.
     chmodSync(lab.folder, 0o755);
     const authority = makeAuthority();
     const server = makeCertificate({ commonName: "oc.bench", names: [SERVER_IP], issuer: authority });
@@ -49,7 +49,7 @@ function clientsOf(peers: number): number {
   return Math.min(peers, MOST_CLIENTS);
 }
 
-/** Nobody is banned, or kept waiting, for coming often from one address. */
+/** No client is banned or delayed because many come from one address. */
 async function startServer({ folder, client, spawn }: BenchLab): Promise<void> {
   const settings = [
     `auth = "plain[passwd=${folder}/users]"`,

@@ -35,7 +35,7 @@ export interface SilentReport {
 }
 
 const TICK_MS = 5;
-/** A phase with silent checks takes two time-outs; whoever reads must not wait for ever. */
+/** A phase with silent checks takes two time-outs; a reader must not wait for ever. */
 const LONGEST_MS = 60_000;
 
 const order: SilentOrder = JSON.parse(await text(process.stdin));

@@ -17,7 +17,7 @@ export interface RunningSonde {
   readonly client: Client;
   /** CPU time and memory of all its processes. */
   use(): TreeUse;
-  /** Prometheus text of whoever counts checks. */
+  /** Prometheus text of the process that counts checks. */
   metrics(): Promise<string>;
   /** What it wrote to its log so far. */
   output(): string;

@@ -1,6 +1,6 @@
 /**
  * Keeping a lease: one process sends at a time. The holder beats; another takes over when the beat it saw stood still for LEASE_MS by its
- * own clock. What was begun within mayBeginMs after a beat has ended before anybody else can take over.
+ * own clock. What was begun within mayBeginMs after a beat has ended before another process can take over.
  */
 import { type Lease, LeaseLost, type Leases } from "../../store/sql/ports/leases.ts";
 import { ATTEMPT_MS } from "./post.ts";
@@ -16,7 +16,7 @@ export interface LeaseOptions {
   readonly name: string;
   /** Names this process. */
   readonly holder: string;
-  /** Nobody else can have it alive: the control plane is in a data folder, which has one owner. */
+  /** No other living process can have it: the control plane is in a data folder, which has one owner. */
   readonly isSoleOwner: boolean;
   readonly monotonicNowMs: () => number;
 }
@@ -35,7 +35,7 @@ export function createLeaseKeeper({ leases, name, holder, isSoleOwner, monotonic
   let epoch: number | undefined;
   /** When the last beat that succeeded was sent. */
   let beatAtMs = 0;
-  /** Somebody else's, and since when it has looked like this. */
+  /** Another holder's lease, and since when it is unchanged. */
   let seen: { readonly lease: Lease; readonly sinceMs: number } | undefined;
 
   async function beat(held: number): Promise<void> {

@@ -73,7 +73,7 @@ async function exchange(
       path: `${url.pathname}${url.search}`,
       headers: { ...headers, host: url.host, "content-length": Buffer.byteLength(body), connection: "close" },
     });
-    // Also those that come after the answer: nobody's concern, and never uncaught.
+    // Also errors after the answer: they change nothing, but an uncaught one would end the process.
     request.on("error", (error) => reject(signal.aborted ? new DeadlinePassed() : error));
     request.once("close", () => reject(new Error("the connection ended without an answer")));
     request.once("response", (response) => {

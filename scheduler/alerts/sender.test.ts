@@ -130,7 +130,7 @@ describe("the sender", () => {
     for (let index = 0; index < 200; index++) hanging.push(await hook(`https://h${index}.test-site.org/`));
     for (const id of hanging) for (let count = 0; count < 3; count++) await world.plane.webhooks.test(id, START_MS);
     const it = sender();
-    // Nobody knows yet that they hang: each has a first place, and the further ones are gone.
+    // It is not known yet that they hang: each has a first place, and the further ones are gone.
     await turn(it);
     expect(it.sender.inFlight).toBe(200 + 128);
     expect(new Set(it.attempts.map(({ url }) => url)).size).toBe(200);
@@ -187,7 +187,7 @@ describe("the sender", () => {
     expect(one.attempts).toHaveLength(1);
     await one.attempts[0]?.end({ statusCode: 500, error: "HTTP 500" });
     await one.sender.turn();
-    // The holder stands still: nobody sends until its lease is over, then the other alone.
+    // The holder stands still: no sender sends until its lease is over, then the other alone.
     world.nowMs += LEASE_MS - 1_000;
     expect(await turn(other)).toEqual([]);
     world.nowMs += 1_000;
@@ -202,7 +202,7 @@ describe("the sender", () => {
     expect(await turn(one)).toHaveLength(1);
   });
 
-  it("begins nothing when it was not able to beat for long: somebody else may begin", async () => {
+  it("begins nothing when it was not able to beat for long: another sender may begin", async () => {
     const id = await hook("https://a.test-site.org/");
     const it = sender(false);
     await turn(it);
@@ -213,7 +213,7 @@ describe("the sender", () => {
     expect(await turn(it)).toHaveLength(1);
   });
 
-  it("takes out thousands of events in one go and loses none when nobody listens", async () => {
+  it("takes out thousands of events in one go and loses none when no receiver listens", async () => {
     const id = await hook("https://a.test-site.org/");
     for (let count = 0; count < 450; count++) await world.plane.webhooks.test(id, START_MS);
     await world.plane.webhooks.remove(id);

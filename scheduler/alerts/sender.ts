@@ -5,7 +5,7 @@
  *   outbox ─fan out─▶ deliveries ─due─▶ a free place ─▶ attempt ─▶ recorded: delivered, tried again later, given up
  *
  * Places: each webhook has a few, one while it fails. Those that fail share places of their own, and first places go before further ones,
- * so that hundreds of hanging receivers hold nobody else up. It has no timer: start.ts calls turn().
+ * so that hundreds of hanging receivers delay no other. It has no timer: start.ts calls turn().
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
@@ -42,7 +42,7 @@ export interface SenderOptions {
   readonly clocks: Clocks;
   readonly random: () => number;
   readonly log: Logger;
-  /** Lets whoever else is on this thread have his turn. */
+  /** Lets other work on this thread run. */
   readonly breathe: () => Promise<void>;
   /** Something ended: another turn is wanted soon. */
   readonly onEnded: () => void;
@@ -57,7 +57,7 @@ export interface Sender {
   readonly counts: Readonly<Record<"delivered" | "failed", number>>;
   /** Begins no attempt any more. */
   drain(): void;
-  /** Ends what is under way unrecorded: it is sent again, by whoever comes next. */
+  /** Ends what is under way without a record: the next sender sends it again. */
   abort(): void;
 }
 

@@ -32,7 +32,7 @@ describe("a list as the store keeps it", () => {
     expect(new Set(configs.map(({ type }) => type)).size).toBeGreaterThan(3);
   });
 
-  it("knows configs by a hash that nobody can make without the key", async () => {
+  it("knows configs by a hash that cannot be made without the key", async () => {
     const body = link("a", "security=tls", "n");
     const identityOf = async (key: string) => (await listed(body, key)).servers[0]?.configs[0]?.identity;
     expect(await identityOf("key")).toBe(await identityOf("key"));

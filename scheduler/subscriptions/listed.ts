@@ -13,7 +13,7 @@ const SLICE = 100;
 const NOT_A_LINK = "settings that no link can hold";
 
 export interface ListedOptions {
-  /** Of identities: a plain hash of a config would tell whoever reads the database that a guess is right. */
+  /** Of identities: with a plain hash of a config, a reader of the database could prove a guess. */
   readonly key: string;
   /** Seals the fields of a config, as those of a monitor are. */
   readonly seal: (identity: string, fields: string) => string;

@@ -170,7 +170,7 @@ describe("syncs at work", () => {
     expect(asked).toHaveLength(42);
   });
 
-  it("is a failure of the subscription when its provider fails, and nobody's when we do: that is tried again", async () => {
+  it("is a failure of the subscription when its provider fails, and no failure when we fail: that is tried again", async () => {
     const [provider, ours] = [await subscribe(), await subscribe()];
     let isBroken = true;
     const syncer = start(async (url) => {
@@ -191,7 +191,7 @@ describe("syncs at work", () => {
     expect(await statusOf(ours)).toBe("success");
   });
 
-  it("asks nobody while our own network is cut, and counts no silence against a provider", async () => {
+  it("asks no provider while our own network is cut, and counts no silence against a provider", async () => {
     const id = await subscribe();
     let isCut = false;
     let asked = 0;

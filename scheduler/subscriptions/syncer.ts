@@ -48,7 +48,7 @@ export interface SyncerOptions {
   readonly listed: (list: ServerList, projectId: number) => Promise<Listed>;
   readonly nowMs: () => number;
   readonly monotonicNowMs: () => number;
-  /** Our own network is taken to be cut: nothing is asked, and silence is nobody's failure (docs/decisions/0003-whose-fault.md). */
+  /** Our own network is taken to be cut: nothing is asked, and silence is no provider's failure (docs/decisions/0003-whose-fault.md). */
   readonly isCut: () => boolean;
   readonly log: Logger;
   /** Monitors are others now. */

@@ -36,17 +36,15 @@ export const LONG_FUNCTIONS = {
 
 /** Folder to how often it names a person for a process or a caller. */
 export const FORBIDDEN_WORDS = {
-  ".": 8,
+  ".": 4,
   api: 46,
-  bench: 8,
+  bench: 1,
   cli: 15,
-  demo: 2,
-  docker: 1,
-  docs: 32,
+  docs: 1,
   engine: 171,
   model: 11,
   native: 12,
-  scheduler: 75,
+  scheduler: 2,
   store: 120,
-  test: 149,
+  test: 79,
 };

@@ -14,7 +14,7 @@ import { pythonModule } from "./python-tools.ts";
 
 const CONFIG = fileURLToPath(new URL("schemathesis.toml", import.meta.url));
 const HOOKS = fileURLToPath(new URL("hooks.py", import.meta.url));
-/** At least three minutes where it counts; long enough to be of use where somebody waits. */
+/** At least three minutes where it counts; long enough to be of use where a developer waits. */
 const SECONDS = process.env.CI === "true" ? 185 : 45;
 /** Its start, the phase that is not bounded, and the last request. */
 const MARGIN_S = 120;

@@ -16,9 +16,9 @@ const UUID = "5ec2e700-1111-4222-8333-444455556666";
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 let world: WireguardWorld;
-/** 12 that are alive, 4 that nobody answers, a duplicate, and three files that are no configuration. */
+/** 12 that are alive, 4 that no server answers, a duplicate, and three files that are no configuration. */
 let mixed: string;
-/** Nobody answers any of them. */
+/** No server answers any of them. */
 let dead: string;
 /** All alive. */
 let alive: string;
@@ -174,8 +174,8 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
     server.close();
   });
 
-  it("ends soon and quietly when nobody reads any more", async () => {
-    // Those that nobody answers would take ten minutes, one after the other.
+  it("ends soon and quietly when no process reads any more", async () => {
+    // Those that no server answers would take ten minutes, one after the other.
     const folder = folderOf({ ...files("a", 2, world.file), ...files("b", CLIENTS, world.strangerFile) });
     const { stdout, stderr } = await inShell(
       `sonde bulk "${folder}" --json --concurrency 1 --timeout 50 | head -n 1; echo "\${PIPESTATUS[0]}"`,

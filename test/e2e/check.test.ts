@@ -97,7 +97,7 @@ describe("sonde check", { timeout: 60_000 }, () => {
     expect(second.stdout + second.stderr).not.toContain(SECRET);
   });
 
-  it("takes a login without a file; its password comes from a file or stdin, and is told to nobody", async () => {
+  it("takes a login without a file; its password comes from a file or stdin, and is never shown", async () => {
     const port = String(await freePort());
     const words = ["check", "127.0.0.1", "--protocol", "openconnect", "--username", "ada", "--port", port, "--json"];
     const byFile = await sonde([...words, "--password-file", fileWith("password", `${SECRET}\n`)]);
@@ -130,7 +130,7 @@ describe("sonde check", { timeout: 60_000 }, () => {
     expect([code, stdout.includes(UUID)]).toEqual([1, false]);
   });
 
-  it("makes a stranger's words harmless", async () => {
+  it("makes the text of an unknown server harmless", async () => {
     const name = encodeURIComponent("Evil \u001b[2J\u0007\u009b31m\u202egnp\u2066\r\nname");
     const link = `vless://${UUID}@127.0.0.1:9?type=tcp#${name}`;
     const { stdout } = await sonde(["check", link, "--timeout", "1"]);

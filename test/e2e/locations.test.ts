@@ -41,7 +41,7 @@ interface Results {
 }
 
 const PLAN = { requestsPerMinute: 100_000 };
-/** Nobody listens there. */
+/** No server listens there. */
 const TUNNEL = { protocol: "openconnect", host: "127.0.0.1", port: 9, username: "ada", password: "pw", timeout: 10 };
 const NOT_FROM_NL = "127.0.0.2";
 
@@ -145,7 +145,7 @@ withServer("locations on roles apart", shared, ({ stores }) => {
       }
     }, 120_000);
 
-    it("restarts its only checker of a location without a gap that anybody sees", async () => {
+    it("restarts its only checker of a location without a visible gap", async () => {
       const id = await monitorAt("127.0.0.1", "de");
       await untilStatus(api, id, "healthy");
       expect(await role("de").stop()).toBe(0);

@@ -9,9 +9,9 @@ import { startTcp } from "../targets.ts";
 
 /** Kept sealed with a monitor, and nowhere after a check. */
 const SECRET = "word-that-nobody-may-read";
-/** A login at a port that nobody listens on: it fails at once, whether or not this version can run it. */
+/** A login at a port that no server listens on: it fails at once, whether or not this version can run it. */
 export const TUNNEL = { protocol: "openconnect", host: "127.0.0.1", port: 9, username: "ada", password: SECRET };
-/** Opened for strangers. */
+/** Opened for anonymous callers. */
 const OUTSIDE = "127.0.0.2";
 
 export interface EventsBody {
@@ -26,7 +26,7 @@ interface TestBody {
   readonly tested_at: string;
 }
 
-/** A down monitor with its open incident: a port that nobody listens on, not checked again by itself within the test. */
+/** A down monitor with its open incident: a port that no server listens on, not checked again by itself within the test. */
 export async function createDown(
   api: TestClient,
   name: string,
@@ -142,7 +142,7 @@ export function onDemandSuite(name: string, stores: () => Promise<ProductSetting
       expect(body).toMatchObject({ protocol: "openconnect", config_detected: false, status: "down" });
     });
 
-    it("checks for strangers: never inside our own network, and five a day", async () => {
+    it("checks for anonymous callers: never inside our own network, and five a day", async () => {
       const inside = await api.post("/check/public", TUNNEL);
       expect(inside.status).toBe(422);
       const outside = { ...TUNNEL, host: OUTSIDE, timeout: 5 };

@@ -120,14 +120,14 @@ describe.concurrent("a start with a setting that cannot be used", () => {
       "postgres://",
     ],
     "database: without a key": [() => ({ SONDE_DATABASE_URL: "postgres://127.0.0.1:1/a" }), "SONDE_SEALING_KEY_FILE"],
-    "database: nobody there": [
+    "database: no server there": [
       () => ({ SONDE_DATABASE_URL: "postgres://u:s3cret@127.0.0.1:1/a", SONDE_SEALING_KEY_FILE: key() }),
       "127.0.0.1:1",
       /connection refused/,
       /^(?!.*s3cret)/,
     ],
     "redis: another scheme": [() => ({ SONDE_REDIS_URL: "http://127.0.0.1:1" }), "SONDE_REDIS_URL", "redis://"],
-    "redis: nobody there": [
+    "redis: no server there": [
       () => ({ SONDE_REDIS_URL: "redis://:s3cret@127.0.0.1:1" }),
       /redis/i,
       "127.0.0.1:1",
@@ -161,7 +161,7 @@ describe.concurrent("a start with a setting that cannot be used", () => {
 
   it.each(Object.entries(settings))("%s", { timeout: TIMEOUT_MS }, async (_name, [env, ...words]) => {
     const { dataDir } = await expectRefusal({ env: env() }, ...words);
-    // No key was made that nobody was told of.
+    // No key was made that was not shown.
     expect(existsSync(join(dataDir, "owner.key"))).toBe(false);
   });
 });

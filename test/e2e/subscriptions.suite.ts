@@ -47,7 +47,7 @@ interface Imported extends MonitorBody {
   };
 }
 
-/** Loopback, where nobody listens: what its checks find is not asked here. */
+/** Loopback, where no server listens: what its checks find is not asked here. */
 const vless = (host: string, name: string, port = 9): string => `vless://${UUID}@${host}:${port}?type=tcp#${name}`;
 const trojan = (host: string, name: string): string => `trojan://${PASSWORD}@${host}:9?security=tls#${name}`;
 
@@ -316,7 +316,7 @@ export function subscriptionsSuite(
       });
 
       it.each([500, 5_000])(
-        "of 5,000 configs at %i servers takes seconds, and nobody else's check is late",
+        "of 5,000 configs at %i servers takes seconds, and no other check is late",
         { timeout: WITHIN_MS },
         async (servers) => {
           const site: Website = await startWebsite();

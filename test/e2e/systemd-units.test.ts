@@ -204,7 +204,7 @@ const UNSEEN: readonly string[] = [
   "sonde_cores_started_total",
 ];
 
-/** A panel over what nobody exports stays empty for ever; what is on no panel is seen by nobody. */
+/** A panel over a metric that no process exports stays empty for ever; a metric on no panel is never seen. */
 async function exportsTheBoard(urls: Places): Promise<void> {
   const board = readFileSync(join(OPERATIONS, "grafana-board.json"), "utf8");
   const guide = readFileSync(join(OPERATIONS, "growing.md"), "utf8");

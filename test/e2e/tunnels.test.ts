@@ -19,7 +19,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 const wg = (port: number) =>
   `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.9.0.2/32\n[Peer]\nPublicKey = ${KEY}\nEndpoint = 127.0.0.1:${port}\n`;
 
-/** Loopback ports that nobody listens on; what they answer is not asked here. */
+/** Loopback ports that no server listens on; what they answer is not asked here. */
 const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   wireguard: { protocol: "wireguard", config: wg(9) },
   amneziawg: { protocol: "amneziawg", config: wg(9) },

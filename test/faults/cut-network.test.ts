@@ -43,7 +43,7 @@ function ip(...args: string[]): void {
   execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
 }
 
-/** 10.78.0.1 is the service; targets are 10.78.1.x; nobody has 10.78.2.x. */
+/** 10.78.0.1 is the service; targets are 10.78.1.x; no machine has 10.78.2.x. */
 function buildNetwork(): void {
   for (const name of [OURS, THEIRS]) ip("netns", "add", name);
   ip("-n", OURS, "link", "add", "way", "type", "veth", "peer", "name", "way", "netns", THEIRS);

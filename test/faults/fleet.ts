@@ -53,7 +53,7 @@ export interface Fleet {
   readonly plane: ControlPlane;
   readonly projectId: number;
   readonly monitors: ReadonlyMap<number, NewMonitor>;
-  /** For whoever looks at them from outside. */
+  /** For tests that read them from outside. */
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
   /** Ends every process as an operator does, so that what waits reaches the stores. */
@@ -92,7 +92,7 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
     databaseUrl: stores.databaseUrl,
     clickhouseUrl: stores.clickhouseUrl,
     async stop() {
-      // In the order of their need: what runs ends while somebody takes it.
+      // In reverse order of start: what runs ends while its receiver still works.
       for (const one of [...members].reverse()) await one.end("SIGTERM");
       for (const each of undo) each();
     },

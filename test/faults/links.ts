@@ -16,7 +16,7 @@ const LINK_ADDRESSES = 4;
 /** Targets that have nothing to do with each other, as a checker sees them. */
 const TARGETS = 16;
 
-/** web: ClickHouse, targets, and whoever asks an API. */
+/** web: ClickHouse, targets, and callers of an API. */
 export const WAYS = ["redis", "postgres", "web"] as const;
 export type Way = (typeof WAYS)[number];
 

@@ -108,7 +108,7 @@ describe("sonde up", () => {
     expect(configs).toMatchObject([{ kind: "openconnect", held: true, strikes: 1 }]);
     gate.release();
     await admin({ dataDir }, {}, "quarantine", "lift", String(configs[0]?.id));
-    // Nobody listens there: a plain failure, which it is again.
+    // No server listens there: it is a plain failure again.
     await untilMonitor(product.api, hostile, ({ status }) => status === "down", 40_000);
     expect((await admin<Quarantine>({ dataDir }, {}, "quarantine", "list")).configs).toEqual([]);
     expect(await product.stop()).toBe(0);

@@ -135,7 +135,7 @@ export async function expectTruth(plane: ControlPlane, projectId: number, rows: 
   }
 }
 
-/** Rows keep latencies as 32-bit numbers and lateness in whole ms; nobody keeps the order of locations. */
+/** Rows keep latencies as 32-bit numbers and lateness in whole ms; the order of locations is not kept. */
 function comparable(live: LiveState): unknown {
   const rough = (value: number | null) => (value === null ? null : Math.fround(value));
   const locations = Object.entries(live.locations).map(([name, state]) => [

@@ -252,7 +252,7 @@ describeWith(
       const failed = judge("vectors", world.vectors, network.sent());
       console.info(`${Math.round(performance.now() - begunMs)} ms`);
       expect(failed).toEqual([]);
-      // Names that callers send are asked of SONDE_RESOLVERS alone, whoever asks.
+      // Names that callers send are asked of SONDE_RESOLVERS alone, for every caller.
       const questions = readFileSync(asked, "utf8").trim().split("\n");
       const ofCallers = questions.filter((line) => line.endsWith("evil-site.org"));
       expect(ofCallers.length).toBeGreaterThan(0);

@@ -248,7 +248,7 @@ function spellings(book: Book, bodies: Bodies): void {
   }
 }
 
-/** One each of everything that is this machine, or nobody's business. */
+/** One each of all addresses that are this machine's, or that no caller may reach. */
 function addresses(book: Book): void {
   const { second, near, publicV6, lanV6, anyIp, anyIpV6 } = NET;
   const all: Readonly<Record<string, string>> = {

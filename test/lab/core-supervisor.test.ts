@@ -147,7 +147,7 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
     await calm();
   }, 60_000);
 
-  it("lets nobody in without the password of a config", async () => {
+  it("lets no client in without the password of a config", async () => {
     const outbound = await open(good());
     const wrong = { ...outbound, password: "guessed" };
     expect((await rig.ask(wrong)).kind).not.toBe("passed");
@@ -180,7 +180,7 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
   }, 60_000);
 
   it("replaces a core that hangs after it let a connection in", async () => {
-    // Lets in whoever comes (RFC 1928, 1929), says that the path is open, and then stands still; the next one is the real program.
+    // Lets every client in (RFC 1928, 1929), says that the path is open, and then stands still; the next one is the real program.
     const script = `const { inbounds: [{ listen_port }] } = JSON.parse(require("fs").readFileSync(0, "utf8"));
       require("net").createServer((socket) => {
         socket.once("data", (bytes) => {

@@ -14,7 +14,7 @@ const PREFIX = "sonde-lab-";
 export const LAB = {
   server: "10.77.0.1",
   serverV6: "fd00:77::1",
-  /** Packets there are dropped without a word; a router says that nobody is there; that it is forbidden. */
+  /** Packets there are dropped silently; a router says that no host is there; that it is forbidden. */
   blackHole: "10.88.0.1",
   unreachable: "10.89.0.1",
   prohibited: "10.90.0.1",
@@ -121,7 +121,7 @@ function buildNetwork({ ip }: Lab, names: Readonly<Record<Side, string>>): void 
   ip("srv", "route", "add", "blackhole", `${LAB.cutOff}/32`);
 }
 
-/** IPv6 addresses may be used once the kernel is sure that nobody else has them (RFC 4862 section 5.4), link-local ones too. */
+/** IPv6 addresses may be used once the kernel is sure that no other host has them (RFC 4862 section 5.4), link-local ones too. */
 async function untilUsable(names: Readonly<Record<Side, string>>): Promise<void> {
   const isTentative = (name: string) =>
     execFileSync("ip", ["-n", name, "-6", "address", "show", "tentative"], { encoding: "utf8" }).trim() !== "";

@@ -42,7 +42,7 @@ export interface VpnServer {
 
 export async function openVpnServer(): Promise<VpnServer> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-ocserv-"));
-  // Its workers are nobody.
+  // Its workers run as an unprivileged user.
   chmodSync(folder, 0o755);
   const namespace = openNamespace("oc");
   const otherIp = namespace.serverIp.replace(/\.1$/, `.${OTHER_HOST}`);
@@ -117,7 +117,7 @@ function plain(folder: string): string {
   return `auth = "plain[passwd=${folder}/users]"`;
 }
 
-/** One network each; that of the last is too small for anybody. */
+/** One network each; that of the last is too small for any client. */
 function settings(folder: string, name: string, port: number, index: number): string {
   return `${LOGINS[name]?.(folder) ?? plain(folder)}
 tcp-port = ${port}

@@ -156,7 +156,7 @@ esac
 [ "$user" = '${LOGIN.username}' ] && [ "$pass" = '${LOGIN.password}' ]
 `;
 
-/** Of 2.6: whoever is deferred gets no options until the file says otherwise. */
+/** Of 2.6: a deferred client gets no options until the file says otherwise. */
 const CONNECT_SCRIPT = `#!/bin/sh
 [ "$username" != waiting ] || echo 2 >"$client_connect_deferred_file"
 `;

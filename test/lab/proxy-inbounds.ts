@@ -4,7 +4,7 @@ import { type CertificateName, type Material, NAME, SECRETS } from "./proxy-mate
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Where what comes in goes: to its target; nowhere, kept open; nowhere, closed; to a page of somebody else. */
+/** Where what comes in goes: to its target; nowhere, kept open; nowhere, closed; to a page of another server. */
 export type Egress = "direct" | "held" | "blocked" | "portal";
 
 /** The lab's processes: one of each program, and a sing-box whose clock is an hour ahead. */

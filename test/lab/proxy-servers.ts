@@ -17,7 +17,7 @@ export interface ProxyServers {
 /** Other tests take ports as well: a process that finds one taken is started again with others. */
 const TRIES = 3;
 
-/** Where what does not go to its target goes: a page of somebody else, and a port that accepts and says nothing. */
+/** Where what does not go to its target goes: a page of another server, and a port that accepts and says nothing. */
 export interface Elsewhere {
   readonly page: number;
   readonly silent: number;

@@ -87,7 +87,7 @@ describeWith(["proxy cores"], "share links in the product", () => {
     expect(await check({ config, timeout: 5 })).toMatchObject({ status: "down", error_category: "internet_stuck" });
   }, 60_000);
 
-  it("POST /check/public runs them for strangers", async () => {
+  it("POST /check/public runs them for anonymous callers", async () => {
     expect((await product.api.post<Body>("/check/public", { config: vless })).body).toMatchObject({
       status: "healthy",
     });

@@ -1,4 +1,4 @@
-/** What share links' checks say about real servers on loopback, and the false verdicts that cores give to whoever does not know them. */
+/** What share links' checks say about real servers on loopback, and the false verdicts that cores cause in a naive check. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -88,7 +88,7 @@ describeWith(["proxy cores"], "share links", () => {
       undefined,
     ],
     ["a closed port", () => `vless://${UUID}@127.0.0.1:9`, "refused", undefined],
-    // Silent to strangers for longer than any check: nothing tells it from a server without a way out.
+    // Silent to unknown clients for longer than any check: nothing tells it from a server without a way out.
     ["vmess with a wrong id", () => links.vmess(OTHER_UUID), "stuck", undefined],
     ["shadowsocks with a wrong password", () => links.shadowsocks("wrong"), "stuck", undefined],
     [
@@ -169,7 +169,7 @@ describeWith(["proxy cores"], "share links", () => {
     const url = links.vless().replace("127.0.0.1", "moving.sonde-lab.net");
     const { started } = rig.supervisor.stats;
     expect(await rig.check(url, { engine: "xray", transport: { resolver: moving } })).toMatchObject({ verdict: "ok" });
-    // Each family once: nobody asks again between our look and the core's dial.
+    // Each family once: no second lookup between ours and the core's dial.
     expect(asked).toHaveLength(2);
     const later = await rig.check(url, { transport: { resolver: moving } });
     expect(later).toMatchObject({ verdict: "misconfigured" });
@@ -205,7 +205,7 @@ describeWith(["proxy cores"], "verify endpoints of share links", () => {
     return rig.check(`vless://${UUID}@127.0.0.1:${port}`, { timeoutMs: 8_000 });
   }
 
-  it("that answer something else to everybody prove nothing, and nobody is blamed", async () => {
+  it("that answer something else to all clients prove nothing, and no server is blamed", async () => {
     const login = await page(() => [200, "<html>please log in</html>"]);
     expect(await checkWith([`${login}/a#ip`, `${login}/b#token`])).toMatchObject({ verdict: "unfit" });
   }, 30_000);
@@ -237,7 +237,7 @@ describeWith(["proxy cores"], "verify endpoints of share links", () => {
         });
       use("server");
       expect(await ask()).toMatchObject({ verdict: "ok", latencyMs: expect.any(Number) });
-      // Its certificate is for another name: somebody else, through the proxy as well as directly.
+      // Its certificate is for another name: it is another server, through the proxy as well as directly.
       rig.authority.issue("stranger", "DNS:stranger.test");
       use("stranger");
       expect(await ask()).toMatchObject({ verdict: "unfit" });

@@ -22,7 +22,7 @@ import {
   setuidCopy,
 } from "./taken-over.ts";
 
-/** Nobody else's: of the range that systemd gives to passing services. */
+/** No other process has it: it is of the range that systemd gives to transient services. */
 const USER = 61_200;
 
 describeWith(["root", "setpriv", "go"], "a core that a server has taken over", () => {

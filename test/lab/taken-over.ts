@@ -30,7 +30,7 @@ export async function buildTakenOver(folder: string): Promise<string> {
   return program;
 }
 
-/** A copy that makes whoever starts it root, where that is not forbidden. @returns its path */
+/** A copy that makes its caller root, where that is not forbidden. @returns its path */
 export function setuidCopy(program: string): string {
   const copy = `${program}-setuid`;
   copyFileSync(program, copy);

@@ -20,7 +20,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root: the package's user then, or nobody. */
+/** PostgreSQL refuses to run as root: it runs as one of these users. */
 function serverUser(): { readonly name: string; readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ["postgres", "nobody"]) {

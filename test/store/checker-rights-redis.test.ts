@@ -1,4 +1,4 @@
-/** What a checker's user may do in a real Redis: all that its work needs, and nothing of anybody else's (tried). */
+/** What a checker's user may do in a real Redis: all that its work needs, and nothing of other users (tried). */
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -67,7 +67,7 @@ function outageTests(running: RedisServer): void {
 
 function secretTests(running: RedisServer): void {
   describe("the key of a location", () => {
-    it("may be known to its checkers before it is known to whoever asks", async () => {
+    it("may be known to its checkers before it is known to the API that asks", async () => {
       const [before, next] = [newKeyLine(), newKeyLine()];
       let known = sealingWith(keyRingOf([before]));
       const checks = await openChecks(

@@ -105,7 +105,7 @@ withServer("Redis", server, (running) => {
       onRefused: (location, count, reason) => void refused.push({ location, count, reason }),
     });
     closing.push(sender);
-    // Its mailbox is named by whoever has it.
+    // Its holder names its mailbox.
     const held = await withClient(async (redis) => {
       const keys = await redis.keys("sonde:mailbox:*");
       const holders = await Promise.all(keys.map((key) => redis.get(key)));
@@ -230,7 +230,7 @@ withServer("Redis", server, (running) => {
   });
 
   describe("reports of checkers", () => {
-    it("are heard by whoever watches, at once when they come, change or leave", async () => {
+    it("are reported to every watcher, at once when they come, change or leave", async () => {
       let changes = 0;
       const watch = await watchCheckers(place, {
         locations: () => ["de", "nl"],

@@ -1,5 +1,5 @@
 /**
- * Somebody has the key and the Redis password of one location: whatever he sends, other locations' outcomes are read, schedulers hold little
+ * An attacker has the key and the Redis password of one location: whatever he sends, other locations' outcomes are read, schedulers hold little
  * of it in memory, and Redis keeps little of it. Against a real Redis.
  */
 import { randomUUID } from "node:crypto";
@@ -96,7 +96,7 @@ withServer("Redis", server, ({ url }) => {
   const say = (address: string, body: string) => thief.xadd(streamOf(address), "*", "to", address, "body", body);
 
   describe("a stolen key of one location", () => {
-    it("gets nothing in but outcomes, and keeps nobody else's out", async () => {
+    it("gets nothing in but outcomes, and keeps no other location's out", async () => {
       const { address, outcomes, refused, caughtUp } = await scheduler();
       const nl = await checkerOfNl();
       const bad = outcomeOf(1) as unknown as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Two API processes on one PostgreSQL and one Redis: limits, keys and roles are right on each, whoever changed them. */
+/** Two API processes on one PostgreSQL and one Redis: limits, keys and roles are right on each, whichever API changed them. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openWorld, START_MS, type World } from "../../api/testing/world.suite.ts";
 import { overridePlans } from "../../model/plan.ts";
