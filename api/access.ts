@@ -84,7 +84,7 @@ export function createAccess(controlPlane: ControlPlane): Access {
   };
 }
 
-/** At most one read runs; whoever comes meanwhile gets the next one, never the running one. */
+/** At most one read runs. A call during a read gets the next read, because the running one may be older than the call. */
 export function shareReads<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   let next: Promise<T> | null = null;

@@ -54,8 +54,8 @@ export function isLocalCall(
 }
 
 /**
- * What limits count by: an IPv4 address, or the /64 of an IPv6 address. A /64 is the least that one customer has (RFC 6177), so whoever sends
- * from one address of it has 2^64 of them.
+ * What limits count by: an IPv4 address, or the /64 of an IPv6 address. A /64 is the least that one customer has (RFC 6177), so a
+ * caller who has one address of it has 2^64 of them.
  * @param address as `plainAddress` writes it
  */
 export function networkOf(address: string): string {

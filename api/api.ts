@@ -36,7 +36,7 @@ export interface ApiConfig {
   readonly uws?: UwsFile | null;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */
   readonly allowNets: readonly string[];
-  /** SONDE_PUBLIC_ALLOW_NETS: the same for /check/public, whose callers are strangers. */
+  /** SONDE_PUBLIC_ALLOW_NETS: the same for /check/public, whose callers are anonymous. */
   readonly publicAllowNets: readonly string[];
   /** Our own listeners and stores, `ip:port`: refused as targets whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
@@ -91,7 +91,7 @@ export interface Api extends ApiDependencies {
   readonly targets: Targets;
   /** For /check/public. */
   readonly publicTargets: Targets;
-  /** Aborts when the API stops: whoever waits answers what is known by then. */
+  /** Aborts when the API stops: calls that wait answer what is known by then. */
   readonly closing: AbortSignal;
   readonly plans: PlanTable;
   readonly access: Access;

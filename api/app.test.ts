@@ -1,4 +1,4 @@
-/** Requests that no server let through yet: whatever a stranger sends, nothing ends in a 500 and every answer has a promised shape. */
+/** Requests that no server has checked yet: whatever a caller sends, nothing ends in a 500 and every answer has a promised shape. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAccess } from "./access.ts";

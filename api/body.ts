@@ -1,4 +1,4 @@
-/** JSON bodies: bytes from a stranger to an object whose strings are well-formed. */
+/** JSON bodies: bytes from any caller to an object whose strings are well-formed. */
 import { bodyTooLong, refusal } from "./errors.ts";
 import type { ApiRequest } from "./http.ts";
 import { MAX_BODY_BYTES } from "./http.ts";

@@ -17,7 +17,7 @@ export const MAX_HEADERS = 100;
 const BAD_REQUEST = refusalOf(400, "Malformed request head");
 const TOO_LARGE = refusalOf(413, "The request body is too large");
 const TOO_MANY = refusalOf(431, "Too many headers");
-/** Digits of the greatest Content-Length that is looked at: more cannot be a length that anybody means. */
+/** Digits of the greatest Content-Length that is read: no real body has a longer one. */
 const CONTENT_LENGTH = /^[0-9]{1,12}$/;
 /** RFC 9110 section 5.5: a control character in a value is not allowed but for a tab. Some servers end a line at one, others do not. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -18,7 +18,7 @@ const BODY_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 /** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
 const DRAIN_TIMEOUT_MS = 80_000;
-/** Where nobody else serves, a stop is to be quick, ms. */
+/** How long a stop leaves kept connections open, ms. Short: the default is for a single process. */
 const LINGER_MS = 250;
 /** `lastUsedAt` may lag by a minute (docs/api-contract.md#keys). */
 const USES_WRITTEN_EVERY_MS = 10_000;

@@ -72,7 +72,7 @@ export function monitorData(monitor: EventMonitor, status: LiveStatus) {
 }
 
 /**
- * Once per real change, whoever or whatever made it.
+ * Once per real change, whatever made it.
  * @param monitor as it is after the change
  * @param status the live one, before and after: pausing does not change it
  */

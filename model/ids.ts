@@ -42,7 +42,7 @@ const MAX_RESULT_SHARD = 99;
  * Makes the ids of result rows, without their prefix: decimal text of milliseconds, two digits of shard, four of counter.
  * Strictly increasing, also when the clock steps back and when more than 10,000 fall into one millisecond.
  * 19 digits that fit a signed 64-bit number until 2262, all of one length, so that they sort as text too.
- * @param afterMs ids of this millisecond and before were given by somebody else
+ * @param afterMs ids of this millisecond and before were given by another process
  */
 export function createResultIds(shard: number, afterMs = -1): (nowMs: number) => string {
   if (!Number.isInteger(shard) || shard < 0 || shard > MAX_RESULT_SHARD) {

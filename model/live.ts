@@ -112,7 +112,7 @@ export function withAvailability(
   monitor: JudgedMonitor,
   hasChecker: (location: string) => boolean,
 ): LiveState {
-  // Heartbeats come to us: nobody has to stand anywhere.
+  // Heartbeats come to us: no checker is needed.
   if (monitor.kind === "push") return live;
   const enabled = enabledLocations(monitor);
   const moved: Record<string, LocationState> = {};

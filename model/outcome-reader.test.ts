@@ -36,7 +36,7 @@ const WHOLE: CheckOutcome = {
 const over = (more: Record<string, unknown>): unknown => ({ ...WHOLE, ...more });
 const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** What somebody who has a location's key may send instead. */
+/** What an attacker who has a location's key may send instead. */
 const POISON: readonly (readonly [what: string, value: unknown])[] = [
   ["no object", 7],
   ["null", null],

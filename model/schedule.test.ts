@@ -82,7 +82,7 @@ describe("heartbeatDeadlineMs", () => {
     ["not moved when it lies after we were ready", { readyAtMs: 1_359_999 }, 1_360_000],
     ["moved when it fell into our downtime", { readyAtMs: 1_400_000, heardUntilMs: 1_200_000 }, 1_760_000],
     ["moved when it fell on its very end", { readyAtMs: 1_360_000, heardUntilMs: 1_200_000 }, 1_720_000],
-    ["moved when nobody knows since when we were away", { readyAtMs: 1_400_000 }, 1_760_000],
+    ["moved when it is not known since when we were away", { readyAtMs: 1_400_000 }, 1_760_000],
     ["not moved when it had passed before", { readyAtMs: 1_400_000, heardUntilMs: 1_360_000 }, 1_360_000],
   ])("%s", (_name, more, deadlineMs) => {
     expect(heartbeatDeadlineMs({ ...facts, ...more })).toBe(deadlineMs);

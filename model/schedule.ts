@@ -65,7 +65,7 @@ interface HeartbeatFacts {
   readonly activeSinceMs: number;
   /** When this service began to hear calls. */
   readonly readyAtMs: number;
-  /** Until when the run before it heard them; null when there was none, or nobody knows. */
+  /** Until when the run before it heard them; null when there was none, or it is not known. */
   readonly heardUntilMs: number | null;
 }
 

@@ -70,7 +70,7 @@ describe("decideShards", () => {
     fc.record({ type: fc.constant("act" as const), who: fc.integer({ min: 0, max: 6 }) }),
   );
 
-  it("settles with every shard held, nobody above the share, whoever came, died and acted on an old look before", () => {
+  it("settles with every shard held and no scheduler above its share, after any that came, died or acted on an old view", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 80 }), (count, steps) => {
         const world = new World(count);
@@ -115,7 +115,7 @@ describe("decideShards", () => {
 describe("createBeatWatch", () => {
   const LEASE_MS = 1_000;
 
-  it("takes for dead who stood still for so long that a lease time after its last beat is not over, and nobody else", () => {
+  it("takes only a silent scheduler for dead, and before a lease time has passed since its last beat", () => {
     const watch = createBeatWatch(LEASE_MS);
     let last: ReadonlyMap<string, Presence> = new Map();
     for (let nowMs = 0; nowMs <= 1_000; nowMs += 100) {

@@ -117,7 +117,7 @@ describe("addresses that are shown", () => {
 describe("addresses that are sent back", () => {
   const SAME = fc.tuple(address, fc.boolean());
 
-  it("mean the stored one, whoever read it", () => {
+  it("mean the stored one, for editors and for viewers", () => {
     fc.assert(
       fc.property(SAME, ([parts, isEditor]) => {
         const stored = withoutFragment(textOf(parts));

@@ -1,5 +1,5 @@
 /**
- * Addresses of websites and webhooks as they may be shown. User name and password are shown to nobody, the query to those who may edit;
+ * Addresses of websites and webhooks as they may be shown. User name and password are never shown, the query only to users who may edit;
  * a fragment says nothing to a server and is dropped. Pure.
  */
 

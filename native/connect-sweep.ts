@@ -60,7 +60,7 @@ const RETRANSMISSIONS_OFFSET = 100;
 
 /**
  * Null where there is no native way; the twin is connectTime() of engine/transport/stream.ts.
- * @param owned for whoever closes them when this thread is terminated
+ * @param owned the sockets to close when this thread is terminated
  */
 export async function openConnectSweep(owned = new OwnedDescriptors()): Promise<ConnectSweep | null> {
   const libc = loadLibc();

@@ -58,7 +58,7 @@ const ADDRESS_TEXT_BYTES = 46;
 
 /**
  * Null where there is no native way; the twin is openNodeSocket() of engine/transport/datagram-link.ts.
- * @param owned for whoever closes them when this thread is terminated
+ * @param owned the sockets to close when this thread is terminated
  */
 export async function openDatagramSockets(owned = new OwnedDescriptors()): Promise<DatagramSockets | null> {
   const libc = loadLibc();

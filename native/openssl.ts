@@ -233,7 +233,7 @@ class NodesOpenssl implements Openssl {
     if (this.#calls.EVP_CipherFinal_ex(this.#opens, this.#at + OUT, this.#at + SIZE) === 1) {
       return this.#taken(TEXT, sizeBytes);
     }
-    // What is left in the thread's queue of errors would be told as somebody else's.
+    // An error that is left in the thread's queue would be reported by a later call.
     this.#calls.ERR_clear_error();
     return null;
   }

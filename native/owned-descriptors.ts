@@ -1,6 +1,6 @@
 /**
- * The sockets that a thread has opened by native calls, in memory that outlives it: when a thread is terminated Node closes its own, and
- * nobody these. One bit each; written by the thread, read by whoever buries it.
+ * The sockets that a thread has opened by native calls, in memory that outlives the thread: when it is terminated, Node closes the sockets
+ * that Node opened, but not these. One bit each; written by the thread, read by the thread that cleans up after it.
  */
 import type { Libc } from "./libc.ts";
 

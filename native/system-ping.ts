@@ -53,7 +53,7 @@ const REASON_LENGTH = 200;
 const KILL_AFTER_MS = 1_000;
 /** How long a thread waits to hear that there is a service, ms. */
 const HELLO_WITHIN_MS = 1_000;
-/** iputils lets nobody but root send faster, ms (ping(8), -i). */
+/** iputils lets only root send faster, ms (ping(8), -i). */
 const SHORTEST_SPACING_MS = 200;
 /** Children get nothing of our own environment, and the C locale, because their words are parsed. */
 const SEARCHED_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
@@ -198,7 +198,7 @@ export function openSystemPing(): SystemPing {
   let nextId = 1;
   let isClosing = false;
   const post = (message: ToService): void => channel.postMessage(message);
-  /** Whoever waits for an answer keeps the event loop alive, nobody else. */
+  /** Only a call that waits for an answer keeps the event loop alive. */
   const settle = (id: number): void => {
     waiting.delete(id);
     if (waiting.size > 0) return;

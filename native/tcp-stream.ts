@@ -68,7 +68,7 @@ const INTEREST = (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) >>> 0;
 
 /**
  * Null where there is no native way; the twin is exchangeTcp() of engine/transport/exchange.ts.
- * @param owned for whoever closes them when this thread is terminated
+ * @param owned the sockets to close when this thread is terminated
  */
 export async function openTcpStreams(owned = new OwnedDescriptors()): Promise<TcpStreams | null> {
   const libc = loadLibc();
@@ -241,7 +241,7 @@ class EpollStream implements TcpStream {
       this.#listener.onBytes(received.subarray(0, length));
       if (length < RECEIVE_BYTES && !isEnding) return;
     }
-    // Edge-triggered: of what is left nobody would tell us.
+    // Edge-triggered: the kernel would not report what is left.
     setImmediate(() => this.#read(events));
   }
 

@@ -30,7 +30,7 @@ export function claimDataFolder(path: string): DataFolder {
 
 /** Bits of the group and of everybody else. */
 const OTHERS = 0o077;
-/** Below it a folder that nobody else enters is enough. */
+/** Below this depth a closed folder protects what is in it. */
 const TIGHTENED_DEPTH = 2;
 
 /** A backup or a copy keeps permissions: what an earlier version left readable is closed. Links are not followed. */
@@ -80,7 +80,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** What is held: a handle that nobody refers to would be closed by the garbage collector, and its lock let go. */
+/** Keeps the handles referenced: the garbage collector would close one without a reference and release its lock. */
 const heldLocks = new Set<SqliteHandle>();
 
 /** SQLite's lock is the kernel's: it goes with the process, also on SIGKILL, and works wherever our database works. */

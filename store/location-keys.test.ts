@@ -48,7 +48,7 @@ describe("location keys", () => {
     return openLocationSealing(keyFile);
   }
 
-  it("seal what the checkers of the location open, and nobody else's", async () => {
+  it("seal what the checkers of the location open, and no other checkers", async () => {
     const [de, nl] = [newKeyLine(), newKeyLine()];
     rows = [rowOf("de", de), rowOf("nl", nl)];
     const { codes, sealingOf } = await open();

@@ -1,6 +1,6 @@
 /**
- * Places of sealed texts in SQL. A text is bound to the column and the row that it was sealed for, so whoever may write to the database
- * but has no key cannot put one secret in the place of another.
+ * Places of sealed texts in SQL. Each text is bound to its column and row, so a process that may write to the database but has no key
+ * cannot put one secret in the place of another.
  */
 
 /** What a location's checkers, a start's check value and the form before the present one are sealed for: a word alone. */

@@ -58,7 +58,7 @@ describe("the file of sealing keys", () => {
     expect(keyFileWarning(join(folder, "none"))).toBeNull();
   });
 
-  it("is followed by whoever has it open: sealing with the first, opening with all", () => {
+  it("is followed by a process that has it open: sealing with the first, opening with all", () => {
     createKeyFile(keyFile);
     const running = openSealing({ keyFile, createIfMissing: false });
     const before = running.seal("p", "old");
@@ -69,7 +69,7 @@ describe("the file of sealing keys", () => {
     expect(fresh.open("p", before)).toBe("old");
   });
 
-  it("that is away or broken for a moment changes nothing for whoever has it open", () => {
+  it("that is away or broken for a moment changes nothing for a process that has it open", () => {
     createKeyFile(keyFile);
     const running = openSealing({ keyFile, createIfMissing: false });
     const sealed = running.seal("p", "text");

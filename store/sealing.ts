@@ -100,7 +100,7 @@ export async function openCheckedSealing(meta: Meta, given: SealingOptions): Pro
   if (check === undefined) {
     const sealing = openSealing(options);
     await renewCheck(meta, sealing);
-    // Nothing was sealed yet, so nobody is there who knows the first form only.
+    // Nothing was sealed yet, so no process runs that knows the first form only.
     await meta.set(ROW_FORM, ROWS_BOUND);
     areBound = true;
     // Of two first starts at once the later check counts.

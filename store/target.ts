@@ -22,7 +22,7 @@ export function openTarget(monitor: Monitor, open: Open): Monitor {
 
 export interface StoredTarget {
   readonly settings: Monitor["settings"];
-  /** null: there is nothing to hide, or nobody may seal it yet. */
+  /** null: there is nothing to hide, or no process may seal it yet. */
   readonly seal: ((id: number) => string) | null;
 }
 

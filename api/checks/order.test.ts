@@ -77,7 +77,7 @@ describe("refusePkcs12", () => {
     "<pkcs12>\nMAA=\n</pkcs12>",
     "<PKCS12>\nMAA=\n</PKCS12>",
     "<connection>\nremote a.test-site.org\n<pkcs12>\nMAA=\n</pkcs12>\n</connection>",
-  ])("refuses strangers who bring one: case %#", (lines) => {
+  ])("refuses anonymous callers who bring one: case %#", (lines) => {
     expect(() => refusePkcs12(orderOf(lines))).toThrow("<pkcs12> is not opened for public checks");
   });
   it("lets everything else pass", () => {

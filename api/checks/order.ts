@@ -165,7 +165,7 @@ function parsed(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
   }
 }
 
-/** Packets of our own making before a handshake: what strangers could point at others (docs/decisions/0005-no-weapon.md). */
+/** Junk packets before a handshake: an anonymous caller could send them to any target (docs/decisions/0005-no-weapon.md). */
 function isJunk(line: string): boolean {
   const [key, value] = entryOf(line);
   return key === "jc" ? /^0*[1-9]/.test(value) : /^(?:i[1-5]|j[1-3])$/.test(key) && value !== "";

@@ -55,7 +55,7 @@ function groupsOf(address: string): readonly string[] {
   return [...before, ...Array.from({ length: missing }, () => "0"), ...after];
 }
 
-/** What a stranger has left, as the headers and the 429 say it. */
+/** What an anonymous caller has left, as the headers and the 429 say it. */
 export interface Allowance {
   readonly remaining: number;
   /** Unix ms when the next one comes free; now when none is used. */

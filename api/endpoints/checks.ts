@@ -32,7 +32,7 @@ import type { Call, KeyCall, Refusal, ResponseHeader, Route } from "../route.ts"
 import * as schemas from "../schemas/index.ts";
 import { locate, readRegion, regionFields, requireRegionOnPlan } from "../tests/region.ts";
 
-/** Whose share strangers take at a checker: no workspace has it. */
+/** The id that anonymous callers' share at a checker is counted under: no workspace has it. */
 const STRANGERS = 0;
 
 async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
@@ -47,7 +47,7 @@ async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
 
 /** @throws 422 naming a server that may not be dialled */
 async function acceptTargets(targets: Targets, { tunnel }: CheckOrder): Promise<void> {
-  // Side by side: a name that nobody answers for is waited for, and a profile may have sixteen.
+  // In parallel: a name without an answer waits for a time-out, and a profile may have sixteen.
   const judged = await Promise.allSettled(tunnel.endpoints.map((endpoint) => targets.accept(endpoint)));
   for (const one of judged) if (one.status === "rejected") throw one.reason;
 }
@@ -68,7 +68,7 @@ async function publicCheck(api: Api, call: Call): Promise<ApiResponse> {
       const to = { lane: "public", location: ANY_LOCATION, organizationId: STRANGERS } as const;
       return withHeaders(ok(await runCheck(api, order, to)), allowance);
     } catch (error) {
-      // Nobody checked anything: it does not count.
+      // No check was made: it does not count.
       await take.giveBack();
       allowance = await allowanceOf(counters, clientAddress, nowMs);
       throw error;

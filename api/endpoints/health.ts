@@ -10,7 +10,7 @@ import * as schemas from "../schemas/index.ts";
 const NO_STORE: readonly string[] = [...JSON_HEADERS, "Cache-Control", "no-store"];
 /** Each back end has this long to answer (docs/api-contract.md#health-and-documents). */
 const PROBE_TIMEOUT_MS = 2_000;
-/** Whoever asks within this gets the same answer, so that asking often costs the back ends nothing. */
+/** Calls within this get the same answer, so that frequent calls cost the back ends nothing. */
 const DEEP_KEPT_MS = 1_000;
 
 interface Component {

@@ -99,7 +99,7 @@ function expiryOf(body: JsonObject, nowMs: number): number | null {
   return atMs;
 }
 
-/** A key that somebody stole must not outlive itself through the keys that it makes. @throws 400 */
+/** A stolen key must not make keys that are valid for longer than itself. @throws 400 */
 function refuseLonger(expiresAtMs: number | null, ownAtMs: number | null): void {
   if (ownAtMs === null || (expiresAtMs !== null && expiresAtMs <= ownAtMs)) return;
   throw badRequest(longerThanOwn(formatUtc(ownAtMs)));
@@ -125,7 +125,7 @@ async function revoke(api: Api, call: KeyCall): Promise<ApiResponse> {
   return ok({ success: true, id, status, deleted: hard === "1" });
 }
 
-/** @throws 404 for keys out of reach, 403 for those in reach that are somebody else's business */
+/** @throws 404 for keys out of reach, 403 for those in reach that the caller may not revoke */
 async function revocable(api: Api, call: KeyCall, id: number): Promise<KeyRecord> {
   const key = await api.controlPlane.keys.find(id);
   if (key === undefined) throw refusal("keyNotFound");

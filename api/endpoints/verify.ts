@@ -6,7 +6,7 @@ import type { ApiResponse } from "../http.ts";
 import type { Call, Route } from "../route.ts";
 
 const TEXT = "text/plain; charset=utf-8";
-/** Only what a checker makes up: nobody's page is answered from here. */
+/** Only what a checker generates: a caller cannot make this endpoint answer with a page of its own. */
 const TOKEN = /^[0-9a-z]{8,64}$/;
 
 async function verify(_: Api, { request }: Call): Promise<ApiResponse> {

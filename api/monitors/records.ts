@@ -1,6 +1,6 @@
 /**
- * Answers with one monitor's record, kept while nothing at all was committed to the control plane since it was read: whoever asks for
- * the same record often, a dashboard, costs neither a query nor the wording.
+ * Answers with one monitor's record, kept while nothing at all was committed to the control plane since it was read: a caller that asks
+ * for the same record often, such as a dashboard, costs neither a query nor the serialisation.
  */
 import type { Access } from "../access.ts";
 import type { ApiResponse } from "../http.ts";

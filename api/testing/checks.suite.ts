@@ -487,7 +487,7 @@ function publicTests(server: "uws" | "node"): void {
       expect((await world.send("POST", "/api/v1/check", { body: inside, project: null })).status).toBe(422);
     });
 
-    it("sends no junk for strangers", async () => {
+    it("sends no junk for anonymous callers", async () => {
       await open();
       const amnezia = (lines: string): string => WIREGUARD.replace("[Peer]", `${lines}\n[Peer]`);
       for (const junk of ["Jc = 4\nJmin = 40\nJmax = 70", "I1 = <b 0xf6>", " jc=1"]) {

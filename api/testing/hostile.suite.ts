@@ -1,4 +1,4 @@
-/** Strangers: bodies, paths and connections that nobody sends by mistake. */
+/** Hostile callers: bodies, paths and connections that no client sends by mistake. */
 import { connect, type Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

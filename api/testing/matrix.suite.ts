@@ -95,7 +95,7 @@ export function matrixSuite(server: "uws" | "node"): void {
       });
     }
 
-    it("public endpoints answer whoever asks", async () => {
+    it("public endpoints answer every caller", async () => {
       for (const route of routes.filter((one) => isPublic(nameOf(one)))) {
         const plain = await send(ground, route, null, null, NOTHING_HAS);
         expect([nameOf(route), plain.status === 401 && route.path !== "/metrics"]).toEqual([nameOf(route), false]);
@@ -227,7 +227,7 @@ async function makeKey(
   const { accounts, keys } = world.controlPlane;
   const person = { email: `${kind}-${role}@test-site.org`.replaceAll(/[ ,]+/g, "-"), name: null };
   const isAccount = kind.startsWith("account");
-  // Somewhere the person must belong to be there; who is nobody at home is somebody elsewhere.
+  // A user exists only as a member of some workspace; one without a role at home is a member elsewhere.
   const there = await accounts.addMember(
     isRole(role) ? home : elsewhere,
     person,

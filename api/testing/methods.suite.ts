@@ -20,7 +20,7 @@ function filled(path: string): string {
   return path.replaceAll(/\{\w+\}/g, "999999");
 }
 
-/** What a stranger puts where a value of another kind belongs. */
+/** What a caller may put where a value of another type belongs. */
 const WRONG: readonly unknown[] = [
   null,
   true,

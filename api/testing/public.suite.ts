@@ -118,7 +118,7 @@ export function publicSuite(server: "uws" | "node"): void {
       },
     );
 
-    it("answer the token that a proxy's check asks with, and no page of somebody else's making", async () => {
+    it("answer the token that a proxy's check asks with, and no page that a caller made up", async () => {
       const answer = await get("/verify?token=0123456789abcdef");
       expect([answer.status, answer.text, answer.headers["cache-control"]]).toEqual([
         200,

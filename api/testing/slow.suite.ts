@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { HttpServer, ListenOptions } from "../http.ts";
 
 const CROWD = 300;
-/** More than the kernel keeps for a connection, so that an answer which nobody reads stays with the server. */
+/** More than the kernel keeps for a connection, so that an answer which the client does not read stays with the server. */
 const LONG = new Uint8Array(8 * 2 ** 20).fill(120);
 /** uWebSockets.js looks at its timeouts every 4 s and ends what is silent for 10 s. */
 const PATIENCE_MS = 40_000;

@@ -8,7 +8,7 @@ import { refusal } from "../errors.ts";
 
 export interface WantedRegion {
   readonly region: string;
-  /** Refused rather than run from the general pool when nobody is there. */
+  /** Refused rather than run from the general pool when the region has no checker. */
   readonly mustBeThere: boolean;
 }
 
@@ -40,7 +40,7 @@ export function requireRegionOnPlan({ region }: WantedRegion, plan: Pick<Plan, "
   if (region !== ANY_LOCATION && !plan.regionTargeting) throw refusal("regionOnPlan");
 }
 
-/** @returns the location that runs it. @throws 503 when nobody is there and nobody else may */
+/** @returns the location that runs it. @throws 503 when the region has no checker and no other may run it */
 export async function locate(api: Api, { region, mustBeThere }: WantedRegion): Promise<string> {
   if (region === ANY_LOCATION || (await hasChecker(api, region))) return region;
   if (mustBeThere) throw refusal("noCheckerInRegion");

@@ -9,7 +9,7 @@ const LOOK_MS = 1_000;
 export interface WaitingOptions {
   readonly jobs: Pick<Jobs, "testEnd">;
   readonly notices: Pick<Notices, "subscribe">;
-  /** The API stops: nobody is kept waiting. */
+  /** Aborts when the API stops: no call is kept waiting. */
   readonly closing: AbortSignal;
 }
 

@@ -62,7 +62,7 @@ async function reachOf({ controlPlane, config }: AdminStores, userId: number, wo
   return null;
 }
 
-/** Account-wide keys are named after the computer and the date (docs/api-contract.md#keys); others too when nobody names them. */
+/** Account-wide keys are named after the computer and the date (docs/api-contract.md#keys); others too when they get no name. */
 function keyNameOf(text: unknown, nowMs: number): string {
   const name = text === undefined ? `${hostname()} ${formatIso(nowMs).slice(0, 10)}` : String(text).trim();
   if (name === "" || [...name].length > MAX_KEY_NAME) {

@@ -6,7 +6,7 @@ import { CommandError } from "../command.ts";
 import { type Act, type ActGroup, type Done, flagOf, idOf, known } from "./act.ts";
 import type { AdminStores } from "./stores.ts";
 
-/** What the dashboard would do, done by whoever holds the machine. */
+/** What the dashboard would do, done by the operator of the machine. */
 const OPERATOR: Actor = { type: "system", id: null, name: null, via: "dashboard", keyId: null };
 const MOST_LOCATIONS = 50;
 

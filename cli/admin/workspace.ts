@@ -35,7 +35,7 @@ const create: Act = {
   },
 };
 
-/** A person nobody named gets an address that no mail ever reaches (RFC 2606 section 2: `.invalid`). */
+/** An owner who is not named gets an address that no mail ever reaches (RFC 2606 section 2: `.invalid`). */
 async function ownerOf({ controlPlane, nowMs }: AdminStores, owner: unknown, name: string): Promise<number | Person> {
   if (owner === undefined)
     return { email: `owner-${nowMs}-${process.pid}@workspace.invalid`, name: `Owner of ${name}` };

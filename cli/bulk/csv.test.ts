@@ -16,7 +16,7 @@ describe("a cell", () => {
     [-5, "-5"],
   ])("%j is written as %j", (value, written) => expect(csvCell(value)).toBe(written));
 
-  it("of a stranger is one cell, says what it said, and is no formula", () => {
+  it("of any text is one cell, keeps the text, and is no formula", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const cell = csvCell(text);

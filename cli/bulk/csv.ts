@@ -1,4 +1,4 @@
-/** Results as CSV (RFC 4180) that a spreadsheet can be given: no cell of a stranger's is a formula. Pure. */
+/** Results as CSV (RFC 4180) that is safe in a spreadsheet: no text from a list becomes a formula. Pure. */
 import { plain } from "../table.ts";
 import type { BulkResult } from "./tally.ts";
 

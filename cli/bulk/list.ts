@@ -7,7 +7,7 @@ import { identityOfConfig } from "../../engine/subscription/list.ts";
 import type { Kind } from "../../model/kind.ts";
 import { placeOf } from "../check/target.ts";
 
-/** One's own files may be larger than what a stranger serves; our choice. */
+/** A user's own file may be larger than a list from the network; our choice. */
 const BOUNDS: BodyBounds = { mebibytes: 64, entries: 1_000_000, configs: 250_000 };
 export const LARGEST_BYTES = BOUNDS.mebibytes * 1024 * 1024;
 /** Entries read before others may have the thread: some milliseconds of work. */

@@ -9,7 +9,7 @@ export interface Output {
   write(text: string): void;
   /** Resolves when what was written is not piling up. */
   ready(): Promise<void>;
-  /** Nobody reads any more. */
+  /** The reader has closed the output. */
   readonly isGone: boolean;
   /** Everything is written. */
   close(): Promise<void>;

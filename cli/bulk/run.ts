@@ -1,4 +1,4 @@
-/** The run: feeds the probers as long as they have room and somebody reads, and gives each result on as it comes. */
+/** The run: feeds the probers as long as they have room and the output is read, and passes each result on as it comes. */
 import type { Direct } from "../../engine/direct.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { viewOf } from "../check/outcome.ts";
@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly probers: Direct;
   readonly timeoutMs: number;
   readonly engine: "xray" | "singbox" | null;
-  /** Waits while nobody takes what comes out. */
+  /** Waits while the output is not read. */
   readonly ready: () => Promise<void>;
   readonly isStopped: () => boolean;
   readonly onResult: (result: BulkResult) => void;

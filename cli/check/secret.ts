@@ -25,7 +25,7 @@ export async function readSecret(file: string): Promise<string> {
   return secret;
 }
 
-/** @throws CommandError when there is nobody to ask */
+/** @throws CommandError when there is no terminal to ask on */
 export function askSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw usageError(`${question} is missing: give --password-file, or - as its file for stdin`);

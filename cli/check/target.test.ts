@@ -51,7 +51,7 @@ describe("what is given", () => {
     expect(() => targetOf(text, null, {})).toThrow(words);
   });
 
-  it("by a stranger is a target or a wrong call", () => {
+  it("of any text is a target or a wrong call", () => {
     const pieces = fc.constantFrom(
       WG,
       OVPN,

@@ -16,7 +16,7 @@ export interface CheckTarget {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Where it leads, as people write it. */
   readonly place: string;
-  /** What somebody called it. */
+  /** The name in its link; null for what has none. */
   readonly name: string | null;
 }
 

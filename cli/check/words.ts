@@ -7,7 +7,7 @@ import type { CheckTarget } from "./target.ts";
 
 type Paint = (color: "green" | "red" | "yellow" | "dim", text: string) => string;
 
-/** Colours where somebody looks, and did not forbid them (NO_COLOR, TERM=dumb). */
+/** Colours on a terminal, unless the user forbids them (NO_COLOR, TERM=dumb). */
 export function painter(stream: NodeJS.WriteStream): Paint {
   const isColoured = stream.isTTY === true && stream.hasColors();
   return (color, text) => (isColoured ? styleText(color, text) : text);

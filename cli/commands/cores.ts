@@ -17,7 +17,7 @@ interface State {
   readonly from: string | null;
   readonly version: string | null;
   readonly wanted: string;
-  /** null: nothing is, or nobody asked. */
+  /** null: there is no fault, or it was not checked. */
   readonly fault: string | null;
 }
 

@@ -46,7 +46,7 @@ describe.runIf(holdHere() !== null)("a child that is held", () => {
     expect(open).toBe("");
   });
 
-  it("may signal itself and nobody else", () => {
+  it("may signal itself and no other process", () => {
     const { stdout } = shell(`kill -0 $$ && echo itself; kill -0 ${process.pid} 2>/dev/null || echo "not us"`);
     expect(stdout).toBe("itself\nnot us\n");
   });

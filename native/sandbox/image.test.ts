@@ -55,7 +55,7 @@ describe.runIf(process.platform === "linux")("a program of system calls", () => 
 
   it("writes down what a call returned", () => {
     const memory = new Memory();
-    // A limit that is its own process id is told by nobody else: the second call fails unless it was written over.
+    // Only the child knows its process id as a limit: the second call fails unless the first one's result was written over it.
     const limits = Buffer.alloc(16, 0xff);
     const at = memory.add(limits);
     const steps: Step[] = [

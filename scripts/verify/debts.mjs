@@ -37,14 +37,12 @@ export const LONG_FUNCTIONS = {
 /** Folder to how often it names a person for a process or a caller. */
 export const FORBIDDEN_WORDS = {
   ".": 4,
-  api: 46,
+  api: 14,
   bench: 1,
-  cli: 15,
+  cli: 1,
   docs: 1,
   engine: 171,
-  model: 11,
-  native: 12,
   scheduler: 2,
-  store: 120,
+  store: 6,
   test: 79,
 };

@@ -97,7 +97,7 @@ export function startPump(options: PumpOptions): Pump {
   /** Carries everything that may go; ends at the first failure. */
   async function drain(): Promise<void> {
     try {
-      // While segments wait, the open one goes on growing: a thousand small files would help nobody.
+      // While segments wait, the open one goes on growing: otherwise an outage would leave thousands of small files.
       if ((await spool.next()) === undefined) await spool.seal();
       for (let segment = await spool.next(); segment !== undefined; segment = await spool.next()) {
         if (segment.lastSeq > appliedSeq) return;

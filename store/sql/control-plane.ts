@@ -323,7 +323,7 @@ export interface Heartbeats {
 export interface SinkBatch {
   /** Name of the spool that its results are in. */
   readonly spool: string;
-  /** Of every shard that it writes about: all must still be held, or nothing is written. Absent: nobody else writes. */
+  /** Of every shard that it writes about: all must still be held, or nothing is written. Absent: no other process writes. */
   readonly fences?: readonly Fence[];
   /** Results up to and with this sequence of the spool are applied by this batch. */
   readonly appliedSeq: number;
@@ -337,7 +337,7 @@ export interface SinkBatch {
   readonly jobEnds?: readonly JobEnd[];
   /** How configs of imported servers did. Absent: none. */
   readonly configResults?: readonly NewConfigResult[];
-  /** Turns that nobody ran. */
+  /** Turns that no prober ran. */
   readonly skips?: readonly Skips[];
 }
 

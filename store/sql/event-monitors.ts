@@ -12,7 +12,7 @@ const MONITORS = {
     `select id, project_id, name, kind, tags, pause_reasons from monitors
      where id in (select value from json_each(?)) and deleted_at_ms is null`,
   ),
-  // Held, so that a monitor that is being deleted gets no incident afterwards; in one order, so that nobody waits in a circle.
+  // Locked, so that a monitor that is being deleted gets no incident afterwards; in the order of ids, so that no deadlock is possible.
   postgres: statement(
     "sink_monitors",
     `select id, project_id, name, kind, tags, pause_reasons from monitors

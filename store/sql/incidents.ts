@@ -37,7 +37,7 @@ export function createIncidents({ read, write }: Database): Incidents {
       write(async (session) => {
         const before = await find(session, projectId, id);
         if (before === undefined) return undefined;
-        // Whoever needs both holds the monitor before the incident.
+        // A transaction that needs both locks the monitor before the incident.
         const monitor = (await eventMonitors(session, [before.monitorId])).get(before.monitorId);
         const isFirst = await acknowledge(session, projectId, id, nowMs, actor, note);
         const incident = await find(session, projectId, id);

@@ -13,7 +13,7 @@ const TAKE = statement(
 );
 const BEAT = statement("lease_beat", "update leases set beat = beat + 1 where name = ? and epoch = ? returning epoch");
 const RELEASE = statement("lease_release", "update leases set holder = null where name = ? and epoch = ?");
-/** On PostgreSQL whoever takes it meanwhile waits for the end of the holder's transaction. */
+/** On PostgreSQL the row is locked: a process that takes the lease meanwhile waits for the end of the holder's transaction. */
 const ASSERT = {
   sqlite: statement("lease_assert", "select epoch from leases where name = ? and epoch = ?"),
   postgres: statement("lease_assert", "select epoch from leases where name = ? and epoch = ? for share"),

@@ -60,7 +60,7 @@ export async function holdMonitors(session: Session, ids: readonly number[]): Pr
   return held;
 }
 
-/** Of monitors that this transaction holds. The service does it, whoever asked (docs/api-contract.md#webhooks). */
+/** Changes monitors that this transaction has locked. The actor is always the service, also when a user asked (docs/api-contract.md#webhooks). */
 export async function changeMonitors(
   session: Session,
   held: readonly MonitorWithLive[],

@@ -30,8 +30,8 @@ export type SqlPlace = { readonly file: string } | { readonly url: string };
 
 export interface ControlPlaneOptions {
   /**
-   * `api`: a commit waits for the disk, because somebody was answered. `sink`: it does not, because results are replayed from the
-   * spool. PostgreSQL always waits.
+   * `api`: a commit waits for the disk, because a caller is told that it is done. `sink`: it does not, because results are replayed
+   * from the spool. PostgreSQL always waits.
    */
   readonly role: "api" | "sink";
   /** `expect`: refuses a store without this version's schema and changes nothing; a service makes it. */

@@ -6,11 +6,11 @@ import { toJson } from "./text.ts";
 
 /** Rows of one insert; six values each stay far below SQLite's 32,766 parameters. */
 const ROWS_PER_INSERT = 500;
-/** Nobody gives one twice, here or elsewhere. */
+/** Random bytes of an event id: enough that no two processes ever make the same one. */
 const EVENT_ID_BYTES = 18;
 
 /**
- * In the transaction of the change, whether or not anybody listens: that is decided when the event leaves.
+ * Runs in the transaction of the change, also when no webhook wants the event: the sender decides that later.
  * @param webhookId the one webhook that gets them (`webhook.test`); null: all of the project that want the type
  */
 export async function appendEvents(

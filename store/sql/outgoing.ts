@@ -227,7 +227,7 @@ function toDue(row: DueRow, nowMs: number): DueDelivery {
   };
 }
 
-/** Webhooks whose deliveries nobody wants any more: of a project that was switched off. */
+/** Webhooks of projects that were switched off: their deliveries are no longer wanted. */
 async function orphans(session: Session): Promise<readonly number[]> {
   const rows = await session.kysely
     .selectFrom("webhooks as w")
@@ -259,7 +259,7 @@ async function record(
   ended: readonly EndedAttempt[],
 ): Promise<readonly RecordedAttempt[]> {
   await assertLease(session, SENDER_LEASE, epoch);
-  // The webhook before its deliveries, as whoever switches one off does.
+  // Locks the webhook before its deliveries: the same order as the transaction that switches a webhook off.
   const webhooks = await sentTo(session, [...new Set(ended.map((attempt) => attempt.webhookId))]);
   const deliveries = await sent(session, [...new Set(ended.map((attempt) => attempt.deliveryId))]);
   const recorded: RecordedAttempt[] = [];
@@ -341,7 +341,7 @@ async function tellIncident(
   });
 }
 
-/** In the order of ids, so that nobody waits in a circle. */
+/** Locks in the order of ids, so that two transactions cannot deadlock. */
 async function sentTo(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, SentTo>> {
   let query = session.kysely
     .selectFrom("webhooks")

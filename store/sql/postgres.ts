@@ -22,7 +22,7 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** The server gives up on a statement, a lock, an abandoned transaction. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
-/** Well within a lease: a process that is frozen in the middle of one keeps nobody from taking its shards. */
+/** Shorter than a lease: a process that is frozen in a transaction must not keep others from taking its shards. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 /** We give up on the server: it must have had its chance first. */
 const QUERY_TIMEOUT_MS = 20_000;
@@ -51,7 +51,7 @@ export async function openPostgres(url: string, schema: SchemaMode = "make"): Pr
   });
   // A connection that dies while idle leaves the pool by itself; the next query opens another.
   pool.on("error", () => {});
-  // One that dies while it is lent out may say so between two statements, to nobody: the next statement fails and we hear of it there.
+  // A connection in use may fail between two statements, when no call waits for it. Ignored here: the next statement fails too.
   pool.on("connect", (client) => client.on("error", () => {}));
   const names = new Map<string, string>();
   const source = createSource(pool, names, place);
@@ -144,7 +144,7 @@ async function within(timeoutMs: number, place: string, query: CompiledQuery, ky
     );
   });
   const answer = kysely.executeQuery(query);
-  // The late answer of a lost race is nobody's concern.
+  // An answer after the deadline is ignored.
   answer.catch(() => {});
   try {
     await Promise.race([answer, late]);

@@ -39,7 +39,7 @@ export function createShards({ read, write }: Database): Shards {
 }
 
 /**
- * First in a transaction that only the shards' holder may make. On PostgreSQL whoever takes one of them meanwhile waits for its end.
+ * Begins a transaction that only the holder of the shards may make. On PostgreSQL a process that takes one meanwhile waits for its end.
  * @throws ShardsLost
  */
 export async function assertShards(session: Session, fences: readonly Fence[]): Promise<void> {

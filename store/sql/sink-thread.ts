@@ -1,6 +1,6 @@
 /**
  * The thread of sink-writer.ts: applies the sink's batches in the order they come, and moves SQLite's write-ahead log into the database
- * once a second. Both wait for the disk, for a second and more when it is busy; nobody who is asked anything waits here.
+ * once a second. Both wait for the disk, for a second and more when it is busy; on this thread no request waits with them.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Sqlite } from "../sqlite-library.ts";
@@ -37,10 +37,10 @@ const log = new Sqlite(file, { timeout: 0 });
 
 const timer = setInterval(() => {
   try {
-    // Passive: waits for nobody and holds nobody up.
+    // PASSIVE: waits for no reader or writer, and blocks none.
     log.pragma("wal_checkpoint(PASSIVE)");
   } catch {
-    // Busy, or the disk is full: the writers say so where somebody hears it; the next turn tries again.
+    // Busy, or the disk is full: a writer meets the same fault and reports it; the next tick tries again.
   }
 }, CHECKPOINT_EVERY_MS);
 

@@ -96,7 +96,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       expect([page.rows.map((row) => row.id), page.total]).toEqual([[off.id], 2]);
     });
 
-    it("have an address of their own within the project, whoever is first", async () => {
+    it("have an address of their own within the project, also when several processes write at once", async () => {
       const ground = given();
       const { subscriptions } = ground.plane;
       const others = await Promise.all([another("api"), another("api")]);
@@ -135,7 +135,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       await Promise.all(others.map((plane) => plane.close()));
     });
 
-    it("switched off pause every monitor, switched on resume those that nobody else paused", async () => {
+    it("switched off pause every monitor, switched on resume those that have no other reason to be paused", async () => {
       const ground = given();
       const { plane, projectId } = ground;
       const { id } = await plane.subscriptions.create(newSubscription(ground));
@@ -260,7 +260,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       expect((await plane.subscriptions.create(newSubscription(ground))).id).toBeGreaterThan(id);
     });
 
-    it("keep one key for the hashes of addresses, whoever asks first", async () => {
+    it("keep one key for the hashes of addresses, also when two processes ask at once", async () => {
       const { plane } = given();
       const other = await another("api");
       const keys = await Promise.all([

@@ -175,7 +175,7 @@ async function takeUrl(
       .where("id", "=", id)
       .execute();
   } catch (error) {
-    // Somebody was faster; on PostgreSQL this is where it is met.
+    // Another process stored the address first; on PostgreSQL only the unique index finds that out.
     if (isTaken(error)) throw new UrlTakenError();
     throw error;
   }

@@ -301,7 +301,7 @@ export function syncTests(given: () => Ground, another: Another): void {
       expect(await plane.syncs.queueDue(epoch, atMs + 86_400_000, 9)).toBe(0);
     });
 
-    it("are written by nobody who lost the right to", async () => {
+    it("are not written by a process that lost the lease", async () => {
       const other = await another();
       const seen = await other.leases.read(SYNC_LEASE);
       await other.leases.take(SYNC_LEASE, "another", seen);

@@ -71,7 +71,7 @@ export function createSyncs({ read, write }: Database): Syncs {
   };
 }
 
-/** As if somebody had asked for it. */
+/** The same as a sync that a user asked for. */
 async function queue(session: Session, projectId: number, subscriptionId: number, atMs: number): Promise<void> {
   await session.kysely
     .updateTable("subscriptions")

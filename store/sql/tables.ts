@@ -214,7 +214,7 @@ interface ShardTable {
   holder: string | null;
   /** Counts takings. */
   epoch: number;
-  /** Turns that nobody ran. */
+  /** Turns that no prober ran. */
   skipped: number;
 }
 

@@ -368,7 +368,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
       expect(await ask(false, [good])).toEqual([]);
     });
 
-    it("lets nobody write who lost the lease, whoever asks first", async () => {
+    it("refuses writes of a process that lost the lease, and gives the lease to one of two that ask at once", async () => {
       const ground = given();
       const { plane } = ground;
       const id = await hear(ground);

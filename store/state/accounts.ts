@@ -6,7 +6,7 @@ export interface AccountLeases {
   /**
    * Takes the account, or goes on holding it.
    * @param token of this use
-   * @param keepMs from now until it is free again, should nobody speak of it any more
+   * @param keepMs from now until it is free again, unless it is renewed
    * @returns false while another use holds it
    * @throws StoreError when it cannot be known
    */

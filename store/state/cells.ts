@@ -1,4 +1,4 @@
-/** Small counters by name that end at a time: bounded, so that strangers cannot fill the memory, and aware of what changed. */
+/** Small counters by name that end at a time: bounded, so that anonymous callers cannot fill the memory, and aware of what changed. */
 
 export interface Cell {
   readonly values: number[];

@@ -1,8 +1,8 @@
 /**
  * What a checker may do in Redis, as its user's rule (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/): each
- * command on the names that it is for, and no other. The names are few and written out, so nobody who has the password can make new ones;
- * no rule bounds how much is put into one, which is why schedulers sweep them (redis-runs.ts). What is left to a thief is written in
- * docs/operate/security-redis.md.
+ * command on the names that it is for, and no other. The names are few and written out, so a holder of the password cannot make new ones.
+ * No rule bounds how much is put into one, so schedulers sweep them (redis-runs.ts). docs/operate/security-redis.md says what a stolen
+ * password still allows.
  */
 import { createHash } from "node:crypto";
 import { LANES } from "./checks.ts";

@@ -82,7 +82,7 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
       expect(await answer).toEqual(measured(41));
     });
 
-    it("answers each to whoever asked, whatever the order", async () => {
+    it("answers each to the process that asked, in any order", async () => {
       const { given } = await bench();
       const other = await openChecks(place.place, () => PLAIN_SEALING);
       closing.push(other);
@@ -117,7 +117,7 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
       expect((await Promise.all(asked)).map((answer) => answer.type)).toEqual(["measured", "measured", "measured"]);
     });
 
-    it("keeps locations apart, and says so when nobody is there; nobody runs it later", async () => {
+    it("keeps locations apart, and says so when a location has no checker; none runs it later", async () => {
       const elsewhere = await bench(undefined, "de");
       expect(await asker.ask("api", "any", CHECK)).toEqual({ type: "untaken" });
       expect(elsewhere.given).toEqual([]);
@@ -138,7 +138,7 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
       given[0]?.answer(measured(1));
     });
 
-    it("says busy for a checker that fails, and lost for whoever waits when we close", async () => {
+    it("says busy for a checker that fails, and lost for callers that wait when we close", async () => {
       const failing = await openCheckServer(place.place, PLAIN_SEALING, {
         location: "any",
         room: { api: 1, public: 1 },

@@ -1,16 +1,16 @@
 /**
- * Passing checks: a config that is tested once and never stored (POST /check). Whoever asks posts it, a checker with room takes it, and the
- * answer goes back to whoever asked. At most once: a check that is lost on the way is lost, and its caller hears so.
+ * Passing checks: a config that is tested once and never stored (POST /check). The process that asks posts it, a checker with room takes it,
+ * and the answer goes back to that process. At most once: a check that is lost on the way is not repeated, and its caller is told.
  *
  *   asked ──taken──▶ running ──answer──▶ answered
  *     │                 └──silence──▶ lost
- *     └──nobody had room in time──▶ untaken: nobody runs it any more
+ *     └──no checker had room in time──▶ untaken: no checker runs it any more
  */
 import { randomUUID } from "node:crypto";
 import type { TunnelProtocol } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 
-/** Callers with a key, and strangers: each has its own room at a checker. */
+/** Callers with a key, and anonymous callers: each group has its own room at a checker. */
 export const LANES = ["api", "public"] as const;
 export type Lane = (typeof LANES)[number];
 
@@ -24,7 +24,7 @@ export interface PassingCheck {
   /** Checks with the same one never run at once; null: any number may. */
   readonly identity: string | null;
   readonly timeoutMs: number;
-  /** Whose share it takes; 0 for strangers. */
+  /** The workspace whose share it takes; 0 for anonymous callers. */
   readonly organizationId: number;
 }
 
@@ -37,7 +37,7 @@ export type CheckReply =
   | {
       readonly type: "measured";
       readonly result: PassingResult;
-      /** It brought down the thread that it ran in, for this reason, and whoever asked keeps that in mind; absent: it did not, or that is kept already. */
+      /** Why it brought down its thread; the process that asked quarantines it. Absent: it did not, or is in quarantine already. */
       readonly harm?: string;
     }
   /** It could not start in time, or the checker is stopping. */
@@ -46,7 +46,7 @@ export type CheckAnswer =
   | CheckReply
   /** No checker is there, or none has room. */
   | { readonly type: "untaken" }
-  /** Whoever took it went silent. */
+  /** The checker that took it does not answer. */
   | { readonly type: "lost" };
 
 export interface Checks {
@@ -65,11 +65,11 @@ export interface CheckServerOptions {
 }
 /** A checker's side. */
 export interface CheckServer {
-  /** Takes nothing more, and says of what still runs that it is busy: nobody waits for a checker that stops. */
+  /** Takes nothing more, and answers busy for what still runs, so that no caller waits for a checker that stops. */
   close(): Promise<void>;
 }
 
-/** How long a check waits for a checker with room, ms. Strangers share little room, and may queue longer. */
+/** How long a check waits for a checker with room, ms. Anonymous callers share little room, and may queue longer. */
 export const TAKE_MS: Readonly<Record<Lane, number>> = { api: 3_000, public: 10_000 };
 /** On top of it for the way back. */
 const RETURN_MS = 2_000;
@@ -83,7 +83,7 @@ export function startWithinMs(lane: Lane, timeoutMs: number): number {
 
 /** Calls that wait for their answer. */
 export interface Asking {
-  /** @param onUntaken nobody took it: it is withdrawn */
+  /** @param onUntaken no checker took it: it is withdrawn */
   open(lane: Lane, onUntaken: (id: string) => void): { readonly id: string; readonly answer: Promise<CheckAnswer> };
   /** False when it is not waited for (any more), or was taken before. */
   taken(id: string): boolean;

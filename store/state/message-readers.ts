@@ -1,7 +1,7 @@
 /**
- * What other processes send, read at the door: reports and outcomes of checkers, answers and calls of passing checks, runs. It was sealed with
- * the location's key, which says that somebody has that key, and nothing about what is in it. Sizes are bounded before anything is opened
- * (MOST_ENTRY_CHARACTERS); everything here costs in proportion to that.
+ * Parsers of what other processes send: reports and outcomes of checkers, answers and calls of passing checks, runs. The seal proves that
+ * the sender has the location's key, and nothing about the content. Sizes are bounded before anything is opened (MOST_ENTRY_CHARACTERS);
+ * everything here costs in proportion to that.
  */
 import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
 import { readOutcome, readTunnelFacts } from "../../model/outcome-reader.ts";
@@ -94,7 +94,7 @@ export function wordsOf(error: unknown): string {
   return error instanceof Refused ? error.message : "it is no JSON, or was sealed for another place";
 }
 
-/** @param nowMs by Redis's clock: whoever says that it reported later than that would be healthy for ever. @throws Refused */
+/** @param nowMs by Redis's clock: a checker whose report is later than that would be healthy for ever. @throws Refused */
 export function parseReport(text: string, location: string, nowMs: number): CheckerReport {
   const from = objectOf(jsonOf(text), "report");
   if (from.location !== location) throw new Refused("location is another's");
@@ -169,7 +169,7 @@ export function parsePassingCheck(text: string): PassingCheck {
   };
 }
 
-/** At a checker. @param readSpec of what a run measures: whoever knows probes knows specs. @throws Refused */
+/** At a checker. @param readSpec parses what a run measures; it comes from the code that knows the probes. @throws Refused */
 export function parseBatch<Spec>(text: string, readSpec: (value: unknown) => Spec): RunBatch<Spec> {
   const from = objectOf(jsonOf(text), "batch");
   return {

@@ -27,7 +27,7 @@ export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
 
 /**
  * Asks checkers, wherever they are.
- * @param sealingOf for what leaves this process, by where it goes; undefined: nobody is there
+ * @param sealingOf for what leaves this process, by the location it goes to; undefined: that location has no checkers
  * @param refreshKeys brings it up to date
  * @param onRefused so much of what came from a location was no answer
  */
@@ -70,6 +70,6 @@ export async function openAccountLeases(place: RedisPlace): Promise<OpenAccountL
   return (await import("./redis-accounts.ts")).openRedisAccounts(place);
 }
 
-/** Its client takes a tenth of a second to load, in each thread: not where nobody uses it. */
+/** Its client takes a tenth of a second to load, in each thread: loaded only where it is used. */
 const loadRedis = () => import("./redis.ts");
 const loadRedisChecks = () => import("./redis-checks.ts");

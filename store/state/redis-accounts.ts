@@ -5,7 +5,7 @@ import { releaseAccount } from "./lua/release-account.ts";
 import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
 
 export function accountLeasesOver(link: Link): AccountLeases {
-  // A hash already: nobody reads a name there.
+  // The identity is a hash already, so the key shows no account name.
   const keyOf = (identity: string): string => `${PREFIX}account:{${identity}}`;
   return {
     hold: async (identity, token, keepMs) =>

@@ -14,7 +14,7 @@ import { connect, end, type Link, type RedisPlace } from "./redis.ts";
 import { CHECKER_SLOTS, checkersKey, isCheckerId, slotOf } from "./redis-run-keys.ts";
 
 const LOOK_MS = 1_000;
-/** Reports older than this are forgotten, ms; in Redis whoever takes the checker's name replaces it. */
+/** Reports older than this are forgotten, ms; in Redis the next checker that takes the name replaces the report. */
 const SWEPT_AFTER_MS = 10 * HEALTHY_FOR_MS;
 /** Ours have some hundred; reasons are words for people. */
 const MOST_REPORT_CHARACTERS = 8_192;

@@ -1,7 +1,7 @@
 /**
  * Passing checks over Redis: one stream per lane and location, which all of its checkers read; answers by pub/sub to the process that
- * asked. Both are sealed. Whoever deletes an entry has it: the checker that takes it, or the asker that withdraws it. No consumer groups:
- * whoever may make those fills Redis with their names, which nothing counts.
+ * asked. Both are sealed. The process that deletes an entry owns it: the checker that takes it, or the asker that withdraws it. There are
+ * no consumer groups, because a user who may create groups can fill Redis with their names, which nothing counts.
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
@@ -31,7 +31,7 @@ export type CheckSealing = MessageSealing;
 
 /** Entries of a stream: beyond it the oldest go, and end untaken. */
 const MOST_WANTED = 1_000;
-/** A stream that nobody reads or writes is forgotten after this, ms. */
+/** A stream without reads and writes is forgotten after this, ms. */
 const STREAM_KEPT_MS = 60_000;
 /** One wait for the next entry, ms: below the link's own time-out. */
 const BLOCK_MS = 1_000;
@@ -56,7 +56,7 @@ interface Word {
 }
 
 /**
- * @param sealingOf what a location's checkers open; undefined: nobody is there
+ * @param sealingOf what a location's checkers open; undefined: the location has none
  * @param refreshKeys a checker has sealed with a key that is not known here (yet)
  * @param onRefused so much of what came from there was no answer
  */
@@ -103,7 +103,7 @@ export async function openRedisChecks(
     } finally {
       entries.delete(id);
       locations.delete(id);
-      // Nobody waits any more when it could not be posted.
+      // Ends the wait when the check could not be posted.
       asking.settle(id, { type: "lost" });
     }
   }
@@ -157,7 +157,7 @@ interface HearingOptions {
   readonly onRefused: (location: string, count: number, reason: string) => void;
 }
 
-/** @returns what takes what was published to us, whoever published it */
+/** @returns the handler of messages that are published to us; any process may have published them */
 function createHearing({
   asking,
   locationOf,
@@ -180,7 +180,7 @@ function createHearing({
     try {
       asking.settle(id, parseReply(text));
     } catch (error) {
-      // Whoever waits hears that it is lost, unless a better one comes.
+      // The caller is told that it is lost, unless a valid answer comes.
       onRefused(location, 1, `an answer: ${wordsOf(error)}`);
     }
     return true;
@@ -195,7 +195,7 @@ function createHearing({
       await refreshKeys().catch(() => {});
       if (opened(id, location, sealed)) return;
     }
-    // Sealed with a key that nobody gave us: whoever waits hears that it is lost.
+    // Sealed with a key that we do not have: the caller is told that it is lost.
     onRefused(location, 1, "an answer that was not sealed with its key");
   }
 
@@ -207,7 +207,7 @@ function createHearing({
       if (sealed === undefined) asking.taken(id);
       else if (typeof sealed === "string") void take(id, sealed);
     } catch {
-      // Not ours: whoever waits hears that it is lost.
+      // Not a message of ours: the caller is told that it is lost.
     }
   };
 }
@@ -266,7 +266,7 @@ function serveLane(
   }
 
   async function serve(reading: Link, { entry, id, asker, body }: Wanted): Promise<void> {
-    // Withdrawn by whoever asked, or taken by another.
+    // The asker has withdrawn it, or another checker has taken it.
     if ((await reading.redis.xdel(stream, entry)) === 0) return;
     const check = parsePassingCheck(sealing.open(purposeOf("check", id), body));
     running.set(id, asker);

@@ -1,4 +1,4 @@
-/** The mailbox that a scheduler's outcomes go to: one of few names, held by a lease, because its own would be a name that nobody knew before. */
+/** The mailbox that a scheduler's outcomes go to. Names are few and fixed, and held by a lease: checkers may not write to new ones. */
 import { holdMailbox } from "./lua/hold-mailbox.ts";
 import type { Link } from "./redis.ts";
 import { MAILBOXES, mailboxKey, outcomesKey } from "./redis-run-keys.ts";
@@ -29,7 +29,7 @@ export class Mailbox {
     return this.#mailbox === null ? null : `${this.#mailbox}.${this.#options.scheduler}`;
   }
 
-  /** Sees to it that there is one, and that nobody else reads from it. @returns its address @throws when Redis cannot say */
+  /** Takes or renews a mailbox that no other scheduler reads. @returns its address @throws when Redis cannot say */
   async hold(): Promise<string> {
     const nowMs = this.#options.monotonicNowMs();
     if (this.address !== null && nowMs - this.#heldAtMs < RENEW_MS) return this.address;
@@ -39,7 +39,7 @@ export class Mailbox {
       const held = Number(await link.call(holdMailbox, [mailboxKey(mailbox)], [scheduler, KEPT_MS]));
       if (held === 0) continue;
       const address = `${mailbox}.${scheduler}`;
-      // What whoever had it before did not read is sealed for that one.
+      // What is left of the scheduler that had it before is addressed to that one.
       const isOthers = this.#mailbox !== mailbox;
       if (isOthers) for (const location of locations()) await link.redis.unlink(outcomesKey(location, address));
       this.#mailbox = mailbox;

@@ -1,7 +1,7 @@
 /**
- * A scheduler's reading of outcomes, one stream from each location. Each location has a share of this process: whoever has the key of one can
- * send what he wants, and must not keep the others' outcomes from being read. So an answer of Redis is bounded before it is held in memory,
- * what one location may have opened in a second is bounded, and a location whose stream cannot be read within those bounds is not read for
+ * A scheduler's reading of outcomes, one stream from each location. A holder of one location's key can send anything, and must not keep the
+ * outcomes of other locations from being read. So each location has a share of this process: the size of an answer of Redis is bounded
+ * before it is held in memory, what is opened of one location in a second is bounded, and a location that exceeds a bound is not read for
  * a while. What is refused is counted (refusals.ts); the runs that it may have answered are missed at their deadlines.
  */
 
@@ -17,7 +17,7 @@ const BLOCK_MS = 1_000;
 const RETRY_MS = 250;
 /** Of each location in one reading. */
 const ENTRIES_PER_READ = 64;
-/** All locations together, bytes; whoever sends honestly comes to that after an outage at most. Beyond it each is read by itself. */
+/** All locations together, bytes; correct checkers reach that only after an outage. Beyond it each location is read by itself. */
 const MOST_ANSWER_BYTES = 64 * 2 ** 20;
 /** Of one location that is read by itself: so many entries of the longest. */
 const FEW_ENTRIES = 8;
@@ -197,7 +197,7 @@ export class OutcomeReader {
     if (left.length > 0) await this.#openLater(location, address, left);
   }
 
-  /** @returns null of what is not to be opened: for whoever had the mailbox before, too long, or more than the location's share */
+  /** @returns null of what is not opened: it is for the scheduler that had the mailbox before, too long, or more than the location's share */
   #bodyOf(location: string, address: string, fields: readonly string[]): string | null {
     const [, to = "", , body = ""] = fields;
     let size = 0;

@@ -1,7 +1,7 @@
 /**
- * Names of what schedulers and checkers share in Redis. There are so many of each and no more: a checker's user is given these very names
- * (checker-rights.ts), and whoever has its password can fill no others. A name is taken by whoever is there, so what is in it says whom it is
- * for: an address is the name's last part, a dot and an id that is new at each start. All keys of a location begin alike.
+ * Names of what schedulers and checkers share in Redis. Their number is fixed, because a checker's user has rights on exactly these names
+ * (checker-rights.ts): a holder of its password can write to no others. Different processes use a name one after the other, so an entry
+ * names its receiver: an address is the name's last part, a dot and an id that is new at each start. All keys of a location begin alike.
  */
 import { PREFIX } from "./redis.ts";
 import type { CheckerName } from "./runs.ts";

@@ -132,7 +132,7 @@ class RedisRunServer<Spec> implements RunServer {
     await Promise.all([this.#readerEnded, this.#beat]);
     if (this.#name === null) return;
     const key = runsKey(this.#name);
-    // In one step: whoever sends after it is told that nobody is here, and whoever takes the name says so later.
+    // In one transaction: a scheduler that sends afterwards is refused, and the next holder of the name reports after us.
     const left = await this.#writing.redis
       .multi()
       .xrange(key, this.#lastRead === "0" ? "-" : `(${this.#lastRead}`, "+")
@@ -169,7 +169,7 @@ class RedisRunServer<Spec> implements RunServer {
     if (isOld || this.#reported !== String(isFit)) await this.#tell(redis);
   }
 
-  /** @returns false when it has ended, and may be another's by now: whoever takes a name leaves its mark there */
+  /** @returns false when the stream has ended or another checker has taken the name: the holder marks the stream with its id */
   async #renew(redis: Redis, name: CheckerName): Promise<boolean> {
     const key = runsKey(name);
     const answers = await redis
@@ -182,11 +182,11 @@ class RedisRunServer<Spec> implements RunServer {
     return Number(renewed[1]) === 1 && marked?.[0] === null && Number(marked[1]) === 0;
   }
 
-  /** Takes a name that nobody has: the stream that is its sign is made once. @throws Error when there is none */
+  /** Takes a free name: its stream marks it as taken, and only one checker can make that. @throws Error when there is none */
   async #takeName(redis: Redis): Promise<CheckerName> {
     const { location, id } = this.#options.checker;
     const all = [...CHECKER_SLOTS].sort(() => Math.random() - 0.5);
-    // The one that it had, if nobody has taken it: schedulers know it by that.
+    // First the name that it had, if it is still free: schedulers know it by that.
     for (const slot of this.#name === null ? all : [slotOf(this.#name.id), ...all]) {
       const name = { location, id: `${slot}.${id}` };
       const key = runsKey(name);
@@ -283,7 +283,7 @@ class RedisRunServer<Spec> implements RunServer {
       if (body.length > MOST_ENTRY_CHARACTERS) throw new Error(`it is longer than ${MOST_ENTRY_CHARACTERS} characters`);
       take(scheduler, parseBatch(sealing.open(runsPurpose(name), body), readSpec), this.#isLeaving);
     } catch (error) {
-      // Sealed with a key that this checker does not have: whoever sent it misses the outcome at its deadline.
+      // Sealed with a key that this checker does not have: the scheduler that sent it misses the outcome at its deadline.
       this.#options.onLink(`what a scheduler sent cannot be opened: ${error instanceof Error ? error.message : ""}`);
     }
   }
@@ -302,7 +302,7 @@ class RedisRunServer<Spec> implements RunServer {
       for (const scheduler of [...this.#unsent.keys()]) await this.#sendTo(scheduler);
     } catch {
       retryMs = RETRY_MS;
-      // Whoever comes back may know nothing of the streams.
+      // A Redis that comes back may have lost the streams.
       this.#renewedAtMs.clear();
     }
     this.#isSending = false;

@@ -165,7 +165,7 @@ export async function connect(url: string): Promise<Link> {
   };
 }
 
-/** Counts what comes on whichever connection it has: an answer is bounded by nothing else, and may be what somebody made it. */
+/** Counts the bytes of every connection: nothing else bounds an answer, and an attacker may have written what it contains. */
 function boundBytes(redis: Redis): { allow(bytes: number): void; isOverrun(): boolean } {
   let leftBytes = Number.POSITIVE_INFINITY;
   let isOverrun = false;
@@ -325,7 +325,7 @@ export async function openRedisNotices({ url }: RedisPlace): Promise<OpenNotices
   };
 }
 
-/** Says goodbye where somebody hears it. */
+/** Sends QUIT only on a connection that is ready. */
 export async function end(redis: Redis): Promise<void> {
   if (redis.status === "ready") await redis.quit().catch(() => {});
   redis.disconnect();

@@ -1,6 +1,6 @@
 /**
- * What was refused at the door, by location: counted, said aloud once in a while, and remembered for as long as a location is to be called
- * troubled. Somebody may have its key. Time comes in.
+ * Messages that were refused, by location: a location's key may have been stolen. They are counted, logged at a limited rate, and kept for
+ * as long as the location counts as troubled. Time comes in.
  */
 
 /** A location is named in the log this often at most, ms. */

@@ -6,7 +6,7 @@
  *   scheduler ── send ──▶ sonde:runs:{de}:<checker> ──▶ checker: reads what is sealed for it, and runs it if it may still begin
  *   scheduler ◀────────── sonde:outcomes:{de}:<scheduler> ◀── answer ──┘
  *
- * The names are few and known before (redis-run-keys.ts): whoever is there takes a free one.
+ * The names are few and fixed (redis-run-keys.ts); each process takes a free one.
  *
  * Nothing here is durable, and nothing needs it: the scheduler knows what is where. A checker renews its stream while it lives, so that
  * what is sent to one that died or stands still is refused at once; what was sent before is missed at its own deadline, after which the
@@ -22,7 +22,7 @@ export interface SentRun {
   /** Of the specs of the same batch. */
   readonly specKey: number;
   readonly dueAtMs: number;
-  /** Nobody begins it later. */
+  /** No checker begins it later. */
   readonly startByMs: number;
   /** Run with nothing else in flight in its prober. */
   readonly alone: boolean;
@@ -123,7 +123,7 @@ export interface RunSealing {
 
 /** Entries of a checker's stream; beyond it the oldest go, and their runs are missed at their deadline. */
 export const MOST_WAITING = 4_096;
-/** Entries of outcomes that nobody has read; beyond it the oldest go, and their turns count as skipped. */
+/** Entries of outcomes that are not read yet; beyond it the oldest go, and their turns count as skipped. */
 export const MOST_OUTCOMES = 16_384;
 /** A checker's stream is gone this long after its last sign of life, ms; a sign comes every second. */
 export const STREAM_KEPT_MS = 5_000;

@@ -239,7 +239,7 @@ function gateTests(given: () => State, runs: number): void {
       expect(await counters.heldSliding("a", MINUTE_MS, NOW_MS + 60_000)).toEqual([NOW_MS + 60_000]);
       expect(await counters.heldSliding("a", MINUTE_MS, NOW_MS + 120_000)).toEqual([]);
       expect(await counters.heldSliding("c", MINUTE_MS, NOW_MS)).toEqual([]);
-      // Sixty in an hour, whoever asks at the same moment; the first that was taken says when the next is free.
+      // Sixty in an hour, however many ask at the same moment; the first that was taken says when the next is free.
       const hour = await Promise.all(
         Array.from({ length: 80 }, (_, at) => counters.takeSliding("e", 60, 3_600_000, NOW_MS + (at % 2))),
       );

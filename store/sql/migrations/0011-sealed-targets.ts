@@ -1,6 +1,6 @@
 /**
- * Addresses of websites and webhooks, sealed. The columns that held them in clear keep what may be shown; rows are sealed by whoever
- * has the key (store/row-form.ts), until then an address stands in clear and its sealed column is empty.
+ * Addresses of websites and webhooks, sealed. The columns that held them in clear keep what may be shown. A process that has the key
+ * seals the rows (store/row-form.ts); until then an address stands in clear and its sealed column is empty.
  */
 import type { Kysely } from "kysely";
 

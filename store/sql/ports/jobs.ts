@@ -1,4 +1,4 @@
-/** Jobs: work that somebody asked for and that must survive a restart. Rows of SQL until done (docs/decisions/0006-stores.md). */
+/** Jobs: work that was asked for and must survive a restart. Rows of SQL until done (docs/decisions/0006-stores.md). */
 import type { RowStatus } from "../../../model/status.ts";
 import type { Fence, Part } from "./shards.ts";
 
@@ -23,7 +23,7 @@ export interface NewTestJob {
   /** Of a retest: whose log hears of it. */
   readonly incidentId: number | null;
   readonly atMs: number;
-  /** Not started by then: it ends as a fault of ours, so that nobody runs stale work. */
+  /** A job that has not started by then ends as a fault of ours, so that no stale work runs. */
   readonly expiresAtMs: number;
 }
 
@@ -92,7 +92,7 @@ export interface Jobs {
   testEnd(jobId: number): Promise<TestEnd | null | undefined>;
   /** Ends tests that never ran; those that ended before keep their end. @param fences of their monitors' shards @throws ShardsLost */
   endTests(ends: readonly JobEnd[], fences?: readonly Fence[]): Promise<void>;
-  /** Ends a sync; what it found is written by whoever ran it. */
+  /** Ends a sync; the process that ran it writes what it found. */
   endSync(jobId: number, atMs: number): Promise<void>;
   /** Forgets what ended before a time. */
   prune(beforeMs: number): Promise<void>;

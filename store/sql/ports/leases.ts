@@ -1,7 +1,7 @@
 /**
- * Leases: a right that one process has at a time. A holder beats; whoever wants the right takes it when the beat he saw has stood still
- * for long enough by his own clock, so that no two clocks are ever compared. The epoch counts takings: a write that asserts it cannot be
- * made by somebody who lost the right.
+ * Leases: a right that one process has at a time. The holder raises a beat. Another process takes the right when the beat that it saw
+ * has not changed for long enough by its own clock, so no two clocks are ever compared. The epoch counts takings: a write that asserts
+ * it fails in a process that lost the right.
  */
 export interface Lease {
   readonly holder: string | null;
@@ -11,11 +11,11 @@ export interface Lease {
 
 export interface Leases {
   read(name: string): Promise<Lease | undefined>;
-  /** Takes it if it is still as it was seen. @returns the new epoch; undefined when somebody was faster, or it beat */
+  /** Takes it if it is still as it was seen. @returns the new epoch; undefined when another process was faster, or the holder beat */
   take(name: string, holder: string, seen: Lease | undefined): Promise<number | undefined>;
   /** @returns false when another has taken it */
   beat(name: string, epoch: number): Promise<boolean>;
-  /** Whoever wants it next need not wait. */
+  /** The next process that wants it need not wait. */
   release(name: string, epoch: number): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Shards: each is held by one scheduler at a time, under an epoch that counts takings. Whoever writes what belongs to a shard asserts its
+ * Shards: each is held by one scheduler at a time, under an epoch that counts takings. Every write of what belongs to a shard asserts the
  * epoch in the same transaction, so a scheduler that was frozen and wakes writes nothing. A scheduler's sign of life is a number that it
- * raises; the others look whether it moves, each by his own clock (model/shards.ts).
+ * raises; the others look whether it changes, each by its own clock (model/shards.ts).
  */
 import { LeaseLost } from "./leases.ts";
 
@@ -21,7 +21,7 @@ export interface Part {
 export interface ShardRow extends Fence {
   /** A scheduler's id; null: free. */
   readonly holder: string | null;
-  /** Turns that nobody ran, since the database was made. */
+  /** Turns that no prober ran, since the database was made. */
   readonly skipped: number;
 }
 
@@ -64,7 +64,7 @@ export interface ShardsView {
   readonly schedulers: readonly SchedulerRow[];
 }
 
-/** Turns of a shard that nobody ran. */
+/** Turns of a shard that no prober ran. */
 export interface Skips {
   readonly shard: number;
   readonly turns: number;
@@ -74,9 +74,9 @@ export interface Shards {
   view(): Promise<ShardsView>;
   /** Raises the scheduler's beat; makes its row where there is none. */
   beat(id: string, name: string, report: SchedulerReport): Promise<void>;
-  /** Takes it if nobody took it since it was seen at that epoch. @returns the new epoch */
+  /** Takes it if it still has the epoch that was seen. @returns the new epoch */
   take(shard: number, id: string, seenEpoch: number): Promise<number | undefined>;
-  /** Whoever wants them next need not wait. What was taken by another meanwhile stays his. */
+  /** The next scheduler that wants them need not wait. A shard that another has taken meanwhile stays with it. */
   release(fences: readonly Fence[]): Promise<void>;
   /** Removes the row of a scheduler that left, or that still has the beat it had when it was taken for dead. */
   forget(id: string, beat?: number): Promise<void>;

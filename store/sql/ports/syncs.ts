@@ -43,7 +43,7 @@ export interface SyncReport {
 }
 
 export interface Syncs {
-  /** Queues those whose time has come, as if somebody had asked. @throws LeaseLost */
+  /** Queues the syncs that are due, the same as those that a user asked for. @throws LeaseLost */
   queueDue(epoch: number, nowMs: number, limit: number): Promise<number>;
   /** All of an outcome in one transaction: monitors, configs, history, events, the subscription and the end of the job. @throws LeaseLost */
   end(epoch: number, end: SyncEnd): Promise<SyncReport>;

@@ -1,4 +1,4 @@
-/** The reports of a location's checkers, and nothing else that somebody put beside them. */
+/** The reports of a location's checkers. Other fields of the hash are removed: the checkers' password can write any. */
 import { script } from "./script.ts";
 
 export const readReports = script(

@@ -1,4 +1,4 @@
-/** Bounds what a location's checkers, or whoever has their password, can keep in Redis. */
+/** Bounds what a location's checkers, or other holders of their password, can keep in Redis. */
 import { script } from "./script.ts";
 
 /** Takes any number of keys: the first one is the hash of reports, then streams. */
