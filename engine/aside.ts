@@ -1,6 +1,6 @@
 /**
- * The runs of checks that hold their prober's thread, or may: they wait here for the one prober that is set aside for them, and go to it one
- * at a time, so that they cost no other check its turn. What a run there took of the thread decides how the check goes on.
+ * Queue of checks that hold their prober's thread, or may. So that they do not delay other checks, they run one at a time in one prober that
+ * is set aside for them. The processor time of a run there decides how the check continues.
  */
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckRun, CheckSpec } from "./check.ts";

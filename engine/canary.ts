@@ -1,6 +1,6 @@
 /**
  * Canaries: addresses of our own network that tell whether it works (docs/decisions/0003-whose-fault.md): by default the gateway and the resolvers. They are
- * the operator's own words, so the address guard does not apply to them. What they say is judged in network-fitness.ts.
+ * configured by the operator, so the address guard does not apply to them. network-fitness.ts judges their results.
  */
 import { randomInt } from "node:crypto";
 import { getServers } from "node:dns";

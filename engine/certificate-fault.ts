@@ -1,4 +1,4 @@
-/** What is wrong with the certificate of a TLS server that was let in to be judged afterwards. */
+/** What is wrong with a TLS server's certificate, found after a handshake that accepted any certificate. */
 import type { TLSSocket } from "node:tls";
 import { classifyCode } from "./classify.ts";
 import { NetworkFault } from "./transport/fault.ts";

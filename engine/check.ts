@@ -1,6 +1,6 @@
 /**
- * What crosses between the scheduler and the probers, many to a message, over MessagePorts.
- * A spec is sent once per prober and named by its key afterwards, so a due check costs three numbers.
+ * Messages between the scheduler and the probers over MessagePorts; one message carries many items.
+ * A spec is sent once per prober and afterwards only its key is sent, so a due check costs three numbers.
  */
 import type { Kind } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
@@ -17,11 +17,11 @@ export interface CheckSpec {
   readonly fault?: string;
   /** The whole check must end within this. */
   readonly timeoutMs: number;
-  /** Asked by a stranger: dials only what SONDE_PUBLIC_ALLOW_NETS lets through (docs/api-contract.md#addresses). */
+  /** An anonymous caller asks for it: it dials only what SONDE_PUBLIC_ALLOW_NETS lets through (docs/api-contract.md#addresses). */
   readonly isPublic?: boolean;
-  /** How often it was defined anew under its key; absent: never. */
+  /** How often the check was redefined under its key; absent: never. */
   readonly revision?: number;
-  /** Whose it is: what two workspaces check never meets in one process of a proxy core. Absent: 0, which strangers share. */
+  /** Its workspace: checks of two workspaces never share a process of a proxy core. Absent: 0, which all anonymous callers share. */
   readonly workspace?: number;
 }
 
@@ -52,7 +52,7 @@ export interface RunPlace {
   readonly home: number;
   /** It confirms a failure: at another checker than its home, where there is one (docs/decisions/0002-one-check-one-way.md). */
   readonly elsewhere: boolean;
-  /** Unix ms after which nobody needs it: not begun by then, it ends as cancelled. */
+  /** Unix ms after which the outcome is not needed: a check that has not started by then ends as cancelled. */
   readonly expiresAtMs: number;
   /** Lowercased; null for what has none. With `wasHealthy` what the checker's trust in its own network judges by. */
   readonly host: string | null;
@@ -78,7 +78,7 @@ export interface PackedOutcomes {
 export type FromProber =
   | ({ readonly type: "results" } & PackedOutcomes)
   | { readonly type: "fitness"; readonly fitness: ProberFitness }
-  /** Processor time of the thread that somebody held, ms by spec: either it did, or it was beside whoever did. */
+  /** Processor time, ms by spec, of stretches in which a check held the thread: this check, or the one named next to it. */
   | { readonly type: "held"; readonly holds: ReadonlyMap<number, number> }
   | { readonly type: "stopped" };
 
@@ -114,7 +114,7 @@ export type FromPool =
       readonly type: "prober-down";
       readonly prober: number;
       readonly reason: string;
-      /** In native code, where nothing can end it: whoever is the suspect would take the next prober too. */
+      /** It hangs in native code, where it cannot be ended: the suspected check would make the next prober hang too. */
       readonly hangs: boolean;
       /** The check that was last about to do something in it; null when none was. */
       readonly suspect: number | null;

@@ -1,4 +1,4 @@
-/** Error codes and what they mean for a check: data for classify.ts. Sources beside each table. */
+/** Error codes and their verdicts: data for classify.ts. Each table names its source. */
 import type { Verdict } from "../model/verdict.ts";
 
 export interface Classified {

@@ -1,7 +1,7 @@
 /**
- * The one place that maps what was thrown in a check to a verdict and to words for `error_message`:
+ * The only place that maps an error thrown in a check to a verdict and to the text of `error_message`:
  * NetworkFault, Node's system error codes, TLS and certificate errors, undici, HTTP parser and zlib errors, aborts.
- * What is not known here is our own fault, never the target's: `internal-error`.
+ * An unknown error counts as a fault of Sonde, never of the target: `internal-error`.
  */
 import type { Phase } from "../model/result.ts";
 import { CERTIFICATE_PROBLEMS, type Classified, LOCAL_REFUSALS, SYSTEM_CODES } from "./classify-codes.ts";
@@ -109,7 +109,7 @@ function timedOut(stage: Phase | null): Classified {
 
 /**
  * EACCES from connect: over IPv6 it is what the kernel makes of an ICMPv6 "administratively prohibited" (Linux
- * icmpv6_err_convert), so somebody's firewall on the way; over IPv4 only this machine's own policy gives it.
+ * icmpv6_err_convert), so a firewall on the path; over IPv4 only the policy of this machine gives it.
  */
 function deniedBy(address: string | undefined): Classified {
   return address?.includes(":") === true

@@ -1,6 +1,6 @@
 /**
- * One check of a monitor that stands for many configs: each runs as a check of its own kind, all side by side under the one deadline, and
- * the check ends when the last of them has (docs/api-contract.md#subscriptions). One that hangs keeps nobody: the others' outcomes stand.
+ * One check of a monitor that stands for many configs: each config runs as a check of its own kind, all at the same time under one deadline.
+ * The check ends when the last of them ends (docs/api-contract.md#subscriptions). A config that hangs does not change the outcomes of the others.
  */
 import { mergeConfigs, type RunOfConfig } from "../model/configs.ts";
 import type { CheckOutcome } from "../model/result.ts";

@@ -1,14 +1,14 @@
 /**
- * Who runs next among checks that nobody scheduled, and which outcome counts. Pure.
+ * Checks without a schedule: which runs next, and which outcome counts. Pure.
  *
  * waiting ──next()──▶ running ──ended()──▶ undecided ──judge()──▶ settled
  *    ▲                                         │ failed in a crowd, or unfit
  *    └───────────────── lane ◀─────────────────┘
  *
- * The lane is narrow, and quiet where it can be: it opens when nothing else waits, or when so many have gathered that the end is far.
- * Once a row of second looks has found every failure again, the crowd was not the cause: failures that still wait count as they are, a few at a
- * time go on being looked at beside the others as long as others wait, and the first that passes brings the full care back. So a list of dead
- * servers takes what its time-outs take: a look at each would double that, and one at the end would add another time-out.
+ * The lane runs few checks at a time, and late if possible: it starts when nothing else waits, or when many checks have gathered in it.
+ * When several second looks in a row confirmed the failure, load was not the cause: failures that still wait count without a second look. While
+ * other checks wait, a few failures still get one, as samples; the first sample that passes turns second looks for all on again. So a list of dead
+ * servers takes only its time-outs: a second look at each would double the time, and one at the end would add another time-out.
  */
 import type { CheckOutcome } from "../model/result.ts";
 import type { CheckSpec } from "./check.ts";
@@ -16,8 +16,8 @@ import type { CheckSpec } from "./check.ts";
 /** In the lane at the same time; our choice. */
 const LANE_WIDTH = 32;
 /**
- * Gathered in the lane, from which on it opens although others still wait: four times what is in flight, because places that look again are
- * missing to the first looks until the last wave of time-outs, which has some to spare; within what may be undecided. Our choice.
+ * The lane starts although others still wait when it holds this many per place: four times what is in flight, because places used for second
+ * looks are missing for first runs until the last wave of time-outs, which has free places; within what may be undecided. Our choice.
  */
 const LANE_LENGTH_PER_PLACE = 4;
 const LANE_LENGTH = { least: 256, most: 2_048 } as const;
@@ -34,7 +34,7 @@ export interface Ticket {
   readonly spec: CheckSpec;
   /** Checks with the same one never run at the same time; null: any number may. */
   readonly identity: string | null;
-  /** For the question whether our own network was cut; null where nobody asks it. */
+  /** Used to decide whether our own network was cut; null when the caller does not check that. */
   readonly host: string | null;
   readonly settle: (outcome: CheckOutcome) => void;
   /** Runs so far. */
@@ -63,7 +63,7 @@ export class Desk {
   #confirmedInARow = 0;
   /** Failures that have or await a second look. */
   #doubts = 0;
-  /** When somebody last asked who starts, nobody waited for his first run. */
+  /** At the last call of next(), no check waited for its first run. */
   #isLast = false;
   #secondLooks = 0;
 
@@ -102,7 +102,7 @@ export class Desk {
 
   /**
    * What starts now: counted as running from here on.
-   * @param isMoreToCome somebody has more to add as soon as there is room
+   * @param isMoreToCome the caller has more checks to add as soon as there is room
    */
   next(isMoreToCome = false): Ticket[] {
     const starting: Ticket[] = [];

@@ -1,6 +1,6 @@
 /**
- * Checks without a scheduler or stores: for the command line and the bench. Probers in threads as everywhere; who runs when and which
- * failure counts is direct-desk.ts. As in the product, an account is never used twice at once, what was measured while we were unfit or
+ * Checks without a scheduler or stores, for the command line and the bench. Probers run in threads as everywhere; direct-desk.ts decides which
+ * check runs when and which failure counts. As in the product, an account is never used twice at once, a check measured while we were unfit or
  * cut off is run again, and a failure of a crowded moment gets a second look.
  */
 

@@ -1,6 +1,6 @@
 /**
- * A name for what a check does: the same for the same kind and settings, whatever monitor, process or time they belong to. Keyed, because
- * settings hold passwords that are short enough to be guessed from a plain hash.
+ * A keyed hash of a check's kind and settings: equal ones have the same fingerprint in every monitor, process and at any time. It is keyed,
+ * because settings hold passwords that are short enough to be guessed from a plain hash.
  */
 import { createHmac } from "node:crypto";
 import type { CheckSpec, ConfigSpec } from "./check.ts";

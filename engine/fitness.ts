@@ -1,15 +1,15 @@
 /**
- * Whose fault was it: a prober's own state (docs/decisions/0003-whose-fault.md). Samples in, verdict out; pure, time is monotonic ms given by the caller.
+ * Decides whether a prober's own state caused a failure (docs/decisions/0003-whose-fault.md). Pure: samples and monotonic ms come from the caller.
  *
  * What makes a stretch of time unfit:
  * - a stall: nothing ran for 500 ms or more (the process was frozen, starved of CPU, or a check blocked the thread);
  * - an event loop that was on average 250 ms behind over a report's second;
  * - refused local resources (descriptors, ports, buffers): at least five in that second and a fifth of what ended in it.
  *
- * A failure whose life overlaps such a stretch says more about us than about the target, and becomes `unfit`. A pass stays a pass: the
- * answer was there. A time-out is excused only when the unfit part was a fifth of its life or more: a target that stayed silent through
- * nine fit seconds of ten was silent. Freezing for 5 s thus excuses every check in flight, two busy loops beside us excuse none,
- * because turns then come late by tens of milliseconds, not by hundreds.
+ * A failed check that ran during such a stretch says more about us than about the target, and becomes `unfit`. A pass stays a pass: the
+ * answer was there. A time-out is excused only when a fifth or more of its duration was unfit: a target that was silent in nine fit seconds
+ * of ten was really silent. So a freeze of 5 s excuses every check in flight; two busy loops on the same machine excuse none, because they
+ * delay turns of the event loop by tens of milliseconds, not by hundreds.
  */
 import type { CheckOutcome } from "../model/result.ts";
 import { isOwnVerdict } from "../model/verdict.ts";

@@ -1,12 +1,12 @@
 /**
- * Keeps failures of recently healthy targets for a second before they count. Pure.
+ * Holds failures of recently healthy targets for a second before they count. Pure.
  *
  * A cut of our own network is known at the fifth failure at the earliest (network-fitness.ts), or when the canaries, asked at the first
- * failure, have not answered: until then failures that are ours would be held against targets, and with `maxretries` 1 call them down.
- * So the sink notes every result at once, applies passes and failures of targets that were not healthy at once, and gives the others
- * here. What comes out again is asked about with NetworkFitness.excuses(). A real failure counts a second later; nothing else changes.
+ * failure, have not answered. Failures that we caused before that would count against targets, and with `maxretries` 1 mark them down.
+ * So the sink notes every result at once, applies passes and failures of targets that were not healthy at once, and holds the others
+ * here. When one is released, NetworkFitness.excuses() decides about it. A real failure counts a second later; nothing else changes.
  *
- * Results of one target keep their order: while one is held, the following ones wait behind it, and no longer than it.
+ * Results of one target keep their order: while one is held, the later ones wait behind it, and not longer.
  */
 
 /** Longer than two failing canary questions (canary.ts) take. */

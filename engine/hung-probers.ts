@@ -1,6 +1,6 @@
 /**
- * Probers that hang in native code: their threads cannot be ended, and each keeps its memory until the call returns. So many at most are
- * replaced while they hang. One more is not, and where the bound is reached only checks run that have run before (probers.ts).
+ * Probers that hang in native code: their threads cannot be ended, and each keeps its memory until the call returns. So only a bounded number
+ * of them is replaced. At the bound no further one is replaced, and only checks that have run before still run (probers.ts).
  */
 import { Gauge, Registry } from "prom-client";
 import { loadLibc } from "../native/libc.ts";

@@ -55,11 +55,11 @@ describe("LoopShare", () => {
     compute(200);
     expect(tick()).toEqual({ 7: 600 });
     compute(500);
-    // Nobody has shown himself since the tick.
+    // No check has set a mark since the tick.
     expect(tick()).toEqual({});
   });
 
-  test("waiting, a frozen process and a busy thread of many short stretches are nobody's doing", () => {
+  test("waiting, a frozen process and a busy thread of many short stretches suspect no check", () => {
     const { compute, wait, mark, tick } = thread();
     mark(1);
     wait(5_000);

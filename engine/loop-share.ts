@@ -1,12 +1,12 @@
 /**
- * Which checks hold a prober's event loop: a first suspicion, cheap enough for every check. Checks name themselves when they begin, enter a
- * phase or end. When much of the thread's processor time passed between two such marks, either the one before still computed or
- * the one after had begun to: both are named. Who is innocent is measured alone (thread-budget.ts). Pure.
+ * Which checks may hold a prober's event loop: a first suspicion, cheap enough for every check. A check sets a mark when it begins, enters a
+ * phase or ends. When much of the thread's processor time passed between two marks, either the check of the first mark still computed or
+ * the check of the second had already begun: both are suspected. A run alone then shows which one it is (thread-budget.ts). Pure.
  */
 
 /** Shorter stretches are not looked at, ms: what a busy prober spends on a burst. */
 const STRETCH_MS = 50;
-/** Processor time in such a stretch from which on it is somebody's doing, ms. */
+/** Processor time in such a stretch from which on a check is suspected, ms. */
 const HELD_MS = 100;
 
 export class LoopShare {

@@ -1,17 +1,17 @@
 /**
- * Whether it was our own network that failed (docs/decisions/0003-whose-fault.md). Fed with results and with what the canaries saw; says of a failed check
- * whether its life overlapped a cut. Pure: time is Unix ms given by the caller.
+ * Whether our own network failed (docs/decisions/0003-whose-fault.md). It takes results of checks and canaries, and says of a failed check whether
+ * our network was cut while it ran. Pure: the caller passes the time, Unix ms.
  *
  * - The canaries say cut when every canary that was ever reached has failed twice in a row, unless more than a fifth of the targets
- *   heard of since then passed (a gateway may simply have stopped to answer pings).
+ *   with a result since then passed (a gateway may have stopped answering pings).
  * - The crowd says cut when, in some stretch of at most 10 s that ends now, at least five unrelated, recently healthy targets failed and
- *   they are 80 % of all that were heard of in it; unless a far canary (beyond gateway and local networks) was just reached. Looking at
- *   every stretch that ends now, not only at the full 10 s, sees a cut at the fifth failure although thousands passed a second earlier.
- *   It is over when two of the five targets heard of last have passed: one alone may be on our side of the cut.
- * - The resolvers are out when every DNS canary that was ever reached has failed twice in a row: names that do not resolve then are
- *   no fault of theirs.
+ *   they are 80 % of all targets with a result in it; unless a far canary (beyond gateway and local networks) was just reached. Every
+ *   stretch that ends now is examined, not only the full 10 s, so a cut is seen at the fifth failure although thousands passed a second earlier.
+ *   It is over when two of the last five targets with a result have passed: a single one may be on our side of the cut.
+ * - The resolvers are out when every DNS canary that was ever reached has failed twice in a row: then a name that does not resolve is
+ *   not at fault.
  *
- * The first failures of a cut arrive before it can be known: holdback.ts keeps them until it is.
+ * The first failures of a cut arrive before the cut is known: holdback.ts holds them until then.
  */
 import { isIP } from "node:net";
 import { getDomain } from "tldts";

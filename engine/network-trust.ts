@@ -1,6 +1,6 @@
 /**
- * Stands between the probers' outcomes and whoever judges targets by them: turns failures of our own network into `unfit`
- * (docs/decisions/0003-whose-fault.md). Everything it was given comes out exactly once; passes at once, suspicious failures after at most HOLD_MS.
+ * A stage between the probers' outcomes and the code that judges targets: it turns failures of our own network into `unfit`
+ * (docs/decisions/0003-whose-fault.md). Each outcome comes out exactly once: passes at once, suspicious failures after at most HOLD_MS.
  */
 import type { CheckOutcome } from "../model/result.ts";
 import { isOwnVerdict } from "../model/verdict.ts";

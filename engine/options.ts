@@ -1,10 +1,10 @@
 import type { CorePlaces } from "./cores/program.ts";
 
-/** What the operator says about how checks leave this machine. Structured-cloneable: goes to each prober as its worker data. */
+/** The operator's settings of how checks leave this machine. Structured-cloneable: each prober gets them as its worker data. */
 export interface EngineOptions {
   /** SONDE_ALLOW_NETS entries, `cidr[:port[-port]]`. */
   readonly allowNets: readonly string[];
-  /** SONDE_PUBLIC_ALLOW_NETS entries, which hold instead of allowNets where a stranger asks; absent: none. */
+  /** SONDE_PUBLIC_ALLOW_NETS entries, which replace allowNets for anonymous callers; absent: none. */
   readonly publicAllowNets?: readonly string[];
   /** Our own listeners and stores, `ip:port`: refused whatever allowNets says. */
   readonly ownEndpoints: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * What crosses between threads thousands of times a second, as numbers in a row: a typed array is copied by the kilobyte, where an object is
- * written and read name by name, 3 µs on each side. Only what is all numbers goes so: runs, and passes of which nothing else is known.
+ * Messages that go between threads thousands of times a second, packed as numbers: a typed array is copied as a block, while an object is
+ * written and read field by field, 3 µs on each side. Only data that is all numbers is packed: runs, and passes without further details.
  */
 import { type CheckOutcome, PHASES, type PhaseTimes } from "../model/result.ts";
 import type { CheckRun, PackedOutcomes } from "./check.ts";

@@ -1,12 +1,12 @@
 /**
- * The threads of a checker: one scheduler task and N prober tasks, all long-lived, each in a piscina pool of one thread. Pools of one, because
- * a pool counts a thread that cannot be ended as one of its own: with a common bound nothing could be started beside it.
- * The only importer of piscina. Two of its settings would ruin this: the default `atomics: "sync"` parks a thread between tasks, and a
- * task with a `signal` gets a thread to itself.
+ * The threads of a checker: one scheduler task and N prober tasks, all long-lived, each in a piscina pool of one thread. One pool per thread,
+ * because a pool still counts a thread that cannot be ended: in a shared pool its replacement could not start.
+ * The only importer of piscina. Two of its settings would break this: the default `atomics: "sync"` blocks a thread between tasks, and a
+ * task with a `signal` gets a separate thread.
  *
- * A prober that is silent for two seconds is terminated; one that died, of that or by itself, is announced to the scheduler
- * (`prober-down`) and replaced (`prober-up`). The scheduler re-runs what it had (probers.ts). One that hangs in native code cannot be
- * terminated: it is replaced while it hangs, keeps its thread until the call returns, and so many at most do (hung-probers.ts).
+ * A prober that is silent for two seconds is terminated. When a prober has ended, for that or another reason, the scheduler gets `prober-down`,
+ * a new one starts (`prober-up`), and the scheduler re-runs the checks of the old one (probers.ts). A prober that hangs in native code cannot be
+ * terminated: it is replaced, and its thread stays until the call returns; their number is bounded (hung-probers.ts).
  */
 import { extname } from "node:path";
 import { performance } from "node:perf_hooks";
@@ -48,7 +48,7 @@ export interface PoolOptions {
   /** Prober threads. */
   readonly workers: number;
   readonly engine: EngineOptions;
-  /** null: whoever starts the pool hands out the checks himself, over its `control` (direct.ts). */
+  /** null: the code that starts the pool hands out the checks over its `control` (direct.ts). */
   readonly scheduler: {
     readonly file: URL;
     /** Structured-cloneable; what it must transfer (ports) is listed in `transfer`. */
@@ -142,7 +142,7 @@ class ThreadPool implements Pool {
   readonly #watch: NodeJS.Timeout;
   /** Children are started by the main thread only; probers ask it for the system's ping where they have no socket for it. */
   readonly #systemPing = startSystemPingService();
-  /** And for the proxy cores of share links; null where nobody said where they are. */
+  /** And for the proxy cores of share links; null when no path to them is configured. */
   readonly #cores: CoreSupervisor | null;
   /** And for foreign keys that may take long to open. */
   readonly #keys: KeyOpenerProcess;

@@ -27,7 +27,7 @@ export interface ProbeContext extends DialContext {
   readonly keyOpener?: KeyOpener | undefined;
   /** What is asked through a proxy. */
   readonly verifier?: Verifier | undefined;
-  /** Whose check it is; 0: a stranger's, or of a command line. */
+  /** Workspace of the check; 0: an anonymous caller or the command line. */
   readonly workspace: number;
 }
 

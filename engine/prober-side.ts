@@ -1,4 +1,4 @@
-/** A prober as the scheduler's side of the pool sees it: its port, what it knows, and what is in flight there. */
+/** The scheduler's record of a prober: its port, the specs it has, and its checks in flight. */
 import type { MessagePort } from "node:worker_threads";
 import type { CheckRun, CheckSpec, ToProber } from "./check.ts";
 

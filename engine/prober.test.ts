@@ -105,7 +105,7 @@ describe("Prober", () => {
     expect(parsed).toHaveLength(10);
   });
 
-  test("what a stranger asks for is dialled under a guard of its own", async () => {
+  test("a check of an anonymous caller is dialled with the public transport", async () => {
     const given = new Map<string, Transport>();
     const { send, outcomes, until } = startProber(async (url, context) => {
       given.set(url, context.transport);

@@ -1,6 +1,6 @@
 /**
- * A prober: owns its sockets, takes runs from a MessagePort and gives outcomes back over it, as they happen and many to a message.
- * One turn of its event loop starts a bounded number of checks, so that starting a burst does not delay the answers to it.
+ * A prober: owns its sockets, takes runs from a MessagePort and sends outcomes back over it as they happen, many in one message.
+ * One turn of its event loop starts a bounded number of checks, so that a burst of starts does not delay reading the answers.
  */
 import type { EventLoopUtilization } from "node:perf_hooks";
 import { familyOf } from "../model/kind.ts";
@@ -30,7 +30,7 @@ export interface ProberSurroundings {
   readonly port: ProberPort;
   readonly probes: ProbeList;
   readonly transport: Transport;
-  /** Of checks that strangers ask for; absent: the same. */
+  /** For checks of anonymous callers; absent: `transport`. */
   readonly publicTransport?: Transport | undefined;
   readonly now: () => number;
   readonly wallNowMs: () => number;
@@ -44,7 +44,7 @@ export interface ProberSurroundings {
   readonly beat: () => void;
   /** Names the check that is about to do something, and which of its configs; 0: it has none. */
   readonly touch: (checkId: number, configId: number) => void;
-  /** Processor time that its thread has spent, ms; absent: nobody asks who holds the thread. */
+  /** Processor time that its thread has spent, ms; absent: it is not measured which check holds the thread. */
   readonly cpuMs?: () => number;
   /** It is set aside: one run at a time, whose processor time is told with its outcome. */
   readonly isAside?: boolean;

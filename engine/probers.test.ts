@@ -271,7 +271,7 @@ describe("connectProbers", () => {
     expect(first[0]?.runs.map(({ checkId }) => checkId)).toEqual([11, 22]);
   });
 
-  test("whoever was at work when a prober died is suspected before those that waited for their turn alone", async () => {
+  test("a check that ran when a prober died is suspected before those that waited to run alone", async () => {
     const { probers, first, up, kill, outcomes } = start(1);
     await quiet();
     probers.define(ids(1, 10).map(spec));

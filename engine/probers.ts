@@ -1,11 +1,11 @@
 /**
- * The scheduler's side of the pool: spreads runs over the probers, knows what is in flight where, and answers for every run it
- * accepted: each yields exactly one outcome, whatever happens to the prober that had it.
+ * The scheduler's side of the pool: distributes runs to the probers, knows which checks are in flight where, and guarantees that each
+ * accepted run yields exactly one outcome, whatever happens to its prober.
  *
- * Of what was in flight in a prober that died, the check that was last about to do something is re-run in a prober set aside (aside.ts), and
- * the others like any other; where no check is suspected, each is re-run alone. The check whose alone run kills a prober too is quarantined.
- * A prober that hangs in native code is proof enough: the check that was last about to do something is quarantined without another
- * run, which would take the next prober too.
+ * When a prober dies, the check that was last active in it is suspected: it is re-run in the prober set aside (aside.ts), and the other checks
+ * in flight are re-run normally. Without a suspect each is re-run alone. A check whose run alone kills a prober too is quarantined.
+ * When a prober hangs in native code, the check that was last active is quarantined without another run, because that run would make the next
+ * prober hang too.
  */
 import { randomBytes } from "node:crypto";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";

@@ -1,6 +1,6 @@
 /**
- * What brought a prober of this process down, so that it is not given to the next one. For minutes only: whoever hands out the checks hears
- * of it, keeps it for hours and days, and lets the operator lift it (scheduler/quarantine.ts). Pure.
+ * Configurations that brought a prober of this process down, so that the next prober does not run them. They are kept for minutes only: the
+ * scheduler is informed, keeps them for hours and days, and lets the operator lift the quarantine (scheduler/quarantine.ts). Pure.
  */
 import { quarantineMessage } from "../model/quarantine.ts";
 import type { CheckSpec } from "./check.ts";

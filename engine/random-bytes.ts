@@ -1,4 +1,4 @@
-/** Random bytes for checks, fetched many at once: a call for 32 of them costs 3 µs, for 4,096 not much more. */
+/** Random bytes for checks, fetched in blocks: a call for 32 bytes costs 3 µs, a call for 4,096 not much more. */
 import { randomFillSync } from "node:crypto";
 
 const POOL_BYTES = 4_096;

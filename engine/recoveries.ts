@@ -1,6 +1,6 @@
 /**
- * What was in flight in probers that died: run alone, a few at a time, one prober after the other, until the one that kills its prober is
- * known. Two recoveries in one prober could not be told apart when it dies, so each has one of its own.
+ * Re-runs the checks in flight of probers that died, alone and a few at a time, one prober after the other, to find the check that kills its
+ * prober. If two recoveries shared a prober and it died, the cause would be unknown, so each recovery has its own prober.
  */
 import type { CheckRun } from "./check.ts";
 import type { Flight, ProberSide } from "./prober-side.ts";

@@ -1,4 +1,4 @@
-/** What can be measured, by kind: the one file of the engine that the API may import. */
+/** The probes by kind. The only file of the engine that the API may import. */
 import type { ZodType } from "zod";
 import type { TunnelProtocol } from "../model/kind.ts";
 import type { Probe } from "./probe.ts";
@@ -8,7 +8,7 @@ import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
 import { tunnelParsers } from "./tunnel-parsers.ts";
 
 export { createFingerprint } from "./fingerprint.ts";
-/** What strangers may not have opened. */
+/** Anonymous callers may not have PKCS #12 files opened. */
 export { hasPkcs12 } from "./protocols/openvpn/key-files.ts";
 /** The API refuses addresses with the guard that the probers dial through. */
 export { createGuard, isDocumentationName, type Judgement } from "./transport/guard.ts";

@@ -1,6 +1,6 @@
 /**
- * Runs one check: phases timed, everything thrown mapped to the closed list of verdicts, exactly one outcome, nothing escapes.
- * The deadline is kept outside, by the prober: it calls expire() whatever the probe is doing.
+ * Runs one check: times the phases, maps every error to the closed list of verdicts, yields exactly one outcome and never throws.
+ * The prober keeps the deadline: it calls expire() whatever the probe is doing.
  *
  * running ──settled──▶ done
  *    ├──cancel()─────▶ done (`cancelled`); the probe's later outcome is swallowed
@@ -35,7 +35,7 @@ export interface RunEnvironment {
    * @param configId which of its monitor's configs; 0: it stands for itself @param nowMs by `now`
    */
   readonly touch: (run: CheckRun, configId: number, nowMs: number) => void;
-  /** Checks that run here now. Absent: nobody counts. */
+  /** Checks that run here now. Absent: they are not counted. */
   readonly inFlight?: () => number;
   /** Called once per check, also synchronously from start(). */
   readonly done: (check: RunningCheck, outcome: CheckOutcome) => void;

@@ -1,4 +1,4 @@
-/** Which failures our own crowd can have caused, so that they are run again before they count (docs/decisions/0003-whose-fault.md). Pure. */
+/** Which failures our own load may have caused, so that these checks are run again before they count (docs/decisions/0003-whose-fault.md). Pure. */
 import type { CheckOutcome } from "../model/result.ts";
 import type { Verdict } from "../model/verdict.ts";
 

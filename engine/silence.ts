@@ -1,8 +1,8 @@
 /**
- * When a prober is silent: its beats stand still while the watcher itself is awake. Pure.
+ * When a prober is silent: its beat counter does not change while the watcher itself runs. Pure.
  *
- * Silence is counted in the watcher's own looks that came on time, not in elapsed time: when the whole process was frozen (SIGSTOP, a
- * suspended machine) or starved, the watcher's looks come late, nobody had the chance to beat, and everybody gets a fresh two seconds.
+ * Silence is counted in looks of the watcher that came on time, not in elapsed time: when the whole process was frozen (SIGSTOP, a
+ * suspended machine) or starved, the watcher's looks come late and no prober could beat, so each prober gets two new seconds.
  */
 
 /** How often the watcher looks, ms. */

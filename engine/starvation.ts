@@ -1,4 +1,4 @@
-/** When this machine's processors had nothing left to give: what failed then may have failed of it. Pure. */
+/** When this machine's processors were fully used: that may have caused the failures of that time. Pure. */
 
 /** What `os.cpus()` says of one processor, as far as it is read; ms since the start. */
 export interface ProcessorTimes {

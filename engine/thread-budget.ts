@@ -1,7 +1,7 @@
 /**
- * A budget of thread time for each check, so that none costs another its turn. A check that may hold the event loop (loop-share.ts) is run
- * in a prober set aside, one at a time, where the processor time of a run is its own. One that proves light goes back; one that
- * holds the thread stays, and rests after each run until its share is within the budget. Pure.
+ * A budget of thread time for each check, so that no check delays others. A check that may hold the event loop (loop-share.ts) runs in a
+ * prober set aside, one at a time, so that the processor time of each run can be measured. A check that proves light goes back; one that
+ * holds the thread stays, and after each run it pauses until its share is within the budget. Pure.
  *
  *   ordinary ──charged──▶ aside ──light runs──▶ ordinary
  *                          └─held the thread─▶ aside, rests ─▶ aside …

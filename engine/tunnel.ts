@@ -1,4 +1,4 @@
-/** Tunnel configurations: what a monitor or a one-off check is given, and what a protocol's parser makes of it. Pure. */
+/** Tunnel configurations: the input of a monitor or a one-off check, and the result of a protocol's parser. Pure. */
 import { createHash } from "node:crypto";
 import type { TunnelProtocol } from "../model/kind.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Who may start next in a prober: ordinary runs in the order they came, and runs that must be alone. Pure.
+ * Which run may start next in a prober: ordinary runs in the order they came, and runs that must be alone. Pure.
  *
- * Starting a tunnel costs several times what an uptime check costs (key agreements), so ordinary runs of both sorts take turns: a crowd of
- * tunnels that are due at once delays its like, and no port or website.
+ * The start of a tunnel costs several times as much as an uptime check (key agreements), so tunnels and other checks start alternately: many
+ * tunnels that are due at once delay only other tunnels, not ports or websites.
  *
- * Alone runs wait until nothing is in flight and then go one after the other; after a second of that, the ordinary runs that have
- * gathered are let through before the next second, so neither kind starves the other.
+ * Runs that must be alone wait until nothing is in flight and then go one after the other; after one second of that, the waiting ordinary
+ * runs start before the next second, so neither sort starves the other.
  */
 
 /** How long alone runs may keep ordinary ones waiting, ms. */

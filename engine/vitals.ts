@@ -1,4 +1,4 @@
-/** What a prober's thread shows to the main thread without a message: memory that stays readable when it hangs or has died. */
+/** Shared memory in which a prober's thread reports to the main thread: it stays readable when the thread hangs or has died. */
 
 /** Int32: beats, thread id; Float64 at byte 8: the check that was last about to do something, and which of its configs. */
 const SIZE_BYTES = 24;

@@ -1,4 +1,4 @@
-/** The task file of a prober's thread: runs as one long-lived piscina task until its scheduler stops it. */
+/** The task of a prober thread: one long-lived piscina task that runs until the scheduler stops it. */
 import { performance } from "node:perf_hooks";
 import { type MessagePort, parentPort, threadId } from "node:worker_threads";
 import { createThreadCpuTime } from "../native/cpu-time.ts";
@@ -44,7 +44,7 @@ export interface ProberTask {
 /** What a prober's thread tells the main thread. */
 export type FromProberThread =
   | { readonly type: "prober-ready"; readonly prober: number }
-  /** Rejections that nobody waited for, since the last such message: a flaw in a probe, not the end of its thread. */
+  /** Unhandled rejections since the last such message: a bug in a probe, which does not end its thread. */
   | { readonly type: "prober-strays"; readonly prober: number; readonly count: number; readonly latest: string };
 
 /** Stray rejections are told at most this often, ms. */

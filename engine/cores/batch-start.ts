@@ -1,6 +1,6 @@
 /**
- * Starts a core for a batch of configs and finds the one it stumbles over. A batch that does not start loses the config that the core names;
- * when it names none, halves are started until the bad one is alone.
+ * Starts a core for a batch of configs and finds the config that the core rejects. When a batch does not start, the config that the core names
+ * is removed; when it names none, halves of the batch are started until the bad config is alone.
  */
 
 import type { OwnBoard } from "../transport/own-board.ts";
@@ -38,7 +38,7 @@ export interface CoresOptions {
   readonly extraCaPem: string | null;
   /** How they may be held, the tightest first; absent: all that this machine has. */
   readonly bounds?: readonly Bounds[];
-  /** Where local ports of the cores are told to the guard; absent: nobody is told. */
+  /** Where the guard learns the local ports of the cores; absent: the guard does not learn them. */
   readonly ports?: Pick<OwnBoard, "openPort" | "closePort">;
 }
 
@@ -52,9 +52,9 @@ export interface ReadyBatch {
 
 /** Names taken out of one batch before it is halved. */
 const NAMED_LIMIT = 20;
-/** Ports that somebody else took before the core did, in a row. */
+/** How many ports in a row another process may take before the core listens on one. */
 const PORT_TRIES = 5;
-/** A program that started so long ago is believed to start still, ms. */
+/** A program that started within this time is assumed to start again, ms. */
 const SOUND_FOR_MS = 5_000;
 const DOOR_PASSWORD_BYTES = 12;
 

@@ -74,7 +74,7 @@ describe("a start", () => {
       1_000,
     ],
     ["does not let them wait for the last of it", { ...quiet, waiting: 400, open: 100, sinceLastStartMs: 500 }, 0],
-    ["lets nobody wait for slow ones", { ...quiet, waiting: 400, open: 999, sinceLastStartMs: 1_500 }, 0],
+    ["lets no config wait for slow ones", { ...quiet, waiting: 400, open: 999, sinceLastStartMs: 1_500 }, 0],
     ["waits after processes that would not start", { ...quiet, backOffMs: 400, sinceLastStartMs: 100 }, 300],
   ])("%s", (_, lane, ms) => {
     expect(startsInMs(lane)).toBe(ms);

@@ -1,4 +1,4 @@
-/** Which configs share a core process: as many as go together, never two that the core would join. Pure. */
+/** Which configs share a core process: as many as possible, but never two that the core would merge. Pure. */
 import type { OutboundRequest } from "./outbound.ts";
 
 /**
@@ -98,7 +98,7 @@ export function startsInMs(lane: LaneState): number {
   return Math.max(collectMs, pauseMs(lane, isCrowd) - sinceMs, 0);
 }
 
-/** From the last start on. Where nothing is at work, nobody is kept from it. */
+/** Counted from the last start. When nothing is open, the pause is 0: a start cannot delay anything. */
 function pauseMs({ open, lastStartMs }: LaneState, isCrowd: boolean): number {
   if (open === 0) return 0;
   return isCrowd ? LONGEST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, lastStartMs * PAUSE_FACTOR);

@@ -1,6 +1,6 @@
 /**
- * When checks begin in a core: a batch gets ready all at once, and were its hundreds of checks to begin at once, each would measure the others. So
- * many begin, and the next when one of them is over, or has been waiting for its server for a while.
+ * Limits how many checks begin at once in a core: a batch gets ready all at once, and if its hundreds of checks began together, each would measure
+ * the load of the others. The next check begins when one ends, or has waited for its server for a while.
  */
 
 /** At once; our choice. */

@@ -1,4 +1,4 @@
-/** Which core a config goes to: one table, and the other core where that can do it too. */
+/** Which core runs a config: one table; and the other core, where it supports the config too. */
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Core, Engine } from "./core.ts";
 import { singbox } from "./singbox.ts";

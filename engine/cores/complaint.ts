@@ -1,4 +1,4 @@
-/** Why a core refuses a config, in its own words without anything secret. Pure. */
+/** Why a core refuses a config: the core's message, without secrets. Pure. */
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 
 const LONGEST_REASON = 160;

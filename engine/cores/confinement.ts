@@ -1,6 +1,6 @@
 /**
- * What a core may do once it runs: start itself, read certificates and a few files of the system, listen on its one port, connect to the ports
- * of its configs' servers. A server that takes over a core by a flaw of it reaches no more than that.
+ * What a core is allowed to do: start itself, read certificates and a few files of the system, listen on its one port, connect to the ports
+ * of its configs' servers. So a server that takes control of a core through a bug can do no more than that.
  */
 import { closeSync, openSync, readSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * What a core says, kept within a bound and joined to the configs it is about. It is read only when somebody asks, or when much has gathered:
- * most checks pass, and nobody asks what the core said about them. Pure.
+ * Log lines of a core, kept within a bound and matched to configs. Most checks pass and need no log, so lines are parsed only when a check
+ * asks for them, or when many have gathered. Pure.
  */
 import type { Finding } from "./finding.ts";
 

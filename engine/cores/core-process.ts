@@ -1,4 +1,4 @@
-/** One run of a core: started so that it dies with us and can read nothing of ours, told its configs by stdin, ready when its port lets us in. */
+/** One core process: it ends with this process, can read none of our data, gets its configs over stdin, and is ready when its port accepts a login. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -76,7 +76,7 @@ const LOOK_AT_LEAST_EVERY_MS = 25;
 const LOOKS_PER_TIME = 10;
 /** One look; the kernel of this machine answers at once, ms. */
 const LOOK_WITHIN_MS = 1_000;
-/** A user and group that nobody else has: of the range that systemd gives to passing services, 61184 to 65519. */
+/** A user and group id that no other program uses: from the range that systemd assigns to dynamic users, 61184 to 65519. */
 const OWN_ID = 64_913;
 const FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /** As a descriptor, because a user of its own may not walk into the data folder. */
@@ -276,7 +276,7 @@ async function untilReady(port: number, doorPassword: string, hasEnded: () => bo
   return false;
 }
 
-/** Nobody but the core that was told the password lets the door's user in. */
+/** Only the core that received the password accepts user DOOR, so an accepted login proves that our core listens there. */
 function isLetIn(port: number, password: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: LOCAL_HOST, port });

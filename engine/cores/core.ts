@@ -20,9 +20,9 @@ export interface CoreEntry {
 export interface CoreBatch {
   readonly entries: readonly CoreEntry[];
   readonly port: number;
-  /** Of the user DOOR, who leads nowhere: whoever lets it in is our core. */
+  /** Of user DOOR, whose traffic is not forwarded: only our core knows this password, so a port that accepts it is our core's. */
   readonly doorPassword: string;
-  /** Whether it tells each connection's course, which costs it a tenth of its speed; else only errors. */
+  /** Whether it logs every step of each connection, which costs a tenth of its speed; else it logs only errors. */
   readonly isTalkative: boolean;
   /** PEM of further roots for servers' certificates (SONDE_EXTRA_CA); absent or null: none. */
   readonly extraCaPem?: string | null;

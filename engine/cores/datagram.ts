@@ -1,4 +1,4 @@
-/** Which configs travel in datagrams. Pure. */
+/** Which configs use UDP to reach their server. Pure. */
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 
 /** Whether it travels in datagrams: there is no port to dial before. */

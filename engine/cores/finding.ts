@@ -1,4 +1,4 @@
-/** A core's words about a connection, and the verdict that they mean. First match wins, on the whole chain of causes. */
+/** Maps a core's log message about a connection to a verdict. The first match wins; rules see the whole chain of causes. */
 import type { Verdict } from "../../model/verdict.ts";
 
 export interface Finding {

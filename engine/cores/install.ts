@@ -1,4 +1,4 @@
-/** Builds a core from the pinned Go module beside this file, whose go.sum holds the checksum of everything that goes in. */
+/** Builds a core from the pinned Go module beside this file; its go.sum holds the checksum of every dependency. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A queue for one workspace's processes of one engine, which are started one after the other: when the next is due, and who goes into it. */
+/** The queue of one workspace and one engine, whose processes are started one after the other: when the next is due, and which configs it gets. */
 import { startsInMs, takeBatch } from "./batch.ts";
 import type { Engine } from "./core.ts";
 import type { Ticket } from "./ticket.ts";

@@ -1,4 +1,4 @@
-/** Words to another thread, all of one turn of the event loop in one message: each message costs a wake-up of the thread that gets it. */
+/** Each message wakes up the receiving thread, so everything sent in one turn of the event loop goes in one message. */
 
 /** Its end of a MessagePort. */
 export interface MailPort<Word> {

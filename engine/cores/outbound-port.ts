@@ -1,4 +1,4 @@
-/** A thread's way to the managed cores, which only the main thread may start: it asks over a port of its own, and what it holds is closed with it. */
+/** Only the main thread may start cores, so a prober thread asks for outbounds over a MessagePort; when the port closes, its outbounds are closed. */
 import type { MessagePort } from "node:worker_threads";
 import type { OwnVerdict } from "../../model/verdict.ts";
 import { DeadlinePassed, NetworkFault } from "../transport/fault.ts";
@@ -74,7 +74,7 @@ export function connectOutbounds(port: MessagePort, lines: LocalLines = createLo
     }
   }
   port.on("message", (words: readonly FromSupervisor[]) => words.forEach(hear));
-  // Whoever waits has a deadline, which keeps the thread alive.
+  // The port need not keep the thread alive: each waiting caller has a deadline, and its timer does.
   port.unref();
 
   function close(id: number, isMute = false): void {

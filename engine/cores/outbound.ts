@@ -1,4 +1,4 @@
-/** What a share link's probe asks of the managed cores: its config behind a local SOCKS port, for as long as one check needs it. */
+/** What a share link's probe needs from the managed cores: a local SOCKS port that uses its config, for the duration of one check. */
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { OpenLine } from "../verify/line.ts";
 import type { Engine } from "./core.ts";
@@ -40,7 +40,7 @@ export interface Outbounds {
   /**
    * @throws NetworkFault `unsupported` when the core is not installed, `misconfigured` when it refuses the config, `unfit` when the cores have no
    * room or keep dying; the fault of the abort when the check ends before it is open
-   * @param whenAborted tells the listener, perhaps at once, that nobody waits any more; what it says later is not heard
+   * @param whenAborted calls the listener, perhaps at once, when the caller stops waiting; later calls are ignored
    */
   open(request: OutboundRequest, whenAborted: (listener: (fault: Error) => void) => void): Promise<OpenOutbound>;
 }

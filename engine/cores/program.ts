@@ -1,4 +1,4 @@
-/** The cores' programs on this machine: where they are, what they are, and their own check of a file. */
+/** The cores' programs on this machine: their paths, their versions, and their own check of a config file. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";

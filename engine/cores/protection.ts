@@ -1,4 +1,4 @@
-/** What holds the cores on this machine, in words for the operator. */
+/** How the cores are confined on this machine, as text for the operator. */
 import { type Hold, holdHere, refusalsHere } from "../../native/sandbox/confined.ts";
 import { landlockPowers } from "../../native/sandbox/landlock.ts";
 import { type Bounds, boundsHere } from "./core-process.ts";

@@ -31,7 +31,7 @@ describe("a config's reputation", () => {
     expect(reputation.refusalOf(config("10000"))).toBe("reason 10000");
   });
 
-  it("is not asked for where nobody is remembered", () => {
+  it("does not compute a config's key while none is remembered", () => {
     const untouched = {
       deaths: 0,
       get key(): string {

@@ -1,13 +1,13 @@
-/** What is remembered of configs: that a core refuses them, or that one died with them inside. Pure, within a bound. */
+/** Configs that a core refused, or that were in a core when it died. Bounded. Pure. */
 
 /** Of each of the two. */
 const REMEMBERED = 10_000;
-/** A config with which so many cores died, the last of them with nobody else inside, is to blame. */
+/** A config is blamed when this many cores died while they ran it, the last one with no other config in it. */
 const DEATHS_OF_THE_GUILTY = 3;
 
 /** A config by what it is, not by what it is called. */
 export interface Known {
-  /** Costly: only asked for where somebody is remembered. */
+  /** Costly (a hash): read only when at least one config is remembered. */
   readonly key: string;
   readonly deaths: number;
 }

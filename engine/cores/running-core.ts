@@ -1,4 +1,4 @@
-/** One core process and the outbounds that are open in it: it ends when the last one is closed. */
+/** One core process and its open outbounds: the process ends when the last outbound is closed. */
 
 import type { Engine } from "./core.ts";
 import type { CoreLog } from "./core-log.ts";
@@ -52,7 +52,7 @@ export class RunningCore {
     return this.#process.pid;
   }
 
-  /** Also when we have not been told of its end yet: whoever sees a connection break asks first. */
+  /** Looks at the process too: a broken connection is often seen before the process' end is reported. */
   get isDead(): boolean {
     return this.#hasEnded || isGone(this.#process.pid);
   }
@@ -88,7 +88,7 @@ export class RunningCore {
     this.#process.kill();
   }
 
-  /** Somebody got no answer at its port: one that hangs is killed. */
+  /** Called when a check got no answer at the core's port: a core that hangs is killed. */
   async suspect(): Promise<void> {
     this.#isSuspected = true;
     this.#isSuspected = !(await this.#process.answers());
@@ -100,7 +100,7 @@ export class RunningCore {
     const residents = [...this.#residents.values()];
     this.#residents.clear();
     for (const resident of residents) resident.died();
-    // One that ends as it is told does not hang, whoever suspected it.
+    // A core that ends on request does not hang, even when it was suspected.
     this.#onEnded(this, !this.#isEnding || (this.#isSuspected && how === KILLED), how);
   }
 }

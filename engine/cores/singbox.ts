@@ -1,4 +1,4 @@
-/** sing-box 1.14.1: what it can do, its config file, its words. One unknown key ends the whole file. */
+/** sing-box 1.14.1: what it supports, its config file, its log messages. It rejects a whole file for one unknown key. */
 import type { ProxyConfig, Security, TlsSecurity, Transport } from "../protocols/share-link/proxy-config.ts";
 import { pluginOptions } from "../protocols/share-link/write-link.ts";
 import { type Core, type CoreBatch, type CoreEntry, DOOR, LOCAL_HOST, steadyFingerprint } from "./core.ts";

@@ -1,8 +1,9 @@
 /**
- * The managed cores of this process: collects what probers ask for, lets a core be started for many configs at once (batch-start.ts), and
- * replaces what dies. Lives in the main thread, because a child with a parent-death signal dies with the thread that started it.
+ * The managed cores of this process: collects the requests of probers, starts one core for many configs at once (batch-start.ts), and
+ * replaces cores that died. It runs in the main thread, because a child with a parent-death signal dies with the thread that started it.
  *
- * What was in a core that died while it ran comes back in small company first, then alone, and is kept out for good when it dies there too.
+ * Configs of a core that died while it ran are started again, first in a small batch, then alone. A config whose core dies then too is refused
+ * for good.
  */
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
@@ -77,7 +78,7 @@ export class CoreSupervisor {
     };
   }
 
-  /** Process ids of what runs, for tests and for whoever looks at the machine. */
+  /** Process ids of the running cores, for tests and for operators. */
   get pids(): readonly number[] {
     return [...this.#running].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   }

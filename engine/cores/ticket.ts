@@ -1,4 +1,4 @@
-/** One config that somebody wants opened: from the question until it is closed, refused, or given up. */
+/** One request to open a config, from the request until it is closed, refused, or given up. */
 import { createHash } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
 import { createRandomBytes } from "../random-bytes.ts";
@@ -31,7 +31,7 @@ export class Ticket implements Waiting {
   readonly password = randomText(PASSWORD_BYTES);
   /** How often a core died with it inside. */
   deaths = 0;
-  /** Nobody waits for it any more. */
+  /** The caller no longer waits for it. */
   isGone = false;
   core: RunningCore | null = null;
   #key: string | undefined;

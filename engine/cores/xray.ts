@@ -1,4 +1,4 @@
-/** xray 26.3.27: what it can do, its config file, its words. Its keys are matched loosely and unknown ones dropped, so each is spelt once, here. */
+/** xray 26.3.27: what it supports, its config file, its log messages. It matches keys loosely and drops unknown ones, so each is written once, here. */
 import type {
   ProxyConfig,
   RealitySecurity,

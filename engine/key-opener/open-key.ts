@@ -7,7 +7,7 @@ import type { ForeignKey, KeyAnswer, OpenedKey } from "./key-opener.ts";
 
 const TRIED = Buffer.from("a signature that nobody sees");
 
-/** Takes as long as it takes: whoever calls it can be ended. */
+/** Has no time limit: it runs in a process that can be killed. */
 export function openKey(key: ForeignKey): KeyAnswer {
   try {
     return { type: "opened", opened: key.kind === "pkcs12" ? opened(Buffer.from(key.bytes)) : tried(key.pem) };

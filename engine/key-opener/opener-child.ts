@@ -1,4 +1,4 @@
-/** The process that opens foreign keys (opener-process.ts): one after the other, for as long as whoever started it lives. Holds nothing of ours. */
+/** The process that opens users' keys (opener-process.ts), one after the other, until its parent ends. It holds no secrets of Sonde. */
 
 import { openKey } from "./open-key.ts";
 import type { FromChild, ToChild } from "./opener-process.ts";

@@ -23,7 +23,7 @@ export function connectKeyOpener(port: MessagePort): KeyOpener {
       waiting.delete(id);
     }
   });
-  // Whoever waits has a deadline, which keeps the thread alive.
+  // The port need not keep the thread alive: each waiting caller has a deadline, and its timer does.
   port.unref();
   return {
     open(key) {

@@ -115,7 +115,7 @@ describe("an AmneziaWG tunnel", () => {
     });
   }, 20_000);
 
-  it("is no weapon in a stranger's hand", async () => {
+  it("sends no junk for an anonymous caller", async () => {
     const server = await serverWith();
     const junk = await check(configOf(server, `${SHARED}Jc = 1\nJmin = 5\nJmax = 9\n`), true);
     expect(junk).toMatchObject({ verdict: "misconfigured", message: expect.stringContaining("without an account") });

@@ -196,7 +196,7 @@ describe("down", () => {
     expect(await run(circle)).toMatchObject({ verdict: "rejected" });
   });
 
-  it("nobody there", async () => {
+  it("a closed port", async () => {
     expect(await run({ port: await closedPort(), host: "127.0.0.1" })).toMatchObject({ verdict: "refused" });
   });
 

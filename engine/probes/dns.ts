@@ -109,7 +109,7 @@ async function ask(name: string, type: AddressType, server: Server, hasOtherReco
       return decodeReply(datagram, query);
     } catch (error) {
       if (!(error instanceof DnsFormatError)) throw error;
-      // Dropped like a stranger's, because it may be one's; remembered in case that nothing better comes.
+      // Dropped, because it may be forged; remembered in case no valid reply comes.
       garbled = error;
       return undefined;
     }

@@ -210,7 +210,7 @@ describe("an IKEv2 gateway that", () => {
       "cert_error",
       /does not fit its certificate/,
     ],
-    ["nobody of ours vouches for", byLogin, LOGIN, "cert-invalid", "cert_error", /unknown authority/],
+    ["no trusted authority has signed", byLogin, LOGIN, "cert-invalid", "cert_error", /unknown authority/],
     [
       "is another one",
       byLogin,
@@ -228,7 +228,7 @@ describe("an IKEv2 gateway that", () => {
       /none is given/,
     ],
     [
-      "wants a group that nobody has",
+      "wants an unsupported group",
       { sharedKey: KEY, suite: { encryption: AES_256_GCM, integrity: null, prf: PRF_SHA256, group: 22 } },
       { psk: KEY },
       "misconfigured",

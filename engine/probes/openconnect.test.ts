@@ -151,7 +151,7 @@ describe("an OpenConnect tunnel", () => {
     expect(outcome.verdict === "timeout" && outcome.message).toMatch(/^The server does not answer the login/);
   });
 
-  it("needs TLS and somebody there", async () => {
+  it("needs TLS and a listening server", async () => {
     const mute = await openTcpPeer();
     const plain = await openTcpPeer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     peers.push(mute, plain);

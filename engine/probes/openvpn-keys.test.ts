@@ -122,7 +122,7 @@ describe("a profile with PKCS #12", () => {
   it.each<[string, string, string]>([
     ["under a password", pkcs12({ password: "secret" }), "<pkcs12> holds a PKCS #12 file with a password"],
     [
-      "of a key of somebody else",
+      "of a key of another certificate",
       pkcs12({ key: stranger }),
       "<pkcs12> holds a key that belongs to none of its certificates",
     ],

@@ -11,7 +11,7 @@ const LABELS: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CERTIFICATE", 
 const MOST = 256;
 
 /**
- * @returns them written anew, so that nobody reads more in the text than was looked at
+ * @returns the certificates, encoded again, so that a later reader finds only what was checked here
  * @throws TunnelConfigError naming the field when it holds no certificate, one that cannot be read, or one that would cost too much
  */
 export function requireCertificates(pem: string, field: string): string {

@@ -19,7 +19,7 @@ export function parseHost(text: string, what = "host"): string {
   return host;
 }
 
-/** For whoever tries one reading after the other. @returns undefined when it is no host, null when it names an interface of this machine */
+/** For callers that try several ways to parse a text. @returns undefined when it is no host, null when it names an interface of this machine */
 export function readHost(text: string): string | null | undefined {
   if (text.length <= LONGEST_NAME && PLAIN_NAME.test(text)) return text;
   const plain = text.trim().replace(/^\[(.*)\]$/, "$1");

@@ -74,7 +74,7 @@ export function mutations(words: readonly string[], longest = 12): Mutations {
   };
 }
 
-/** Refusals are thrown by the ten thousands and nobody looks at where: taking down their stacks costs more than the reading. */
+/** Tens of thousands of refusals are thrown and their stacks are not read: recording them costs more than the parsing. */
 export function withShortStacks(run: () => void): void {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 2;

@@ -66,7 +66,7 @@ describe("domain expiry", () => {
     expect(asked).toContain("/domain/shop.co.uk");
   });
 
-  it.each(["127.0.0.1", "::1", "localhost", "co.uk"])("asks nobody about %s", async (host) => {
+  it.each(["127.0.0.1", "::1", "localhost", "co.uk"])("sends no question about %s", async (host) => {
     const { asked, bootstrapUrl } = await registry((_request, response) => response.end());
     const { domains } = expiryOf(bootstrapUrl);
     expect(domains.expiresAtMs(host)).toBeNull();
@@ -138,7 +138,7 @@ describe("domain expiry", () => {
     expect(asked.length).toBe(first);
   });
 
-  it("does not know a domain that nobody has", async () => {
+  it("does not know a domain that is not registered", async () => {
     const { bootstrapUrl } = await registry((_request, response) => response.writeHead(404).end("{}"));
     const { domains } = expiryOf(bootstrapUrl);
     domains.expiresAtMs("shop.site");

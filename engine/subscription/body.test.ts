@@ -198,7 +198,7 @@ proxies:
     expect(() => all("x\n".repeat(300_000))).toThrow();
   });
 
-  it("of strangers end in entries or in a BodyError", () => {
+  it("that are untrusted end in entries or in a BodyError", () => {
     const singbox = JSON.parse(render("singbox", names));
     const xray = JSON.parse(render("xray", ["vless ws tls", "trojan xhttp tls pinned"]));
     const texts = [

@@ -1,6 +1,6 @@
 /**
- * A subscription's body, whatever format it is in, as entries one after the other: whoever takes them decides when to let others have
- * the thread. Bounds: size, entries, depth of base64 in base64, aliases of YAML.
+ * Reads a subscription's body of any format as a sequence of entries; the caller takes them one by one and decides when to yield the
+ * thread. Bounds: size, entries, depth of base64 in base64, aliases of YAML.
  */
 import { plainText } from "../classify.ts";
 import { base64Text } from "../protocols/share-link/link.ts";
@@ -117,7 +117,7 @@ function unlessBad<T>(look: () => T): T | EntryError {
   }
 }
 
-/** The word is a stranger's. */
+/** The word is untrusted: it is shown only when it is short and plain. */
 function unsupported(at: number, word: string): Entry {
   return { kind: "unsupported", at, what: /^[a-z0-9. -]{1,32}$/i.test(word) ? word : "unknown" };
 }

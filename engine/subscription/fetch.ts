@@ -106,7 +106,7 @@ async function ask(
       path: hop.target,
       headers: { ...hop.headers, "user-agent": agent, connection: "close", ...condition },
     });
-    // Also those that come after the answer: nobody's concern, and never uncaught.
+    // The listener stays after the answer too: later errors are ignored, and must not be uncaught.
     request.on("error", (error) => reject(signal.aborted ? new DeadlinePassed() : error));
     request.once("close", () => reject(new FetchError("The connection ended without an answer.", false)));
     request.once("response", resolve);

@@ -5,7 +5,7 @@ import type { Entry } from "./entry.ts";
 
 /** Entries taken before others may have the thread: some milliseconds of work. */
 const SLICE = 100;
-/** Messages of a provider, and kinds of entries without a core, that are kept: a list is a stranger's. */
+/** How many messages of a provider, and kinds of entries without a core, are kept: a list is untrusted. */
 const MOST_MESSAGES = 50;
 /** Reasons that are kept. */
 const MOST_REASONS = 20_000;

@@ -193,7 +193,7 @@ describe("asking a provider", () => {
     expect(await reasonOf(ask("/refused"))).toBe("The provider answered with HTTP 403.");
   });
 
-  it("does not ask again where nobody answers", async () => {
+  it("does not ask again when no answer came", async () => {
     const before = provider.asked("/hangs-up").length;
     provider.answer("/hangs-up", (_request, response) => void response.destroy());
     await reasonOf(ask("/hangs-up"));

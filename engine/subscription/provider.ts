@@ -36,7 +36,7 @@ export interface ProviderOrder {
 /** There is no list; the message is a whole sentence for people. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
-  /** It was the provider who said so; else nobody answered, which may be our own doing. */
+  /** True: the provider answered so. False: no answer came, which may be a fault of our own network. */
   readonly hasAnswered: boolean;
 
   constructor(message: string, hasAnswered = true) {

@@ -1,4 +1,4 @@
-/** Which addresses belong to a machine: single ones by the thousand, and a few prefixes. Pure. */
+/** The set of a machine's addresses: up to thousands of single ones and a few prefixes. Pure. */
 import { type Cidr, cidrHasIpv4, cidrHasIpv6, type Ipv6Words, parseCidr } from "./ip.ts";
 
 export interface AddressSet {

@@ -1,6 +1,6 @@
 /**
- * Timers of checks. After a stall Node runs timers before it reads sockets, so what had arrived is read first; and when thousands are due at
- * once (silent servers, asked again) they run a slice at a time, so that others' sockets and starts get their turns between.
+ * Timers of checks. After a stall Node runs timers before it reads sockets, so these timers let data that has arrived be read first. When
+ * thousands are due at once (retries to silent servers), they run in slices, so that other sockets and starts are served in between.
  */
 
 /** Work in one turn of the event loop, ms. */

@@ -1,5 +1,5 @@
 /**
- * The transport of checks that anybody may ask for (POST /check/public). Its faults name no address of this network, none of our own ports
+ * The transport of checks for anonymous callers (POST /check/public). Its faults name no address of this network, none of our own ports
  * and no name server: a caller learns that a target is refused, and not why.
  */
 import { NetworkFault } from "./fault.ts";

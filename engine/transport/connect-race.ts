@@ -1,6 +1,6 @@
 /**
- * Several addresses of one name, tried one after the other over a native way to connect: the next at once when one fails, else after
- * RFC 8305's delay; the first that connects wins. What stream.ts does with Node's sockets.
+ * Tries several addresses of one name with native sockets: the next one starts at once when one fails, else after
+ * RFC 8305's delay; the first that connects wins. stream.ts does the same with Node's sockets.
  */
 import { NetworkFault, whenAborted } from "./fault.ts";
 import { ATTEMPT_DELAY_MS, ATTEMPT_LIMIT, endpointOf, ourOwnWay } from "./stream.ts";

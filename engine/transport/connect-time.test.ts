@@ -37,7 +37,7 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-/** A port on which nobody listens. */
+/** A port on which no process listens. */
 async function closedPort(): Promise<number> {
   const server = await listen("127.0.0.1");
   const port = portOf(server);

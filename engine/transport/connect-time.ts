@@ -1,4 +1,4 @@
-/** connectTime() over the native sweep: what stream.ts does with Node's sockets, at half the cost. */
+/** connectTime() over the native sweep: half the cost of the same in stream.ts, which uses Node's sockets. */
 import { openConnectSweep } from "../../native/connect-sweep.ts";
 import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { ConnectRace } from "./connect-race.ts";

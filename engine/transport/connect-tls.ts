@@ -1,6 +1,6 @@
 /**
- * A TCP connection and TLS over it. Servers of TLS 1.2 that know no key exchange but Diffie-Hellman over a prime of their choice (DHE) refuse
- * the ordinary hello, which has none (tls-bounds.ts). Such a refusal alone is answered by a second connection, which offers it and is watched.
+ * A TCP connection and TLS over it. The ordinary hello does not offer Diffie-Hellman over a prime of the server's choice (DHE, tls-bounds.ts), so
+ * TLS 1.2 servers that support only DHE refuse it. Only after such a refusal a second connection offers DHE, and its handshake is watched.
  */
 import type { Socket } from "node:net";
 import { NetworkFault } from "./fault.ts";

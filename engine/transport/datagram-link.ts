@@ -1,4 +1,4 @@
-/** Datagrams to and from one peer for as long as a tunnel lives: a connected socket of its own, so only its peer is heard and its ICMP errors too. */
+/** Datagrams to and from one peer while a tunnel lives: a separate connected socket, so it receives only this peer's datagrams and ICMP errors. */
 import type { DatagramSocket, DatagramSocketListener } from "../../native/datagrams.ts";
 import { openSocket } from "./datagram.ts";
 import { NetworkFault, whenAborted } from "./fault.ts";
@@ -46,7 +46,7 @@ class Link implements DatagramLink, DatagramSocketListener {
     try {
       this.#socket = open(address, port, this);
     } catch (error) {
-      // Told later, as what the network says is: whoever opens a link does not hold it yet.
+      // Reported later, like errors of the network: now the caller does not have the link yet.
       queueMicrotask(() => this.onFailed(error instanceof Error ? error : new Error(String(error))));
     }
   }

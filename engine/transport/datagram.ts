@@ -1,4 +1,4 @@
-/** One question and one answer over UDP: a connected socket of its own, so only its peer is heard, from a random port. */
+/** One question and one answer over UDP, on a separate connected socket with a random port, so it receives only from its peer. */
 import { createSocket, type Socket } from "node:dgram";
 import { type Abortable, DeadlinePassed, NetworkFault, whenAborted } from "./fault.ts";
 import type { Address, UdpOptions } from "./transport.ts";

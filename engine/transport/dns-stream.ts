@@ -1,10 +1,10 @@
-/** One DNS question over an open stream: what is left to do when the answer over UDP was cut short (RFC 7766). */
+/** One DNS question over an open stream, for when the answer over UDP was truncated (RFC 7766). */
 import type { Socket } from "node:net";
 import { FrameReader, frame } from "../protocols/dns/framing.ts";
 import { DnsFormatError, decodeReply, type Query, type Reply } from "../protocols/dns/message.ts";
 import { NetworkFault } from "./fault.ts";
 
-/** Settles with the stream: whoever opened it destroys it with a fault when time is up, which is then thrown here. */
+/** Settles with the stream: when time is up, its opener destroys it with a fault, and this function throws that fault. */
 export function askOverStream(socket: Socket, query: Query): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const reader = new FrameReader();
@@ -22,7 +22,7 @@ export function askOverStream(socket: Socket, query: Query): Promise<Reply> {
         const message = reader.push(chunk);
         if (message === undefined) return;
         const reply = decodeReply(message, query);
-        // Over a stream nobody else can have sent it, so there is nothing to wait for.
+        // On a stream only the server can have sent it, so there is no other reply to wait for.
         settle(nonsense("its answer is not to our question"), reply?.truncated === true ? undefined : reply);
       } catch (error) {
         settle(error instanceof DnsFormatError ? nonsense(error.message) : error);

@@ -1,7 +1,7 @@
 /**
  * One ICMP socket per family for all pings of a thread: hands each reply to the echo it answers, by sequence number and token, and each ICMP error to
- * the echo it quotes. Late, duplicate and foreign replies meet nobody. Sends are paced: a burst of echoes leaves over several turns of the
- * event loop, and a full buffer is waited for.
+ * the echo it quotes. Late, duplicate and foreign replies are dropped. Sends are paced: a burst of echoes is spread over several turns of the
+ * event loop, and a full send buffer is waited for.
  */
 import { randomFillSync } from "node:crypto";
 import { type IcmpSocket, type IcmpSocketKind, openIcmpSocket } from "../../native/icmp-socket.ts";
@@ -229,7 +229,7 @@ class EchoFamily {
   #hear(message: Uint8Array, arrivedAtNs: bigint): void {
     const icmp = this.#kind === "raw" && this.#family === 4 ? payloadOfIpv4(message) : message;
     if (icmp === undefined) return;
-    // Over IPv6 the kernel has verified it; over IPv4 a raw socket gets messages before anybody has.
+    // Over IPv6 the kernel has verified the checksum; over IPv4 a raw socket gets messages before the kernel does that.
     if (this.#kind === "raw" && this.#family === 4 && !isIntact(icmp)) return;
     const decoded = decodeIcmp(this.#family, icmp);
     if (decoded?.type === "error") this.#tellProblem(decoded.problem, decoded.quoted);

@@ -1,4 +1,4 @@
-/** One request and its answer over Node's own sockets: the twin of native-exchange.ts, and the way through TLS. */
+/** One request and its answer over Node's sockets: the portable twin of native-exchange.ts, and the only one for TLS. */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { NetworkFault } from "./fault.ts";

@@ -1,4 +1,4 @@
-/** What the network did, when it was not what a check needs. Thrown by transport and probes, read by classify.ts. */
+/** Failures of a check, with their verdict. Transport and probes throw them, classify.ts reads them. */
 import type { Verdict } from "../../model/verdict.ts";
 
 export interface FaultDetail {

@@ -1,8 +1,8 @@
 /**
  * The address guard (docs/decisions/0004-address-guard.md): whether an address may be dialled. It judges resolved addresses, right before the dial,
- * never the text a user wrote. Free of dependencies, because the API refuses literals with it (through engine/registry.ts).
+ * never the text a user wrote. It has no dependencies, because the API uses it too, to refuse literals (through engine/registry.ts).
  *
- * Not knowable here: a NAT64 prefix of the operator's own (RFC 6052 section 2.2) and addresses that a router outside translates.
+ * It cannot know an operator's NAT64 prefix (RFC 6052 section 2.2), or addresses that a router outside translates.
  */
 import type { AddressSet } from "./address-set.ts";
 import { type AllowNet, allowsIpv4, allowsIpv6, parseAllowNet } from "./allow-nets.ts";

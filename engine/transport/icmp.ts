@@ -1,5 +1,5 @@
 /**
- * Pings: the way that works on this machine, tried in this order when the first ping asks, and again after it fails.
+ * Pings, by the first method that works on this machine. The methods are tried in this order at the first ping, and again after one fails.
  *
  * 1. `icmp-datagram`: unprivileged sockets, where net.ipv4.ping_group_range lets this process.
  * 2. `icmp-raw`: with CAP_NET_RAW.

@@ -1,4 +1,4 @@
-/** The transport that probes are given: names resolved by us, every address judged by the guard, the judged address dialled. */
+/** Assembles the transport that probes use: it resolves names, the guard judges every address, and the judged address is dialled. */
 import type { EngineOptions } from "../options.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { parseTunnelTarget, STANDARD_TUNNEL_TARGETS } from "../tunnels/targets.ts";

@@ -1,6 +1,6 @@
 /**
- * Watches a server's side of a TLS handshake for a Diffie-Hellman group over a prime of its choice, which OpenSSL would compute in, whatever its
- * size up to 10,000 bits (RFC 5246 sections 6.2.1, 7.4 and 7.4.3). It ends where records are encrypted: with TLS 1.3, which has no such groups,
+ * Reads a server's side of a TLS handshake to find a Diffie-Hellman group over a prime of its choice, because OpenSSL would compute with any
+ * size up to 10,000 bits (RFC 5246 sections 6.2.1, 7.4 and 7.4.3). It stops where records are encrypted: with TLS 1.3, which has no such groups,
  * after the first message. Pure.
  */
 import { DH_GROUP_BITS } from "./tls-bounds.ts";

@@ -1,6 +1,6 @@
 /**
- * Hosts that are IP addresses, however they are dressed up, and names reserved for documentation. Pure, because the API
- * imports it too. What it finds is judged by the guard like any other address.
+ * Hosts that are IP addresses in any spelling, and names reserved for documentation. Pure, because the API
+ * imports it too. The guard judges these addresses like any other.
  */
 import { domainToASCII } from "node:url";
 import { formatIpv4, formatIpv6, mappedIpv4, parseIpv4, parseIpv6 } from "./ip.ts";
@@ -9,7 +9,7 @@ export interface Literal {
   /** Canonical: dotted decimal, or RFC 5952; an IPv4-mapped address is written as the IPv4 inside. */
   readonly ip: string;
   readonly family: 4 | 6;
-  /** It names an interface of this machine (RFC 4007), so it means nothing to anybody else. */
+  /** It names an interface of this machine (RFC 4007), so it has no meaning on other machines. */
   readonly hasZone: boolean;
 }
 

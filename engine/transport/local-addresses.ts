@@ -1,7 +1,7 @@
 /**
- * This machine's own addresses: those of its interfaces, and what the kernel's `local` routes deliver here besides (secondary addresses,
- * interfaces without a carrier, whole prefixes such as `local 198.18.0.0/24 dev lo`). Asked again every few seconds, because addresses come
- * and go; each thread asks for itself.
+ * This machine's own addresses: those of its interfaces, and those that the kernel's `local` routes deliver here too (secondary addresses,
+ * interfaces without a carrier, whole prefixes such as `local 198.18.0.0/24 dev lo`). They change, so each thread reads them again every few
+ * seconds.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { networkInterfaces } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * What the kernel delivers on this machine itself, whatever an interface says: its `local` routes. Pure readers of Linux's /proc/net/fib_trie
+ * Addresses that the kernel delivers to this machine itself, also without an interface: its `local` routes. Pure parsers of /proc/net/fib_trie
  * (net/ipv4/fib_trie.c, fib_trie_seq_show) and /proc/net/ipv6_route (net/ipv6/route.c and ip6_fib.c, ipv6_route_native_seq_show).
  */
 import { type Cidr, type Ipv6Words, parseIpv4 } from "./ip.ts";

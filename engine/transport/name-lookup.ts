@@ -1,4 +1,4 @@
-/** Names to addresses outside of checks: the same servers and the same bounds as checks have, and never a thread that waits in getaddrinfo. */
+/** Resolves names outside of checks, with the servers and bounds that checks use, so that no thread blocks in getaddrinfo. */
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { isLoopbackName } from "./literal.ts";
 import { createResolver, type Resolver } from "./resolver.ts";

@@ -1,9 +1,9 @@
 /**
- * Our own DNS servers, asked about targets' names: SONDE_RESOLVERS, or what resolv.conf names. Exempt from the guard (docs/decisions/0004-address-guard.md).
+ * Our own DNS servers, which resolve targets' names: SONDE_RESOLVERS or resolv.conf's. Exempt from the guard (docs/decisions/0004-address-guard.md).
  *
- * A server that is silent says nothing by itself: it may be the name (a forwarder whose upstream never answers) or we may be cut
- * off. So a silent server is also asked for the root, which every resolver knows. If anything came from any server, the name is
- * at fault (`unresolved`); if nothing did, we are (`unfit`), and no healthy target goes down with our resolver.
+ * Silence of a server has two possible causes: the name (a forwarder whose upstream never answers), or our own network. So a silent server
+ * is also asked for the root, which every resolver knows. If any server answered anything, the name is at fault (`unresolved`);
+ * if none did, our network is (`unfit`), and no healthy target goes down because of our resolver.
  */
 import { connect } from "node:net";
 import { isLocalRefusal } from "../classify.ts";
@@ -246,7 +246,7 @@ function tooMany(): NetworkFault {
   return new NetworkFault("unfit", "This checker has too many DNS questions waiting");
 }
 
-/** UDP, then TCP when the answer does not fit; a reply that cannot be read is dropped like a stranger's. */
+/** UDP, then TCP when the answer does not fit; a reply that cannot be parsed is dropped, because it may be forged. */
 async function exchange(server: NameServer, query: Query, patienceMs: number): Promise<Reply> {
   const accept = (datagram: Uint8Array) => {
     try {

@@ -1,4 +1,4 @@
-/** openDatagrams() over native sockets: what datagram-link.ts does with Node's, at a third of the cost. */
+/** openDatagrams() over native sockets: a third of the cost of the same in datagram-link.ts, which uses Node's sockets. */
 import { openDatagramSockets } from "../../native/datagrams.ts";
 import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { openLink, openNodeSocket } from "./datagram-link.ts";

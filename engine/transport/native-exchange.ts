@@ -1,4 +1,4 @@
-/** exchangeTcp() over native streams: what exchange.ts does with Node's sockets, at less than three quarters of the cost. */
+/** exchangeTcp() over native streams: less than three quarters of the cost of the same in exchange.ts, which uses Node's sockets. */
 import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { openTcpStreams, type TcpStream, type TcpStreamListener, type TcpStreams } from "../../native/tcp-stream.ts";
 import { ConnectRace } from "./connect-race.ts";

@@ -1,4 +1,4 @@
-/** A native part that is opened when it is first wanted, and used where it works on this machine; until then and elsewhere there is Node's. */
+/** A native implementation, opened at its first use. Until it is ready, and on machines where it does not work, Node's is used. */
 
 interface Closable {
   close(): void;

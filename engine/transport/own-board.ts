@@ -1,8 +1,8 @@
 /**
- * What listens on behalf of us and changes while we run: addresses of stores behind names, and ports of proxy cores. In shared memory, so that
- * the main thread writes it once and every guard of every thread sees it at its next judgement, without a message and however busy its thread is.
+ * Our own endpoints that change while we run: addresses of stores behind names, and ports of proxy cores. They are in shared memory: the main
+ * thread writes them once, and the guard of every thread sees them at its next judgement, without a message and however busy its thread is.
  *
- * Entries are guarded by a counter that is odd while they are written (a sequence lock); ports are bits that are set and cleared alone.
+ * A counter that is odd during a write protects the entries (a sequence lock); each port is one bit, set and cleared independently.
  */
 
 /** Of all entries as text; some thousand of them. */

@@ -1,4 +1,4 @@
-/** Our own listeners and stores, as the guard compares them. */
+/** Our own listeners and stores, in the form that the guard compares. */
 import type { AddressSet } from "./address-set.ts";
 import { type Ipv6Words, parseIpv4, parseIpv6 } from "./ip.ts";
 import { isLoopbackName, literalOf } from "./literal.ts";

@@ -1,4 +1,4 @@
-/** What tests of transport and probes dial: listeners of every temper on free ports of loopback, and a check's context. */
+/** What tests of transport and probes dial: listeners with any behaviour on free ports of loopback, and a check's context. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -36,7 +36,7 @@ export async function openTcpPeer(
   };
 }
 
-/** A port that nobody listens on. */
+/** A port on which no process listens. */
 export async function closedPort(host = "127.0.0.1"): Promise<number> {
   const peer = await openTcpPeer(undefined, host);
   await peer.close();

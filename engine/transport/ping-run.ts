@@ -1,6 +1,6 @@
 /**
- * One ping: some echoes to one address, spaced, and what came of them. Ends when every echo has its reply or its error, when the last
- * one's time is over, or, once something has answered, when stragglers have had a fair wait.
+ * One ping: several echoes to one address with pauses between them, and their results. It ends when every echo has its reply or its error,
+ * when the time of the last echo is over, or, after a first reply, when late replies have had enough time.
  */
 import type { IcmpProblem } from "../protocols/icmp/echo.ts";
 import type { EchoSockets, ForgetEcho } from "./echo-sockets.ts";

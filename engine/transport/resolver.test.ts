@@ -173,12 +173,12 @@ describe("answers that are not to be believed", () => {
     elsewhere.close();
   });
 
-  it("a record for another name is nobody's address", async () => {
+  it("a record for another name is ignored", async () => {
     const peer = await peerThat((asked) => answer(asked, [a("other.dev", "6.6.6.6")]));
     expect(await ips(resolverOn(peer), "h.dev")).toBe("unresolved");
   });
 
-  it("a flood of strangers' datagrams ends the question", async () => {
+  it("a flood of foreign datagrams ends the question", async () => {
     const noise = Array.from({ length: 300 }, () => new Uint8Array(20));
     const peer = await peerThat((asked) => (asked.name === "." ? answer(asked, []) : noise));
     expect(await ips(resolverOn(peer), "h.dev")).toMatch(/^(unresolved|unfit)$/);

@@ -1,7 +1,7 @@
 /**
- * Names to addresses, without getaddrinfo: /etc/hosts, then our DNS servers, with a small cache that also shares what is on its way,
- * so that thousands of monitors of one host are not thousands of questions. The guard judges what comes out at every check,
- * and nothing is believed longer than a few seconds, so a name that turns to a private address is refused with its next resolution.
+ * Resolves names without getaddrinfo: /etc/hosts, then our DNS servers, with a small cache that also shares pending questions,
+ * so that thousands of monitors of one host are not thousands of questions. The guard judges the result at every check,
+ * and the cache keeps nothing longer than a few seconds, so a name that changes to a private address is refused at its next resolution.
  */
 import { randomInt } from "node:crypto";
 import { ALIAS_LIMIT, followChain } from "../protocols/dns/chain.ts";

@@ -1,6 +1,6 @@
 /**
- * TCP and TLS. The hot path: one connection costs one promise, two socket listeners and one abort listener, which lives with
- * the check's signal and is never taken off.
+ * TCP and TLS. The hot path: one connection costs one promise, two socket listeners and one abort listener, which stays on
+ * the check's signal and is never removed.
  */
 import { X509Certificate } from "node:crypto";
 import { connect as netConnect, type Socket } from "node:net";

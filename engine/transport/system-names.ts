@@ -1,4 +1,4 @@
-/** What this machine says about names: /etc/hosts (hosts(5)) and /etc/resolv.conf (resolv.conf(5)). Pure, but for SystemNames, which reads them. */
+/** This machine's settings for names: /etc/hosts (hosts(5)) and /etc/resolv.conf (resolv.conf(5)). Pure, except SystemNames, which reads them. */
 
 import { readFileSync, statSync } from "node:fs";
 import { before } from "../../model/text.ts";
@@ -15,7 +15,7 @@ const SERVER_LIMIT = 3;
 const SEARCH_LIMIT = 6;
 /** The files are looked at again after this long, ms. */
 const LOOK_AGAIN_MS = 5_000;
-/** A hosts file may be a block list; beyond this nobody means it for us. */
+/** A hosts file may be a large block list; one above this size is ignored, bytes. */
 const FILE_BYTES = 16 * 1024 * 1024;
 
 export interface ResolvConf {

@@ -1,4 +1,4 @@
-/** What a server may choose of TLS where the server is foreign: nothing whose computation stands in the way of everything else in a thread. */
+/** TLS parameters that a foreign server may choose: none whose computation would block the thread for other checks. */
 import { constants } from "node:crypto";
 import { DEFAULT_CIPHERS, type SecureContextOptions } from "node:tls";
 

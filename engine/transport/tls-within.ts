@@ -1,4 +1,4 @@
-/** TLS within another protocol's packets (OpenVPN): its records are handed out and in as bytes, with no socket of its own. */
+/** TLS inside another protocol's packets (OpenVPN): records go in and out as bytes, without a socket. */
 import { Duplex } from "node:stream";
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from "node:tls";
 import { NetworkFault } from "./fault.ts";

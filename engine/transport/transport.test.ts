@@ -80,7 +80,7 @@ describe("resolve", () => {
     }
   }
 
-  it("passes addresses through, in any spelling, without asking anybody", async () => {
+  it("passes addresses through, in any spelling, without a DNS question", async () => {
     const { dns, resolve } = await resolving([]);
     expect(await resolve("9.9.9.9")).toBe("9.9.9.9");
     expect(await resolve("0x09.0x09.2313")).toBe("9.9.9.9");
@@ -209,7 +209,7 @@ describe("connectTcp and connectTime", () => {
     expect(await verdictOf(dial([], 80))).toContain("unresolved");
   });
 
-  it.each(both)("%s ends with the check when nobody answers", async (_, dial) => {
+  it.each(both)("%s ends with the check when no answer comes", async (_, dial) => {
     const hole = await kept(openBlackHole());
     const check = makeCheck(transport);
     const doing = verdictOf(dial([V4], hole.port, check));
@@ -278,7 +278,7 @@ describe("connectTcp and connectTime", () => {
     expect(classify(socket.errored, "request").verdict).toBe("cancelled");
   });
 
-  it("a reset while nobody listens is not uncaught, and not lost", async () => {
+  it("a reset without an error listener is not uncaught, and not lost", async () => {
     const peer = await kept(openTcpPeer((socket) => socket.once("data", () => socket.resetAndDestroy())));
     const socket = await transport.connectTcp([V4], peer.port, makeCheck(transport).context);
     socket.write("question");

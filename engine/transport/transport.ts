@@ -1,9 +1,9 @@
 /**
- * Transport: what a probe is given to send with. Every address is resolved by us, judged by the guard after resolution, and the
- * address that was judged is the one dialled (docs/decisions/0004-address-guard.md).
+ * Transport: the only way for a probe to send. It resolves every name, the guard judges the resolved address, and exactly that
+ * address is dialled (docs/decisions/0004-address-guard.md).
  *
- * Faults are thrown as NetworkFault; engine/classify.ts is the one place that maps them, and Node's own errors, to verdicts.
- * Phases are the probe's to call, and answered() too, but for a finished TLS handshake; tried() is called here, before each dial.
+ * Faults are thrown as NetworkFault; only engine/classify.ts maps them, and Node's own errors, to verdicts.
+ * The probe calls phase() and answered(); the transport calls answered() for a TLS handshake and a ping's reply, and tried() before each dial.
  */
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
@@ -105,8 +105,8 @@ export interface Transport {
   openDatagrams(address: Address, port: number, listener: DatagramListener, context: DialContext): DatagramLink;
 
   /**
-   * Calls back once after some time, what had arrived by then heard first. Whoever asks takes it back when the check ends.
-   * @returns takes it back
+   * Calls back once after the delay; data that arrived before is read first. The caller must cancel it when the check ends.
+   * @returns cancels it
    */
   after(delayMs: number, callback: () => void): () => void;
 
@@ -117,7 +117,7 @@ export interface Transport {
   readonly extraCaPem: string | null;
   /** What tunnels are asked to reach, as the operator says (SONDE_TUNNEL_TARGETS). */
   readonly tunnelTargets: readonly QuestionTarget[];
-  /** It is anybody who asks for the check (POST /check/public): nothing may be sent that a server has not asked for. */
+  /** An anonymous caller asks for the check (POST /check/public): nothing may be sent that a server has not asked for. */
   readonly isForStrangers: boolean;
 }
 

@@ -1,11 +1,11 @@
-/** A TCP connection whose peer's side of a TLS handshake is looked at before OpenSSL gets it. */
+/** A TCP connection that checks the server's side of a TLS handshake before OpenSSL reads it. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { NetworkFault } from "./fault.ts";
 import { KeyExchangeWatch } from "./key-exchange.ts";
 
 /**
- * @param ended called when the connection breaks or the watch refuses it: whoever has TLS on the carrier ends TLS, which ends the carrier.
+ * @param ended called when the connection breaks or the watch refuses it: the owner of the TLSSocket ends TLS, which ends the carrier.
  *   To destroy a carrier under an established TLSSocket ends the process (stream.ts)
  * @returns what tls.connect() takes as its socket; it ends the connection when it is destroyed
  */

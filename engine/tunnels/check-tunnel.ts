@@ -19,7 +19,7 @@ export interface TunnelCheck {
   create(withinMs: number): Tunnel;
   /** What is asked through the tunnel, in this order. */
   targets(info: TunnelInfo): readonly QuestionTarget[];
-  /** How often it is brought up before it counts as stuck: 2 where a session can be lost without anybody's fault. */
+  /** How often it is brought up before it counts as stuck: 2 where a session can be lost without a fault of either side. */
   readonly tries: 1 | 2;
   /** What may be wrong when the tunnel is up and nothing comes back. */
   readonly stuckHint: string;

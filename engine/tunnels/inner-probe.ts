@@ -45,7 +45,7 @@ export interface Silence {
   readonly attempts: number;
   /** Who was asked, and how, for people. */
   readonly asked: string;
-  /** What routers or hosts behind the tunnel said about it; null when nobody said anything. */
+  /** What routers or hosts behind the tunnel reported about it; null when none did. */
   readonly said: string | null;
 }
 

@@ -99,7 +99,7 @@ export class OpenconnectLink {
 
   #readAnswer(bytes: Buffer): void {
     const waiting = this.#waiting;
-    // Nobody asked.
+    // No request is open.
     if (waiting === null) return;
     const answer = waiting.parser.push(bytes);
     if (answer === undefined) return;

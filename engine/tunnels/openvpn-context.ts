@@ -129,7 +129,7 @@ function contextOptions(
   { ca, cert, key, crl }: KeyFiles,
 ) {
   return {
-    // Without one, nobody's: Node would trust every public authority.
+    // Without a CA none is trusted: with undefined Node would trust every public authority.
     ca: ca ?? [],
     minVersion,
     maxVersion,

@@ -9,7 +9,7 @@ import { NetworkFault } from "../transport/fault.ts";
 /** Up to: the server's first answer, its TLS, our certificate's taking, its keys, its options. */
 export type Stage = "reset" | "hello" | "certificates" | "keys" | "options" | "up";
 
-/** Silence that may be a refusal: it is one when the server answers somebody who begins anew. */
+/** Silence that may be a refusal: it is one when the server answers a new session. */
 export class SilentRefusal extends NetworkFault {}
 
 export interface SilenceContext {

@@ -22,8 +22,8 @@ export interface LinkListener {
 }
 
 /**
- * What is sent before the server has said anything goes from a port of its own each time: a server answers nobody at a port whose last
- * session is ending there (2.6 keeps one for 5 s after its farewell), nor does a NAT that has forgotten half of it.
+ * Until the server's first answer each packet is sent from a new port: a server does not answer a port whose last session is still ending
+ * (2.6 keeps one for 5 s after its farewell), and neither does a NAT that has dropped part of the old mapping.
  */
 export function openDatagramLink(address: Address, port: number, listener: LinkListener, context: ProbeContext): Link {
   const ways: DatagramLink[] = [];

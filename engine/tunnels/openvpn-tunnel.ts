@@ -9,7 +9,7 @@ import { refusedSilently, SilentRefusal } from "./openvpn-faults.ts";
 import { type Link, type LinkListener, openDatagramLink, openStreamLink } from "./openvpn-link.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
-/** How long a server has to answer somebody who begins anew, ms. */
+/** How long a server has to answer a new session, ms. */
 const PROOF_OF_LIFE_MS = 1_500;
 /** One address of each family is tried. */
 const ADDRESS_LIMIT = 2;
@@ -119,7 +119,7 @@ export class OpenvpnTunnel implements Tunnel {
     return attempt;
   }
 
-  /** Whether the server answers somebody who begins anew: then its silence was meant for us. */
+  /** Whether the server answers a new session: then its silence was a refusal. */
   async #proven(
     silence: SilentRefusal,
     server: OpenvpnServer,

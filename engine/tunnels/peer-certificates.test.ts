@@ -32,7 +32,7 @@ it("reads a certificate once for all connections that meet it", async () => {
   for (const socket of [one, other]) socket.destroy();
 });
 
-it("leaves the judgement of the name, and whoever asks for the chain, as they were", async () => {
+it("leaves the check of the name and the answer to a request for the chain unchanged", async () => {
   const [right, wrong] = await Promise.all([dial("tls.rig"), dial("other.rig")]);
   expect(right.authorized).toBe(true);
   expect(wrong.authorized).toBe(false);

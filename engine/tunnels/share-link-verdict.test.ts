@@ -41,7 +41,7 @@ describe("a failed attempt", () => {
       "auth-failed",
     ],
     ["a decoy's page behind trojan", attempt("trojan tcp tls", [OTHER]), "auth-failed"],
-    ["somebody else's page behind vless", attempt("vless tcp tls", [OTHER]), "stuck"],
+    ["another server's page behind vless", attempt("vless tcp tls", [OTHER]), "stuck"],
     ["every question ends at once", attempt("vless tcp tls", [CLOSED, CLOSED]), "auth-failed"],
     ["one question ends, one is silent", attempt("vless tcp tls", [CLOSED, SILENT]), "stuck"],
     ["tuic's session ends at once", attempt("tuic", [CLOSED, CLOSED]), "auth-failed"],

@@ -113,7 +113,7 @@ function bySight(attempt: Attempt): Judgement {
   };
 }
 
-/** Trojan has no answer of its own: what a server shows to strangers arrives as if the target had said it. */
+/** The Trojan protocol has no reply: the page that a server shows to unknown clients arrives as if the target had sent it. */
 function ofOther({ account }: ProxyConfig, words: string): Judgement {
   if (account.protocol === "trojan") {
     return {

@@ -171,7 +171,7 @@ async function wordsOf(outbound: OpenOutbound, context: ProbeContext): Promise<r
   let findings = await outbound.findings();
   for (const laterMs of WORDS_AFTER_MS) {
     const isTold = findings.some(({ verdict }) => verdict !== null);
-    // Whoever used up his time has no more of it for words: the check's deadline would have the last one.
+    // Without time left it does not wait for log lines: the check's deadline would decide the outcome.
     const isOver = leftMs(context) < laterMs || outbound.hasDied();
     if (isTold || outbound.isCrowded || isOver) break;
     await new Promise<void>((resolve) => context.transport.after(laterMs, resolve));

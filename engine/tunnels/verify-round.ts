@@ -103,7 +103,7 @@ class Round {
       this.#end(() => this.#settle(passage));
       return;
     }
-    // Nobody listens at the core's port any more.
+    // The core no longer listens on its port.
     if (passage.kind === "unreached") {
       this.#end(() => this.#settle({ kind: "mute" }));
       return;

@@ -51,7 +51,7 @@ describe("a line", () => {
     }
   });
 
-  it("fails where nobody listens, and says so after it was opened", async () => {
+  it("fails where no process listens, and says so after it was opened", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

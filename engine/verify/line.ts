@@ -18,7 +18,7 @@ export interface LocalLines {
 
 const CLOSED: TcpStream = { send: () => {}, close: () => {} };
 
-/** @param owned for whoever closes what is open when this thread is terminated */
+/** @param owned where open descriptors are registered, so that they can be closed when this thread is terminated */
 export function createLocalLines(owned?: OwnedDescriptors): LocalLines {
   const way = createNativeWay(() => openTcpStreams(owned));
   return {

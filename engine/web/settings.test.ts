@@ -54,7 +54,7 @@ describe("settings of website checks", () => {
     });
   });
 
-  it.each(["ssl_expiration", "domain_expiration"])("refuse days nobody offers in %s", (field) => {
+  it.each(["ssl_expiration", "domain_expiration"])("refuse days that are not offered in %s", (field) => {
     for (const days of [4, -1, 1.5, "7", true]) {
       expect(refusal(http, { url, [field]: days })).toEqual({
         field,

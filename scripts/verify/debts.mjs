@@ -41,7 +41,7 @@ export const FORBIDDEN_WORDS = {
   bench: 1,
   cli: 1,
   docs: 1,
-  engine: 171,
+  engine: 27,
   scheduler: 2,
   store: 6,
   test: 79,

@@ -96,7 +96,7 @@ describe("parameters", () => {
     expect(reasonOf(lines)).toBe(reason);
   });
 
-  it("send nothing unasked to services that answer anybody with more", () => {
+  it("send nothing unasked to services that amplify", () => {
     for (const port of [19, 53, 123, 161, 389, 1_900, 5_353, 11_211]) {
       expect(() => refusePorts(paramsOf("Jc=1\nJmin=5"), [port])).toThrow(`not sent to port ${port}`);
       expect(() => refusePorts(paramsOf("I1=<r 5>"), [443, port])).toThrow();

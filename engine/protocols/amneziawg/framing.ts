@@ -60,7 +60,7 @@ export function createFraming(params: AmneziaParams, around: FramingSurroundings
       datagram.set(uncovered(datagram, skip, skip + hidden, hidden, key), skip);
       return datagram;
     },
-    /** Sizes can be the same: handshakes first, then data, and whoever reads tries them in this order. */
+    /** Several types can have the same size: handshakes first, then data; the reader tries them in this order. */
     unwrap: (datagram) => [
       ...read(datagram, "response", padding.response, RESPONSE.bytes, headers.response),
       ...read(datagram, "cookie", padding.cookie, COOKIE_REPLY.bytes, headers.cookie),

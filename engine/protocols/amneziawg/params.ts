@@ -13,7 +13,7 @@ const MOST_PREAMBLE_BYTES = 2_048;
 const MOST_PADDING = 1_400;
 /** Header protection takes its nonce from the padding. */
 const NONCE_BYTES = 12;
-/** Services that answer anybody with more than they were sent: nothing but a handshake goes there. */
+/** Ports of services that amplify: they answer any sender with more bytes than they got, so only a handshake is sent there. */
 const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([19, 53, 123, 161, 389, 1_900, 5_353, 11_211]);
 
 /** Both ends belong to it. */

@@ -93,7 +93,7 @@ describe("a query", () => {
 });
 
 describe("a reply", () => {
-  it("gives addresses and aliases, and skips what nobody looks at", () => {
+  it("gives addresses and aliases, and skips other records", () => {
     const bytes = reply([
       { type: "CNAME", name: "host.sonde.dev", data: "Edge.Sonde.dev", ttl: 30 },
       { type: "TXT", name: "edge.sonde.dev", data: "text", ttl: 1 },

@@ -1,7 +1,7 @@
 /** Content codings of a body (RFC 9110 section 8.4), undone piece by piece and never further than a bound. */
 import * as zlib from "node:zlib";
 
-/** More than this many stacked codings is nobody's website. */
+/** No real website stacks more codings than this. */
 const CODINGS_LIMIT = 3;
 /** A piece of decoded output, bytes; the bound on output is exact to the byte whatever this is. */
 const PIECE_BYTES = 16 * 1024;

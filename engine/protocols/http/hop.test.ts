@@ -34,7 +34,7 @@ describe("hopTo", () => {
     expect(hop(text)).toMatchObject({ host, port, servername, target });
   });
 
-  it("sends userinfo as Basic authentication and shows it to nobody", () => {
+  it("sends userinfo as Basic authentication and never shows it", () => {
     const secret = hop("http://us%C3%A9r:p%40ss%zz@h.test/x?token=y");
     expect(secret.headers.authorization).toBe(`Basic ${Buffer.from("usér:p%40ss%zz").toString("base64")}`);
     expect(secret.shown).toBe("http://h.test/x");

@@ -12,7 +12,7 @@ import { HttpSyntaxError } from "./syntax-error.ts";
 export const HEAD_LIMIT_BYTES = 64 * 1024;
 /** What is read of a body at most (docs/api-contract.md#uptime-fields). */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
-/** Chunk extensions of a whole response; nobody uses them, so more is an attack. */
+/** Chunk extensions of a whole response, bytes. They are not used in practice, so more is an attack. */
 const EXTENSION_LIMIT_BYTES = 16 * 1024;
 /** 2^48: far beyond any body, far below where a JavaScript number loses digits. */
 const CHUNK_SIZE_LIMIT = 2 ** 48;

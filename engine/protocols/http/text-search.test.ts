@@ -45,7 +45,7 @@ describe("searchText", () => {
     expect(occurs("日本", "shift_jis", [Buffer.from([0x93]), Buffer.from([0xfa, 0x96, 0x7b])])).toBe(true);
   });
 
-  it("takes UTF-8 for a charset nobody knows", () => {
+  it("takes UTF-8 for an unknown charset", () => {
     expect(occurs("é", "x-unheard-of", [Buffer.from("é")])).toBe(true);
   });
 

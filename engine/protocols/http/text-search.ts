@@ -72,7 +72,7 @@ function searchDecoded(text: string, decoder: TextDecoder): TextSearch {
   };
 }
 
-/** Undefined for UTF-8 and for labels nobody knows (Encoding Standard labels; Node's ICU has all of them). */
+/** Undefined for UTF-8 and for unknown labels (Encoding Standard labels; Node's ICU has all of them). */
 function decoderFor(charset: string | null): TextDecoder | undefined {
   if (charset === null) return undefined;
   try {

@@ -58,7 +58,7 @@ describe("an IKE SA", () => {
     expect(sa.hear(say(EXCHANGE.informational, 5, false)).kind).toBe("ignored");
   });
 
-  it("has no new keys for anybody, and hears that it is over", () => {
+  it("refuses every request for new keys, and sees a Delete", () => {
     const { sa, say, read } = rig();
     const heard = sa.hear(say(EXCHANGE.child, 0, false));
     const [reply = Buffer.alloc(0)] = heard.kind === "request" ? heard.reply : [];

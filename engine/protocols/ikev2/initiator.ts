@@ -123,7 +123,7 @@ export class Initiator {
     }
   }
 
-  /** Nobody vouches for these bytes, but only who saw our request knows its SPI. */
+  /** These bytes are not authenticated, but their sender must have seen our request: it knows the request's SPI. */
   #hearInit(datagram: Uint8Array): Heard {
     const raw = Buffer.from(datagram);
     if (raw.length < HEADER_BYTES || !raw.subarray(0, SPI_BYTES).equals(this.#spi)) return IGNORED;

@@ -69,7 +69,7 @@ describe("key exchange", () => {
     for (const value of bad) expect(() => ours.agree(value)).toThrow(IkeFormatError);
   });
 
-  it("in a group that nobody offered is none", () => {
+  it("in a group that was not offered is refused", () => {
     expect(() => createKeyShare(22, randomBytes)).toThrow(IkeFormatError);
   });
 });

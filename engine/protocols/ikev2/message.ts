@@ -110,7 +110,7 @@ export function encodeHeader(header: Omit<Header, "majorVersion">, contentBytes:
 /**
  * @param first type of the first payload
  * @param chain what follows the header, or what was inside SK
- * @throws IkeFormatError also for a critical payload of a type nobody knows
+ * @throws IkeFormatError also for a critical payload of an unknown type
  */
 export function decodeChain(first: number, chain: Uint8Array): readonly Payload[] {
   const bytes = bufferOf(chain);

@@ -146,7 +146,7 @@ export class Opener {
   }
 }
 
-/** The encrypted payload, when there is one: it is the last. What cannot be read here is nobody's word yet. */
+/** The encrypted payload, when there is one: it is the last. Undefined, and no error, for what cannot be parsed: it is not authenticated yet. */
 function outerOf(bytes: Buffer): { header: Header; last: Payload; isFragment: boolean } | undefined {
   try {
     const header = decodeHeader(bytes);

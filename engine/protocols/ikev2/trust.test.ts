@@ -109,7 +109,7 @@ describe("a gateway's certificate", () => {
     expect(verdictOf([leaf({ issuer: namesake }), namesake])).toContain("unknown authority");
   });
 
-  it("is not trusted through a longer chain than an authority allows, or by rules that nobody here understands", () => {
+  it("is not trusted through a longer chain than an authority allows, or with unknown critical rules", () => {
     const last = makeCertificate({ commonName: "last", ca: true, issuer: root, pathLength: 0 });
     const below = makeCertificate({ commonName: "below", ca: true, issuer: last });
     expect(verdictOf([leaf({ issuer: last }), last])).toBe("ok");

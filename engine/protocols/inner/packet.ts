@@ -1,6 +1,6 @@
 /**
- * Packets as they go through a tunnel: IPv4 (RFC 791) and IPv6 (RFC 8200) with one payload, without options or fragments. Pure.
- * Written for packets from anybody: a length is believed only as far as there are bytes.
+ * Packets inside a tunnel: IPv4 (RFC 791) and IPv6 (RFC 8200) with one payload, without options or fragments. Pure.
+ * Packets are untrusted: every length is checked against the bytes that are there.
  */
 
 import { parseIpv4, parseIpv6 } from "../../transport/ip.ts";

@@ -1,4 +1,4 @@
-/** Keys, certificates and PKCS #12 files of any sizes and numbers, well formed and not, as nobody's tool writes them. */
+/** Keys, certificates and PKCS #12 files of any sizes and numbers, well formed and not, as no real tool writes them. */
 import {
   createCipheriv,
   createHmac,
@@ -101,10 +101,10 @@ export interface HostileCertificate {
   readonly subject?: string;
   readonly issuer?: string;
   readonly isAuthority?: boolean;
-  /** By the issuer's key; without one it is signed by nobody, as something that looks like it. */
+  /** The issuer's key; without one the signature is random bytes of the form in `looksLike`. */
   readonly signer?: KeyObject;
   readonly looksLike?: "rsa" | "dsa";
-  /** Of the signature where nobody signs. */
+  /** Size of the signature when there is no signer. */
   readonly signatureBits?: number;
   readonly more?: readonly Buffer[];
 }
@@ -261,7 +261,7 @@ function macOf(content: Buffer, rounds: number, password: string | null, kind: "
   );
 }
 
-/** A sound key of 4,224 bits, which would take seconds to make; of nobody. */
+/** A valid key of 4,224 bits, stored because it would take seconds to make; it is not used anywhere else. */
 export const LARGE_KEY = writePem(
   "RSA PRIVATE KEY",
   Buffer.from(

@@ -31,7 +31,7 @@ const SCALAR_BYTES = 96;
 /** Refused before anything is computed. The message completes "<field> has …" and holds nothing of the key. */
 export class KeyBoundError extends Error {
   override readonly name = "KeyBoundError";
-  /** It is no such thing at all, which whoever uses it says in his own words. */
+  /** The input is no key or file of this type at all; the caller writes the message for that. */
   readonly isUnreadable: boolean;
 
   constructor(message: string, isUnreadable = false) {

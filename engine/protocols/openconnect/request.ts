@@ -2,7 +2,7 @@
 import type { HttpRequest } from "./http.ts";
 import { escapeXml, type XmlElement } from "./xml.ts";
 
-/** Servers of Cisco, and proxies before others, let in nobody who is called otherwise. */
+/** Servers of Cisco, and proxies in front of other servers, refuse any other user agent. */
 const AGENT = "Open AnyConnect VPN Agent v9.01";
 const VERSION = "v9.01";
 const PLATFORM = "linux-64";
@@ -43,7 +43,7 @@ export function replyRequest({ authority, target, opaque, values, group }: Reply
   return post(authority, target, cookies, "auth-reply", `${echoed}<auth>${fields}</auth>${select}`);
 }
 
-/** What servers of before XML are asked: a page whose body is the form, by anybody. */
+/** The request for servers older than the XML protocol: a page whose body is the login form; any client may ask for it. */
 export function pageRequest(authority: string, target: string, cookies: string): HttpRequest {
   return { method: "GET", target, headers: common(authority, cookies), body: "" };
 }

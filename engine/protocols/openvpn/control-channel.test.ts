@@ -88,7 +88,7 @@ describe("the control channel", () => {
     expect([channel.write(piece), channel.write(piece), channel.write(piece)]).toEqual([true, true, false]);
   });
 
-  it("hears nobody but the server of its session", () => {
+  it("accepts packets only from the server of its session", () => {
     const channel = open();
     channel.due(0, 0);
     expect(channel.receive(server({ id: 0 })).kind).toBe("nothing");

@@ -12,7 +12,7 @@ const MOST_OPTIONS = 10_000;
 export type ControlText =
   | { readonly kind: "push-reply"; readonly options: readonly string[] }
   | { readonly kind: "auth-failed"; readonly reason: string }
-  /** Somebody must do something: open a page, type a code. */
+  /** The user must do something: open a page, type a code. */
   | { readonly kind: "interactive"; readonly what: string }
   | { readonly kind: "restart" | "halt"; readonly reason: string }
   | { readonly kind: "other" };

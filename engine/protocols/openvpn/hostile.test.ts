@@ -1,4 +1,4 @@
-/** Bytes and texts from anybody: whatever they are, a decoder ends in a value or in a refusal of its own, within bounds. */
+/** Untrusted bytes and texts: for every input a decoder returns a value or refuses it with its error type, within bounds. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TunnelConfigError } from "../../tunnel.ts";
@@ -88,7 +88,7 @@ const PROTECTIONS: readonly ProtectionKeys[] = [
 
 const OPENED: ReadonlySet<string> = new Set(["packet", "in-band", "replayed", "not-authentic", "odd"]);
 
-describe("packets of anybody", () => {
+describe("untrusted packets", () => {
   fuzz(
     "are control packets of a session or nothing",
     [bytes],
@@ -184,7 +184,7 @@ const words = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 
-describe("texts of anybody", () => {
+describe("untrusted texts", () => {
   fuzz("are messages of the control channel or refused", [fc.array(words, { maxLength: 12 })], (parts) => {
     holds(() => {
       const reader = new ControlTextReader();

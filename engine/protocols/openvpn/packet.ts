@@ -1,6 +1,6 @@
 /**
  * OpenVPN's outer framing: opcodes, control packets, and packets in a stream (openvpn ssl_pkt.h; wire protocol draft, "Packet formats"). Pure.
- * Written for bytes from anybody: what does not fit its lengths is no packet.
+ * Bytes are untrusted: what does not match its own lengths is no packet.
  */
 
 export const OPCODE = {

@@ -1,4 +1,4 @@
-/** Whoever a config is at its server, and what its protocol lets a client choose. */
+/** The account of a config at its server, and what its protocol lets a client choose. */
 import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../tunnel.ts";
 import {

@@ -24,7 +24,7 @@ export interface ShareLink {
   readonly name: string | null;
 }
 
-/** A link in which whoever is at the server stands in front of an `@`. */
+/** A link that has the account in front of an `@`. */
 export interface AddressLink {
   /** Decoded once, as a whole. */
   readonly user: string;
@@ -162,7 +162,7 @@ export function parametersOf(query: string): ReadonlyMap<string, string> {
   for (let from = 0; from < query.length; ) {
     const next = query.indexOf(mark, from);
     const end = next < 0 ? query.length : next;
-    // Where there is none any more nobody looks again: a hostile query is all marks.
+    // After a search without a hit `=` is not searched again: with a hostile query of separators only this would be quadratic.
     if (equals >= 0 && equals < from) equals = query.indexOf("=", from);
     const keyEnd = equals < 0 || equals > end ? end : equals;
     const written = query.slice(from, keyEnd);

@@ -64,7 +64,7 @@ function fragment(name: string | null): string {
   return name === null ? "" : `#${encodeURIComponent(wellFormed(name))}`;
 }
 
-/** encodeURIComponent refuses halves of characters, which a stranger's name may hold. */
+/** encodeURIComponent throws for lone surrogates, which an untrusted name may hold. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\ufffd");
 }

@@ -1,4 +1,4 @@
-/** xhttp's mode and extra: a JSON object of a stranger, of which only fields that xray knows stay, each of its type. */
+/** xhttp's mode and extra: an untrusted JSON object; only fields that xray knows and that have the right type are kept. */
 import { type Parameters, paramOf, refuse } from "./field.ts";
 import type { Transport, XhttpExtra } from "./proxy-config.ts";
 

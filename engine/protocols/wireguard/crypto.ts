@@ -12,7 +12,7 @@ export const MAC_BYTES = 16;
 /** A private key made ready for many agreements. */
 export interface PrivateKey {
   readonly publicBytes: Uint8Array;
-  /** @returns null for a peer key of low order, whose shared secret anybody knows */
+  /** @returns null for a peer key of low order, because its shared secret is public knowledge */
   agree(peer: PublicKey): Uint8Array | null;
 }
 
