@@ -1,5 +1,5 @@
 /**
- * Account turns: a run that uses an account waits until no other scheduler and no API uses it, and holds it until its outcome is there. The
+ * A run that uses an account waits until no other scheduler or API uses it, and holds its lease until the outcome is there. The
  * lease is renewed meanwhile and outlives its scheduler by what the run may still take; so does one that Redis has forgotten.
  */
 import type { CheckRun } from "../engine/check.ts";
@@ -15,7 +15,7 @@ const STOPPING_MESSAGE = "The check was cancelled because the scheduler is stopp
 
 export interface AccountTurnsOptions {
   readonly leases: AccountLeases;
-  /** This scheduler's, unlike any other's. */
+  /** This scheduler's unique name. */
   readonly scheduler: string;
   /** Begins runs; each has its outcome later. */
   readonly run: (runs: readonly CheckRun[]) => void;
@@ -37,9 +37,9 @@ export interface AccountTurns {
   run(runs: readonly CheckRun[]): void;
   /** These runs are over: their accounts are free. */
   ended(outcomes: readonly Pick<CheckOutcome, "checkId">[]): void;
-  /** The same, and what came of them is passed on. */
+  /** The same, and passes their outcomes on. */
   take(outcomes: readonly CheckOutcome[]): void;
-  /** Asks again for accounts that others had; to be called every ASK_AGAIN_MS. */
+  /** Asks again for accounts that other processes held; to be called every ASK_AGAIN_MS. */
   look(): Promise<void>;
   /** To be called every RENEW_MS. */
   renew(): Promise<void>;

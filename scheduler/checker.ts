@@ -112,7 +112,7 @@ class Checker implements RunningChecker {
       onChange: ({ type, detail }) => {
         if (type === "up") this.#setReady();
         else log.warn({ detail }, `prober ${type}`);
-        // What the dead one said of itself says nothing any more; the others speak every second.
+        // The dead prober's last report is out of date; the others report every second.
         if (type === "down") this.#fitness.clear();
       },
     });
@@ -195,7 +195,7 @@ class Checker implements RunningChecker {
     return {
       room: ROOM,
       inFlight: this.#desk.inFlight,
-      // One prober's bad moment is its own runs' matter.
+      // One unfit prober affects only its own runs.
       isFit: !this.#trust.isCut && this.#probers.size > 0 && unfit.length < Math.max(1, this.#fitness.size),
       reasons: [...new Set(reasons)],
       isLeaving: this.#isLeaving,

@@ -1,5 +1,6 @@
 /**
- * Course: the way of every turn of the shards that this process holds. Due ─▶ dispatch ─▶ trust in our own network ─▶ ledger ─▶ sink, and when the next turn comes.
+ * The pipeline of every turn of the shards that this process holds: due ─▶ dispatch ─▶ trust in our own network ─▶ ledger ─▶ sink. It also
+ * sets the next turn.
  */
 import type { Logger } from "pino";
 import { NetworkTrust } from "../engine/network-trust.ts";
@@ -16,8 +17,8 @@ import { createTurns, type Turns } from "./turns.ts";
 import { Withheld } from "./withheld.ts";
 
 /**
- * How long ago turns may have stopped for the last one to be made up for, ms: a lease time, and as much to spare. After a longer silence all
- * would come at once.
+ * If turns stopped longer ago than this, the last one is not made up for, ms: after a long silence all would run at once. A lease time, and as
+ * much to spare.
  */
 const CATCH_UP_MS = 60_000;
 
@@ -35,7 +36,7 @@ export interface CourseOptions {
   readonly overallLimit: number;
   /** The process that measured an outcome has judged it: this process's own network says nothing about it. */
   readonly areJudged: boolean;
-  /** Whether the monitor's turns are taken here (still). */
+  /** Whether this process (still) takes the monitor's turns. */
   readonly isActive: (monitorId: number) => boolean;
   /** Turns that were not taken. */
   readonly onSkipped: (entry: Entry, turns: number) => void;
@@ -52,13 +53,13 @@ export interface Course {
   readonly trust: NetworkTrust<Entry>;
   readonly turns: Turns;
   readonly errands: Errands;
-  /** What came of runs. */
+  /** Takes the outcomes of runs. */
   take(outcomes: readonly CheckOutcome[]): void;
-  /** Turns that were run and whose outcome is not known, or waits behind one of the same monitor that is not. */
+  /** Turns that were run and whose outcome is not known, or waits behind an unknown one of the same monitor. */
   readonly withheld: number;
   /** A change of the plan takes effect at once. */
   apply(change: EntryChange, arrival: Arrival, lastCallAtMs: number | null): void;
-  /** Its shard is about to be given back: what waits for a cap does not start here any more. */
+  /** Its shard is about to be given back: a check that waits for a cap does not start here any more. */
   retire(entry: Entry): void;
   /** Judges an outcome and hands it to the sink. */
   record(taken: Taken, outcome: CheckOutcome): JudgedItem;
@@ -72,7 +73,7 @@ export function createCourse(options: CourseOptions): Course {
   const { plan, ledger, sink, nowMs, log } = options;
   /** Unique across restarts as long as we start fewer than a million checks a second. */
   let lastCheckId = Math.floor(nowMs()) * 1_000;
-  /** Errands whose outcome is with trust, by its check. */
+  /** Errands whose outcome is in the trust stage, by its check. */
   const returning = new Map<number, Errand>();
 
   const dispatch = createDispatch({
@@ -86,7 +87,7 @@ export function createCourse(options: CourseOptions): Course {
     onOutcome(entry, outcome, attempt, isWithheld) {
       withheld.add(entry.errand?.inOrderOf ?? entry, { entry, attempt }, outcome, isWithheld);
     },
-    // It measured what the monitor was before: what it is now is checked at once.
+    // The run measured the settings before the change: the new ones are checked at once.
     onObsolete: (entry) => turns.set(entry, nowMs()),
   });
   const trust = new NetworkTrust<Entry>({
@@ -139,7 +140,7 @@ export function createCourse(options: CourseOptions): Course {
     missed: missDeadline,
   });
 
-  /** It did not pass last time, and that is not confirmed. */
+  /** Its last check failed, and the failure is not confirmed. */
   function isConfirming({ monitor, location }: Entry): boolean {
     const state = ledger.live(monitor.id)?.locations[location];
     return state !== undefined && state.notPassed > 0 && state.confirmed !== "down";
@@ -204,7 +205,7 @@ export function createCourse(options: CourseOptions): Course {
     const state = ledger.live(entry.monitor.id)?.locations[entry.location];
     const lastAtMs = state?.lastCheckAtMs ?? null;
     const latestMs = arrival === "loaded" ? CATCH_UP_MS : 0;
-    // Turns before a change, such as a resume, were not missed; where it was never checked, all since then were.
+    // Turns before a change, such as a resume, were not missed. If it was never checked, all turns since the change were.
     const sinceMs = lastAtMs === null ? updatedAtMs : Math.max(lastAtMs, updatedAtMs - entry.intervalMs);
     turns.resume(entry, sinceMs, nowMs(), latestMs);
     if (state === undefined || lastAtMs === null) return;

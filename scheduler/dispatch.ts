@@ -1,6 +1,6 @@
 /**
  * Dispatch: hands due checks to the probers under all caps and takes their outcomes back, one final outcome per turn.
- * A failure that a crowd can cause is run again in a narrow lane before it counts (docs/decisions/0003-whose-fault.md).
+ * A failure that high load can cause is run again, few at a time, before it counts (docs/decisions/0003-whose-fault.md).
  */
 import type { CheckRun, CheckSpec, RunPlace } from "../engine/check.ts";
 import { endedInCrowd } from "../engine/second-look.ts";
@@ -15,9 +15,9 @@ export interface ProberSet {
   run(runs: readonly CheckRun[]): void;
 }
 
-/** How long a run besides the turns may wait for a checker, ms: the longest that its caller waits (docs/api-contract.md#tests), rounded. */
+/** How long an on-demand run may wait for a checker, ms: the longest that its caller waits (docs/api-contract.md#tests), rounded. */
 const ERRAND_PATIENCE_MS = 60_000;
-/** Second looks at the same time; our choice: few enough to be quiet. */
+/** Second looks at the same time; our choice: few enough to cause no load. */
 const SECOND_LOOKS_LIMIT = 16;
 /** Second looks that may wait; beyond it a failure counts at once, so that a real mass failure is not held back for long. */
 const SECOND_LOOKS_WAITING = 256;
@@ -29,16 +29,16 @@ export interface DispatchOptions {
   readonly nextCheckId: () => number;
   /** Whether the target passed when last judged: only then a failure is worth a second look. */
   readonly wasHealthy: (entry: Entry) => boolean;
-  /** Whether a failure of it now would be a confirmation: it is looked at from elsewhere, where there is an elsewhere (docs/decisions/0002-one-check-one-way.md). */
+  /** Whether a failure now would confirm an earlier one: another checker runs it, if there is one (docs/decisions/0002-one-check-one-way.md). */
   readonly isConfirming: (entry: Entry) => boolean;
   /** No checker could run the entry's turn. */
   readonly onUnrun: (entry: Entry) => void;
   /**
    * The final outcome of an entry's turn.
-   * @param isWithheld what came of it is said later: the entry is free meanwhile
+   * @param isWithheld the outcome itself comes later: the entry is free meanwhile
    */
   readonly onOutcome: (entry: Entry, outcome: CheckOutcome, attempt: number, isWithheld: boolean) => void;
-  /** The monitor was changed while it ran: the outcome says nothing about what it is now. */
+  /** The monitor was changed during the run: the outcome says nothing about the new settings. */
   readonly onObsolete: (entry: Entry) => void;
 }
 
@@ -51,13 +51,13 @@ interface Flight {
 export interface Dispatch {
   define(entry: Entry): void;
   forget(specKey: number): void;
-  /** Starts the entry's turn, or has it wait; false when it still waits or runs from the turn before. */
+  /** Starts the entry's turn, or makes it wait; false when the turn before still waits or runs. */
   begin(entry: Entry, turnAtMs: number): boolean;
   /** Ends what a removed entry waits for or runs; its outcome is dropped. */
   abandon(entry: Entry): void;
   /** Sends what was begun since the last flush; called once per loop turn. */
   flush(): void;
-  /** @param areWithheld their runs are over; what came of them is not known yet */
+  /** @param areWithheld the runs are over; their outcomes come later */
   take(outcomes: readonly CheckOutcome[], areWithheld?: boolean): void;
   hold(isHeld: boolean): void;
   readonly running: number;
@@ -73,12 +73,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   let secondLooksRunning = 0;
   let secondLooksTotal = 0;
   let runs: CheckRun[] = [];
-  /** Told after the runs of the same turn, because one of them may still name the spec. */
+  /** Sent after the runs of the same turn, because one of them may still name the spec. */
   let obsoleteSpecKeys: number[] = [];
 
   const admission: Admission = createAdmission(options.overallLimit, (entry) => {
     entry.attempt = 1;
-    // An errand has no due time to be late for: it waits its turn, then it is due.
+    // An errand has no due time: it is due when the caps let it start.
     send(entry, entry.errand === null ? entry.turnAtMs : nowMs());
   });
 
@@ -87,7 +87,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const checkId = options.nextCheckId();
     entry.checkId = checkId;
     running.set(checkId, { entry, specKey: entry.spec.key });
-    // Whole ms: lateness is read by people.
+    // Whole ms: people read the lateness.
     const wholeDueAtMs = Math.round(dueAtMs);
     runs.push({ checkId, specKey: entry.spec.key, dueAtMs: wholeDueAtMs, alone: false, place: placeOf(entry) });
   }
@@ -170,7 +170,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     take(outcomes, areWithheld = false) {
       for (const outcome of outcomes) {
         const flight = running.get(outcome.checkId);
-        // Applied once: an outcome that was taken before, or belongs to an earlier life, names nothing.
+        // Applied once: an outcome that was taken before, or is of an earlier process, matches no run.
         if (flight === undefined) continue;
         running.delete(outcome.checkId);
         if (deservesSecondLook(flight.entry, outcome)) secondLooks.push(flight.entry);

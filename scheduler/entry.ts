@@ -41,7 +41,7 @@ export interface Entry {
   readonly errand: Errand | null;
 }
 
-/** A run besides the turns: a test of a monitor, or a config that is only asked about. */
+/** An on-demand run: a test of a monitor, or a config that is not stored. */
 export interface Errand {
   /** The monitor's own entry at that location: outcomes of both are judged in their order. */
   readonly inOrderOf: Entry | null;

@@ -1,5 +1,5 @@
 /**
- * Errands: runs besides the turns, through the same caps as everything else. An errand of a monitor and the monitor's own check at the same
+ * On-demand runs (errands), under the same caps as everything else. An errand of a monitor and the monitor's own check at the same
  * location never run at once: while there are errands the two share a gate of one place.
  */
 import type { Monitor } from "../model/monitor.ts";

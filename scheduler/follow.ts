@@ -1,4 +1,4 @@
-/** Follow: brings the plan in line with the control plane, when shards are taken and after every change. */
+/** Updates the plan from the control plane, when shards are taken and after every change. */
 import { isActive, type Monitor } from "../model/monitor.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";
 import type { Fence } from "../store/sql/ports/shards.ts";
@@ -7,7 +7,7 @@ import type { Holdings } from "./holdings.ts";
 import type { Ledger } from "./ledger.ts";
 import type { EntryChange, Plan } from "./plan.ts";
 
-/** Changes taken in before others may have the thread: some milliseconds of work. */
+/** Changes that are applied before other work gets the thread: some milliseconds. */
 const SLICE = 50;
 
 export interface FollowOptions {
@@ -16,7 +16,7 @@ export interface FollowOptions {
   readonly ledger: Ledger;
   readonly plan: Plan;
   readonly nowMs: () => number;
-  /** Lets others have the thread. */
+  /** Lets other work on the thread run. */
   readonly breathe: () => Promise<void>;
   /** Whether a checker runs there. */
   readonly hasChecker: (location: string) => boolean;
@@ -45,7 +45,7 @@ export function createFollower(options: FollowOptions): Follower {
   let generation = -1;
   let tail: Promise<unknown> = Promise.resolve();
 
-  /** A load and what changed meanwhile are told apart only when one waits for the other. */
+  /** A load and a follow wait for each other, because changes during a load could not be told from it. */
   function exclusive<T>(act: () => Promise<T>): Promise<T> {
     const result = tail.then(act);
     tail = result.catch(() => undefined);

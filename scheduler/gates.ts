@@ -42,7 +42,7 @@ export function createGateBook(): GateBook {
 export interface Admission {
   /** Lets an entry run or makes it wait. The entry's state says which. */
   request(entry: Entry): void;
-  /** An admitted entry has ended: gives its places back and admits who waited for them. */
+  /** An admitted entry has ended: gives its places back and admits entries that waited for them. */
   release(entry: Entry): void;
   /** A waiting entry gives up. */
   withdraw(entry: Entry): void;

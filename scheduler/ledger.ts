@@ -1,6 +1,6 @@
 /**
- * Ledger: what every monitor remembers between two checks, held in memory by the owner of its shard. Judging moves it forward and says what
- * must be written; nothing is read from a store on the way of a check.
+ * The state of every monitor between two checks, in the memory of its shard's holder. Judging an outcome updates the state and returns what
+ * must be written; a check reads nothing from a store.
  */
 import { alertsOf, type MonitorAlert, rememberTold, type ToldExpiry } from "../model/alert.ts";
 import { createResultIds } from "../model/ids.ts";
@@ -18,7 +18,7 @@ import type { Fence } from "../store/sql/ports/shards.ts";
 import { configResultsOf } from "./config-results.ts";
 import type { SinkItem } from "./sink-item.ts";
 
-/** Whose outcome it is. */
+/** What an outcome belongs to. */
 export interface Taken {
   readonly monitor: Monitor;
   readonly location: string;
@@ -35,9 +35,9 @@ interface SpoolLine extends ResultRow {
     readonly peer_answered: boolean;
     readonly certificate: CertificateState | null;
     readonly inbox_id: number | null;
-    /** Its shard's, when it was judged; absent in rows from before shards had any. */
+    /** The shard's epoch when the row was judged; absent in rows from before shards had epochs. */
     readonly epoch?: number | undefined;
-    /** As it was when the row was judged: it may have been changed since. */
+    /** The setting when the row was judged; it may have changed since. */
     readonly max_retries: number;
     readonly domain_expires_at?: number | undefined;
     readonly job_id?: number | undefined;
@@ -51,33 +51,33 @@ export interface JudgedItem extends SinkItem {
 }
 
 export interface Ledger {
-  /** Takes in what is known of the monitors of some shards besides their settings and live states. */
+  /** Loads open incidents and sent expiry alerts of the monitors of some shards. */
   remember(openIncidents: ReadonlyMap<number, IncidentLevel>, told: ReadonlyMap<number, readonly ToldExpiry[]>): void;
-  /** Takes a monitor in, or its new settings; a live state that is known already is newer than the given one, and stays. */
+  /** Adds a monitor or its new settings. A live state in memory is newer than the given one, and stays. */
   set(monitor: Monitor, live: LiveState): void;
-  /** A store has refused what was to be written of it: keeps its statuses and counts, and forgets every value that may be why. */
+  /** A store has refused a write about it: keeps statuses and counts, and clears every value that may be the reason. */
   heal(monitorId: number): void;
-  /** Deleted: nothing will be judged any more. */
+  /** The monitor is deleted. */
   forget(monitorId: number): void;
-  /** Another judges them now. */
+  /** Another scheduler judges them now. */
   forgetAll(isGone: (monitorId: number) => boolean): void;
-  /** Brings a monitor's locations in line with who has checkers. @returns whether its live state is another now */
+  /** Updates a monitor's locations by which of them have checkers. @returns whether its live state has changed */
   setAvailability(monitor: Monitor, hasChecker: (location: string) => boolean): boolean;
   monitor(monitorId: number): Monitor | undefined;
   live(monitorId: number): LiveState | undefined;
   wasChecked(monitorId: number): boolean;
   wasHealthy(monitorId: number, location: string): boolean;
   judge(taken: Taken, outcome: CheckOutcome): JudgedItem;
-  /** Judges a line of the spool again, after a death: the same states and incidents come out. Undefined for a monitor that is gone. */
+  /** Judges a line of the spool again after a crash; the result is the same states and incidents. Undefined for a monitor that is gone. */
   rejudge(line: string): SinkItem | undefined;
-  /** The monitor that a line of the spool is about, and under which epoch of its shard it was judged. */
+  /** The monitor of a line of the spool, and the epoch of its shard when it was judged. */
   originOf(line: string): { readonly monitorId: number; readonly epoch: number | undefined };
 }
 
 export interface LedgerOptions {
-  /** Names this process in the rows. */
+  /** This process's name in the rows. */
   readonly checker: string;
-  /** Under which the monitor is judged; undefined: another judges it. */
+  /** The epoch under which the monitor is judged; undefined: another scheduler judges it. */
   readonly fenceOf: (monitorId: number) => Fence | undefined;
 }
 
@@ -89,7 +89,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const lives = new Map<number, LiveState>();
   const open = new Map<number, OpenIncident>();
   const told = new Map<number, readonly ToldExpiry[]>();
-  /** Of monitors whose status moved between two checks, because a checker came or went: the status as of the latest check. */
+  /** The status at the latest check, of monitors whose status has changed since, because a checker came or went. */
   const shownBefore = new Map<number, LiveStatus>();
   /** By epoch of a shard: its holder before has given ids up to its monitors' latest checks. */
   const ids = new Map<string, (nowMs: number) => string>();
@@ -108,7 +108,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     return next(nowMs);
   }
 
-  /** Moves the monitor's memory forward by one outcome. */
+  /** Applies one outcome to the monitor's state. */
   function advance(monitor: Monitor, location: string, outcome: CheckOutcome, inMaintenance: boolean) {
     const before = lives.get(monitor.id) ?? newLiveState(monitor.id);
     const applied = applyCheck(before, monitor, location, outcome, inMaintenance);
@@ -195,7 +195,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       for (const memory of memories) {
         for (const monitorId of memory.keys()) if (isGone(monitorId)) memory.delete(monitorId);
       }
-      // Those that are still needed begin anew behind what is remembered.
+      // Generators that are still needed start again after the latest known checks.
       ids.clear();
     },
     setAvailability(monitor, hasChecker) {
@@ -203,7 +203,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (before === undefined) return false;
       const after = withAvailability(before, monitor, hasChecker);
       if (after !== before) lives.set(monitor.id, after);
-      // A status that no check made is told by the next one.
+      // No check caused this change of status: the next check sends its alert.
       if (after.status !== before.status && !shownBefore.has(monitor.id)) shownBefore.set(monitor.id, before.status);
       return after !== before;
     },
@@ -251,7 +251,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-/** When those of some monitors were last checked, Unix ms; 0: never. */
+/** When the latest of some monitors was checked, Unix ms; 0: never. */
 function latestOf(lives: Iterable<LiveState>, isOf: (monitorId: number) => boolean): number {
   let latestMs = 0;
   for (const { monitorId, lastCheckedAtMs } of lives) {
@@ -287,7 +287,7 @@ function endOf(
   return { jobId, end, atMs: startedAtMs + durationMs };
 }
 
-/** Lines are ours: the spool yields only what it wrote whole. */
+/** No validation: this process wrote the lines, and the spool returns only whole ones. */
 function parseLine(line: string): SpoolLine {
   return JSON.parse(line) as SpoolLine;
 }

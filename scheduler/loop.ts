@@ -1,7 +1,7 @@
 /**
- * Loop: the scheduler at work, on the shards that this process holds. They share one wheel, one set of caps and one sink, so that a
- * process costs the same whatever it holds, and a shard that comes or goes disturbs no other. It follows the control plane, turns the wheel, hands checks out, takes outcomes back, and
- * keeps everything that waits within bounds. The system's timers are used here and nowhere deeper.
+ * The scheduler's loop, on the shards that this process holds. All shards share one wheel, one set of caps and one sink, so that a process
+ * costs the same whatever it holds, and taking or losing a shard affects no other. The loop follows the control plane, advances the wheel,
+ * sends checks, takes outcomes, and bounds every queue. The system's timers are used here and nowhere deeper.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -31,14 +31,14 @@ import { createSink, type Sink } from "./sink.ts";
 import { createTestJobs, type TestJobs } from "./test-jobs.ts";
 import { silentEntries } from "./watchdog.ts";
 
-/** How often the wheel is turned, ms: the resolution of lateness. */
+/** How often the wheel is advanced, ms: the resolution of lateness. */
 const TICK_MS = 5;
-/** How often the control plane is asked what changed, should a notice have been lost; docs/decisions/0006-stores.md. */
+/** How often the control plane is asked for changes, in case a notice was lost; docs/decisions/0006-stores.md. */
 const FOLLOW_MS = 1_000;
 const WATCHDOG_MS = 5_000;
 /** Checks in flight in this process; our choice: descriptors and memory for thousands of silent targets. */
 const OVERALL_LIMIT = 4_096;
-/** Of them one workspace's; the rest stays free for others when all its targets hang. */
+/** Checks in flight of one workspace; the rest stays free for others when all its targets hang. */
 const WORKSPACE_LIMIT = OVERALL_LIMIT * 0.75;
 
 /** How long checks of shards that are given back may run on, ms; what has not ended by then is run by their next holder. */
@@ -48,20 +48,20 @@ export interface LoopOptions {
   readonly holdings: Holdings;
   /** Shards that are held from the start. */
   readonly own: readonly Fence[];
-  /** Runs when everything of them is known and nothing is planned yet. */
+  /** Called when their data is loaded and nothing is planned yet. */
   readonly replay: () => Promise<void>;
-  /** A write said that these are another's. */
+  /** A write was refused because another scheduler holds these. */
   readonly onLost: (fences: readonly Fence[]) => void;
   readonly controlPlane: ControlPlane;
   readonly ledger: Ledger;
   readonly spool: Spool;
   readonly pump: Pump;
-  /** Where rows go that a store refuses for what is in them. */
+  /** Keeps rows that a store refuses for their values. */
   readonly setAside: Pick<SetAside, "add">;
   readonly notices: Notices;
   readonly probers: ProberSet;
   readonly clocks: Clocks;
-  /** What a monitor's check is given. */
+  /** Reads the input of a monitor's check. */
   readonly readInput: ReadInput;
   /** Whether a checker runs there. */
   readonly hasChecker: (location: string) => boolean;
@@ -82,30 +82,30 @@ export interface LoopState {
   readonly secondLooks: number;
   readonly silentMonitors: number;
   readonly backlogRows: number;
-  /** Outcomes of shards that another took before they were written. */
+  /** Outcomes of shards that another scheduler took before they were written. */
   readonly refusedRows: number;
   readonly trouble: string | null;
-  /** Our own network is taken to be cut: failures become `unfit`. */
+  /** Our own network counts as cut: failures become `unfit`. */
   readonly isCut: boolean;
 }
 
 export interface Loop {
   take(outcomes: readonly CheckOutcome[]): void;
-  /** These runs are over; take() is given what came of them once their checker knows whether its own network had failed. */
+  /** These runs are over; take() gets their outcomes when their checker knows whether its own network had failed. */
   withhold(outcomes: readonly CheckOutcome[]): void;
   canary(report: CanaryReport): void;
-  /** Checkers came or went: hasChecker() answers otherwise for some location. */
+  /** Checkers came or went: the answer of hasChecker() has changed for some location. */
   reconsider(): void;
-  /** Begins the work on shards that were taken. */
+  /** Starts work on shards that were taken. */
   load(fences: readonly Fence[]): Promise<void>;
-  /** Ends the work on them: what runs may end and is written down, and they are dropped. */
+  /** Ends work on them: running checks end and are written, then the shards are dropped. */
   giveBack(fences: readonly Fence[]): Promise<void>;
-  /** Drops them with all that is under way: another has them. */
+  /** Drops them with all that is under way: another scheduler holds them. */
   lose(fences: readonly Fence[]): void;
   state(): LoopState;
-  /** Runs a config that is kept nowhere. */
+  /** Runs a config that is not stored. */
   readonly check: CheckServerOptions["take"];
-  /** Starts nothing more, waits for what runs up to a bound, and writes everything down. */
+  /** Starts nothing more, waits for running checks up to a bound, and writes everything. */
   drain(longestMs: number): Promise<void>;
 }
 
@@ -140,7 +140,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
 
   return {
     take(outcomes) {
-      // What a stop cut off says nothing: it is due again after the next start.
+      // A check that a stop cancelled has no result: it is due again after the next start.
       course.take(isDraining ? outcomes.filter(({ verdict }) => verdict !== "cancelled") : outcomes);
       course.dispatch.flush();
     },
@@ -186,7 +186,7 @@ export async function startLoop(options: LoopOptions): Promise<Loop> {
   };
 }
 
-/** Whatever belongs to shards that are not held (any more) goes: turns, what waits or runs, memories, what is not written. */
+/** Drops everything of shards that are not held (any more): turns, waiting and running checks, states, unwritten rows. */
 function forgetLost({ options, course, inbox, sink, testJobs }: Works, follower: Follower): void {
   follower.drop();
   testJobs.forget();
@@ -275,7 +275,7 @@ function assemble(options: LoopOptions): Works {
   return { options, clock, gates, plan, sink, course, testJobs, inbox };
 }
 
-/** @returns what stops them, and waits for what is under way */
+/** @returns a function that stops them, and waits for what is under way */
 function startTimers(works: Works, follow: () => Promise<void>, watch: () => void): () => Promise<void> {
   const { options, course, inbox } = works;
   const { log, notices } = options;
@@ -328,7 +328,7 @@ function checkClock({ clock, course, options, plan }: Works): void {
   course.turns.restart(plan.entries(), clock.nowMs());
 }
 
-/** Says aloud when more monitors are without a result than before; sweeps up gates that nothing uses any more. */
+/** Logs when more monitors are without a result than before; removes unused gates. */
 function createWatchdog({ clock, gates, options, plan }: Works): { look(): void; silent(): number } {
   let silent = 0;
   return {

@@ -1,7 +1,7 @@
 /**
- * The scheduler's side of the quarantine: keeps in SQL which configurations brought a prober down, wherever that was, and has the probers run
- * none of them. A spec that is held is defined anew as one that cannot be run, so the same way serves threads of this process and
- * checkers of their own, monitors, tests and passing checks; a monitor of many configs loses only the one that did it.
+ * The scheduler's side of the quarantine: keeps in SQL which configurations brought any prober down, and stops probers from running them.
+ * A held spec is defined again as one that cannot be run. So the same code serves threads of this process and separate
+ * checkers, monitors, tests and passing checks; a monitor of many configs loses only the harmful one.
  */
 import type { Logger } from "pino";
 import type { CheckRun, CheckSpec } from "../engine/check.ts";

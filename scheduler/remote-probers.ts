@@ -1,10 +1,10 @@
 /**
- * Probers that are processes of their own: sends every run to a checker of its location, knows what is where, and answers for each run once.
+ * Probers in separate processes: sends every run to a checker of its location, tracks where it is, and reports one outcome for each.
  *
- * A monitor stays with one checker, found by rendezvous hashing (Thaler and Ravishankar 1998), so that only those of a checker that comes
- * or goes move; what confirms a failure runs at the next one in the order. A run that a checker did not answer by its deadline cannot
- * begin there any more: it runs elsewhere, or ends as `cancelled`, which is a turn that was skipped. While Redis is away nothing is
- * missed: deadlines pass only once everything that had arrived by then was read.
+ * A monitor stays with one checker, found by rendezvous hashing (Thaler and Ravishankar 1998), so that when a checker
+ * comes or goes, only its monitors move. A confirming check runs at the next checker in that order. A run without an answer by its deadline
+ * cannot begin there any more: it runs elsewhere, or ends as `cancelled`, a skipped turn. No run is missed because Redis is away: a deadline
+ * passes only when everything that arrived before it was read.
  */
 import type { CheckRun, CheckSpec, RunPlace } from "../engine/check.ts";
 import { HOLD_MS } from "../engine/holdback.ts";
@@ -16,23 +16,23 @@ import type { RunSender, SentHarm, SentOutcome, SentRun } from "../store/state/r
 import type { Clocks } from "./clock.ts";
 import { type After, RunOutbox } from "./run-outbox.ts";
 
-/** A checker begins what it was sent within this, or never, ms. */
+/** A checker begins a run within this, or never, ms. */
 export const START_WITHIN_MS = 5_000;
-/** On top of that and the check's own time-out, for the way back, ms. */
+/** Added to that and the check's time-out, for the way back, ms. */
 export const RETURN_WITHIN_MS = 5_000;
 /** How often look() is to be called, ms. */
 export const LOOK_EVERY_MS = 250;
-/** Unanswered for longer than this, its checker is asked for a sign of life, ms: beyond the 5 s that its stream outlives it. */
+/** After this without an answer the scheduler asks whether the checker is alive, ms: longer than the 5 s that a stream outlives its checker. */
 const SUSPECT_AFTER_MS = 6_000;
-/** A checker that was not there is not asked again for this long, ms. */
+/** A checker that was absent gets no runs for this long, ms. */
 const ABSENT_MS = 1_000;
 /** Runs of this long go to a checker in one message, ms. */
 const GATHER_MS = 20;
-/** Whether a failure counts is said by its checker within this, or its turn counts as skipped, ms. */
+/** A checker must say within this whether a failure counts, or its turn counts as skipped, ms. */
 export const WORD_WITHIN_MS = HOLD_MS + RETURN_WITHIN_MS;
-/** A checker's words on how a run brought its prober down are cut to this. */
+/** Most characters of a checker's report how a run brought its prober down. */
 const REASON_LENGTH = 200;
-/** Sendings of one run that came to nothing, before its turn counts as skipped. */
+/** Failed sends of one run before its turn counts as skipped. */
 const MOST_TRIES = 3;
 
 const NOBODY_MESSAGE = "The check was not run: no checker had room for it in time";
@@ -42,44 +42,44 @@ const STOPPING_MESSAGE = "The check was cancelled because the scheduler is stopp
 const UNSAID_MESSAGE = "The checker did not say whether its own network had failed";
 
 export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcomes" | "onHarm"> {
-  /** These runs are over; what came of them is given to onOutcomes later, once their checker knows whether its own network had failed. */
+  /** These runs are over; onOutcomes gets their outcomes when their checker knows whether its own network had failed. */
   onWithheld(outcomes: readonly CheckOutcome[]): void;
 }
 
 export interface RemoteProbersOptions {
   readonly callbacks: RemoteProbersCallbacks;
-  /** An outcome from there cannot be one of its run; it is dropped. */
+  /** An outcome from there cannot belong to its run; it is dropped. */
   readonly onRefused: (location: string, count: number, reason: string) => void;
   readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
   readonly after: After;
-  /** Runs of this long go to a checker in one message, ms; the standard when absent. */
+  /** Runs of this long go to a checker in one message, ms; absent: the default. */
   readonly gatherMs?: number;
 }
 
-/** Clocks of the machines that ran a check and of this one, compared through Redis, ms; checkers whose clock is 2 s off get none. */
+/** Most difference between a checker's clock and ours, compared through Redis, ms; checkers whose clock is 2 s off get no runs. */
 const CLOCKS_APART_MS = 60_000;
 
 interface Defined {
   readonly spec: CheckSpec;
-  /** As it is sent, before it is sealed. */
+  /** Size on the wire, before sealing. */
   readonly sizeBytes: number;
 }
 
 interface Flight {
   readonly run: CheckRun;
-  /** What was sent last; undefined: nothing yet. */
+  /** The spec that was sent last; undefined: none yet. */
   spec: CheckSpec | undefined;
   readonly place: RunPlace;
-  /** null: it waits for one. */
+  /** null: it waits for a checker. */
   checker: CheckerReport | null;
   /** By our monotonic clock. */
   sentAtMs: number;
-  /** By our monotonic clock: unanswered by then, it is missed. */
+  /** By our monotonic clock; a run without an answer by then is missed. */
   deadlineMs: number;
-  /** Checkers that had it. */
+  /** Checkers that it was sent to. */
   readonly tried: string[];
-  /** It was run, and only its checker's last word is awaited. */
+  /** It was run; the scheduler waits only for its checker's final outcome. */
   isOver: boolean;
 }
 
@@ -88,7 +88,7 @@ export class RemoteProbers implements Probers {
   readonly #specs = new Map<number, Defined>();
   readonly #flights = new Map<number, Flight>();
   readonly #load = new Map<string, number>();
-  /** Until when a checker is not asked. */
+  /** Until when a checker gets no runs. */
   readonly #absent = new Map<string, number>();
   readonly #outbox: RunOutbox<Flight>;
   #sender: RunSender<CheckSpec> | null = null;
@@ -107,7 +107,7 @@ export class RemoteProbers implements Probers {
     });
   }
 
-  /** Without one runs wait. */
+  /** Runs wait until it is called. */
   connect(sender: RunSender<CheckSpec>): void {
     this.#sender = sender;
     this.look();
@@ -117,7 +117,7 @@ export class RemoteProbers implements Probers {
     return this.#options.watch.healthy().length;
   }
 
-  /** Each checker has its own. */
+  /** Each checker has its own budget. */
   get overBudget(): number {
     return 0;
   }
@@ -166,7 +166,7 @@ export class RemoteProbers implements Probers {
     const nowMs = this.#options.clocks.wallNowMs();
     for (const outcome of outcomes) {
       const flight = this.#flights.get(outcome.checkId);
-      // Answered before, or asked by an earlier life; or not theirs to answer.
+      // Answered before, sent by an earlier process, or of another location.
       if (flight === undefined || flight.place.location !== location) continue;
       const reason = this.#misfit(flight, outcome, outcome.startedAtMs + aheadMs, nowMs);
       if (reason !== null) {
@@ -179,7 +179,7 @@ export class RemoteProbers implements Probers {
       }
       const { withheld: isWithheld, harm, ...said } = outcome;
       if (harm !== undefined) this.#tellHarm(flight, harm);
-      // Whole ms, as rows have them.
+      // Whole ms, as in rows.
       const ours = { ...said, startedAtMs: Math.round(said.startedAtMs + aheadMs) };
       if (isWithheld !== true) {
         this.#end(flight);
@@ -196,17 +196,17 @@ export class RemoteProbers implements Probers {
     if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
   }
 
-  /** Before its outcome, so that it is not sent elsewhere for the next turn. */
+  /** Called before its outcome, so that the next turn is not sent elsewhere. */
   #tellHarm({ run, spec }: Flight, { reason, configId }: SentHarm): void {
     if (spec === undefined) return;
     const words = reason.slice(0, REASON_LENGTH);
     this.#options.callbacks.onHarm?.(run, { spec, reason: words, configId });
   }
 
-  /** @returns why it cannot have come of that run; the run is as good as unanswered then */
+  /** @returns why the outcome cannot belong to that run; the run then counts as unanswered */
   #misfit(flight: Flight, outcome: SentOutcome, startedAtMs: number, nowMs: number): string | null {
     const { run } = flight;
-    // A time of its own would stand for ever in ids and states, which only go forward.
+    // A wrong time would stay for ever in ids and states, which only go forward.
     if (startedAtMs > nowMs + CLOCKS_APART_MS) return "an outcome of the future";
     if (startedAtMs < Math.min(run.dueAtMs, nowMs) - CLOCKS_APART_MS) return "an outcome from before its run was due";
     if (outcome.configs === undefined) return null;
@@ -219,9 +219,9 @@ export class RemoteProbers implements Probers {
   }
 
   /**
-   * Everything that had arrived by then was taken.
+   * Everything that had arrived by that time was read.
    * @param monotonicMs by our own clock
-   * @param behind locations that it is not true of
+   * @param behind locations that are not read so far
    */
   caughtUp(monotonicMs: number, behind: ReadonlySet<string> = NONE): void {
     const missed: Flight[] = [];
@@ -235,8 +235,8 @@ export class RemoteProbers implements Probers {
   }
 
   /**
-   * A checker that is dead, or stands still, is not waited for: what it had runs elsewhere. Only a tunnel's account must not be used
-   * twice at once, so tunnels wait for their deadline.
+   * Runs of a checker that is dead or stands still are sent elsewhere before their deadline. Tunnels wait for it, because a tunnel's account
+   * must not be used twice at once.
    */
   async #probe(): Promise<void> {
     if (this.#isProbing || this.#sender === null) return;
@@ -264,7 +264,7 @@ export class RemoteProbers implements Probers {
     return kind === undefined || familyOf(kind) === "uptime";
   }
 
-  /** Sends what waits, where a checker is there now. */
+  /** Sends waiting runs whose location has a checker now. */
   look(): void {
     const waiting: Flight[] = [];
     for (const flight of this.#flights.values()) if (flight.checker === null) waiting.push(flight);
@@ -280,7 +280,7 @@ export class RemoteProbers implements Probers {
     await this.#sender?.close();
   }
 
-  /** What did not run: elsewhere if it still may, and if there is an elsewhere. */
+  /** Sends runs that did not start to another checker, if there is one and they have not expired. */
   #again(flights: readonly Flight[]): void {
     const nowMs = this.#options.clocks.wallNowMs();
     const living: Flight[] = [];
@@ -331,7 +331,8 @@ export class RemoteProbers implements Probers {
     const answer = await this.#sender.send(checker, { specs: [...specs.values()], runs });
     if (answer === "sent") return;
     if (answer === "unknown") {
-      // It may have arrived: what must not run twice at once waits for its deadline, all else is sent again, and its first outcome counts.
+      // The message may have arrived: runs that must not run twice at once wait for their deadline. All others are sent again; the first
+      // outcome counts.
       for (const flight of flights) {
         if (flight.checker?.id === checker.id && this.#mayRunTwice(flight)) this.#leaveChecker(flight);
       }
@@ -341,7 +342,7 @@ export class RemoteProbers implements Probers {
     const refused = flights.filter((flight) => flight.checker?.id === checker.id);
     for (const flight of refused) {
       this.#leaveChecker(flight);
-      // It never was there.
+      // It was not sent there.
       flight.tried.pop();
     }
     if (answer === "absent") this.#again(refused);
@@ -360,7 +361,7 @@ export class RemoteProbers implements Probers {
     };
   }
 
-  /** Checkers that may be sent something, by location; those that trust what they measure before the others. */
+  /** Checkers that may get runs, by location; those that trust their own measurements first. */
   #present(): ReadonlyMap<string, readonly CheckerReport[]> {
     const nowMs = this.#options.clocks.monotonicNowMs();
     for (const [id, untilMs] of this.#absent) if (untilMs <= nowMs) this.#absent.delete(id);
@@ -412,7 +413,7 @@ export class RemoteProbers implements Probers {
     this.#flights.delete(flight.run.checkId);
   }
 
-  /** Later, so that run() never calls back before it returns. */
+  /** Asynchronous, so that run() never calls back before it returns. */
   #refuse(flight: Flight, message: string): void {
     this.#end(flight);
     if (this.#unsent.length === 0) queueMicrotask(() => this.#emitUnsent());
@@ -428,7 +429,7 @@ export class RemoteProbers implements Probers {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Of a home at a checker, the same in every scheduler: FNV-1a over both, then mixed (fmix32 of MurmurHash3). */
+/** The weight of a home at a checker, the same in every scheduler: FNV-1a over both, then mixed (fmix32 of MurmurHash3). */
 function weightOf(home: number, checker: string): number {
   let hash = 0x811c9dc5;
   for (const text of [String(home), " ", checker]) {

@@ -1,7 +1,7 @@
 /**
- * Replay: what was on disk and not yet in SQL when this process died is judged again, in order, before anything new runs. What another
- * scheduler has taken meanwhile is his: rows of that shard leave the spool. A row that SQL refuses for what is in it is set aside, or the
- * process would never start again.
+ * Judges again, in order and before any check runs, what was on disk and not yet in SQL when this process died. When another scheduler has
+ * taken a shard meanwhile, its rows leave the spool. A row that SQL refuses for its values is set aside, or the process would
+ * never start again.
  */
 import type { Spool } from "../store/results/spool.ts";
 import type { ControlPlane } from "../store/sql/control-plane.ts";

@@ -1,6 +1,6 @@
 /**
- * What waits to be sent to checkers: runs of one short moment go to one checker in one message, because most of what a message costs it
- * costs whatever is in it. Who was sent nothing for that long gets the next at once, so a small installation waits for nothing. Pure.
+ * Queue of runs to checkers. A message costs almost the same whatever is in it, so runs of a short interval go to one checker in one
+ * message. A checker that got no message in that interval gets the next run at once, so a small installation does not wait. Pure.
  */
 import type { CheckerReport } from "../store/state/checkers.ts";
 

@@ -18,7 +18,7 @@ export interface ShardKeeperOptions {
   readonly holdings: Holdings;
   /** Names this scheduler for as long as its spool lives. */
   readonly id: string;
-  /** For people. */
+  /** Shown to operators. */
   readonly name: string;
   readonly leaseMs: number;
   readonly monotonicNowMs: () => number;

@@ -1,5 +1,5 @@
 /**
- * Sink: where outcomes become rows, statuses and incidents. One order, so that a death between any two steps loses and doubles nothing:
+ * Writes outcomes as rows, statuses and incidents. The order is fixed, so that a crash between any two steps loses and doubles nothing:
  *
  *   judged in memory ─▶ spool (one sync per batch) ─▶ one SQL transaction, up to that spool sequence ─▶ acknowledged ─▶ ClickHouse
  *
@@ -19,7 +19,7 @@ import type { SinkItem } from "./sink-item.ts";
 import { type Part, writeInParts } from "./sink-parts.ts";
 import { createPartWriter, RETRY_FIRST_MS, RETRY_LONGEST_MS } from "./sink-writer.ts";
 
-/** Results wait this long for company, ms; docs/decisions/0002-one-check-one-way.md allows 1 s. */
+/** How long results wait for more of them, ms; docs/decisions/0002-one-check-one-way.md allows 1 s. */
 const BATCH_WAIT_MS = 250;
 /** A batch is written sooner when it has this many; our choice: well below a second's worth at full speed. */
 const BATCH_ROWS = 2_000;
@@ -31,15 +31,15 @@ export interface SinkOptions {
   readonly store: SinkStore;
   readonly log: Logger;
   readonly setAside: Pick<SetAside, "add">;
-  /** A row of the monitor was refused for what is in it: what is remembered of it may be as bad. */
+  /** A store refused a row of the monitor for its values: the values in memory may be as bad. */
   readonly onSetAside: (monitorId: number) => void;
   /** The live state as of the latest judged outcome. */
   readonly live: (monitorId: number) => LiveState | undefined;
-  /** undefined: another writes about the monitor. */
+  /** undefined: another scheduler writes about the monitor. */
   readonly fenceOf: (monitorId: number) => Fence | undefined;
-  /** Under which a shard is held. */
+  /** The epoch under which a shard is held. */
   readonly fence: (shard: number) => Fence | undefined;
-  /** A write said that these are another's. */
+  /** A write was refused because another scheduler holds these. */
   readonly onLost: (fences: readonly Fence[]) => void;
   /** Rows are on disk and in SQL: the segment may go to ClickHouse. */
   readonly onApplied: (appliedSeq: number) => void;
@@ -51,13 +51,13 @@ export interface SinkOptions {
 
 export interface Sink {
   add(item: SinkItem): void;
-  /** An inbox row that belongs to nothing any more. */
+  /** An inbox row whose monitor is gone. */
   discard(inboxId: number): void;
   /** A live state moved without a check: written with the next batch, or by itself. */
   touch(monitorId: number): void;
   /** Turns of a shard that were not run: counted in SQL with the next batch. */
   skip(shard: number, turns: number): void;
-  /** Drops what is not being written yet of shards that are no longer held. */
+  /** Drops unwritten items of shards that are no longer held; a write that has begun goes on. */
   drop(): void;
   /** Resolves when nothing waits any more; of one shard, when it is given. */
   flush(shard?: number): Promise<void>;
@@ -82,7 +82,7 @@ export function createSink(options: SinkOptions): Sink {
   let trouble: string | null = null;
   let refusedRows = 0;
 
-  /** Tries a step until it succeeds: what is judged must not be judged again. @throws ShardsLost, or what isAboutValues() knows, at once */
+  /** Tries a step until it succeeds, because an outcome must not be judged twice. @throws ShardsLost, or what isAboutValues() knows, at once */
   async function persist<T>(step: string, attempt: () => Promise<T>): Promise<T> {
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LONGEST_MS)) {
       try {
@@ -168,7 +168,7 @@ export function createSink(options: SinkOptions): Sink {
     return writing;
   }
 
-  /** Sees to it that what is pending gets written, soon or at once. */
+  /** Starts or schedules the write of what is pending. */
   function arm(): void {
     if (writing !== undefined || isEmpty()) return;
     if (pending.length >= BATCH_ROWS) void write();

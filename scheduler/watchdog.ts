@@ -1,4 +1,4 @@
-/** Watchdog: nothing may stop in silence. A monitor without a result for two intervals is a visible condition (docs/decisions/0003-whose-fault.md). */
+/** Finds monitors without a result for two intervals: checks that stop must be visible (docs/decisions/0003-whose-fault.md). */
 import type { Entry } from "./entry.ts";
 import { patienceMs } from "./heartbeats.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The scheduler's thread: opens its own stores, replays what a death left behind, and runs the loop on the shards that it gets, until the
- * main thread says stop.
+ * The scheduler's thread: opens its own stores, replays what a crash left behind, and runs the loop on the shards that it takes, until the
+ * main thread stops it.
  */
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
@@ -47,16 +47,16 @@ import type { FromScheduler, ToScheduler } from "./status.ts";
 /** What main.ts hands over; structured-cloneable but for the port, which is transferred. */
 export interface SchedulerData {
   readonly port: MessagePort;
-  /** When a scheduler that stands still is taken to be gone, ms; the standard when absent. */
+  /** When a scheduler without beats counts as dead, ms; absent: the default. */
   readonly shardLeaseMs?: number;
   /** Names this process in the rows. */
   readonly checker: string;
-  /** Where the probers of this process stand. */
+  /** The location of this process's probers. */
   readonly locations: readonly string[];
-  /** Where checkers that are processes of their own are met; null: this process's probers check. */
+  /** Where separate checker processes are reached; null: this process's probers check. */
   readonly checkers: RedisPlace | null;
   readonly sql: SqlPlace;
-  /** Also where passing checks are asked for. */
+  /** Passing checks are requested there too. */
   readonly notices: NoticesPlace;
   readonly sealingKeyFile: string;
   readonly clickhouseUrl: string;
@@ -64,13 +64,13 @@ export interface SchedulerData {
   readonly logLevel: string;
 }
 
-/** How often the main thread hears of us, ms. */
+/** How often this thread reports to the main thread, ms. */
 const STATUS_MS = 1_000;
 /** How long a stop waits for checks that run; what has not ended by then is cancelled, and is due again after the next start. */
 const DRAIN_MS = 3_000;
-/** How long a stop waits for ClickHouse; what it did not take stays in the spool. */
+/** How long a stop waits for ClickHouse; rows that it did not take stay in the spool. */
 const PUMP_DRAIN_MS = 2_000;
-/** Yesterday's rows may go once a day, at this hour (UTC). */
+/** Old rows are thinned once a day, at this hour (UTC). */
 const THINNING_HOUR = 3;
 
 interface Stores {
@@ -187,7 +187,7 @@ function placeOf(
   return { redis: checkers, locations: controlPlane.locations, sealing };
 }
 
-/** Probers that run nothing that is quarantined, and say what should be. */
+/** Probers that do not run quarantined configurations, and report new ones. */
 async function openGuarded(
   place: ThreadPlace | CheckerPlace,
   keeper: SchedulerQuarantine,
@@ -197,7 +197,7 @@ async function openGuarded(
   return { ...open, probers: keeper.guard(open.probers) };
 }
 
-/** What brought a prober down before this start is known before anything runs. */
+/** Loads the quarantine before the first check, because a held configuration would bring a prober down again. */
 async function openQuarantine(
   { controlPlane, notices }: Stores,
   sealing: Sealing,
@@ -235,12 +235,12 @@ function sayRefusals(log: Logger): Refusals {
   });
 }
 
-/** Checkers of their own take passing checks themselves. */
+/** Separate checker processes take passing checks themselves. */
 function servePassing({ notices }: SchedulerData, sealing: Sealing, loop: Loop): Promise<CheckServer> {
   return openCheckServer(notices, sealing, { location: ANY_LOCATION, room: PASSING_ROOM, take: loop.check });
 }
 
-/** Lets checks end, writes everything down, and frees the shards. */
+/** Waits for running checks, writes everything, and frees the shards. */
 async function end(
   { loop, keeper, pump }: Works,
   stores: Stores,
@@ -263,7 +263,7 @@ async function end(
 async function openPump({ controlPlane, spool, results, setAside }: Stores, log: Logger): Promise<Pump> {
   const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
   const pump = startPump({ spool, results, log, setAside, appliedSeq });
-  // What the last run left behind goes first.
+  // Rows that the last process left go first.
   pump.wake(appliedSeq);
   return pump;
 }
@@ -300,7 +300,7 @@ async function closeStores({ controlPlane, results, notices, spool }: Stores): P
   await controlPlane.close();
 }
 
-/** Moves what this process holds forward by what was on disk but not yet applied. */
+/** Applies the rows that are on disk and not yet in SQL. */
 async function replayAll({
   spool,
   controlPlane,
@@ -319,7 +319,7 @@ async function replayAll({
     onLost: (fences) => {
       throw new ShardsLost(fences.map(({ shard }) => shard));
     },
-    // What is away ends the start, as everything does that is missing then.
+    // A store that is away ends the start, like everything else that is missing.
     persist: (_step, attempt) => attempt(),
     nowMs: SYSTEM_CLOCKS.wallNowMs,
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
