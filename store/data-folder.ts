@@ -28,7 +28,7 @@ export function claimDataFolder(path: string): DataFolder {
   return { path, file: (name) => join(path, name), ...tighten(path), release };
 }
 
-/** Bits of the group and of everybody else. */
+/** Permission bits of the group and of all others. */
 const OTHERS = 0o077;
 /** Below this depth a closed folder protects what is in it. */
 const TIGHTENED_DEPTH = 2;

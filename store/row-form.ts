@@ -2,9 +2,9 @@
  * How secrets in SQL are sealed: in the second form, bound to their rows, and addresses of websites and webhooks sealed at all. Processes
  * of the version before can read neither, so an upgrade of several processes goes in two steps:
  *
- *   1. Everybody writes as the version before did, and reads both, until no scheduler of the version before is left. APIs are upgraded
+ *   1. Every process writes as the version before did, and reads both, until no scheduler of the version before is left. APIs are upgraded
  *      before schedulers (docs/operate/growing.md).
- *   2. Everybody writes the new form, and what there is is sealed anew, page by page. A death in between goes on where it was.
+ *   2. Every process writes the new form, and what there is is sealed anew, page by page. A death in between goes on where it was.
  *
  * A data folder has one process and is sealed before that process serves. A new database begins in the second step.
  */

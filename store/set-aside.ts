@@ -1,5 +1,5 @@
 /**
- * Rows that a store refuses for what is in them: set aside in a file, so that they hold nothing else up and a person can look at them. One JSON
+ * Rows that a store refuses for their content: kept in a file, so that they block no other rows and the operator can look at them. One JSON
  * object a line: when, which store, why, and the row. Bounded: what is over half of the bound goes to a second file, over the one before.
  * A row that is set aside again after a death is not written twice.
  */

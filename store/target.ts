@@ -1,4 +1,4 @@
-/** A website's address between what everybody may see, which stands in its settings, and the whole of it, which is sealed. */
+/** A website's address in two forms: what every user may see, in the settings, and the whole, which is sealed. */
 import type { Monitor } from "../model/monitor.ts";
 import { displayAddress } from "../model/web-address.ts";
 import { SEALED_AT, type SealedPlace } from "./sealed-places.ts";

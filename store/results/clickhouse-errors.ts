@@ -25,11 +25,11 @@ const ROWS_REFUSED = new Set([
   "349", // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
   "407", // DECIMAL_OVERFLOW
 ]);
-/** A parser's words on one row, whatever its code; and rows of more days than one insert may have (252 is else said of slow merges). */
+/** A parser's message on one row, with any code; and rows of more days than one insert may have (252 otherwise means slow merges). */
 const ROWS_BLAMED = /\(at row \d+\)|Too many partitions for single INSERT block/;
 /** UNKNOWN_TABLE, UNKNOWN_DATABASE, NO_SUCH_COLUMN_IN_TABLE: the schema is gone, as with a new disk. */
 const SCHEMA_GONE = new Set(["60", "81", "16"]);
-/** SYNTAX_ERROR, ILLEGAL_TYPE_OF_ARGUMENT, UNKNOWN_IDENTIFIER: our own fault; repeating does not mend it. */
+/** SYNTAX_ERROR, ILLEGAL_TYPE_OF_ARGUMENT, UNKNOWN_IDENTIFIER: our own fault; repeating does not help. */
 const QUERY_REFUSED = new Set(["62", "43", "47"]);
 
 /** `instanceof ClickHouseError` is not reliable across the client's packages: code and type are. */

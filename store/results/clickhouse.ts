@@ -1,6 +1,6 @@
 /**
  * The result store on ClickHouse: the official client over HTTP, the same for a server by URL and for our embedded child.
- * Values go into the SQL as checked whole numbers and words of closed lists: bound parameters are serial in the embedded engine.
+ * The embedded engine runs statements with bound parameters one at a time, so the SQL contains checked whole numbers and words of closed lists.
  */
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -174,7 +174,7 @@ function keepSchema(database: string, client: ClickHouseClient, log: Logger) {
     try {
       await runner.run(`CREATE DATABASE IF NOT EXISTS ${database}`);
     } catch (error) {
-      // It may be there, made by someone with the right to: the next statement tells.
+      // A user with the right to may have made it already: the next statement shows it.
       log.warn({ err: error, database }, "results: ClickHouse does not let us create the database");
     }
     await migrate(database, runner);

@@ -9,8 +9,8 @@ import { type ResultStore, ResultStoreError } from "./result-store.ts";
 import type { Spool, SpoolSegment } from "./spool.ts";
 
 /**
- * Rows wait this long for company, ms. An insert costs ClickHouse about 20 ms of CPU whatever its size, and 8 ms per 1,000 rows
- * (bench/parts/results.ts): one every two seconds halves the first, and readers notice nothing.
+ * How long rows are gathered for one insert, ms. An insert costs ClickHouse about 20 ms of CPU whatever its size, and 8 ms per 1,000 rows
+ * (bench/parts/results.ts): one every two seconds halves the fixed part, and readers notice no delay.
  */
 const INSERT_EVERY_MS = 2_000;
 const RETRY_FIRST_MS = 250;
@@ -20,7 +20,7 @@ export interface PumpOptions {
   readonly spool: Spool;
   readonly results: Pick<ResultStore, "insert">;
   readonly log: Logger;
-  /** Where rows go that the store refuses one by one. */
+  /** Keeps single rows that the store refuses. */
   readonly setAside: Pick<SetAside, "add">;
   /** What the control plane has applied so far. */
   readonly appliedSeq: number;
@@ -73,7 +73,7 @@ export function startPump(options: PumpOptions): Pump {
   let cancelTimer: (() => void) | undefined;
   let running: Promise<void> | undefined;
   let isStopped = false;
-  /** Read once: should the spool thin it meanwhile, its halves must stay what their tokens stand for. */
+  /** Read once: if the spool thins the segment meanwhile, its halves must still hold the rows that their tokens stand for. */
   let inHand: { readonly token: string; readonly lines: Uint8Array; readonly rows: number } | undefined;
   /** Pieces of it that need not be asked again. */
   const settled = new Map<string, "done" | ResultStoreError>();
@@ -130,8 +130,8 @@ export function startPump(options: PumpOptions): Pump {
   }
 
   /**
-   * Inserts; where rows are refused, halves until the bad ones are alone. The halves' tokens follow from the whole's, so a repeat is safe;
-   * what was settled before an outage is not asked again.
+   * Inserts a piece; when rows are refused, splits it until each bad row is alone. The tokens of halves follow from the whole's, so a repeat
+   * is safe; pieces that were settled before an outage are not sent again.
    */
   async function insert(token: string, lines: Uint8Array, rows: number): Promise<void> {
     const before = settled.get(token);
@@ -149,7 +149,7 @@ export function startPump(options: PumpOptions): Pump {
     await insert(`${token}.1`, split.second, rows - split.firstRows);
   }
 
-  /** @returns why the rows were refused; throws what may pass */
+  /** @returns why the rows were refused; throws errors that a later try may not meet */
   async function tryInsert(token: string, lines: Uint8Array, rows: number): Promise<ResultStoreError | undefined> {
     try {
       await results.insert({ token, lines, rows });
@@ -160,7 +160,7 @@ export function startPump(options: PumpOptions): Pump {
     }
   }
 
-  /** A lone surrogate is the one fault that can be mended; anything else is set aside. */
+  /** A lone surrogate can be repaired; a row with any other fault is set aside. */
   async function insertRepaired(token: string, line: Uint8Array, refusal: ResultStoreError): Promise<void> {
     const repaired = wellFormed(line);
     if (repaired !== undefined && (await tryInsert(`${token}.w`, repaired, 1)) === undefined) return;

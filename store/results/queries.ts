@@ -13,8 +13,8 @@ export type MonitorQuery = Parameters<ResultStore["ofMonitor"]>[0];
 export type ProjectQuery = Parameters<ResultStore["ofProject"]>[0];
 
 /**
- * The same page from windows that reach ever further back: the first that fills it is the answer, the last always is. A busy project's
- * newest rows are minutes old, and rows of the last day need no look into the ring.
+ * Reads a page from windows that reach further and further back; the first that fills it is the answer, or else the last. A busy project's
+ * newest rows are minutes old, and rows of the last day need no read of `recent`.
  */
 export type Attempts = readonly string[];
 
@@ -23,7 +23,7 @@ const PROJECT_FIRST_MS = 30 * 60_000;
 
 const NEWEST_FIRST = "ORDER BY tested_at DESC, id DESC";
 
-/** Whose rows, and which of them. A row's rank among the newest counts all of its monitor's rows, so the two are apart. */
+/** Which monitors, and which of their rows. The two are separate, because a row's rank counts all rows of its monitor. */
 interface Scope {
   readonly owner: string;
   readonly status: RowStatus | null;

@@ -130,7 +130,7 @@ export async function capSystemLogs({ run, column }: SchemaRunner): Promise<read
   return refused;
 }
 
-/** Days that no period reaches any more go whole: that needs no space, which a merge does. */
+/** Drops whole days that are older than every period: unlike a merge, that needs no free space. */
 export async function dropExpiredDays(database: string, { run, column }: SchemaRunner): Promise<void> {
   const days = await column(
     `SELECT DISTINCT partition_id FROM system.parts WHERE database = '${database}' AND table = 'results' AND active

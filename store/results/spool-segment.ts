@@ -58,7 +58,7 @@ export async function createSegment(dir: string, firstSeq: number): Promise<Open
   return segment;
 }
 
-/** What is left from before: torn tails are cut, damage is said, empty files only give the sequence. */
+/** Recovers the files of an earlier run: torn tails are cut, damage is logged, empty files only give the sequence number. */
 export async function recoverSegments(dir: string, log: Logger): Promise<{ segments: Segment[]; nextSeq: number }> {
   const names = (await readdir(dir)).filter((name) => NAME.test(name)).sort();
   const parts = names.map((name) => NAME.exec(name));
@@ -131,7 +131,7 @@ export async function removeSegment(segment: Segment): Promise<void> {
   });
 }
 
-/** Names are data too: a file whose folder was not synced may be gone after a power cut. */
+/** Syncs the folder: without it a file's name may be gone after a power cut. */
 async function syncFolder(dir: string): Promise<void> {
   const handle = await open(dir, "r");
   try {

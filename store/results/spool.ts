@@ -2,8 +2,8 @@
  * Spool: where results wait on disk between the check and the stores.
  *
  * A folder of segments, each a file of frames (spool-frame.ts) named after the sequence number of its first row. One segment is open;
- * sealed ones go to the result store, oldest first, and are then forgotten. There is always one file left, so that its name keeps the
- * sequence when everything was released. Beyond the bound rows without a change of status go first, from the oldest segment on.
+ * sealed ones go to the result store, oldest first, and are then deleted. One file always stays, because its name keeps the sequence
+ * number when all rows are released. When the spool is full, rows without a change of status are dropped first, oldest segment first.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -52,7 +52,7 @@ export interface ControlPlane {
   readonly sealed: Sealed;
   /** Raised by every change that a cache or the plan must hear of. */
   generation(): Promise<number>;
-  /** Another number after anything was committed, by whomever; null where asking costs as much as reading anew (PostgreSQL). */
+  /** A number that changes with every commit of any process; null where asking costs as much as reading anew (PostgreSQL). */
   stamp(): number | null;
   /** Answers within two seconds or rejects. */
   ping(): Promise<void>;
@@ -410,12 +410,12 @@ export class StoreError extends Error {
   override readonly name: string = "StoreError";
 }
 
-/** The store works, and refuses what it was given for what is in it: the same again would be refused again. */
+/** The store works, and refuses a value for its content: the same value would be refused again. */
 export class RowsRefused extends StoreError {
   override readonly name = "RowsRefused";
 }
 
-/** What a transaction throws over a value that cannot be what it should be (a date that is none, a type that no column takes). */
+/** What a transaction throws for an invalid value (a date that is none, a type that no column takes). */
 export function isAboutValues(error: unknown): boolean {
   return error instanceof RowsRefused || error instanceof RangeError || error instanceof TypeError;
 }

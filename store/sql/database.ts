@@ -52,7 +52,7 @@ export interface Database {
    */
   write<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /**
-   * Another number after anything was committed, by whomever: what was read while it stays the same holds still. Null where asking
+   * A number that changes with every commit of any process: while it stays the same, what was read is current. Null where asking
    * costs as much as reading anew (PostgreSQL).
    */
   stamp(): number | null;

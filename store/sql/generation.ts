@@ -9,8 +9,8 @@ export async function readGeneration(session: Session): Promise<number> {
 }
 
 /**
- * In the transaction of the change. Holds the row until its end, so that a reader who has seen a number has seen every change up
- * to it. Taken after the rows of the change, everywhere, so that two transactions never wait for each other.
+ * Runs in the transaction of the change. Locks the row until its end, so that a reader that has seen a number has seen every change up
+ * to it. Always locked after the rows of the change, so that two transactions cannot deadlock.
  */
 export async function raiseGeneration(session: Session): Promise<number> {
   return numberIn(await session.query<{ value: number }>(RAISE));

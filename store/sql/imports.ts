@@ -43,7 +43,7 @@ export function createImports({ read }: Database): Imports {
 
 /** In the sink's transaction. What was removed meanwhile is passed over. */
 export async function recordConfigs(session: Session, results: readonly NewConfigResult[]): Promise<void> {
-  // One of each, the latest, in one order: a statement may not meet a row twice, nor two shards wait in a circle.
+  // The latest of each, in one order: a statement may not meet a row twice, and two shards must not deadlock.
   const latest = new Map(results.map((result) => [`${result.configId} ${result.location}`, result]));
   const ordered = [...latest.values()].sort((a, b) => a.configId - b.configId);
   if (ordered.length === 0) return;

@@ -103,7 +103,7 @@ function ofActiveMonitors(session: Session, projectId: number, monitorId: number
   return monitorId === null ? query : query.where("i.monitor_id", "=", monitorId);
 }
 
-/** Changes nothing when it was done before, by whomever. @returns whether this was the first */
+/** Changes nothing when it was done before. @returns whether this was the first */
 async function acknowledge(
   session: Session,
   projectId: number,

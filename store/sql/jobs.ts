@@ -16,7 +16,7 @@ const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 const OPEN_SYNC = statement("open_sync", "select id from jobs where subscription_id = ? and ended_at_ms is null");
 /**
- * Workspaces take turns, and within each its projects, so that one's thousands do not keep the others' waiting; bounded, because it is asked
+ * Workspaces take turns, and projects within each, so that thousands of jobs of one do not delay the others; bounded, because it runs
  * every second.
  */
 const inTurns = (which: string): string => `select * from (
@@ -36,7 +36,7 @@ const END = statement(
 );
 const PRUNE = statement("prune_jobs", "delete from jobs where ended_at_ms < ?");
 const USED = statement("on_demand_used", "select used from on_demand where organization_id = ? and month = ?");
-/** Answers a row only when something was left; holds it until the end of the transaction, so that of many at once none is let through too many. */
+/** Answers a row only when something is left; locks it until the end of the transaction, so that concurrent calls cannot exceed the quota. */
 const TAKE = statement(
   "take_on_demand",
   `insert into on_demand (organization_id, month, used) values (?, ?, ?)

@@ -1,5 +1,5 @@
 /**
- * Maintenance windows. Each has a row of its own; what they come to stands beside the monitor, where the plan finds it. All begin when
+ * Maintenance windows. Each has a row of its own; their union is stored beside the monitor, where the plan reads it. All begin when
  * they are made, so those that have not ended overlap: together they are one stretch.
  */
 import type { Database, Session } from "./database.ts";

@@ -4,7 +4,7 @@ import { StoreError } from "./control-plane.ts";
 import type { Dialect } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
 
-/** kysely's own book of what has run. */
+/** kysely's own table of migrations that have run. */
 const BOOK = "kysely_migration";
 
 /** `make`: brings it up to date. `expect`: refuses it when it is not, and changes nothing. */

@@ -24,7 +24,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
 /** Shorter than a lease: a process that is frozen in a transaction must not keep others from taking its shards. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
-/** We give up on the server: it must have had its chance first. */
+/** Our own deadline; longer than those of the server, so that the server ends the statement first. */
 const QUERY_TIMEOUT_MS = 20_000;
 /** Contract of ping. */
 const PING_TIMEOUT_MS = 2_000;

@@ -1,6 +1,6 @@
 /**
- * The sink's transactions on a thread of their own, for SQLite: its writes are synchronous and stand still for as long as the disk does,
- * and the thread that turns the wheel must not (measured: ticks 1 to 4 s late beside a process that writes a lot). PostgreSQL needs none.
+ * The sink's transactions on a thread of their own, for SQLite: its writes are synchronous and wait for as long as the disk is busy, and the
+ * thread of the timing wheel must not wait (measured: ticks 1 to 4 s late beside a process that writes a lot). PostgreSQL needs none.
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";

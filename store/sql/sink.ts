@@ -72,7 +72,7 @@ export async function applyRows(session: Session, batch: SinkRows): Promise<void
   await assertShards(session, batch.fences ?? []);
   const advanced = await session.query(ADVANCE, batch.spool, batch.appliedSeq);
   if (advanced.length === 0) return;
-  // Incidents first: they hold monitors, and everyone else who needs both takes the monitor before its live row.
+  // Incidents first: they lock monitors, and every transaction that needs both locks the monitor before its live row.
   await applyIncidentChanges(session, batch.incidents);
   if (batch.alerts !== undefined && batch.alerts.length > 0) await applyAlerts(session, batch.alerts);
   if (batch.jobEnds !== undefined && batch.jobEnds.length > 0) await endTests(session, batch.jobEnds);

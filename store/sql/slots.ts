@@ -1,4 +1,4 @@
-/** Tunnel slots of a workspace, counted where they are taken: of two callers at once the second sees what the first has made. */
+/** Tunnel slots of a workspace, counted in the transaction that takes them: of two callers at once the second sees what the first has made. */
 import { sql } from "kysely";
 import { SlotsFullError } from "./control-plane.ts";
 import type { Session } from "./database.ts";

@@ -1,4 +1,4 @@
-/** Workspaces as rows, and holding one against others. */
+/** Workspaces as rows, and the lock on one. */
 import type { Selectable } from "kysely";
 import type { PlanName } from "../../model/plan.ts";
 import type { Session } from "./database.ts";

@@ -1,6 +1,6 @@
 /**
  * Accounts in use: checks with the same identity at the same server never run at once (docs/decisions/0002-one-check-one-way.md), whichever process asked for them.
- * Within a scheduler a gate sees to it; between processes a lease, which runs out by itself, so that a death blocks no account for long.
+ * Within a scheduler a gate ensures it; between processes a lease, which expires, so that a process that dies blocks no account for long.
  */
 export interface AccountLeases {
   /**
@@ -11,7 +11,7 @@ export interface AccountLeases {
    * @throws StoreError when it cannot be known
    */
   hold(identity: string, token: string, keepMs: number): Promise<boolean>;
-  /** Only its own; never throws: it runs out otherwise. */
+  /** Releases only the lease of this token. Never throws: a lease that is not released expires. */
   release(identity: string, token: string): Promise<void>;
 }
 
@@ -19,5 +19,5 @@ export interface OpenAccountLeases extends AccountLeases {
   close(): Promise<void>;
 }
 
-/** How soon one that is held by another is asked for again, ms. */
+/** Wait before an account that another use holds is asked for again, ms. */
 export const ASK_AGAIN_MS = 100;

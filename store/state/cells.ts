@@ -1,4 +1,4 @@
-/** Small counters by name that end at a time: bounded, so that anonymous callers cannot fill the memory, and aware of what changed. */
+/** Small counters by name that expire. Bounded, so that anonymous callers cannot fill the memory; changed ones are tracked. */
 
 export interface Cell {
   readonly values: number[];
@@ -17,7 +17,7 @@ export interface Cells {
   readonly size: number;
 }
 
-/** @param most cells kept: beyond it the one that was made first makes room */
+/** @param most cells kept: beyond it the oldest is removed */
 export function createCells(most: number): Cells {
   const cells = new Map<string, Cell>();
   let changed = new Set<string>();

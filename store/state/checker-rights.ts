@@ -9,9 +9,9 @@ import { LANES } from "./checks.ts";
 import { PREFIX } from "./redis.ts";
 import { checkersKey, checksKey } from "./redis-run-keys.ts";
 
-/** On no key: those of redis-run-server.ts and redis-checks.ts, and what the client says when it connects. */
+/** Commands without a key: those of redis-run-server.ts and redis-checks.ts, and those that the client sends when it connects. */
 const KEYLESS = ["publish", "time", "multi", "exec", "ping", "client|setname"] as const;
-/** Its stream of runs: what it is sent, and its sign of life. Runs themselves only schedulers add. */
+/** Its stream of runs: what it is sent, and its sign of life. Only schedulers add runs. */
 const OF_RUNS = ["xread", "xrange", "xdel", "del", "pexpire", "xgroup|create", "xgroup|createconsumer"] as const;
 const OF_OUTCOMES = ["xadd", "pexpire"] as const;
 const OF_CHECKS = ["xread", "xdel"] as const;

@@ -1,6 +1,6 @@
 /**
- * Who checks, and from where: every checker reports, everybody who needs them reads. One that reported within the last minute is healthy
- * (docs/api-contract.md#regions) unless its clock is off (docs/decisions/0007-roles-and-shards.md).
+ * Which checkers there are, and where: every checker reports, and processes that need checkers read the reports. One that reported within
+ * the last minute is healthy (docs/api-contract.md#regions) unless its clock is off (docs/decisions/0007-roles-and-shards.md).
  */
 export interface CheckerReport extends CheckerState {
   readonly location: string;
@@ -58,6 +58,6 @@ export interface CheckerWatchOptions {
   readonly locations: () => readonly string[];
   /** After a look that found other healthy checkers or staffed locations than the one before. */
   readonly onChange?: () => void;
-  /** So much of what a location's checkers said of themselves was none. */
+  /** So many reports of a location's checkers were invalid. */
   readonly onRefused: (location: string, count: number, reason: string) => void;
 }

@@ -126,7 +126,7 @@ function createCounters(
     async wrongKey(address, nowMs) {
       const name = WRONG_KEYS + address;
       const fullAtMs = afterWrongKey(wrongKeys.get(name, nowMs)?.expiresAtMs ?? nowMs, nowMs);
-      // Full again is as good as never seen: the time is the expiry.
+      // A bucket that is full again needs no cell, so that time is its expiry.
       wrongKeys.set(name, { values: [], expiresAtMs: fullAtMs });
     },
     async takeFrom(name, limit, windowMs, nowMs) {

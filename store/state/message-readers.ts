@@ -50,13 +50,13 @@ const MOST_TIMEOUT_MS = 1_200_000;
 
 export interface ReadOutcomes {
   readonly outcomes: readonly SentOutcome[];
-  /** That were none. */
+  /** How many were invalid. */
   readonly refused: number;
   /** Why the last of those was refused; null when none was. */
   readonly reason: string | null;
 }
 
-/** @param text JSON. One that is none stands alone: the others of its message are read. */
+/** @param text JSON. An invalid outcome does not affect the others of its message. */
 export function parseOutcomes(text: string): ReadOutcomes {
   let list: readonly unknown[];
   try {

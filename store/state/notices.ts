@@ -7,7 +7,7 @@ export interface OpenNotices extends Notices {
 
 export interface Listeners {
   readonly subscribe: Notices["subscribe"];
-  /** Passes over what is no topic: a newer version may send more. */
+  /** Ignores unknown topics: a newer version may send more. */
   tell(topic: unknown): void;
 }
 

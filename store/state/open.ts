@@ -29,7 +29,7 @@ export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
  * Asks checkers, wherever they are.
  * @param sealingOf for what leaves this process, by the location it goes to; undefined: that location has no checkers
  * @param refreshKeys brings it up to date
- * @param onRefused so much of what came from a location was no answer
+ * @param onRefused so many messages from a location were no valid answer
  */
 export async function openChecks(
   place: StatePlace,

@@ -31,7 +31,7 @@ export async function readClock(redis: Redis): Promise<{ readonly offsetMs: numb
   return { offsetMs: askedAtMs + tookMs / 2 - (Number(seconds) * 1_000 + Number(micros) / 1_000), tookMs };
 }
 
-/** Samples of the clock, the quickest of the last ones believed: what waited in a queue says little. */
+/** Samples of the clock. The quickest of the latest is used, because an answer that waited in a queue is inexact. */
 export function createClockWatch(): { take(sample: { offsetMs: number; tookMs: number }): void; offsetMs(): number } {
   const samples: { offsetMs: number; tookMs: number }[] = [];
   return {

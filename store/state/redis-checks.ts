@@ -58,7 +58,7 @@ interface Word {
 /**
  * @param sealingOf what a location's checkers open; undefined: the location has none
  * @param refreshKeys a checker has sealed with a key that is not known here (yet)
- * @param onRefused so much of what came from there was no answer
+ * @param onRefused so many messages from a location were no valid answer
  */
 export async function openRedisChecks(
   place: RedisPlace,

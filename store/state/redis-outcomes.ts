@@ -33,7 +33,7 @@ const SHARE_BURST = 64 * 2 ** 20;
 const REFUSAL_COSTS = 64 * 2 ** 10;
 /** Keys are not read anew more often than this, ms. */
 const REFRESH_EVERY_MS = 1_000;
-/** An entry whose id is this far behind Redis's clock's future was numbered by hand, ms: what came later would not be seen. */
+/** An entry whose id is this far ahead of Redis's clock was not numbered by Redis, ms: later entries would not be read. */
 const AHEAD_MS = 60_000;
 
 type Entry = readonly [id: string, fields: readonly string[]];
@@ -108,7 +108,7 @@ export class OutcomeReader {
     this.#sayCaughtUp(startedAtMs);
   }
 
-  /** One location after the other, so that it is known who sends too much. */
+  /** One location after the other, so that it is known which one sends too much. */
   async #readEach(link: Link, address: string): Promise<void> {
     const startedAtMs = performance.now();
     for (const location of this.#locations()) {

@@ -59,7 +59,7 @@ export async function openRedisRunSender<Spec>(
         const entry = await redis.xadd(runsKey(checker), ...trim, "*", ...fields);
         return entry === null ? "absent" : "sent";
       } catch (error) {
-        // Refused for what it is, or for want of memory: it is not there. Anything else may have arrived.
+        // Redis refused the command, or has no memory: nothing was added. After any other error it may have arrived.
         return /^ReplyError/.test(String(error)) ? "away" : "unknown";
       }
     },
@@ -78,8 +78,8 @@ export async function openRedisRunSender<Spec>(
 }
 
 /**
- * No rule of Redis bounds what a user may keep: whatever outgrows what it is for goes. Its owners make it anew; what was in it is missed at
- * its deadline.
+ * No rule of Redis bounds how much a user may keep, so keys that are too large for their use are deleted. Their owners make them anew; runs
+ * in them are missed at their deadlines.
  */
 async function sweep(link: Link, { locations, onRefused }: RunSenderOptions): Promise<void> {
   for (const location of locations()) {

@@ -1,4 +1,4 @@
-/** State that many processes share: counters in Redis, one Lua script per operation that must be whole; notices by pub/sub. */
+/** State that many processes share: counters in Redis, one Lua script per operation that must be atomic; notices by pub/sub. */
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { StoreError } from "../sql/control-plane.ts";
@@ -42,11 +42,11 @@ const RETRY_LONGEST_MS = 1_000;
 const LOADING_MS = 30_000;
 const LOADING_LOOK_MS = 100;
 /**
- * A connection that owes us an answer for this long is given up, ms: longer than any command may take. Into a network that is cut packets
- * are sent again ever more rarely, so that an old connection would come back long after the network; a new one is there at once.
+ * A connection that has not answered for this long is closed, ms: longer than any command may take. While a network is cut, TCP retransmits
+ * at growing intervals, so an old connection would recover long after the network; a new one works at once.
  */
 const SILENT_MS = 3_000;
-/** How often a connection that may have nothing to say is asked whether it is still there, ms: one that only listens would never know. */
+/** How often an idle connection is tested, ms: one that only listens would not notice that it is dead. */
 const PING_MS = 5_000;
 /** Kept beyond its window, so that processes whose clocks differ count in one. */
 const WINDOW_MARGIN_MS = 60_000;
@@ -100,7 +100,7 @@ export interface Link {
   /** Turns what Redis and the way to it throw into StoreErrors. */
   run<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
   call(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
-  /** From now on so many bytes may come, all answers together; a connection on which more comes is given up, and made anew. */
+  /** Allows so many bytes from now on, all answers together; a connection that receives more is closed and opened again. */
   allow(bytes: number): void;
   /** Whether that was the reason. Settled by the next allow(). */
   readonly isOverrun: boolean;
@@ -115,7 +115,7 @@ export async function connect(url: string): Promise<Link> {
     socketTimeout: SILENT_MS,
     // While Redis is away a command fails at once; one whose answer was lost is not sent again, it may have counted.
     enableOfflineQueue: false,
-    // The client would ask INFO, which tells everything about the server and everybody on it: a checker's user may not.
+    // The client would send INFO, which shows everything about the server and its clients: a checker's user may not.
     enableReadyCheck: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

@@ -8,9 +8,9 @@
  *
  * The names are few and fixed (redis-run-keys.ts); each process takes a free one.
  *
- * Nothing here is durable, and nothing needs it: the scheduler knows what is where. A checker renews its stream while it lives, so that
- * what is sent to one that died or stands still is refused at once; what was sent before is missed at its own deadline, after which the
- * checker cannot have begun it. Either way it runs elsewhere, or is a turn that was counted as skipped.
+ * Nothing here needs to be durable: the scheduler knows which checker has which run. A checker renews its stream while it lives, so a run
+ * that is sent to a dead or frozen checker is refused at once. A run that was sent before is missed at its own deadline, after which the
+ * checker does not begin it. In both cases it runs elsewhere, or its turn counts as skipped.
  */
 import type { CheckOutcome } from "../../model/result.ts";
 import type { CheckerState } from "./checkers.ts";
@@ -47,8 +47,8 @@ export interface SentHarm {
 /** An outcome as a checker sends it. */
 export interface SentOutcome extends CheckOutcome {
   /**
-   * The run is over, but it failed in a way that may be the checker's own network: whether it counts is said within seconds, by an outcome
-   * of the same check without this.
+   * The run is over, and its failure may come from the checker's own network. Within seconds an outcome of the same check without this flag
+   * says whether it counts.
    */
   readonly withheld?: true;
   /** It must not be run again for a while, anywhere. */
@@ -86,7 +86,7 @@ export interface RunSenderOptions {
   readonly onOutcomes: (location: string, outcomes: readonly SentOutcome[]) => void;
   /** Everything that had arrived by then (our own monotonic clock, ms) was given to onOutcomes; but not of those that are behind. */
   readonly onCaughtUp: (monotonicMs: number, behind: ReadonlySet<string>) => void;
-  /** So much of what came from there was none, and is dropped. @param reason for the log; nothing of what was sent is in it */
+  /** So many outcomes from there were invalid and are dropped. @param reason for the log; it contains nothing that was sent */
   readonly onRefused: (location: string, count: number, reason: string) => void;
 }
 

@@ -1,4 +1,4 @@
-/** So much a second for each, and a burst: token buckets by name. Names are few, and the caller's own. Time comes in. */
+/** Token buckets by name: so much a second for each, and a burst. Names are few and chosen by our own code. Time comes in. */
 export interface Shares {
   /** @returns false when it has nothing left; what it has may go below 0 by one taking, and is paid back first */
   take(name: string, amount: number, nowMs: number): boolean;

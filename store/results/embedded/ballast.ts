@@ -1,6 +1,6 @@
 /**
- * Ballast: space that is kept so that a full disk can be got out of. On a full disk the engine cannot even drop what has expired;
- * when an insert meets one, the ballast goes, and inserts are refused until there is room again, so that they do not eat it.
+ * Ballast: a file that reserves space for a full disk, on which the engine cannot even drop what has expired. When an insert fails for
+ * want of space, the file is deleted, and inserts are refused until there is room again, so that they do not use up the freed space.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, fdatasyncSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Our own ClickHouse: the front (front.ts) as a child process of ours, on one port with one password for as long as we live, so that
- * clients only have to try again. A child that dies or freezes is restarted; rows wait in the spool meanwhile.
+ * Our own ClickHouse: the front (front.ts) as a child process. Port and password stay the same while this process lives, so that clients
+ * only have to retry. A child that dies or freezes is restarted; rows wait in the spool meanwhile.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** One run of the front as a child process: started so that it dies with us and reaches nothing of ours, told its settings, heard. */
+/** One run of the front as a child process: starts it (confinement.ts), sends its settings, reads its events, and ends it with this process. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -48,7 +48,7 @@ export class FrontError extends Error {
   }
 }
 
-/** Nothing of our settings is the child's business. Its connections hold a thread of libuv's pool each while they work. */
+/** The child gets nothing of our environment. Its connections hold a thread of libuv's pool each while they work. */
 const CHILD_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", UV_THREADPOOL_SIZE: "8" };
 /** JavaScript of the front needs little; the engine's memory is not V8's. */
 const NODE_FLAGS = ["--max-old-space-size=256"];
@@ -126,7 +126,7 @@ function start(
   }
 }
 
-/** Whether it was not the front that spoke, but what was to start it. */
+/** Whether the text comes from the program that starts the front, and not from the front. */
 function isOfStart(words: string): boolean {
   return [REFUSED_HOLD, NOT_STARTED, "setpriv:"].some((beginning) => words.startsWith(beginning));
 }

@@ -104,7 +104,7 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
     server.once("error", reject);
     server.listen(config.port, "127.0.0.1", resolve);
   });
-  // The port first: our parent starts everything else beside the engine, whose library alone takes half a second to load.
+  // The port first: the parent starts everything else while the engine loads, whose library alone takes half a second.
   tell({ type: "listening", port: (server.address() as AddressInfo).port });
   const engine = await loadEngine(config);
   setEngine(engine);
@@ -126,7 +126,7 @@ async function loadEngine({ dir, database, maxMemoryBytes }: FrontConfig): Promi
   return openEngine({ dir, database, readConnections: READ_CONNECTIONS, maxMemoryBytes });
 }
 
-/** Looks are counted, not time: one that is late because all of us were frozen counts once. */
+/** Counts looks, not time: a look that is late because the whole machine was frozen counts once. */
 function keepPulse(engine: Engine): () => void {
   let looks = 0;
   let isAsked = false;

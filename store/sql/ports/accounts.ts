@@ -1,4 +1,4 @@
-/** People, workspaces, projects and who belongs where. */
+/** Users, workspaces, projects and memberships. */
 import type { PlanName, Role } from "../../../model/plan.ts";
 
 export interface UserRecord {

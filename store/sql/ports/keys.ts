@@ -1,4 +1,4 @@
-/** API keys, as hashes, and who is behind them. */
+/** API keys, as hashes, and their owners. */
 import type { Role } from "../../../model/plan.ts";
 import type { UserRecord, WorkspaceRecord } from "./accounts.ts";
 

@@ -1,4 +1,4 @@
-/** Locations whose checkers are processes of their own. Their keys are sealed; checkers have them in a file, everybody else from here. */
+/** Locations whose checkers are processes of their own. Their keys are sealed; checkers have them in a file, other processes read them here. */
 export interface Location {
   /** `any` or a lowercase two-letter country. */
   readonly code: string;

@@ -1,4 +1,4 @@
-/** Webhooks: whom a project tells what happens, and the log of what was sent. */
+/** Webhooks: where a project sends its events, and the log of what was sent. */
 import type { EventType } from "../../../model/event.ts";
 import type { AttemptJudgement, DeliveryState, OffReason } from "../../../model/webhook.ts";
 import type { ToSeal } from "./sealed.ts";
