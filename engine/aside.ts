@@ -49,7 +49,7 @@ export class Aside {
     return this.#budget.over;
   }
 
-  /** @returns false when it is like any other; otherwise it is answered for here */
+  /** @returns false for an ordinary check; otherwise this queue guarantees its outcome */
   take(run: CheckRun): boolean {
     const nowMs = this.#options.wallNowMs();
     const standing: Standing = this.#budget.standing(run.specKey, nowMs);
@@ -70,7 +70,7 @@ export class Aside {
     return this.#queue.shift()?.run;
   }
 
-  /** To be called every second: what waited too long is not run, and a prober that nothing needs ends. @returns whether it is to end now */
+  /** To be called every second: refuses runs that waited too long. @returns whether the prober set aside is no longer needed and must end */
   expire(): boolean {
     const nowMs = this.#options.wallNowMs();
     while (this.#queue[0] !== undefined && nowMs - this.#queue[0].sinceMs > PATIENCE_MS) {

@@ -5,7 +5,7 @@
 import type { Kind } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
 
-/** What to measure: stays with the prober until it is forgotten. */
+/** What to measure. The prober keeps it until a message `forget`. */
 export interface CheckSpec {
   /** Unique among the specs a scheduler has defined; a changed monitor gets a new one. */
   readonly key: number;
@@ -97,7 +97,7 @@ export interface ProberFitness {
 }
 
 /**
- * The scheduler's side of the pool: a prober as a port, told by the main thread when it dies or a new one stands in.
+ * Messages from the main thread to the scheduler about its probers: one started (with its port), is silent, died, …
  * Sent over the control port that engine/pool.ts gives the scheduler task.
  */
 export type FromPool =
@@ -108,7 +108,7 @@ export type FromPool =
       /** It is the one that is set aside for checks that hold the thread. */
       readonly isAside?: boolean;
     }
-  /** It is about to be ended, and answers no more: nothing is sent to it until it is down. */
+  /** It will be terminated and no longer answers: nothing is sent to it until `prober-down`. */
   | { readonly type: "prober-silent"; readonly prober: number }
   | {
       readonly type: "prober-down";

@@ -25,7 +25,7 @@ const LANE_LENGTH = { least: 256, most: 2_048 } as const;
 const CONVINCED_AFTER = 32;
 /** Places of all, of which one goes on taking second looks then; our choice: what it costs is not seen. */
 const PLACES_PER_SAMPLE = 64;
-/** Runs of a check that is unfit each time, before that is what is told; our choice. */
+/** Runs of a check that ends as unfit each time, before `unfit` is its outcome; our choice. */
 const MOST_UNFIT_RUNS = 3;
 /** Ended and not yet counted, beyond which nothing new is asked for: bounds memory. */
 const MOST_UNDECIDED = 4_096;

@@ -203,7 +203,7 @@ class DirectChecks implements Direct {
     this.#probers.run(runs);
   }
 
-  /** Probers that are closing answer for whatever they are given as cancelled. */
+  /** Closing probers end every check that they get as cancelled. */
   #cancel(tickets: readonly Ticket[]): void {
     this.#run(tickets);
   }
@@ -239,7 +239,7 @@ class DirectChecks implements Direct {
     this.#flushSoon();
   }
 
-  /** While closing: what would have been looked at again is told as cancelled. */
+  /** While closing: a check that would get a second look ends as cancelled. */
   #endLast(ticket: Ticket, outcome: CheckOutcome): void {
     const isUndecided = outcome.verdict === "unfit" || (ticket.wasCrowded && ticket.doubted === null);
     if (isUndecided) this.#cancel([ticket]);

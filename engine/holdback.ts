@@ -39,7 +39,7 @@ export class Holdback<Item, Target = number> {
     return true;
   }
 
-  /** What has waited long enough, in the order it came; everything when `isCut`, because then what to think of it is known. */
+  /** Items that have waited long enough, in their order; all items when `isCut`, because then it is known that the cut caused them. */
   release(nowMs: number, isCut: boolean): Item[] {
     const released: Item[] = [];
     for (let next = this.#held[this.#head]; next !== undefined; next = this.#held[this.#head]) {

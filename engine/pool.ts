@@ -110,7 +110,7 @@ interface ProberThread {
 
 /** @returns when every prober is ready; rejects when one cannot start */
 export async function startPool(options: PoolOptions): Promise<Pool> {
-  // A setting that cannot be used is told here, not by a thread that dies of it.
+  // An invalid setting throws here; otherwise a thread would die of it.
   options.engine.canaries?.forEach(parseCanary);
   options.engine.verifyUrls?.forEach(parseVerifyUrl);
   const pool = new ThreadPool(options);
@@ -200,7 +200,7 @@ class ThreadPool implements Pool {
     if (this.#isClosing) return;
     this.#isClosing = true;
     clearInterval(this.#watch);
-    // A scheduler that has ended has stopped its probers; one that still runs was not told to, and is not waited for.
+    // A scheduler that has ended has stopped its probers. One that still runs was not asked to stop, so its tasks are not awaited.
     if (this.#schedulerHasEnded) await within(Promise.allSettled(this.#tasks.values()), CLOSE_WITHIN_MS);
     this.#control.close();
     this.#systemPing.close();
@@ -385,7 +385,7 @@ class ThreadPool implements Pool {
     this.#post({ type: "hung-probers", isFull: this.#hung.isFull });
   }
 
-  /** Starts what is missing, as far as threads that hang leave room. */
+  /** Starts missing probers, within the bound that includes hanging threads. */
   #fill(): void {
     const wanted = { ordinary: this.#options.workers, aside: this.#wantsAside ? 1 : 0 };
     for (let missing = wanted.ordinary - this.#serving(false).length; missing > 0; missing--) this.#standIn(false);
@@ -401,7 +401,7 @@ class ThreadPool implements Pool {
     );
   }
 
-  /** Those that were not given up. */
+  /** Probers that are not being terminated. */
   #serving(isAside: boolean): readonly ProberThread[] {
     return [...this.#probers.values()].filter((one) => one.terminatedFor === null && one.isAside === isAside);
   }

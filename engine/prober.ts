@@ -56,7 +56,7 @@ const MAX_IN_FLIGHT = 8_192;
 /** Checks started in one turn of the event loop, as long as that is about 2 ms of work: a tunnel's start is several uptime checks'. */
 const STARTS_PER_TURN = 32;
 const STARTING_MS_PER_TURN = 2;
-/** At most so many messages with results a second under load; the first after a quiet moment goes at the end of its turn. */
+/** Under load results are sent in messages at least this far apart, ms; the first after a quiet moment goes at the end of its turn. */
 const FLUSH_EVERY_MS = 2;
 const REPORT_EVERY_MS = 1_000;
 
@@ -66,7 +66,7 @@ interface Compiled extends Omit<ReadyConfig, "id"> {
   readonly isPublic: boolean;
   readonly isTunnel: boolean;
   readonly workspace: number;
-  /** Of a monitor of many, each by itself; null: it is one check. */
+  /** The configs of a monitor that has many; null: it is one check. */
   readonly configs: readonly ReadyConfig[] | null;
 }
 
@@ -241,7 +241,7 @@ export class Prober {
     return Math.round(this.#cpuMs() - this.#startedCpuMs);
   }
 
-  /** A failure whose life overlapped a moment in which this prober was unfit says nothing about its target; nor does that of a config. */
+  /** A failure that overlaps a time in which this prober was unfit proves nothing about its target; the same holds for each config. */
   #judged(check: Running, outcome: CheckOutcome): CheckOutcome {
     // The loop may read sockets before the ticker runs: the stall must be known before it is asked for.
     this.#fitness.turn(check.endedAt);

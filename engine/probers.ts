@@ -77,9 +77,9 @@ class ConnectedProbers implements Probers {
   readonly #wallNowMs: () => number;
   readonly #specs = new Map<number, CheckSpec>();
   readonly #homes = new Map<number, ProberSide>();
-  /** Specs that were given to a prober and were not found to harm it. */
+  /** Specs that were sent to a prober and were not found to harm it. */
   readonly #proven = new Set<number>();
-  /** As many probers hang as may. */
+  /** The bound of hanging probers is reached. */
   #isHungFull = false;
   readonly #probers = new Map<number, ProberSide>();
   /** Under a key of this process: what it remembers leaves it by onHarm() alone. */
@@ -182,7 +182,7 @@ class ConnectedProbers implements Probers {
     if (this.#aside.waiting > 0) this.#feedAside();
   }
 
-  /** The prober set aside has one run at most: whatever becomes of it is that run's doing. */
+  /** The prober set aside has at most one run, so whatever happens to it was caused by that run. */
   #feedAside(): void {
     for (const prober of this.#probers.values()) {
       if (!prober.isAside || prober.silent) continue;

@@ -42,8 +42,8 @@ export interface RunEnvironment {
 }
 
 /**
- * With so many of ours at work beside it a tunnel's time holds waiting that is not the tunnel's: in our thread, in a shared core, or at the
- * server that all of them ask. From 20 to 200 in flight medians on loopback grow severalfold; our choice between them.
+ * With this many other checks in flight a tunnel's measured time includes waiting that the tunnel does not cause: in our thread, in a shared
+ * core, or at the server that all of them ask. From 20 to 200 in flight medians on loopback grow severalfold; our choice between them.
  */
 export const CROWDED_SAMPLE_FROM = 100;
 
@@ -213,7 +213,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     return ending.tunnel === undefined ? outcome : { ...outcome, tunnel: inWholeMs(ending.tunnel) };
   }
 
-  /** A latency that was measured in a crowd of ours says so. Uptime checks, which take microseconds of a thread, carry no such mark. */
+  /** Marks a latency that was measured while many checks ran. Uptime checks take microseconds of a thread and get no mark. */
   #markOf(ending: Outcome): Explanation | null {
     const others = (this.#environment.inFlight?.() ?? 0) - 1;
     if (ending.tunnel === undefined || others + 1 < CROWDED_SAMPLE_FROM) return null;
@@ -240,7 +240,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
       try {
         listener(reason);
       } catch (error) {
-        // A probe's flaw, and no reason to keep the other checks of this turn waiting: told like any stray rejection.
+        // A bug of the probe must not delay the other checks of this turn: it is reported like any unhandled rejection.
         void Promise.reject(error);
       }
     }

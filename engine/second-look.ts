@@ -7,7 +7,7 @@ export const CROWD_IN_FLIGHT = 256;
 /** A check that started this late ran in a crowded moment, ms; our choice. */
 const CROWD_LATENESS_MS = 250;
 
-/** Verdicts that our own crowd can cause; what a target said in so many words is believed at once. */
+/** Verdicts that our own load can cause; an explicit answer of the target counts at once. */
 const CROWD_VERDICTS: ReadonlySet<Verdict> = new Set([
   "timeout",
   "unreachable",

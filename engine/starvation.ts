@@ -11,9 +11,9 @@ export interface ProcessorTimes {
   };
 }
 
-/** Busy share of all processors that leaves nothing; our choice. */
+/** Busy share of all processors from which on the machine counts as starved; our choice. */
 const STARVED_FROM = 0.95;
-/** Longest life of a check (120 s, contract): what is older is asked about no more. */
+/** Longest duration of a check (120 s, contract): older stretches are no longer needed. */
 const REMEMBERED_MS = 120_000;
 
 export class Starvation {

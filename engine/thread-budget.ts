@@ -80,8 +80,8 @@ export class ThreadBudget {
   }
 
   /**
-   * A run in the prober set aside took so much of its thread.
-   * @returns how long it rests now, ms; 0: it is within the budget
+   * @param heldMs processor time of a run in the prober set aside
+   * @returns how long the check rests now, ms; 0: it is within the budget
    */
   measured(specKey: number, heldMs: number, nowMs: number): number {
     const account = this.#accounts.get(specKey);

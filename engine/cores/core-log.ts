@@ -41,7 +41,7 @@ export class CoreLog {
     return this.#findings.get(tag) ?? [];
   }
 
-  /** The end of everything it has said, with whatever secrets a foreign config put there: for the core's own rules only. */
+  /** The end of the log. It may hold secrets of users' configs: use it only for the core's rules. */
   lastWords(): string {
     this.#read();
     return this.#tail + this.#rest;

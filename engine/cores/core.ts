@@ -16,7 +16,7 @@ export interface CoreEntry {
   readonly password: string;
 }
 
-/** What one process is given: one SOCKS port on 127.0.0.1 for all its entries, told apart by their users. */
+/** The input of one process: one SOCKS port on 127.0.0.1 for all its entries; the SOCKS user selects the entry. */
 export interface CoreBatch {
   readonly entries: readonly CoreEntry[];
   readonly port: number;
@@ -30,7 +30,7 @@ export interface CoreBatch {
 
 export interface Core {
   readonly engine: Engine;
-  /** @returns why this core cannot do it, in words for people; undefined when it can */
+  /** @returns why this core does not support it, as text for users; undefined when it does */
   readonly supports: (config: ProxyConfig) => string | undefined;
   /** The core's own config file, for entries that it supports. */
   readonly render: (batch: CoreBatch) => string;

@@ -14,7 +14,7 @@ export interface Finding {
   readonly isReached?: boolean;
 }
 
-/** What a text is asked: an expression, or words of ours. */
+/** A test of a text: a regular expression or an object of this file. */
 interface Words {
   test(text: string): boolean;
 }

@@ -106,7 +106,7 @@ export function connectOutbounds(port: MessagePort, lines: LocalLines = createLo
           if (!isWaiting) return;
           isWaiting = false;
           close(id);
-          // The server was not asked yet: that nothing got ready in time is no word about it.
+          // The server was not asked yet, so a core that was not ready in time proves nothing about the server.
           reject(fault instanceof DeadlinePassed ? new NetworkFault("unfit", NOT_READY) : fault);
         });
         if (!isWaiting) return;

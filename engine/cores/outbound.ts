@@ -25,11 +25,11 @@ export interface OpenOutbound {
   readonly password: string;
   /** From the request to the port being ready, ms; 0 in a core that already ran. */
   readonly startedMs: number;
-  /** Many others are at work in the same core, or it does not tell what it does: a failure says little. */
+  /** Many other checks use the same core, or it logs only errors: a failure proves little. */
   readonly isCrowded: boolean;
   /** What the core has said about this config's connections so far, oldest first. Never rejects; empty when it keeps silent. */
   findings(): Promise<readonly Finding[]>;
-  /** The core died under it, as far as findings() has heard: what happened says nothing about the target. */
+  /** The core died during the check, as far as findings() knows: the failure proves nothing about the target. */
   hasDied(): boolean;
   /** @param isMute its local port did not answer: the core is looked at, and replaced when it hangs */
   close(isMute?: boolean): void;

@@ -11,9 +11,9 @@ export interface Resident {
   died(): void;
 }
 
-/** A core that is told to end and does not is killed, ms: what it says to its servers takes a round trip. */
+/** Time after which a core that does not end on request is killed, ms: to close its sessions at servers takes a round trip. */
 const GRACE_MS = 1_000;
-/** How the end of a process is told that had to be killed (signal(7)). */
+/** How the end of a killed process is reported (signal(7)). */
 const KILLED = "SIGKILL";
 /** A core with 1,000 configs at work takes 60 to 150 MB; far beyond that it is replaced, bytes. */
 const HEAVIEST_BYTES = 768 * 1024 * 1024;
@@ -74,7 +74,7 @@ export class RunningCore {
     if (this.#residents.size === 0) this.end();
   }
 
-  /** In peace: servers are told that their sessions are over. */
+  /** Graceful: the core closes its sessions at the servers. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;

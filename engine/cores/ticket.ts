@@ -57,7 +57,7 @@ export class Ticket implements Waiting {
   }
 }
 
-/** Those who still wait. */
+/** The tickets whose caller still waits. */
 export function refuseAll(batch: readonly Ticket[], refusal: OutboundRefusal): void {
   for (const ticket of batch) if (!ticket.isGone && ticket.core === null) ticket.refuse(refusal);
 }

@@ -1,5 +1,5 @@
 /**
- * Lists of hostile hands: whole set-ups of xray, sing-box and Clash with everything in them that would open, read, write, run or dial something
+ * Hostile lists: whole set-ups of xray, sing-box and Clash with everything in them that would open, read, write, run or dial something
  * else. What comes out is either refused or a plain config, and of the rest nothing reaches a core's file.
  */
 import { describe, expect, it } from "vitest";

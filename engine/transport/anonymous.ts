@@ -29,7 +29,7 @@ export function anonymousTransport(transport: Transport): Transport {
   };
 }
 
-/** The same verdict in words that say nothing of this network. */
+/** The same verdict with a message that reveals nothing about this network. */
 function plain(error: unknown): unknown {
   if (!(error instanceof NetworkFault)) return error;
   const { verdict, peerAnswered } = error;

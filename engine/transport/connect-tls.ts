@@ -36,7 +36,7 @@ export function createTlsConnector(extraCaPem: string | null): Transport["connec
       return await starter.startWatched(second, options, context);
     } catch (error) {
       second?.destroy();
-      // A second connection that only fails says less than the answer to the first.
+      // A second connection that only breaks explains less than the refusal of the first.
       throw !context.signal.aborted && (second === undefined || isEnd(error)) ? refusal : error;
     }
   };

@@ -10,7 +10,7 @@ const LINK_LIMIT = 12_000;
 /** A tunnel that is being tried sees a few dozen datagrams; beyond this the peer is drowning us. */
 const RECEIVED_LIMIT = 10_000;
 
-/** What a link sends with. @throws what the listener would be told when the machine refuses at once */
+/** Opens the socket of a link. @throws the error that the listener would get, when the machine refuses at once */
 export type SocketOpener = (address: Address, port: number, listener: DatagramSocketListener) => DatagramSocket;
 
 let openLinks = 0;

@@ -10,7 +10,7 @@ export interface ExchangeOptions extends UdpOptions {
   readonly giveUpAfterMs?: number;
 }
 
-/** Datagrams that do not answer ours, after which the peer is said to talk nonsense: bounds our work. */
+/** Number of datagrams that do not answer ours, after which the exchange fails: bounds our work. */
 const STRAY_LIMIT = 256;
 
 /** @param accept returns undefined for a datagram that does not answer ours; waiting goes on */

@@ -41,7 +41,7 @@ interface Echo {
   sentAt: number;
 }
 
-/** Forgets an echo: nothing is heard of it any more. */
+/** Forgets an echo: its later replies are dropped. */
 export type ForgetEcho = () => void;
 
 /** Sent in one turn of the event loop. */

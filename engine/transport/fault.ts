@@ -55,7 +55,7 @@ export function whenAborted(context: Abortable, listener: (fault: Error) => void
   else signal.addEventListener("abort", () => listener(faultOfAbort(signal)), { once: true });
 }
 
-/** The check's deadline passed; classify() words it by the phase in which it happened. */
+/** The check's deadline passed; classify() chooses the message by the phase in which it happened. */
 export class DeadlinePassed extends Error {
   override readonly name = "DeadlinePassed";
 

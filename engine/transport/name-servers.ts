@@ -33,9 +33,9 @@ const DEMOTED_MS = 30_000;
 
 /** Questions on their way at once; dnsmasq refuses the 151st by default, and a burst of thousands drowns any resolver. */
 const PLACES = 128;
-/** A question that is silent for so long, ms, gives its place up and goes on waiting, so dead names do not hold living ones up. */
+/** A question without an answer for this long, ms, gives up its place and goes on waiting, so that dead names do not delay others. */
 const PLACE_HELD_MS = 250;
-/** Waiting longer for a place is our own trouble, ms; and so is a queue of so many. */
+/** A longer wait for a place, ms, or a longer queue is a fault of this checker, not of the name. */
 const QUEUE_MS = 2_000;
 const MOST_QUEUED = 16_384;
 

@@ -12,7 +12,7 @@ const PORT_WORDS = 65_536 / 32;
 const HEAD_WORDS = 2;
 const PORTS_AT = HEAD_WORDS;
 const TEXT_AT_BYTES = (HEAD_WORDS + PORT_WORDS) * 4;
-/** A reader that meets a writer so often keeps what it has, and looks again next time. */
+/** After this many reads that overlap a write the reader keeps its old copy and tries again next time. */
 const TRIES = 8;
 
 export class OwnBoard {

@@ -117,7 +117,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 }
 
-/** /etc/hosts answers for a name alone: one that it names is not asked of a server. */
+/** A name that /etc/hosts has is never asked of a server. */
 function ofThisMachine(name: string, family: IpFamily, system: SystemNames, now: () => number): Answer | undefined {
   const inHosts = system.hosts(now()).get(name);
   if (inHosts !== undefined) {

@@ -135,7 +135,7 @@ function noAddress(): NetworkFault {
   return new NetworkFault("unresolved", "No address to connect to");
 }
 
-/** A machine without IPv6 says nothing about an IPv6 target. */
+/** A machine without IPv6 proves nothing about an IPv6 target. */
 export function ourOwnWay(error: Error, { family }: Address): Error {
   if (family === 4 || !("code" in error) || !NO_ROUTE_CODES.has(String(error.code)) || localAddresses().hasIpv6)
     return error;

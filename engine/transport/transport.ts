@@ -30,7 +30,7 @@ export interface DialContext {
   phase(name: Phase): void;
   /** Remembers what a failure will be explained with; called with each address before it is dialled. */
   tried(address: string): void;
-  /** The target has said something: a later timeout is its own slowness, not an unreachable server. */
+  /** The target has sent something: a later timeout means that it is slow, not that it is unreachable. */
   answered(): void;
 }
 
@@ -129,7 +129,7 @@ export interface DatagramListener {
 }
 
 export interface DatagramLink {
-  /** Never throws; does nothing once it is closed. What the network says comes to the listener. */
+  /** Never throws; does nothing after close. The listener gets errors of the network. */
   send(datagram: Uint8Array): void;
   /** The address that it sends from; null before it is connected, and once it is closed. */
   localIp(): string | null;

@@ -42,7 +42,7 @@ export interface KeyMaterial {
   readonly presharedKey: Uint8Array | null;
 }
 
-/** Where everybody's handshakes begin: BLAKE2s of CONSTRUCTION, and of that with IDENTIFIER. One each, for thousands of peers. */
+/** Initial values of every handshake: BLAKE2s of CONSTRUCTION, and of that with IDENTIFIER. Computed once per backend. */
 const starts = new WeakMap<WireguardCrypto, { readonly chainingKey: Uint8Array; readonly hash: Uint8Array }>();
 
 function startOf(crypto: WireguardCrypto) {
