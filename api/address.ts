@@ -43,8 +43,8 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * Whether a caller without a token may be taken for one on this machine. A proxy on this machine connects from loopback for everybody, so nothing may
- * hint at one: no listener beyond loopback, no header of a proxy, a loopback name in Host. A proxy that hides all of that cannot be seen.
+ * Whether a caller without a token may be taken for one on this machine. A proxy on this machine connects from loopback for every caller,
+ * so nothing may hint at one: no listener beyond loopback, no header of a proxy, a loopback name in Host. A proxy that hides all of that cannot be seen.
  */
 export function isLocalCall(
   listener: string,

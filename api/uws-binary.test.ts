@@ -50,7 +50,7 @@ describe("the binary of uWebSockets.js", () => {
     expect(loadUws(null)).toBe(uws);
   });
 
-  it("loads from where the operator says, with the hash that he says", () => {
+  it("loads from the path that the operator gives, with the hash that the operator gives", () => {
     expect(typeof loadUws({ path: copied("own.node"), sha256: PIN }).App).toBe("function");
   });
 

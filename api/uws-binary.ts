@@ -23,14 +23,14 @@ export class UwsRefused extends Error {
   override readonly name = "UwsRefused";
 }
 
-/** stat(2): everybody may write. */
+/** stat(2): every user may write. */
 const WRITABLE_BY_ALL = 0o002;
 
 const loaded = new Map<string, Uws>();
 
 /**
  * @param given null: the package's own for this system and Node
- * @throws UwsRefused when there is none, it is not the one that is pinned, everybody may change it, or it does not load here
+ * @throws UwsRefused when there is none, it is not the one that is pinned, every user may change it, or it does not load here
  */
 export function loadUws(given: UwsFile | null): Uws {
   const file = given ?? packaged();

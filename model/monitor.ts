@@ -15,7 +15,7 @@ export interface Monitor {
   readonly organizationId: number;
   readonly name: string;
   readonly kind: Kind;
-  /** The probe's settings as its schema accepts them (API field names); secrets are not in here: `url` is what everybody may see. */
+  /** The probe's settings as its schema accepts them (API field names); secrets are not in here: `url` is what every user may see. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Tunnels only: their fields, sealed. Read where a check is made or changed; absent from lists. */
   readonly sealed?: string;

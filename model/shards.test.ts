@@ -26,7 +26,7 @@ describe("shardOf", () => {
 class World {
   readonly shards: { holder: string | null; epoch: number }[];
   readonly alive = new Set<string>();
-  /** Everybody who ever was: the dead keep their rows for a while. */
+  /** Every scheduler that ever ran: dead ones keep their rows for a while. */
   readonly known = new Set<string>();
 
   constructor(count: number) {
@@ -99,7 +99,7 @@ describe("decideShards", () => {
     );
   });
 
-  it("moves nothing where everybody has a share", () => {
+  it("moves nothing where every scheduler has its share", () => {
     const claims = [0, 1, 2, 3].map((shard) => ({ shard, holder: shard < 2 ? "a" : "b" }));
     const both = new Map<string, Presence>([
       ["a", "present"],

@@ -40,7 +40,7 @@ function textOf({ scheme, user, password, host, port, path, query, fragment }: P
 const text = address.map(textOf);
 
 describe("addresses that are shown", () => {
-  it("hide login, query and fragment from everybody, and login and fragment from those who may edit", () => {
+  it("hide login, query and fragment from viewers, and login and fragment from editors", () => {
     fc.assert(
       fc.property(address, (parts) => {
         const whole = textOf(parts);

@@ -8,7 +8,7 @@ import { parseUrl } from "./url.ts";
 /** Stands for what is not shown. */
 export const HIDDEN = "***";
 
-/** For everybody: `https://***@host/path?***`. An address without anything to hide stays as it was written. */
+/** For every user: `https://***@host/path?***`. An address without anything to hide stays as it was written. */
 export function displayAddress(text: string): string {
   return shown(text, HIDDEN);
 }

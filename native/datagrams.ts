@@ -181,7 +181,7 @@ class EpollSocket implements DatagramSocket {
       return;
     }
     for (let index = 0; index < count; index++) {
-      // Each is taken, also of a socket that its listener has closed: the memory is everybody's.
+      // Each is taken, also of a socket that its listener has closed, because all sockets share the memory.
       const ageMs = batch.takeAgeMs(index);
       if (this.#isOpen) this.#listener.onDatagram(batch.datagram(index), ageMs);
     }

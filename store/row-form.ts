@@ -24,7 +24,7 @@ import type { SchedulerRow } from "./sql/ports/shards.ts";
 const FOLLOW_MS = 2_000;
 /** How often a scheduler looks whether it may begin, ms. */
 const LOOK_MS = 5_000;
-/** By then everybody has heard of it and ended what was under way (a transaction ends within 15 s), ms. */
+/** By then every process has read the change and ended its transactions (a transaction ends within 15 s), ms. */
 const SETTLE_MS = 20_000;
 /** Passes of one sealing: a later one finds what slipped in between. */
 const MOST_PASSES = 5;
@@ -46,7 +46,7 @@ export async function openFollowedSealing(
   const sealing = await openCheckedSealing(meta, { ...options, bindsRows: () => isBound });
   const timer = setInterval(() => void look().catch(() => {}), followMs);
   timer.unref();
-  /** A store that is away is said so by everybody else; the form before is readable by all. */
+  /** A store that is away is reported by its other users; meanwhile every process can read the form before. */
   async function look(): Promise<void> {
     if ((await meta.get(ROW_FORM)) === undefined) return;
     isBound = true;

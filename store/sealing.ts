@@ -116,7 +116,7 @@ export async function openCheckedSealing(meta: Meta, given: SealingOptions): Pro
 
 /** Among the named values: how places in SQL are sealed (row-form.ts). */
 export const ROW_FORM = "sealed_rows";
-/** Everybody seals in the second form, and what was sealed before is being sealed anew. */
+/** Every process seals in the second form, and what was sealed before is being sealed anew. */
 export const ROWS_BINDING = "binding";
 /** Nothing is left of the first form. */
 export const ROWS_BOUND = "bound";

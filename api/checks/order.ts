@@ -177,7 +177,7 @@ export function refuseJunk({ tunnel }: CheckOrder): void {
   throw unprocessable("Invalid VPN configuration: junk and signature packets are not sent for public checks");
 }
 
-/** A password's derivation is as long as the file says, and the process that opens it is one for everybody. @throws 422 */
+/** The file sets how long the key derivation takes, and one process opens the files of all callers. @throws 422 */
 export function refusePkcs12({ tunnel }: CheckOrder): void {
   if (tunnel.protocol !== "openvpn" || !hasPkcs12(tunnel.fields)) return;
   throw unprocessable("Invalid VPN configuration: <pkcs12> is not opened for public checks; use <cert> and <key>");

@@ -228,7 +228,7 @@ function changeOf(api: Api, now: MonitorWithLive, draft: Draft, moved: Expiry): 
   return { ...change, ...activityChange(active === undefined ? {} : { active }, now) };
 }
 
-/** The address that is stored, and whether it is another one: what everybody sees of it may be the same. */
+/** The address that is stored, and whether it is another one: what every user sees of it may be the same. */
 function targetChange(api: Api, { monitor }: MonitorWithLive, settings: Monitor["settings"]): MonitorChange {
   if (settings.url === wholeTarget(api, monitor).settings.url)
     return { settings: { ...settings, url: monitor.settings.url } };

@@ -7,7 +7,7 @@ import type { JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
 import { isWebsite } from "./draft.ts";
 
-/** With its whole address, for drafts. One that does not open stays as everybody sees it: it can still be replaced. */
+/** With its whole address, for drafts. One that cannot be opened stays as every user sees it, and can still be replaced. */
 export function wholeTarget(api: Api, monitor: Monitor): Monitor {
   if (!isWebsite(monitor.kind)) return monitor;
   try {

@@ -28,7 +28,7 @@ export const TUNNEL_FIELDS = [
 
 const ACTIVE_KINDS: readonly UptimeKind[] = ["http", "keyword", "ping", "port", "dns"];
 
-/** Uptime fields that some kinds lack; name, type, tags and active are everybody's. */
+/** Uptime fields that some kinds lack; all kinds have name, type, tags and active. */
 const KINDS_OF: Readonly<Record<string, readonly UptimeKind[]>> = {
   interval: ACTIVE_KINDS,
   timeout: ACTIVE_KINDS,
@@ -50,7 +50,7 @@ const KINDS_OF: Readonly<Record<string, readonly UptimeKind[]>> = {
 /** The contract's own wording where it differs from the list: a DNS check takes `port` as an addition of ours. */
 const WORDS: Readonly<Record<string, string>> = { port: "port is for port checks." };
 
-/** Fields of uptime checks that the kind's own schema reads (engine/registry.ts); the others are everybody's. */
+/** Fields of uptime checks that the kind's own schema reads (engine/registry.ts); all kinds have the others. */
 const SETTINGS_FIELDS = [
   "url",
   "accepted_statuscodes",

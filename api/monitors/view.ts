@@ -15,7 +15,7 @@ import { viewImported } from "./imported.ts";
 export type MonitorView = Record<string, unknown>;
 
 export interface MonitorExtras {
-  /** What the caller may see of the address (address.ts); what everybody may see when absent. */
+  /** What the caller may see of the address (address.ts); what every user may see when absent. */
   readonly url?: string | null;
   /** For editors, from the endpoints of one monitor only. */
   readonly heartbeatUrl?: string | null;

@@ -89,7 +89,7 @@ export function addressesSuite(server: "uws" | "node"): void {
       const row = JSON.stringify(await rowOf(id));
       const history = (await world.send("GET", `/api/v1/servers/${id}/history`)).text;
       for (const text of [row, history, world.log.join("\n")]) expect(text).not.toContain(MARK);
-      // Everybody sees the same of both, and still it was changed.
+      // Viewers see the same of both, and still it was changed.
       expect(history).toContain("Updated url");
       expect(await storedUrl(id)).toBe("https://bob:m4rk-two@www.test-site.org/path?token=m4rk-3");
     });

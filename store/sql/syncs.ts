@@ -101,7 +101,7 @@ async function endSync(session: Session, end: SyncEnd): Promise<SyncReport> {
   return apply(session, subscription, workspace, outcome, end.plans, atMs);
 }
 
-/** The workspace is taken before its subscriptions, and they before their monitors, by everyone who needs several. */
+/** Every transaction that needs several locks the workspace first, then its subscriptions, then their monitors. */
 async function hold(session: Session, id: number) {
   const { kysely } = session;
   const owner = await kysely

@@ -41,7 +41,7 @@ export interface Keys {
   find(id: number): Promise<KeyRecord | undefined>;
   /** Newest first: those of the workspace, or of one person there. */
   ofWorkspace(organizationId: number, userId: number | null): Promise<readonly KeyRecord[]>;
-  /** Newest first: all of the person's own, and everybody's in the workspaces named. */
+  /** Newest first: all of the user's own, and those of all users in the workspaces named. */
   ofPerson(userId: number, organizationIds: readonly number[]): Promise<readonly KeyRecord[]>;
   /** Switches it off or on. @returns the key after it; undefined when it is gone */
   setActive(id: number, active: boolean): Promise<KeyRecord | undefined>;
