@@ -20,7 +20,7 @@ export interface AccountTurnsOptions {
   /** Begins runs; each has its outcome later. */
   readonly run: (runs: readonly CheckRun[]) => void;
   readonly onOutcomes: (outcomes: readonly CheckOutcome[]) => void;
-  /** A run that was begun is over this long after it plus its time-out, whatever became of it, ms. */
+  /** A run is over in any case this long after its start plus its time-out, ms. */
   readonly marginMs: number;
   readonly wallNowMs: () => number;
 }
@@ -59,7 +59,7 @@ export function createAccountTurns({
   const held = new Map<number, Use>();
   let looking: Promise<void> | undefined;
 
-  /** An error is no: Redis is away, and nothing could be sent either. */
+  /** An error counts as no: Redis is away, and nothing could be sent either. */
   const hold = ({ account, token }: Use): Promise<boolean> =>
     leases.hold(account.identity, token, marginMs + RENEW_MS + account.timeoutMs).catch(() => false);
 

@@ -1,4 +1,4 @@
-/** Entries: what the wheel turns. One per monitor and location that can be checked; a heartbeat has one without a spec. */
+/** Entries of the wheel: one per monitor and location that can be checked; a heartbeat has one without a spec. */
 import type { CheckSpec } from "../engine/check.ts";
 import type { Monitor } from "../model/monitor.ts";
 import type { CheckOutcome } from "../model/result.ts";
@@ -24,7 +24,7 @@ export interface Entry {
   identity: string | null;
   /** Caps that its next turn must pass. */
   gates: readonly Gate[];
-  /** Caps that the waiting or running turn asked: a change of the monitor in between leaves them alone. */
+  /** Caps of the waiting or running turn: a change of the monitor meanwhile does not change them. */
   held: readonly Gate[];
   state: EntryState;
   /** Unix ms of the turn the wheel holds; Infinity when it holds none. */
@@ -35,7 +35,7 @@ export interface Entry {
   checkId: number;
   /** 1 for a turn's first attempt. */
   attempt: number;
-  /** When it last had a result, or was planned: what the watchdog measures from. */
+  /** When it last had a result, or was planned; the watchdog measures from here. */
   lastSignAtMs: number;
   /** Set: it runs once and the wheel never turns it; null for the plan's own. */
   readonly errand: Errand | null;

@@ -46,7 +46,7 @@ export interface Admission {
   release(entry: Entry): void;
   /** A waiting entry gives up. */
   withdraw(entry: Entry): void;
-  /** Holds everything back (the sink cannot take more) or lets it go on. */
+  /** Stops all starts (the sink is full) or allows them again. */
   hold(isHeld: boolean): void;
   readonly running: number;
   readonly waiting: number;
@@ -57,7 +57,7 @@ export interface Admission {
  * @param admit called for each entry that may run; it is `running` from then on
  */
 export function createAdmission(overallLimit: number, admit: (entry: Entry) => void): Admission {
-  /** Entries whose own gates had room when the overall cap was full, by workspace; the map's order is whose turn it is. */
+  /** Entries whose own gates had room when the overall cap was full, by workspace; the map's order is the order of the workspaces' turns. */
   const lines = new Map<number, Entry[]>();
   let running = 0;
   let waiting = 0;

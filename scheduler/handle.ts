@@ -1,4 +1,4 @@
-/** The main thread's hold on the scheduler's thread: its readiness, what it says of itself, and the order to stop. */
+/** The main thread's handle of the scheduler's thread: its readiness, its status, and the stop. */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { FromScheduler, SchedulerStatus, ToScheduler } from "./status.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Heartbeats: signs of life sent to us. Calls come out of the inbox, missed deadlines out of the wheel; both become outcomes like any
- * other check's, so that status, incidents and rows follow one way (docs/api-contract.md#status, #heartbeat-address, docs/decisions/0006-stores.md).
+ * Heartbeats: signs of life sent to us. Calls come from the inbox, missed deadlines from the wheel. Both become outcomes like those
+ * of checks, so that status, incidents and rows have one code path (docs/api-contract.md#status, #heartbeat-address, docs/decisions/0006-stores.md).
  */
 
 import type { Monitor } from "../model/monitor.ts";

@@ -1,4 +1,4 @@
-/** Inbox: heartbeat calls that the API wrote down before it answered `ok`, taken out in order, each recorded once. */
+/** Inbox: heartbeat calls that the API stored before it answered `ok`; read in order, each recorded once. */
 import type { CheckOutcome } from "../model/result.ts";
 import type { ControlPlane, InboxRow, MonitorWithLive } from "../store/sql/control-plane.ts";
 import type { Part } from "../store/sql/ports/shards.ts";
@@ -17,7 +17,7 @@ export interface InboxOptions {
   readonly isOurs: (monitorId: number) => boolean;
   readonly entryOf: (monitorId: number) => Entry | undefined;
   readonly nextCheckId: () => number;
-  /** Takes in what the plan does not hold, before it is judged: a heartbeat that was paused when we started. */
+  /** Loads a monitor that the plan does not have, before it is judged: a heartbeat that was paused when we started. */
   readonly remember: (found: MonitorWithLive) => void;
   /** Judges and writes the outcome. */
   readonly record: (taken: Taken, outcome: CheckOutcome) => void;

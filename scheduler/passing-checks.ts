@@ -1,6 +1,6 @@
 /**
- * Passing checks at a checker: configs that are asked about once and kept nowhere. They run as errands, under the caps of everything else
- * and within a room of their own, so that they delay no turn beyond what the caps say.
+ * Passing checks at a checker: configs that are checked once and not stored. They run as errands, under the common caps and a limit of
+ * their own, so that they delay no turn beyond what the caps say.
  */
 import { ANY_LOCATION, type Monitor } from "../model/monitor.ts";
 import { type CheckReply, type Lane, type PassingCheck, startWithinMs } from "../store/state/checks.ts";
@@ -30,7 +30,7 @@ export function createPassingChecks({
     new Promise((resolve) => {
       count += 1;
       const errand: Entry = errands.start({
-        // No monitor has a negative id: nothing that is remembered is about it, and no two share a turn.
+        // No monitor has a negative id: so no state belongs to it, and no two share a turn.
         monitor: monitorOf(-count, check),
         location: ANY_LOCATION,
         given: { settings: check.settings, identity: check.identity, isPublic: lane === "public" },

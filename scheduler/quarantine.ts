@@ -10,7 +10,7 @@ import type { HarmOfRun, Probers } from "../engine/probers.ts";
 import { quarantineMessage, strike } from "../model/quarantine.ts";
 import type { Harm, Quarantines } from "../store/sql/ports/quarantine.ts";
 
-/** How often the store is asked what others have found, and told what it has not taken, ms. */
+/** How often the store is read for others' findings, and ours are written that it has not taken, ms. */
 export const REFRESH_MS = 5_000;
 /** Harms that wait for a store that is away; beyond it the oldest are forgotten. */
 const MOST_UNSAVED = 1_000;
@@ -44,7 +44,7 @@ export class SchedulerQuarantine {
   readonly #options: QuarantineOptions;
   readonly #specs = new Map<number, Known>();
   #held: ReadonlyMap<string, Held> = new Map();
-  /** Specs that are defined otherwise than they came. */
+  /** Specs that are defined differently from how they came. */
   #altered = 0;
   #version = 1;
   /** By fingerprint: the store has not said that it holds them. */

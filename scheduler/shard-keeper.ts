@@ -1,6 +1,6 @@
 /**
- * Shard keeper: which shards this process holds. It beats, looks at the others' beats, takes what is free or a dead one's up to its fair
- * share, gives back what is beyond it, and lets go at once of what another has taken. The rules are model/shards.ts.
+ * Decides which shards this process holds. It beats, reads the others' beats, takes shards that are free or a dead scheduler's up to its fair
+ * share, gives back those beyond it, and drops at once those that another scheduler has taken. The rules are model/shards.ts.
  *
  *   free ──take──▶ loading ──▶ held ──share shrank──▶ giving back ──▶ free
  *                                └──another took it: we were frozen, or away from SQL──▶ lost
@@ -36,11 +36,11 @@ export interface ShardKeeperOptions {
 }
 
 export interface ShardKeeper {
-  /** Beats, looks, and lets go of what is another's. */
+  /** Beats, looks, and drops shards that another scheduler holds. */
   look(): Promise<void>;
   /** Takes and gives back by the latest look; may take seconds, and looks go on meanwhile. */
   move(): Promise<void>;
-  /** A write said that these are another's now. */
+  /** A write was refused because another scheduler holds these. */
   lost(fences: readonly Fence[]): void;
   /** Frees everything; the work must have ended. */
   leave(): Promise<void>;
@@ -111,7 +111,7 @@ export function createShardKeeper(options: ShardKeeperOptions): ShardKeeper {
     options.onFreed();
   }
 
-  /** Rows of schedulers that died stay until nothing is theirs. */
+  /** Rows of dead schedulers stay until they hold no shard. */
   async function forgetDead({ view, presence }: NonNullable<typeof latest>): Promise<void> {
     for (const { id: other, beat } of view.schedulers) {
       if (presence.get(other) !== "dead" || other === id) continue;
@@ -122,7 +122,7 @@ export function createShardKeeper(options: ShardKeeperOptions): ShardKeeper {
   return {
     async look() {
       await store.beat(id, options.name, options.report());
-      // Read after our own holdings: what is taken meanwhile is not in it, and no news.
+      // Read after our own holdings: shards that are taken meanwhile are not in it, and are no news.
       const before = holdings.fences();
       const view = await store.view();
       lost(before.filter(({ shard, epoch }) => view.shards[shard]?.epoch !== epoch));
@@ -134,7 +134,7 @@ export function createShardKeeper(options: ShardKeeperOptions): ShardKeeper {
       latest = undefined;
       if (seen === undefined) return;
       const { view, presence } = seen;
-      // What a row calls ours and we know nothing of was taken just before an answer got lost.
+      // A shard that is ours in SQL but not in memory was taken just before an answer got lost.
       const claims = view.shards.map(({ shard, holder }) => {
         if (holdings.fence(shard) !== undefined) return { shard, holder: id };
         return { shard, holder: holder === id ? null : holder };

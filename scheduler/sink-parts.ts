@@ -1,10 +1,10 @@
 /**
- * A batch of the sink, written whole or in parts. A part that SQL refuses for what is in it is halved until the row is alone; that row is set
- * aside, and everything else goes on in the order of the spool.
+ * Writes a batch of the sink whole or in parts. When SQL refuses a part for its values, the part is halved until the bad row is alone; that row
+ * is set aside, and all others are written in the order of the spool.
  *
- * Each part is a transaction of its own that moves the applied sequence up to its last row, with the live states as they were after its own
- * rows. So a death between two parts replays exactly the rows behind the first. A row that is set aside leaves the spool before its sequence
- * number is passed: a death before that finds it again, a death after it does not, and no store has it.
+ * Each part is a transaction that moves the applied sequence up to its last row, with the live states as they were after its own
+ * rows. So after a crash between two parts exactly the rows behind the first are replayed. A row that is set aside leaves the spool before the
+ * sequence passes its number: a crash before that finds it again, a crash after it does not, and no store has it.
  */
 import type { LiveState } from "../model/status.ts";
 import { isAboutValues } from "../store/sql/control-plane.ts";
@@ -12,12 +12,12 @@ import type { JobEnd } from "../store/sql/ports/jobs.ts";
 import { type Fence, ShardsLost, type Skips } from "../store/sql/ports/shards.ts";
 import type { SinkItem } from "./sink-item.ts";
 
-/** What is written together, each under the epoch that its shard had when it was taken. */
+/** Items of one write, each under its shard's epoch when the batch was taken. */
 export interface Part {
   readonly items: readonly SinkItem[];
   /** Of the items. */
   readonly seqs: readonly number[];
-  /** Up to where the spool's rows are applied with it; 0: it never had rows, and moves no sequence. */
+  /** The spool's sequence that is applied with it; 0: it has no rows and moves no sequence. */
   readonly appliedSeq: number;
   /** Live states that moved without a check. */
   readonly moved: readonly { readonly live: LiveState; readonly fence: Fence }[];
@@ -25,21 +25,21 @@ export interface Part {
   readonly discardedInboxIds: readonly number[];
 }
 
-/** How parts are written; whatever may pass is tried again in there. */
+/** How parts are written; temporary errors are tried again inside. */
 export interface PartWriter {
   /** In one transaction. @throws ShardsLost, or what isAboutValues() knows; nothing was written then */
   write(part: Part): Promise<void>;
-  /** Others have taken these: their rows leave the spool. @param fences under which they were to be written */
+  /** Other schedulers have taken these shards: their rows leave the spool. @param fences under which they were to be written */
   lose(fences: readonly Fence[], rows: readonly number[]): Promise<void>;
-  /** One row, or one state that moved without a check, is refused by itself. It leaves the spool and is kept for a person. */
+  /** One row, or one state that moved without a check, is refused alone. It leaves the spool and is kept for the operator. */
   setAside(refused: Part, error: unknown): Promise<void>;
-  /** Between two tries of the same, and before many rows in a row are given up. */
+  /** The wait between two tries of the same part, and before many rows in a row are given up. */
   pause(isLong: boolean): Promise<void>;
 }
 
 /**
- * So many refused rows without one that is written are hardly the rows' own fault: from there on each is waited for, and the next is tried as
- * if it might be taken.
+ * After so many refused rows without a written one, the rows are hardly the cause. So from there on there is a wait before each, and the
+ * next row is tried like any other.
  */
 const REFUSED_IN_A_ROW = 32;
 
@@ -49,7 +49,7 @@ export async function writeInParts(whole: Part, writer: PartWriter): Promise<rea
   let left: Part[] = [whole];
   let inARow = 0;
   for (let part = left[0]; part !== undefined; part = left[0]) {
-    // The whole and a row alone have a second try: something else may have been in the way.
+    // The whole batch and a single row get a second try: the cause may have been another.
     const tries = part === whole || sizeOf(part) === 1 ? 2 : 1;
     try {
       await attempt(part, tries, writer);
@@ -144,7 +144,7 @@ export const skipsOf = ({ skips }: Pick<Part, "skips">): readonly Skips[] =>
 
 const UNSTORABLE_MESSAGE = "The result could not be stored";
 
-/** What passes the sequence number of a row that was refused: its heartbeat call is answered, and its test ends as a fault of ours. */
+/** The batch that moves the sequence past a refused row: its heartbeat call is done, and its test ends as a fault of ours. */
 export function withoutRow({ items, discardedInboxIds, appliedSeq }: Part, nowMs: number) {
   const [item] = items;
   const jobEnds: JobEnd[] =

@@ -18,7 +18,7 @@ export interface PartWriterOptions {
   readonly spool: Pick<Spool, "name" | "discard">;
   readonly store: Pick<SinkStore, "apply" | "touch">;
   readonly setAside: Pick<SetAside, "add">;
-  /** A row of the monitor was refused for what is in it: what is remembered of it may be as bad. */
+  /** A store refused a row of the monitor for its values: the values in memory may be as bad. */
   readonly onSetAside: (monitorId: number) => void;
   /** Tests have ended in SQL without a row. */
   readonly onJobsEnded: () => void;
@@ -90,7 +90,7 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
       if (item === undefined) return;
       await persist("spool", () => spool.discard(new Set(part.seqs)));
       await passOver(part, options).catch((failure: unknown) => {
-        // Another has the shard: the row has left the spool, which is all that was to be done.
+        // Another scheduler holds the shard, and the row has left the spool: nothing else is to do.
         if (!(failure instanceof ShardsLost)) throw failure;
       });
     },
@@ -98,7 +98,7 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
   };
 }
 
-/** Moves the sequence behind a row that has left the spool. */
+/** Moves the sequence past a row that has left the spool. */
 async function passOver(part: Part, options: PartWriterOptions): Promise<void> {
   const { spool, store, onJobsEnded, persist, nowMs } = options;
   const { jobEnds, ...bare } = withoutRow(part, nowMs());

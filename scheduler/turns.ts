@@ -1,5 +1,5 @@
 /**
- * Turns: when each entry is due. Periods do not drift: the next turn comes from the phase, never from when the last one ended.
+ * Due times of entries. Periods do not drift: the next turn is computed from the phase, never from the end of the last one.
  * Turns that could not be taken (a freeze, a check that still runs) are counted and not made up for.
  */
 import type { Entry } from "./entry.ts";
@@ -21,19 +21,19 @@ export interface TurnsOptions {
 export interface Turns {
   /** The entry's next turn, replacing the one it had. */
   set(entry: Entry, atMs: number): void;
-  /** Into its phase: the first turn after a time. */
+  /** Sets the first turn of its phase after a time. */
   settle(entry: Entry, afterMs: number): void;
   /**
    * The entry was last checked by another scheduler or before a restart. Of the turns since then, the last is taken late if they
    * stopped no longer ago than `latestMs`; all others are counted.
    */
   resume(entry: Entry, lastAtMs: number, nowMs: number, latestMs: number): void;
-  /** No later than a time; a turn that comes sooner stays. */
+  /** Moves the next turn to a time, unless it is sooner already. */
   hasten(entry: Entry, atMs: number): void;
   clear(entry: Entry): void;
   /** Takes all turns that are due. */
   advance(nowMs: number): void;
-  /** The clock was set: everything goes to its phase anew, without a burst. */
+  /** The clock was set: all turns are set again by phase, without a burst. */
   restart(entries: Iterable<Entry>, nowMs: number): void;
   /** Turns that came to nothing. */
   skip(entry: Entry, turns: number): void;
@@ -110,7 +110,7 @@ export function createTurns(options: TurnsOptions): Turns {
       wheel = createWheel(nowMs);
       for (const entry of entries) {
         entry.nextTurnAtMs = Number.POSITIVE_INFINITY;
-        // A heartbeat's deadline was reckoned by the clock that was wrong.
+        // A heartbeat's deadline was computed by the wrong clock.
         if (entry.spec === null) set(entry, nowMs + patienceMs(entry.monitor));
         else settle(entry, nowMs);
       }

@@ -1,10 +1,10 @@
 /**
- * Sender: empties the outbox. Events become deliveries, deliveries are sent when their time has come, and what came of each attempt is
- * written down before the next one may begin; a death in between sends it once more, under the same id.
+ * Sender: empties the outbox. Events become deliveries, and deliveries are sent when they are due. The result of each attempt is
+ * stored before the next one may begin; after a crash in between it is sent once more, under the same id.
  *
  *   outbox ─fan out─▶ deliveries ─due─▶ a free place ─▶ attempt ─▶ recorded: delivered, tried again later, given up
  *
- * Places: each webhook has a few, one while it fails. Those that fail share places of their own, and first places go before further ones,
+ * Places: each webhook has a few, one while it fails. Failing webhooks share a separate set, and first places go before further ones,
  * so that hundreds of hanging receivers delay no other. It has no timer: start.ts calls turn().
  */
 import { setMaxListeners } from "node:events";
@@ -19,14 +19,14 @@ import type { LeaseKeeper } from "./lease.ts";
 import { headersOf } from "./message.ts";
 import type { Post, PostOutcome } from "./post.ts";
 
-/** Events, and attempts, of one transaction; our choice: some milliseconds of SQLite, which holds up the thread it is on. */
+/** Events, and attempts, of one transaction; our choice: some milliseconds of SQLite, which blocks its thread. */
 const FAN_OUT_EVENTS = 100;
 const RECORD_ATTEMPTS = 32;
-/** Attempts at once; our choice: sockets and memory that an API process does not feel. */
+/** Attempts at once; our choice: few sockets and little memory for an API process. */
 const PLACES = { healthy: 384, failing: 128 } as const;
-/** Of them one webhook's. */
+/** Attempts at once of one webhook. */
 const PLACES_OF_ONE = { healthy: 4, failing: 1 } as const;
-/** Of them those beyond a webhook's first: when many begin to hang at once, there still is a first place for each of the others. */
+/** Attempts at once beyond each webhook's first: when many begin to hang, each of the others still gets a first place. */
 const EXTRA_PLACES = 128;
 
 type Lane = keyof typeof PLACES;
@@ -53,7 +53,7 @@ export interface Sender {
   turn(): Promise<void>;
   /** Attempts under way or not yet recorded. */
   readonly inFlight: number;
-  /** Attempts recorded so far, by what came of them. */
+  /** Attempts recorded so far, by result. */
   readonly counts: Readonly<Record<"delivered" | "failed", number>>;
   /** Begins no attempt any more. */
   drain(): void;
@@ -165,7 +165,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
-  /** What was not recorded is the next holder's to send. */
+  /** The next holder sends what was not recorded. */
   function forget(): void {
     for (const { deliveryId } of ended) flights.delete(deliveryId);
     ended = [];

@@ -1,6 +1,6 @@
 /**
- * Syncs of subscriptions: takes those that are asked for or due, asks their providers, and writes what came of it. One at a time of a
- * subscription, a few at a time of a project, a bounded number of all; what fails on our side stays open and is tried again.
+ * Syncs of subscriptions: takes requested and due ones, asks their providers, and writes the results. Limits: one at a time per
+ * subscription, a few per project, a bounded number of all. A sync that fails on our side stays open and is tried again.
  */
 import { hash } from "node:crypto";
 import type { Logger } from "pino";
@@ -20,15 +20,15 @@ import type { ListAddress, RestingLists } from "./resting-lists.ts";
 
 /** Providers asked at the same time; nearly all of it is waiting. */
 const PLACES = 16;
-/** Of them one project's: its providers that hang leave room for others. */
+/** Limit of one project, so that its hanging providers leave room for others. */
 const PLACES_OF_PROJECT = 4;
-/** Of them one workspace's: the rest is kept for others, however many projects it has. */
+/** Limit of one workspace: the rest is kept for others, however many projects it has. */
 const PLACES_OF_WORKSPACE = 12;
 /** Rows of one look. */
 const LOOK_ROWS = 500;
 /** After a fault of ours a sync is tried again this much later, ms. */
 const RETRY_MS = 5_000;
-/** Answers that are remembered; beyond it all are asked for anew. */
+/** Answers in memory; beyond it all are requested again. */
 const MOST_KNOWN = 10_000;
 
 export interface SyncerOptions {
@@ -48,16 +48,16 @@ export interface SyncerOptions {
   readonly listed: (list: ServerList, projectId: number) => Promise<Listed>;
   readonly nowMs: () => number;
   readonly monotonicNowMs: () => number;
-  /** Our own network is taken to be cut: nothing is asked, and silence is no provider's failure (docs/decisions/0003-whose-fault.md). */
+  /** Our own network counts as cut: nothing is asked, and silence is no provider's failure (docs/decisions/0003-whose-fault.md). */
   readonly isCut: () => boolean;
   readonly log: Logger;
-  /** Monitors are others now. */
+  /** Monitors have changed. */
   readonly onMonitors: () => void;
-  /** Something has ended: there may be a place for the next. */
+  /** A sync has ended: there may be a place for the next. */
   readonly onEnded: () => void;
-  /** What is being read right now, should it take the thread with it; null: nothing. */
+  /** The list that is being read, reported in case it makes the thread die; null: none. */
   readonly onReading: (list: ListAddress | null) => void;
-  /** Lists that took too much to read before. */
+  /** Lists that were too expensive to read before. */
   readonly resting: Pick<RestingLists, "refusal">;
 }
 
@@ -65,9 +65,9 @@ export interface SyncerOptions {
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface Syncer {
-  /** Takes up what waits. */
+  /** Starts waiting syncs. */
   turn(): Promise<void>;
-  /** Starts nothing more, ends what runs, and resolves when it has. */
+  /** Starts no more syncs, ends running ones, and resolves when they have ended. */
   stop(): Promise<void>;
   readonly counts: Readonly<Record<SyncResult, number>>;
   readonly inFlight: number;
@@ -75,7 +75,7 @@ export interface Syncer {
 
 type SyncResult = "success" | "unchanged" | "failed" | "dropped";
 
-/** What a provider last said, of the address it was asked at. */
+/** A provider's last answer, by the address that was asked. */
 interface Remembered {
   readonly urlSealed: string;
   readonly known: KnownAnswer;
@@ -146,18 +146,18 @@ export function createSyncer(options: SyncerOptions): Syncer {
 
   async function sync(job: OpenSyncJob, epoch: number): Promise<void> {
     const subscription = await controlPlane.subscriptions.recall(job.subscriptionId);
-    // Its job went with it; or it is for the next start.
+    // Its job was deleted with it, or waits for the next start.
     if (subscription === undefined || stopping.signal.aborted) return;
     const { id, urlSealed } = subscription;
     const { outcome, next } = subscription.enabled
       ? await outcomeOf(subscription)
       : { outcome: { kind: "unchanged", badCount: 0, firstBad: null, unsupported: {} } as const, next: null };
-    // What a stop cut off says nothing about the provider.
+    // A sync that a stop cancelled says nothing about the provider.
     if (stopping.signal.aborted) return;
     const end = { job, urlSealed, outcome, plans: options.plans, atMs: nowMs() };
     const report = await lease.asserting(() => controlPlane.syncs.end(epoch, end));
     const status = report.subscription?.lastSyncStatus;
-    // With a server left out the next list is wanted even when it is the same.
+    // When a server was left out, the next list is read even if it is the same.
     remember(id, status === "success" && report.leftOut === 0 ? next : null);
     counts[
       status === undefined
