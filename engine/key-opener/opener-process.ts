@@ -9,6 +9,7 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { cpuMsOf } from "../../model/proc-stat.ts";
 import { boundsHere, isRefusedBound, spawnBound } from "../cores/core-process.ts";
 import { Mailbox } from "../cores/mailbox.ts";
 import type { ForeignKey, KeyAnswer, KeyOpener } from "./key-opener.ts";
@@ -56,8 +57,6 @@ const KEY_BYTES = 400_000;
 /** Answers that are remembered, keys among them: this process has them anyway. */
 const REMEMBERED = 512;
 const HEAP_MB = 128;
-/** Linux: clock ticks per second in /proc (sysconf(3), _SC_CLK_TCK), everywhere 100. */
-const TICKS = 100;
 
 const BUSY = refused("unfit", "cannot be opened now: this checker has too many keys to open");
 const NOT_NOW = refused("unfit", "could not be opened in time on this checker");
@@ -284,13 +283,10 @@ function refused(verdict: "unfit" | "misconfigured", words: string): KeyAnswer {
   return { type: "refused", refusal: { verdict, words } };
 }
 
-/** Processor time of a process, ms; NaN where the kernel does not tell (Linux proc(5), stat: utime and stime). */
+/** Processor time of a process, ms; NaN where the kernel does not tell. */
 function busyMs(pid: number | undefined): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS;
+    return cpuMsOf(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? Number.NaN;
   } catch {
     return Number.NaN;
   }
