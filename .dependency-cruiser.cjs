@@ -2,7 +2,7 @@
  * Which room may import from which (docs/develop/architecture.md). Each room lists what it may reach; everything else is refused, so a new file
  * or folder is covered without a line here. Tests may reach further than the code they test, but nothing reaches them.
  */
-const TESTS = String.raw`(\.(test|suite)\.ts$|^test/)`;
+const TESTS = String.raw`(\.(test|suite)\.ts$|^test(kit)?/)`;
 /** Product folders, and the words of each: what it may import of ours besides itself. */
 const ROOMS = {
   model: [],
@@ -10,31 +10,40 @@ const ROOMS = {
   engine: ["^model/", "^native/"],
   store: ["^model/", "^native/sandbox/"],
   scheduler: ["^model/", "^store/", "^engine/", "^log\\.ts$"],
-  api: ["^model/", "^store/", "^engine/registry\\.ts$"],
+  // A checker has no database: Redis, the probers, and what runs and trusts checks.
+  checker: ["^model/", "^store/state/", "^store/(errors|sealed-text)\\.ts$", "^engine/", "^scheduler/(run/one-off|metrics)\\.ts$", "^log\\.ts$"],
+  api: ["^model/", "^store/", "^engine/contract/registry\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
-  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$"],
+  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$"],
   // Checks without a server: probers in this process, what reads links and lists, and what an outcome is called.
   "cli/(check|bulk)": [
     "^cli/",
     "^config\\.ts$",
-    "^engine/(direct|tunnel|tunnel-parsers)\\.ts$",
+    "^engine/direct/direct\\.ts$",
+    "^engine/contract/registry\\.ts$",
+    "^engine/net/",
     "^engine/subscription/",
     "^engine/transport/",
     "^engine/protocols/(share-link/|amneziawg/params\\.ts$)",
     "^model/",
   ],
   cli: ["^config\\.ts$", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
-  demo: ["^cli/", "^config\\.ts$"],
+  demo: ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$"],
 };
-/** Files at the root that put rooms together; nothing but these, the command that starts them, and tests import them. */
-const WIRING = "^(main|main-api|main-checker|main-scheduler|main-parts|first-start|check-settings|own-endpoints)\\.ts$";
+/** What puts rooms together; nothing but these, the commands that start them, and tests import them. */
+const WIRING = "^roles/";
 /** The roles are the commands that wire the service; all others are clients of a running one. */
 const WIRING_COMMANDS = "^cli/commands/(up|api|scheduler|checker)\\.ts$";
+/** What runs checks without a database: a checker, `sonde check`, and a prober's thread. */
+const CHECKER = "^roles/checker\\.ts$|^checker/|^engine/(direct/direct|prober/worker)\\.ts$";
+const DATABASE = "^store/sql/|^store/sqlite-library\\.ts$|^node_modules/(@types/)?(better-sqlite3(-napi)?|pg|kysely)/|^(better-sqlite3(-napi)?|pg|kysely)(/|$)";
+/** Words and types of SQL's side. They load nothing; what one of them came to import would be found through it. */
+const PORTS = "^store/sql/.*port\\.ts$";
 const CLI_ROOMS = "^cli/(admin|check|bulk)/";
 
 /** Packages and Node modules that belong to one place: who may import them. */
 const OWNERS = {
-  piscina: "^engine/pool\\.ts$",
+  piscina: "^engine/pool/pool\\.ts$",
   "uWebSockets\\.js": "^api/(server|uws-binary)\\.ts$",
   "better-sqlite3(-napi)?": "^store/sqlite-library\\.ts$",
   pg: "^store/sql/",
@@ -56,7 +65,7 @@ const OWNERS = {
   tinybench: "^bench/",
 };
 /** Who starts processes: the embedded engine, proxy cores, the last fallback of ping, and what measures us from outside. */
-const SPAWNERS = "^engine/key-opener/opener-process\\.ts$|^store/results/embedded/|^native/system-ping\\.ts$|^native/sandbox/confined\\.ts$|^engine/cores/(install|program|core-process)\\.ts$|^bench/";
+const SPAWNERS = "^engine/key-opener/opener-process\\.ts$|^store/results/embedded/|^native/system-ping\\.ts$|^native/sandbox/(confined|broker-service)\\.ts$|^engine/cores/(install|program|core-process)\\.ts$|^bench/";
 
 const rooms = Object.entries(ROOMS).map(([room, others]) => ({
   name: `room-${room}`,
@@ -68,6 +77,94 @@ const rooms = Object.entries(ROOMS).map(([room, others]) => ({
     pathNot: [`^${room}/`, ...others],
   },
 }));
+
+/**
+ * Folders inside a room, from the top floor down: what each may import of its room besides itself. Files at the room's root are leaves that all
+ * may import. A folder that is not here may be imported by none and imports none.
+ */
+const FLOORS = {
+  engine: {
+    direct: ["pool", "trust", "limits", "transport", "net", "contract"],
+    pool: ["prober", "trust", "cores", "key-opener", "transport", "verify", "net", "contract"],
+    prober: ["run", "cores", "key-opener", "rdap", "transport", "verify", "net", "contract"],
+    trust: ["transport", "protocols", "net", "contract"],
+    run: ["transport", "net", "contract"],
+    probes: ["web", "tunnels", "transport", "protocols", "net", "contract"],
+    subscription: ["transport", "protocols", "net", "contract"],
+    rdap: ["web", "transport"],
+    tunnels: ["cores", "key-opener", "verify", "transport", "protocols", "net", "contract"],
+    web: ["transport", "protocols", "net", "contract"],
+    verify: ["cores", "transport", "protocols", "net", "contract"],
+    "key-opener": ["cores", "protocols"],
+    cores: ["verify", "transport", "protocols", "net"],
+    transport: ["protocols", "net", "contract"],
+    // The list of probes and of parsers is here; the probes see only its types.
+    contract: ["probes", "cores", "key-opener", "verify", "transport", "protocols", "net"],
+    protocols: ["net", "contract"],
+    // Caps and second looks: pure, for lists here and for schedules.
+    limits: [],
+    net: [],
+  },
+  // The way of a check goes up: plan, due, run, judge; the sink and the shards know none of these.
+  scheduler: {
+    role: ["judge", "run", "due", "plan", "remote", "sink", "shards"],
+    judge: ["run", "due", "plan", "sink", "shards"],
+    run: ["due", "plan"],
+    due: ["plan"],
+    plan: [],
+    remote: [],
+    sink: ["shards"],
+    shards: [],
+    webhooks: [],
+    subscriptions: [],
+  },
+  store: {
+    sealing: ["sql"],
+    sql: [],
+    results: [],
+    state: [],
+  },
+  "store/sql": {
+    "control-plane": [
+      "sink",
+      "subscriptions",
+      "webhooks",
+      "sealed",
+      "jobs",
+      "monitors",
+      "incidents",
+      "accounts",
+      "coordination",
+      "db",
+      "schema",
+    ],
+    sink: ["jobs", "monitors", "incidents", "events", "coordination", "db", "schema"],
+    subscriptions: ["jobs", "monitors", "accounts", "events", "coordination", "db", "schema"],
+    webhooks: ["incidents", "events", "coordination", "db", "schema"],
+    jobs: ["incidents", "coordination", "db", "schema"],
+    monitors: ["accounts", "incidents", "events", "coordination", "db", "schema"],
+    incidents: ["events", "db", "schema"],
+    accounts: ["db", "schema"],
+    events: ["db", "schema"],
+    coordination: ["db", "schema"],
+    sealed: ["db", "schema"],
+    db: ["schema"],
+    schema: [],
+  },
+};
+
+const floors = Object.entries(FLOORS).flatMap(([room, folders]) =>
+  Object.entries({ ...folders, "[^/]+\\.ts$": [] }).map(([folder, others]) => ({
+    name: folder.startsWith("[") ? `leaves-of-${room}` : `floor-${room}-${folder}`,
+    comment: `${room}/${folder} may import of its room only itself${others.length > 0 ? ` and ${others.join(", ")}` : ""}, and files at the room's root`,
+    severity: "error",
+    from: { path: `^${room}/${folder.startsWith("[") ? folder : `${folder}/`}`, pathNot: TESTS },
+    to: {
+      path: `^${room}/`,
+      pathNot: [`^${room}/[^/]+\\.ts$`, ...[...(folder.startsWith("[") ? [] : [folder]), ...others].map((to) => `^${room}/${to}/`)],
+    },
+  })),
+);
 
 const bareName = (name) => name.replace(/\(.*|\\/g, "");
 const packageRule = (name) => `^node_modules/(@types/)?${name}/|^${name}(/|$)`;
@@ -82,6 +179,7 @@ const owners = Object.entries(OWNERS).map(([name, path]) => ({
 module.exports = {
   forbidden: [
     ...rooms,
+    ...floors,
     ...owners,
     {
       name: "no-cycle",
@@ -97,6 +195,13 @@ module.exports = {
       to: { couldNotResolve: true, pathNot: "(^|/)dist/|^better-sqlite3-napi$" },
     },
     {
+      name: "checker-has-no-database",
+      comment: "what a checker loads, through any number of files, opens no database: it has none, and its main thread would pay for it",
+      severity: "error",
+      from: { path: CHECKER, pathNot: TESTS },
+      to: { path: DATABASE, pathNot: PORTS, reachable: true },
+    },
+    {
       name: "main-is-wiring",
       comment: "the wiring is imported by the roles' commands and by tests only",
       severity: "error",
@@ -105,17 +210,17 @@ module.exports = {
     },
     {
       name: "config-is-handed-in",
-      comment: "settings are read once and handed in: only main.ts, the command line, the demo and the bench see config.ts",
+      comment: "settings are read once and handed in: only roles/, the command line, the demo and the bench see config.ts",
       severity: "error",
       from: { pathNot: [WIRING, "^cli/", "^demo/", "^bench/", TESTS] },
       to: { path: "^config\\.ts$" },
     },
     {
       name: "root-files",
-      comment: "files at the root are leaves, but for the wiring, config.ts which borrows two types, and the roles' listener, which judges callers as the API does",
+      comment: "files at the root are leaves, but for config.ts, which borrows two types",
       severity: "error",
-      from: { path: "^[^/]+\\.ts$", pathNot: [WIRING, "^vitest\\.config\\.ts$", TESTS] },
-      to: { dependencyTypes: ["local"], pathNot: ["^engine/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(plan|text|url)\\.ts$", "^api/(address|head)\\.ts$"] },
+      from: { path: "^[^/]+\\.ts$", pathNot: ["^vitest\\.config\\.ts$", TESTS] },
+      to: { dependencyTypes: ["local"], pathNot: ["^engine/contract/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(plan|text|url)\\.ts$"] },
     },
     {
       name: "probes-stand-alone",
@@ -140,8 +245,8 @@ module.exports = {
         pathNot: [
           "^engine/protocols/",
           "^model/",
-          "^engine/[^/]+\\.ts$",
-          "^engine/transport/(fault|ip|literal)\\.ts$",
+          "^engine/contract/tunnel\\.ts$",
+          "^engine/net/",
           "^(node:)?(zlib|crypto|buffer|util|url|net)$",
           "^node_modules/(tweetnacl|@noble/(hashes|ciphers))/",
         ],

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { forgetSecrets, loadConfig } from "./config.ts";
+import { ConfigError, forgetSecrets, loadConfig } from "./config.ts";
 
 const credentials = mkdtempSync(join(tmpdir(), "sonde-credentials-"));
 afterAll(() => rmSync(credentials, { recursive: true, force: true }));
@@ -11,6 +11,10 @@ describe("the sealing key's place", () => {
   it("is what was set, then the service manager's credential, then the data folder", () => {
     const env = { CREDENTIALS_DIRECTORY: credentials };
     expect(loadConfig(env).sealingKeyFile).toBeNull();
+    for (const none of ["", "none", "none\n"]) {
+      writeFileSync(join(credentials, "sealing.key"), none);
+      expect(loadConfig(env).sealingKeyFile).toBeNull();
+    }
     writeFileSync(join(credentials, "sealing.key"), "k");
     expect(loadConfig(env).sealingKeyFile).toBe(join(credentials, "sealing.key"));
     expect(loadConfig({ ...env, SONDE_SEALING_KEY_FILE: "/set" }).sealingKeyFile).toBe("/set");
@@ -18,6 +22,24 @@ describe("the sealing key's place", () => {
     expect(loadConfig(shared).sealingKeyFile).toBe(join(credentials, "sealing.key"));
     expect(() => loadConfig({ SONDE_DATABASE_URL: "postgres://db/sonde" })).toThrow(/SONDE_SEALING_KEY_FILE/);
   });
+});
+
+it("a credential that cannot be read ends the start, with its name", () => {
+  const folder = join(credentials, "broken");
+  mkdirSync(folder);
+  symlinkSync("sealing.key", join(folder, "sealing.key"));
+  expect(() => loadConfig({ CREDENTIALS_DIRECTORY: folder })).toThrow(
+    new ConfigError(`the credential ${join(folder, "sealing.key")} cannot be read (ELOOP)`),
+  );
+});
+
+it("the key of a checker's location is the service manager's credential, if there is one", () => {
+  const env = { CREDENTIALS_DIRECTORY: credentials };
+  expect(loadConfig({}).locationKeyFile).toBeNull();
+  writeFileSync(join(credentials, "location.key"), "none");
+  expect(loadConfig(env).locationKeyFile).toBeNull();
+  writeFileSync(join(credentials, "location.key"), "one key\nanother");
+  expect(loadConfig(env).locationKeyFile).toBe(join(credentials, "location.key"));
 });
 
 describe("settings that are secrets", () => {

@@ -1,10 +1,10 @@
 /** The only reader of process.env: one schema, defaults, units in names. Settings are those of the README's table. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import type { CorePlaces } from "./engine/cores/program.ts";
-import type { EngineOptions } from "./engine/options.ts";
+import type { EngineOptions } from "./engine/contract/options.ts";
+import type { CorePaths } from "./engine/cores/program.ts";
 import { overridePlans, type PlanTable } from "./model/plan.ts";
 import { withoutTrailing } from "./model/text.ts";
 import { parseUrl } from "./model/url.ts";
@@ -75,8 +75,11 @@ const SECRETS = [
   "SONDE_METRICS_TOKEN",
   "SONDE_KEY",
 ] as const;
-/** Of a service manager's credentials (systemd.exec(5), LoadCredential=): the key that seals. */
+/** Of a service manager's credentials (systemd.exec(5), LoadCredential=): the key that seals, and a checker's. */
 const SEALING_CREDENTIAL = "sealing.key";
+const LOCATION_CREDENTIAL = "location.key";
+/** What our units set where there is no such file: systemd 252 takes no empty credential. */
+const NO_CREDENTIAL = "none";
 
 export interface Config {
   readonly host: string;
@@ -98,9 +101,11 @@ export interface Config {
   readonly tunnelTargets: readonly string[] | null;
   /** Null: the standard ones. */
   readonly verifyUrls: readonly string[] | null;
-  readonly cores: CorePlaces;
+  readonly cores: CorePaths;
   /** Absolute; null: in the data folder. */
   readonly sealingKeyFile: string | null;
+  /** Of a checker's location, as the service manager gives it; null: it does not. */
+  readonly locationKeyFile: string | null;
   /** Where the service manager puts secrets, whose modes are its own affair; null: it has none for us. */
   readonly credentialsDir: string | null;
   readonly rdapBootstrapUrl: string | null;
@@ -128,49 +133,58 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     const issue = parsed.error.issues[0];
     throw new ConfigError(`${issue?.path.join(".") ?? "environment"} ${issue?.message ?? "is not usable"}`);
   }
-  const given = parsed.data;
-  const sealingKeyFile = absolute(given.SONDE_SEALING_KEY_FILE) ?? sealingCredential(env.CREDENTIALS_DIRECTORY);
-  if (given.SONDE_DATABASE_URL !== null && sealingKeyFile === null) {
+  const values = parsed.data;
+  const sealingKeyFile =
+    absolute(values.SONDE_SEALING_KEY_FILE) ?? credential(env.CREDENTIALS_DIRECTORY, SEALING_CREDENTIAL);
+  if (values.SONDE_DATABASE_URL !== null && sealingKeyFile === null) {
     throw new ConfigError(
       "SONDE_SEALING_KEY_FILE is required when SONDE_DATABASE_URL is set: the key must not live beside one machine's data",
     );
   }
   return {
-    host: given.SONDE_HOST,
-    port: given.SONDE_PORT,
-    baseUrl: given.SONDE_BASE_URL === null ? null : withoutTrailing(given.SONDE_BASE_URL, "/"),
-    docsUrl: given.SONDE_DOCS_URL === null ? null : withoutTrailing(given.SONDE_DOCS_URL, "/"),
-    dataDir: resolve(given.SONDE_DATA_DIR),
-    databaseUrl: given.SONDE_DATABASE_URL,
-    clickhouseUrl: given.SONDE_CLICKHOUSE_URL,
-    redisUrl: given.SONDE_REDIS_URL,
-    allowNets: given.SONDE_ALLOW_NETS,
-    publicAllowNets: given.SONDE_PUBLIC_ALLOW_NETS,
-    resolvers: given.SONDE_RESOLVERS,
-    extraCaPem: given.SONDE_EXTRA_CA === null ? null : readSetting("SONDE_EXTRA_CA", given.SONDE_EXTRA_CA),
-    canaries: given.SONDE_CANARIES === undefined ? null : list.parse(given.SONDE_CANARIES),
-    tunnelTargets: given.SONDE_TUNNEL_TARGETS.length === 0 ? null : given.SONDE_TUNNEL_TARGETS,
-    verifyUrls: given.SONDE_VERIFY_URLS.length === 0 ? null : given.SONDE_VERIFY_URLS,
+    host: values.SONDE_HOST,
+    port: values.SONDE_PORT,
+    baseUrl: values.SONDE_BASE_URL === null ? null : withoutTrailing(values.SONDE_BASE_URL, "/"),
+    docsUrl: values.SONDE_DOCS_URL === null ? null : withoutTrailing(values.SONDE_DOCS_URL, "/"),
+    dataDir: resolve(values.SONDE_DATA_DIR),
+    databaseUrl: values.SONDE_DATABASE_URL,
+    clickhouseUrl: values.SONDE_CLICKHOUSE_URL,
+    redisUrl: values.SONDE_REDIS_URL,
+    allowNets: values.SONDE_ALLOW_NETS,
+    publicAllowNets: values.SONDE_PUBLIC_ALLOW_NETS,
+    resolvers: values.SONDE_RESOLVERS,
+    extraCaPem: values.SONDE_EXTRA_CA === null ? null : readSetting("SONDE_EXTRA_CA", values.SONDE_EXTRA_CA),
+    canaries: values.SONDE_CANARIES === undefined ? null : list.parse(values.SONDE_CANARIES),
+    tunnelTargets: values.SONDE_TUNNEL_TARGETS.length === 0 ? null : values.SONDE_TUNNEL_TARGETS,
+    verifyUrls: values.SONDE_VERIFY_URLS.length === 0 ? null : values.SONDE_VERIFY_URLS,
     cores: loadCorePlaces(env),
     sealingKeyFile,
+    locationKeyFile: credential(env.CREDENTIALS_DIRECTORY, LOCATION_CREDENTIAL),
     credentialsDir: env.CREDENTIALS_DIRECTORY ?? null,
-    rdapBootstrapUrl: given.SONDE_RDAP_BOOTSTRAP,
-    metricsToken: given.SONDE_METRICS_TOKEN,
-    trustedProxies: given.SONDE_TRUSTED_PROXIES,
-    plans: given.SONDE_PLANS === null ? overridePlans({}) : readPlans(given.SONDE_PLANS),
-    workers: given.SONDE_WORKERS ?? null,
-    logLevel: given.SONDE_LOG,
-    httpServer: given.SONDE_HTTP ?? null,
-    uws: uwsOf(given.SONDE_UWS, given.SONDE_UWS_SHA256),
-    isDebuggable: given.SONDE_DEBUGGABLE === "1",
+    rdapBootstrapUrl: values.SONDE_RDAP_BOOTSTRAP,
+    metricsToken: values.SONDE_METRICS_TOKEN,
+    trustedProxies: values.SONDE_TRUSTED_PROXIES,
+    plans: values.SONDE_PLANS === null ? overridePlans({}) : readPlans(values.SONDE_PLANS),
+    workers: values.SONDE_WORKERS ?? null,
+    logLevel: values.SONDE_LOG,
+    httpServer: values.SONDE_HTTP ?? null,
+    uws: uwsOf(values.SONDE_UWS, values.SONDE_UWS_SHA256),
+    isDebuggable: values.SONDE_DEBUGGABLE === "1",
   };
 }
 
-/** Where the service manager put the sealing key; null: nowhere. */
-function sealingCredential(folder: string | undefined): string | null {
+/** Where the service manager put a key; null: nowhere, or the word that there is none. @throws ConfigError when it cannot be read */
+function credential(folder: string | undefined, name: string): string | null {
   if (folder === undefined || folder === "") return null;
-  const path = join(folder, SEALING_CREDENTIAL);
-  return existsSync(path) ? path : null;
+  const path = join(folder, name);
+  try {
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const isKey = size > NO_CREDENTIAL.length + 1 || (size > 0 && readFileSync(path, "utf8").trim() !== NO_CREDENTIAL);
+    return isKey ? path : null;
+  } catch (error) {
+    // Another key in its place would seal what nothing opens later.
+    throw new ConfigError(`the credential ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 /** Once they were loaded: what starts later in this process, or is started by it, has no business with them. */
@@ -236,7 +250,7 @@ function readPlans(path: string): PlanTable {
 }
 
 /** Where the programs of the proxy cores are looked for. */
-export function loadCorePlaces(env: Readonly<Record<string, string | undefined>> = process.env): CorePlaces {
+export function loadCorePlaces(env: Readonly<Record<string, string | undefined>> = process.env): CorePaths {
   const settings = z.object({
     SONDE_XRAY: optionalText,
     SONDE_SING_BOX: optionalText,

@@ -1,7 +1,6 @@
 /** Logs: one line of JSON per event, pretty on a terminal. Secrets never get here; the paths below are a second net. */
 
-import type { Logger } from "pino";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
 
 const REDACTED = [

@@ -1,7 +1,8 @@
 /** The caller's address: the connection's, or the forwarded one when a trusted proxy stands before us. */
 
 import { BlockList, isIP } from "node:net";
-import { parseUrl } from "../model/url.ts";
+import { BoundedMap } from "../model/bounded-map.ts";
+import { parseUrl, withoutBrackets } from "../model/url.ts";
 import type { ApiRequest } from "./http.ts";
 
 /** Beyond this many the texts are forgotten and worked out again. */
@@ -13,12 +14,11 @@ const MAX_KNOWN = 10_000;
  */
 export function clientAddressOf(trusted: readonly string[]): (request: ApiRequest) => string {
   const proxies = trusted.length === 0 ? null : blockList(trusted);
-  const known = new Map<string, string>();
+  const known = new BoundedMap<string, string>(MAX_KNOWN);
 
   function plain(text: string): string {
     const before = known.get(text);
     if (before !== undefined) return before;
-    if (known.size >= MAX_KNOWN) known.clear();
     const address = plainAddress(text);
     known.set(text, address);
     return address;
@@ -74,7 +74,7 @@ export function plainAddress(text: string): string {
   // The URL parser writes IPv6 in the canonical form of RFC 5952; it knows no zone.
   const url = parseUrl(`http://[${text}]`);
   if (url === undefined) return text;
-  const short = url.hostname.slice(1, -1);
+  const short = withoutBrackets(url.hostname);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
   if (mapped === null) return short;
   const [high, low] = [Number.parseInt(mapped[1] ?? "", 16), Number.parseInt(mapped[2] ?? "", 16)];

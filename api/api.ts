@@ -1,13 +1,14 @@
 /** What handlers work with: the stores, the settings and the caches of one running API. */
+import type { Log } from "../model/log.ts";
 import type { PlanTable } from "../model/plan.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
-import type { Sealing as StoreSealing } from "../store/sealing.ts";
-import type { ControlPlane } from "../store/sql/control-plane.ts";
-import type { Warning } from "../store/sql/ports/shards.ts";
+import type { Sealing } from "../store/sealed-text.ts";
+import type { ControlPlane } from "../store/sql/control-plane/port.ts";
+import type { Warning } from "../store/sql/coordination/shards-port.ts";
 import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
-import type { Access } from "./access.ts";
-import type { Records } from "./monitors/records.ts";
+import type { AuthCache } from "./auth-cache.ts";
+import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { UwsFile } from "./uws-binary.ts";
 
@@ -46,17 +47,10 @@ export interface ApiConfig {
   readonly resolvers?: readonly string[];
 }
 
-/** The part of pino that the API writes to. */
-export interface Log {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
+/** What the API writes to. */
+export interface ApiLog extends Log {
   isLevelEnabled(level: string): boolean;
 }
-
-/** Seals and opens secrets, each bound to its column and row. */
-export type Sealing = Pick<StoreSealing, "seal" | "open" | "bindsRows">;
 
 export interface RegionState {
   /** `any` or a lowercase two-letter country. */
@@ -74,7 +68,7 @@ export interface ApiDependencies {
   readonly sealing: Sealing;
   /** Unix ms. */
   readonly clock: { now(): number };
-  readonly log: Log;
+  readonly log: ApiLog;
   readonly version: string;
   /** Resolve when well, reject when not; asked at most once a second. */
   readonly health: ApiHealth;
@@ -94,8 +88,8 @@ export interface Api extends ApiDependencies {
   /** Aborts when the API stops: calls that wait answer what is known by then. */
   readonly closing: AbortSignal;
   readonly plans: PlanTable;
-  readonly access: Access;
-  readonly records: Records;
+  readonly authCache: AuthCache;
+  readonly monitorCache: MonitorCache;
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
   readonly startedAtMs: number;

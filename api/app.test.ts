@@ -1,17 +1,17 @@
 /** Requests that no server has checked yet: whatever a caller sends, nothing ends in a 500 and every answer has a promised shape. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAccess } from "./access.ts";
+import { byName, checkAgainstDocument } from "../testkit/api/contract.suite.ts";
+import { openWorld, type World } from "../testkit/api/world.suite.ts";
 import type { Api } from "./api.ts";
 import { createApp } from "./app.ts";
+import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { ApiRequest, Handle } from "./http.ts";
-import { createRecords } from "./monitors/records.ts";
+import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { fullPath } from "./router.ts";
-import { byName, checkAgainstDocument } from "./testing/contract.suite.ts";
-import { openWorld, type World } from "./testing/world.suite.ts";
 
 describe("the application", () => {
   let world: World;
@@ -33,7 +33,7 @@ describe("the application", () => {
 
   function apiOf({ controlPlane, state, results, clock }: World, more: Partial<Api> = {}): Api {
     const { plans } = configOf();
-    const access = createAccess(controlPlane);
+    const authCache = createAuthCache(controlPlane);
     return {
       config: {
         ...configOf(),
@@ -50,6 +50,7 @@ describe("the application", () => {
       checks: { ask: async () => ({ type: "untaken" }), close: async () => {} },
       results,
       sealing: {
+        keyId: "",
         bindsRows: true,
         seal: (_, text) => text,
         open: (_, text) => Buffer.from(text.split(":")[1] ?? "", "base64").toString(),
@@ -68,8 +69,8 @@ describe("the application", () => {
       regions: async () => [],
       storeCondition: () => null,
       plans,
-      access,
-      records: createRecords(access),
+      authCache,
+      monitorCache: createMonitorCache(authCache),
       targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,

@@ -1,10 +1,9 @@
 /** From a request to its response: finds the route, asks who calls, runs the handler, words every failure. Never rejects. */
-import { after, type Soon } from "../model/soon.ts";
-import { StoreError } from "../store/sql/control-plane.ts";
+import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
+import { StoreError } from "../store/errors.ts";
 import { clientAddressOf } from "./address.ts";
 import type { Api } from "./api.ts";
-import type { Admission } from "./auth.ts";
-import { admit } from "./auth.ts";
+import { type Admission, admit } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse, Handle } from "./http.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
@@ -20,7 +19,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   /** As usage names them; put together once, not for each request. */
   const endpoints = new Map(routes.map((route) => [route, `${route.method} ${route.path}`]));
 
-  function serve(request: ApiRequest): Soon<ApiResponse> {
+  function serve(request: ApiRequest): MaybePromise<ApiResponse> {
     const startedAt = performance.now();
     const found = router.find(request.method, request.path);
     if (found.type !== "route") {
@@ -33,7 +32,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const admission: Admission = { limitHeaders: null, counted: null };
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
-    return after(answer(api, route, call, admission), (answered) => {
+    return andThen(answer(api, route, call, admission), (answered) => {
       const response = withHeaders(route, admission, answered);
       if (admission.counted !== null) {
         const { organizationId, keyId } = admission.counted;
@@ -59,7 +58,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   };
 }
 
-function answer(api: Api, route: Route, call: Call, admission: Admission): Soon<ApiResponse> {
+function answer(api: Api, route: Route, call: Call, admission: Admission): MaybePromise<ApiResponse> {
   try {
     const answered = route.scope === "public" ? route.handle(api, call) : answerKey(api, route, call, admission);
     return answered instanceof Promise ? answered.catch((error) => worded(api, route, error)) : answered;
@@ -73,8 +72,8 @@ function answerKey(
   route: Exclude<Route, { scope: "public" }>,
   call: Call,
   admission: Admission,
-): Soon<ApiResponse> {
-  return after(admit(api, route, call, admission), (admitted) => {
+): MaybePromise<ApiResponse> {
+  return andThen(admit(api, route, call, admission), (admitted) => {
     if ("status" in admitted) return admitted;
     // admit() gives a project call exactly to project routes.
     if (route.scope === "key") return route.handle(api, admitted satisfies KeyCall);

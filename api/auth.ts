@@ -1,18 +1,19 @@
 /** Who calls: keys by both headers, the wrong-key throttle, workspaces and projects, usage limits (docs/api-contract.md#order-of-checks). */
 import { timingSafeEqual } from "node:crypto";
+import type { Actor } from "../model/actor.ts";
 import { parseId } from "../model/ids.ts";
-import { after, type Soon } from "../model/soon.ts";
+import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
 import { hashKey } from "../store/key-text.ts";
-import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
+import type { KeyAccess } from "../store/sql/accounts/keys-port.ts";
+import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
 import type { RequestTake } from "../store/state/state.ts";
-import type { Membership } from "./access.ts";
 import { networkOf } from "./address.ts";
 import type { Api } from "./api.ts";
+import type { Membership } from "./auth-cache.ts";
 import { ApiError, forbidden, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse } from "./http.ts";
 import { limitExceeded, limitHeaders, requestLimits, WRONG_KEY_RETRY_S } from "./limits.ts";
-import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
-import { canEdit } from "./route.ts";
+import { type Call, canEdit, type KeyCall, type ProjectCall, type ProjectRoute, type Route } from "./route.ts";
 
 /** `uk<id>_<secret>` from the API or sign-in, `dk…` from the dashboard (docs/api-contract.md#keys). */
 const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
@@ -41,10 +42,10 @@ export function admit(
   route: Exclude<Route, { scope: "public" }>,
   call: Call,
   admission: Admission,
-): Soon<KeyCall | ProjectCall | ApiResponse> {
-  return after(api.access.refresh(), () =>
-    after(identify(api, call), (access) =>
-      after(workspaceOf(api, access), (own) =>
+): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
+  return andThen(api.authCache.refresh(), () =>
+    andThen(identify(api, call), (access) =>
+      andThen(workspaceOf(api, access), (own) =>
         access.key.kind === "account" && route.scope === "project"
           ? admitAccountKey(api, route, call, access, own.workspace, admission)
           : admitOrdinary(api, route, call, access, own, admission),
@@ -60,13 +61,13 @@ function admitOrdinary(
   access: KeyAccess,
   own: Membership,
   admission: Admission,
-): Soon<KeyCall | ProjectCall | ApiResponse> {
-  return after(
+): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
+  return andThen(
     takeRequest(api, route, access, own.workspace, call.nowMs, admission),
-    (refused): Soon<KeyCall | ProjectCall | ApiResponse> => {
+    (refused): MaybePromise<KeyCall | ProjectCall | ApiResponse> => {
       if (refused !== null) return refused;
       if (route.scope === "key") return keyCall(api, call, access, own);
-      return after(namedProject(api, call.request), (project) => {
+      return andThen(namedProject(api, call.request), (project) => {
         if (project.organizationId !== own.workspace.id) throw refusal("otherOrganization");
         return projectCall(route, keyCall(api, call, access, own), project);
       });
@@ -85,7 +86,7 @@ async function admitAccountKey(
 ): Promise<ProjectCall | ApiResponse> {
   try {
     const project = await namedProject(api, call.request);
-    const memberships = await api.access.memberships(access.user.id);
+    const memberships = await api.authCache.memberships(access.user.id);
     const own = memberships.find(({ workspace }) => workspace.id === project.organizationId);
     if (own === undefined) throw refusal("noProjectAccess");
     const refused = await takeRequest(api, route, access, own.workspace, call.nowMs, admission);
@@ -102,22 +103,22 @@ async function admitAccountKey(
 }
 
 /** @throws 429 while the address is refused, 401 when the key is not a good one */
-function identify(api: Api, call: Call): Soon<KeyAccess> {
+function identify(api: Api, call: Call): MaybePromise<KeyAccess> {
   const may = api.state.counters.mayTryKey(networkOf(call.clientAddress), call.nowMs);
-  return after(may, (mayTry) => identified(api, call, mayTry));
+  return andThen(may, (mayTry) => identified(api, call, mayTry));
 }
 
-function identified(api: Api, call: Call, mayTry: boolean): Soon<KeyAccess> {
+function identified(api: Api, call: Call, mayTry: boolean): MaybePromise<KeyAccess> {
   if (!mayTry) throw refusal("tooManyWrongKeys", { retryAfterS: WRONG_KEY_RETRY_S });
   const key = sentKey(call.request);
   if (key === null) throw refusal("keyMissing");
   const id = KEY_FORM.exec(key)?.[1];
-  const known = id === undefined ? undefined : api.access.key(Number(id));
-  return after(known, (access) => judged(api, call, key, access));
+  const known = id === undefined ? undefined : api.authCache.key(Number(id));
+  return andThen(known, (access) => judged(api, call, key, access));
 }
 
 /** Of a key that matches nothing the network it came from is remembered before it is refused. */
-function judged(api: Api, call: Call, key: string, access: KeyAccess | undefined): Soon<KeyAccess> {
+function judged(api: Api, call: Call, key: string, access: KeyAccess | undefined): MaybePromise<KeyAccess> {
   if (access === undefined || !isSecret(key, access.key.secretHash)) {
     return api.state.counters.wrongKey(networkOf(call.clientAddress), call.nowMs).then(() => {
       throw refusal("keyInvalid");
@@ -142,14 +143,14 @@ function isSecret(key: string, secretHash: string): boolean {
 }
 
 /** The key's workspace; of an account-wide key the person's first own one, else the oldest membership (docs/api-contract.md#order-of-checks). */
-function workspaceOf(api: Api, access: KeyAccess): Soon<Membership> {
+function workspaceOf(api: Api, access: KeyAccess): MaybePromise<Membership> {
   if (access.key.kind !== "workspace") return defaultWorkspace(api, access);
   if (access.workspace === null || access.role === null) throw refusal("workspaceAccessRemoved");
   return { workspace: access.workspace, role: access.role };
 }
 
 async function defaultWorkspace(api: Api, access: KeyAccess): Promise<Membership> {
-  const memberships = await api.access.memberships(access.user.id);
+  const memberships = await api.authCache.memberships(access.user.id);
   const chosen = memberships.find(({ role }) => role === "owner") ?? memberships[0];
   if (chosen === undefined) throw refusal("workspaceAccessRemoved");
   return chosen;
@@ -162,7 +163,7 @@ function takeRequest(
   workspace: WorkspaceRecord,
   nowMs: number,
   admission: Admission,
-): Soon<ApiResponse | null> {
+): MaybePromise<ApiResponse | null> {
   const plan = api.plans[workspace.plan];
   if (!plan.apiAccess) {
     admission.limitHeaders = limitHeaders(plan, 0, nowMs);
@@ -176,15 +177,15 @@ function takeRequest(
     api.uses.set(access.key.id, nowMs);
     return null;
   };
-  return after(api.state.counters.takeRequest(workspace.id, limits, nowMs), count);
+  return andThen(api.state.counters.takeRequest(workspace.id, limits, nowMs), count);
 }
 
-function namedProject(api: Api, request: ApiRequest): Soon<ProjectRecord> {
+function namedProject(api: Api, request: ApiRequest): MaybePromise<ProjectRecord> {
   const sent = request.projectId.trim();
   if (sent === "") throw refusal("projectHeaderMissing");
   const id = parseId("project", sent);
   if (id === undefined) throw refusal("projectHeaderInvalid");
-  return after(api.access.project(id), activeProject);
+  return andThen(api.authCache.project(id), activeProject);
 }
 
 function activeProject(project: ProjectRecord | undefined): ProjectRecord {

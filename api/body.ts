@@ -1,7 +1,6 @@
 /** JSON bodies: bytes from any caller to an object whose strings are well-formed. */
 import { bodyTooLong, refusal } from "./errors.ts";
-import type { ApiRequest } from "./http.ts";
-import { MAX_BODY_BYTES } from "./http.ts";
+import { type ApiRequest, MAX_BODY_BYTES } from "./http.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,5 @@
 /** Every refusal of the API: status and message, in one table (docs/api-contract.md#order-of-checks). */
-import type { ApiResponse } from "./http.ts";
-import { JSON_HEADERS } from "./http.ts";
+import { type ApiResponse, JSON_HEADERS } from "./http.ts";
 
 const TABLE = {
   invalidServerId: [400, "Invalid server ID"],

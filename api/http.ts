@@ -1,5 +1,5 @@
 /** Requests and responses as both servers speak them. Everything a handler may need is read before the first await. */
-import type { Soon } from "../model/soon.ts";
+import type { MaybePromise } from "../model/maybe-promise.ts";
 
 /** A body longer than this is not kept: the longest config (102,400 bytes) with every byte escaped fits. */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -39,7 +39,7 @@ export interface ApiResponse {
 }
 
 /** At once when nothing has to be waited for; never throws, never rejects. */
-export type Handle = (request: ApiRequest) => Soon<ApiResponse>;
+export type Handle = (request: ApiRequest) => MaybePromise<ApiResponse>;
 
 export interface ListenOptions {
   readonly host: string;

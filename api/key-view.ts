@@ -1,7 +1,7 @@
 /** The API key record, without its secret (docs/api-contract.md#keys): camelCase, integer ids. */
 import { keyStatus } from "../model/key.ts";
 import { formatUtc } from "../model/time.ts";
-import type { KeyRecord } from "../store/sql/ports/keys.ts";
+import type { KeyRecord } from "../store/sql/accounts/keys-port.ts";
 
 /** As listed: `active` is 1 or 0. */
 export function viewKey(key: KeyRecord, nowMs: number) {

@@ -1,8 +1,7 @@
 /** Usage limits of a workspace: headers and the 429 body (docs/api-contract.md#plans). */
 import type { Plan } from "../model/plan.ts";
 import type { RequestLimits, RequestWindow } from "../store/state/state.ts";
-import type { ApiResponse } from "./http.ts";
-import { JSON_HEADERS } from "./http.ts";
+import { type ApiResponse, JSON_HEADERS } from "./http.ts";
 
 /** Stands for "unlimited" in the two headers, which carry a number always (docs/api-contract.md#plans). */
 const UNLIMITED = 1_000_000_000;

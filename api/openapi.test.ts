@@ -1,16 +1,16 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { settingsOf } from "../engine/registry.ts";
-import { TUNNEL_PROTOCOLS, UPTIME_KINDS } from "../model/kind.ts";
+import { settingsOf, UPTIME_KINDS } from "../engine/contract/registry.ts";
+import { TUNNEL_PROTOCOLS } from "../model/kind.ts";
 import { PERIODS } from "../model/result.ts";
 import { MONITOR_STATUSES, REGIONAL_STATUSES, ROW_STATUSES } from "../model/status.ts";
 import { ERROR_CATEGORIES, VERDICTS } from "../model/verdict.ts";
+import { validate } from "../testkit/api/document.suite.ts";
 import { routes } from "./endpoints/index.ts";
 import { createBody, updateBody } from "./monitors/bodies.ts";
 import { createOpenApi } from "./openapi.ts";
 import { fullPath } from "./router.ts";
-import { validate } from "./testing/document.suite.ts";
 
 interface Content {
   readonly schema: object;

@@ -1,13 +1,13 @@
 /** The OpenAPI 3.1 document, made from the routes: what the server validates with and answers is what it says. */
 import { dump } from "js-yaml";
 import { z } from "zod";
-import type {
-  ZodOpenApiOperationObject,
-  ZodOpenApiPathsObject,
-  ZodOpenApiResponseObject,
-  ZodOpenApiResponsesObject,
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+  type ZodOpenApiResponsesObject,
 } from "zod-openapi";
-import { createDocument } from "zod-openapi";
 import { addExamples } from "./document/body-examples.ts";
 import type { JsonSchema } from "./document/examples.ts";
 import { type HeadersByName, headersOf } from "./document/headers.ts";

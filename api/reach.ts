@@ -1,7 +1,7 @@
 /** What a key reaches: its workspace, or every workspace of its owner; and the active projects in them. */
-import type { ProjectRecord } from "../store/sql/control-plane.ts";
-import type { Membership } from "./access.ts";
+import type { ProjectRecord } from "../store/sql/accounts/port.ts";
 import type { Api } from "./api.ts";
+import type { Membership } from "./auth-cache.ts";
 import type { KeyCall } from "./route.ts";
 
 export interface ReachedProject {
@@ -12,7 +12,7 @@ export interface ReachedProject {
 /** Sorted by name without case, then id (docs/api-contract.md#accounts). */
 export async function reachedWorkspaces(api: Api, call: KeyCall): Promise<readonly Membership[]> {
   if (call.access.key.kind === "workspace") return [{ workspace: call.workspace, role: call.role }];
-  const memberships = await api.access.memberships(call.access.user.id);
+  const memberships = await api.authCache.memberships(call.access.user.id);
   return [...memberships].sort((a, b) => byName(a.workspace.name, b.workspace.name) || a.workspace.id - b.workspace.id);
 }
 

@@ -1,13 +1,13 @@
 /** Routes as data: what a path is, who may use it, what it takes and answers, and the function that does it. */
 import type { z } from "zod";
-import type { IdKind } from "../model/ids.ts";
-import { parseId } from "../model/ids.ts";
+import type { Actor } from "../model/actor.ts";
+import { type IdKind, parseId } from "../model/ids.ts";
+import type { MaybePromise } from "../model/maybe-promise.ts";
 import type { Plan, Role } from "../model/plan.ts";
-import type { Soon } from "../model/soon.ts";
-import type { Actor, KeyAccess, ProjectRecord, WorkspaceRecord } from "../store/sql/control-plane.ts";
+import type { KeyAccess } from "../store/sql/accounts/keys-port.ts";
+import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
 import type { Api } from "./api.ts";
-import type { ErrorName } from "./errors.ts";
-import { refusal } from "./errors.ts";
+import { type ErrorName, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse } from "./http.ts";
 import type { QueryParameters } from "./query.ts";
 
@@ -77,19 +77,19 @@ export interface PublicRoute extends RouteBase {
   readonly scope: "public";
   /** Answers OPTIONS and sends CORS headers: the contract's public endpoints. */
   readonly cors?: true;
-  handle(api: Api, call: Call): Soon<ApiResponse>;
+  handle(api: Api, call: Call): MaybePromise<ApiResponse>;
 }
 export interface KeyRoute extends RouteBase {
   readonly scope: "key";
   /** What a plan without API access is told, where it is not the usual. */
   readonly noApiAccess?: ErrorName;
-  handle(api: Api, call: KeyCall): Soon<ApiResponse>;
+  handle(api: Api, call: KeyCall): MaybePromise<ApiResponse>;
 }
 export interface ProjectRoute extends RouteBase {
   readonly scope: "project";
   /** Owner, Admin and Manager only; what a Viewer is told. */
   readonly editorsOnly?: string;
-  handle(api: Api, call: ProjectCall): Soon<ApiResponse>;
+  handle(api: Api, call: ProjectCall): MaybePromise<ApiResponse>;
 }
 export type Route = PublicRoute | KeyRoute | ProjectRoute;
 

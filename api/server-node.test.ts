@@ -1,18 +1,18 @@
 /** The shared suite on node:http. */
-import { accountSuite } from "./testing/account.suite.ts";
-import { addressesSuite } from "./testing/addresses.suite.ts";
-import { authSuite } from "./testing/auth.suite.ts";
-import { checksSuite } from "./testing/checks.suite.ts";
-import { hostileSuite } from "./testing/hostile.suite.ts";
-import { keysSuite } from "./testing/keys.suite.ts";
-import { listsSuite } from "./testing/lists.suite.ts";
-import { methodsSuite } from "./testing/methods.suite.ts";
-import { monitorsSuite } from "./testing/monitors.suite.ts";
-import { publicSuite } from "./testing/public.suite.ts";
-import { resultsSuite } from "./testing/results.suite.ts";
-import { subscriptionsSuite } from "./testing/subscriptions.suite.ts";
-import { testsSuite } from "./testing/tests.suite.ts";
-import { tunnelsSuite } from "./testing/tunnels.suite.ts";
+import { accountSuite } from "../testkit/api/account.suite.ts";
+import { addressesSuite } from "../testkit/api/addresses.suite.ts";
+import { authSuite } from "../testkit/api/auth.suite.ts";
+import { checksSuite } from "../testkit/api/checks.suite.ts";
+import { hostileSuite } from "../testkit/api/hostile.suite.ts";
+import { keysSuite } from "../testkit/api/keys.suite.ts";
+import { listsSuite } from "../testkit/api/lists.suite.ts";
+import { methodsSuite } from "../testkit/api/methods.suite.ts";
+import { monitorsSuite } from "../testkit/api/monitors.suite.ts";
+import { publicSuite } from "../testkit/api/public.suite.ts";
+import { resultsSuite } from "../testkit/api/results.suite.ts";
+import { subscriptionsSuite } from "../testkit/api/subscriptions.suite.ts";
+import { testsSuite } from "../testkit/api/tests.suite.ts";
+import { tunnelsSuite } from "../testkit/api/tunnels.suite.ts";
 
 authSuite("node");
 accountSuite("node");

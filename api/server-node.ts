@@ -1,13 +1,15 @@
 /** node:http before the API: for where uWebSockets.js does not load. Same limits, same suite. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Head, type HeadRefusal, headOf, MAX_HEADERS } from "./head.ts";
-import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
 import {
+  type ApiRequest,
+  type ApiResponse,
+  type HttpServer,
   isBodiless,
   ListenError,
+  type ListenOptions,
   listenFailure,
   MAX_BODY_BYTES,
   MAX_CONNECTIONS,

@@ -6,10 +6,13 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import { Head, type HeadRefusal } from "./head.ts";
-import type { ApiRequest, ApiResponse, HttpServer, ListenOptions } from "./http.ts";
 import {
+  type ApiRequest,
+  type ApiResponse,
+  type HttpServer,
   isBodiless,
   ListenError,
+  type ListenOptions,
   listenFailure,
   MAX_BODY_BYTES,
   MAX_CONNECTIONS,

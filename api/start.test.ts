@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { openWorld } from "./testing/world.suite.ts";
+import { openWorld } from "../testkit/api/world.suite.ts";
 
 describe("where uWebSockets.js is refused", () => {
   it("serves with node:http and says so in the log, in what the start prints and in the metrics", async () => {

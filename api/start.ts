@@ -1,11 +1,11 @@
 /** Starts the API on the server that loads here, and stops it without losing an answer. */
-import { createNameLookup } from "../engine/registry.ts";
-import { createAccess } from "./access.ts";
-import type { Api, ApiDependencies, Log } from "./api.ts";
+import { createNameLookup } from "../engine/contract/registry.ts";
+import type { Api, ApiDependencies, ApiLog } from "./api.ts";
 import { createApp } from "./app.ts";
+import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer, ListenOptions } from "./http.ts";
-import { createRecords } from "./monitors/records.ts";
+import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { listenUws } from "./server.ts";
@@ -47,12 +47,12 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   const baseUrl = (): string => config.baseUrl ?? url;
   const resolve = dependencies.resolve ?? createNameLookup(config.resolvers ?? []);
   const stopping = new AbortController();
-  const access = createAccess(controlPlane);
+  const authCache = createAuthCache(controlPlane);
   const api: Api = {
     ...dependencies,
     plans: config.plans,
-    access,
-    records: createRecords(access),
+    authCache,
+    monitorCache: createMonitorCache(authCache),
     targets: createTargets({ ...config, resolve }),
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
@@ -102,7 +102,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 /** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */
 async function listen(
   { httpServer, uws }: ApiDependencies["config"],
-  log: Log,
+  log: ApiLog,
   options: ListenOptions,
 ): Promise<Served> {
   if (httpServer === "node") return { server: await listenNode(options), refused: null };

@@ -11,11 +11,10 @@ const program = new Command("sonde")
   .showHelpAfterError("(add --help for what it understands)");
 for (const add of commands) add(program);
 
-/** Errors whose message already says what to do; anything else is our own mistake and shows where. */
+/** Errors whose message already says what to do; anything else, a value that a store refuses too, is our own mistake and shows where. */
 const PLAIN_ERRORS = new Set([
   "CommandError",
   "ConfigError",
-  "DataFolderError",
   "StoreError",
   "StartError",
   "AllowNetError",
@@ -26,7 +25,8 @@ const PLAIN_ERRORS = new Set([
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
-  const isPlain = error instanceof Error && PLAIN_ERRORS.has(error.name);
+  const isPlain =
+    error instanceof Error && PLAIN_ERRORS.has(error.name) && !("kind" in error && error.kind === "refused");
   process.stderr.write(
     `sonde: ${isPlain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );

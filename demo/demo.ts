@@ -5,7 +5,8 @@
 import { type Client, connect, type IncidentRow, type MonitorRow } from "../cli/client.ts";
 import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
-import { type DemoTargets, startTargets } from "./targets.ts";
+import { uptimeKinds } from "../engine/contract/registry.ts";
+import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
 
 const LOOPBACK = "127.0.0.1";
 /** Marks the demo's monitors, so that the next demo replaces them. */
@@ -16,6 +17,9 @@ const LOOK_MS = 2_000;
 const PUSH_MS = 10_000;
 /** The demo's own plan: seconds instead of half minutes, because a user is watching. */
 const INTERVAL_S = 2;
+
+/** Kinds with a monitor of their own. */
+const demoKinds = uptimeKinds.filter((one): one is DemoKind => !one.isPassive && one.demo !== null);
 
 export interface DemoService {
   readonly url: string;
@@ -32,7 +36,7 @@ export interface Demo {
 }
 
 export async function startDemo(config: Config): Promise<Demo> {
-  const targets = await startTargets();
+  const targets = await startTargets(demoKinds);
   const timers: NodeJS.Timeout[] = [];
   const business = { ...config.plans.business, shortestIntervalS: INTERVAL_S };
   return {
@@ -63,9 +67,8 @@ export async function startDemo(config: Config): Promise<Demo> {
 
 /** Only these ports of loopback; port 0 is ping, which has none. */
 function openings(targets: DemoTargets): readonly string[] {
-  const { websitePort, keywordPort, tcpPort, dnsPort, flappingPort, hangingPort, expiringPort } = targets;
-  const ports = [websitePort, keywordPort, tcpPort, dnsPort, flappingPort, hangingPort, expiringPort, 0];
-  return ports.map((port) => `${LOOPBACK}/32:${port}`);
+  const ports = new Set([...targets.ports, 0]);
+  return [...ports].map((port) => `${LOOPBACK}/32:${port}`);
 }
 
 async function removeOld(client: Client): Promise<void> {
@@ -80,25 +83,10 @@ async function removeOld(client: Client): Promise<void> {
 async function createMonitors(client: Client, targets: DemoTargets): Promise<string> {
   const often = { interval: INTERVAL_S, timeout: 10, tags: [TAG] };
   const bodies = [
-    { type: "http", name: "Website", url: `http://${LOOPBACK}:${targets.websitePort}/`, ...often },
-    {
-      type: "keyword",
-      name: "Shop",
-      url: `http://${LOOPBACK}:${targets.keywordPort}/kettles`,
-      keyword: "In stock",
-      ...often,
-    },
-    { type: "port", name: "Mail port", host: LOOPBACK, port: targets.tcpPort, ...often },
-    {
-      type: "dns",
-      name: "Zone",
-      domain: "demo.sonde.net",
-      host: LOOPBACK,
-      port: targets.dnsPort,
-      keyword: "192.0.2.7",
-      ...often,
-    },
-    { type: "ping", name: "Loopback", host: LOOPBACK, ...often },
+    ...demoKinds.map(({ kind, demo }) => ({
+      ...{ type: kind, name: demo.name, ...often },
+      ...demo.settings({ host: LOOPBACK, port: targets.portOf(kind) }),
+    })),
     { type: "http", name: "Flapping site", url: `http://${LOOPBACK}:${targets.flappingPort}/`, ...often },
     { type: "http", name: "Hanging site", url: `http://${LOOPBACK}:${targets.hangingPort}/`, ...often },
     {

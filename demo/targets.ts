@@ -2,8 +2,8 @@
 import { createSocket } from "node:dgram";
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
-import dnsPacket from "dns-packet";
+import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
+import type { AnyUptime } from "../engine/contract/registry.ts";
 import { makeAuthority, makeCertificate } from "./certificates.ts";
 
 const LOOPBACK = "127.0.0.1";
@@ -12,11 +12,14 @@ const DAY_MS = 86_400_000;
 const FLAP_UP_MS = 20_000;
 const FLAP_DOWN_MS = 14_000;
 
+type Active = Extract<AnyUptime, { readonly isPassive: false }>;
+/** A kind with a monitor of the demo. */
+export type DemoKind = Active & { readonly demo: NonNullable<Active["demo"]> };
+
 export interface DemoTargets {
-  readonly websitePort: number;
-  readonly keywordPort: number;
-  readonly tcpPort: number;
-  readonly dnsPort: number;
+  /** Of a kind's own target; 0 for a kind that needs none. */
+  portOf(kind: string): number;
+  readonly ports: readonly number[];
   readonly flappingPort: number;
   readonly hangingPort: number;
   readonly expiringPort: number;
@@ -25,7 +28,8 @@ export interface DemoTargets {
   close(): Promise<void>;
 }
 
-export async function startTargets(): Promise<DemoTargets> {
+/** @param kinds each gets the target that it describes */
+export async function startTargets(kinds: readonly DemoKind[]): Promise<DemoTargets> {
   const authority = makeAuthority("Sonde demo authority");
   const expiring = makeCertificate({
     commonName: "localhost",
@@ -36,9 +40,6 @@ export async function startTargets(): Promise<DemoTargets> {
   const startedAtMs = Date.now();
   const isUp = (): boolean => (Date.now() - startedAtMs) % (FLAP_UP_MS + FLAP_DOWN_MS) < FLAP_UP_MS;
   const servers = {
-    website: createHttpServer(page("<h1>Welcome</h1>")),
-    keyword: createHttpServer(page("<p>Twelve kettles: In stock</p>")),
-    tcp: createTcpServer((socket) => socket.on("error", () => {}).end("220 ready\r\n")),
     flapping: createHttpServer((_request, response) => {
       response
         .writeHead(isUp() ? 200 : 503, { "content-type": "text/plain" })
@@ -49,22 +50,43 @@ export async function startTargets(): Promise<DemoTargets> {
     expiring: createHttpsServer({ cert: expiring.certPem, key: expiring.keyPem }, page("<p>renew me</p>")),
   };
   const ports = await Promise.all(Object.values(servers).map(listen));
-  const [websitePort = 0, keywordPort = 0, tcpPort = 0, flappingPort = 0, hangingPort = 0, expiringPort = 0] = ports;
-  const dns = await startDns();
+  const [flappingPort = 0, hangingPort = 0, expiringPort = 0] = ports;
+  const own = await Promise.all(kinds.map(async (kind) => [kind.kind, await startOwn(kind.demo)] as const));
+  const byKind = new Map<string, OwnTarget>(own);
   return {
-    websitePort,
-    keywordPort,
-    tcpPort,
-    dnsPort: dns.port,
+    portOf: (kind) => byKind.get(kind)?.port ?? 0,
+    ports: [...ports, ...own.map(([, { port }]) => port)],
     flappingPort,
     hangingPort,
     expiringPort,
     authorityPem: authority.certPem,
     async close() {
-      dns.close();
-      await Promise.all(Object.values(servers).map(closeServer));
+      await Promise.all([...Object.values(servers).map(closeServer), ...own.map(([, { close }]) => close())]);
     },
   };
+}
+
+interface OwnTarget {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** What a kind describes for its own target: a TCP server, a UDP one, or none. */
+async function startOwn({ serve, answer }: DemoKind["demo"]): Promise<OwnTarget> {
+  if (answer !== undefined) return startUdp(answer);
+  if (serve === undefined) return { port: 0, close: async () => {} };
+  const open = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    open.add(socket);
+    socket.on("error", () => {}).once("close", () => open.delete(socket));
+    serve(socket);
+  });
+  const port = await listen(server);
+  const close = (): Promise<void> => {
+    for (const socket of open) socket.destroy();
+    return closeServer(server);
+  };
+  return { port, close };
 }
 
 function page(body: string): RequestListener {
@@ -87,31 +109,15 @@ function closeServer(server: Server | TcpServer): Promise<void> {
   });
 }
 
-/** Answers every question about A and AAAA with one address each. */
-function startDns(): Promise<{ readonly port: number; close(): void }> {
+function startUdp(answer: (datagram: Uint8Array) => Uint8Array | undefined): Promise<OwnTarget> {
   const socket = createSocket("udp4");
   socket.on("message", (datagram, from) => {
-    const answer = answerTo(datagram);
-    if (answer !== undefined) socket.send(answer, from.port, from.address);
+    const said = answer(datagram);
+    if (said !== undefined) socket.send(said, from.port, from.address);
   });
+  const close = (): Promise<void> => new Promise((resolve) => socket.close(() => resolve()));
   return new Promise((resolve, reject) => {
     socket.once("error", reject);
-    socket.bind(0, LOOPBACK, () => resolve({ port: socket.address().port, close: () => socket.close() }));
+    socket.bind(0, LOOPBACK, () => resolve({ port: socket.address().port, close }));
   });
-}
-
-function answerTo(datagram: Buffer): Buffer | undefined {
-  try {
-    const { id = 0, questions = [] } = dnsPacket.decode(datagram);
-    const [question] = questions;
-    if (question === undefined) return undefined;
-    const data = question.type === "AAAA" ? "2001:db8::7" : "192.0.2.7";
-    const answers =
-      question.type === "A" || question.type === "AAAA"
-        ? [{ type: question.type, name: question.name, ttl: 60, data }]
-        : [];
-    return dnsPacket.encode({ type: "response", id, flags: dnsPacket.AUTHORITATIVE_ANSWER, questions, answers });
-  } catch {
-    return undefined;
-  }
 }

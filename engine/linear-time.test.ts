@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { readObject } from "../api/body.ts";
-import { PUBLIC_TIMEOUT_S, readCheck, refuseJunk } from "../api/checks/order.ts";
+import { PUBLIC_TIMEOUT_S, readCheck, refuseAnonymous } from "../api/checks/order.ts";
 import type { ApiRequest } from "../api/http.ts";
 import { linkedProtocol } from "../api/monitors/tunnels.ts";
 import { protocolOfFile, targetOf } from "../cli/check/target.ts";
@@ -15,23 +15,29 @@ import { before, linesOf, pemBlocks, withoutBlanks, withoutTrailing } from "../m
 import { parseTime } from "../model/time.ts";
 import { parseUrl } from "../model/url.ts";
 import { parsePingOutput } from "../native/ping-output.ts";
+import { HEADER_BYTES, isHarmlessControl, parseHeader, parseVector } from "../native/sandbox/message.ts";
+import { parseSockaddr } from "../native/sandbox/peer.ts";
 import { decodeFrames } from "../store/results/spool-frame.ts";
 import {
   parseBatch,
+  parseOneOffCheck,
   parseOutcomes,
-  parsePassingCheck,
   parseReply,
   parseReport,
 } from "../store/state/message-readers.ts";
-import { gatewaysOf, parseCanary } from "./canary.ts";
-import { plainText } from "./classify.ts";
-import { reasonOf } from "./cores/complaint.ts";
+import { parse } from "./contract/registry.ts";
+import { parseTunnelTarget } from "./contract/tunnel-targets.ts";
 import { CoreLog } from "./cores/core-log.ts";
+import { reasonOf } from "./cores/error-output.ts";
 import { judge } from "./cores/finding.ts";
 import { singbox } from "./cores/singbox.ts";
 import { xray } from "./cores/xray.ts";
+import { plainText } from "./net/classify.ts";
+import { parseCidr, parseIpv4, parseIpv6 } from "./net/ip.ts";
+import { isDocumentationName, literalOf } from "./net/literal.ts";
 import { readAmneziaConfig } from "./protocols/amneziawg/config.ts";
 import { parseSignature } from "./protocols/amneziawg/tags.ts";
+import { readLines } from "./protocols/answer.ts";
 import { requireCertificates } from "./protocols/certificates.ts";
 import { decodeReply, encodeQuery } from "./protocols/dns/message.ts";
 import { toAsciiName } from "./protocols/dns/name.ts";
@@ -78,6 +84,8 @@ import { parseShadowsocksLink } from "./protocols/shadowsocks/config.ts";
 import { bytesOf, hostHeaderOf, hostOfHeaders, listOf, pathOf, uuidOf } from "./protocols/share-link/field.ts";
 import { base64Text, bodyOf, decoded, foldedName, parametersOf, splitAddress } from "./protocols/share-link/link.ts";
 import { parseProxyLink, schemeOf } from "./protocols/share-link/proxy-link.ts";
+import { readReply } from "./protocols/smtp/reply.ts";
+import { STARTTLS_PROTOCOLS, turnsOf } from "./protocols/starttls/turns.ts";
 import { parseTrojanLink } from "./protocols/trojan/config.ts";
 import { parseTuicLink } from "./protocols/tuic/config.ts";
 import { parseVlessLink } from "./protocols/vless/config.ts";
@@ -86,23 +94,20 @@ import { readConfig as readWireguardConfig } from "./protocols/wireguard/config.
 import { parseIni } from "./protocols/wireguard/ini.ts";
 import { entriesOf } from "./subscription/body.ts";
 import { parseAllowNet } from "./transport/allow-nets.ts";
-import { parseCidr, parseIpv4, parseIpv6 } from "./transport/ip.ts";
-import { isDocumentationName, literalOf } from "./transport/literal.ts";
 import { parseNameServer } from "./transport/name-servers.ts";
 import { parseHosts, parseResolvConf } from "./transport/system-names.ts";
-import { tunnelParsers } from "./tunnel-parsers.ts";
-import { parseTunnelTarget } from "./tunnels/targets.ts";
+import { gatewaysOf, parseCanary } from "./trust/canary.ts";
 import { parseVerifyUrl } from "./verify/endpoint.ts";
 
 const GROWTH = 8;
-const MOST_TIMES = 24;
+const MAX_TIMES = 24;
 /** CPU ms below which the length is not worth a second look: a quadratic reader of 128 Ki characters takes hundreds. */
 const FLOOR_MS = 40;
 const REPEATS = 5;
 
 /** Characters of the longest text; what is bounded below it by itself is measured up to its bound. */
 const LONGEST = 128 * 1024;
-const LONGEST_LINK = 16_000;
+const MAX_LINK = 16_000;
 
 const FILLERS = [
   ..." \"':/=&%\n\t0a[],\\{}<>;?#@-.+|*!~_()\r\0",
@@ -195,7 +200,7 @@ const afterScheme = (scheme: string): Reader["frames"] => [
   [`${scheme}://${UUID}@h.test-site.org:443#`, ""],
 ];
 const link = (scheme: string, read: (link: string) => unknown): Reader =>
-  named(`${scheme} link`, read, afterScheme(scheme), LONGEST_LINK);
+  named(`${scheme} link`, read, afterScheme(scheme), MAX_LINK);
 
 const OPTIONS: readonly (readonly [string, string])[] = [
   ["client\nremote vpn.test-site.org 1194\n", "\n"],
@@ -241,7 +246,7 @@ const TEXTS: readonly Reader[] = [
           { host: "a.test-site.org", username: "a", password: "b", ca: of },
           { host: "a.test-site.org", username: "a", password: "b", pin: of.slice(0, 256) },
         ]) {
-          ended(() => refuseJunk(readCheck({ protocol, ...body }, PUBLIC_TIMEOUT_S, false)));
+          ended(() => refuseAnonymous(readCheck({ protocol, ...body }, PUBLIC_TIMEOUT_S, false)));
         }
       },
       [
@@ -390,7 +395,7 @@ const TEXTS: readonly Reader[] = [
       ["", "@h.test-site.org:443"],
       ["a@h.test-site.org:443?", ""],
     ],
-    LONGEST_LINK,
+    MAX_LINK,
   ),
   ...Object.entries({
     vless: parseVlessLink,
@@ -401,7 +406,7 @@ const TEXTS: readonly Reader[] = [
     tuic: parseTuicLink,
   }).flatMap(([scheme, read]) => [link(scheme, read), link(scheme, parseProxyLink)]),
   ...TUNNEL_PROTOCOLS.map((protocol) =>
-    named(`${protocol}: parser`, (of) => tunnelParsers[protocol]({ url: of }), afterScheme(protocol), LONGEST_LINK),
+    named(`${protocol}: parser`, (of) => parse(protocol, { url: of }), afterScheme(protocol), MAX_LINK),
   ),
   named(
     "vmess JSON",
@@ -456,7 +461,7 @@ const TEXTS: readonly Reader[] = [
       parseOutcomes(of),
       ended(() => parseReport(of, "de", 0)),
       ended(() => parseReply(of)),
-      ended(() => parsePassingCheck(of)),
+      ended(() => parseOneOffCheck(of)),
       ended(() => parseBatch(of, (spec) => spec)),
     ],
     [
@@ -475,7 +480,7 @@ const TEXTS: readonly Reader[] = [
 const QUERY = encodeQuery("a.test-site.org", "A", 7);
 const HEAD = "HTTP/1.1 200 OK\r\n";
 /** Datagrams and messages are at most this long. */
-const LONGEST_MESSAGE = 64 * 1024 - 64;
+const MAX_MESSAGE = 64 * 1024 - 64;
 
 const BYTES: readonly Reader[] = [
   named(
@@ -505,6 +510,19 @@ const BYTES: readonly Reader[] = [
     ],
     64_000,
   ),
+  ...STARTTLS_PROTOCOLS.map((protocol) =>
+    named(
+      `starttls: ${protocol}`,
+      (of) => turnsOf(protocol, "[192.0.2.1]").map((turn) => ended(() => turn.read(latin(of)))),
+      [
+        ["220", ""],
+        ["220-a\r\n", ""],
+        ["* ", ""],
+        ["* a\r\n", ""],
+      ],
+      16_000,
+    ),
+  ),
   named(
     "openconnect: AnswerParser",
     (of) => new AnswerParser("GET").push(latin(`${HEAD}${of}`)),
@@ -516,6 +534,8 @@ const BYTES: readonly Reader[] = [
     64_000,
   ),
   ...Object.entries({
+    readReply: (of: Buffer) => readReply(of),
+    readLines: (of: Buffer) => readLines(of, () => undefined),
     decodeReply: (of: Buffer) =>
       decodeReply(
         Buffer.concat([
@@ -544,6 +564,10 @@ const BYTES: readonly Reader[] = [
     decodeKeyMethod,
     decodeControl: (of: Buffer) => decodeControl(Buffer.alloc(9), of),
     decodeFrames,
+    parseSockaddr,
+    parseVector,
+    parseMessageHeader: (of: Buffer) => parseHeader(Buffer.concat([of, Buffer.alloc(HEADER_BYTES)])),
+    isHarmlessControl,
   } as Readonly<Record<string, (of: Buffer) => unknown>>).map(([name, read]) =>
     named(
       `bytes: ${name}`,
@@ -552,7 +576,7 @@ const BYTES: readonly Reader[] = [
         ["\x30\x84\x00\x01\x00\x00", ""],
         ["\x00\x00\x00\x08\x01\x01\x00\x04", ""],
       ],
-      LONGEST_MESSAGE,
+      MAX_MESSAGE,
     ),
   ),
 ];
@@ -613,7 +637,7 @@ function superLinear(reader: Reader, fillers: readonly string[]): readonly strin
       const longMs = cpuMs(reader, of(many));
       if (longMs <= FLOOR_MS) continue;
       const shortMs = Math.min(...Array.from({ length: REPEATS }, () => cpuMs(reader, of(Math.floor(many / GROWTH)))));
-      if (longMs > MOST_TIMES * Math.max(shortMs, FLOOR_MS / MOST_TIMES)) {
+      if (longMs > MAX_TIMES * Math.max(shortMs, FLOOR_MS / MAX_TIMES)) {
         found.push(`${JSON.stringify(prefix.slice(-30))} + ${JSON.stringify(filler)}: ${shortMs} ms, ${longMs} ms`);
       }
     }
@@ -635,7 +659,7 @@ describe("readers of bytes", () => {
 
 describe("the measure itself", () => {
   it("finds a quadratic reader, and passes a linear one that is slow", () => {
-    const quadratic = named("quadratic", (of) => /[" ]+$/.test(of), [], LONGEST_LINK);
+    const quadratic = named("quadratic", (of) => /[" ]+$/.test(of), [], MAX_LINK);
     expect(superLinear(quadratic, [" "])).not.toEqual([]);
     const slow = named(
       "slow",
@@ -645,7 +669,7 @@ describe("the measure itself", () => {
         return sum;
       },
       [],
-      LONGEST_LINK,
+      MAX_LINK,
     );
     expect(superLinear(slow, [" "])).toEqual([]);
   });

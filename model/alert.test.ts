@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { alertsOf, rememberTold, type ToldExpiry } from "./alert.ts";
+import { alertsOf, rememberSent, type SentExpiryAlert } from "./alert.ts";
 import { newLiveState } from "./live.ts";
 import type { LiveState, LiveStatus } from "./status.ts";
 
@@ -67,7 +67,7 @@ describe("alertsOf", () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        let told: readonly ToldExpiry[] = [];
+        let told: readonly SentExpiryAlert[] = [];
         let nowMs = AT_MS;
         const best = new Map<number, number>();
         for (const { certificate, afterDays, threshold } of steps) {
@@ -81,7 +81,7 @@ describe("alertsOf", () => {
           expect(alerts).toHaveLength(isDue && threshold < (best.get(expiresAtMs) ?? Number.POSITIVE_INFINITY) ? 1 : 0);
           for (const alert of alerts) {
             if (alert.type !== "expiring") continue;
-            told = rememberTold(told, alert);
+            told = rememberSent(told, alert);
             best.set(expiresAtMs, threshold);
           }
         }

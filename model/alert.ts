@@ -21,10 +21,10 @@ export type MonitorAlert =
       readonly monitorId: number;
       readonly atMs: number;
       readonly status: LiveStatus;
-    } & ToldExpiry);
+    } & SentExpiryAlert);
 
 /** A certificate or a registration is known by when it ends: its successor ends at another time. */
-export interface ToldExpiry {
+export interface SentExpiryAlert {
   readonly subject: ExpirySubject;
   readonly expiresAtMs: number;
   /** The most urgent threshold that was told: one that is set lower later is crossed anew. */
@@ -42,14 +42,14 @@ const NONE: readonly MonitorAlert[] = [];
 /**
  * What one check calls for. On the hot path: nearly always nothing.
  * @param previousStatus as of the check before
- * @param told of this monitor
+ * @param sent of this monitor
  */
 export function alertsOf(
   monitor: AlertedMonitor,
   previousStatus: LiveStatus,
   after: LiveState,
   outcome: AlertingOutcome,
-  told: readonly ToldExpiry[],
+  sent: readonly SentExpiryAlert[],
 ): readonly MonitorAlert[] {
   const isPartialNow = monitor.notifyOnPartial && after.status === "partial" && previousStatus !== "partial";
   const certificate = expiringOf("certificate", outcome.certificate?.expiresAtMs, monitor.sslExpirationDays);
@@ -63,15 +63,15 @@ export function alertsOf(
     alerts.push({ type: "partial", monitorId, atMs, previousStatus, locationsDown: down });
   }
   for (const expiry of [certificate, domain]) {
-    if (expiry === null || !isCrossed(expiry, atMs) || wasTold(expiry, told)) continue;
+    if (expiry === null || !isCrossed(expiry, atMs) || wasSent(expiry, sent)) continue;
     alerts.push({ type: "expiring", monitorId, atMs, status, ...expiry });
   }
   return alerts;
 }
 
 /** What is remembered after an alert: per certificate and registration the most urgent threshold. */
-export function rememberTold(told: readonly ToldExpiry[], added: ToldExpiry): readonly ToldExpiry[] {
-  const others = told.filter((one) => one.subject !== added.subject || one.expiresAtMs !== added.expiresAtMs);
+export function rememberSent(sent: readonly SentExpiryAlert[], added: SentExpiryAlert): readonly SentExpiryAlert[] {
+  const others = sent.filter((one) => one.subject !== added.subject || one.expiresAtMs !== added.expiresAtMs);
   return [...others, { subject: added.subject, expiresAtMs: added.expiresAtMs, thresholdDays: added.thresholdDays }];
 }
 
@@ -79,17 +79,17 @@ function expiringOf(
   subject: ExpirySubject,
   expiresAtMs: number | null | undefined,
   thresholdDays: number | null,
-): ToldExpiry | null {
+): SentExpiryAlert | null {
   if (thresholdDays === null || expiresAtMs === null || expiresAtMs === undefined) return null;
   return { subject, expiresAtMs, thresholdDays };
 }
 
-function isCrossed({ expiresAtMs, thresholdDays }: ToldExpiry, atMs: number): boolean {
+function isCrossed({ expiresAtMs, thresholdDays }: SentExpiryAlert, atMs: number): boolean {
   return daysUntil(expiresAtMs, atMs) <= thresholdDays;
 }
 
-function wasTold(expiry: ToldExpiry, told: readonly ToldExpiry[]): boolean {
-  return told.some(
+function wasSent(expiry: SentExpiryAlert, sent: readonly SentExpiryAlert[]): boolean {
+  return sent.some(
     (one) =>
       one.subject === expiry.subject &&
       one.expiresAtMs === expiry.expiresAtMs &&

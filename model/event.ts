@@ -2,6 +2,7 @@
  * Events: what webhooks are told (docs/api-contract.md#webhooks). A closed list, and the payload's `data` of each type as the contract names its
  * members. No credentials, share links or heartbeat addresses: a monitor is told by id, name, kind, status and tags only.
  */
+import type { Actor } from "./actor.ts";
 import { formatId, parseId } from "./ids.ts";
 import { type IncidentLevel, severityOf } from "./incident.ts";
 import { familyOf, type Kind } from "./kind.ts";
@@ -33,17 +34,8 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Who did it; the control plane's Actor. */
-export interface EventActor {
-  readonly type: "user" | "system";
-  readonly id: number | null;
-  readonly name: string | null;
-  readonly via: "api" | "dashboard" | "system";
-  readonly keyId: number | null;
-}
-
 /** The shared actor object of docs/api-contract.md#order-of-checks. */
-export function actorData(actor: EventActor) {
+export function actorData(actor: Actor) {
   return { type: actor.type, id: actor.id, name: actor.name, via: actor.via, key_id: actor.keyId };
 }
 
@@ -76,7 +68,7 @@ export function monitorData(monitor: EventMonitor, status: LiveStatus) {
  * @param monitor as it is after the change
  * @param status the live one, before and after: pausing does not change it
  */
-export function pauseEvent(monitor: EventMonitor, status: LiveStatus, actor: EventActor, atMs: number): NewEvent {
+export function pauseEvent(monitor: EventMonitor, status: LiveStatus, actor: Actor, atMs: number): NewEvent {
   const isPaused = !isActive(monitor);
   return {
     type: isPaused ? "monitor.paused" : "monitor.resumed",
@@ -184,7 +176,7 @@ export function acknowledgedEvent(
   monitor: EventMonitor,
   status: LiveStatus,
   incident: EventIncident,
-  actor: EventActor,
+  actor: Actor,
   atMs: number,
 ): NewEvent {
   return {

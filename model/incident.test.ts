@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type IncidentStepChange, incidentStep, type OpenIncident, severityOf } from "./incident.ts";
+import { type IncidentChange, incidentStep, type OpenIncident, severityOf } from "./incident.ts";
 import { applyCheck, type JudgedMonitor, newLiveState } from "./live.ts";
 import type { LiveState } from "./status.ts";
 import { isOwnVerdict, VERDICTS, type Verdict } from "./verdict.ts";
@@ -31,7 +31,7 @@ class Story {
     verdict,
     message = `said ${verdict}`,
     inMaintenance = false,
-  }: Told): readonly IncidentStepChange[] {
+  }: Told): readonly IncidentChange[] {
     this.atMs += 1_000;
     const outcome = {
       verdict,
@@ -235,7 +235,7 @@ describe("incidentStep, whatever comes", () => {
   function expectStep(
     before: { open: OpenIncident | null; live: LiveState },
     { open, live }: Story,
-    changes: readonly IncidentStepChange[],
+    changes: readonly IncidentChange[],
     counts: boolean,
   ): void {
     const types = changes.map((change) => change.type);

@@ -34,8 +34,11 @@ export interface OpenIncident {
   readonly failure: Failure | null;
 }
 
-/** Shapes are those of the control plane's IncidentChange. */
-export type IncidentStepChange =
+/**
+ * What a check changes about incidents. Named by monitor, because at most one incident of a monitor is open; changes to deleted monitors are ignored.
+ * open · raise: degraded became down; never the other way · message: the latest message during the incident · location · close
+ */
+export type IncidentChange =
   | ({
       readonly type: "open";
       readonly monitorId: number;
@@ -55,7 +58,7 @@ export type IncidentStepChange =
 
 interface IncidentStep {
   readonly open: OpenIncident | null;
-  readonly changes: readonly IncidentStepChange[];
+  readonly changes: readonly IncidentChange[];
 }
 
 /** The check that led from one live state to the next. */
@@ -67,7 +70,7 @@ interface IncidentCheck {
   readonly inMaintenance: boolean;
 }
 
-const NO_CHANGES: readonly IncidentStepChange[] = [];
+const NO_CHANGES: readonly IncidentChange[] = [];
 const NOTHING: IncidentStep = { open: null, changes: NO_CHANGES };
 
 /** @param open the monitor's open incident, null when there is none */
@@ -110,7 +113,7 @@ function continued(
 ): IncidentStep {
   const monitorId = after.monitorId;
   const atMs = check.outcome.startedAtMs;
-  const changes: IncidentStepChange[] = [];
+  const changes: IncidentChange[] = [];
   const moved = locationChange(before, after, check);
   if (moved !== null) changes.push(moved);
   if (after.status === "healthy") {
@@ -137,7 +140,7 @@ function levelOf(states: readonly LocationState[], live: LiveState): IncidentLev
 }
 
 /** One location's confirmed verdict changed; only where locations were chosen (docs/api-contract.md#incidents). */
-function locationChange(before: LiveState, after: LiveState, check: IncidentCheck): IncidentStepChange | null {
+function locationChange(before: LiveState, after: LiveState, check: IncidentCheck): IncidentChange | null {
   const { location, outcome } = check;
   if (location === ANY_LOCATION) return null;
   const state = after.locations[location];

@@ -1,25 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { judgeLocation, type LocationCheck, newLocationState } from "./judge.ts";
+import { judgeLocation, newLocationState } from "./judge.ts";
+import type { Kind } from "./kind.ts";
 import type { LocationState } from "./status.ts";
 import { confirmedStatusOf, isOwnVerdict, OWN_VERDICTS, TARGET_VERDICTS, VERDICTS, type Verdict } from "./verdict.ts";
 
-const check = (verdict: Verdict, more: Partial<LocationCheck> = {}): LocationCheck => ({
-  kind: "http",
+const check = (verdict: Verdict, more: { startedAtMs?: number; peerAnswered?: boolean } = {}) => ({
   verdict,
   peerAnswered: false,
   latencyMs: verdict === "ok" ? 12 : null,
-  atMs: 1_000,
+  startedAtMs: 1_000,
   ...more,
 });
 
-const rule = (maxRetries: number, inMaintenance = false) => ({ maxRetries, inMaintenance });
+const rule = (maxRetries: number, inMaintenance = false, kind: Kind = "http") => ({ kind, maxRetries, inMaintenance });
 
 /** Judges one after another, at 1, 2, 3 … seconds. */
 function judgeAll(verdicts: readonly Verdict[], maxRetries: number, from = newLocationState()) {
   let judged = { state: from, rowStatus: "unknown", errorCategory: null } as ReturnType<typeof judgeLocation>;
   verdicts.forEach((verdict, i) => {
-    judged = judgeLocation(judged.state, check(verdict, { atMs: (i + 1) * 1_000 }), rule(maxRetries));
+    judged = judgeLocation(judged.state, check(verdict, { startedAtMs: (i + 1) * 1_000 }), rule(maxRetries));
   });
   return judged;
 }
@@ -118,7 +118,7 @@ describe("docs/api-contract.md#status, row by row", () => {
   });
 
   it.each(["rejected", "timeout"] as const)("heartbeats have no retries: %s is down at once", (verdict) => {
-    const judged = judgeLocation(newLocationState(), check(verdict, { kind: "push" }), rule(10));
+    const judged = judgeLocation(newLocationState(), check(verdict), rule(10, false, "push"));
     expect(judged).toMatchObject({ rowStatus: "down", state: { status: "down", confirmed: "down", notPassed: 1 } });
   });
 
@@ -133,7 +133,7 @@ describe("docs/api-contract.md#status, row by row", () => {
 });
 
 describe("error categories of rows", () => {
-  it.each<[Verdict, boolean, LocationCheck["kind"], string | null]>([
+  it.each<[Verdict, boolean, Kind, string | null]>([
     ["ok", true, "http", null],
     ["unresolved", false, "http", "dns_error"],
     ["unreachable", false, "port", "server_not_connected"],
@@ -155,7 +155,7 @@ describe("error categories of rows", () => {
     ["cancelled", false, "http", "checker_error"],
     ["internal-error", false, "http", "checker_error"],
   ])("%s (peer answered: %s) of %s is %s", (verdict, peerAnswered, kind, category) => {
-    const judged = judgeLocation(newLocationState(), check(verdict, { peerAnswered, kind }), rule(1));
+    const judged = judgeLocation(newLocationState(), check(verdict, { peerAnswered }), rule(1, false, kind));
     expect(judged.errorCategory).toBe(category);
     expect(judged.state.errorCategory).toBe(category);
   });
@@ -180,7 +180,7 @@ describe("judgeLocation, whatever comes", () => {
         const counted: Verdict[] = [];
         checks.forEach(({ verdict, inMaintenance }, i) => {
           steps += 1;
-          const judged = judgeLocation(state, check(verdict, { atMs: i }), rule(maxRetries, inMaintenance));
+          const judged = judgeLocation(state, check(verdict, { startedAtMs: i }), rule(maxRetries, inMaintenance));
           if (!inMaintenance && !isOwnVerdict(verdict)) counted.push(verdict);
           const told = tell(counted, maxRetries);
           if (judged.state.confirmed !== told.confirmed || judged.state.notPassed !== told.notPassed) {

@@ -15,21 +15,17 @@
  * ¹ `down` where the location is down already: a confirmed verdict is not confirmed anew when maxretries is raised meanwhile.
  * There is one streak: timeouts and refused logins count together, and the verdict of the confirming check decides between the two.
  */
-import { familyOf, type Kind } from "./kind.ts";
+import { familyOf, isPassive, type Kind } from "./kind.ts";
+import type { CheckOutcome } from "./result.ts";
 import type { LocationState, RowStatus } from "./status.ts";
-import { confirmedStatusOf, type ErrorCategory, errorCategoryOf, type Verdict } from "./verdict.ts";
+import { confirmedStatusOf, type ErrorCategory, errorCategoryOf } from "./verdict.ts";
 
 /** What the rules need to know of one check. */
-export interface LocationCheck {
-  readonly kind: Kind;
-  readonly verdict: Verdict;
-  readonly peerAnswered: boolean;
-  readonly latencyMs: number | null;
-  /** Start of the check, Unix ms. */
-  readonly atMs: number;
-}
+type LocationOutcome = Pick<CheckOutcome, "verdict" | "peerAnswered" | "latencyMs" | "startedAtMs">;
 
 interface LocationRule {
+  /** Of the monitor. */
+  readonly kind: Kind;
   /** Checks in a row that must fail to confirm it, from 1. Heartbeats have no retries, whatever it says. */
   readonly maxRetries: number;
   readonly inMaintenance: boolean;
@@ -47,10 +43,10 @@ export function newLocationState(): LocationState {
   return { status: "unknown", confirmed: null, notPassed: 0, lastCheckAtMs: null, pingMs: null, errorCategory: null };
 }
 
-export function judgeLocation(state: LocationState, check: LocationCheck, rule: LocationRule): LocationJudgement {
-  const { verdict, atMs } = check;
-  const errorCategory = errorCategoryOf(verdict, familyOf(check.kind), check.peerAnswered);
-  const pingMs = verdict === "ok" ? check.latencyMs : null;
+export function judgeLocation(state: LocationState, outcome: LocationOutcome, rule: LocationRule): LocationJudgement {
+  const { verdict, startedAtMs: atMs } = outcome;
+  const errorCategory = errorCategoryOf(verdict, familyOf(rule.kind), outcome.peerAnswered);
+  const pingMs = verdict === "ok" ? outcome.latencyMs : null;
   if (rule.inMaintenance) {
     return { state: { ...state, lastCheckAtMs: atMs, pingMs }, rowStatus: "unknown", errorCategory };
   }
@@ -72,7 +68,7 @@ export function judgeLocation(state: LocationState, check: LocationCheck, rule: 
   }
 
   const notPassed = state.notPassed + 1;
-  const isConfirmed = check.kind === "push" || notPassed >= rule.maxRetries || state.confirmed === learned;
+  const isConfirmed = isPassive(rule.kind) || notPassed >= rule.maxRetries || state.confirmed === learned;
   if (!isConfirmed) {
     return { state: withoutVerdict(state, atMs, notPassed, errorCategory), rowStatus: "degraded", errorCategory };
   }

@@ -1,5 +1,7 @@
 /** Live: what a monitor remembers between two checks, and how one check moves it forward. The sink's hot path. */
+
 import { judgeLocation, newLocationState } from "./judge.ts";
+import { isPassive } from "./kind.ts";
 import { mergeLocations } from "./merge.ts";
 import { enabledLocations, type Monitor } from "./monitor.ts";
 import type { CheckOutcome, ResultRow } from "./result.ts";
@@ -14,16 +16,10 @@ export type JudgedOutcome = Pick<
 >;
 
 /** The columns of the check's row that depend on what came before it, or that are left empty by a rule. */
-type JudgedColumns = Pick<
+export type JudgedColumns = Pick<
   ResultRow,
   "seq" | "status" | "changed" | "latency_ms" | "connect_ms" | "error_category" | "error_message"
 >;
-
-interface AppliedCheck {
-  readonly live: LiveState;
-  readonly row: JudgedColumns;
-  readonly previousStatus: LiveStatus;
-}
 
 /** A monitor that was never checked. */
 export function newLiveState(monitorId: number): LiveState {
@@ -53,18 +49,12 @@ export function applyCheck(
   location: string,
   outcome: JudgedOutcome,
   inMaintenance: boolean,
-): AppliedCheck {
-  const { state, rowStatus, errorCategory } = judgeLocation(
-    live.locations[location] ?? newLocationState(),
-    {
-      kind: monitor.kind,
-      verdict: outcome.verdict,
-      peerAnswered: outcome.peerAnswered,
-      latencyMs: outcome.latencyMs,
-      atMs: outcome.startedAtMs,
-    },
-    { maxRetries: monitor.maxRetries, inMaintenance },
-  );
+): { readonly live: LiveState; readonly row: JudgedColumns } {
+  const { state, rowStatus, errorCategory } = judgeLocation(live.locations[location] ?? newLocationState(), outcome, {
+    kind: monitor.kind,
+    maxRetries: monitor.maxRetries,
+    inMaintenance,
+  });
   const enabled = enabledLocations(monitor);
   const isEnabled = enabled.includes(location);
   const locations = isEnabled ? { ...live.locations, [location]: state } : live.locations;
@@ -98,7 +88,6 @@ export function applyCheck(
       error_category: errorCategory,
       error_message: errorMessage,
     },
-    previousStatus: live.status,
   };
 }
 
@@ -113,7 +102,7 @@ export function withAvailability(
   hasChecker: (location: string) => boolean,
 ): LiveState {
   // Heartbeats come to us: no checker is needed.
-  if (monitor.kind === "push") return live;
+  if (isPassive(monitor.kind)) return live;
   const enabled = enabledLocations(monitor);
   const moved: Record<string, LocationState> = {};
   for (const location of enabled) {

@@ -1,5 +1,5 @@
 /** Monitors: standing orders. The API calls a monitor a server. */
-import type { Kind } from "./kind.ts";
+import { isPassive, type Kind } from "./kind.ts";
 import type { Engines } from "./subscription.ts";
 
 export const PAUSE_REASONS = ["user", "subscription", "provider", "plan"] as const;
@@ -56,6 +56,36 @@ export interface Monitor {
   readonly updatedAtMs: number;
 }
 
+/** Members that a user may change, by their names in the API; `settings` has names of its own, `host` follows from it. */
+export const MONITOR_NAMES = {
+  name: "name",
+  kind: "protocol",
+  intervalS: "interval",
+  timeoutS: "timeout",
+  maxRetries: "maxretries",
+  tags: "tags",
+  locations: "locations",
+  disabledLocations: "disabled_locations",
+  notifyOnPartial: "notify_on_partial",
+  sslExpirationDays: "ssl_expiration",
+  domainExpirationDays: "domain_expiration",
+  graceS: "grace",
+} as const satisfies Partial<Record<keyof Monitor, string>>;
+
+/** What a monitor is where its maker says nothing: active, checked from one location, alerted of outages alone. */
+export const MONITOR_DEFAULTS = {
+  tags: [],
+  pauseReasons: [],
+  pausedAtMs: null,
+  locations: [ANY_LOCATION],
+  disabledLocations: [],
+  notifyOnPartial: false,
+  sslExpirationDays: null,
+  domainExpirationDays: null,
+  graceS: null,
+  subscriptionId: null,
+} as const satisfies Partial<Monitor>;
+
 /** One config of an imported server. */
 export interface SealedConfig {
   readonly id: number;
@@ -86,7 +116,7 @@ const ONLY_ANY: readonly string[] = [ANY_LOCATION];
 export function enabledLocations(
   monitor: Pick<Monitor, "kind" | "locations" | "disabledLocations">,
 ): readonly string[] {
-  if (monitor.kind === "push") return ONLY_ANY;
+  if (isPassive(monitor.kind)) return ONLY_ANY;
   if (monitor.disabledLocations.length === 0) return monitor.locations;
   return monitor.locations.filter((location) => !monitor.disabledLocations.includes(location));
 }

@@ -29,17 +29,17 @@ import {
   type TunnelFacts,
 } from "./result.ts";
 import type { CertificateState } from "./status.ts";
-import { MOST_CONFIGS } from "./subscription.ts";
+import { MAX_CONFIGS } from "./subscription.ts";
 import { VERDICTS } from "./verdict.ts";
 
 /** Any measured span, ms: a day, far above every time-out. */
-const MOST_MS = 86_400_000;
-/** Messages are cut to 500 characters where they arise (engine/classify.ts); merged ones say a little more. */
-const MOST_MESSAGE = 2_000;
+const MAX_MS = 86_400_000;
+/** Messages are cut to 500 characters where they arise (engine/net/classify.ts); merged ones say a little more. */
+const MAX_MESSAGE = 2_000;
 /** An address with its port, `[v6]:port`, or a host's name (RFC 1035 section 2.3.4: 255 octets). */
-const MOST_ADDRESS = 300;
+const MAX_ADDRESS = 300;
 /** A machine's name: RFC 1035 section 2.3.4. */
-const MOST_NAME = 255;
+const MAX_NAME = 255;
 
 const VERDICT_WORDS: ReadonlySet<string> = new Set(VERDICTS);
 const PHASE_WORDS: ReadonlySet<string> = new Set(PHASES);
@@ -52,12 +52,12 @@ export function readOutcome(value: unknown): CheckOutcome {
     checkId: countOf(from.checkId, "checkId"),
     verdict: oneOf(from.verdict, VERDICT_WORDS, "verdict"),
     startedAtMs: numberOf(from.startedAtMs, 0, LATEST_MS, "startedAtMs"),
-    latenessMs: numberOf(from.latenessMs, 0, MOST_MS, "latenessMs"),
-    durationMs: numberOf(from.durationMs, 0, MOST_MS, "durationMs"),
-    latencyMs: numberOrNull(from.latencyMs, 0, MOST_MS, "latencyMs"),
-    connectMs: numberOrNull(from.connectMs, 0, MOST_MS, "connectMs"),
+    latenessMs: numberOf(from.latenessMs, 0, MAX_MS, "latenessMs"),
+    durationMs: numberOf(from.durationMs, 0, MAX_MS, "durationMs"),
+    latencyMs: numberOrNull(from.latencyMs, 0, MAX_MS, "latencyMs"),
+    connectMs: numberOrNull(from.connectMs, 0, MAX_MS, "connectMs"),
     peerAnswered: booleanOf(from.peerAnswered, "peerAnswered"),
-    message: textOrNull(from.message, MOST_MESSAGE, "message"),
+    message: textOrNull(from.message, MAX_MESSAGE, "message"),
     phases: phasesOf(objectOf(from.phases, "phases")),
     explanation: from.explanation === null ? null : explanationOf(objectOf(from.explanation, "explanation")),
     certificate: from.certificate === null ? null : certificateOf(objectOf(from.certificate, "certificate")),
@@ -73,15 +73,15 @@ function extrasOf(from: Fields): Pick<CheckOutcome, "tunnel" | "checker" | "conf
   return {
     ...(from.isSpent === true && { isSpent: true as const }),
     ...(from.tunnel !== undefined && { tunnel: readTunnelFacts(from.tunnel) }),
-    ...(from.checker !== undefined && { checker: textOf(from.checker, MOST_NAME, "checker") }),
-    ...(from.configs !== undefined && { configs: listOf(from.configs, MOST_CONFIGS, "configs").map(configOf) }),
+    ...(from.checker !== undefined && { checker: textOf(from.checker, MAX_NAME, "checker") }),
+    ...(from.configs !== undefined && { configs: listOf(from.configs, MAX_CONFIGS, "configs").map(configOf) }),
   };
 }
 
 function phasesOf(from: Fields): PhaseTimes {
   const phases: PhaseTimes = {};
   for (const phase of PHASES) {
-    if (Object.hasOwn(from, phase)) phases[phase] = numberOf(from[phase], 0, MOST_MS, "phases");
+    if (Object.hasOwn(from, phase)) phases[phase] = numberOf(from[phase], 0, MAX_MS, "phases");
   }
   return phases;
 }
@@ -89,9 +89,9 @@ function phasesOf(from: Fields): PhaseTimes {
 function explanationOf(from: Fields): Explanation {
   return {
     stage: from.stage === null ? null : oneOf<Phase>(from.stage, PHASE_WORDS, "explanation.stage"),
-    address: textOrNull(from.address, MOST_ADDRESS, "explanation.address"),
-    peer: textOrNull(from.peer, MOST_MESSAGE, "explanation.peer"),
-    hint: textOrNull(from.hint, MOST_MESSAGE, "explanation.hint"),
+    address: textOrNull(from.address, MAX_ADDRESS, "explanation.address"),
+    peer: textOrNull(from.peer, MAX_MESSAGE, "explanation.peer"),
+    hint: textOrNull(from.hint, MAX_MESSAGE, "explanation.hint"),
   };
 }
 
@@ -106,9 +106,9 @@ function certificateOf(from: Fields): CertificateState {
 export function readTunnelFacts(value: unknown): TunnelFacts {
   const from = objectOf(value, "tunnel");
   return {
-    connectionTimeMs: numberOrNull(from.connectionTimeMs, 0, MOST_MS, "tunnel.connectionTimeMs"),
-    handshakeTimeMs: numberOrNull(from.handshakeTimeMs, 0, MOST_MS, "tunnel.handshakeTimeMs"),
-    assignedIp: textOrNull(from.assignedIp, MOST_ADDRESS, "tunnel.assignedIp"),
+    connectionTimeMs: numberOrNull(from.connectionTimeMs, 0, MAX_MS, "tunnel.connectionTimeMs"),
+    handshakeTimeMs: numberOrNull(from.handshakeTimeMs, 0, MAX_MS, "tunnel.handshakeTimeMs"),
+    assignedIp: textOrNull(from.assignedIp, MAX_ADDRESS, "tunnel.assignedIp"),
     engineUsed: engineOf(from.engineUsed),
   };
 }
@@ -122,10 +122,10 @@ function configOf(value: unknown): ConfigOutcome {
   return {
     configId: countOf(from.configId, "configs.configId"),
     verdict: oneOf(from.verdict, VERDICT_WORDS, "configs.verdict"),
-    totalMs: numberOf(from.totalMs, 0, MOST_MS, "configs.totalMs"),
+    totalMs: numberOf(from.totalMs, 0, MAX_MS, "configs.totalMs"),
     peerAnswered: booleanOf(from.peerAnswered, "configs.peerAnswered"),
-    message: textOrNull(from.message, MOST_MESSAGE, "configs.message"),
-    publicIp: textOrNull(from.publicIp, MOST_ADDRESS, "configs.publicIp"),
+    message: textOrNull(from.message, MAX_MESSAGE, "configs.message"),
+    publicIp: textOrNull(from.publicIp, MAX_ADDRESS, "configs.publicIp"),
     engineUsed: engineOf(from.engineUsed),
   };
 }
@@ -137,20 +137,20 @@ export function sound(outcome: CheckOutcome): CheckOutcome {
     checkId: outcome.checkId,
     verdict: outcome.verdict,
     startedAtMs: Math.round(nearestNumber(outcome.startedAtMs, 0, LATEST_MS)),
-    latenessMs: nearestNumber(outcome.latenessMs, 0, MOST_MS),
-    durationMs: nearestNumber(outcome.durationMs, 0, MOST_MS),
-    latencyMs: nearestOrNull(outcome.latencyMs, 0, MOST_MS),
-    connectMs: nearestOrNull(outcome.connectMs, 0, MOST_MS),
+    latenessMs: nearestNumber(outcome.latenessMs, 0, MAX_MS),
+    durationMs: nearestNumber(outcome.durationMs, 0, MAX_MS),
+    latencyMs: nearestOrNull(outcome.latencyMs, 0, MAX_MS),
+    connectMs: nearestOrNull(outcome.connectMs, 0, MAX_MS),
     peerAnswered: outcome.peerAnswered,
-    message: soundText(outcome.message, MOST_MESSAGE),
+    message: soundText(outcome.message, MAX_MESSAGE),
     phases: soundPhases(outcome.phases),
     explanation: explanation === null ? null : soundExplanation(explanation),
     certificate: certificate === null ? null : soundCertificate(certificate),
     domainExpiresAtMs: nearestOrNull(outcome.domainExpiresAtMs, 0, LATEST_MS),
     ...(outcome.isSpent === true && { isSpent: true as const }),
     ...(tunnel !== undefined && { tunnel: soundTunnel(tunnel) }),
-    ...(checker !== undefined && { checker: storableText(checker, MOST_NAME) }),
-    ...(configs !== undefined && { configs: configs.slice(0, MOST_CONFIGS).map(soundConfig) }),
+    ...(checker !== undefined && { checker: storableText(checker, MAX_NAME) }),
+    ...(configs !== undefined && { configs: configs.slice(0, MAX_CONFIGS).map(soundConfig) }),
   };
 }
 
@@ -158,21 +158,21 @@ function soundText(text: string | null, most: number): string | null {
   return text === null ? null : storableText(text, most);
 }
 
-function soundPhases(given: PhaseTimes): PhaseTimes {
-  const phases: PhaseTimes = {};
+function soundPhases(phases: PhaseTimes): PhaseTimes {
+  const bounded: PhaseTimes = {};
   for (const phase of PHASES) {
-    const ms = given[phase];
-    if (ms !== undefined) phases[phase] = nearestNumber(ms, 0, MOST_MS);
+    const ms = phases[phase];
+    if (ms !== undefined) bounded[phase] = nearestNumber(ms, 0, MAX_MS);
   }
-  return phases;
+  return bounded;
 }
 
 function soundExplanation({ stage, address, peer, hint }: Explanation): Explanation {
   return {
     stage,
-    address: soundText(address, MOST_ADDRESS),
-    peer: soundText(peer, MOST_MESSAGE),
-    hint: soundText(hint, MOST_MESSAGE),
+    address: soundText(address, MAX_ADDRESS),
+    peer: soundText(peer, MAX_MESSAGE),
+    hint: soundText(hint, MAX_MESSAGE),
   };
 }
 
@@ -184,9 +184,9 @@ function soundCertificate({ valid, expiresAtMs }: CertificateState): Certificate
 
 function soundTunnel(facts: TunnelFacts): TunnelFacts {
   return {
-    connectionTimeMs: nearestOrNull(facts.connectionTimeMs, 0, MOST_MS),
-    handshakeTimeMs: nearestOrNull(facts.handshakeTimeMs, 0, MOST_MS),
-    assignedIp: soundText(facts.assignedIp, MOST_ADDRESS),
+    connectionTimeMs: nearestOrNull(facts.connectionTimeMs, 0, MAX_MS),
+    handshakeTimeMs: nearestOrNull(facts.handshakeTimeMs, 0, MAX_MS),
+    assignedIp: soundText(facts.assignedIp, MAX_ADDRESS),
     engineUsed: facts.engineUsed,
   };
 }
@@ -195,10 +195,10 @@ function soundConfig(config: ConfigOutcome): ConfigOutcome {
   return {
     configId: config.configId,
     verdict: config.verdict,
-    totalMs: nearestNumber(config.totalMs, 0, MOST_MS),
+    totalMs: nearestNumber(config.totalMs, 0, MAX_MS),
     peerAnswered: config.peerAnswered,
-    message: soundText(config.message, MOST_MESSAGE),
-    publicIp: soundText(config.publicIp, MOST_ADDRESS),
+    message: soundText(config.message, MAX_MESSAGE),
+    publicIp: soundText(config.publicIp, MAX_ADDRESS),
     engineUsed: config.engineUsed,
   };
 }

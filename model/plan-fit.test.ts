@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TUNNEL_PROTOCOLS, UPTIME_KINDS } from "./kind.ts";
+import { CONTRACT_KINDS, TUNNEL_PROTOCOLS } from "./kind.ts";
 import { PAUSE_REASONS, type PauseReason } from "./monitor.ts";
 import { PLANS } from "./plan.ts";
 import { type Fit, type FittedMonitor, fitToPlan, holdsSlot } from "./plan-fit.ts";
@@ -8,7 +8,7 @@ import { type Fit, type FittedMonitor, fitToPlan, holdsSlot } from "./plan-fit.t
 const monitors = fc
   .array(
     fc.record({
-      kind: fc.constantFrom(...UPTIME_KINDS, ...TUNNEL_PROTOCOLS),
+      kind: fc.constantFrom(...CONTRACT_KINDS, ...TUNNEL_PROTOCOLS),
       intervalS: fc.constantFrom(30, 60, 180, 300, 3_600),
       pauseReasons: fc.subarray<PauseReason>([...PAUSE_REASONS]),
       createdAtMs: fc.nat(5),
@@ -35,7 +35,7 @@ function apply(before: readonly FittedMonitor[], fits: readonly Fit[]): readonly
   });
 }
 
-const isTunnel = ({ kind }: FittedMonitor): boolean => !(UPTIME_KINDS as readonly string[]).includes(kind);
+const isTunnel = ({ kind }: FittedMonitor): boolean => !(CONTRACT_KINDS as readonly string[]).includes(kind);
 const byAge = (a: FittedMonitor, b: FittedMonitor): number => a.createdAtMs - b.createdAtMs || a.id - b.id;
 
 describe("what a plan demands", () => {

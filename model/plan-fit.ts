@@ -1,5 +1,5 @@
 /** What a plan demands of a workspace's monitors: intervals long enough, tunnels within the slots (docs/api-contract.md#plans). Pure. */
-import { familyOf } from "./kind.ts";
+import { familyOf, isPassive } from "./kind.ts";
 import type { Monitor } from "./monitor.ts";
 import type { Plan } from "./plan.ts";
 
@@ -25,7 +25,7 @@ export function fitToPlan(
 ): readonly Fit[] {
   const allowed = isSuspended ? new Set<number>() : allowedIds(monitors, plan.tunnelSlots);
   return monitors.flatMap((monitor) => {
-    const shortestS = monitor.kind === "push" ? plan.shortestPeriodS : plan.shortestIntervalS;
+    const shortestS = isPassive(monitor.kind) ? plan.shortestPeriodS : plan.shortestIntervalS;
     const isPaused = isPausedByPlan(monitor);
     const fit: Fit = {
       id: monitor.id,

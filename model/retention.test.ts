@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FULL_RETENTION_MS, isKept, LONGEST_RETENTION_MS, NEWEST_KEPT } from "./retention.ts";
+import { FULL_RETENTION_MS, isKept, MAX_RETENTION_MS, NEWEST_KEPT } from "./retention.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -11,14 +11,14 @@ describe("isKept", () => {
     ["a moment older, but the hundredth", FULL_RETENTION_MS + 1, NEWEST_KEPT, 0, true],
     ["a moment older, but its status changed", FULL_RETENTION_MS + 1, 50_000, 1, true],
     ["of seven days ago, its status changed", 7 * 24 * HOUR_MS, 50_000, 1, true],
-    ["of eight days ago, its status changed", LONGEST_RETENTION_MS, 50_000, 1, true],
-    ["older than eight days, its status changed", LONGEST_RETENTION_MS + 1, 2, 1, false],
-    ["older than eight days, the newest there is", LONGEST_RETENTION_MS + 1, 1, 0, false],
+    ["of eight days ago, its status changed", MAX_RETENTION_MS, 50_000, 1, true],
+    ["older than eight days, its status changed", MAX_RETENTION_MS + 1, 2, 1, false],
+    ["older than eight days, the newest there is", MAX_RETENTION_MS + 1, 1, 0, false],
   ])("%s", (_name, ageMs, rankFromNewest, changed, kept) => {
     expect(isKept({ changed }, { ageMs, rankFromNewest })).toBe(kept);
   });
 
   it("has the contract's numbers", () => {
-    expect([FULL_RETENTION_MS, LONGEST_RETENTION_MS, NEWEST_KEPT]).toEqual([24 * HOUR_MS, 192 * HOUR_MS, 100]);
+    expect([FULL_RETENTION_MS, MAX_RETENTION_MS, NEWEST_KEPT]).toEqual([24 * HOUR_MS, 192 * HOUR_MS, 100]);
   });
 });

@@ -56,6 +56,11 @@ export function delayAfterS(state: Pick<LocationState, "status">, verdict: Verdi
   return isOpen ? Math.min(intervalS, RETRY_DELAY_S) : intervalS;
 }
 
+/** How long a heartbeat may stay silent, ms. */
+export function heartbeatPatienceMs(monitor: { readonly intervalS: number; readonly graceS: number | null }): number {
+  return (monitor.intervalS + (monitor.graceS ?? 0)) * 1_000;
+}
+
 interface HeartbeatFacts {
   readonly periodS: number;
   readonly graceS: number;

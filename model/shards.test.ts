@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createBeatWatch, decideShards, fairShare, type Presence, type ShardClaim, shardOf } from "./shards.ts";
+import { decideShards, fairShare, type Presence, PresenceWatch, type ShardClaim, shardOf } from "./shards.ts";
 
 describe("shardOf", () => {
   it("spreads any run of ids evenly, and every shard exists", () => {
@@ -112,11 +112,11 @@ describe("decideShards", () => {
   });
 });
 
-describe("createBeatWatch", () => {
+describe("PresenceWatch", () => {
   const LEASE_MS = 1_000;
 
   it("takes only a silent scheduler for dead, and before a lease time has passed since its last beat", () => {
-    const watch = createBeatWatch(LEASE_MS);
+    const watch = new PresenceWatch(LEASE_MS);
     let last: ReadonlyMap<string, Presence> = new Map();
     for (let nowMs = 0; nowMs <= 1_000; nowMs += 100) {
       last = watch.look(
@@ -133,7 +133,7 @@ describe("createBeatWatch", () => {
   });
 
   it("believes nothing of a time in which it did not look: it was frozen, or the store was away", () => {
-    const watch = createBeatWatch(LEASE_MS);
+    const watch = new PresenceWatch(LEASE_MS);
     const still = [{ id: "other", beat: 7 }];
     watch.look(still, 0);
     expect(watch.look(still, 40_000).get("other")).toBe("present");

@@ -1,13 +1,15 @@
 /**
- * Shards: monitors are divided among schedulers by a hash of their ids. Who takes which is decided by every scheduler for itself, from what
- * it sees: no two clocks are compared, and a wrong belief costs a move, never a result (every write asserts its shard's epoch).
+ * Shards: monitors are divided among schedulers by a hash of their ids. Each scheduler decides by itself, from the beats that it sees, which
+ * shards it takes. Shards are leases (lease.ts) that go with their holder's beat.
  */
+
+import { BEATS_PER_LEASE, type Beat, BeatWatch, beatMs } from "./lease.ts";
 
 /** 2^16 divided by the golden ratio, odd: neighbouring ids land far apart (Knuth, TAOCP 3, section 6.4). */
 export const SHARD_FACTOR = 40_503;
 export const SHARD_RANGE = 65_536;
 
-/** Which of `count` shards a monitor belongs to. store/sql/part.ts reckons the same in SQL: change both or neither. */
+/** Which of `count` shards a monitor belongs to. store/sql/coordination/shard-filter.ts reckons the same in SQL: change both or neither. */
 export function shardOf(monitorId: number, count: number): number {
   return Math.floor((((monitorId * SHARD_FACTOR) % SHARD_RANGE) * count) / SHARD_RANGE);
 }
@@ -57,52 +59,34 @@ export function decideShards(
   return { take: takeable.slice(0, share - mine.length), giveBack: [] };
 }
 
-/** A scheduler's sign of life as its row says. */
-export interface Beat {
-  readonly id: string;
-  readonly beat: number;
-}
-
-export interface BeatWatch {
-  /** Takes in what a look showed. @returns how each scheduler looks now */
-  look(beats: readonly Beat[], nowMs: number): ReadonlyMap<string, Presence>;
-}
-
-/** A scheduler beats this often within a lease time. */
-export const BEATS_PER_LEASE = 10;
 /** Beats that may be missing before a scheduler's share is no longer kept for it. */
 const QUIET_BEATS = 3;
 /**
- * Beats that may be missing before it is taken for dead. Two less than a lease time has: its last beat was seen up to one beat later, and
+ * Beats that may be missing before a scheduler counts as dead. Two less than a lease time has: its last beat was seen up to one beat later, and
  * the look that finds it dead may be another one late.
  */
 const DEAD_BEATS = BEATS_PER_LEASE - 2;
-/** Looks further apart than this say nothing of the time between them: we were frozen, or cut from the store ourselves. */
+/** Looks that are further apart, in beats, say nothing of the time between them. */
 const BLIND_BEATS = 3;
 
-/** Watches beats by one clock; times are that clock's. */
-export function createBeatWatch(leaseMs: number): BeatWatch {
-  const beatMs = leaseMs / BEATS_PER_LEASE;
-  let seen = new Map<string, { readonly beat: number; readonly sinceMs: number }>();
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
-  return {
-    look(beats, nowMs) {
-      const wasBlind = nowMs - lookedAtMs > BLIND_BEATS * beatMs;
-      lookedAtMs = nowMs;
-      const presence = new Map<string, Presence>();
-      const next: typeof seen = new Map();
-      for (const { id, beat } of beats) {
-        const before = seen.get(id);
-        const sinceMs = before === undefined || wasBlind || before.beat !== beat ? nowMs : before.sinceMs;
-        next.set(id, { beat, sinceMs });
-        const stillMs = nowMs - sinceMs;
-        presence.set(
-          id,
-          stillMs >= DEAD_BEATS * beatMs ? "dead" : stillMs >= QUIET_BEATS * beatMs ? "quiet" : "present",
-        );
-      }
-      seen = next;
-      return presence;
-    },
-  };
+/** How the schedulers look to one of them. */
+export class PresenceWatch {
+  readonly #beatMs: number;
+  readonly #beats: BeatWatch;
+
+  constructor(leaseMs: number) {
+    this.#beatMs = beatMs(leaseMs);
+    this.#beats = new BeatWatch(BLIND_BEATS * this.#beatMs);
+  }
+
+  /** @param beats of all schedulers that have a row */
+  look(beats: readonly Beat[], nowMs: number): ReadonlyMap<string, Presence> {
+    this.#beats.look(beats, nowMs);
+    return new Map(beats.map(({ id }) => [id, this.#presenceOf(this.#beats.stillMs(id, nowMs) ?? 0)]));
+  }
+
+  #presenceOf(stillMs: number): Presence {
+    if (stillMs >= DEAD_BEATS * this.#beatMs) return "dead";
+    return stillMs >= QUIET_BEATS * this.#beatMs ? "quiet" : "present";
+  }
 }

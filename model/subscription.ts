@@ -16,7 +16,7 @@ export const ENGINES = ["both", "xray", "singbox"] as const;
 export type Engines = (typeof ENGINES)[number];
 
 /** Configs of one server that are tested and listed; the rest are counted. */
-export const MOST_CONFIGS = 256;
+export const MAX_CONFIGS = 256;
 
 /** Seconds between syncs unless the caller says otherwise. */
 export function defaultSyncIntervalS(plan: { readonly shortestIntervalS: number }): number {

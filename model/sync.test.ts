@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MOST_CONFIGS } from "./subscription.ts";
+import { MAX_CONFIGS } from "./subscription.ts";
 import { type FormerServer, type ListedConfig, type ListedServer, mayReplace, planSync, syncNote } from "./sync.ts";
 
 const config = (identity: string, over: Partial<ListedConfig> = {}): ListedConfig => ({
@@ -75,11 +75,11 @@ describe("a new list against what was imported", () => {
   });
 
   it("tests the same 256 of a larger server, in whatever order they come", () => {
-    const identities = Array.from({ length: MOST_CONFIGS + 50 }, (_, index) => `c${index}`);
-    const before = { ...former(1, "s", ...identities.slice(0, MOST_CONFIGS)), configCount: identities.length };
+    const identities = Array.from({ length: MAX_CONFIGS + 50 }, (_, index) => `c${index}`);
+    const before = { ...former(1, "s", ...identities.slice(0, MAX_CONFIGS)), configCount: identities.length };
     const [change] = plan([before], [listed("s", ...identities.toReversed())]).changed;
     expect(change).toMatchObject({ added: [], removedIds: [], runsOthers: false });
-    expect(change?.moved).toHaveLength(MOST_CONFIGS);
+    expect(change?.moved).toHaveLength(MAX_CONFIGS);
   });
 
   it("applied and asked again: nothing is left to do", () => {

@@ -1,7 +1,7 @@
 /** What a subscription's new list changes in the servers that were imported from it (docs/api-contract.md#subscriptions). Pure. */
 import type { Kind } from "./kind.ts";
 import type { PauseReason } from "./monitor.ts";
-import { MOST_CONFIGS } from "./subscription.ts";
+import { MAX_CONFIGS } from "./subscription.ts";
 
 /** Below this part of the last count a list has shrunken (docs/api-contract.md#subscriptions). */
 const SHRUNKEN = 0.3;
@@ -75,7 +75,7 @@ export interface SyncPlan {
   readonly changed: readonly ServerChange[];
 }
 
-export interface SyncGiven {
+export interface SyncInput {
   readonly former: readonly FormerServer[];
   readonly listed: readonly ListedServer[];
   /** Addresses whose monitors were deleted: they do not come back (docs/api-contract.md#monitors). */
@@ -84,7 +84,7 @@ export interface SyncGiven {
   readonly freeSlots: number | null;
 }
 
-export function planSync({ former, listed, excluded, freeSlots }: SyncGiven): SyncPlan {
+export function planSync({ former, listed, excluded, freeSlots }: SyncInput): SyncPlan {
   // In loops: pairs of a large list would be thrown away by the ten thousands.
   const before = new Set<string>();
   for (const { address } of former) before.add(address);
@@ -111,7 +111,7 @@ export function planSync({ former, listed, excluded, freeSlots }: SyncGiven): Sy
 
 /** What is tested of a new server. */
 export function testedOf({ configs }: Pick<ListedServer, "configs">): readonly ListedConfig[] {
-  return configs.slice(0, MOST_CONFIGS);
+  return configs.slice(0, MAX_CONFIGS);
 }
 
 /** The monitor's protocol: that of its first config. */
@@ -130,13 +130,14 @@ function changeOf(before: FormerServer, now: ListedServer): ServerChange | undef
   const moved: { id: number; position: number; tag: string }[] = [];
   const kept = new Set<number>();
   for (const [position, config] of tested.entries()) {
-    const own = known.get(config.identity);
-    if (own === undefined) {
+    const before = known.get(config.identity);
+    if (before === undefined) {
       added.push({ position, config });
       continue;
     }
-    kept.add(own.id);
-    if (own.position !== position || own.tag !== config.tag) moved.push({ id: own.id, position, tag: config.tag });
+    kept.add(before.id);
+    if (before.position !== position || before.tag !== config.tag)
+      moved.push({ id: before.id, position, tag: config.tag });
   }
   const removedIds = before.configs.filter(({ id }) => !kept.has(id)).map(({ id }) => id);
   const kind = now.configs.some(({ type }) => type === before.kind) ? before.kind : kindOf(now);
@@ -162,9 +163,9 @@ function stillTested(
   known: ReadonlyMap<string, FormerConfig>,
   configs: readonly ListedConfig[],
 ): readonly ListedConfig[] {
-  if (configs.length <= MOST_CONFIGS) return configs;
-  const old = configs.filter(({ identity }) => known.has(identity)).slice(0, MOST_CONFIGS);
-  const fresh = configs.filter(({ identity }) => !known.has(identity)).slice(0, MOST_CONFIGS - old.length);
+  if (configs.length <= MAX_CONFIGS) return configs;
+  const old = configs.filter(({ identity }) => known.has(identity)).slice(0, MAX_CONFIGS);
+  const fresh = configs.filter(({ identity }) => !known.has(identity)).slice(0, MAX_CONFIGS - old.length);
   const chosen = new Set([...old, ...fresh]);
   return configs.filter((config) => chosen.has(config));
 }

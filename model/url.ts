@@ -9,3 +9,8 @@ export function parseUrl(text: string, base?: string | URL): URL | undefined {
     return undefined;
   }
 }
+
+/** A host as sockets and resolvers take it: URLs and `host:port` texts put an IPv6 address in brackets (RFC 3986 section 3.2.2). */
+export function withoutBrackets(host: string): string {
+  return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+}

@@ -3,29 +3,11 @@
  * here it is six system calls and one map entry. The time is the kernel's own: the round trip of SYN and SYN-ACK (tcp(7), TCP_INFO), so it holds
  * however late our event loop looks.
  */
-import {
-  AF_INET,
-  AF_INET6,
-  ECONNRESET,
-  EINPROGRESS,
-  EINTR,
-  EPIPE,
-  EPOLLERR,
-  EPOLLHUP,
-  EPOLLOUT,
-  type Libc,
-  loadLibc,
-  SO_ERROR,
-  SO_LINGER,
-  SOCK_CLOEXEC,
-  SOCK_NONBLOCK,
-  SOCK_STREAM,
-  SOL_SOCKET,
-  systemError,
-  writeSockaddr,
-} from "./libc.ts";
+import { ConnectedSockets } from "./connected-sockets.ts";
+import { ECONNRESET, EPIPE, EPOLLERR, EPOLLHUP, EPOLLOUT, type Libc, loadLibc, systemError } from "./libc.ts";
 import { OwnedDescriptors } from "./owned-descriptors.ts";
 import { openReadiness, type Readiness } from "./readiness.ts";
+import { RESET_STREAM } from "./tcp-stream.ts";
 
 /** One connect under way. */
 export interface ConnectAttempt {
@@ -50,7 +32,6 @@ export interface ConnectSweep {
   close(): void;
 }
 
-const EINVAL = 22;
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 /** Of struct tcp_info (linux/tcp.h): the smoothed round trip, µs, and retransmissions so far. */
@@ -69,24 +50,14 @@ export async function openConnectSweep(owned = new OwnedDescriptors()): Promise<
 }
 
 class EpollSweep implements ConnectSweep {
-  readonly #libc: Libc;
-  readonly #readiness: Readiness;
-  readonly #owned: OwnedDescriptors;
-  readonly #pending = new Set<number>();
-  readonly #sockaddr = Buffer.alloc(128);
-  readonly #value = Buffer.alloc(128);
-  readonly #valueBytes = Buffer.alloc(4);
-  /** struct linger { on, 0 s }: close() resets, so nothing stays in TIME_WAIT. */
-  readonly #linger = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
+  readonly #sockets: ConnectedSockets<ConnectAttempt>;
 
   constructor(libc: Libc, readiness: Readiness, owned: OwnedDescriptors) {
-    this.#libc = libc;
-    this.#readiness = readiness;
-    this.#owned = owned;
+    this.#sockets = new ConnectedSockets(libc, readiness, owned);
   }
 
   get pending(): number {
-    return this.#pending.size;
+    return this.#sockets.size;
   }
 
   start(
@@ -96,84 +67,36 @@ class EpollSweep implements ConnectSweep {
     onConnected: (connectMs: number) => void,
     onFailed: (error: Error) => void,
   ): ConnectAttempt {
-    const libc = this.#libc;
-    // First, because a port that is none throws.
-    const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
-    const fd = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) throw systemError("socket", libc.errno(), { ip, port });
-    libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, this.#linger, this.#linger.length);
     const startedAt = performance.now();
-    const errno = addressBytes === 0 ? EINVAL : this.#connect(fd, addressBytes);
-    if (errno !== 0) {
-      libc.close(fd);
-      throw systemError("connect", errno, { ip, port });
-    }
-    let isOver = false;
-    this.#watch(fd, (events) => {
+    const fd = this.#sockets.connect(RESET_STREAM, ip, family, port);
+    const attempt: ConnectAttempt = { close: () => this.#sockets.end(attempt, fd) };
+    this.#sockets.watch(attempt, fd, EPOLLOUT, (events) => {
       const observedMs = performance.now() - startedAt;
       const failure = (events & (EPOLLERR | EPOLLHUP)) === 0 ? 0 : this.#failureOf(fd);
       const connectMs = failure === 0 ? this.#handshakeMs(fd, observedMs) : 0;
-      this.#end(fd);
-      isOver = true;
+      attempt.close();
       if (failure === 0) onConnected(connectMs);
       else onFailed(systemError("connect", failure, { ip, port }));
     });
-    return {
-      close: () => {
-        if (!isOver) this.#end(fd);
-        isOver = true;
-      },
-    };
+    return attempt;
   }
 
   close(): void {
-    for (const fd of [...this.#pending]) this.#end(fd);
-    this.#readiness.close();
+    this.#sockets.close();
   }
 
-  /** @returns 0 when the connect is under way or done */
-  #connect(fd: number, addressBytes: number): number {
-    if (this.#libc.connect(fd, this.#sockaddr, addressBytes) === 0) return 0;
-    const errno = this.#libc.errno();
-    return errno === EINPROGRESS || errno === EINTR ? 0 : errno;
-  }
-
-  #watch(fd: number, onReady: (events: number) => void): void {
-    try {
-      this.#readiness.watch(fd, EPOLLOUT, onReady);
-    } catch (error) {
-      this.#libc.close(fd);
-      throw error;
-    }
-    this.#owned.add(fd);
-    this.#pending.add(fd);
-    if (this.#pending.size === 1) this.#readiness.hold();
-  }
-
-  /** Once only for each connect: the number may belong to another one afterwards. */
-  #end(fd: number): void {
-    if (!this.#pending.delete(fd)) return;
-    if (this.#pending.size === 0) this.#readiness.release();
-    this.#readiness.forget(fd);
-    this.#owned.remove(fd);
-    this.#libc.close(fd);
-  }
-
+  /** A reset while still connecting is ECONNREFUSED; these two say that it stood, and that the peer was faster than we looked. */
   #failureOf(fd: number): number {
-    this.#valueBytes.writeInt32LE(4, 0);
-    if (this.#libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, this.#value, this.#valueBytes) !== 0) return this.#libc.errno();
-    const errno = this.#value.readInt32LE(0);
-    // A reset while still connecting is ECONNREFUSED; these two say that it stood, and that the peer was faster than we looked.
+    const errno = this.#sockets.failureOf(fd);
     return errno === ECONNRESET || errno === EPIPE ? 0 : errno;
   }
 
   /** With a SYN sent twice the kernel's round trip leaves out the wait for the first, so then ours counts. */
   #handshakeMs(fd: number, observedMs: number): number {
-    this.#valueBytes.writeInt32LE(TCP_INFO_BYTES, 0);
-    const answer = this.#libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, this.#value, this.#valueBytes);
-    if (answer !== 0 || this.#valueBytes.readInt32LE(0) < TCP_INFO_BYTES) return observedMs;
-    const roundTripMs = this.#value.readUInt32LE(RTT_OFFSET) / 1000;
-    const isFirstTry = this.#value.readUInt32LE(RETRANSMISSIONS_OFFSET) === 0;
+    const info = this.#sockets.option(fd, IPPROTO_TCP, TCP_INFO, TCP_INFO_BYTES);
+    if (info === undefined) return observedMs;
+    const roundTripMs = info.readUInt32LE(RTT_OFFSET) / 1000;
+    const isFirstTry = info.readUInt32LE(RETRANSMISSIONS_OFFSET) === 0;
     return isFirstTry && roundTripMs > 0 ? Math.min(roundTripMs, observedMs) : observedMs;
   }
 }

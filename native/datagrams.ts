@@ -3,6 +3,7 @@
  * the system calls' cost on a socket that lives for four datagrams; here it is socket, connect, one setsockopt and epoll_ctl, and a call for
  * each datagram sent and for each batch received. Times of arrival are the kernel's, so they hold however late our event loop looks.
  */
+import { ConnectedSockets, type SocketKind } from "./connected-sockets.ts";
 import { DatagramBatch } from "./datagram-batch.ts";
 import {
   AF_INET,
@@ -21,7 +22,6 @@ import {
   SOCKADDR_BYTES,
   SOL_SOCKET,
   systemError,
-  writeSockaddr,
 } from "./libc.ts";
 import { OwnedDescriptors } from "./owned-descriptors.ts";
 import { openReadiness, type Readiness } from "./readiness.ts";
@@ -52,7 +52,11 @@ export interface DatagramSockets {
   close(): void;
 }
 
-const EINVAL = 22;
+/** With the time of arrival, by the kernel, beside each. */
+const STAMPED_DATAGRAMS: SocketKind = {
+  type: SOCK_DGRAM,
+  option: { name: SO_TIMESTAMPNS, value: Buffer.from([1, 0, 0, 0]) },
+};
 /** Of Linux: text of an IPv6 address and a zero byte (INET6_ADDRSTRLEN). */
 const ADDRESS_TEXT_BYTES = 46;
 
@@ -67,105 +71,67 @@ export async function openDatagramSockets(owned = new OwnedDescriptors()): Promi
 }
 
 class EpollSockets implements DatagramSockets {
-  readonly libc: Libc;
+  readonly sockets: ConnectedSockets<EpollSocket>;
   readonly batch: DatagramBatch;
-  readonly #readiness: Readiness;
   readonly #owned: OwnedDescriptors;
-  readonly #open = new Set<EpollSocket>();
-  readonly #sockaddr = Buffer.alloc(128);
-  readonly #on = Buffer.from([1, 0, 0, 0]);
+  /** A socket that is never used, see the constructor; negative: there is none. */
   readonly #keeper: number;
   #isOpen = true;
 
   constructor(libc: Libc, readiness: Readiness, owned: OwnedDescriptors) {
-    this.libc = libc;
+    this.sockets = new ConnectedSockets(libc, readiness, owned);
     this.batch = new DatagramBatch(libc);
-    this.#readiness = readiness;
     this.#owned = owned;
     // The kernel stamps while any socket wants it, and switching that on and off patches its code: one socket wants it always.
     this.#keeper = libc.socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (this.#keeper < 0) return;
     owned.add(this.#keeper);
-    libc.setsockopt(this.#keeper, SOL_SOCKET, SO_TIMESTAMPNS, this.#on, this.#on.length);
+    const { name, value } = STAMPED_DATAGRAMS.option;
+    libc.setsockopt(this.#keeper, SOL_SOCKET, name, value, value.length);
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.sockets.size;
   }
 
   open(ip: string, family: 4 | 6, port: number, listener: DatagramSocketListener): DatagramSocket {
-    const libc = this.libc;
-    const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
-    const fd = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) throw systemError("socket", libc.errno(), { ip, port });
-    libc.setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, this.#on, this.#on.length);
-    const errno = addressBytes === 0 ? EINVAL : this.#connect(fd, addressBytes);
-    if (errno !== 0) {
-      libc.close(fd);
-      throw systemError("connect", errno, { ip, port });
-    }
+    const fd = this.sockets.connect(STAMPED_DATAGRAMS, ip, family, port);
     const socket = new EpollSocket(this, fd, family, listener);
-    try {
-      this.#readiness.watch(fd, EPOLLIN, socket.onReady);
-    } catch (error) {
-      libc.close(fd);
-      throw error;
-    }
-    this.#owned.add(fd);
-    this.#open.add(socket);
-    if (this.#open.size === 1) this.#readiness.hold();
+    this.sockets.watch(socket, fd, EPOLLIN, socket.onReady);
     return socket;
   }
 
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    for (const socket of [...this.#open]) socket.close();
-    this.#readiness.close();
+    this.sockets.close();
     if (this.#keeper < 0) return;
     this.#owned.remove(this.#keeper);
-    this.libc.close(this.#keeper);
-  }
-
-  /** Once only for each socket: its number may belong to another one afterwards. */
-  end(socket: EpollSocket, fd: number): void {
-    if (!this.#open.delete(socket)) return;
-    if (this.#open.size === 0) this.#readiness.release();
-    this.#readiness.forget(fd);
-    this.#owned.remove(fd);
-    this.libc.close(fd);
+    this.sockets.libc.close(this.#keeper);
   }
 
   localIp(fd: number, family: 4 | 6): string | null {
+    const { libc, sockaddr } = this.sockets;
     const length = Buffer.alloc(4);
     length.writeInt32LE(SOCKADDR_BYTES, 0);
-    if (this.libc.getsockname(fd, this.#sockaddr, length) !== 0) return null;
+    if (libc.getsockname(fd, sockaddr, length) !== 0) return null;
     const text = Buffer.alloc(ADDRESS_TEXT_BYTES);
-    const address = this.#sockaddr.subarray(family === 4 ? 4 : 8);
-    this.libc.inet_ntop(family === 4 ? AF_INET : AF_INET6, address, text, text.length);
+    const address = sockaddr.subarray(family === 4 ? 4 : 8);
+    libc.inet_ntop(family === 4 ? AF_INET : AF_INET6, address, text, text.length);
     return text.toString("latin1", 0, text.indexOf(0));
-  }
-
-  /** @returns 0 when it is connected */
-  #connect(fd: number, addressBytes: number): number {
-    for (;;) {
-      if (this.libc.connect(fd, this.#sockaddr, addressBytes) === 0) return 0;
-      const errno = this.libc.errno();
-      if (errno !== EINTR) return errno;
-    }
   }
 }
 
 /** open ──▶ closed (by us, or failed) */
 class EpollSocket implements DatagramSocket {
-  readonly #sockets: EpollSockets;
+  readonly #group: EpollSockets;
   readonly #fd: number;
   readonly #family: 4 | 6;
   readonly #listener: DatagramSocketListener;
   #isOpen = true;
 
   constructor(sockets: EpollSockets, fd: number, family: 4 | 6, listener: DatagramSocketListener) {
-    this.#sockets = sockets;
+    this.#group = sockets;
     this.#fd = fd;
     this.#family = family;
     this.#listener = listener;
@@ -173,10 +139,10 @@ class EpollSocket implements DatagramSocket {
 
   /** One batch: of what is left the kernel tells again (level-triggered). */
   readonly onReady = (): void => {
-    const { batch, libc } = this.#sockets;
+    const { batch, sockets } = this.#group;
     const count = batch.receive(this.#fd);
     if (count < 0) {
-      const errno = libc.errno();
+      const errno = sockets.libc.errno();
       if (errno !== EAGAIN && errno !== EINTR) this.#fail("recvmsg", errno);
       return;
     }
@@ -189,7 +155,7 @@ class EpollSocket implements DatagramSocket {
 
   send(bytes: Uint8Array): void {
     if (!this.#isOpen) return;
-    const { libc } = this.#sockets;
+    const { libc } = this.#group.sockets;
     for (;;) {
       if (libc.send(this.#fd, bytes, bytes.length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return;
       const errno = libc.errno();
@@ -200,13 +166,13 @@ class EpollSocket implements DatagramSocket {
   }
 
   localIp(): string | null {
-    return this.#isOpen ? this.#sockets.localIp(this.#fd, this.#family) : null;
+    return this.#isOpen ? this.#group.localIp(this.#fd, this.#family) : null;
   }
 
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#sockets.end(this, this.#fd);
+    this.#group.sockets.end(this, this.#fd);
   }
 
   #fail(syscall: "recvmsg" | "send", errno: number): void {

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { getSystemErrorName } from "node:util";
 
 /** Values of Linux's headers on x86-64 and arm64 (bits/socket.h, sys/epoll.h, asm-generic/socket.h, linux/in.h, in6.h, icmp.h). */
+export const AF_UNIX = 1;
 export const AF_INET = 2;
 export const AF_INET6 = 10;
 export const SOCK_STREAM = 1;
@@ -64,10 +65,24 @@ export interface Libc {
     addressBytes: number,
   ): number;
   send(fd: number, data: Uint8Array, dataBytes: number, flags: number): number;
+  sendmsg(fd: number, header: Uint8Array, flags: number): number;
   recv(fd: number, data: Uint8Array, dataBytes: number, flags: number): number;
   recvmsg(fd: number, header: Uint8Array, flags: number): number;
   /** @param timeout always null: it waits for nothing */
   recvmmsg(fd: number, headers: Uint8Array, count: number, flags: number, timeout: null): number;
+  /** @param pair two 32-bit numbers, filled */
+  socketpair(domain: number, type: number, protocol: number, pair: Uint8Array): number;
+  /** For requests that take a structure. */
+  ioctl(fd: number, request: number, argument: Uint8Array): number;
+  /** Copies from another process; both sides are arrays of struct iovec. @returns bytes */
+  process_vm_readv(
+    pid: number,
+    local: Uint8Array,
+    localCount: number,
+    remote: Uint8Array,
+    remoteCount: number,
+    flags: number,
+  ): number;
   getsockname(fd: number, address: Uint8Array, addressBytes: Uint8Array): number;
   epoll_create1(flags: number): number;
   epoll_ctl(epoll: number, operation: number, fd: number, event: Uint8Array): number;
@@ -93,9 +108,13 @@ const SIGNATURES: Readonly<Record<Exclude<keyof Libc, "errno" | "addressOf">, st
   setsockopt: "int setsockopt(int, int, int, uint8_t *, int)",
   sendto: "int64_t sendto(int, uint8_t *, size_t, int, uint8_t *, int)",
   send: "int64_t send(int, uint8_t *, size_t, int)",
+  sendmsg: "int64_t sendmsg(int, uint8_t *, int)",
   recv: "int64_t recv(int, uint8_t *, size_t, int)",
   recvmsg: "int64_t recvmsg(int, uint8_t *, int)",
   recvmmsg: "int recvmmsg(int, uint8_t *, unsigned int, int, void *)",
+  socketpair: "int socketpair(int, int, int, uint8_t *)",
+  ioctl: "int ioctl(int, unsigned long, uint8_t *)",
+  process_vm_readv: "int64_t process_vm_readv(int, uint8_t *, unsigned long, uint8_t *, unsigned long, unsigned long)",
   getsockname: "int getsockname(int, uint8_t *, uint8_t *)",
   epoll_create1: "int epoll_create1(int)",
   epoll_ctl: "int epoll_ctl(int, int, int, uint8_t *)",

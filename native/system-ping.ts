@@ -52,9 +52,9 @@ const REASON_LENGTH = 200;
 /** Beyond its own deadline a child is killed, ms. */
 const KILL_AFTER_MS = 1_000;
 /** How long a thread waits to hear that there is a service, ms. */
-const HELLO_WITHIN_MS = 1_000;
+const HELLO_TIMEOUT_MS = 1_000;
 /** iputils lets only root send faster, ms (ping(8), -i). */
-const SHORTEST_SPACING_MS = 200;
+const MIN_SPACING_MS = 200;
 /** Children get nothing of our own environment, and the C locale, because their words are parsed. */
 const SEARCHED_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
@@ -77,16 +77,16 @@ export function startSystemPingService(): SystemPingService {
   const running = new Map<string, ChildProcess>();
   let isOpen = true;
 
-  function answer({ asker, id }: Job, given: SystemPingAnswer): void {
-    if (isOpen) channel.postMessage({ to: "asker", asker, id, answer: given } satisfies FromService);
+  function answer({ asker, id }: Job, result: SystemPingAnswer): void {
+    if (isOpen) channel.postMessage({ to: "asker", asker, id, answer: result } satisfies FromService);
   }
   function startNext(): void {
     for (const [key, job] of waiting) {
       if (running.size >= RUNNING_LIMIT || !isOpen) return;
       waiting.delete(key);
-      const child = runPing(job.request, (given) => {
+      const child = runPing(job.request, (result) => {
         running.delete(key);
-        answer(job, given);
+        answer(job, result);
         startNext();
       });
       running.set(key, child);
@@ -133,7 +133,7 @@ function isSound({ ip, family, count, spacingMs, replyTimeoutMs }: SystemPingReq
  * would send on until so many are *answered*.
  */
 function pingArguments({ ip, family, count, spacingMs, replyTimeoutMs }: SystemPingRequest): string[] {
-  const spacingS = Math.max(SHORTEST_SPACING_MS, spacingMs) / 1000;
+  const spacingS = Math.max(MIN_SPACING_MS, spacingMs) / 1000;
   const replyTimeoutS = Math.max(1, Math.ceil(replyTimeoutMs / 1000));
   return ["-n", `-${family}`, "-c", `${count}`, "-i", `${spacingS}`, "-W", `${replyTimeoutS}`, ip];
 }
@@ -145,13 +145,12 @@ function isInstalled(program: string): boolean {
 function runPing(request: SystemPingRequest, done: (answer: SystemPingAnswer) => void): ChildProcess {
   const command = ["ping", ...pingArguments(request)];
   if (isInstalled("setpriv")) command.unshift("setpriv", "--pdeathsig", "KILL", "--");
-  const [program = "ping", ...given] = command;
-  const child = spawn(program, given, {
+  const [program = "ping", ...result] = command;
+  const child = spawn(program, result, {
     env: { LC_ALL: "C", PATH: SEARCHED_FOLDERS.join(":") },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const wholeMs =
-    Math.max(SHORTEST_SPACING_MS, request.spacingMs) * request.count + request.replyTimeoutMs + KILL_AFTER_MS;
+  const wholeMs = Math.max(MIN_SPACING_MS, request.spacingMs) * request.count + request.replyTimeoutMs + KILL_AFTER_MS;
   const killer = setTimeout(() => child.kill("SIGKILL"), wholeMs);
   let text = "";
   let isOver = false;
@@ -217,7 +216,7 @@ export function openSystemPing(): SystemPing {
   return {
     isThere() {
       return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(false), HELLO_WITHIN_MS);
+        const timer = setTimeout(() => resolve(false), HELLO_TIMEOUT_MS);
         heard = () => {
           clearTimeout(timer);
           resolve(true);

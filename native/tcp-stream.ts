@@ -3,11 +3,9 @@
  * objects; here it is eight system calls, edge-triggered, so that a descriptor is told to epoll once. Closed by reset always: nothing stays in
  * TIME_WAIT on either side, whatever the end was.
  */
+import { ConnectedSockets, type SocketKind } from "./connected-sockets.ts";
 import {
-  AF_INET,
-  AF_INET6,
   EAGAIN,
-  EINPROGRESS,
   EINTR,
   EPOLLERR,
   EPOLLET,
@@ -19,14 +17,9 @@ import {
   loadLibc,
   MSG_DONTWAIT,
   MSG_NOSIGNAL,
-  SO_ERROR,
   SO_LINGER,
-  SOCK_CLOEXEC,
-  SOCK_NONBLOCK,
   SOCK_STREAM,
-  SOL_SOCKET,
   systemError,
-  writeSockaddr,
 } from "./libc.ts";
 import { OwnedDescriptors } from "./owned-descriptors.ts";
 import { openReadiness, type Readiness } from "./readiness.ts";
@@ -59,11 +52,15 @@ export interface TcpStreams {
   close(): void;
 }
 
-const EINVAL = 22;
 /** Taken from the kernel at once: as much as Node reads at a time. */
 const RECEIVE_BYTES = 65_536;
 /** Reads of one connection before the others get their turn: what a body may be long (1 MiB), and its head. */
 const READS_PER_TURN = 17;
+/** struct linger { on, 0 s }: close() resets, so nothing stays in TIME_WAIT. */
+export const RESET_STREAM: SocketKind = {
+  type: SOCK_STREAM,
+  option: { name: SO_LINGER, value: Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]) },
+};
 const INTEREST = (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) >>> 0;
 
 /**
@@ -77,78 +74,27 @@ export async function openTcpStreams(owned = new OwnedDescriptors()): Promise<Tc
 }
 
 class EpollStreams implements TcpStreams {
-  readonly libc: Libc;
-  readonly readiness: Readiness;
-  readonly #owned: OwnedDescriptors;
+  readonly sockets: ConnectedSockets<EpollStream>;
   /** Shared by all connections: what was received lies here only while its listener looks at it. */
   readonly received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
-  readonly #open = new Set<EpollStream>();
-  readonly #sockaddr = Buffer.alloc(128);
-  readonly #value = Buffer.alloc(128);
-  readonly #valueBytes = Buffer.alloc(4);
-  /** struct linger { on, 0 s }: close() resets. */
-  readonly #linger = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 
   constructor(libc: Libc, readiness: Readiness, owned: OwnedDescriptors) {
-    this.libc = libc;
-    this.readiness = readiness;
-    this.#owned = owned;
+    this.sockets = new ConnectedSockets(libc, readiness, owned);
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.sockets.size;
   }
 
   open(ip: string, family: 4 | 6, port: number, listener: TcpStreamListener): TcpStream {
-    const libc = this.libc;
-    const addressBytes = writeSockaddr(libc, this.#sockaddr, family, ip, port);
-    const fd = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) throw systemError("socket", libc.errno(), { ip, port });
-    libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, this.#linger, this.#linger.length);
-    const errno = addressBytes === 0 ? EINVAL : this.#connect(fd, addressBytes);
-    if (errno !== 0) {
-      libc.close(fd);
-      throw systemError("connect", errno, { ip, port });
-    }
+    const fd = this.sockets.connect(RESET_STREAM, ip, family, port);
     const stream = new EpollStream(this, fd, ip, port, listener);
-    try {
-      this.readiness.watch(fd, INTEREST, stream.onReady);
-    } catch (error) {
-      libc.close(fd);
-      throw error;
-    }
-    this.#owned.add(fd);
-    this.#open.add(stream);
-    if (this.#open.size === 1) this.readiness.hold();
+    this.sockets.watch(stream, fd, INTEREST, stream.onReady);
     return stream;
   }
 
   close(): void {
-    for (const stream of [...this.#open]) stream.close();
-    this.readiness.close();
-  }
-
-  /** Once only for each connection: its number may belong to another one afterwards. */
-  end(stream: EpollStream, fd: number): void {
-    if (!this.#open.delete(stream)) return;
-    if (this.#open.size === 0) this.readiness.release();
-    this.readiness.forget(fd);
-    this.#owned.remove(fd);
-    this.libc.close(fd);
-  }
-
-  /** Why connecting failed; reading it clears it. */
-  failureOf(fd: number): number {
-    this.#valueBytes.writeInt32LE(4, 0);
-    if (this.libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, this.#value, this.#valueBytes) !== 0) return this.libc.errno();
-    return this.#value.readInt32LE(0);
-  }
-
-  /** @returns 0 when the connect is under way or done */
-  #connect(fd: number, addressBytes: number): number {
-    if (this.libc.connect(fd, this.#sockaddr, addressBytes) === 0) return 0;
-    const errno = this.libc.errno();
-    return errno === EINPROGRESS || errno === EINTR ? 0 : errno;
+    this.sockets.close();
   }
 }
 
@@ -174,7 +120,7 @@ class EpollStream implements TcpStream {
 
   readonly onReady = (events: number): void => {
     if (this.#state === "connecting") {
-      const failure = (events & (EPOLLERR | EPOLLHUP)) === 0 ? 0 : this.#streams.failureOf(this.#fd);
+      const failure = (events & (EPOLLERR | EPOLLHUP)) === 0 ? 0 : this.#streams.sockets.failureOf(this.#fd);
       if (failure !== 0) {
         this.#fail("connect", failure);
         return;
@@ -197,7 +143,7 @@ class EpollStream implements TcpStream {
       this.#unsent = Buffer.concat([this.#unsent, bytes]);
       return;
     }
-    const { libc } = this.#streams;
+    const { libc } = this.#streams.sockets;
     for (let rest = bytes; ; ) {
       const sent = libc.send(this.#fd, rest, rest.length, MSG_DONTWAIT | MSG_NOSIGNAL);
       if (sent === rest.length) return;
@@ -217,12 +163,13 @@ class EpollStream implements TcpStream {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.#unsent = null;
-    this.#streams.end(this, this.#fd);
+    this.#streams.sockets.end(this, this.#fd);
   }
 
   /** Until there is no more for now. A read that was not full was the last, unless the peer is known to have ended. */
   #read(events: number): void {
-    const { libc, received } = this.#streams;
+    const { received, sockets } = this.#streams;
+    const { libc } = sockets;
     const isEnding = (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) !== 0;
     for (let reads = 0; reads < READS_PER_TURN; reads++) {
       if (this.#state !== "connected" || this.#hasEnded) return;

@@ -1,9 +1,11 @@
-/** Monitors, entries and outcomes for the tests of this folder. */
+/** Monitors, planned checks and outcomes for the tests of this folder. */
+import type { ConcurrencyLimit } from "../engine/limits/concurrency.ts";
 import { newLiveState } from "../model/live.ts";
 import type { Monitor } from "../model/monitor.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { LiveState } from "../model/status.ts";
-import type { Entry, Gate } from "./entry.ts";
+import type { PlannedCheck, Run } from "./plan/planned-check.ts";
+import type { JudgedOutcome } from "./sink/judged-outcome.ts";
 
 export function monitorOf(over: Partial<Monitor> = {}): Monitor {
   return {
@@ -38,7 +40,27 @@ export function liveOf(over: Partial<LiveState> = {}): LiveState {
   return { ...newLiveState(over.monitorId ?? 1), ...over };
 }
 
-export function entryOf(id: number, gates: readonly Gate[] = [], monitor: Monitor = monitorOf({ id })): Entry {
+/** As of a check without an incident, an alert or a test. */
+export function judgedOf(live: LiveState, over: Partial<JudgedOutcome> = {}): JudgedOutcome {
+  return {
+    lease: { shard: 0, epoch: 1 },
+    line: "{}",
+    live,
+    incidents: [],
+    alerts: [],
+    inboxId: null,
+    endedTest: undefined,
+    configResults: undefined,
+    nextWithinMs: 60_000,
+    ...over,
+  };
+}
+
+export function plannedOf(
+  id: number,
+  limits: readonly ConcurrencyLimit<Run>[] = [],
+  monitor: Monitor = monitorOf({ id }),
+): PlannedCheck {
   return {
     id,
     location: "any",
@@ -47,15 +69,11 @@ export function entryOf(id: number, gates: readonly Gate[] = [], monitor: Monito
     intervalMs: monitor.intervalS * 1_000,
     phaseMs: 0,
     identity: null,
-    gates,
-    held: [],
-    state: "idle",
-    nextTurnAtMs: Number.POSITIVE_INFINITY,
-    turnAtMs: 0,
-    checkId: 0,
-    attempt: 0,
+    limits,
+    nextDueAtMs: Number.POSITIVE_INFINITY,
     lastSignAtMs: 0,
-    errand: null,
+    run: null,
+    isRemoved: false,
   };
 }
 

@@ -1,12 +1,12 @@
-/** Work that is asked for more often than it can be done: one run at a time, one more when it was asked for meanwhile. */
+/** Work that is requested more often than it can be done: one run at a time, and one more when it was requested meanwhile. */
 export interface OneAtATime {
-  /** Asks for a run. */
+  /** Requests a run. */
   request(): void;
   /** No run begins any more; resolves when the running one has ended. */
   stop(): Promise<void>;
 }
 
-/** @param onError an error ends that run only; the next request tries again */
+/** @param onError called when a run fails; the next request runs the work again */
 export function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void): OneAtATime {
   let running: Promise<void> | undefined;
   let isWanted = false;

@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OLDEST_NODE = [20, 18, 1];
-const SOURCE_FOLDERS = ["model", "native", "engine", "store", "scheduler", "api", "cli", "demo", "bench"];
 
 /** Says why and what to do in one line, and ends with 1. */
 export function stop(line) {
@@ -97,12 +96,14 @@ async function build() {
   writeFileSync(stamp, [wanted, ...names].join("\n"));
 }
 
-/** Name, size and time of every source: enough to know whether the last build still holds. */
+/** Name, size and time of every source of the build: enough to know whether the last build still holds. */
 function sourceStates() {
   const top = readdirSync(ROOT).filter(
     (name) => name.endsWith(".ts") || name.startsWith("tsconfig") || name === "package-lock.json",
   );
-  const inside = SOURCE_FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
+  const { include } = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8"));
+  const folders = include.filter((name) => !name.endsWith(".ts") && existsSync(join(ROOT, name)));
+  const inside = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true })
       .filter((name) => name.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(name))
       .map((name) => join(folder, name)),

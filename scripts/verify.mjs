@@ -33,11 +33,13 @@ const STEPS = [
   { name: "references resolve", run: () => own("references", "unresolved") },
   { name: "words for persons", run: () => own("references", "forbiddenWords") },
   { name: "names and places", run: () => own("layout", "misplaced") },
+  { name: "threads start in few places", run: () => own("threads", "strayThreads") },
   { name: "decoders are fuzzed", run: () => own("fuzzed", "unfuzzedDecoders") },
   { name: "readers are measured", run: () => own("fuzzed", "untimedReaders") },
   { name: "expressions are linear", run: () => own("expressions", "superLinear") },
   { name: "settings are documented", run: () => own("layout", "undocumentedSettings") },
   { name: "commands are documented", run: () => own("layout", "undocumentedCommands") },
+  { name: "documents' commands are run", run: () => own("blocks", "unclassifiedBlocks") },
 ];
 
 /** @returns the output of a tool that failed, undefined of one that did not */

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { claimDataFolder, DataFolderError, warnOfPermissions } from "./data-folder.ts";
+import { claimDataFolder, warnOfPermissions } from "./data-folder.ts";
+import { StoreError } from "./errors.ts";
 
 const folders: string[] = [];
 
@@ -63,7 +64,7 @@ describe("claimDataFolder", () => {
   it("says what to do when the path is not a folder", () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
-    expect(() => claimDataFolder(join(file, "data"))).toThrow(DataFolderError);
+    expect(() => claimDataFolder(join(file, "data"))).toThrow(StoreError);
     expect(() => claimDataFolder(join(file, "data"))).toThrow(/SONDE_DATA_DIR/);
   });
 });

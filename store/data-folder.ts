@@ -2,12 +2,8 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
+import { StoreError } from "./errors.ts";
 import { Sqlite, type SqliteHandle } from "./sqlite-library.ts";
-
-/** The folder cannot be used: one line that says why and what to do. */
-export class DataFolderError extends Error {
-  override readonly name = "DataFolderError";
-}
 
 export interface DataFolder {
   readonly path: string;
@@ -19,7 +15,7 @@ export interface DataFolder {
   release(): void;
 }
 
-/** @throws DataFolderError when the folder cannot be made or written, or another process has it */
+/** @throws StoreError when the folder cannot be made or written, or another process has it */
 export function claimDataFolder(path: string): DataFolder {
   // SQLite and ClickHouse make files with whatever this leaves. A worker thread cannot set it, and has it from the main one.
   if (isMainThread) process.umask(OTHERS);
@@ -74,7 +70,7 @@ function makeFolder(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
-    throw new DataFolderError(
+    throw new StoreError(
       `cannot write the data folder ${path} (${code}): make it writable for this user, or set SONDE_DATA_DIR`,
     );
   }
@@ -94,11 +90,11 @@ function lock(path: string): () => void {
     database?.close();
     const code = (error as { code?: string }).code ?? "unknown error";
     if (code === "ERR_DLOPEN_FAILED") {
-      throw new DataFolderError(
+      throw new StoreError(
         "better-sqlite3 was compiled for another Node: run npm start, which compiles it for this one",
       );
     }
-    throw new DataFolderError(
+    throw new StoreError(
       code.startsWith("SQLITE_BUSY")
         ? `another sonde uses the data folder ${path}: stop it first, or set SONDE_DATA_DIR to another folder`
         : `cannot lock the data folder ${path} (${code}): look at its owner.lock and at the disk`,

@@ -26,6 +26,17 @@ const refused = (id: string, more = "") => ({
 });
 
 describe("rows that are set aside", () => {
+  it("are known by what they are and to which store, also after a start", async () => {
+    const before = await open();
+    expect(before.has("sql", refused("a").line)).toBe(false);
+    await before.add(refused("a"));
+    for (const aside of [before, await open()]) {
+      expect(aside.has("sql", refused("a", "else").line)).toBe(true);
+      expect(aside.has("results", refused("a").line)).toBe(false);
+      for (const line of [refused("b").line, "{}", "null", "{"]) expect(aside.has("sql", line)).toBe(false);
+    }
+  });
+
   it("are readable lines with what the store said, for their owner alone", async () => {
     const aside = await open();
     await aside.add(refused("1"));

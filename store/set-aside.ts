@@ -25,6 +25,8 @@ export interface RefusedRow {
 export interface SetAside {
   /** On disk when it resolves; never rejects: a disk that is full loses the copy, and nothing else waits for it. */
   add(row: RefusedRow): Promise<void>;
+  /** Whether a row is in the file, as far as it goes back. @param line JSON */
+  has(store: RefusedRow["store"], line: string): boolean;
   /** Since the start. */
   readonly rows: number;
   /** Unix ms; null before the first. */
@@ -37,65 +39,84 @@ export interface SetAsideOptions {
   readonly nowMs: () => number;
 }
 
-export async function openSetAside({ file, log, nowMs }: SetAsideOptions): Promise<SetAside> {
-  const known = new Set<string>();
-  let bytes = 0;
-  let rows = 0;
-  let lastAtMs: number | null = null;
-  const before = await readFile(file, "utf8").catch(() => "");
-  bytes = Buffer.byteLength(before);
-  for (const line of before.split("\n")) {
-    const key = keyOfLine(line);
-    if (key !== null) known.add(key);
-  }
-  let tail: Promise<void> = Promise.resolve();
+export async function openSetAside(options: SetAsideOptions): Promise<SetAside> {
+  return new SetAsideFile(options, await readFile(options.file, "utf8").catch(() => ""));
+}
 
-  async function write(row: RefusedRow): Promise<void> {
+class SetAsideFile implements SetAside {
+  readonly #file: string;
+  readonly #log: Logger;
+  readonly #nowMs: () => number;
+  /** Stores and ids of the rows in the file. */
+  readonly #known = new Set<string>();
+  #bytes: number;
+  #rows = 0;
+  #lastAtMs: number | null = null;
+  #tail: Promise<void> = Promise.resolve();
+
+  /** @param before what is in the file */
+  constructor({ file, log, nowMs }: SetAsideOptions, before: string) {
+    this.#file = file;
+    this.#log = log;
+    this.#nowMs = nowMs;
+    this.#bytes = Buffer.byteLength(before);
+    for (const line of before.split("\n")) {
+      const key = keyOfLine(line);
+      if (key !== null) this.#known.add(key);
+    }
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get lastAtMs(): number | null {
+    return this.#lastAtMs;
+  }
+
+  add(row: RefusedRow): Promise<void> {
+    this.#tail = this.#tail.then(() => this.#write(row));
+    return this.#tail;
+  }
+
+  has(store: RefusedRow["store"], line: string): boolean {
+    const id = this.#known.size === 0 ? null : idOf(rowOf(line));
+    return id !== null && this.#known.has(`${store} ${id}`);
+  }
+
+  async #write(row: RefusedRow): Promise<void> {
     const parsed = rowOf(row.line);
     const id = idOf(parsed);
     const monitorId = row.monitorId ?? monitorOf(parsed);
     const error = wordsOf(row.error);
-    rows += 1;
-    lastAtMs = nowMs();
-    log.error(
-      { store: row.store, monitorId, id, error, file },
+    this.#rows += 1;
+    this.#lastAtMs = this.#nowMs();
+    this.#log.error(
+      { store: row.store, monitorId, id, error, file: this.#file },
       "results: a store refuses a row for what is in it, it is set aside",
     );
     const key = `${row.store} ${id}`;
-    if (id !== null && known.has(key)) return;
-    const text = `${JSON.stringify({
-      at: new Date(lastAtMs).toISOString(),
-      store: row.store,
-      monitor_id: monitorId,
-      error,
-      row: parsed ?? storableText(row.line, MOST_ROW),
-    })}\n`;
+    if (id !== null && this.#known.has(key)) return;
+    const at = new Date(this.#lastAtMs).toISOString();
+    const kept = parsed ?? storableText(row.line, MOST_ROW);
+    const text = `${JSON.stringify({ at, store: row.store, monitor_id: monitorId, error, row: kept })}\n`;
     try {
-      if (bytes + text.length > MOST_FILE_BYTES) {
-        await rename(file, `${file}.1`).catch(() => {});
-        bytes = 0;
-        known.clear();
-      }
-      await appendFile(file, text, { mode: 0o600, flush: true });
-      bytes += Buffer.byteLength(text);
-      if (id !== null) known.add(key);
+      await this.#append(text);
+      if (id !== null) this.#known.add(key);
     } catch (failure) {
-      log.error({ err: failure, file }, "results: a row that is set aside cannot be written down");
+      this.#log.error({ err: failure, file: this.#file }, "results: a row that is set aside cannot be written down");
     }
   }
 
-  return {
-    add(row) {
-      tail = tail.then(() => write(row));
-      return tail;
-    },
-    get rows() {
-      return rows;
-    },
-    get lastAtMs() {
-      return lastAtMs;
-    },
-  };
+  async #append(text: string): Promise<void> {
+    if (this.#bytes + text.length > MOST_FILE_BYTES) {
+      await rename(this.#file, `${this.#file}.1`).catch(() => {});
+      this.#bytes = 0;
+      this.#known.clear();
+    }
+    await appendFile(this.#file, text, { mode: 0o600, flush: true });
+    this.#bytes += Buffer.byteLength(text);
+  }
 }
 
 /** @returns null of what is too long, or no object */

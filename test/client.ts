@@ -1,5 +1,5 @@
 /** The REST API as a test speaks it: status, headers and body, no interpretation; every answer is held against the document. */
-import { checkAgainstDocument } from "../api/testing/contract.suite.ts";
+import { checkAgainstDocument } from "../testkit/api/contract.suite.ts";
 
 export interface Answer<Body> {
   readonly status: number;

@@ -64,7 +64,7 @@ export interface WireguardWorld {
   /** The file of a client that the server knows. */
   file(client: number): string;
   /** Of one that it is silent to. */
-  strangerFile(client: number): string;
+  unknownFile(client: number): string;
 }
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
@@ -81,5 +81,5 @@ export async function openWireguardWorld(clients: number): Promise<WireguardWorl
       `[Interface]\nPrivateKey = ${base64(keys[index] ?? new Uint8Array(32))}\nAddress = 10.66.0.${index + 2}/32`,
       `[Peer]\nPublicKey = ${base64(server.publicKey)}\nEndpoint = 127.0.0.1:${server.port}\nAllowedIPs = 0.0.0.0/0\n`,
     ].join("\n");
-  return { server, file, strangerFile: (client) => file(clients + client) };
+  return { server, file, unknownFile: (client) => file(clients + client) };
 }

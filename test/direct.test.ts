@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Direct, DirectOptions } from "../engine/direct.ts";
+import type { Direct, DirectOptions } from "../engine/direct/direct.ts";
 import { openWireguardWorld } from "./command.ts";
 import { startTcp, startWebsite } from "./targets.ts";
 
-const DIRECT = new URL("../dist/engine/direct.js", import.meta.url);
+const DIRECT = new URL("../dist/engine/direct/direct.js", import.meta.url);
 const ENGINE: DirectOptions["engine"] = {
   allowNets: ["127.0.0.0/8"],
   ownEndpoints: [],

@@ -7,7 +7,7 @@ export interface Gate {
   readonly path: string;
   /** The processes of those that test/fixtures/hang-on-connect.mjs held, in their order. */
   hits(): readonly number[];
-  /** Lets go of everybody, also of those that come now. */
+  /** Lets go of every process, also of those that connect from now on. */
   release(): void;
   close(): void;
 }

@@ -1,6 +1,7 @@
 /** The guard rails themselves: each rule of `npm run verify` that is ours refuses what it is there to refuse. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,10 +27,30 @@ const { findingsOf: lengthsOf, functionsOf } = (await import(
   functionsOf(texts: ReadonlyMap<string, string>): ReadonlyMap<string, number>;
   findingsOf(long: ReadonlyMap<string, number>, allowed: Readonly<Record<string, number>>): readonly string[];
 };
-const { unresolvedIn, wordsIn } = (await import(new URL("../scripts/verify/references.mjs", import.meta.url).href)) as {
+const { unnamedIn, unresolvedIn, wordsIn } = (await import(
+  new URL("../scripts/verify/references.mjs", import.meta.url).href
+)) as {
   unresolvedIn(texts: ReadonlyMap<string, string>, read: (path: string) => string | undefined): readonly string[];
+  unnamedIn(texts: ReadonlyMap<string, string>, all: readonly string[]): readonly string[];
   wordsIn(texts: ReadonlyMap<string, string>, allowed: Readonly<Record<string, number>>): readonly string[];
 };
+
+const { blockFaults } = (await import(new URL("../scripts/verify/blocks.mjs", import.meta.url).href)) as {
+  blockFaults(texts: ReadonlyMap<string, string>, formOnly: number): readonly string[];
+};
+
+const { strayThreadsIn } = (await import(new URL("../scripts/verify/threads.mjs", import.meta.url).href)) as {
+  strayThreadsIn(texts: ReadonlyMap<string, string>): readonly string[];
+};
+
+it("refuses a thread that is started in a new place", () => {
+  const starts = (path: string, source: string) => strayThreadsIn(new Map([[path, source]])).length;
+  expect(starts("engine/pool/pool.ts", "new Piscina({})")).toBe(0);
+  expect(starts("store/sql/sink/writer.ts", "new Worker(file)")).toBe(0);
+  expect(starts("store/results/pump.ts", "const a = new Worker(file)")).toBe(1);
+  expect(starts("engine/direct/direct.ts", "new Piscina({})")).toBe(1);
+  expect(starts("engine/run/run.ts", "new WorkerList()")).toBe(0);
+});
 
 describe("import rules", () => {
   const tree = mkdtempSync(join(tmpdir(), "sonde-imports-"));
@@ -70,26 +91,73 @@ describe("import rules", () => {
       "model/a.ts": leaf,
       "store/sql/a.ts": uses("../../model/a.ts", "../sqlite-library.ts"),
       "store/sqlite-library.ts": uses("better-sqlite3"),
-      "engine/pool.ts": uses("../model/a.ts", "piscina"),
-      "engine/registry.ts": leaf,
-      "api/a.ts": uses("../store/sql/a.ts", "../engine/registry.ts"),
-      "main.ts": uses("./api/a.ts", "./engine/pool.ts"),
-      "cli/commands/up.ts": uses("../../main.ts"),
+      "engine/prober/a.ts": uses("../a.ts"),
+      "engine/a.ts": leaf,
+      "engine/pool/pool.ts": uses("../../model/a.ts", "../prober/a.ts", "piscina"),
+      "engine/contract/registry.ts": leaf,
+      "api/a.ts": uses("../store/sql/a.ts", "../engine/contract/registry.ts"),
+      "roles/up.ts": uses("../api/a.ts", "../engine/pool/pool.ts"),
+      "store/sql/port.ts": leaf,
+      "store/state/a.ts": leaf,
+      "checker/a.ts": uses("../store/state/a.ts"),
+      "roles/shared.ts": `import type { a } from "../store/sql/port.ts";\nexport type B = a;\n`,
+      "roles/checker.ts": uses("../checker/a.ts", "./shared.ts"),
+      "cli/commands/up.ts": uses("../../roles/up.ts"),
     };
     expect(await broken(files)).toEqual([]);
   });
 
   it.each<[rule: string, Record<string, string>]>([
     ["room-model", { "store/a.ts": leaf, "model/a.ts": uses("../store/a.ts") }],
-    ["room-store", { "engine/run.ts": leaf, "store/new-folder/a.ts": uses("../../engine/run.ts") }],
-    ["room-api", { "engine/run.ts": leaf, "api/a.ts": uses("../engine/run.ts") }],
+    ["room-store", { "engine/run/run.ts": leaf, "store/new-folder/a.ts": uses("../../engine/run/run.ts") }],
+    ["room-api", { "engine/run/run.ts": leaf, "api/a.ts": uses("../engine/run/run.ts") }],
     [
       "room-scheduler",
       { "api/a.ts": leaf, "scheduler/a.ts": `import type { a } from "../api/a.ts";\nexport type B = a;\n` },
     ],
-    ["main-is-wiring", { "main.ts": leaf, "cli/commands/monitors.ts": uses("../../main.ts") }],
+    [
+      "floor-engine-protocols",
+      { "engine/transport/a.ts": leaf, "engine/protocols/x/a.ts": uses("../../transport/a.ts") },
+    ],
+    ["floor-engine-run", { "engine/pool/a.ts": leaf, "engine/run/a.ts": uses("../pool/a.ts") }],
+    ["floor-store-sql", { "store/state/a.ts": leaf, "store/sql/db/a.ts": uses("../../state/a.ts") }],
+    ["floor-store/sql-monitors", { "store/sql/sink/a.ts": leaf, "store/sql/monitors/a.ts": uses("../sink/a.ts") }],
+    ["leaves-of-store", { "store/sql/db/a.ts": leaf, "store/a.ts": uses("./sql/db/a.ts") }],
+    ["floor-scheduler-plan", { "scheduler/judge/a.ts": leaf, "scheduler/plan/a.ts": uses("../judge/a.ts") }],
+    ["floor-scheduler-sink", { "scheduler/judge/a.ts": leaf, "scheduler/sink/a.ts": uses("../judge/a.ts") }],
+    ["floor-scheduler-run", { "scheduler/judge/a.ts": leaf, "scheduler/run/a.ts": uses("../judge/a.ts") }],
+    ["leaves-of-scheduler", { "scheduler/run/a.ts": leaf, "scheduler/a.ts": uses("./run/a.ts") }],
+    ["room-checker", { "scheduler/judge/a.ts": leaf, "checker/a.ts": uses("../scheduler/judge/a.ts") }],
+    ["leaves-of-engine", { "engine/pool/a.ts": leaf, "engine/a.ts": uses("./pool/a.ts") }],
+    [
+      "checker-has-no-database",
+      {
+        "store/sql/control-plane/open.ts": leaf,
+        "scheduler/webhooks/start.ts": uses("../../store/sql/control-plane/open.ts"),
+        "roles/shared.ts": uses("../scheduler/webhooks/start.ts"),
+        "roles/checker.ts": uses("./shared.ts"),
+      },
+    ],
+    [
+      "checker-has-no-database",
+      {
+        "store/sqlite-library.ts": uses("better-sqlite3"),
+        "store/state/counters.ts": uses("../sqlite-library.ts"),
+        "store/state/open.ts": `export const open = () => import("./counters.ts");\n`,
+        "checker/a.ts": uses("../store/state/open.ts"),
+      },
+    ],
+    [
+      "checker-has-no-database",
+      {
+        "store/sql/db/a.ts": leaf,
+        "store/sql/port.ts": uses("./db/a.ts"),
+        "engine/direct/direct.ts": uses("../../store/sql/port.ts"),
+      },
+    ],
+    ["main-is-wiring", { "roles/up.ts": leaf, "cli/commands/monitors.ts": uses("../../roles/up.ts") }],
     ["config-is-handed-in", { "config.ts": leaf, "engine/a.ts": uses("../config.ts") }],
-    ["only-there-piscina", { "engine/prober.ts": uses("piscina") }],
+    ["only-there-piscina", { "engine/prober/prober.ts": uses("piscina") }],
     ["only-there-better-sqlite3", { "scheduler/a.ts": uses("better-sqlite3") }],
     ["only-there-koffi", { "engine/transport/a.ts": uses("koffi") }],
     ["processes-from-named-files", { "engine/a.ts": uses("node:child_process") }],
@@ -97,10 +165,53 @@ describe("import rules", () => {
     ["pure-imports-model", { "model/a.ts": uses("node:fs") }],
     ["pure-imports-protocols", { "engine/protocols/x/a.ts": uses("node:dgram") }],
     ["nothing-imports-tests", { "test/a.ts": leaf, "engine/a.ts": uses("../test/a.ts") }],
+    ["nothing-imports-tests", { "testkit/a.ts": leaf, "engine/a.ts": uses("../testkit/a.ts") }],
+    ["nothing-imports-tests", { "testkit/a.ts": leaf, "demo/a.ts": uses("../testkit/a.ts") }],
     ["no-cycle", { "store/a.ts": uses("./b.ts"), "store/b.ts": uses("./a.ts") }],
     ["not-resolvable", { "store/a.ts": uses("./gone.ts") }],
   ])("%s", async (rule, files) => {
     expect(await broken(files)).toContain(rule);
+  });
+});
+
+describe("floors", () => {
+  interface Floor {
+    readonly name: string;
+    readonly from: { readonly path: string; readonly pathNot: string };
+    readonly to: { readonly path: string; readonly pathNot: readonly string[] };
+  }
+  const rules = (createRequire(import.meta.url)("../.dependency-cruiser.cjs") as { forbidden: Floor[] }).forbidden;
+  const floors = rules.filter(({ name }) => name.startsWith("floor-"));
+  const foldersOf = (room: string): string[] =>
+    readdirSync(join(ROOT, room), { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+  /** As dependency-cruiser applies a rule (shown by "import rules"): what it says of one import. */
+  const forbids = ({ from, to }: Floor, importer: string, imported: string): boolean =>
+    new RegExp(from.path).test(importer) &&
+    new RegExp(to.path).test(imported) &&
+    !to.pathNot.some((allowed) => new RegExp(allowed).test(imported));
+
+  it.each(floors)("$name: refuses each folder of its room that it does not list", (floor) => {
+    const [, room = "", folder = ""] = /^\^(.+)\/([^/]+)\/$/.exec(floor.from.path) ?? [];
+    expect(foldersOf(room)).toContain(folder);
+    const refused = foldersOf(room).filter((other) =>
+      forbids(floor, `${room}/${folder}/a.ts`, `${room}/${other}/a.ts`),
+    );
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused).not.toContain(folder);
+    expect(forbids(floor, `${room}/${folder}/a.ts`, `${room}/a.ts`)).toBe(false);
+  });
+
+  const roomOf = ({ from }: Floor): string => /^\^(.+)\/[^/]+\/$/.exec(from.path)?.[1] ?? "";
+
+  it.each([...new Set(floors.map(roomOf))])("%s: has a floor for each folder", (room) => {
+    const names = floors.filter((floor) => roomOf(floor) === room).map(({ name }) => name);
+    expect(names.sort()).toEqual(
+      foldersOf(room)
+        .map((folder) => `floor-${room}-${folder}`)
+        .sort(),
+    );
   });
 });
 
@@ -112,10 +223,10 @@ describe("pure code", () => {
     ["engine/protocols/x/a.ts", "export const a = () => Math.random();"],
     ["engine/protocols/x/a.ts", 'import { randomBytes } from "node:crypto"; export const a = randomBytes;'],
     ["engine/protocols/x/a.ts", 'import { connect } from "node:net"; export const a = connect;'],
-    ["scheduler/wheel.ts", "setTimeout(() => {}, 1);"],
+    ["scheduler/due/wheel.ts", "setTimeout(() => {}, 1);"],
     ["scheduler/some-new-file.ts", "export const a = performance.now();"],
-    ["engine/transport/ip.ts", "globalThis.setTimeout(() => {}, 1);"],
-    ["engine/worker.ts", "export const a = process.env.HOME;"],
+    ["engine/net/ip.ts", "globalThis.setTimeout(() => {}, 1);"],
+    ["engine/prober/worker.ts", "export const a = process.env.HOME;"],
   ])("refuses in %s: %s", (path, source) => {
     expect(impuritiesOf(path, source)).toHaveLength(1);
   });
@@ -123,7 +234,7 @@ describe("pure code", () => {
   it.each([
     ["model/a.ts", "export const a = (nowMs: number) => new Date(nowMs); // Date.now()"],
     ["model/a.ts", "export const a = (clock: { setTimeout(): void }, setTimeout: () => void) => setTimeout();"],
-    ["engine/worker.ts", "export const a = Date.now();"],
+    ["engine/prober/worker.ts", "export const a = Date.now();"],
     ["engine/protocols/x/a.ts", 'import { isIP } from "node:net"; export const a = isIP;'],
     ["config.ts", "export const a = process.env.HOME;"],
   ])("lets pass in %s: %s", (path, source) => {
@@ -242,6 +353,15 @@ describe("references", () => {
     expect(found("a.ts", "// silent by design, so silence says little")).toEqual([]);
   });
 
+  it("find files and folders that a page names, by their whole path or its end", () => {
+    const page = "`engine/run/a.ts`, `a.ts`, `run/`, `engine/<kind>.ts`, `*.test.ts`\n`engine/b.ts`, `b.ts`, `gone/`";
+    const all = ["engine/run/a.ts"];
+    expect(unnamedIn(new Map([["docs/p.md", page]]), all)).toEqual(
+      ["engine/b.ts", "b.ts", "gone/"].map((name) => `docs/p.md:2 names ${name}, which is not there`),
+    );
+    expect(unnamedIn(new Map([["engine/run/a.ts", page]]), all)).toEqual([]);
+  });
+
   it("and words for persons are as few as a list says", () => {
     const texts = new Map([["engine/a.ts", "// nobody knows, Strangers least"]]);
     expect(wordsIn(texts, { engine: 2 })).toEqual([]);
@@ -250,5 +370,25 @@ describe("references", () => {
       "scripts/verify/debts.mjs: engine has only 2 of the forbidden words now",
       "scripts/verify/debts.mjs: api has only 0 of the forbidden words now",
     ]);
+  });
+});
+
+describe("blocks of commands in documents", () => {
+  const faults = (formOnly: number, ...lines: readonly string[]): readonly string[] =>
+    blockFaults(new Map([["docs/p.md", lines.join("\n")]]), formOnly);
+
+  it("are run, or say why not", () => {
+    expect(
+      faults(0, "<!-- run -->", "", "```sh", "a", "```", "<!-- run: website -->", "```console", "$ a", "```"),
+    ).toEqual([]);
+    expect(faults(1, "<!-- form: no Docker here -->", "```sh", "a", "```", "```json", "{}", "```")).toEqual([]);
+    expect(faults(0, "words", "", "```sh", "a", "```")).toEqual([expect.stringMatching(/^docs\/p\.md:3 has commands/)]);
+    expect(faults(0, "<!-- form -->", "```sh", "a", "```")).toHaveLength(1);
+    expect(faults(0, "```", "sonde up", "```")).toEqual([expect.stringMatching(/^docs\/p\.md:1 .* no language/)]);
+  });
+
+  it("that are not run become fewer", () => {
+    expect(faults(0, "<!-- form: a -->", "```sh", "a", "```")).toEqual([expect.stringContaining("more than 0")]);
+    expect(faults(1, "words")).toEqual([expect.stringContaining("only 0")]);
   });
 });

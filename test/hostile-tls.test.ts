@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer, type TlsOptions } from "node:tls";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Direct, DirectOptions } from "../engine/direct.ts";
+import type { Direct, DirectOptions } from "../engine/direct/direct.ts";
 import {
   certificateOf,
   certificatePem,
@@ -18,7 +18,7 @@ import {
 import { writePem } from "../engine/protocols/keys/pem.ts";
 import { startWebsite, type Website } from "./targets.ts";
 
-const DIRECT = new URL("../dist/engine/direct.js", import.meta.url);
+const DIRECT = new URL("../dist/engine/direct/direct.js", import.meta.url);
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 let direct: Direct;

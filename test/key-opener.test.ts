@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../demo/certificates.ts";
-import type { Direct, DirectOptions } from "../engine/direct.ts";
+import type { Direct, DirectOptions } from "../engine/direct/direct.ts";
 import { keyOpenerMetrics } from "../engine/key-opener/metrics.ts";
 import type { KeyOpenerProcess, OpenerOptions } from "../engine/key-opener/opener-process.ts";
 import {
@@ -24,7 +24,7 @@ import { describeWith } from "./prerequisites.ts";
 import { startWebsite } from "./targets.ts";
 
 const OPENER = new URL("../dist/engine/key-opener/opener-process.js", import.meta.url);
-const DIRECT = new URL("../dist/engine/direct.js", import.meta.url);
+const DIRECT = new URL("../dist/engine/direct/direct.js", import.meta.url);
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 let Opener: new (options: OpenerOptions) => KeyOpenerProcess;

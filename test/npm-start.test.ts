@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../testkit/free-port.ts";
 import { describeWith } from "./prerequisites.ts";
 import { cleanUp, ended, eventually, temporaryFolder } from "./service.ts";
 

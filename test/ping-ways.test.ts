@@ -31,7 +31,7 @@ const IN_NAMESPACE = `
   sysctl -qw net.ipv4.icmp_echo_ignore_all="$KERNEL_SILENT"
   exec "$@"`;
 
-const NOBODY = [
+const UNPRIVILEGED = [
   "setpriv",
   "--reuid",
   "65534",
@@ -55,10 +55,13 @@ interface Said {
   readonly outcomes: readonly (Partial<PingReport> & { readonly verdict?: string; readonly message?: string })[];
 }
 
-async function pingIn(machine: { group: "open" | "closed"; user: "root" | "nobody" }, given: Given): Promise<Said> {
+async function pingIn(
+  machine: { group: "open" | "closed"; user: "root" | "unprivileged" },
+  given: Given,
+): Promise<Said> {
   const options = { count: 3, spacingMs: 20, replyTimeoutMs: 8_000, ...given.options };
   const command = [process.execPath, FIXTURE, JSON.stringify({ ...given, options })];
-  const whole = machine.user === "root" ? command : [...NOBODY, ...command];
+  const whole = machine.user === "root" ? command : [...UNPRIVILEGED, ...command];
   const child = spawn("unshare", ["-n", "sh", "-ec", IN_NAMESPACE, "sh", ...whole], {
     env: {
       PATH: process.env.PATH,
@@ -82,9 +85,9 @@ describeWith(["network namespaces", "unshare", "setpriv", "system ping"], "ways 
   const threeRoundTrips = [expect.any(Number), expect.any(Number), expect.any(Number)];
 
   describe.each([
-    ["icmp-datagram", { group: "open", user: "nobody" }],
+    ["icmp-datagram", { group: "open", user: "unprivileged" }],
     ["icmp-raw", { group: "closed", user: "root" }],
-    ["system-ping", { group: "closed", user: "nobody" }],
+    ["system-ping", { group: "closed", user: "unprivileged" }],
   ] as const)("%s is found where it is what is allowed", (method, machine) => {
     it.each([false, true])("and measures both families (in a worker: %s)", async (inWorker) => {
       const { method: found, outcomes } = await pingIn(machine, { addresses: [LOOPBACK, LOOPBACK6], inWorker });

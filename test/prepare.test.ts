@@ -26,7 +26,7 @@ function clone(
   tsc?: string,
 ): { dir: string; start(before?: string): Promise<{ code: number; said: string }> } {
   const dir = mkdtempSync(join(folder, "clone-"));
-  for (const name of ["scripts", "package.json", "package-lock.json"])
+  for (const name of ["scripts", "package.json", "package-lock.json", "tsconfig.build.json"])
     cpSync(join(ROOT, name), join(dir, name), { recursive: true });
   const bin = join(dir, "bin");
   mkdirSync(bin);
@@ -177,5 +177,18 @@ describe("a second start", () => {
     expect(existsSync(join(dir, "dist/stale.js"))).toBe(false);
     writeFileSync(join(dir, "package-lock.json"), "{}");
     expect((await start()).said).toMatch(/^installing [\s\S]*\nbuilding …\n/);
+  });
+
+  it("builds again when a file of any folder of the build changes", { timeout: 60_000 }, async () => {
+    const { include } = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8")) as { include: string[] };
+    const folders = include.filter((name) => !name.endsWith(".ts"));
+    expect(folders.length).toBeGreaterThan(5);
+    const { dir, start } = clone("exit 0", BUILDS);
+    await start();
+    for (const name of folders) {
+      mkdirSync(join(dir, name));
+      writeFileSync(join(dir, name, "a.ts"), "");
+      expect((await start()).said, name).toMatch(/^building …\n/);
+    }
   });
 });

@@ -33,6 +33,7 @@ const CHECKS = {
   openvpn: () => program("openvpn", "openvpn") ?? program("openssl", "openssl") ?? missingTun(),
   ocserv: () => program("ocserv", "ocserv") ?? program("openssl", "openssl") ?? missingTun(),
   openssl: () => program("openssl", "openssl"),
+  Exim: () => (isRoot() ? program("exim4", "exim4-daemon-light") : "exim4 with a configuration of its own needs root"),
   nft: () => program("nft", "nftables"),
   go: () => program("go", "golang-go"),
   // `npm test` builds them where Go is.
@@ -41,6 +42,9 @@ const CHECKS = {
       ? undefined
       : "no xray or sing-box (npx sonde cores install)",
   npm: () => program("npm", "npm"),
+  "commands of the documents": () =>
+    program("curl", "curl") ?? program("python3", "python3") ?? program("openssl", "openssl") ?? program("npm", "npm"),
+  "clients of the stores": () => program("redis-cli", "redis-tools") ?? program("pg_dump", "postgresql-client"),
   compiler: () => program("g++", "g++") ?? program("make", "make") ?? program("python3", "python3"),
   "python tools": missingPythonTools,
   "tmpfs mount": () => (isRoot() ? triedMount() : "mounting a small tmpfs needs root"),

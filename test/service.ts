@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../testkit/free-port.ts";
 
 const SONDE = fileURLToPath(new URL("../dist/cli/sonde.js", import.meta.url));
 /** Cold caches and two busy cores. */

@@ -41,12 +41,12 @@ it("a list that is read without a pause ends its thread, which goes on without t
     threadFile: new URL("./fixtures/sync-thread-that-spins.mjs", import.meta.url),
   });
   // The second thread counts the lists that rest.
-  await vi.waitFor(() => expect(syncs.metrics()).toContain('sonde_syncs_total{outcome="success"} 1'), {
+  await vi.waitFor(async () => expect(await syncs.metrics()).toContain('sonde_syncs_total{outcome="success"} 1'), {
     timeout: WITHIN_MS - 5_000,
     interval: 50,
   });
-  expect(syncs.metrics()).toContain("sonde_sync_thread_ends_total 1");
-  expect(syncs.metrics()).toContain("sonde_lists_resting 1");
+  expect(await syncs.metrics()).toContain("sonde_sync_thread_ends_total 1");
+  expect(await syncs.metrics()).toContain("sonde_lists_resting 1");
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { subscription: 8, workspace: 7, tooMuch: "2 s of computing at a stretch" },
     { subscription: 8, workspace: 7, msg: "the thread of syncs has died and is started again" },

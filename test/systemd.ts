@@ -23,6 +23,8 @@ ExecStopPost=/bin/sh -c 'echo "ended: $SERVICE_RESULT, $EXIT_CODE $EXIT_STATUS"'
 `;
 
 export interface Systemd {
+  /** Words before a command that is to run as a root user of that machine. */
+  readonly within: readonly string[];
   /** Its view of a file, for us. */
   file(path: string): string;
   /** @returns what it said. @throws with what it said when it fails */
@@ -34,8 +36,12 @@ export interface Systemd {
   stop(): Promise<void>;
 }
 
-/** @param unitDirs folders of unit files · @param checkout what stands in /opt/sonde */
-export async function startSystemd(unitDirs: readonly string[], checkout: string): Promise<Systemd> {
+/**
+ * @param unitDirs folders of unit files
+ * @param checkout what stands in /opt/sonde
+ * @param hasUser whether the units' user and their folder /etc/sonde are there, or a test makes them
+ */
+export async function startSystemd(unitDirs: readonly string[], checkout: string, hasUser = true): Promise<Systemd> {
   const root = UNIFIED.find((path) => isThere(join(path, "cgroup.controllers")));
   if (root === undefined) throw new Error("there is no cgroup2 file system");
   const cgroup = join(root, `sonde-test-${process.pid}`);
@@ -51,7 +57,7 @@ export async function startSystemd(unitDirs: readonly string[], checkout: string
     "--kill-child",
     "bash",
     "-c",
-    inside(unitDirs, checkout),
+    inside(unitDirs, checkout, hasUser),
   ];
   const enter = `mkdir -p ${cgroup} && echo $$ > ${cgroup}/cgroup.procs && exec setpriv --pdeathsig KILL unshare "$@"`;
   const child = spawn("bash", ["-c", enter, "bash", ...words], { stdio: ["ignore", "pipe", "pipe"] });
@@ -89,6 +95,7 @@ function systemdAt(pid: number, stop: () => Promise<void>): Systemd {
     });
   const file = (path: string): string => join(`/proc/${pid}/root`, path);
   return {
+    within: ["nsenter", "-t", String(pid), "-m", "-n", "-p", "-i", "-u", "--wd=/"],
     file,
     systemctl,
     property: (unit, name) => systemctl("show", "--value", "--property", name, unit).trim(),
@@ -109,7 +116,7 @@ async function isUp({ systemctl }: Systemd): Promise<true | undefined> {
 }
 
 /** What the first process does before it becomes systemd. */
-function inside(unitDirs: readonly string[], checkout: string): string {
+function inside(unitDirs: readonly string[], checkout: string, hasUser: boolean): string {
   return [
     "set -e",
     "mount --make-rprivate /",
@@ -119,8 +126,9 @@ function inside(unitDirs: readonly string[], checkout: string): string {
     "mount -t tmpfs tmpfs /run",
     "mkdir -p /run/etc/upper /run/etc/work /run/systemd/system /run/said",
     "mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/etc/upper,workdir=/run/etc/work /etc",
-    `echo ${USER} >> /etc/passwd; echo sonde:x:61184: >> /etc/group`,
-    "mkdir -p /etc/sonde",
+    ...(hasUser
+      ? [`echo ${USER} >> /etc/passwd; echo sonde:x:61184: >> /etc/group`, "mkdir -p /etc/sonde"]
+      : ["rm -rf /etc/sonde"]),
     "mount -t tmpfs tmpfs /etc/systemd && mkdir /etc/systemd/system",
     // Its own units would start what this machine is for.
     "mount -t tmpfs tmpfs /usr/lib/systemd/system",
@@ -132,6 +140,9 @@ function inside(unitDirs: readonly string[], checkout: string): string {
     "mkdir -p /etc/systemd/system/service.d",
     `cat > /etc/systemd/system/service.d/said.conf <<'END'\n${SAID}END`,
     `for name in ${TARGETS.join(" ")} ready; do printf '[Unit]\\nDefaultDependencies=no\\n' > /etc/systemd/system/$name.target; done`,
+    // As the first process of a machine makes them, and a container's manager for it: what a helper of systemd mounts for a unit in a mount
+    // namespace of its own, its credentials, comes here only so. Nothing of it leaves: the first line has cut the ties with the outside.
+    "mount --make-rshared /",
     `exec env -i container=sonde PATH=/usr/sbin:/usr/bin:/sbin:/bin ${SYSTEMD} --system --unit=ready.target --log-target=console --show-status=no`,
   ].join("\n");
 }

@@ -1,8 +1,8 @@
 /** A check's context and local servers for tests of what speaks HTTP: names of the test's own, everything on loopback. */
 import { randomBytes } from "node:crypto";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { ProbeContext } from "../engine/probe.ts";
-import { DeadlinePassed, NetworkFault } from "../engine/transport/fault.ts";
+import type { ProbeContext } from "../engine/contract/probe.ts";
+import { DeadlinePassed, NetworkFault } from "../engine/net/fault.ts";
 import { createTransport } from "../engine/transport/index.ts";
 import type { Resolver } from "../engine/transport/resolver.ts";
 import type { Transport } from "../engine/transport/transport.ts";

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import type { JsonObject } from "../body.ts";
 import { ApiError } from "../errors.ts";
-import { PUBLIC_TIMEOUT_S, readCheck, refuseJunk, refusePkcs12, TIMEOUT_S } from "./order.ts";
-import { countedOf } from "./strangers.ts";
+import { countedOf } from "./anonymous-quota.ts";
+import { PUBLIC_TIMEOUT_S, readCheck, refuseAnonymous, TIMEOUT_S } from "./order.ts";
 
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
 const UUID = "2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f";
@@ -54,8 +54,7 @@ describe("readCheck", () => {
           expect(order.timeoutMs).toBeGreaterThanOrEqual(range.least * 1_000);
           expect(order.timeoutMs).toBeLessThanOrEqual(range.most * 1_000);
           if (isPublic || !order.isDetected) expect(order.engine).toBeNull();
-          refuseJunk(order);
-          refusePkcs12(order);
+          refuseAnonymous(order);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
           expect([400, 413, 422]).toContain(error.status);
@@ -70,7 +69,7 @@ describe("readCheck", () => {
   });
 });
 
-describe("refusePkcs12", () => {
+describe("refuseAnonymous", () => {
   const orderOf = (lines: string) =>
     readCheck({ protocol: "openvpn", config: `client\nremote vpn.test-site.org\n${lines}` }, PUBLIC_TIMEOUT_S, false);
   it.each([
@@ -78,12 +77,12 @@ describe("refusePkcs12", () => {
     "<PKCS12>\nMAA=\n</PKCS12>",
     "<connection>\nremote a.test-site.org\n<pkcs12>\nMAA=\n</pkcs12>\n</connection>",
   ])("refuses anonymous callers who bring one: case %#", (lines) => {
-    expect(() => refusePkcs12(orderOf(lines))).toThrow("<pkcs12> is not opened for public checks");
+    expect(() => refuseAnonymous(orderOf(lines))).toThrow("<pkcs12> is not opened for public checks");
   });
   it("lets everything else pass", () => {
-    refusePkcs12(orderOf("# <pkcs12>\n"));
+    refuseAnonymous(orderOf("# <pkcs12>\n"));
     const link = `vless://${UUID}@vpn.test-site.org:443?security=tls`;
-    refusePkcs12(readCheck({ config: link }, PUBLIC_TIMEOUT_S, false));
+    refuseAnonymous(readCheck({ config: link }, PUBLIC_TIMEOUT_S, false));
   });
 });
 

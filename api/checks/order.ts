@@ -1,9 +1,17 @@
 /** The body of POST /check: one configuration, tested once and kept nowhere (docs/api-contract.md#checks-without-a-monitor, #tunnel-fields). */
 
 import { z } from "zod";
-import { hasPkcs12, type ParsedTunnel, parse, TunnelConfigError, type TunnelFields } from "../../engine/registry.ts";
+import {
+  CHECK_FIELD_NAMES,
+  hasEndpoint,
+  type ParsedTunnel,
+  parse,
+  TunnelConfigError,
+  type TunnelFields,
+  tunnelOf,
+  tunnels,
+} from "../../engine/contract/registry.ts";
 import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
-import { before, linesOf } from "../../model/text.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, refusal, unprocessable } from "../errors.ts";
 import { refuseLongFields } from "../monitors/draft.ts";
@@ -32,32 +40,28 @@ export const TIMEOUT_S: TimeoutRange = { least: 5, most: 60, standard: 30 };
 export const PUBLIC_TIMEOUT_S: TimeoutRange = { least: 5, most: 20, standard: 15 };
 
 const ENGINES: readonly Engine[] = ["xray", "singbox"];
-/** Fields of monitors that are also taken here, as they are there. */
-const FIELDS = ["config", "host", "username", "password", "port", "remote_id", "group", "ca", "pin", "psk"] as const;
 type Fields = Omit<TunnelFields, "url">;
 
-const WITHOUT_FILE: ReadonlySet<TunnelProtocol> = new Set(["openconnect", "ikev2"]);
-const WITH_ENDPOINT: ReadonlySet<TunnelProtocol> = new Set(["wireguard", "amneziawg"]);
+/** Kinds whose file is known by what it must hold, for the document. */
+const WITH_FILE = tunnels.filter(({ form }) => form.by === "wg-quick" || form.by === "openvpn-file").map(nameOf);
+const WITH_SERVER = tunnels.filter(({ form }) => form.by === "server").map(nameOf);
+
+function nameOf({ kind }: { readonly kind: TunnelProtocol }): TunnelProtocol {
+  return kind;
+}
 
 /** For the document. */
 export const checkFields = {
+  ...Object.fromEntries(CHECK_FIELD_NAMES.map((name) => [name, tunnelSchemas[name].optional()])),
   config: tunnelSchemas.config
     .optional()
     .describe(
-      "Share link, config file (wireguard, amneziawg, openvpn), or `host` or `host:port` (openconnect, ikev2); required unless host is given",
+      `Share link, config file (${WITH_FILE.join(", ")}), or \`host\` or \`host:port\` (${WITH_SERVER.join(", ")}); required unless host is given`,
     )
-    .meta({ examples: ["vless://2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f@vpn.test-site.org:443?security=tls#Berlin"] }),
-  protocol: z.enum(TUNNEL_PROTOCOLS).optional().describe("Required unless config is a share link"),
-  host: tunnelSchemas.host.optional(),
-  username: tunnelSchemas.username.optional(),
-  password: tunnelSchemas.password.optional(),
-  port: tunnelSchemas.port.optional(),
+    .meta({ examples: [tunnelOf("vless").example.url] }),
   remote_id: tunnelSchemas.remote_id.optional().describe("ikev2: the server's identity; by default the host"),
+  protocol: z.enum(TUNNEL_PROTOCOLS).optional().describe("Required unless config is a share link"),
   timeout: z.number().optional().describe("Seconds; clamped to what is allowed, never refused"),
-  group: tunnelSchemas.group.optional(),
-  ca: tunnelSchemas.ca.optional(),
-  pin: tunnelSchemas.pin.optional(),
-  psk: tunnelSchemas.psk.optional(),
 };
 export const engineField = {
   engine: z.enum(ENGINES).optional().describe("Share links only; by default the service's order"),
@@ -74,14 +78,17 @@ export function readCheck(body: JsonObject, timeout: TimeoutRange, takesEngine: 
   if (linked === undefined)
     return { tunnel: parseFields(protocol, fields), isDetected: false, timeoutMs, engine: null };
   const tunnel = parsed(protocol, { url: (fields.config ?? "").trim() });
-  if (engine === "xray" && protocol === "tuic") throw unprocessable("Invalid VPN configuration: xray cannot run tuic");
+  const { form } = tunnelOf(protocol);
+  if (engine !== null && form.by === "link" && !form.cores.includes(engine)) {
+    throw unprocessable(`Invalid VPN configuration: ${engine} cannot run ${protocol}`);
+  }
   return { tunnel, isDetected: true, timeoutMs, engine };
 }
 
 /** Blank texts count as left out. */
 function readFields(body: JsonObject): Fields {
   const fields: Record<string, unknown> = {};
-  for (const field of FIELDS) {
+  for (const field of CHECK_FIELD_NAMES) {
     const value = fieldOf(body, field) ?? undefined;
     if (value === undefined) continue;
     const read = tunnelSchemas[field].safeParse(value);
@@ -109,7 +116,9 @@ function readTimeoutS(body: JsonObject, { least, most, standard }: TimeoutRange)
 function protocolOf(named: unknown, linked: TunnelProtocol | undefined, { config, host }: Fields): TunnelProtocol {
   const protocol = TUNNEL_PROTOCOLS.find((each) => each === named);
   if (config === undefined && host === undefined) {
-    throw protocol !== undefined && WITHOUT_FILE.has(protocol) ? missingHost(protocol) : refusal("configInvalid");
+    throw protocol !== undefined && tunnelOf(protocol).form.by === "server"
+      ? missingHost(protocol)
+      : refusal("configInvalid");
   }
   if (named === undefined || named === null || named === "") {
     if (linked === undefined) throw refusal("protocolUndetected");
@@ -123,32 +132,18 @@ function protocolOf(named: unknown, linked: TunnelProtocol | undefined, { config
 }
 
 function parseFields(protocol: TunnelProtocol, { config, ...fields }: Fields): ParsedTunnel {
-  if (WITHOUT_FILE.has(protocol)) {
+  const { by } = tunnelOf(protocol).form;
+  if (by === "server") {
     const host = fields.host ?? config;
     if (host === undefined) throw missingHost(protocol);
     return parsed(protocol, { ...fields, host });
   }
   // Protocols of share links have no other form.
-  if (config === undefined && protocol !== "openvpn") throw refusal("configInvalid");
-  if (WITH_ENDPOINT.has(protocol) && fields.host === undefined && !hasEndpoint(config ?? "")) {
+  if (config === undefined && by !== "openvpn-file") throw refusal("configInvalid");
+  if (by === "wg-quick" && fields.host === undefined && !hasEndpoint(config ?? "")) {
     throw refusal("endpointMissing");
   }
   return parsed(protocol, { ...fields, ...(config !== undefined && { config }) });
-}
-
-/** With a port, as a file must have it. */
-function hasEndpoint(config: string): boolean {
-  return linesOf(config).some((line) => {
-    const [key, value] = entryOf(line);
-    return key === "endpoint" && /:\s*\d/.test(value);
-  });
-}
-
-/** A line `Key = value` of such a file, its key in lower case; a comment begins anywhere. */
-function entryOf(line: string): readonly [key: string, value: string] {
-  const text = before(line, "#");
-  const equals = text.indexOf("=");
-  return [text.slice(0, Math.max(0, equals)).trim().toLowerCase(), text.slice(equals + 1).trim()];
 }
 
 function missingHost(protocol: TunnelProtocol) {
@@ -165,20 +160,8 @@ function parsed(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
   }
 }
 
-/** Junk packets before a handshake: an anonymous caller could send them to any target (docs/decisions/0005-no-weapon.md). */
-function isJunk(line: string): boolean {
-  const [key, value] = entryOf(line);
-  return key === "jc" ? /^0*[1-9]/.test(value) : /^(?:i[1-5]|j[1-3])$/.test(key) && value !== "";
-}
-
-/** @throws 422 */
-export function refuseJunk({ tunnel }: CheckOrder): void {
-  if (tunnel.protocol !== "amneziawg" || !linesOf(tunnel.fields.config ?? "").some(isJunk)) return;
-  throw unprocessable("Invalid VPN configuration: junk and signature packets are not sent for public checks");
-}
-
-/** The file sets how long the key derivation takes, and one process opens the files of all callers. @throws 422 */
-export function refusePkcs12({ tunnel }: CheckOrder): void {
-  if (tunnel.protocol !== "openvpn" || !hasPkcs12(tunnel.fields)) return;
-  throw unprocessable("Invalid VPN configuration: <pkcs12> is not opened for public checks; use <cert> and <key>");
+/** What checks for callers without a key leave out. @throws 422 */
+export function refuseAnonymous({ tunnel: { protocol, fields } }: CheckOrder): void {
+  const reason = tunnelOf(protocol).refuseAnonymous?.(fields);
+  if (reason !== undefined) throw unprocessable(`Invalid VPN configuration: ${reason}`);
 }

@@ -1,31 +1,28 @@
 /** Having a configuration checked, and its answer as the contract's Config check result. */
-import { createFingerprint } from "../../engine/registry.ts";
+import { createFingerprint, tunnelOf } from "../../engine/contract/registry.ts";
 import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
 import { quarantineMessage } from "../../model/quarantine.ts";
 import { formatIso } from "../../model/time.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
-import { openHashKey } from "../../store/hash-key.ts";
-import type { Harm } from "../../store/sql/ports/quarantine.ts";
-import type { Lane, PassingCheck, PassingResult } from "../../store/state/checks.ts";
+import { openHashKey } from "../../store/sealing/hash-key.ts";
+import type { Harm } from "../../store/sql/coordination/quarantine-port.ts";
+import type { CheckClass, OneOffCheck, PassingResult } from "../../store/state/checks.ts";
 import type { Api } from "../api.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
-import { newTestId } from "../tests/order.ts";
-import { hasChecker } from "../tests/region.ts";
+import { newTestId } from "../on-demand/order.ts";
+import { hasChecker } from "../on-demand/region.ts";
 import { anonymousMessage } from "./anonymous.ts";
 import type { CheckOrder } from "./order.ts";
-
-/** Protocols of share links: their connect time is not the whole attempt (docs/api-contract.md#checks-without-a-monitor). */
-const LINKED: ReadonlySet<string> = new Set(["vless", "vmess", "trojan", "shadowsocks", "hysteria2", "tuic"]);
 
 /** @throws 503 when no checker is there or has room, 502 when the one that took it went silent */
 export async function runCheck(
   api: Api,
   order: CheckOrder,
   {
-    lane,
+    checkClass,
     location,
     organizationId,
-  }: { readonly lane: Lane; readonly location: string; readonly organizationId: number },
+  }: { readonly checkClass: CheckClass; readonly location: string; readonly organizationId: number },
 ) {
   const { tunnel, timeoutMs, engine } = order;
   if (!(await hasChecker(api, location))) throw refusal("noChecker", { headers: RETRY_SOON });
@@ -33,9 +30,9 @@ export async function runCheck(
   const fingerprint = await fingerprintOf(api, tunnel.protocol, settings);
   const held = await api.controlPlane.quarantine.find(fingerprint, api.clock.now());
   if (held !== undefined) {
-    return viewResult(order, unrun(quarantineMessage(held.reason, held.untilMs), api.clock.now()), lane);
+    return viewResult(order, unrun(quarantineMessage(held.reason, held.untilMs), api.clock.now()), checkClass);
   }
-  const answer = await api.checks.ask(lane, location, {
+  const answer = await api.checks.ask(checkClass, location, {
     kind: tunnel.protocol,
     settings,
     host: tunnel.endpoints[0]?.host ?? "",
@@ -49,7 +46,7 @@ export async function runCheck(
         const harm = { fingerprint, kind: tunnel.protocol, reason: answer.harm, monitorId: null, location };
         await keep(api, harm);
       }
-      return viewResult(order, answer.result, lane);
+      return viewResult(order, answer.result, checkClass);
     case "lost":
       throw refusal("checkerUnreachable");
     case "busy":
@@ -59,7 +56,7 @@ export async function runCheck(
 }
 
 /** Under the key that the schedulers' is made with: what a monitor's check did is known here, and the other way round. */
-async function fingerprintOf(api: Api, kind: TunnelProtocol, settings: PassingCheck["settings"]): Promise<string> {
+async function fingerprintOf(api: Api, kind: TunnelProtocol, settings: OneOffCheck["settings"]): Promise<string> {
   return createFingerprint(await openHashKey(api.controlPlane, api.sealing))({ kind, settings });
 }
 
@@ -86,10 +83,11 @@ function unrun(message: string, nowMs: number): PassingResult {
   };
 }
 
-function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult, lane: Lane) {
+function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult, checkClass: CheckClass) {
   const { protocol } = tunnel;
   const { verdict, latencyMs, connectMs, peerAnswered, tunnel: facts } = result;
-  const wholeMs = LINKED.has(protocol) ? null : connectMs;
+  // The connect time of a share link is not the whole attempt (docs/api-contract.md#checks-without-a-monitor).
+  const wholeMs = tunnelOf(protocol).form.by === "link" ? null : connectMs;
   return {
     test_id: newTestId(),
     status: verdict === "ok" ? "healthy" : "down",
@@ -101,7 +99,7 @@ function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult, l
     connection_time_ms: facts?.connectionTimeMs ?? wholeMs,
     handshake_time_ms: facts?.handshakeTimeMs ?? null,
     assigned_ip: facts?.assignedIp ?? null,
-    error_message: lane === "public" ? anonymousMessage(result) : result.message,
+    error_message: checkClass === "public" ? anonymousMessage(result) : result.message,
     error_category: errorCategoryOf(verdict, familyOf(protocol), peerAnswered),
     engine_used: facts?.engineUsed ?? null,
   };

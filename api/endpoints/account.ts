@@ -1,10 +1,9 @@
 /** Who calls, and what the key reaches (docs/api-contract.md#order-of-checks, #accounts). */
 import { formatId } from "../../model/ids.ts";
 import { formatIso, formatUtc } from "../../model/time.ts";
-import type { Membership } from "../access.ts";
 import type { Api } from "../api.ts";
-import type { ApiResponse } from "../http.ts";
-import { ok } from "../http.ts";
+import type { Membership } from "../auth-cache.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import { readQuery } from "../query.ts";
 import { type ReachedProject, reachedProjects, reachedWorkspaces } from "../reach.ts";
 import type { KeyCall, Route } from "../route.ts";

@@ -6,34 +6,32 @@ import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
 import { acceptAnonymousTargets, TARGET_REFUSED } from "../checks/anonymous.ts";
 import {
-  type CheckOrder,
-  checkFields,
-  engineField,
-  PUBLIC_TIMEOUT_S,
-  readCheck,
-  refuseJunk,
-  refusePkcs12,
-  TIMEOUT_S,
-} from "../checks/order.ts";
-import { runCheck } from "../checks/run.ts";
-import {
   type Allowance,
   allowanceOf,
   publicLimitExceeded,
   publicLimitHeaders,
   refuseRequest,
   takePublicCheck,
-} from "../checks/strangers.ts";
+} from "../checks/anonymous-quota.ts";
+import {
+  type CheckOrder,
+  checkFields,
+  engineField,
+  PUBLIC_TIMEOUT_S,
+  readCheck,
+  refuseAnonymous,
+  TIMEOUT_S,
+} from "../checks/order.ts";
+import { runCheck } from "../checks/run.ts";
 import { ApiError } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { ok } from "../http.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import type { Targets } from "../monitors/targets.ts";
+import { locate, readRegion, regionFields, requireRegionOnPlan } from "../on-demand/region.ts";
 import type { Call, KeyCall, Refusal, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
-import { locate, readRegion, regionFields, requireRegionOnPlan } from "../tests/region.ts";
 
 /** The id that anonymous callers' share at a checker is counted under: no workspace has it. */
-const STRANGERS = 0;
+const NO_WORKSPACE = 0;
 
 async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
   const body = readObject(call.request);
@@ -42,7 +40,7 @@ async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
   await acceptTargets(api.targets, order);
   requireRegionOnPlan(wanted, call.plan);
   const location = await locate(api, wanted);
-  return ok(await runCheck(api, order, { lane: "api", location, organizationId: call.workspace.id }));
+  return ok(await runCheck(api, order, { checkClass: "api", location, organizationId: call.workspace.id }));
 }
 
 /** @throws 422 naming a server that may not be dialled */
@@ -65,7 +63,7 @@ async function publicCheck(api: Api, call: Call): Promise<ApiResponse> {
     allowance = take.allowance;
     if (!take.isTaken) return publicLimitExceeded(allowance, nowMs);
     try {
-      const to = { lane: "public", location: ANY_LOCATION, organizationId: STRANGERS } as const;
+      const to = { checkClass: "public", location: ANY_LOCATION, organizationId: NO_WORKSPACE } as const;
       return withHeaders(ok(await runCheck(api, order, to)), allowance);
     } catch (error) {
       // No check was made: it does not count.
@@ -84,8 +82,7 @@ async function readPublicCheck(api: Api, call: Call): Promise<CheckOrder> {
   const body = readObject(call.request);
   const wanted = readRegion(body);
   const order = readCheck(body, PUBLIC_TIMEOUT_S, false);
-  refuseJunk(order);
-  refusePkcs12(order);
+  refuseAnonymous(order);
   await acceptAnonymousTargets(api.publicTargets, order.tunnel.endpoints, api.config.publicAllowNets.length > 0);
   requireRegionOnPlan(wanted, { regionTargeting: false });
   return order;

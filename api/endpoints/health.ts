@@ -2,8 +2,7 @@
 import { z } from "zod";
 import { formatIso } from "../../model/time.ts";
 import type { Api, RegionState } from "../api.ts";
-import type { ApiResponse } from "../http.ts";
-import { JSON_HEADERS, json } from "../http.ts";
+import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
 import type { Call, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 

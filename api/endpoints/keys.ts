@@ -5,17 +5,15 @@ import { keyStatus, MAX_KEY_NAME } from "../../model/key.ts";
 import type { Role } from "../../model/plan.ts";
 import { formatUtc, parseTime } from "../../model/time.ts";
 import { newKeyText } from "../../store/key-text.ts";
-import type { KeyRecord } from "../../store/sql/control-plane.ts";
+import type { KeyRecord } from "../../store/sql/accounts/keys-port.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { ok } from "../http.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import { viewKey } from "../key-view.ts";
 import { codePoints } from "../monitors/every-kind.ts";
 import { readQuery, textParameter } from "../query.ts";
-import type { KeyCall, Route } from "../route.ts";
-import { canEdit } from "../route.ts";
+import { canEdit, type KeyCall, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { keyIdParams } from "./params.ts";
 
@@ -51,7 +49,7 @@ async function visibleKeys(api: Api, call: KeyCall): Promise<readonly KeyRecord[
   const { keys } = api.controlPlane;
   const { key, user } = call.access;
   if (key.kind === "workspace") return keys.ofWorkspace(call.workspace.id, managesKeys(call.role) ? null : user.id);
-  const memberships = await api.access.memberships(user.id);
+  const memberships = await api.authCache.memberships(user.id);
   const managed = memberships.filter(({ role }) => managesKeys(role)).map(({ workspace }) => workspace.id);
   return keys.ofPerson(user.id, managed);
 }
@@ -145,7 +143,7 @@ async function revocable(api: Api, call: KeyCall, id: number): Promise<KeyRecord
 
 async function roleIn(api: Api, call: KeyCall, organizationId: number | null): Promise<Role | undefined> {
   if (call.access.key.kind === "workspace") return organizationId === call.workspace.id ? call.role : undefined;
-  const memberships = await api.access.memberships(call.access.user.id);
+  const memberships = await api.authCache.memberships(call.access.user.id);
   return memberships.find(({ workspace }) => workspace.id === organizationId)?.role;
 }
 

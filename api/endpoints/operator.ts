@@ -1,5 +1,6 @@
 /** For the operator: metrics. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { Gauge, Registry } from "prom-client";
 import { isLocalCall } from "../address.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
@@ -17,7 +18,7 @@ async function metrics(api: Api, call: Call): Promise<ApiResponse> {
   return {
     status: 200,
     headers: ["Content-Type", PROMETHEUS_TEXT],
-    body: `${await api.metrics()}${serverMetric(api.httpServer)}`,
+    body: `${await api.metrics()}${await serverMetric(api.httpServer)}`,
   };
 }
 
@@ -27,10 +28,16 @@ function isOpen({ config }: Api, { request }: Call): boolean {
 }
 
 /** Which server answers: one that is refused is seen here too. */
-function serverMetric(kind: "uws" | "node"): string {
-  const help =
-    "# HELP sonde_http_server Which HTTP server answers, 1 for the one that does\n# TYPE sonde_http_server gauge\n";
-  return `${help}${["uws", "node"].map((name) => `sonde_http_server{kind="${name}"} ${name === kind ? 1 : 0}\n`).join("")}`;
+function serverMetric(kind: "uws" | "node"): Promise<string> {
+  const registry = new Registry();
+  const server = new Gauge({
+    name: "sonde_http_server",
+    help: "Which HTTP server answers, 1 for the one that does",
+    labelNames: ["kind"],
+    registers: [registry],
+  });
+  for (const name of ["uws", "node"]) server.set({ kind: name }, name === kind ? 1 : 0);
+  return registry.metrics();
 }
 
 /** In a time that tells neither content nor length. */

@@ -1,11 +1,11 @@
 /** The heartbeat address: `{base}/api/push/<token>`, any method, no key (docs/api-contract.md#heartbeat-address). */
 
 import { z } from "zod";
-import { type HeartbeatCall, StoreError } from "../../store/sql/control-plane.ts";
+import { StoreError } from "../../store/errors.ts";
+import type { HeartbeatCall } from "../../store/sql/monitors/heartbeats-port.ts";
 import type { Api } from "../api.ts";
 import { RETRY_SOON } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { JSON_HEADERS, json } from "../http.ts";
+import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
 import { hashToken } from "../monitors/token.ts";
 import { textParameter } from "../query.ts";
 import type { Call, Route } from "../route.ts";

@@ -4,15 +4,13 @@ import { formatId, formatResultId } from "../../model/ids.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { PERIOD_MS, PERIODS } from "../../model/result.ts";
 import { formatIso, formatUtc } from "../../model/time.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { ResultDetails, StoredResult } from "../../store/results/result-store.ts";
-import { StoreError } from "../../store/sql/control-plane.ts";
 import type { Api } from "../api.ts";
 import { refusal, resultsAway } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { JSON_HEADERS, json } from "../http.ts";
+import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
-import type { ProjectCall, Refusal, ResponseHeader, Route } from "../route.ts";
-import { pathId } from "../route.ts";
+import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { serverIdParams } from "./params.ts";
 

@@ -1,18 +1,16 @@
 /** Search over every project that the key reaches (docs/api-contract.md#monitors). */
 import { formatId, parseId } from "../../model/ids.ts";
-import type { Membership } from "../access.ts";
 import type { Api } from "../api.ts";
+import type { Membership } from "../auth-cache.ts";
 import { refusal } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { ok } from "../http.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import { shownUrl } from "../monitors/address.ts";
 import { codePoints } from "../monitors/every-kind.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import { reachedProjects, reachedWorkspaces } from "../reach.ts";
-import type { KeyCall, Route } from "../route.ts";
-import { canEdit } from "../route.ts";
+import { canEdit, type KeyCall, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
 /** Code points after trimming. */

@@ -1,24 +1,30 @@
 /** Monitors: list, create, read, change, delete, history (docs/api-contract.md#monitors). */
 import { actorData } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
-import type { UptimeKind } from "../../model/kind.ts";
+import { isPassive, isWebsite, type UptimeKind } from "../../model/kind.ts";
+import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Monitor } from "../../model/monitor.ts";
-import type { Soon } from "../../model/soon.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
-import { SEALED_AT } from "../../store/sealed-places.ts";
-import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
-import { storedTarget } from "../../store/target.ts";
+import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import { storedTarget } from "../../store/sealing/target.ts";
+import type { MonitorChange, MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
-import type { JsonObject } from "../body.ts";
-import { fieldOf, readObject } from "../body.ts";
+import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { ok } from "../http.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import { isShownToAll, shownUrl, wholeTarget, withWholeUrl } from "../monitors/address.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
-import type { Draft, Expiry, NewDraft } from "../monitors/draft.ts";
-import { draftOfChange, draftOfNew, expiryOfNew, isWebsite, refuseShort, targetOf } from "../monitors/draft.ts";
+import {
+  type Draft,
+  draftOfChange,
+  draftOfNew,
+  type Expiry,
+  expiryOfNew,
+  type NewDraft,
+  refuseShort,
+  targetOf,
+} from "../monitors/draft.ts";
 import { isUptimeKind } from "../monitors/fields.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
@@ -28,8 +34,7 @@ import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
 import { hasTunnelField } from "../monitors/tunnels.ts";
 import { type MonitorView, viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, textParameter, wordParameter } from "../query.ts";
-import type { ProjectCall, Route } from "../route.ts";
-import { canEdit, pathId } from "../route.ts";
+import { canEdit, type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { serverIdParams } from "./params.ts";
 
@@ -100,11 +105,11 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { monitors } = api.controlPlane;
   const host = target?.host ?? null;
   const shared = isWebsite(kind) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
-  const token = kind === "push" ? newToken() : null;
+  const token = isPassive(kind) ? newToken() : null;
   const heartbeatToken =
     token === null
       ? null
-      : { sealed: (id: number) => api.sealing.seal(SEALED_AT.heartbeat(id), token), hash: hashToken(token) };
+      : { sealed: (id: number) => api.sealing.seal(SEALED_CELLS.heartbeat(id), token), hash: hashToken(token) };
   const { settings, seal } = storedTarget(draft.settings, api.sealing);
   const created = await monitors.create(
     {
@@ -116,7 +121,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
     },
     call.actor,
   );
-  await shareExpiry(api, call, host, draft.expiry);
+  await shareExpiry(api, call, kind, host, draft.expiry);
   return shown(api, call, created.id);
 }
 
@@ -144,24 +149,24 @@ function kindOfNew(body: JsonObject): UptimeKind {
 
 function newUptime(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: string | null) {
   const monitor = { ...newMonitorOf(call, kind, draft, host), settings: draft.settings };
-  if (kind !== "push") return monitor;
+  if (!isPassive(kind)) return monitor;
   const { period, grace } = draft.settings;
   // Heartbeats have no retries: silence is down at once (docs/api-contract.md#status).
   return { ...monitor, intervalS: Number(period), graceS: Number(grace), maxRetries: 1 };
 }
 
-function read(api: Api, call: ProjectCall): Soon<ApiResponse> {
+function read(api: Api, call: ProjectCall): MaybePromise<ApiResponse> {
   const id = pathId(call, "server", "invalidServerId");
-  return api.records.find(call.project.id, id, call.nowMs) ?? readAnew(api, call, id);
+  return api.monitorCache.find(call.project.id, id, call.nowMs) ?? readAnew(api, call, id);
 }
 
 async function readAnew(api: Api, call: ProjectCall, id: number): Promise<ApiResponse> {
-  const stamp = api.access.stamp();
+  const stamp = api.authCache.stamp();
   const found = await findMonitor(api, call);
   const answer = ok(await viewWhole(api, call, found));
   // A heartbeat's address and a website's query are for some callers only.
-  if (found.monitor.kind !== "push" && isShownToAll(found.monitor))
-    api.records.keep(call.project.id, id, stamp, call.nowMs, answer);
+  if (!isPassive(found.monitor.kind) && isShownToAll(found.monitor))
+    api.monitorCache.keep(call.project.id, id, stamp, call.nowMs, answer);
   return answer;
 }
 
@@ -206,7 +211,7 @@ async function updateUptime(
     call.actor,
     decide,
   );
-  if (changed !== undefined) await shareExpiry(api, call, changed.monitor.host, draft.expiry);
+  if (changed !== undefined) await shareExpiry(api, call, kind, changed.monitor.host, draft.expiry);
   return changed;
 }
 
@@ -219,13 +224,12 @@ function changeOf(api: Api, now: MonitorWithLive, draft: Draft, moved: Expiry): 
     change.settings = settings;
     if (isWebsite(kind)) Object.assign(change, targetChange(api, now, settings));
     if (isUptimeKind(kind)) change.host = targetOf(kind, settings)?.host ?? null;
-    if (kind === "push") {
+    if (isPassive(kind)) {
       change.intervalS = Number(settings.period);
       change.graceS = Number(settings.grace);
     }
   }
-  if (isWebsite(kind)) Object.assign(change, moved, expiry);
-  return { ...change, ...activityChange(active === undefined ? {} : { active }, now) };
+  return { ...change, ...moved, ...expiry, ...activityChange(active === undefined ? {} : { active }, now) };
 }
 
 /** The address that is stored, and whether it is another one: what every user sees of it may be the same. */
@@ -248,9 +252,15 @@ async function expiryOfMove(
   return (await api.controlPlane.monitors.hostExpiry(call.project.id, host)) ?? {};
 }
 
-/** A sent setting applies to all of the project's website checks on the host. */
-async function shareExpiry(api: Api, call: ProjectCall, host: string | null, expiry: Expiry): Promise<void> {
-  if (host === null || Object.keys(expiry).length === 0) return;
+/** Of a website check: a sent setting applies to all of the project's website checks on the host. */
+async function shareExpiry(
+  api: Api,
+  call: ProjectCall,
+  kind: UptimeKind,
+  host: string | null,
+  expiry: Expiry,
+): Promise<void> {
+  if (!isWebsite(kind) || host === null || Object.keys(expiry).length === 0) return;
   await api.controlPlane.monitors.setHostExpiry(call.project.id, host, expiry, call.nowMs);
 }
 
@@ -291,9 +301,9 @@ async function viewWhole(api: Api, call: ProjectCall, found: MonitorWithLive): P
 }
 
 async function heartbeatUrlFor(api: Api, call: ProjectCall, { monitor }: MonitorWithLive): Promise<string | null> {
-  if (monitor.kind !== "push" || !canEdit(call.role)) return null;
+  if (!isPassive(monitor.kind) || !canEdit(call.role)) return null;
   const sealed = await api.controlPlane.heartbeats.sealedToken(monitor.id);
-  return sealed === undefined ? null : heartbeatUrl(api, api.sealing.open(SEALED_AT.heartbeat(monitor.id), sealed));
+  return sealed === undefined ? null : heartbeatUrl(api, api.sealing.open(SEALED_CELLS.heartbeat(monitor.id), sealed));
 }
 
 function heartbeatUrl(api: Api, token: string): string {

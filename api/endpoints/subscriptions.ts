@@ -3,17 +3,15 @@ import { createHmac } from "node:crypto";
 import { subscriptionData } from "../../model/event.ts";
 import { refuseInterval } from "../../model/schedule.ts";
 import { defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
-import { openHashKey } from "../../store/hash-key.ts";
-import { SEALED_AT } from "../../store/sealed-places.ts";
-import { type SubscriptionRecord, UrlTakenError } from "../../store/sql/ports/subscriptions.ts";
+import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import { openHashKey } from "../../store/sealing/hash-key.ts";
+import { type SubscriptionRecord, UrlTakenError } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
 import { forbidden, refusal } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { ok } from "../http.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import { limitParameter, offsetParameter, readQuery } from "../query.ts";
-import type { ProjectCall, Refusal, Route } from "../route.ts";
-import { pathId } from "../route.ts";
+import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { createBody, readDraft, refuseTarget, type SubscriptionUrl, updateBody } from "../subscriptions/draft.ts";
 import { subscriptionIdParams } from "./params.ts";
@@ -121,7 +119,7 @@ async function judgedUrl(api: Api, call: ProjectCall, url: SubscriptionUrl, own:
   const hash = await hashOf(api, url.normal);
   const holder = await api.controlPlane.subscriptions.holder(call.project.id, hash);
   if (holder !== undefined && holder !== own) throw refusal("urlTaken");
-  return { hash, sealed: (id: number) => api.sealing.seal(SEALED_AT.subscription(id), url.text) };
+  return { hash, sealed: (id: number) => api.sealing.seal(SEALED_CELLS.subscription(id), url.text) };
 }
 
 /** Keyed, because an address often holds a token that is short enough to be guessed. */

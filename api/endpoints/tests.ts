@@ -1,22 +1,20 @@
 /** On-demand tests: one, many, and the retest of an incident's monitor (docs/api-contract.md#tests, #lengths). */
 import { z } from "zod";
 import { formatId, parseId } from "../../model/ids.ts";
-import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
+import { familyOf, isPassive, type TunnelProtocol } from "../../model/kind.ts";
 import { ANY_LOCATION, isActive, type Monitor } from "../../model/monitor.ts";
 import { formatIso, formatUtc } from "../../model/time.ts";
-import type { TestEnd } from "../../store/sql/ports/jobs.ts";
+import type { TestResult } from "../../store/sql/jobs/port.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { json, ok } from "../http.ts";
+import { type ApiResponse, json, ok } from "../http.ts";
+import { MAY_NOT_TEST, newTestId, orderTests, testJob } from "../on-demand/order.ts";
+import { hasChecker, locate, readRegion, regionFields, requireRegionOnPlan } from "../on-demand/region.ts";
+import { waitForTest } from "../on-demand/waiting.ts";
 import { randomText } from "../random-text.ts";
-import type { ProjectCall, Refusal, Route } from "../route.ts";
-import { pathId } from "../route.ts";
+import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
-import { MAY_NOT_TEST, newTestId, orderTests, testJob } from "../tests/order.ts";
-import { hasChecker, locate, readRegion, regionFields, requireRegionOnPlan } from "../tests/region.ts";
-import { waitForTest } from "../tests/waiting.ts";
 import { incidentIdParams } from "./params.ts";
 
 /** Ids of one batch (docs/api-contract.md#tests). */
@@ -47,7 +45,7 @@ async function test(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ok({ ...ids, ...viewEnd(end) });
 }
 
-function viewEnd(end: TestEnd) {
+function viewEnd(end: TestResult) {
   // Inside a maintenance window the row says `unknown`, a word that a test does not have.
   const seen = end.message === null ? "healthy" : "degraded";
   return {
@@ -129,7 +127,7 @@ async function retest(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (incident === undefined) throw refusal("incidentNotFound");
   const monitor = await find(api, call, incident.monitorId);
   if (monitor === undefined) throw refusal("monitorNotFound");
-  if (monitor.kind === "push") throw refusal("heartbeatUntestable");
+  if (isPassive(monitor.kind)) throw refusal("heartbeatUntestable");
   if (!isActive(monitor)) throw refusal(familyOf(monitor.kind) === "tunnel" ? "tunnelPaused" : "monitorPaused");
   const testId = newTestId();
   const { id: monitorId } = monitor;

@@ -1,13 +1,12 @@
 /** How much of its limits a workspace has used, by day and by endpoint (docs/api-contract.md#usage). */
 import type { Plan } from "../../model/plan.ts";
 import { formatIso } from "../../model/time.ts";
-import type { WorkspaceRecord } from "../../store/sql/control-plane.ts";
+import type { WorkspaceRecord } from "../../store/sql/accounts/port.ts";
 import type { EndpointUsage } from "../../store/state/state.ts";
 import { lastDays, requestWindows } from "../../store/state/windows.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
-import type { ApiResponse } from "../http.ts";
-import { ok } from "../http.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import { readQuery } from "../query.ts";
 import type { KeyCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -47,7 +46,7 @@ async function reachedWorkspace(api: Api, call: KeyCall, id: number): Promise<Wo
     if (id !== call.workspace.id) throw refusal("otherOrganization");
     return call.workspace;
   }
-  const memberships = await api.access.memberships(call.access.user.id);
+  const memberships = await api.authCache.memberships(call.access.user.id);
   const found = memberships.find(({ workspace }) => workspace.id === id);
   if (found === undefined) throw refusal("noOrganizationAccess");
   return found.workspace;

@@ -1,11 +1,11 @@
 /** Addresses of website checks: the whole one for drafts, what callers may see, and what a masked one that is sent back means. */
+import { isWebsite } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { displayAddress, editorAddress, HIDDEN, restoreAddress, withoutFragment } from "../../model/web-address.ts";
-import { openTarget } from "../../store/target.ts";
+import { openTarget } from "../../store/sealing/target.ts";
 import type { Api } from "../api.ts";
 import type { JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
-import { isWebsite } from "./draft.ts";
 
 /** With its whole address, for drafts. One that cannot be opened stays as every user sees it, and can still be replaced. */
 export function wholeTarget(api: Api, monitor: Monitor): Monitor {

@@ -1,7 +1,7 @@
 /** Request bodies of monitors for the document, put together from the very schemas that validate them. */
 import { z } from "zod";
-import { settingsOf } from "../../engine/registry.ts";
-import { TUNNEL_PROTOCOLS, UPTIME_KINDS, type UptimeKind } from "../../model/kind.ts";
+import { type AnyUptime, fieldsOf, uptimeKinds } from "../../engine/contract/registry.ts";
+import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { commonFields, nameField } from "./every-kind.ts";
 import { tunnelSchemas } from "./tunnels.ts";
 
@@ -17,23 +17,17 @@ const checked: Shape = {
   maxretries: commonFields.maxretries.optional(),
 };
 
-/** Fields of a kind's own schema, whatever rules stand around them. */
-function shapeOf(kind: UptimeKind): Shape {
-  let schema: unknown = settingsOf(kind);
-  while (schema instanceof z.ZodPipe) schema = schema.in;
-  return schema instanceof z.ZodObject ? (schema.shape as Shape) : {};
-}
-
-function createBodyOf(kind: UptimeKind) {
+function createBodyOf(described: AnyUptime) {
+  const { kind, summary, example, isPassive } = described;
   return z
     .object({
       type: z.literal(kind),
       name: nameField,
-      ...(kind === "push" ? {} : checked),
+      ...(isPassive ? {} : checked),
       ...everyKind,
-      ...shapeOf(kind),
+      ...fieldsOf(described),
     })
-    .meta({ id: `Create_${kind}` });
+    .meta({ id: `Create_${kind}`, description: summary, examples: [{ type: kind, name: "Berlin 1", ...example }] });
 }
 
 const tunnelFields: Shape = {
@@ -45,12 +39,12 @@ const createTunnel = z
   .object({ type: z.literal("vpn").optional(), name: nameField, ...checked, ...everyKind, ...tunnelFields })
   .meta({ id: "Create_vpn" });
 
-export const createBody = z.union([...UPTIME_KINDS.map(createBodyOf), createTunnel]).meta({ id: "CreateMonitor" });
+export const createBody = z.union([...uptimeKinds.map(createBodyOf), createTunnel]).meta({ id: "CreateMonitor" });
 
 /** Every field of any kind, none required; fields of several kinds take what any of them takes. */
 function updateShape(): Shape {
   const byField = new Map<string, z.ZodType[]>();
-  for (const shape of [...UPTIME_KINDS.map(shapeOf), tunnelFields]) {
+  for (const shape of [...uptimeKinds.map(fieldsOf), tunnelFields]) {
     for (const [field, schema] of Object.entries(shape)) {
       const known = byField.get(field) ?? [];
       if (!known.includes(schema)) byField.set(field, [...known, schema]);

@@ -1,24 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { UPTIME_KINDS, type UptimeKind } from "../../model/kind.ts";
+import { UPTIME_KINDS, uptimeOf } from "../../engine/contract/registry.ts";
+import type { UptimeKind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { PLANS } from "../../model/plan.ts";
 import { readObject } from "../body.ts";
 import { ApiError } from "../errors.ts";
 import type { ApiRequest } from "../http.ts";
 import { draftOfChange, draftOfNew, refuseShort, targetOf } from "./draft.ts";
-import { TUNNEL_FIELDS } from "./fields.ts";
+import { TUNNEL_BODY_FIELDS } from "./fields.ts";
 import { newToken } from "./token.ts";
 import { changedFields, draftOfNewTunnel, draftOfTunnelChange } from "./tunnels.ts";
 
-const GOOD: Readonly<Record<UptimeKind, Record<string, unknown>>> = {
-  http: { name: "a", url: "https://a.test-site.org/" },
-  keyword: { name: "a", url: "http://a.test-site.org/", keyword: "k" },
-  ping: { name: "a", host: "a.test-site.org" },
-  port: { name: "a", host: "a.test-site.org", port: 1 },
-  dns: { name: "a", domain: "test-site.org" },
-  push: { name: "a", period: 60 },
-};
+const GOOD: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(
+  UPTIME_KINDS.map((kind) => [kind, { name: "a", ...uptimeOf(kind).example }]),
+);
 const TUNNELS = [
   { url: "trojan://pw@a.test-site.org:443#n" },
   { protocol: "openconnect", host: "a.test-site.org", username: "u", password: "p" },
@@ -45,7 +41,7 @@ const FIELDS = [
   "__proto__",
   "constructor",
   "unknown",
-  ...TUNNEL_FIELDS,
+  ...TUNNEL_BODY_FIELDS,
 ];
 
 const anyValue = fc.oneof(

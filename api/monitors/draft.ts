@@ -1,36 +1,22 @@
 /** A monitor's body, new or changed, to what is stored. Validation is pure: the plan and the stored monitor are handed in. */
-import { settingsOf } from "../../engine/registry.ts";
+import {
+  fieldsOf,
+  settingsOf,
+  type Target,
+  TUNNEL_FIELDS,
+  type TunnelFieldName,
+  uptimeOf,
+} from "../../engine/contract/registry.ts";
 import type { UptimeKind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import type { Plan } from "../../model/plan.ts";
 import { refuseInterval, refusePeriod } from "../../model/schedule.ts";
-import type { JsonObject } from "../body.ts";
-import { fieldOf } from "../body.ts";
+import { fieldOf, type JsonObject } from "../body.ts";
 import { ApiError, badRequest, fieldTooLong, forbidden, refusal } from "../errors.ts";
-import type { CommonFields } from "./every-kind.ts";
-import { commonFields, hasNul, nameField, parsed, readCommon, readField } from "./every-kind.ts";
+import { type CommonFields, commonFields, hasNul, nameField, parsed, readCommon, readField } from "./every-kind.ts";
 import { refuseForeignFields, settingsFields } from "./fields.ts";
-import type { Target } from "./targets.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
-
-/** Bytes of UTF-8 (docs/api-contract.md#plans, #lengths). */
-const MAX_BYTES: Readonly<Record<string, number>> = {
-  url: 8_192,
-  config: 102_400,
-  host: 253,
-  username: 256,
-  password: 4_096,
-  remote_id: 256,
-  ip: 64,
-  wg: 102_400,
-  wireguard_config: 102_400,
-  wireguard_ip: 64,
-  group: 256,
-  ca: 102_400,
-  pin: 256,
-  psk: 4_096,
-};
 
 /** What a website check alerts on unless told otherwise (docs/api-contract.md#uptime-fields). */
 const STANDARD_SSL_EXPIRATION_DAYS = 14;
@@ -56,9 +42,9 @@ export type NewDraft = Draft & { readonly name: string; readonly settings: Setti
 /** @throws 413 naming a configuration field over its limit */
 export function refuseLongFields(body: JsonObject): void {
   for (const field of Object.keys(body)) {
-    const limit = Object.hasOwn(MAX_BYTES, field) ? MAX_BYTES[field] : undefined;
+    const limit = Object.hasOwn(TUNNEL_FIELDS, field) ? TUNNEL_FIELDS[field as TunnelFieldName].maxBytes : null;
     const value = body[field];
-    if (limit === undefined || typeof value !== "string") continue;
+    if (limit === null || typeof value !== "string") continue;
     const size = Buffer.byteLength(value);
     if (size > limit) throw fieldTooLong(field, limit, size);
   }
@@ -127,34 +113,19 @@ export function refuseShort({ intervalS, periodS }: Pick<Draft, "intervalS" | "p
 
 /** Host and port that a check of these settings dials; null for heartbeats. */
 export function targetOf(kind: UptimeKind, settings: Settings): Target | null {
-  switch (kind) {
-    case "http":
-    case "keyword": {
-      const url = new URL(String(settings.url));
-      const standard = url.protocol === "https:" ? 443 : 80;
-      return { host: hostText(url.hostname), port: url.port === "" ? standard : Number(url.port) };
-    }
-    case "ping":
-      return { host: hostText(String(settings.host)), port: 0 };
-    case "port":
-    case "dns":
-      return { host: hostText(String(settings.host)), port: Number(settings.port) };
-    case "push":
-      return null;
-  }
+  const described = uptimeOf(kind);
+  return described.isPassive ? null : described.target(settings);
 }
 
-/** Lowercase, without brackets: one text for one host. */
-function hostText(host: string): string {
-  return host.toLowerCase().replace(/^\[|\]$/g, "");
+/** Whether the kind has alerts on a certificate's expiry, and a check of these settings sees a certificate. */
+export function seesCertificate(kind: UptimeKind, settings: Settings): boolean {
+  const described = uptimeOf(kind);
+  if (described.isPassive || !hasField(kind, "ssl_expiration")) return false;
+  return described.seesCertificate?.(settings) ?? true;
 }
 
-export function isHttps(settings: Settings): boolean {
-  return /^https:/i.test(String(settings.url));
-}
-
-export function isWebsite(kind: string): boolean {
-  return kind === "http" || kind === "keyword";
+export function hasField(kind: UptimeKind, field: string): boolean {
+  return Object.hasOwn(fieldsOf(uptimeOf(kind)), field);
 }
 
 /** Sent values win, then those of the project's other checks on the host, then the contract's default. */
@@ -164,12 +135,11 @@ export function expiryOfNew(
   sent: Expiry,
   shared: Required<Expiry> | null,
 ): { sslExpirationDays: number | null; domainExpirationDays: number | null } {
-  if (!isWebsite(kind)) return { sslExpirationDays: null, domainExpirationDays: null };
   const standard = shared ?? { sslExpirationDays: STANDARD_SSL_EXPIRATION_DAYS, domainExpirationDays: null };
   const ssl = sent.sslExpirationDays === undefined ? standard.sslExpirationDays : sent.sslExpirationDays;
+  const domain = sent.domainExpirationDays === undefined ? standard.domainExpirationDays : sent.domainExpirationDays;
   return {
-    sslExpirationDays: isHttps(settings) ? ssl : null,
-    domainExpirationDays:
-      sent.domainExpirationDays === undefined ? standard.domainExpirationDays : sent.domainExpirationDays,
+    sslExpirationDays: seesCertificate(kind, settings) ? ssl : null,
+    domainExpirationDays: hasField(kind, "domain_expiration") ? domain : null,
   };
 }

@@ -1,8 +1,7 @@
 /** Fields that checks of every kind share: schemas that validate and document, with the contract's messages. */
 import { z } from "zod";
 import { INTERVAL_S, RETRIES, TIMEOUT_S } from "../../model/schedule.ts";
-import type { JsonObject } from "../body.ts";
-import { fieldOf } from "../body.ts";
+import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
 
 /** Code points (docs/api-contract.md#lengths). */

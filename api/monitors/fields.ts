@@ -1,82 +1,44 @@
-/** Which field of a monitor's body is for which kinds (docs/api-contract.md#monitors, #uptime-fields, docs/api-contract.md#plans). */
-import type { UptimeKind } from "../../model/kind.ts";
-import { UPTIME_KINDS } from "../../model/kind.ts";
+/** Which field of a monitor's body is for which kinds (docs/api-contract.md#monitors, #uptime-fields, #plans): asked of the kinds' descriptors. */
+import {
+  type AnyUptime,
+  fieldsOf,
+  isUptimeKind,
+  TUNNEL_FIELD_NAMES,
+  uptimeKinds,
+  uptimeOf,
+} from "../../engine/contract/registry.ts";
+import { CONTRACT_KINDS, type UptimeKind } from "../../model/kind.ts";
 import type { JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
 
+export { isUptimeKind };
+
 /** Fields that make a body without `type` a tunnel. */
-export const TUNNEL_FIELDS = [
-  "protocol",
-  "url",
-  "config",
-  "host",
-  "username",
-  "password",
-  "port",
-  "proto",
-  "remote_id",
-  "ip",
-  "servers",
-  "wg",
-  "wireguard_config",
-  "wireguard_ip",
-  "group",
-  "ca",
-  "pin",
-  "psk",
-] as const;
+export const TUNNEL_BODY_FIELDS: readonly string[] = ["protocol", ...TUNNEL_FIELD_NAMES];
 
-const ACTIVE_KINDS: readonly UptimeKind[] = ["http", "keyword", "ping", "port", "dns"];
+/** Fields of every kind that is checked; a passive one has none of them. */
+const CHECKED_FIELDS = ["interval", "timeout", "maxretries"] as const;
 
-/** Uptime fields that some kinds lack; all kinds have name, type, tags and active. */
-const KINDS_OF: Readonly<Record<string, readonly UptimeKind[]>> = {
-  interval: ACTIVE_KINDS,
-  timeout: ACTIVE_KINDS,
-  maxretries: ACTIVE_KINDS,
-  url: ["http", "keyword"],
-  accepted_statuscodes: ["http", "keyword"],
-  ssl_expiration: ["http", "keyword"],
-  domain_expiration: ["http", "keyword"],
-  ip_version: ["http", "keyword", "ping", "port"],
-  keyword: ["keyword", "dns"],
-  invert_keyword: ["keyword"],
-  host: ["ping", "port", "dns"],
-  port: ["port", "dns"],
-  domain: ["dns"],
-  period: ["push"],
-  grace: ["push"],
-};
+/** The uptime kinds that have a field; all kinds have name, type, tags and active. */
+const KINDS_OF = kindsByField();
 
-/** The contract's own wording where it differs from the list: a DNS check takes `port` as an addition of ours. */
-const WORDS: Readonly<Record<string, string>> = { port: "port is for port checks." };
-
-/** Fields of uptime checks that the kind's own schema reads (engine/registry.ts); all kinds have the others. */
-const SETTINGS_FIELDS = [
-  "url",
-  "accepted_statuscodes",
-  "ip_version",
-  "keyword",
-  "invert_keyword",
-  "host",
-  "port",
-  "domain",
-  "period",
-  "grace",
-  "ssl_expiration",
-  "domain_expiration",
-] as const;
-
-export function isUptimeKind(kind: string): kind is UptimeKind {
-  return (UPTIME_KINDS as readonly string[]).includes(kind);
+function kindsByField(): ReadonlyMap<string, readonly AnyUptime[]> {
+  const byField = new Map<string, AnyUptime[]>();
+  for (const kind of uptimeKinds) {
+    const fields = [...(kind.isPassive ? [] : CHECKED_FIELDS), ...Object.keys(fieldsOf(kind))];
+    for (const field of fields) byField.set(field, [...(byField.get(field) ?? []), kind]);
+  }
+  return byField;
 }
 
 /** @throws 400 naming the first field, in the order of the body, that checks of this kind do not have */
 export function refuseForeignFields(kind: UptimeKind, body: JsonObject): void {
   for (const field of Object.keys(body)) {
-    const kinds = Object.hasOwn(KINDS_OF, field) ? KINDS_OF[field] : undefined;
+    const kinds = KINDS_OF.get(field);
     if (kinds !== undefined) {
-      if (!kinds.includes(kind)) throw badRequest(WORDS[field] ?? `${field} is for ${listed(kinds)} checks.`);
-    } else if ((TUNNEL_FIELDS as readonly string[]).includes(field)) {
+      if (!kinds.some((one) => one.kind === kind))
+        throw badRequest(`${field} is for ${listed(namedOf(field, kinds))} checks.`);
+    } else if (TUNNEL_BODY_FIELDS.includes(field)) {
       // A monitor reads back with `protocol` equal to its `type`; sending it back changes nothing.
       if (field === "protocol" && body[field] === kind) continue;
       throw badRequest(`${field} is for vpn checks.`);
@@ -84,13 +46,33 @@ export function refuseForeignFields(kind: UptimeKind, body: JsonObject): void {
   }
 }
 
+/** The contract's messages name the kinds of the contract, without those that take the field as an addition of ours. */
+function namedOf(field: string, kinds: readonly AnyUptime[]): readonly string[] {
+  const named = kinds.filter(
+    ({ kind, unnamedFields = [] }) => CONTRACT_KINDS.some((one) => one === kind) && !unnamedFields.includes(field),
+  );
+  return (named.length > 0 ? named : kinds).map(({ kind }) => kind);
+}
+
 /** The kind's own fields among those sent. */
 export function settingsFields(kind: UptimeKind, body: JsonObject): Record<string, unknown> {
   const sent: Record<string, unknown> = {};
-  for (const field of SETTINGS_FIELDS) {
-    if (KINDS_OF[field]?.includes(kind) === true && Object.hasOwn(body, field)) sent[field] = body[field];
+  for (const field of Object.keys(fieldsOf(uptimeOf(kind)))) {
+    if (Object.hasOwn(body, field)) sent[field] = body[field];
   }
   return sent;
+}
+
+/** Shown by every uptime check, whether its kind has them or not, and a heartbeat's own (view.ts). */
+const SHOWN_FIELDS: ReadonlySet<string> = new Set(
+  "url host domain port keyword invert_keyword accepted_statuscodes ssl_expiration domain_expiration ip_version period grace".split(
+    " ",
+  ),
+);
+
+/** Fields that only checks of this kind show. */
+export function moreFieldsOf(kind: UptimeKind): readonly string[] {
+  return Object.keys(fieldsOf(uptimeOf(kind))).filter((field) => !SHOWN_FIELDS.has(field));
 }
 
 /** `a`, `a and b`, `a, b and c`. */

@@ -1,8 +1,9 @@
 /** The subscription block of an imported monitor (docs/api-contract.md#monitors, #subscriptions). */
 import { familyOf } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
-import type { ControlPlane, MonitorWithLive } from "../../store/sql/control-plane.ts";
-import type { ConfigResult, ImportedConfig, ImportedServer } from "../../store/sql/ports/imports.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { ConfigResult, ImportedConfig, ImportedServer } from "../../store/sql/monitors/imports-port.ts";
+import type { MonitorWithLive } from "../../store/sql/monitors/port.ts";
 
 const NEVER_TESTED: Omit<ConfigResult, "atMs"> = {
   success: false,

@@ -1,13 +1,13 @@
 /** What monitors of both families share when they are made, paused and resumed (docs/api-contract.md#subscriptions). */
 import type { Kind } from "../../model/kind.ts";
-import { ANY_LOCATION, isActive } from "../../model/monitor.ts";
+import { isActive, MONITOR_DEFAULTS } from "../../model/monitor.ts";
 import { defaultIntervalS } from "../../model/schedule.ts";
 import {
   type MonitorChange,
   type MonitorWithLive,
   type NewMonitor,
   SlotsFullError,
-} from "../../store/sql/control-plane.ts";
+} from "../../store/sql/monitors/port.ts";
 import { forbidden, refusal } from "../errors.ts";
 import type { ProjectCall } from "../route.ts";
 import { type CommonFields, DEFAULTS } from "./every-kind.ts";
@@ -21,8 +21,8 @@ export function newMonitorOf(
   draft: CommonFields & Activity & { readonly name: string },
   host: string | null,
 ): NewMonitor {
-  const isPaused = draft.active === false;
   return {
+    ...MONITOR_DEFAULTS,
     projectId: call.project.id,
     organizationId: call.project.organizationId,
     name: draft.name,
@@ -31,17 +31,9 @@ export function newMonitorOf(
     intervalS: draft.intervalS ?? defaultIntervalS(call.plan),
     timeoutS: draft.timeoutS ?? DEFAULTS.timeoutS,
     maxRetries: draft.maxRetries ?? DEFAULTS.maxRetries,
-    tags: draft.tags ?? [],
-    pauseReasons: isPaused ? ["user"] : [],
-    pausedAtMs: isPaused ? call.nowMs : null,
-    locations: [ANY_LOCATION],
-    disabledLocations: [],
-    notifyOnPartial: false,
+    tags: draft.tags ?? MONITOR_DEFAULTS.tags,
+    ...(draft.active === false && { pauseReasons: ["user"] as const, pausedAtMs: call.nowMs }),
     host,
-    sslExpirationDays: null,
-    domainExpirationDays: null,
-    graceS: null,
-    subscriptionId: null,
     heartbeatToken: null,
     nowMs: call.nowMs,
   };

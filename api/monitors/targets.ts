@@ -3,8 +3,7 @@
  * here once to say so early; the guard judges them again at every dial. A name that does not resolve is accepted.
  */
 import { isIP } from "node:net";
-import type { Judgement } from "../../engine/registry.ts";
-import { createGuard, isDocumentationName } from "../../engine/registry.ts";
+import { createGuard, isDocumentationName, type Judgement } from "../../engine/contract/registry.ts";
 import { unprocessable } from "../errors.ts";
 
 /** A resolver that takes longer is not waited for: the check will tell. */

@@ -1,9 +1,9 @@
 /** Tunnels made and changed: their fields are kept sealed, and every server they name is judged before. */
-import type { ParsedTunnel, TunnelFields } from "../../engine/registry.ts";
+import type { ParsedTunnel, TunnelFields } from "../../engine/contract/registry.ts";
 import type { TunnelProtocol } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
-import { SEALED_AT } from "../../store/sealed-places.ts";
-import type { MonitorChange, MonitorWithLive } from "../../store/sql/control-plane.ts";
+import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import type { MonitorChange, MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import type { JsonObject } from "../body.ts";
 import { refusal } from "../errors.ts";
@@ -110,12 +110,12 @@ function hostOf({ endpoints }: ParsedTunnel): string | null {
 }
 
 function seal(api: Api, id: number, fields: TunnelFields): string {
-  return api.sealing.seal(SEALED_AT.tunnel(id), JSON.stringify(fields));
+  return api.sealing.seal(SEALED_CELLS.tunnel(id), JSON.stringify(fields));
 }
 
 /** null: it has none of its own. */
 function open(api: Api, { id, sealed }: Monitor): TunnelFields | null {
-  return sealed === undefined ? null : (JSON.parse(api.sealing.open(SEALED_AT.tunnel(id), sealed)) as TunnelFields);
+  return sealed === undefined ? null : (JSON.parse(api.sealing.open(SEALED_CELLS.tunnel(id), sealed)) as TunnelFields);
 }
 
 /** Callers hand in tunnels only. */

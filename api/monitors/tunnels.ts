@@ -1,56 +1,45 @@
 /** Tunnel bodies: which protocol they mean, and their fields with the stored ones below (docs/api-contract.md#tunnel-fields). */
-import { z } from "zod";
-import { type ParsedTunnel, parse, TunnelConfigError, type TunnelFields } from "../../engine/registry.ts";
+import type { z } from "zod";
+import {
+  OWN_FIELD_NAMES,
+  type OwnFieldName,
+  type ParsedTunnel,
+  parse,
+  TUNNEL_FIELD_NAMES,
+  TUNNEL_FIELDS,
+  TunnelConfigError,
+  type TunnelFieldName,
+  type TunnelFields,
+  tunnelOf as tunnelKind,
+  tunnels,
+} from "../../engine/contract/registry.ts";
 import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
-import type { JsonObject } from "../body.ts";
-import { fieldOf } from "../body.ts";
+import { fieldOf, type JsonObject } from "../body.ts";
 import { type ApiError, badRequest, refusal, unprocessable } from "../errors.ts";
 import { refuseLongFields } from "./draft.ts";
 import { type CommonFields, commonFields, hasNul, nameField, parsed, readCommon, readField } from "./every-kind.ts";
-import { TUNNEL_FIELDS } from "./fields.ts";
+import { listed, TUNNEL_BODY_FIELDS } from "./fields.ts";
 
 /** Share links by their scheme (docs/api-contract.md#monitors). */
-const SCHEMES: Readonly<Record<string, TunnelProtocol>> = {
-  vless: "vless",
-  vmess: "vmess",
-  trojan: "trojan",
-  ss: "shadowsocks",
-  hysteria2: "hysteria2",
-  hy2: "hysteria2",
-  tuic: "tuic",
-};
-
-const portNumber = z.int().min(1).max(65_535);
-const transport = z.enum(["udp", "tcp"]);
+const PROTOCOL_OF: ReadonlyMap<string, TunnelProtocol> = new Map(
+  tunnels.flatMap(({ kind, form }) =>
+    form.by === "link" ? form.schemes.map((scheme) => [scheme, kind] as const) : [],
+  ),
+);
+/** Kinds that understand the fields' other names. */
+const WITH_ALIASES = tunnels.filter(({ form }) => form.by === "wg-quick").map(({ kind }) => kind);
 
 /** As they come in the body; what a protocol makes of a text is its parser's business. */
-export const tunnelSchemas = {
-  url: z.string().describe("Share link, at most 8192 bytes"),
-  config: z.string().describe("Text of a config file, at most 102400 bytes"),
-  host: z.string().describe("At most 253 bytes"),
-  username: z.string().describe("At most 256 bytes"),
-  password: z.string().describe("At most 4096 bytes"),
-  port: portNumber,
-  proto: transport,
-  remote_id: z.string().describe("At most 256 bytes"),
-  ip: z.string().describe("Literal address used instead of resolving the host, at most 64 bytes"),
-  servers: z
-    .array(z.object({ host: z.string(), port: portNumber.default(1_194), proto: transport.default("udp") }))
-    .describe("openvpn: at most 16, tried in order"),
-  wg: z.string().describe("Another name of config, for wireguard and amneziawg"),
-  wireguard_config: z.string().describe("Another name of config, for wireguard and amneziawg"),
-  wireguard_ip: z.string().describe("Another name of ip, for wireguard and amneziawg"),
-  group: z.string().describe("openconnect, at most 256 bytes"),
-  ca: z.string().describe("openconnect and ikev2: PEM, at most 102400 bytes"),
-  pin: z.string().describe("openconnect: pin-sha256:…"),
-  psk: z.string().describe("ikev2, at most 4096 bytes"),
-} as const;
-
-/** Fields whose other names are understood for WireGuard's kinds; the first that was sent counts. */
-const ALIASES: Readonly<Partial<Record<keyof TunnelFields, readonly string[]>>> = {
-  config: ["config", "wg", "wireguard_config"],
-  ip: ["ip", "wireguard_ip"],
+export const tunnelSchemas = Object.fromEntries(TUNNEL_FIELD_NAMES.map((name) => [name, described(name)])) as {
+  readonly [Name in TunnelFieldName]: (typeof TUNNEL_FIELDS)[Name]["schema"];
 };
+
+function described(name: TunnelFieldName): z.ZodType {
+  const { schema, about, maxBytes, aliasOf } = TUNNEL_FIELDS[name];
+  if (aliasOf !== null) return schema.describe(`Another name of ${aliasOf}, for ${WITH_ALIASES.join(" and ")}`);
+  const limit = maxBytes === null ? "" : `${about === "" ? "At" : ", at"} most ${maxBytes} bytes`;
+  return about + limit === "" ? schema : schema.describe(about + limit);
+}
 
 /** What was sent; null takes a field away. */
 type SentFields = Readonly<Record<string, unknown>>;
@@ -71,7 +60,7 @@ function invalid(reason: string): ApiError {
 }
 
 export function hasTunnelField(body: JsonObject): boolean {
-  return TUNNEL_FIELDS.some((field) => Object.hasOwn(body, field));
+  return TUNNEL_BODY_FIELDS.some((field) => Object.hasOwn(body, field));
 }
 
 /** @throws 400, 413 or 422 */
@@ -152,15 +141,15 @@ function protocolOf(body: JsonObject, now: TunnelProtocol | null): TunnelProtoco
 /** The protocol of a share link; undefined for what is none. */
 export function linkedProtocol(url: unknown): TunnelProtocol | undefined {
   const scheme = typeof url === "string" ? /^\s*([a-z0-9]+):\/\//i.exec(url)?.[1]?.toLowerCase() : undefined;
-  return scheme !== undefined && Object.hasOwn(SCHEMES, scheme) ? SCHEMES[scheme] : undefined;
+  return scheme === undefined ? undefined : PROTOCOL_OF.get(scheme);
 }
 
 function merged(protocol: TunnelProtocol, stored: TunnelFields, sent: SentFields): TunnelFields {
-  const hasAliases = protocol === "wireguard" || protocol === "amneziawg";
+  const hasAliases = WITH_ALIASES.includes(protocol);
   const whole: Record<string, unknown> = { ...stored };
-  for (const field of Object.keys(tunnelSchemas)) {
-    const names = (hasAliases ? ALIASES[field as keyof TunnelFields] : undefined) ?? [field];
-    if (isAlias(field)) continue;
+  for (const field of OWN_FIELD_NAMES) {
+    const names = hasAliases ? [field, ...aliasesOf(field)] : [field];
+    // Of several names the first that says something counts.
     const name = names.find((one) => sent[one] !== undefined && sent[one] !== null) ?? names.find((one) => one in sent);
     if (name === undefined) continue;
     if (sent[name] === null) delete whole[field];
@@ -169,13 +158,17 @@ function merged(protocol: TunnelProtocol, stored: TunnelFields, sent: SentFields
   return whole as TunnelFields;
 }
 
-function isAlias(field: string): boolean {
-  return Object.values(ALIASES).some((names) => names.includes(field) && names[0] !== field);
+function aliasesOf(field: OwnFieldName): readonly TunnelFieldName[] {
+  return TUNNEL_FIELD_NAMES.filter((name) => TUNNEL_FIELDS[name].aliasOf === field);
 }
 
 /** @throws 422 with the parser's reason */
 function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
-  if (protocol !== "openvpn" && fields.servers !== undefined) throw invalid("servers is for openvpn");
+  if (fields.servers !== undefined && !tunnelKind(protocol).fields.includes("servers")) {
+    throw invalid(
+      `servers is for ${listed(tunnels.filter(({ fields }) => fields.includes("servers")).map(({ kind }) => kind))}`,
+    );
+  }
   try {
     return parse(protocol, fields);
   } catch (error) {
@@ -186,8 +179,5 @@ function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel 
 
 /** Names of the fields that differ, for the history; their values are in none. */
 export function changedFields(before: TunnelFields, after: TunnelFields): readonly string[] {
-  return Object.keys(tunnelSchemas).filter((name) => {
-    const field = name as keyof TunnelFields;
-    return JSON.stringify(before[field]) !== JSON.stringify(after[field]);
-  });
+  return OWN_FIELD_NAMES.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
 }

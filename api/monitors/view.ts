@@ -2,14 +2,15 @@
 
 import { formatId } from "../../model/ids.ts";
 import { newLocationState } from "../../model/judge.ts";
-import { familyOf } from "../../model/kind.ts";
+import { isPassive, type UptimeKind } from "../../model/kind.ts";
 import { isActive, type Monitor } from "../../model/monitor.ts";
 import type { LiveState, LocationState } from "../../model/status.ts";
 import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";
 import { displayAddress } from "../../model/web-address.ts";
-import type { MonitorWithLive } from "../../store/sql/control-plane.ts";
-import type { ImportedServer } from "../../store/sql/ports/imports.ts";
-import { isHttps, isWebsite } from "./draft.ts";
+import type { ImportedServer } from "../../store/sql/monitors/imports-port.ts";
+import type { MonitorWithLive } from "../../store/sql/monitors/port.ts";
+import { hasField, seesCertificate } from "./draft.ts";
+import { isUptimeKind, moreFieldsOf } from "./fields.ts";
 import { viewImported } from "./imported.ts";
 
 export type MonitorView = Record<string, unknown>;
@@ -27,7 +28,8 @@ export function viewMonitor(
   nowMs: number,
   { url, heartbeatUrl = null, imported }: MonitorExtras = {},
 ): MonitorView {
-  const isTunnel = familyOf(monitor.kind) === "tunnel";
+  const { kind } = monitor;
+  const isTunnel = !isUptimeKind(kind);
   const active = isActive(monitor);
   const status = active ? live.status : "paused";
   const view: MonitorView = {
@@ -49,9 +51,9 @@ export function viewMonitor(
     last_checked: live.lastCheckedAtMs === null ? null : formatUtc(live.lastCheckedAtMs),
   };
   if (isTunnel) view.connect_ms = live.connectMs;
-  else addUptimeFields(view, { monitor, live }, nowMs, url);
+  else addUptimeFields(view, kind, { monitor, live }, nowMs, url);
   if (imported !== undefined) view.subscription = viewImported(monitor, imported);
-  if (monitor.kind === "push") {
+  if (isPassive(kind)) {
     view.period = monitor.intervalS;
     view.grace = monitor.graceS;
     if (heartbeatUrl !== null) view.heartbeat_url = heartbeatUrl;
@@ -62,12 +64,12 @@ export function viewMonitor(
 /** Every uptime check shows all of them; what its kind has no use for is null (docs/api-contract.md#monitors). */
 function addUptimeFields(
   view: MonitorView,
+  kind: UptimeKind,
   { monitor, live }: MonitorWithLive,
   nowMs: number,
   url: string | null | undefined,
 ): void {
-  const { settings, kind } = monitor;
-  const isSite = isWebsite(kind);
+  const { settings } = monitor;
   view.url = url ?? (typeof settings.url === "string" ? displayAddress(settings.url) : null);
   view.host = settings.host ?? null;
   view.domain = settings.domain ?? null;
@@ -79,9 +81,10 @@ function addUptimeFields(
     live.certificate === null
       ? null
       : { valid: live.certificate.valid, days_remaining: daysUntil(live.certificate.expiresAtMs, nowMs) };
-  view.ssl_expiration = isSite && isHttps(settings) ? monitor.sslExpirationDays : null;
-  view.domain_expiration = isSite ? monitor.domainExpirationDays : null;
+  view.ssl_expiration = seesCertificate(kind, settings) ? monitor.sslExpirationDays : null;
+  view.domain_expiration = hasField(kind, "domain_expiration") ? monitor.domainExpirationDays : null;
   view.ip_version = settings.ip_version ?? null;
+  for (const field of moreFieldsOf(kind)) view[field] = settings[field] ?? null;
 }
 
 /** Of the locations that are chosen; empty before the first check, but for what has no checker and will get none. */

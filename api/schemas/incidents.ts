@@ -1,6 +1,6 @@
 /** Incidents and their activity log (docs/api-contract.md#incidents). */
 import { z } from "zod";
-import { INCIDENT_EVENT_TYPES } from "../../store/sql/control-plane.ts";
+import { INCIDENT_EVENT_TYPES } from "../../store/sql/incidents/port.ts";
 import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total } from "./words.ts";
 
 const incidentFields = {

@@ -1,6 +1,8 @@
 /** Monitors: the record, its lists, its history (docs/api-contract.md#monitors). */
 import { z } from "zod";
+import { fieldsOf, uptimeKinds } from "../../engine/contract/registry.ts";
 import { MONITOR_STATUSES, REGIONAL_STATUSES } from "../../model/status.ts";
+import { moreFieldsOf } from "../monitors/fields.ts";
 import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, utc, wholeOrNull } from "./words.ts";
 
 const regionalStatus = z
@@ -69,7 +71,7 @@ const monitorFields = {
     .nullable()
     .optional()
     .describe(
-      "This and the next ten: uptime checks only. A user name and a password in it are shown to nobody (`https://***@host/`), the query only to callers who can edit (`?***` to others), a fragment is not kept. Sent back in PUT, `***` keeps what it stands for, on the same scheme, host and port only",
+      "This and the next ten: uptime checks only. A user name and a password in it are never shown (`https://***@host/`), the query only to callers who can edit (`?***` to others), a fragment is not kept. Sent back in PUT, `***` keeps what it stands for, on the same scheme, host and port only",
     ),
   host: z.string().nullable().optional(),
   domain: z.string().nullable().optional(),
@@ -83,7 +85,19 @@ const monitorFields = {
   ip_version: z.enum(["ipv4", "ipv6"]).nullable().optional(),
   period: z.int().optional().describe("Heartbeats only, seconds"),
   grace: z.int().optional().describe("Heartbeats only, seconds"),
+  ...moreFields(),
 };
+
+/** Of kinds with fields that no other kind shows. */
+function moreFields(): Readonly<Record<string, z.ZodType>> {
+  return Object.fromEntries(
+    uptimeKinds.flatMap((described) => {
+      const own = moreFieldsOf(described.kind);
+      const shown = Object.entries(fieldsOf(described)).filter(([field]) => own.includes(field));
+      return shown.map(([field, schema]) => [field, schema.nullable().optional()] as const);
+    }),
+  );
+}
 
 const latenessMs = wholeOrNull.optional().describe("Only with `explain=1`: how late the latest check started, ms");
 

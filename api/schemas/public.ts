@@ -1,6 +1,6 @@
 /** Health, regions and the heartbeat address (docs/api-contract.md#health-and-documents, #heartbeat-address). */
 import { z } from "zod";
-import { WARNINGS } from "../../store/sql/ports/shards.ts";
+import { WARNINGS } from "../../store/sql/coordination/shards-port.ts";
 import { iso, total, wholeOrNull } from "./words.ts";
 
 export const health = z.strictObject({

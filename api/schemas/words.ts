@@ -1,6 +1,7 @@
 /** What the shapes of all groups are made of: ids, times, lists of words, the actor. */
 import { z } from "zod";
-import { TUNNEL_PROTOCOLS, UPTIME_KINDS } from "../../model/kind.ts";
+import { UPTIME_KINDS } from "../../engine/contract/registry.ts";
+import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { ERROR_CATEGORIES } from "../../model/verdict.ts";
 
 export const MONITOR_TYPES = ["vpn", ...UPTIME_KINDS] as const;

@@ -2,9 +2,8 @@
 
 import { z } from "zod";
 import { normalUrl, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, WORKERS } from "../../model/subscription.ts";
-import { parseUrl } from "../../model/url.ts";
-import type { JsonObject } from "../body.ts";
-import { fieldOf } from "../body.ts";
+import { parseUrl, withoutBrackets } from "../../model/url.ts";
+import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, fieldTooLong, refusal } from "../errors.ts";
 import { codePoints, hasNul, readField } from "../monitors/every-kind.ts";
 import type { Target } from "../monitors/targets.ts";
@@ -106,7 +105,7 @@ function urlOf(value: unknown): SubscriptionUrl | undefined {
   const url = parseUrl(text);
   if (normal === undefined || url === undefined) throw refusal("urlInvalid");
   const { hostname, port, protocol } = url;
-  const host = hostname.toLowerCase().replace(/^\[|\]$/g, "");
+  const host = withoutBrackets(hostname.toLowerCase());
   return { text, normal, target: { host, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) } };
 }
 

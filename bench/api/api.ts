@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { startEmbeddedClickHouse } from "../../store/results/embedded/child.ts";
+import { EmbeddedClickHouse } from "../../store/results/embedded/child.ts";
 import { conditions } from "../parts/conditions.ts";
 import { fill, MONITORS } from "../parts/results.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
@@ -39,7 +39,7 @@ interface Rig {
 export async function runApi(options: ApiBenchOptions): Promise<void> {
   console.log(`api\n  ${conditions()}; service, ClickHouse and caller share the cores, on loopback`);
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
-  const clickhouse = await startEmbeddedClickHouse({ dir: join(folder, "clickhouse"), log: pino({ level: "warn" }) });
+  const clickhouse = await EmbeddedClickHouse.start({ dir: join(folder, "clickhouse"), log: pino({ level: "warn" }) });
   const target = await startTarget(10, 20);
   try {
     await clickhouse.ready;

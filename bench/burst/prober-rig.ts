@@ -4,11 +4,13 @@
  */
 import { performance } from "node:perf_hooks";
 import { MessageChannel } from "node:worker_threads";
-import type { CheckSpec, FromProber, ToProber } from "../../engine/check.ts";
-import { packRuns, unpackOutcomes } from "../../engine/packed.ts";
-import { Prober } from "../../engine/prober.ts";
-import { probes } from "../../engine/registry.ts";
+import type { CheckSpec, FromProber, ToProber } from "../../engine/contract/messages.ts";
+import { loadProbes } from "../../engine/contract/registry.ts";
+import { packRuns, unpackOutcomes } from "../../engine/prober/packed.ts";
+import { Prober } from "../../engine/prober/prober.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
+
+const probes = await loadProbes();
 
 /** Runs sent in one message, as dispatch does. */
 const RUNS_PER_MESSAGE = 32;

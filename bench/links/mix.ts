@@ -2,7 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { freePort } from "../../test/free-port.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { type Authority, startServers } from "./processes.ts";
 
 const NAME = "bench.test";

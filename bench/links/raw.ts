@@ -64,7 +64,7 @@ function fileOf(
     address: config.host,
     password: "unused",
   }));
-  const batch = { entries, port: firstPort, doorPassword: "unused", isTalkative: false, extraCaPem };
+  const batch = { entries, port: firstPort, identityPassword: "unused", isVerbose: false, extraCaPem };
   const ours: Json = JSON.parse(cores[engine].render(batch));
   const tagged = entries.map(({ tag }, index) => ({ tag, port: firstPort + index }));
   if (engine === "xray") {

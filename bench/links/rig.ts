@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadCorePlaces } from "../../config.ts";
 import type { Engine } from "../../engine/cores/core.ts";
 import { findCore, PROGRAMS } from "../../engine/cores/program.ts";
-import { type Direct, openDirect } from "../../engine/direct.ts";
+import { type Direct, openDirect } from "../../engine/direct/direct.ts";
 import { type Mix, startMix } from "./mix.ts";
 import { makeAuthority, startTarget, stopProcess, type Target } from "./processes.ts";
 

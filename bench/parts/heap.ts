@@ -9,73 +9,88 @@ export interface Timers {
 const ABSENT = -1;
 
 export function createHeap(capacity: number): Timers {
-  const heap = new Int32Array(capacity);
-  const place = new Int32Array(capacity).fill(ABSENT);
-  const dueAtMs = new Float64Array(capacity);
-  let size = 0;
+  return new Heap(capacity);
+}
 
-  const due = (id: number): number => dueAtMs[id] as number;
+class Heap implements Timers {
+  readonly #heap: Int32Array;
+  readonly #position: Int32Array;
+  readonly #dueAtMs: Float64Array;
+  #size = 0;
 
-  function put(id: number, index: number): void {
-    heap[index] = id;
-    place[id] = index;
+  constructor(capacity: number) {
+    this.#heap = new Int32Array(capacity);
+    this.#position = new Int32Array(capacity).fill(ABSENT);
+    this.#dueAtMs = new Float64Array(capacity);
   }
 
-  function up(id: number, from: number): void {
-    let index = from;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      const above = heap[parent] as number;
-      if (due(above) <= due(id)) break;
-      put(above, index);
-      index = parent;
-    }
-    put(id, index);
+  insert(id: number, atMs: number): void {
+    this.remove(id);
+    this.#dueAtMs[id] = atMs;
+    this.#size += 1;
+    this.#up(id, this.#size - 1);
   }
 
-  function down(id: number, from: number): void {
-    let index = from;
-    for (;;) {
-      let child = index * 2 + 1;
-      if (child >= size) break;
-      if (child + 1 < size && due(heap[child + 1] as number) < due(heap[child] as number)) child += 1;
-      const below = heap[child] as number;
-      if (due(below) >= due(id)) break;
-      put(below, index);
-      index = child;
-    }
-    put(id, index);
-  }
-
-  function remove(id: number): boolean {
-    const index = place[id] as number;
+  remove(id: number): boolean {
+    const index = this.#position[id] as number;
     if (index === ABSENT) return false;
-    place[id] = ABSENT;
-    size -= 1;
-    const last = heap[size] as number;
+    this.#position[id] = ABSENT;
+    this.#size -= 1;
+    const last = this.#heap[this.#size] as number;
     if (last === id) return true;
-    if (index > 0 && due(heap[(index - 1) >> 1] as number) > due(last)) up(last, index);
-    else down(last, index);
+    if (index > 0 && this.#due(this.#heap[(index - 1) >> 1] as number) > this.#due(last)) this.#up(last, index);
+    else this.#down(last, index);
     return true;
   }
 
-  return {
-    insert(id, atMs) {
-      remove(id);
-      dueAtMs[id] = atMs;
-      size += 1;
-      up(id, size - 1);
-    },
-    remove,
-    advance(nowMs, onDue) {
-      let reported = 0;
-      while (size > 0 && due(heap[0] as number) <= nowMs) {
-        const id = heap[0] as number;
-        remove(id);
-        reported += 1;
-        onDue(id, due(id));
+  advance(nowMs: number, onDue: (id: number, dueAtMs: number) => void): number {
+    let reported = 0;
+    while (this.#size > 0 && this.#due(this.#heap[0] as number) <= nowMs) {
+      const id = this.#heap[0] as number;
+      this.remove(id);
+      reported += 1;
+      onDue(id, this.#due(id));
+    }
+    return reported;
+  }
+
+  #due(id: number): number {
+    return this.#dueAtMs[id] as number;
+  }
+
+  #put(id: number, index: number): void {
+    this.#heap[index] = id;
+    this.#position[id] = index;
+  }
+
+  #up(id: number, from: number): void {
+    let index = from;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      const above = this.#heap[parent] as number;
+      if (this.#due(above) <= this.#due(id)) break;
+      this.#put(above, index);
+      index = parent;
+    }
+    this.#put(id, index);
+  }
+
+  #down(id: number, from: number): void {
+    let index = from;
+    for (;;) {
+      let child = index * 2 + 1;
+      if (child >= this.#size) break;
+      if (
+        child + 1 < this.#size &&
+        this.#due(this.#heap[child + 1] as number) < this.#due(this.#heap[child] as number)
+      ) {
+        child += 1;
       }
-      return reported;
-    },
-  };
+      const below = this.#heap[child] as number;
+      if (this.#due(below) >= this.#due(id)) break;
+      this.#put(below, index);
+      index = child;
+    }
+    this.#put(id, index);
+  }
 }

@@ -6,11 +6,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@clickhouse/client";
 import { pino } from "pino";
 import type { ResultRow } from "../../model/result.ts";
-import { openResultStore } from "../../store/results/clickhouse.ts";
-import { type EmbeddedClickHouse, startEmbeddedClickHouse } from "../../store/results/embedded/child.ts";
+import { ClickHouseResults } from "../../store/results/clickhouse.ts";
+import { EmbeddedClickHouse } from "../../store/results/embedded/child.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
 import { COLUMN_NAMES } from "../../store/results/schema.ts";
-import { openSpool } from "../../store/results/spool.ts";
+import { Spool } from "../../store/results/spool.ts";
 import { useOf } from "../process-tree.ts";
 import { conditions } from "./conditions.ts";
 
@@ -157,7 +157,7 @@ async function reads(clickhouse: EmbeddedClickHouse, store: ResultStore, nowMs: 
 
 /** Batches as the sink writes them: 6,000 lines/s in 8 batches, each synced. */
 async function spool(dir: string): Promise<void> {
-  const box = await openSpool({ dir: join(dir, "spool"), log });
+  const box = await Spool.open({ dir: join(dir, "spool"), log });
   const lines = Array.from({ length: 750 }, (_, i) => JSON.stringify(rowOf(i, Date.now())));
   const latencies: number[] = [];
   const cpu = process.cpuUsage();
@@ -182,9 +182,9 @@ export async function run(): Promise<void> {
     `\nresult store on the embedded ClickHouse\n  ${conditions()}; ${MONITORS} monitors, lines of about 430 bytes`,
   );
   const beganMs = performance.now();
-  const clickhouse = await startEmbeddedClickHouse({ dir: join(dir, "clickhouse"), log });
+  const clickhouse = await EmbeddedClickHouse.start({ dir: join(dir, "clickhouse"), log });
   await clickhouse.ready;
-  const store = openResultStore({ url: clickhouse.url, log });
+  const store = new ClickHouseResults({ url: clickhouse.url, log });
   try {
     await store.ping();
     console.log(`  started in ${(performance.now() - beganMs).toFixed(0)} ms, ${residentMiB(clickhouse)} MiB resident`);

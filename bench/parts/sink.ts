@@ -6,10 +6,11 @@ import { pino } from "pino";
 import { Bench } from "tinybench";
 import type { Monitor } from "../../model/monitor.ts";
 import type { CheckOutcome } from "../../model/result.ts";
-import { createLedger, type JudgedItem } from "../../scheduler/ledger.ts";
-import { changesOf } from "../../scheduler/sink-writer.ts";
-import { openSpool } from "../../store/results/spool.ts";
-import { openControlPlane } from "../../store/sql/open.ts";
+import { MonitorStates } from "../../scheduler/judge/states.ts";
+import type { JudgedOutcome } from "../../scheduler/sink/judged-outcome.ts";
+import { changesOf } from "../../scheduler/sink/writer.ts";
+import { Spool } from "../../store/results/spool.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import { printTasks } from "./conditions.ts";
 
 const ROWS = 1_500;
@@ -17,9 +18,9 @@ const ROWS = 1_500;
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-sink-"));
   const controlPlane = await openControlPlane({ file: join(folder, "control.sqlite") }, { role: "sink" });
-  const spool = await openSpool({ dir: join(folder, "spool"), log: pino({ level: "silent" }) });
+  const spool = await Spool.open({ dir: join(folder, "spool"), log: pino({ level: "silent" }) });
   const epoch = (await controlPlane.shards.take(0, spool.name, 0)) ?? 0;
-  const ledger = createLedger({ checker: "bench", fenceOf: () => ({ shard: 0, epoch }) });
+  const states = new MonitorStates({ checker: "bench", ownedShards: { leaseOf: () => ({ shard: 0, epoch }) } });
   const first = await controlPlane.accounts.createFirst({
     email: "bench@sonde.test",
     userName: "Bench",
@@ -31,9 +32,9 @@ export async function run(): Promise<void> {
   const monitors: Monitor[] = [];
   for (let n = 0; n < ROWS; n++) monitors.push(await createMonitor(controlPlane, first.projectId, n));
   let checkId = 0;
-  const judgeAll = (): JudgedItem[] =>
+  const judgeAll = (): JudgedOutcome[] =>
     monitors.map((monitor) =>
-      ledger.judge({ monitor, location: "any", attempt: 1, inboxId: null }, outcomeOf(++checkId)),
+      states.judge({ monitor, location: "any", attempt: 1, inboxId: null }, outcomeOf(++checkId)),
     );
 
   const bench = new Bench({ time: 2_000, warmupTime: 300 });

@@ -1,7 +1,7 @@
 /** The timing wheel against a heap: what scheduling costs per turn. */
 import { Bench } from "tinybench";
-import { nextDue, phaseOf } from "../../scheduler/spread.ts";
-import { createWheel } from "../../scheduler/wheel.ts";
+import { createWheel } from "../../scheduler/due/wheel.ts";
+import { nextDue, phaseOf } from "../../scheduler/plan/phase.ts";
 import { printTasks } from "./conditions.ts";
 import { createHeap, type Timers } from "./heap.ts";
 

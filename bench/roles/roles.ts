@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { startEmbeddedClickHouse } from "../../store/results/embedded/child.ts";
+import { EmbeddedClickHouse } from "../../store/results/embedded/child.ts";
 import { startPostgres } from "../../test/servers/postgres.ts";
 import { startRedis } from "../../test/servers/redis.ts";
 import { conditions } from "../parts/conditions.ts";
@@ -138,7 +138,7 @@ async function startStores(folder: string): Promise<Stores> {
       const redis = await startRedis();
       if ("missing" in redis) throw new Error(redis.missing);
       closers.push(() => redis.stop());
-      const clickhouse = startEmbeddedClickHouse({
+      const clickhouse = EmbeddedClickHouse.start({
         dir: join(folder, `clickhouse-${++runs}`),
         log: pino({ level: "silent" }),
       });

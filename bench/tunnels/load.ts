@@ -4,14 +4,14 @@ import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { createRandomBytes } from "../../engine/random-bytes.ts";
-import { type AnyProbe, probeOf, probes } from "../../engine/registry.ts";
-import { type RunEnvironment, RunningCheck } from "../../engine/run.ts";
+import { type AnyProbe, loadProbes } from "../../engine/contract/registry.ts";
+import type { TunnelFields } from "../../engine/contract/tunnel.ts";
+import { type RunEnvironment, RunningCheck } from "../../engine/run/run.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { createDatagrams } from "../../engine/transport/native-datagrams.ts";
-import type { TunnelFields } from "../../engine/tunnel.ts";
 import type { TunnelProtocol } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
+import { createRandomBytes } from "../../native/random-bytes.ts";
 import { useOf } from "../process-tree.ts";
 
 export interface LoadOrder {
@@ -55,7 +55,7 @@ const CROWD_IN_FLIGHT = 200;
 const WITNESS_CLIENTS = 50;
 
 const order: LoadOrder = JSON.parse(await text(process.stdin));
-const found = probeOf(probes, order.kind);
+const found = (await loadProbes())[order.kind];
 if (found === undefined) throw new Error(`there is no probe of ${order.kind}`);
 /** Unrounded, of the phase that runs. */
 let latenciesMs: number[] = [];

@@ -6,9 +6,9 @@ import { performance } from "node:perf_hooks";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { CheckRun, CheckSpec } from "../../engine/check.ts";
-import { startPool } from "../../engine/pool.ts";
-import { connectProbers, type Probers } from "../../engine/probers.ts";
+import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
+import { startPool } from "../../engine/pool/pool.ts";
+import { connectProbers, type Probers } from "../../engine/pool/probers.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 
 export interface SilentOrder {

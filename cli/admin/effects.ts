@@ -1,5 +1,5 @@
 /** What a change of plan did, in facts and in words. */
-import type { PlanEffects } from "../../store/sql/ports/plans.ts";
+import type { PlanEffects } from "../../store/sql/monitors/plans-port.ts";
 
 export function effectFacts({ raised, paused, resumed }: PlanEffects) {
   return { intervals_raised: raised, monitors_paused: paused, monitors_resumed: resumed };

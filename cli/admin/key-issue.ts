@@ -1,5 +1,5 @@
 /** A new key: its text exists here once, the store keeps a hash. */
-import type { KeyRecord } from "../../store/sql/ports/keys.ts";
+import type { KeyRecord } from "../../store/sql/accounts/keys-port.ts";
 import type { AdminStores } from "./stores.ts";
 
 export interface KeyOrder {

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { viewKey } from "../../api/key-view.ts";
 import { MAX_KEY_NAME } from "../../model/key.ts";
 import { formatIso, parseTime } from "../../model/time.ts";
-import type { KeyRecord } from "../../store/sql/ports/keys.ts";
+import type { KeyRecord } from "../../store/sql/accounts/keys-port.ts";
 import { CommandError } from "../command.ts";
 import { plain, renderTable } from "../table.ts";
 import { type Act, type ActGroup, type Done, idOf, known, type Words } from "./act.ts";

@@ -1,7 +1,7 @@
 /** `sonde admin location`: where checkers of their own stand, the key that is sealed to them, and their user in Redis. */
 import { randomBytes } from "node:crypto";
-import { SEALED_AT } from "../../store/sealed-places.ts";
-import { newKeyLine } from "../../store/sealing-keys.ts";
+import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import { newKeyLine } from "../../store/sealing/keys.ts";
 import { checkerGrants, checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
 import { CommandError } from "../command.ts";
 import { type Act, type ActGroup, type Done, known } from "./act.ts";
@@ -18,7 +18,7 @@ const add: Act = {
     const code = codeOf(text);
     requireFirstDatabase(config.redisUrl);
     const key = newKeyLine();
-    const sealed = (await sealing()).seal(SEALED_AT.location(code), key);
+    const sealed = (await sealing()).seal(SEALED_CELLS.location(code), key);
     if (!(await controlPlane.locations.add(code, sealed, nowMs))) {
       throw new CommandError(`location ${code} is there already: location rotate ${code} makes another key`);
     }
@@ -58,12 +58,12 @@ const rotate: Act = {
     }
     const key = newKeyLine();
     const opened = await sealing();
-    if (!(await locations.addKey(code, opened.seal(SEALED_AT.location(code), key)))) {
+    if (!(await locations.addKey(code, opened.seal(SEALED_CELLS.location(code), key)))) {
       throw new CommandError(
         `the key of ${code} is being changed already: finish with location rotate ${code} --finish`,
       );
     }
-    const before = opened.open(SEALED_AT.location(code), found.sealedKey);
+    const before = opened.open(SEALED_CELLS.location(code), found.sealedKey);
     const next = `then location rotate ${code} --finish`;
     return bundle(code, [key, before], config.redisUrl, `location ${code} has a second key; ${next}`);
   },

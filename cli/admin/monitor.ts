@@ -1,7 +1,10 @@
 /** `sonde admin monitor`: where a monitor is checked from, and whether a partial outage alerts (contract: dashboard only). */
+
+import type { Actor } from "../../model/actor.ts";
 import { formatId } from "../../model/ids.ts";
+import { isPassive } from "../../model/kind.ts";
 import { ANY_LOCATION, type Monitor } from "../../model/monitor.ts";
-import type { Actor, MonitorChange } from "../../store/sql/control-plane.ts";
+import type { MonitorChange } from "../../store/sql/monitors/port.ts";
 import { CommandError } from "../command.ts";
 import { type Act, type ActGroup, type Done, flagOf, idOf, known } from "./act.ts";
 import type { AdminStores } from "./stores.ts";
@@ -71,7 +74,7 @@ async function change(
   const id = idOf("server", text, "the monitor");
   const name = formatId("server", id);
   const found = known(await controlPlane.monitors.recall(id), `monitor ${name}`);
-  if (found.monitor.kind === "push") throw new CommandError(`monitor ${name} is a heartbeat: it has no locations`);
+  if (isPassive(found.monitor.kind)) throw new CommandError(`monitor ${name} is a heartbeat: it has no locations`);
   const changed = known(
     await controlPlane.monitors.update(found.monitor.projectId, id, nowMs, OPERATOR, ({ monitor }) => decide(monitor)),
     `monitor ${name}`,

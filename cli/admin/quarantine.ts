@@ -1,7 +1,7 @@
 /** `sonde admin quarantine`: configurations that brought a prober down and are not run for a while. */
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
-import type { QuarantineRecord } from "../../store/sql/ports/quarantine.ts";
+import type { QuarantineRecord } from "../../store/sql/coordination/quarantine-port.ts";
 import { CommandError } from "../command.ts";
 import { type Act, type ActGroup, known } from "./act.ts";
 

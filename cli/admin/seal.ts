@@ -13,7 +13,7 @@ const rotate: Act = {
   ],
   example: "seal rotate",
   async run({ controlPlane, sealingFile }, words) {
-    const { rotateSealing } = await import("../../store/sealing-rotation.ts");
+    const { rotateSealing } = await import("../../store/sealing/rotation.ts");
     const rotation = await rotateSealing(controlPlane, sealingFile, words.keepFile !== true);
     const { keyId, keyIdBefore, resealed, unreadable } = rotation;
     if (unreadable.length > 0) {

@@ -5,9 +5,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
-import type { Sealing, SealingOptions } from "../../store/sealing.ts";
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
-import type { SqlPlace } from "../../store/sql/open.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import type { SealingOptions } from "../../store/sealing/sealing.ts";
+import type { SqlLocation } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { StatePlace } from "../../store/state/open.ts";
 import { CommandError } from "../command.ts";
 import { loadOwnConfig } from "../own-config.ts";
@@ -28,7 +29,7 @@ export async function withControlPlane<T>(work: (stores: AdminStores) => Promise
   const config = loadOwnConfig();
   const sql = sqlPlaceOf(config);
   // Loaded only now: help and slips of the pen do not wait for a database driver.
-  const { openControlPlane } = await import("../../store/sql/open.ts");
+  const { openControlPlane } = await import("../../store/sql/control-plane/open.ts");
   const controlPlane = await openControlPlane(sql, { role: "api", schema: "expect" });
   try {
     if (await controlPlane.accounts.isEmpty()) throw new CommandError(`${placeWords(config)} is empty: ${START_FIRST}`);
@@ -43,7 +44,7 @@ export async function withControlPlane<T>(work: (stores: AdminStores) => Promise
       statePlace: config.redisUrl === null ? { file: join(config.dataDir, "state.sqlite") } : { url: config.redisUrl },
       sealingFile,
       async sealing() {
-        const { openCheckedSealing } = await import("../../store/sealing.ts");
+        const { openCheckedSealing } = await import("../../store/sealing/sealing.ts");
         return openCheckedSealing(controlPlane.meta, sealingFile);
       },
     });
@@ -56,7 +57,7 @@ const START_FIRST =
   "start the service once (sonde up), or set SONDE_DATA_DIR or SONDE_DATABASE_URL to the one that is meant";
 
 /** Never makes a database: an act on a folder that was misspelt must fail, not succeed on nothing. */
-function sqlPlaceOf(config: Config): SqlPlace {
+function sqlPlaceOf(config: Config): SqlLocation {
   if (config.databaseUrl !== null) return { url: config.databaseUrl };
   const file = join(config.dataDir, "control.sqlite");
   if (!existsSync(file)) throw new CommandError(`there is no control plane in ${config.dataDir}: ${START_FIRST}`);

@@ -4,10 +4,10 @@ import { lookup } from "node:dns/promises";
 import { EVENT_TYPES, type EventType } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
-import { parseUrl } from "../../model/url.ts";
+import { parseUrl, withoutBrackets } from "../../model/url.ts";
 import { isEventType, OLD_SECRET_MS } from "../../model/webhook.ts";
-import type { Sealing } from "../../store/sealing.ts";
-import type { WebhookDelivery, WebhookRecord } from "../../store/sql/ports/webhooks.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import type { WebhookDelivery, WebhookRecord } from "../../store/sql/webhooks/port.ts";
 import { CommandError } from "../command.ts";
 import { renderTable, shorten } from "../table.ts";
 import { type Act, type ActGroup, type Done, idOf, known } from "./act.ts";
@@ -71,10 +71,10 @@ const rotate: Act = {
   example: "webhook rotate 3",
   async run(stores, _words, [text]) {
     const id = webhookId(text);
-    const { SEALED_AT } = await import("../../store/sealed-places.ts");
+    const { SEALED_CELLS } = await import("../../store/sealed-cells.ts");
     const { newWebhookSecret } = await import("../../store/webhook-secret.ts");
     const secret = newWebhookSecret();
-    const secretSealed = (await stores.sealing()).seal(SEALED_AT.webhook(id), secret);
+    const secretSealed = (await stores.sealing()).seal(SEALED_CELLS.webhook(id), secret);
     const oldUntilMs = stores.nowMs + OLD_SECRET_MS;
     known(await stores.controlPlane.webhooks.rotate(id, secretSealed, oldUntilMs), `webhook ${id}`);
     const until = formatIso(oldUntilMs);
@@ -130,7 +130,7 @@ const deliveries: Act = {
 
 const enable: Act = {
   usage: "enable <webhook>",
-  summary: "switch one on again, whoever switched it off",
+  summary: "switch one on again, after an operator or Sonde switched it off",
   example: "webhook enable 3",
   run: (stores, _words, [text]) => setActive(stores, text, true),
 };
@@ -178,13 +178,13 @@ async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
   if (url.username !== "" || url.password !== "")
     throw new CommandError("--url must not carry a user name or a password");
   if (Buffer.byteLength(text) > MAX_URL_BYTES) throw new CommandError(`--url must have at most ${MAX_URL_BYTES} bytes`);
-  const { createGuard, createNameLookup, isDocumentationName } = await import("../../engine/registry.ts");
-  const { storePlaces } = await import("../../store/places.ts");
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const { createGuard, createNameLookup, isDocumentationName } = await import("../../engine/contract/registry.ts");
+  const { storeEndpoints } = await import("../../store/endpoints.ts");
+  const host = withoutBrackets(url.hostname);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   if (isDocumentationName(host)) throw new CommandError(`--url: ${host} is reserved for documentation`);
   const stores = [config.databaseUrl, config.redisUrl, config.clickhouseUrl].filter((each) => each !== null);
-  const ownEndpoints = await addressesOf([{ host: config.host, port: config.port }, ...stores.flatMap(storePlaces)]);
+  const ownEndpoints = await addressesOf([{ host: config.host, port: config.port }, ...stores.flatMap(storeEndpoints)]);
   const guard = createGuard({ allowNets: config.allowNets, ownEndpoints });
   const literal = guard.judgeLiteral(host, port);
   const found = literal === undefined ? await createNameLookup(config.resolvers)(host) : [];
@@ -199,13 +199,13 @@ async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
 
 /** Nearly every service has a password in its path: the address is kept sealed, but for what names the receiver. */
 async function sealedWebhook(sealing: Sealing, url: string, secret: string) {
-  const { SEALED_AT } = await import("../../store/sealed-places.ts");
+  const { SEALED_CELLS } = await import("../../store/sealed-cells.ts");
   const { receiverAddress } = await import("../../model/web-address.ts");
-  const secretSealed = (id: number): string => sealing.seal(SEALED_AT.webhook(id), secret);
+  const secretSealed = (id: number): string => sealing.seal(SEALED_CELLS.webhook(id), secret);
   if (!sealing.bindsRows) return { url, secretSealed };
   return {
     url: receiverAddress(url),
-    urlSealed: (id: number): string => sealing.seal(SEALED_AT.webhookUrl(id), url),
+    urlSealed: (id: number): string => sealing.seal(SEALED_CELLS.webhookUrl(id), url),
     secretSealed,
   };
 }

@@ -2,7 +2,7 @@
 import { formatId } from "../../model/ids.ts";
 import { PLAN_NAMES } from "../../model/plan.ts";
 import { formatIso } from "../../model/time.ts";
-import type { Person } from "../../store/sql/ports/accounts.ts";
+import type { Person } from "../../store/sql/accounts/port.ts";
 import { plain, renderTable } from "../table.ts";
 import { type Act, type ActGroup, type Done, emailOf, idOf, known, nameOf, oneOf } from "./act.ts";
 import { effectFacts, effectWords } from "./effects.ts";

@@ -1,7 +1,7 @@
 /** A whole run of `sonde bulk`: list, probers, progress, results, and how it ends. */
 
 import { hasDumbTerminal } from "../../config.ts";
-import type { Direct, DirectState } from "../../engine/direct.ts";
+import type { Direct, DirectState } from "../../engine/direct/direct.ts";
 import { openProbers } from "../check/open.ts";
 import { protocolNamed } from "../check/target.ts";
 import { CommandError } from "../command.ts";
@@ -22,7 +22,7 @@ const INTERRUPTED = 130;
 /** Before the probers are there. */
 const AT_REST: DirectState = { running: 0, waiting: 0, undecided: 0, secondLooks: 0, isCut: false };
 /** 128 and SIGPIPE, as a shell tells it. */
-const NOBODY_READS = 141;
+const NO_READER = 141;
 /** One Ctrl-C under npx arrives twice, from the terminal and from npm: what follows within this is the same one, ms. */
 const SAME_SIGNAL_MS = 150;
 
@@ -67,7 +67,7 @@ export async function bulk(word: string, words: BulkWords): Promise<number> {
   if (isInterrupted) tellHowToGoOn(journal?.path ?? writeJournal(tally.results, terms));
   await output.close();
   stop.forget();
-  if (stop.reason === "gone") return NOBODY_READS;
+  if (stop.reason === "gone") return NO_READER;
   if (stop.reason === "fatal") return 1;
   if (isInterrupted) return INTERRUPTED;
   return isEnough(tally, words.require) ? 0 : 1;

@@ -1,5 +1,5 @@
 /** The run: feeds the probers as long as they have room and the output is read, and passes each result on as it comes. */
-import type { Direct } from "../../engine/direct.ts";
+import type { Direct } from "../../engine/direct/direct.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { viewOf } from "../check/outcome.ts";
 import type { BulkItem } from "./list.ts";

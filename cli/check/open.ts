@@ -1,7 +1,7 @@
 /** Probers in this process, by the operator's settings. */
 import { availableParallelism } from "node:os";
 import { engineOptionsOf } from "../../config.ts";
-import { type Direct, openDirect } from "../../engine/direct.ts";
+import { type Direct, openDirect } from "../../engine/direct/direct.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { plain } from "../table.ts";
 

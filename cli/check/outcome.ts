@@ -1,4 +1,5 @@
 /** What a check came to, as JSON shows it: the contract's "Config check result", and what explains it. */
+import { kindNamed } from "../../engine/contract/registry.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import type { CheckOutcome, PhaseTimes } from "../../model/result.ts";
 import { formatIso } from "../../model/time.ts";
@@ -31,13 +32,12 @@ export interface Explained extends CheckView {
   readonly hint: string | null;
 }
 
-/** Protocols of share links: their connect time is not the whole attempt (docs/api-contract.md#checks-without-a-monitor). */
-const LINKED: ReadonlySet<Kind> = new Set(["vless", "vmess", "trojan", "shadowsocks", "hysteria2", "tuic"]);
-
 export function viewOf(kind: Kind, outcome: CheckOutcome): CheckView {
   const { verdict, tunnel, latencyMs, connectMs } = outcome;
   const family = familyOf(kind);
-  const wholeMs = family === "tunnel" && !LINKED.has(kind) ? connectMs : null;
+  const described = kindNamed(kind);
+  // The connect time of a share link is not the whole attempt (docs/api-contract.md#checks-without-a-monitor).
+  const wholeMs = described?.family === "tunnel" && described.form.by !== "link" ? connectMs : null;
   return {
     protocol: kind,
     status: verdict === "ok" ? "healthy" : isOwnVerdict(verdict) ? "unknown" : "down",

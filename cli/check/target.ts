@@ -1,12 +1,23 @@
 /** What `sonde check` is given, and what is to be checked by it: a link, a file's text, a server with a login, or an address. Pure. */
 
+import {
+  type AnyUptime,
+  type CheckFieldName,
+  type Engine,
+  fieldsOf,
+  kindNamed,
+  type ParsedTunnel,
+  parse,
+  TunnelConfigError,
+  type TunnelFields,
+  tunnelOf,
+  uptimeKinds,
+} from "../../engine/contract/registry.ts";
 import { AMNEZIA_KEYS } from "../../engine/protocols/amneziawg/params.ts";
 import { isProxyScheme, parseProxyLink, schemeOf } from "../../engine/protocols/share-link/proxy-link.ts";
 import { writeLink } from "../../engine/protocols/share-link/write-link.ts";
 import { entriesOf } from "../../engine/subscription/body.ts";
 import { BodyError } from "../../engine/subscription/body-error.ts";
-import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../engine/tunnel.ts";
-import { tunnelParsers } from "../../engine/tunnel-parsers.ts";
 import { type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
 import { before, linesOf } from "../../model/text.ts";
 import { usageError } from "../command.ts";
@@ -21,13 +32,7 @@ export interface CheckTarget {
 }
 
 /** Fields that come by options; a password never is one. */
-export type LoginFields = Pick<
-  TunnelFields,
-  "host" | "username" | "password" | "port" | "remote_id" | "group" | "ca" | "pin" | "psk"
->;
-
-/** Protocols that have no file: what is given names the server. */
-export const WITHOUT_FILE: ReadonlySet<Kind> = new Set(["openconnect", "ikev2"]);
+export type LoginFields = Pick<TunnelFields, Exclude<CheckFieldName, "config">>;
 
 /**
  * @param text of the file, of stdin, or the word itself
@@ -50,6 +55,15 @@ export function protocolNamed(word: string): TunnelProtocol {
   return protocol;
 }
 
+/** The settings of a share link that one core only may open. @throws CommandError when it cannot */
+export function withEngine({ kind, settings }: CheckTarget, engine: Engine): CheckTarget["settings"] {
+  const described = kindNamed(kind);
+  if (described?.family !== "tunnel" || described.form.by !== "link") throw usageError("--engine is for share links");
+  const { cores } = described.form;
+  if (!cores.includes(engine)) throw usageError(`${engine} cannot run ${kind}: use --engine ${cores.join(" or ")}`);
+  return { ...settings, engine };
+}
+
 /** By its own words: wg-quick's sections, AmneziaWG's keys in them, or OpenVPN's directives. */
 export function protocolOfFile(text: string): "wireguard" | "amneziawg" | "openvpn" | undefined {
   const lines = linesOf(text).map((line) => line.trim());
@@ -69,7 +83,7 @@ function isOneLine(text: string): boolean {
 }
 
 function namedTarget(protocol: TunnelProtocol, text: string, login: LoginFields): CheckTarget {
-  if (WITHOUT_FILE.has(protocol)) return tunnelTarget(protocol, { ...login, host: login.host ?? text });
+  if (tunnelOf(protocol).form.by === "server") return tunnelTarget(protocol, { ...login, host: login.host ?? text });
   const linked = isOneLine(text) ? schemeOf(text) : undefined;
   if (linked === undefined) return tunnelTarget(protocol, { ...login, config: text });
   const target = linkTarget(text);
@@ -86,7 +100,7 @@ function linkTarget(text: string): CheckTarget {
 }
 
 function tunnelTarget(protocol: TunnelProtocol, fields: TunnelFields): CheckTarget {
-  return checked(() => ofParsed(tunnelParsers[protocol](fields)));
+  return checked(() => ofParsed(parse(protocol, fields)));
 }
 
 function ofParsed({ protocol, fields, endpoints }: ParsedTunnel): CheckTarget {
@@ -104,27 +118,52 @@ function checked(read: () => CheckTarget): CheckTarget {
   }
 }
 
-/** `https://…`, `tcp://host:port`, `host:port`, or a name or address alone, which is pinged. */
+type Addressed = Extract<AnyUptime, { readonly isPassive: false }>;
+
+const ACTIVE = uptimeKinds.filter((one): one is Addressed => !one.isPassive);
+
+/** What an address without a scheme may be, in this order: `host:port`, or a name or address alone. */
+const WITHOUT_SCHEME = ["port", "ping"].flatMap((kind) => ACTIVE.filter((one) => one.kind === kind));
+
+/** An address whose scheme a kind takes, as `https://…` or `tcp://host:port`; what its fields must be is for its probe to say. */
 function addressTarget(text: string, scheme: string | undefined): CheckTarget | undefined {
-  if (scheme === "http" || scheme === "https") return uptimeTarget("http", { url: text }, text);
-  if (scheme === "icmp" || scheme === "ping") return pingTarget(text.replace(/^[a-z]+:\/\//i, ""));
-  if (scheme !== undefined && scheme !== "tcp") return undefined;
-  const address = text.replace(/^tcp:\/\//i, "");
-  const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([^\s/:@?#[\]]+)):(\d{1,5})$/i.exec(address) ?? [];
-  const host = bracketed ?? plain;
-  if (host !== undefined) return uptimeTarget("port", { host, port: Number(port) }, address);
-  return scheme === "tcp" ? undefined : pingTarget(address);
+  const kinds =
+    scheme === undefined ? WITHOUT_SCHEME : ACTIVE.filter(({ address }) => address?.schemes.includes(scheme));
+  for (const described of kinds) {
+    // A web address has its own query; after another's `?` come further fields of the kind.
+    const [plain, query] = scheme === undefined || hasUrl(described) ? [text, ""] : splitQuery(text);
+    const read = described.address?.read(plain);
+    if (read === undefined) continue;
+    const settings = { ...read.settings, ...fieldsIn(query, described) };
+    return { kind: described.kind, settings, place: read.place, name: null };
+  }
+  return undefined;
 }
 
-function pingTarget(host: string): CheckTarget | undefined {
-  const isName = /^[^\s/:@?#]+$/.test(host) && /^.+\../.test(host);
-  const isAddress = /^[0-9a-f:.]+$/i.test(host) && host.includes(":");
-  return isName || isAddress || /^localhost$/i.test(host) ? uptimeTarget("ping", { host }, host) : undefined;
+function hasUrl(described: AnyUptime): boolean {
+  return Object.hasOwn(fieldsOf(described), "url");
 }
 
-/** What its fields must be is for its probe to say. */
-function uptimeTarget(kind: Kind, settings: CheckTarget["settings"], place: string): CheckTarget {
-  return { kind, settings, place, name: null };
+function splitQuery(text: string): readonly [plain: string, query: string] {
+  const mark = text.indexOf("?");
+  return mark < 0 ? [text, ""] : [text.slice(0, mark), text.slice(mark + 1)];
+}
+
+/** @throws CommandError for a field that the kind does not have */
+function fieldsIn(query: string, described: AnyUptime): Readonly<Record<string, unknown>> {
+  const known = Object.keys(fieldsOf(described));
+  const given = [...new URLSearchParams(query)].map(([field, value]) => {
+    if (!known.includes(field))
+      throw usageError(`${described.kind} checks have no ${field}: they have ${known.join(", ")}`);
+    return [field, wordValue(value)] as const;
+  });
+  return Object.fromEntries(given);
+}
+
+/** `true`, `false` and whole numbers are what they look like. */
+function wordValue(text: string): string | number | boolean {
+  if (text === "true" || text === "false") return text === "true";
+  return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 /** A list or a client's file with one server in it. */

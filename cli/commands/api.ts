@@ -24,7 +24,7 @@ export function addApi(program: Command): void {
 
 async function serve(): Promise<void> {
   const config = loadOwnConfig();
-  const { startApiRole } = await import("../../main-api.ts");
+  const { startApiRole } = await import("../../roles/api.ts");
   const { createLog } = await import("../../log.ts");
   const api = await startApiRole(config, createLog(config.logLevel, "api"));
   process.stdout.write(bannerOf(api, process.stdout.isTTY));

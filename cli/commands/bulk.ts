@@ -4,7 +4,7 @@ import type { BulkWords, Requirement } from "../bulk/wanted.ts";
 import { endsWrongCalls, usageError } from "../command.ts";
 import { engineOf } from "./check.ts";
 
-/** In flight; the first from which on a moment counts as crowded is just above the standard (engine/second-look.ts). */
+/** Checks in flight. */
 const CONCURRENCY = { least: 1, most: 4_096, standard: 512 } as const;
 const TIMEOUT_S = { least: 1, most: 120, standard: 10 } as const;
 

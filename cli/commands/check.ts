@@ -69,7 +69,7 @@ async function check(word: string, words: Words): Promise<void> {
   if (word === "-" && (words.passwordFile === "-" || words.pskFile === "-")) {
     throw usageError("stdin can be the configuration or the password, not both");
   }
-  const { targetOf, protocolNamed } = await import("../check/target.ts");
+  const { targetOf, protocolNamed, withEngine } = await import("../check/target.ts");
   const protocol = words.protocol === undefined ? null : protocolNamed(words.protocol);
   const text = await readTarget(word);
   const target = targetOf(text, protocol, await loginOf(words, protocol));
@@ -90,12 +90,6 @@ async function check(word: string, words: Words): Promise<void> {
   if (words.json === true) process.stdout.write(`${plainJson({ target: target.place, name: target.name, ...said })}\n`);
   else process.stdout.write(describe(target, said, painter(process.stdout)));
   process.exitCode = outcome.verdict === "ok" ? 0 : 1;
-}
-
-function withEngine({ kind, settings }: { readonly kind: string; readonly settings: object }, engine: Engine) {
-  if (!("url" in settings) || kind === "http") throw usageError("--engine is for share links");
-  if (engine === "xray" && kind === "tuic") throw usageError("xray cannot run tuic: use --engine singbox");
-  return { ...settings, engine };
 }
 
 async function readTarget(word: string): Promise<string> {

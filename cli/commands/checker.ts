@@ -17,7 +17,10 @@ export function addChecker(program: Command): void {
     .command("checker")
     .description("check from one location, for schedulers elsewhere: needs Redis and the location's key, no database")
     .requiredOption("--location <code>", "where it stands: any, or a country such as de")
-    .option("--key <file>", "the location's key (otherwise location-<code>.key in SONDE_DATA_DIR)")
+    .option(
+      "--key <file>",
+      "the location's key (otherwise the credential location.key of systemd, else location-<code>.key in SONDE_DATA_DIR)",
+    )
     .option("--name <name>", "what results call it (otherwise the machine's name)")
     .option("--metrics <host:port>", "serve /metrics and /health there, such as 127.0.0.1:9464")
     .addHelpText(
@@ -39,8 +42,8 @@ async function serve({ location, key, name, metrics }: Words): Promise<void> {
     throw new CommandError("--location must be any or a lowercase country, such as de");
   }
   const config = loadOwnConfig();
-  const { startCheckerRole } = await import("../../main-checker.ts");
-  const { parseListen } = await import("../../role-listener.ts");
+  const { startCheckerRole } = await import("../../roles/checker.ts");
+  const { parseListen } = await import("../../roles/listener.ts");
   const { createLog } = await import("../../log.ts");
   const listen = metrics === undefined ? null : (parseListen(metrics) ?? null);
   if (metrics !== undefined && listen === null) {
@@ -48,7 +51,7 @@ async function serve({ location, key, name, metrics }: Words): Promise<void> {
   }
   const role = await startCheckerRole(config, {
     location,
-    keyFile: key ?? join(config.dataDir, `location-${location}.key`),
+    keyFile: key ?? config.locationKeyFile ?? join(config.dataDir, `location-${location}.key`),
     name: name ?? null,
     listen,
     log: createLog(config.logLevel, "checker"),

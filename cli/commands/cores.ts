@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { loadCorePlaces } from "../../config.ts";
 import type { Engine } from "../../engine/cores/core.ts";
-import type { CorePlaces } from "../../engine/cores/program.ts";
+import type { CorePaths } from "../../engine/cores/program.ts";
 import { CommandError } from "../command.ts";
 import { printJson } from "../service-options.ts";
 import { renderTable } from "../table.ts";
@@ -88,7 +88,7 @@ async function states(isThorough: boolean): Promise<readonly State[]> {
   return Promise.all(enginesOf(undefined).map((engine) => stateOf(engine, places, isThorough)));
 }
 
-async function stateOf(core: Engine, places: CorePlaces, isThorough: boolean): Promise<State> {
+async function stateOf(core: Engine, places: CorePaths, isThorough: boolean): Promise<State> {
   const { findCore, PROGRAMS, versionOf } = await import("../../engine/cores/program.ts");
   const { version: wanted, setting } = PROGRAMS[core];
   const found = findCore(core, places);

@@ -26,8 +26,8 @@ export function addScheduler(program: Command): void {
 
 async function serve(metrics: string | undefined): Promise<void> {
   const config = loadOwnConfig();
-  const { startSchedulerRole } = await import("../../main-scheduler.ts");
-  const { parseListen } = await import("../../role-listener.ts");
+  const { startSchedulerRole } = await import("../../roles/scheduler.ts");
+  const { parseListen } = await import("../../roles/listener.ts");
   const { createLog } = await import("../../log.ts");
   const listen = metrics === undefined ? null : (parseListen(metrics) ?? null);
   if (metrics !== undefined && listen === null) {

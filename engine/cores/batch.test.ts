@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { BATCH_LIMIT, halves, joinedBy, limitFor, startsInMs, takeBatch, type Waiting } from "./batch.ts";
+import { BATCH_LIMIT, batchLimitFor, halves, mergeKeyOf, type QueuedConfig, startsInMs, takeBatch } from "./batch.ts";
 import type { Engine } from "./core.ts";
 
 const VLESS = parseProxyLink("vless://5ec2e700-1111-4222-8333-444455556666@p.test-site.org:443").config;
 const HYSTERIA2 = parseProxyLink("hy2://pw@p.test-site.org:443").config;
-const one = (more: Partial<Waiting["request"]> = {}, deaths = 0): Waiting => ({
-  request: { config: VLESS, address: "203.0.113.9", engine: "xray" as Engine, alone: false, workspace: 1, ...more },
-  deaths,
+const one = (more: Partial<QueuedConfig["spec"]> = {}, deaths = 0): QueuedConfig => ({
+  spec: { config: VLESS, address: "203.0.113.9", engine: "xray" as Engine, alone: false, workspace: 1, ...more },
+  crashes: deaths,
 });
 
 describe("a batch", () => {
@@ -29,12 +29,12 @@ describe("a batch", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(server, fc.nat(3)), { maxLength: 80 }), (asked) => {
         let queue = asked.map(([request, deaths]) => one(request, deaths));
-        const all: Waiting[] = [];
+        const all: QueuedConfig[] = [];
         while (queue.length > 0) {
           const { batch, rest } = takeBatch(queue);
-          const joined = batch.flatMap(({ request }) => joinedBy(request) ?? []);
+          const joined = batch.flatMap(({ spec }) => mergeKeyOf(spec) ?? []);
           expect(new Set(joined).size).toBe(joined.length);
-          for (const each of batch) expect(batch.length).toBeLessThanOrEqual(limitFor(each));
+          for (const each of batch) expect(batch.length).toBeLessThanOrEqual(batchLimitFor(each));
           expect(batch.length).toBeGreaterThan(0);
           all.push(...batch);
           queue = rest;
@@ -45,7 +45,7 @@ describe("a batch", () => {
   });
 
   it("of suspects is small, and of one whose company died is one", () => {
-    expect([0, 1, 2, 3].map((deaths) => limitFor(one({}, deaths)))).toEqual([BATCH_LIMIT, 8, 1, 1]);
+    expect([0, 1, 2, 3].map((deaths) => batchLimitFor(one({}, deaths)))).toEqual([BATCH_LIMIT, 8, 1, 1]);
     expect(takeBatch([one({}, 2), one()]).batch).toHaveLength(1);
   });
 

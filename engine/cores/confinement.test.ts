@@ -18,12 +18,14 @@ const entry = (link: string, index: number) => ({
 });
 const VLESS = "vless://5ec2e700-1111-4222-8333-444455556666@p.test-site.org";
 const alone = join(folder, "alone");
+const NEEDS = { engine: "singbox", path: alone, entries: [], port: 1, ownId: null, isBrokered: false } as const;
+const HELD = { reach: "any", routes: "unheard" };
 writeFileSync(alone, imageOf("x64", [], new Memory()));
 
 describe("what a core may do", () => {
   it("is to start itself, listen on its port, and connect to its servers' ports", () => {
     const entries = [entry(`${VLESS}:443`, 1), entry(`${VLESS}:8443`, 2)];
-    const { rules, ...rest } = confinementOf({ path: alone, entries, port: 1_080, ownId: null });
+    const { rules, ...rest } = confinementOf({ ...NEEDS, entries, port: 1_080 });
     expect(rules.files.filter(({ access }) => access !== "read")).toEqual([
       { path: alone, access: "run" },
       { path: "/dev/null", access: "device" },
@@ -31,12 +33,17 @@ describe("what a core may do", () => {
       { path: "/dev/random", access: "device" },
     ]);
     expect([rules.listens, rules.connects]).toEqual([[1_080], [443, 8_443]]);
-    expect(rest).toEqual({ mayUseDatagrams: false, ownId: null, capabilities: [], largestFileBytes: 0 });
+    expect(rest).toEqual({ ...HELD, mayUseDatagrams: false, ownId: null, capabilities: [], largestFileBytes: 0 });
+  });
+
+  it("connects to nothing by itself where a broker does it", () => {
+    const brokered = confinementOf({ ...NEEDS, engine: "xray", entries: [entry(`${VLESS}:443`, 1)], isBrokered: true });
+    expect(brokered).toMatchObject({ reach: "brokered", routes: "none", rules: { connects: [] } });
   });
 
   it("has datagrams where a config travels in them", () => {
     const entries = [entry(`${VLESS}:443`, 1), entry("hy2://pw@p.test-site.org:443", 2)];
-    expect(confinementOf({ path: alone, entries, port: 1, ownId: 7 })).toMatchObject({
+    expect(confinementOf({ ...NEEDS, entries, ownId: 7 })).toMatchObject({
       mayUseDatagrams: true,
       ownId: 7,
     });
@@ -45,7 +52,7 @@ describe("what a core may do", () => {
   it("has the system's programs and libraries where the program needs others", () => {
     const script = join(folder, "script");
     writeFileSync(script, "#!/bin/sh\n");
-    const { files } = confinementOf({ path: script, entries: [], port: 1, ownId: null }).rules;
+    const { files } = confinementOf({ ...NEEDS, path: script }).rules;
     expect(files.filter(({ access }) => access === "run").map(({ path }) => path)).toEqual([
       folder,
       "/bin",

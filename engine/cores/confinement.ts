@@ -1,12 +1,12 @@
 /**
- * What a core is allowed to do: start itself, read certificates and a few files of the system, listen on its one port, connect to the ports
- * of its configs' servers. So a server that takes control of a core through a bug can do no more than that.
+ * What a core is allowed to do: start itself, read certificates and a few files of the system, listen on its one port, connect to its
+ * configs' servers (by a broker of ours, native/sandbox/broker.ts; without one, to the servers' ports). So a server that takes control of a core through a bug can do no more than that.
  */
 import { closeSync, openSync, readSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Confinement } from "../../native/sandbox/confined.ts";
 import type { FileRule } from "../../native/sandbox/landlock.ts";
-import type { CoreEntry } from "./core.ts";
+import type { CoreEntry, Engine } from "./core.ts";
 import { isDatagram } from "./datagram.ts";
 
 /** Roots where Go looks for them (crypto/x509, root_linux.go) and what their links lead to; names, times and routes as Go's library reads them. */
@@ -43,6 +43,7 @@ const PHNUM_AT = 56;
 const PT_INTERP = 3;
 
 export interface CoreNeeds {
+  readonly engine: Engine;
   /** Absolute path of the program. */
   readonly path: string;
   readonly entries: readonly CoreEntry[];
@@ -50,16 +51,21 @@ export interface CoreNeeds {
   readonly port: number;
   /** The user and group that it becomes; null: ours. */
   readonly ownId: number | null;
+  /** Whether a broker makes its connections. */
+  readonly isBrokered: boolean;
 }
 
 /** @throws an error of fs when there is no such program */
-export function confinementOf({ path, entries, port, ownId }: CoreNeeds): Confinement {
+export function confinementOf({ engine, path, entries, port, ownId, isBrokered }: CoreNeeds): Confinement {
   return {
     rules: {
       files: [...programRules(realpathSync(path)), ...given(READ, "read"), ...given(DEVICES, "device")],
       listens: [port],
-      connects: entries.map(({ config }) => config.port),
+      connects: isBrokered ? [] : entries.map(({ config }) => config.port),
     },
+    reach: isBrokered ? "brokered" : "any",
+    // sing-box ends its start without such a socket. What it hears there of links and routes makes it close every connection.
+    routes: engine === "singbox" ? "unheard" : "none",
     mayUseDatagrams: entries.some(({ config }) => isDatagram(config)),
     ownId,
     capabilities: [],

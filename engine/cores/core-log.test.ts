@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { reasonOf } from "./complaint.ts";
 import { CoreLog } from "./core-log.ts";
+import { reasonOf } from "./error-output.ts";
 import { singbox } from "./singbox.ts";
 import { xray } from "./xray.ts";
 
@@ -31,6 +31,21 @@ describe("a core's log", () => {
     );
   });
 
+  it("says of every connection there was that the core closed them all, and of none that came later", () => {
+    const log = new CoreLog(singbox.explain);
+    const changed = "+0000 2026-11-23 19:26:47 INFO network: updated default interface eth0, index 4\n";
+    log.push(
+      `${changed}+0000 2026-11-23 19:26:47 INFO [1 0ms] inbound/socks[in]: [n_a] inbound connection to a.test:80\n`,
+    );
+    expect(log.findingsOf("n_a")).toEqual([]);
+    log.push("+0000 2026-11-23 19:26:47 INFO [2 0ms] inbound/socks[in]: [n_b] network: updated default interface x\n");
+    expect(log.findingsOf("n_b")).toEqual([]);
+    log.push(changed);
+    log.push("+0000 2026-11-23 19:26:48 INFO [3 0ms] inbound/socks[in]: [n_c] inbound connection to a.test:80\n");
+    for (const tag of ["n_a", "n_b"]) expect(log.findingsOf(tag)).toMatchObject([{ verdict: "unfit", tag }]);
+    expect(log.findingsOf("n_c")).toEqual([]);
+  });
+
   it("is bounded, whatever a core prints", () => {
     const log = new CoreLog(singbox.explain);
     for (let round = 0; round < 400; round++) log.push("x".repeat(10_000));
@@ -49,8 +64,8 @@ describe("why a core refuses a config", () => {
     ["Failed to start: main: failed to build outbound config with tag n_a > bad \u0007thing", "bad thing"],
     ["noise\npanic: runtime error: s3cret-word\n\tgoroutine 1", "panic: runtime error: …"],
     ["", ""],
-  ])("is said without what is secret: %s", (complaint, reason) => {
-    expect(reasonOf(complaint, config)).toBe(reason);
+  ])("is said without what is secret: %s", (errorOutput, reason) => {
+    expect(reasonOf(errorOutput, config)).toBe(reason);
   });
 
   it("never holds a credential, and is short", () => {

@@ -2,6 +2,7 @@
  * Log lines of a core, kept within a bound and matched to configs. Most checks pass and need no log, so lines are parsed only when a check
  * asks for them, or when many have gathered. Pure.
  */
+import { BoundedMap } from "../../model/bounded-map.ts";
 import type { Finding } from "./finding.ts";
 
 /** Unread text beyond this is read, and let go, characters. */
@@ -17,7 +18,7 @@ const SESSIONS = 4_096;
 
 export class CoreLog {
   readonly #explain: (line: string) => Finding | undefined;
-  readonly #tagOfSession = new Map<string, string>();
+  readonly #tagOfSession = new BoundedMap<string, string>(SESSIONS);
   readonly #findings = new Map<string, Finding[]>();
   #unread: string[] = [];
   #unreadLength = 0;
@@ -64,19 +65,20 @@ export class CoreLog {
     const finding = this.#explain(line);
     if (finding === undefined) return;
     const { session, verdict } = finding;
+    if (finding.isOfAll === true) {
+      for (const tag of new Set([...this.#tagOfSession].map(([, tag]) => tag))) this.#add(tag, finding);
+      return;
+    }
     const tag = finding.tag ?? (session === null ? undefined : this.#tagOfSession.get(session));
     if (tag === undefined) return;
-    if (session !== null) this.#remember(session, tag);
+    if (session !== null) this.#tagOfSession.set(session, tag);
     if (verdict === null && finding.isReached !== true) return;
+    this.#add(tag, finding);
+  }
+
+  #add(tag: string, finding: Finding): void {
     const known = this.#findings.get(tag) ?? [];
     if (known.length < FINDINGS_PER_TAG) known.push({ ...finding, tag });
     this.#findings.set(tag, known);
-  }
-
-  #remember(session: string, tag: string): void {
-    this.#tagOfSession.set(session, tag);
-    if (this.#tagOfSession.size <= SESSIONS) return;
-    const [oldest] = this.#tagOfSession.keys();
-    if (oldest !== undefined) this.#tagOfSession.delete(oldest);
   }
 }

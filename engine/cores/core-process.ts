@@ -1,8 +1,9 @@
 /** One core process: it ends with this process, can read none of our data, gets its configs over stdin, and is ready when its port accepts a login. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, statSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
+import type { Announced, BrokerService, RefusedReach } from "../../native/sandbox/broker-service.ts";
 import {
   type Confinement,
   holdHere,
@@ -15,73 +16,79 @@ import {
 import { greeting, SocksReplies } from "../protocols/socks/client.ts";
 import { cores } from "./choice.ts";
 import { confinementOf } from "./confinement.ts";
-import { type CoreEntry, DOOR, LOCAL_HOST } from "./core.ts";
+import { type CoreEntry, IDENTITY_USER, LOCAL_HOST } from "./core.ts";
 import { CoreLog } from "./core-log.ts";
 import { type FoundCore, PROGRAMS } from "./program.ts";
+import { targetsOf } from "./reach.ts";
 
 export interface CoreProcess {
   readonly pid: number | undefined;
   readonly port: number;
   readonly log: CoreLog;
-  /** Its port lets us in. Rejects with CoreStartError. */
+  /** Resolves when its port accepts our login. Rejects with CoreStartError. */
   readonly ready: Promise<void>;
-  /** How it ended, in words. Never rejects. */
+  /** Signal name or exit code. Never rejects. */
   readonly ended: Promise<string>;
   /** Orders it to end. */
   end(): void;
   kill(): void;
-  /** Whether its port still lets us in: one that hangs does not. */
+  /** Whether its port still accepts our login: a core that hangs does not. */
   answers(): Promise<boolean>;
 }
 
 /** Ended or hung before it was ready. */
 export class CoreStartError extends Error {
   override readonly name = "CoreStartError";
-  /** What the core said: may hold a credential of a config. */
-  readonly complaint: string;
+  /** What the core wrote to stderr: may hold a credential of a config. */
+  readonly errorOutput: string;
   readonly kind: "ended" | "hangs" | "not-started";
 
-  constructor(kind: "ended" | "hangs" | "not-started", complaint: string) {
+  constructor(kind: "ended" | "hangs" | "not-started", errorOutput: string) {
     super(`the core ${kind === "hangs" ? "does not get ready" : "did not start"}`);
     this.kind = kind;
-    this.complaint = complaint;
+    this.errorOutput = errorOutput;
   }
 }
 
 export interface LaunchOptions {
   readonly found: FoundCore;
   readonly entries: readonly CoreEntry[];
-  readonly isTalkative: boolean;
+  readonly isVerbose: boolean;
   readonly port: number;
-  readonly doorPassword: string;
+  readonly identityPassword: string;
   readonly bounds: Bounds;
+  /** Of bounds that are brokered; else it is not used. */
+  readonly broker: BrokerService | null;
+  /** It tried to reach what none of its configs names. */
+  readonly onRefused: (refused: RefusedReach) => void;
   /** PEM of further roots; null: none. */
   readonly extraCaPem: string | null;
 }
 
 /**
- * How a core is held, from tight to loose. `held…`: by the kernel's means (confinement.ts), as a user of its own where we are root. Where these
- * cannot be had, util-linux's setpriv takes its rights and lets it die with us; Node alone can only make it another user.
+ * How a core is held, from tight to loose. `held…`: by the kernel's means (confinement.ts), as a user of its own where we are root; `brokered…`: so,
+ * and a broker makes its connections. Where these cannot be had, util-linux's setpriv takes its rights and lets it die with us; Node alone can
+ * only make it another user.
  */
-export type Bounds = "held-own-user" | "held" | "own-user" | "bound" | "loose";
+export type Bounds = "brokered-own-user" | "brokered" | "held-own-user" | "held" | "own-user" | "bound" | "loose";
 
 const AS_ROOT: readonly Bounds[] = ["held-own-user", "held", "own-user", "bound", "loose"];
 const AS_USER: readonly Bounds[] = ["held", "bound", "loose"];
 
 /** A core with 1,500 configs is ready within 200 ms on a quiet machine; our choice, ms. */
-const READY_WITHIN_MS = 15_000;
-/** Between two looks at its port, ms: a tenth of what it has taken by now, within these. */
-const LOOK_EVERY_MS = 4;
-const LOOK_AT_LEAST_EVERY_MS = 25;
-const LOOKS_PER_TIME = 10;
-/** One look; the kernel of this machine answers at once, ms. */
-const LOOK_WITHIN_MS = 1_000;
+const READY_TIMEOUT_MS = 15_000;
+/** Pause between two logins while the core starts, ms: a tenth of the time that it has taken, within these bounds. */
+const MIN_POLL_INTERVAL_MS = 4;
+const MAX_POLL_INTERVAL_MS = 25;
+const POLLS_PER_ELAPSED = 10;
+/** Of one login; over loopback the answer comes at once, ms. */
+const LOGIN_TIMEOUT_MS = 1_000;
 /** A user and group id that no other program uses: from the range that systemd assigns to dynamic users, 61184 to 65519. */
-const OWN_ID = 64_913;
+export const OWN_ID = 64_913;
 const FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /** As a descriptor, because a user of its own may not walk into the data folder. */
 const PROGRAM_FD = 3;
-/** How setpriv begins when it did all and there is no such program. */
+/** How setpriv's message begins when it set the rights and could not run the program. */
 const SETPRIV_NOT_STARTED = "setpriv: failed to execute";
 
 let setpriv: string | null | undefined;
@@ -91,11 +98,11 @@ function findSetpriv(): string | null {
   return setpriv;
 }
 
-function isRoot(): boolean {
+export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** What can be tried here, the tightest first; never empty. */
+/** Confinements that this machine supports without a broker (core-broker.ts), the tightest first; never empty. */
 export function boundsHere(): readonly Bounds[] {
   const all = isRoot() ? AS_ROOT : AS_USER;
   const [hasHold, hasSetpriv] = [holdHere() !== null, findSetpriv() !== null];
@@ -105,9 +112,14 @@ export function boundsHere(): readonly Bounds[] {
   });
 }
 
+/** Whether the kernel's means hold it. */
+export function isHeld(bounds: Bounds): boolean {
+  return bounds.startsWith("held") || bounds.startsWith("brokered");
+}
+
 /** Main thread only: the death signal belongs to the thread that started the child. */
 export function launchCore(options: LaunchOptions): CoreProcess {
-  const { found, port, doorPassword, entries, isTalkative, extraCaPem } = options;
+  const { found, port, identityPassword, entries, isVerbose, extraCaPem } = options;
   const core = cores[found.engine];
   const log = new CoreLog(core.explain);
   const started = start(options);
@@ -119,12 +131,12 @@ export function launchCore(options: LaunchOptions): CoreProcess {
     return { pid: undefined, port, log, ready: failed, ended, end: nothing, kill: nothing, answers: async () => false };
   }
   const child = started;
-  // A program that ends before it has read says why by its words.
+  // A program that ends before it read its input reports the reason on stderr.
   child.stdin?.on("error", () => {});
-  child.stdin?.end(core.render({ entries, port, doorPassword, isTalkative, extraCaPem }));
-  const hear = (bytes: Buffer): void => log.push(bytes.toString("latin1"));
-  child.stdout?.on("data", hear);
-  child.stderr?.on("data", hear);
+  child.stdin?.end(core.render({ entries, port, identityPassword, isVerbose, extraCaPem }));
+  const onOutput = (bytes: Buffer): void => log.push(bytes.toString("latin1"));
+  child.stdout?.on("data", onOutput);
+  child.stderr?.on("data", onOutput);
   let hasEnded = false;
   let startFault: string | undefined;
   const ended = new Promise<string>((resolve) => {
@@ -139,13 +151,13 @@ export function launchCore(options: LaunchOptions): CoreProcess {
     });
   });
   const kill = (): void => void child.kill("SIGKILL");
-  const ready = untilReady(port, doorPassword, () => hasEnded).then((isUp) => {
+  const ready = untilReady(port, identityPassword, () => hasEnded).then((isUp) => {
     if (isUp) return;
     kill();
     if (startFault !== undefined) throw new CoreStartError("not-started", startFault);
-    const words = log.lastWords();
-    if (hasEnded && isNotStarted(words)) throw new CoreStartError("not-started", words);
-    throw new CoreStartError(hasEnded ? "ended" : "hangs", words);
+    const lastOutput = log.lastWords();
+    if (hasEnded && isNotStarted(lastOutput)) throw new CoreStartError("not-started", lastOutput);
+    throw new CoreStartError(hasEnded ? "ended" : "hangs", lastOutput);
   });
   ready.catch(() => {});
   return {
@@ -156,7 +168,7 @@ export function launchCore(options: LaunchOptions): CoreProcess {
     ended,
     end: () => void child.kill("SIGTERM"),
     kill,
-    answers: () => isLetIn(port, doorPassword),
+    answers: () => acceptsLogin(port, identityPassword),
   };
 }
 
@@ -167,13 +179,19 @@ function start(options: LaunchOptions): ChildProcess | Error {
     const spawned: SpawnOptions = { env: {}, cwd: "/", stdio: ["pipe", "pipe", "pipe"] };
     const args = [...PROGRAMS[found.engine].run];
     if (isRoot()) fd = openSync(found.path, "r");
-    if (bounds === "held" || bounds === "held-own-user") return startHeld(options, args, fd ?? null, spawned);
+    if (isHeld(bounds)) return startHeld(options, args, fd ?? null, spawned);
     if (fd === undefined) return spawnBound(found.path, args, bounds === "loose" ? null : [], spawned);
     const program = `/proc/self/fd/${PROGRAM_FD}`;
     const withProgram: SpawnOptions = { ...spawned, stdio: ["pipe", "pipe", "pipe", fd] };
     if (bounds === "loose") return spawn(program, args, { ...withProgram, uid: OWN_ID, gid: OWN_ID });
-    const own = [`--reuid=${OWN_ID}`, `--regid=${OWN_ID}`, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"];
-    return spawnBound(program, args, bounds === "own-user" ? own : [], withProgram);
+    const identity = [
+      `--reuid=${OWN_ID}`,
+      `--regid=${OWN_ID}`,
+      "--clear-groups",
+      "--bounding-set=-all",
+      "--inh-caps=-all",
+    ];
+    return spawnBound(program, args, bounds === "own-user" ? identity : [], withProgram);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   } finally {
@@ -182,24 +200,50 @@ function start(options: LaunchOptions): ChildProcess | Error {
 }
 
 function startHeld(
-  { found: { path }, entries, port, bounds }: LaunchOptions,
+  { found: { engine, path }, entries, port, bounds, broker, onRefused }: LaunchOptions,
   args: readonly string[],
   descriptor: number | null,
   options: SpawnOptions,
 ): ChildProcess {
-  const ownId = bounds === "held-own-user" ? OWN_ID : null;
-  const child = prepared(confinementOf({ path, entries, port, ownId }), { path, descriptor, args, environment: [] });
+  const ownId = bounds.endsWith("own-user") ? OWN_ID : null;
+  const isBrokered = bounds.startsWith("brokered");
+  if (isBrokered && !isReadable(path, ownId))
+    throw new Error(`${REFUSED_HOLD}its program is not readable for its user`);
+  const confinement = confinementOf({ engine, path, entries, port, ownId, isBrokered });
+  let core: ChildProcess | undefined;
+  const onLost = (): void => void core?.kill("SIGKILL");
+  const announced = isBrokered ? broker?.announce({ targets: targetsOf(entries), onRefused, onLost }) : undefined;
   try {
-    return spawn(child.file, [], { ...options, stdio: ["pipe", "pipe", "pipe", ...child.descriptors] });
-  } finally {
-    child.close();
+    const child = prepared(confinement, { path, descriptor, args, environment: [] }, announced);
+    try {
+      core = spawn(child.file, [], { ...options, stdio: ["pipe", "pipe", "pipe", ...child.descriptors] });
+    } finally {
+      child.close();
+    }
+    core.once("close", () => announced?.forget());
+    return core;
+  } catch (error) {
+    announced?.forget();
+    throw error;
+  }
+}
+
+/** The memory of a process whose program its user cannot read is closed to the broker (execve(2), prctl(2) PR_SET_DUMPABLE). */
+function isReadable(path: string, ownId: number | null): boolean {
+  const { mode } = statSync(path);
+  if (ownId !== null) return (mode & constants.S_IROTH) !== 0;
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /** @throws Error that isRefusedBound() knows */
-function prepared(confinement: Confinement, program: Program): PreparedChild {
+function prepared(confinement: Confinement, program: Program, announced: Announced | undefined): PreparedChild {
   try {
-    return prepareChild(confinement, program);
+    return prepareChild(confinement, program, announced);
   } catch (error) {
     throw new Error(`${REFUSED_HOLD}${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
@@ -217,31 +261,18 @@ export function spawnBound(
   return spawn(path, [...rights, "--no-new-privs", "--pdeathsig", "KILL", "--", program, ...args], options);
 }
 
-/** Whether what ended was not the core, but what was to hold it: a setpriv that is older than we think, or a container that forbids this. */
-export function isRefusedBound(complaint: string): boolean {
-  const said = complaint.trimStart();
-  return said.startsWith(REFUSED_HOLD) || (said.startsWith("setpriv:") && !said.startsWith(SETPRIV_NOT_STARTED));
+/** Whether the confinement failed and not the core: for example an old setpriv, or a container that forbids it. */
+export function isRefusedBound(errorOutput: string): boolean {
+  const trimmed = errorOutput.trimStart();
+  return (
+    trimmed.startsWith(REFUSED_HOLD) || (trimmed.startsWith("setpriv:") && !trimmed.startsWith(SETPRIV_NOT_STARTED))
+  );
 }
 
-/** Whether there was no core to become. */
-function isNotStarted(complaint: string): boolean {
-  const said = complaint.trimStart();
-  return said.startsWith(NOT_STARTED) || said.startsWith(SETPRIV_NOT_STARTED);
-}
-
-/** A port that is free now. What takes it before the core does is seen by the core, which then ends. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen({ port: 0, host: LOCAL_HOST, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => {
-        if (typeof address === "object" && address !== null) resolve(address.port);
-        else reject(new Error("no port on loopback"));
-      });
-    });
-  });
+/** Whether the program file could not be run. */
+function isNotStarted(errorOutput: string): boolean {
+  const trimmed = errorOutput.trimStart();
+  return trimmed.startsWith(NOT_STARTED) || trimmed.startsWith(SETPRIV_NOT_STARTED);
 }
 
 /** Resident memory, bytes; 0 where the kernel does not tell. */
@@ -266,29 +297,29 @@ export function isGone(pid: number | undefined): boolean {
 }
 
 /** @returns false when it has ended, or takes too long */
-async function untilReady(port: number, doorPassword: string, hasEnded: () => boolean): Promise<boolean> {
+async function untilReady(port: number, identityPassword: string, hasEnded: () => boolean): Promise<boolean> {
   const sinceMs = performance.now();
-  for (let tookMs = 0; !hasEnded() && tookMs < READY_WITHIN_MS; tookMs = performance.now() - sinceMs) {
-    if (await isLetIn(port, doorPassword)) return !hasEnded();
-    const pauseMs = Math.min(LOOK_AT_LEAST_EVERY_MS, Math.max(LOOK_EVERY_MS, tookMs / LOOKS_PER_TIME));
+  for (let tookMs = 0; !hasEnded() && tookMs < READY_TIMEOUT_MS; tookMs = performance.now() - sinceMs) {
+    if (await acceptsLogin(port, identityPassword)) return !hasEnded();
+    const pauseMs = Math.min(MAX_POLL_INTERVAL_MS, Math.max(MIN_POLL_INTERVAL_MS, tookMs / POLLS_PER_ELAPSED));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   return false;
 }
 
-/** Only the core that received the password accepts user DOOR, so an accepted login proves that our core listens there. */
-function isLetIn(port: number, password: string): Promise<boolean> {
+/** Only the core that received the password accepts IDENTITY_USER, so an accepted login proves that our core listens there. */
+function acceptsLogin(port: number, password: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: LOCAL_HOST, port });
     const replies = new SocksReplies(["method", "login"]);
-    const end = (isIn: boolean): void => {
+    const end = (isAccepted: boolean): void => {
       socket.destroy();
-      resolve(isIn);
+      resolve(isAccepted);
     };
-    socket.setTimeout(LOOK_WITHIN_MS, () => end(false));
+    socket.setTimeout(LOGIN_TIMEOUT_MS, () => end(false));
     socket.on("error", () => end(false));
     socket.on("end", () => end(false));
-    socket.on("connect", () => socket.write(greeting(DOOR, password)));
+    socket.on("connect", () => socket.write(greeting(IDENTITY_USER, password)));
     socket.on("data", (bytes) => {
       const read = replies.push(bytes);
       if (read.kind === "refused") end(false);

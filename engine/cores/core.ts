@@ -20,10 +20,10 @@ export interface CoreEntry {
 export interface CoreBatch {
   readonly entries: readonly CoreEntry[];
   readonly port: number;
-  /** Of user DOOR, whose traffic is not forwarded: only our core knows this password, so a port that accepts it is our core's. */
-  readonly doorPassword: string;
+  /** Of IDENTITY_USER, whose traffic is not forwarded: only our core knows this password, so a port that accepts it is our core's. */
+  readonly identityPassword: string;
   /** Whether it logs every step of each connection, which costs a tenth of its speed; else it logs only errors. */
-  readonly isTalkative: boolean;
+  readonly isVerbose: boolean;
   /** PEM of further roots for servers' certificates (SONDE_EXTRA_CA); absent or null: none. */
   readonly extraCaPem?: string | null;
 }
@@ -36,8 +36,8 @@ export interface Core {
   readonly render: (batch: CoreBatch) => string;
   /** What a line of its log says about a connection; undefined when nothing. */
   readonly explain: (line: string) => Finding | undefined;
-  /** Which entry its complaint about the file is about; undefined when it does not say. */
-  readonly culprit: (complaint: string, entries: readonly CoreEntry[]) => CoreEntry | undefined;
+  /** The entry that the error output names; undefined when it names none. */
+  readonly culprit: (errorOutput: string, entries: readonly CoreEntry[]) => CoreEntry | undefined;
 }
 
 /**
@@ -52,4 +52,4 @@ export function steadyFingerprint(fingerprint: Fingerprint): Fingerprint {
 export const LOCAL_HOST = "127.0.0.1";
 
 /** User of the local port for the question whether it is ours. */
-export const DOOR = "door";
+export const IDENTITY_USER = "door";

@@ -14,8 +14,8 @@ const entry = (name: string, tag = "n_1"): CoreEntry => ({
   address: ADDRESS,
   password: "p",
 });
-const render = (engine: Engine, entries: readonly CoreEntry[], isTalkative = false): string =>
-  cores[engine].render({ entries, port: 1080, doorPassword: "d", isTalkative });
+const render = (engine: Engine, entries: readonly CoreEntry[], isVerbose = false): string =>
+  cores[engine].render({ entries, port: 1080, identityPassword: "d", isVerbose });
 
 function outboundOf(engine: Engine, name: string): Record<string, unknown> {
   const { outbounds } = JSON.parse(render(engine, [entry(name)])) as { outbounds: Record<string, unknown>[] };
@@ -197,6 +197,8 @@ describe("a core's words", () => {
     ["lookup nx.invalid: i/o timeout", "unresolved"],
     ["dial tcp 192.0.2.1:1: i/o timeout", "timeout"],
     ["read: connection reset by peer", "closed"],
+    ["remote error: network changed", "stuck"],
+    ["open connection to 192.0.2.1:80 using outbound/hysteria2[n_1]: network changed", "unfit"],
     ["failed to build outbound config with tag n_1 > unknown cipher method", "misconfigured"],
     ["non existing outTag: n_3", "internal-error"],
   ])("%s: %s", (words, verdict) => {

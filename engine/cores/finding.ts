@@ -12,6 +12,8 @@ export interface Finding {
   readonly reason: string;
   /** The server was reached and the transport to it stands; set where the core says so (xray). */
   readonly isReached?: boolean;
+  /** It is about every connection that the core has at this moment. */
+  readonly isOfAll?: boolean;
 }
 
 /** A test of a text: a regular expression or an object of this file. */
@@ -94,6 +96,8 @@ const ROWS: readonly Row[] = [
   [/remote error: tls:|crypto_error 0x1/, "handshake-failed", "the server refused the TLS handshake"],
   // What a hysteria2 server says about its own way to the target: the words after it are about that, not about the server.
   [/remote error: (?!tls:)/, "stuck", "the server took the credential and could not reach the target"],
+  // sing-box ends the sessions of QUIC when this machine's default interface changes.
+  [/network changed/, "unfit", "the network of this checker changed"],
   [/connection refused/, "refused", "the port is closed"],
   [/no such host|dns: exchange failed/, "unresolved", "the name has no address"],
   [LOOKUP_TIMEOUT, "unresolved", "the name has no address"],

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { cores } from "./choice.ts";
 import type { Engine } from "./core.ts";
-import { complaintAbout, coresFolder, type FoundCore, PROGRAMS, versionOf } from "./program.ts";
+import { coresFolder, errorOutputAbout, type FoundCore, PROGRAMS, versionOf } from "./program.ts";
 
 /** Cannot be built, or is not what it should be; the message says what to do. */
 export class CoreError extends Error {
@@ -89,9 +89,9 @@ export async function faultOf(found: FoundCore): Promise<string | undefined> {
     address: "192.0.2.1",
     password: "password",
   }));
-  const batch = { entries, port: 1_024, doorPassword: "password", isTalkative: false };
-  const complaint = await complaintAbout(found, cores[found.engine].render(batch));
-  if (complaint !== undefined) return `it refuses a config: ${complaint.split("\n").at(-1)}`;
+  const batch = { entries, port: 1_024, identityPassword: "password", isVerbose: false };
+  const errorOutput = await errorOutputAbout(found, cores[found.engine].render(batch));
+  if (errorOutput !== undefined) return `it refuses a config: ${errorOutput.split("\n").at(-1)}`;
   return found.from === "data folder" ? await changeSince(found.path) : undefined;
 }
 

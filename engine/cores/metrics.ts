@@ -12,6 +12,10 @@ const HELP: Readonly<Record<keyof CoreStats, readonly [name: string, help: strin
   quarantined: ["sonde_cores_quarantined", "Configs that a core refuses or dies of, and that it is not given any more"],
   waiting: ["sonde_outbounds_waiting", "Share links that wait for a proxy core"],
   open: ["sonde_outbounds_open", "Share links that are open in a proxy core"],
+  refused: [
+    "sonde_cores_refused_total",
+    "Connections and datagrams of proxy cores to what none of their configs names, which were refused",
+  ],
   residentBytes: ["sonde_cores_resident_bytes", "Resident memory of the proxy cores"],
 };
 

@@ -1,17 +1,21 @@
 /** Only the main thread may start cores, so a prober thread asks for outbounds over a MessagePort; when the port closes, its outbounds are closed. */
 import type { MessagePort } from "node:worker_threads";
 import type { OwnVerdict } from "../../model/verdict.ts";
-import { DeadlinePassed, NetworkFault } from "../transport/fault.ts";
+import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import { createLocalLines, type LocalLines } from "../verify/line.ts";
-import { Beginnings } from "./beginnings.ts";
-import { LOCAL_HOST } from "./core.ts";
+import { type Engine, LOCAL_HOST } from "./core.ts";
 import type { Finding } from "./finding.ts";
-import { Mailbox } from "./mailbox.ts";
-import type { OpenOutbound, OutboundRequest, Outbounds } from "./outbound.ts";
+import { MessageBatcher } from "./message-batcher.ts";
+import type { OpenOutbound, OutboundSpec, Outbounds } from "./outbound.ts";
+import { StartLimiter } from "./start-limiter.ts";
 
 export type ToSupervisor =
-  | { readonly type: "open"; readonly id: number; readonly request: OutboundRequest }
-  | { readonly type: "close"; readonly id: number /** Its local port did not answer. */; readonly isMute: boolean }
+  | { readonly type: "open"; readonly id: number; readonly spec: OutboundSpec }
+  | {
+      readonly type: "close";
+      readonly id: number /** Its local port did not answer. */;
+      readonly isUnresponsive: boolean;
+    }
   | { readonly type: "findings"; readonly id: number };
 
 export interface OpenedOutbound {
@@ -39,16 +43,18 @@ export type FromSupervisor =
     }
   | { readonly type: "died"; readonly id: number };
 
-/** How long the main thread may take to tell what a core has said, ms. */
-const FINDINGS_WITHIN_MS = 1_000;
+/** How long the main thread may take to answer with a core's findings, ms. */
+const FINDINGS_TIMEOUT_MS = 1_000;
 
 const NOT_READY = "No proxy core got ready on this checker within the check's time";
 
-interface Held {
+/** One outbound of this thread, from the request until it is closed. */
+interface TrackedOutbound {
   opened?: (outbound: OpenedOutbound) => void;
   refused?: (refusal: OutboundRefusal) => void;
   findings?: (findings: readonly Finding[]) => void;
-  giveBack?: () => void;
+  /** Gives the place in the start limiter back. */
+  release?: () => void;
   hasDied: boolean;
 }
 
@@ -57,83 +63,97 @@ interface Held {
  * @param lines to the cores' local ports
  */
 export function connectOutbounds(port: MessagePort, lines: LocalLines = createLocalLines()): Outbounds {
-  const mailbox = new Mailbox<ToSupervisor>(port);
-  const held = new Map<number, Held>();
-  const beginnings = new Beginnings();
-  let lastId = 0;
-  const post = (word: ToSupervisor): void => mailbox.post(word);
+  return new OutboundPort(port, lines);
+}
 
-  function hear(word: FromSupervisor): void {
-    const one = held.get(word.id);
-    if (one === undefined) return;
-    if (word.type === "opened") one.opened?.(word.outbound);
-    else if (word.type === "refused") one.refused?.(word.refusal);
-    else {
-      one.hasDied ||= word.type === "died" || word.hasDied;
-      if (word.type === "findings") one.findings?.(word.findings);
-    }
-  }
-  port.on("message", (words: readonly FromSupervisor[]) => words.forEach(hear));
-  // The port need not keep the thread alive: each waiting caller has a deadline, and its timer does.
-  port.unref();
+class OutboundPort implements Outbounds {
+  readonly #outgoing: MessageBatcher<ToSupervisor>;
+  readonly #lines: LocalLines;
+  readonly #outbounds = new Map<number, TrackedOutbound>();
+  readonly #starts = new StartLimiter();
+  #lastId = 0;
 
-  function close(id: number, isMute = false): void {
-    const one = held.get(id);
-    if (one === undefined) return;
-    held.delete(id);
-    one.giveBack?.();
-    post({ type: "close", id, isMute });
+  constructor(port: MessagePort, lines: LocalLines) {
+    this.#outgoing = new MessageBatcher<ToSupervisor>(port);
+    this.#lines = lines;
+    port.on("message", (messages: readonly FromSupervisor[]) => {
+      for (const message of messages) this.#onMessage(message);
+    });
+    // The port need not keep the thread alive: each waiting caller has a deadline, and its timer does.
+    port.unref();
   }
-  function findings(id: number, one: Held): Promise<readonly Finding[]> {
-    return new Promise((resolve) => {
-      if (!held.has(id)) return resolve([]);
-      const late = setTimeout(() => resolve([]), FINDINGS_WITHIN_MS);
-      one.findings = (all) => {
-        clearTimeout(late);
-        resolve(all);
+
+  open(spec: OutboundSpec, whenAborted: (listener: (fault: Error) => void) => void): Promise<OpenOutbound> {
+    return new Promise<OpenOutbound>((resolve, reject) => {
+      const id = ++this.#lastId;
+      const outbound: TrackedOutbound = { hasDied: false };
+      let isWaiting = true;
+      whenAborted((fault) => {
+        if (!isWaiting) return;
+        isWaiting = false;
+        this.#close(id, false);
+        // The server was not asked yet, so a core that was not ready in time proves nothing about the server.
+        reject(fault instanceof DeadlinePassed ? new NetworkFault("unfit", NOT_READY) : fault);
+      });
+      if (!isWaiting) return;
+      outbound.refused = ({ verdict, message, hint }) => {
+        isWaiting = false;
+        this.#outbounds.delete(id);
+        reject(new NetworkFault(verdict, message, hint === undefined ? {} : { hint }));
       };
-      post({ type: "findings", id });
+      outbound.opened = (opened) => {
+        this.#starts.acquire((release) => {
+          outbound.release = release;
+          if (!isWaiting) return release();
+          isWaiting = false;
+          resolve(this.#handleOf(id, outbound, spec.engine, opened));
+        });
+      };
+      this.#outbounds.set(id, outbound);
+      this.#outgoing.post({ type: "open", id, spec });
     });
   }
 
-  return {
-    open(request, whenAborted) {
-      return new Promise<OpenOutbound>((resolve, reject) => {
-        const id = ++lastId;
-        const one: Held = { hasDied: false };
-        let isWaiting = true;
-        whenAborted((fault) => {
-          if (!isWaiting) return;
-          isWaiting = false;
-          close(id);
-          // The server was not asked yet, so a core that was not ready in time proves nothing about the server.
-          reject(fault instanceof DeadlinePassed ? new NetworkFault("unfit", NOT_READY) : fault);
-        });
-        if (!isWaiting) return;
-        one.refused = ({ verdict, message, hint }) => {
-          isWaiting = false;
-          held.delete(id);
-          reject(new NetworkFault(verdict, message, hint === undefined ? {} : { hint }));
-        };
-        one.opened = (outbound) => {
-          beginnings.take((giveBack) => {
-            one.giveBack = giveBack;
-            if (!isWaiting) return giveBack();
-            isWaiting = false;
-            const { port: localPort, ...known } = outbound;
-            resolve({
-              ...known,
-              engine: request.engine,
-              open: lines.to(LOCAL_HOST, localPort),
-              findings: () => findings(id, one),
-              hasDied: () => one.hasDied,
-              close: (isMute) => close(id, isMute),
-            });
-          });
-        };
-        held.set(id, one);
-        post({ type: "open", id, request });
-      });
-    },
-  };
+  #handleOf(id: number, outbound: TrackedOutbound, engine: Engine, opened: OpenedOutbound): OpenOutbound {
+    const { port, ...known } = opened;
+    return {
+      ...known,
+      engine,
+      open: this.#lines.to(LOCAL_HOST, port),
+      findings: () => this.#findingsOf(id, outbound),
+      hasDied: () => outbound.hasDied,
+      close: (isUnresponsive = false) => this.#close(id, isUnresponsive),
+    };
+  }
+
+  #onMessage(message: FromSupervisor): void {
+    const outbound = this.#outbounds.get(message.id);
+    if (outbound === undefined) return;
+    if (message.type === "opened") outbound.opened?.(message.outbound);
+    else if (message.type === "refused") outbound.refused?.(message.refusal);
+    else {
+      outbound.hasDied ||= message.type === "died" || message.hasDied;
+      if (message.type === "findings") outbound.findings?.(message.findings);
+    }
+  }
+
+  #close(id: number, isUnresponsive: boolean): void {
+    const outbound = this.#outbounds.get(id);
+    if (outbound === undefined) return;
+    this.#outbounds.delete(id);
+    outbound.release?.();
+    this.#outgoing.post({ type: "close", id, isUnresponsive });
+  }
+
+  #findingsOf(id: number, outbound: TrackedOutbound): Promise<readonly Finding[]> {
+    return new Promise((resolve) => {
+      if (!this.#outbounds.has(id)) return resolve([]);
+      const late = setTimeout(() => resolve([]), FINDINGS_TIMEOUT_MS);
+      outbound.findings = (all) => {
+        clearTimeout(late);
+        resolve(all);
+      };
+      this.#outgoing.post({ type: "findings", id });
+    });
+  }
 }

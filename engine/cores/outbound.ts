@@ -4,7 +4,7 @@ import type { OpenLine } from "../verify/line.ts";
 import type { Engine } from "./core.ts";
 import type { Finding } from "./finding.ts";
 
-export interface OutboundRequest {
+export interface OutboundSpec {
   readonly config: ProxyConfig;
   /** What the core dials: resolved by us, and let through by the address guard. */
   readonly address: string;
@@ -42,5 +42,5 @@ export interface Outbounds {
    * room or keep dying; the fault of the abort when the check ends before it is open
    * @param whenAborted calls the listener, perhaps at once, when the caller stops waiting; later calls are ignored
    */
-  open(request: OutboundRequest, whenAborted: (listener: (fault: Error) => void) => void): Promise<OpenOutbound>;
+  open(request: OutboundSpec, whenAborted: (listener: (fault: Error) => void) => void): Promise<OpenOutbound>;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { faultOf } from "./install.ts";
-import { complaintAbout, coresFolder, type FoundCore, findCore, versionOf } from "./program.ts";
+import { coresFolder, errorOutputAbout, type FoundCore, findCore, versionOf } from "./program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sonde-program-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -44,8 +44,8 @@ describe("a core's program", () => {
 
   it("is given the file by stdin and nothing of the environment", async () => {
     const path = script(dir, "d", 'read -r line; echo "$line [$HOME]"; exit 3');
-    expect(await complaintAbout(of(path), "the file\n")).toBe("the file []");
-    expect(await complaintAbout(of(script(dir, "e", "exit 0")), "x".repeat(1_000_000))).toBeUndefined();
-    expect(await complaintAbout(of(script(dir, "f", "kill -9 $$")), "")).toBe("ended with SIGKILL");
+    expect(await errorOutputAbout(of(path), "the file\n")).toBe("the file []");
+    expect(await errorOutputAbout(of(script(dir, "e", "exit 0")), "x".repeat(1_000_000))).toBeUndefined();
+    expect(await errorOutputAbout(of(script(dir, "f", "kill -9 $$")), "")).toBe("ended with SIGKILL");
   });
 });

@@ -32,7 +32,7 @@ export const PROGRAMS = {
 export const ENGINES = ["xray", "singbox"] as const satisfies readonly Engine[];
 
 /** Where programs are looked for, in this order. */
-export interface CorePlaces {
+export interface CorePaths {
   /** Absolute; null: not set. */
   readonly xray: string | null;
   readonly singbox: string | null;
@@ -61,13 +61,13 @@ export function coresFolder(dataDir: string): string {
 }
 
 /** A setting that leads nowhere is not replaced by another program in silence: it is found, and fails where it is used. */
-export function findCore(engine: Engine, places: CorePlaces): FoundCore | undefined {
-  const set = places[engine];
+export function findCore(engine: Engine, paths: CorePaths): FoundCore | undefined {
+  const set = paths[engine];
   if (set !== null) return { engine, path: set, from: "setting" };
   const { file } = PROGRAMS[engine];
-  const own = join(coresFolder(places.dataDir), file);
-  if (isExecutable(own)) return { engine, path: own, from: "data folder" };
-  const path = places.path
+  const downloaded = join(coresFolder(paths.dataDir), file);
+  if (isExecutable(downloaded)) return { engine, path: downloaded, from: "data folder" };
+  const path = paths.path
     .split(delimiter)
     .filter((folder) => folder !== "")
     .map((folder) => join(folder, file))
@@ -93,8 +93,8 @@ export async function versionOf({ engine, path }: FoundCore): Promise<CoreVersio
   return { version, tags: tags.split(",").filter((tag) => tag !== "") };
 }
 
-/** The core's own check. @returns its complaint; undefined when it takes the file */
-export async function complaintAbout({ engine, path }: FoundCore, file: string): Promise<string | undefined> {
+/** The core's own check. @returns its error output; undefined when it accepts the file */
+export async function errorOutputAbout({ engine, path }: FoundCore, file: string): Promise<string | undefined> {
   const { code, output } = await ask(path, PROGRAMS[engine].check, file);
   return code === 0 ? undefined : output.trim() || `ended with ${code}`;
 }

@@ -3,15 +3,27 @@ import { protectionOf } from "./protection.ts";
 
 describe("what holds the cores", () => {
   it("is told in one line", () => {
-    expect(protectionOf("held-own-user", { landlock: 7, seccomp: true }, true)).toEqual({
+    expect(protectionOf("brokered-own-user", { landlock: 7, seccomp: true }, true)).toEqual({
       words:
-        "cores: landlock 7 files+tcp, seccomp, no new privileges, a user of their own; network: tcp to their servers' ports at any address, udp only where a config needs it",
+        "cores: landlock 7 files+tcp, seccomp, no new privileges, a user of their own; network: their servers' addresses and ports alone",
       isWhole: true,
       advice: "",
     });
   });
 
   it.each([
+    [
+      "brokered",
+      { landlock: 0, seccomp: true },
+      "cores: seccomp, no new privileges; network: their servers'",
+      /Landlock/,
+    ],
+    [
+      "held",
+      { landlock: 7, seccomp: true },
+      "cores: landlock 7 files+tcp, seccomp, no new privileges; network: tcp to their servers' ports at any address, udp only",
+      /other addresses/,
+    ],
     ["held", { landlock: 0, seccomp: true }, "cores: seccomp, no new privileges; network: tcp to anything", /Landlock/],
     ["held", { landlock: 3, seccomp: true }, "cores: landlock 3 files, seccomp", /Linux 6\.7/],
     ["held", { landlock: 7, seccomp: false }, "cores: landlock 7 files+tcp, no new privileges;", /allow seccomp/],

@@ -4,24 +4,24 @@ import type { Engine } from "./core.ts";
 import type { CoreLog } from "./core-log.ts";
 import { type CoreProcess, isGone, residentBytes } from "./core-process.ts";
 
-/** What is open in a core. */
-export interface Resident {
+/** An outbound that is open in a core. */
+export interface CoreOutbound {
   readonly tag: string;
-  /** The core ended under it. */
-  died(): void;
+  /** Called when the core ended while the outbound was open. */
+  onCoreEnded(): void;
 }
 
 /** Time after which a core that does not end on request is killed, ms: to close its sessions at servers takes a round trip. */
-const GRACE_MS = 1_000;
+const END_TIMEOUT_MS = 1_000;
 /** How the end of a killed process is reported (signal(7)). */
 const KILLED = "SIGKILL";
-/** A core with 1,000 configs at work takes 60 to 150 MB; far beyond that it is replaced, bytes. */
-const HEAVIEST_BYTES = 768 * 1024 * 1024;
+/** A core with 1,000 configs takes 60 to 150 MB; above this it is replaced, bytes. */
+const MAX_RESIDENT_BYTES = 768 * 1024 * 1024;
 
 export class RunningCore {
   readonly engine: Engine;
   readonly #process: CoreProcess;
-  readonly #residents = new Map<string, Resident>();
+  readonly #outbounds = new Map<string, CoreOutbound>();
   readonly #onEnded: (core: RunningCore, hasCrashed: boolean, how: string) => void;
   #isEnding = false;
   #isSuspected = false;
@@ -30,13 +30,13 @@ export class RunningCore {
   constructor(
     engine: Engine,
     process: CoreProcess,
-    residents: readonly Resident[],
+    outbounds: readonly CoreOutbound[],
     onEnded: (core: RunningCore, hasCrashed: boolean, how: string) => void,
   ) {
     this.engine = engine;
     this.#process = process;
     this.#onEnded = onEnded;
-    for (const resident of residents) this.#residents.set(resident.tag, resident);
+    for (const outbound of outbounds) this.#outbounds.set(outbound.tag, outbound);
     void process.ended.then((how) => this.#ended(how));
   }
 
@@ -65,13 +65,13 @@ export class RunningCore {
     return residentBytes(this.#process.pid);
   }
 
-  get isTooHeavy(): boolean {
-    return this.residentBytes > HEAVIEST_BYTES;
+  get isOverMemory(): boolean {
+    return this.residentBytes > MAX_RESIDENT_BYTES;
   }
 
   close(tag: string): void {
-    this.#residents.delete(tag);
-    if (this.#residents.size === 0) this.end();
+    this.#outbounds.delete(tag);
+    if (this.#outbounds.size === 0) this.end();
   }
 
   /** Graceful: the core closes its sessions at the servers. */
@@ -79,17 +79,17 @@ export class RunningCore {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#process.end();
-    const killer = setTimeout(() => this.#process.kill(), GRACE_MS);
+    const killer = setTimeout(() => this.#process.kill(), END_TIMEOUT_MS);
     void this.#process.ended.then(() => clearTimeout(killer));
   }
 
-  /** It is too heavy: what is open in it hears that it died. */
+  /** Ends a core that takes too much memory; its open outbounds get onCoreEnded(). */
   kill(): void {
     this.#process.kill();
   }
 
   /** Called when a check got no answer at the core's port: a core that hangs is killed. */
-  async suspect(): Promise<void> {
+  async checkAlive(): Promise<void> {
     this.#isSuspected = true;
     this.#isSuspected = !(await this.#process.answers());
     if (this.#isSuspected) this.#process.kill();
@@ -97,9 +97,9 @@ export class RunningCore {
 
   #ended(how: string): void {
     this.#hasEnded = true;
-    const residents = [...this.#residents.values()];
-    this.#residents.clear();
-    for (const resident of residents) resident.died();
+    const outbounds = [...this.#outbounds.values()];
+    this.#outbounds.clear();
+    for (const outbound of outbounds) outbound.onCoreEnded();
     // A core that ends on request does not hang, even when it was suspected.
     this.#onEnded(this, !this.#isEnding || (this.#isSuspected && how === KILLED), how);
   }

@@ -1,11 +1,15 @@
 /** sing-box 1.14.1: what it supports, its config file, its log messages. It rejects a whole file for one unknown key. */
 import type { ProxyConfig, Security, TlsSecurity, Transport } from "../protocols/share-link/proxy-config.ts";
 import { pluginOptions } from "../protocols/share-link/write-link.ts";
-import { type Core, type CoreBatch, type CoreEntry, DOOR, LOCAL_HOST, steadyFingerprint } from "./core.ts";
+import { type Core, type CoreBatch, type CoreEntry, IDENTITY_USER, LOCAL_HOST, steadyFingerprint } from "./core.ts";
 import { judge } from "./finding.ts";
 
 type Json = Record<string, unknown>;
 type Account = ProxyConfig["account"];
+
+/** From its beginning: what a server says may stand in other lines. */
+const DEFAULT_INTERFACE = /^[^a-z[]{0,40} network: updated default interface /;
+const CHANGED = { verdict: "unfit", reason: "the network of this checker changed" } as const;
 
 export const singbox: Core = {
   engine: "singbox",
@@ -17,12 +21,14 @@ export const singbox: Core = {
       /outbound\/[a-z0-9]+\[([^\][]+)\]/.exec(line)?.[1] ??
       /inbound\/socks\[in\]: \[([^\][]+)\]/.exec(line)?.[1] ??
       null;
+    // It closes all connections then, and says no more of those of TCP. Where the kernel holds it, it does not hear of interfaces.
+    if (DEFAULT_INTERFACE.test(line)) return { session: null, tag: null, ...CHANGED, isOfAll: true };
     const judged = judge(line);
     if (judged !== undefined) return { session, tag, ...judged };
     return tag === null ? undefined : { session, tag, verdict: null, reason: "" };
   },
-  culprit(complaint, entries) {
-    const [, index] = /outbounds?\[(\d+)\]/.exec(complaint) ?? [];
+  culprit(errorOutput, entries) {
+    const [, index] = /outbounds?\[(\d+)\]/.exec(errorOutput) ?? [];
     return index === undefined ? undefined : entries[Number(index)];
   },
 };
@@ -51,10 +57,10 @@ function securityGap(security: Security): string | undefined {
 }
 
 /** The proxies come first: complaints name them by number. Whatever no rule sends elsewhere is blocked. */
-function file({ entries, port, doorPassword, isTalkative, extraCaPem = null }: CoreBatch): Json {
+function file({ entries, port, identityPassword, isVerbose, extraCaPem = null }: CoreBatch): Json {
   const users = entries.map(({ tag, password }) => ({ username: tag, password }));
   return {
-    log: { level: isTalkative ? "info" : "error", timestamp: true },
+    log: { level: isVerbose ? "info" : "error", timestamp: true },
     ...(extraCaPem !== null && { certificate: { store: "system", certificate: extraCaPem.trim().split("\n") } }),
     inbounds: [
       {
@@ -62,7 +68,7 @@ function file({ entries, port, doorPassword, isTalkative, extraCaPem = null }: C
         tag: "in",
         listen: LOCAL_HOST,
         listen_port: port,
-        users: [{ username: DOOR, password: doorPassword }, ...users],
+        users: [{ username: IDENTITY_USER, password: identityPassword }, ...users],
       },
     ],
     outbounds: [...entries.map(outbound), { type: "block", tag: "block" }],

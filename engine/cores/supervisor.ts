@@ -1,22 +1,43 @@
 /**
- * The managed cores of this process: collects the requests of probers, starts one core for many configs at once (batch-start.ts), and
- * replaces cores that died. It runs in the main thread, because a child with a parent-death signal dies with the thread that started it.
+ * The managed cores of this process: collects the requests of probers, starts one core for many configs at once, and replaces cores that died.
+ * It runs in the main thread, because a child with a parent-death signal dies with the thread that started it.
+ *
+ * What one request goes through, and which class does it:
+ *
+ *   prober thread                          main thread
+ *   OutboundPort.open ──MessageBatcher──▶ CoreSupervisor.#enqueue: an OutboundRequest
+ *                                            │ refused at once, when ConfigQuarantine has its config
+ *                                            ▼
+ *                                         BatchQueue: one for each engine and workspace; batch.ts decides when the next batch
+ *                                            │        starts and which configs go into it
+ *                                            ▼
+ *                                         BatchStarter.start: CoreProcess; takes out the config that the core refuses
+ *                                            │        (error-output.ts, by name or by halves), and blocks it in ConfigQuarantine
+ *                                            ▼
+ *                                         CoreSupervisor.#onBatchReady: RunningCore, with the batch's outbounds
+ *   StartLimiter ◀────MessageBatcher──── "opened"
+ *      │ a few checks at a time
+ *      ▼
+ *   check (engine/verify) ──TCP──▶ the core's local port
+ *      │ "findings": what the core logged about this config (CoreLog, finding.ts)
+ *      ▼
+ *   OpenOutbound.close ─MessageBatcher─▶ CoreSupervisor.#close: RunningCore ends with its last outbound
  *
  * Configs of a core that died while it ran are started again, first in a small batch, then alone. A config whose core dies then too is refused
- * for good.
+ * for good (ConfigQuarantine.recordCrash).
  */
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { BATCH_LIMIT } from "./batch.ts";
+import { BatchQueue } from "./batch-queue.ts";
 import { BatchStarter, type CoresOptions, type ReadyBatch } from "./batch-start.ts";
-import { Lane } from "./lane.ts";
-import { Mailbox } from "./mailbox.ts";
-import type { OutboundRequest } from "./outbound.ts";
+import { ConfigQuarantine } from "./config-quarantine.ts";
+import { MessageBatcher } from "./message-batcher.ts";
+import type { OutboundSpec } from "./outbound.ts";
 import type { FromSupervisor, OutboundRefusal, ToSupervisor } from "./outbound-port.ts";
+import { OutboundRequest, type SupervisorClient } from "./outbound-request.ts";
 import { PROGRAMS } from "./program.ts";
-import { Reputation } from "./reputation.ts";
-import { type Resident, RunningCore } from "./running-core.ts";
-import { type Asker, Ticket } from "./ticket.ts";
+import { type CoreOutbound, RunningCore } from "./running-core.ts";
 
 /** What the metrics tell. */
 export interface CoreStats {
@@ -27,6 +48,7 @@ export interface CoreStats {
   readonly waiting: number;
   readonly open: number;
   readonly residentBytes: number;
+  readonly refused: number;
 }
 
 /** Processes at once, each of 30 to 150 MB. */
@@ -36,9 +58,9 @@ const STARTING_LIMIT = Math.max(4, availableParallelism());
 /** What waits for a core; beyond it the answer is that we are busy. */
 const WAITING_LIMIT = 10_000;
 /** A core that lived this long did not die of its start, ms. */
-const LONG_LIFE_MS = 5_000;
+const STABLE_AFTER_MS = 5_000;
 /** Between two looks at how much memory cores take, ms. */
-const WEIGH_EVERY_MS = 1_000;
+const MEMORY_CHECK_INTERVAL_MS = 1_000;
 
 const BUSY: OutboundRefusal = {
   verdict: "unfit",
@@ -48,12 +70,12 @@ const BUSY: OutboundRefusal = {
 export class CoreSupervisor {
   readonly #options: CoresOptions;
   /** By what shares a process; in the order in which they had their turn. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, BatchQueue>();
   readonly #running = new Set<RunningCore>();
-  readonly #askers = new Set<Asker>();
-  readonly #reputation = new Reputation();
+  readonly #clients = new Set<SupervisorClient>();
+  readonly #quarantine = new ConfigQuarantine();
   readonly #starter: BatchStarter;
-  readonly #weigher: NodeJS.Timeout;
+  readonly #memoryTimer: NodeJS.Timeout;
   #starting = 0;
   #crashed = 0;
   #open = 0;
@@ -61,9 +83,9 @@ export class CoreSupervisor {
 
   constructor(options: CoresOptions) {
     this.#options = options;
-    this.#starter = new BatchStarter(options, this.#reputation, (lane, ready) => this.#takeIn(lane, ready));
-    this.#weigher = setInterval(() => this.#weigh(), WEIGH_EVERY_MS);
-    this.#weigher.unref();
+    this.#starter = new BatchStarter(options, this.#quarantine, (queue, ready) => this.#onBatchReady(queue, ready));
+    this.#memoryTimer = setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS);
+    this.#memoryTimer.unref();
   }
 
   get stats(): CoreStats {
@@ -71,10 +93,11 @@ export class CoreSupervisor {
       running: this.#running.size,
       started: this.#starter.started,
       crashed: this.#crashed,
-      quarantined: this.#reputation.quarantined,
-      waiting: [...this.#lanes.values()].reduce((sum, lane) => sum + lane.waiting, 0),
+      quarantined: this.#quarantine.quarantined,
+      waiting: [...this.#queues.values()].reduce((sum, queue) => sum + queue.waiting, 0),
       open: this.#open,
       residentBytes: [...this.#running].reduce((sum, core) => sum + core.residentBytes, 0),
+      refused: this.#starter.refused,
     };
   }
 
@@ -86,14 +109,14 @@ export class CoreSupervisor {
   /** @returns what a thread gives to connectOutbounds(); when it closes it, or dies, all that it held is closed */
   connect(): MessagePort {
     const { port1: port, port2: theirs } = new MessageChannel();
-    const asker: Asker = { port, mailbox: new Mailbox<FromSupervisor>(port), tickets: new Map() };
-    this.#askers.add(asker);
-    port.on("message", (words: readonly ToSupervisor[]) => {
-      for (const word of words) this.#hear(asker, word);
+    const client: SupervisorClient = { port, outgoing: new MessageBatcher<FromSupervisor>(port), requests: new Map() };
+    this.#clients.add(client);
+    port.on("message", (messages: readonly ToSupervisor[]) => {
+      for (const message of messages) this.#onMessage(client, message);
     });
     port.on("close", () => {
-      this.#askers.delete(asker);
-      for (const ticket of asker.tickets.values()) this.#close(ticket);
+      this.#clients.delete(client);
+      for (const request of client.requests.values()) this.#close(request);
     });
     port.unref();
     return theirs;
@@ -103,74 +126,74 @@ export class CoreSupervisor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#starter.close();
-    clearInterval(this.#weigher);
-    for (const lane of this.#lanes.values()) lane.rest();
-    for (const { port } of this.#askers) port.close();
+    clearInterval(this.#memoryTimer);
+    for (const queue of this.#queues.values()) queue.clearTimer();
+    for (const { port } of this.#clients) port.close();
     const all = [...this.#running];
     for (const core of all) core.end();
     await Promise.all(all.map((core) => core.ended));
   }
 
-  #hear(asker: Asker, word: ToSupervisor): void {
-    if (word.type === "open") {
-      this.#ask(asker, word.id, word.request);
+  #onMessage(client: SupervisorClient, message: ToSupervisor): void {
+    if (message.type === "open") {
+      this.#enqueue(client, message.id, message.spec);
       return;
     }
-    const ticket = asker.tickets.get(word.id);
-    if (word.type === "findings") {
-      const findings = ticket?.core?.log.findingsOf(ticket.tag) ?? [];
-      const hasDied = ticket?.core?.isDead ?? true;
-      asker.mailbox.post({ type: "findings", id: word.id, findings, hasDied });
+    const request = client.requests.get(message.id);
+    if (message.type === "findings") {
+      const findings = request?.core?.log.findingsOf(request.tag) ?? [];
+      const hasDied = request?.core?.isDead ?? true;
+      client.outgoing.post({ type: "findings", id: message.id, findings, hasDied });
       return;
     }
-    if (ticket === undefined) return;
-    asker.tickets.delete(word.id);
-    if (word.isMute) void ticket.core?.suspect();
-    this.#close(ticket);
+    if (request === undefined) return;
+    client.requests.delete(message.id);
+    if (message.isUnresponsive) void request.core?.checkAlive();
+    this.#close(request);
   }
 
-  #ask(asker: Asker, id: number, request: OutboundRequest): void {
-    const ticket = new Ticket(asker, id, request, performance.now());
-    const known = this.#reputation.refusalOf(ticket);
+  #enqueue(client: SupervisorClient, id: number, spec: OutboundSpec): void {
+    const request = new OutboundRequest(client, id, spec, performance.now());
+    const known = this.#quarantine.refusalOf(request);
     if (known !== undefined) {
-      ticket.refuse({ verdict: "misconfigured", message: known });
+      request.refuse({ verdict: "misconfigured", message: known });
       return;
     }
-    ticket.deaths = this.#reputation.deathsOf(ticket);
+    request.crashes = this.#quarantine.crashesOf(request);
     // A suspect is only ever started with few.
-    const lane = this.#laneOf(request, request.alone || ticket.deaths > 0);
-    if (this.#isClosed || lane.waiting >= WAITING_LIMIT) {
-      ticket.refuse(BUSY);
+    const queue = this.#queueOf(spec, spec.alone || request.crashes > 0);
+    if (this.#isClosed || queue.waiting >= WAITING_LIMIT) {
+      request.refuse(BUSY);
       return;
     }
-    asker.tickets.set(id, ticket);
-    lane.add(ticket);
+    client.requests.set(id, request);
+    queue.add(request);
     // The first starts the clock, a full batch need not wait for it.
-    if (lane.waiting === 1 || lane.waiting >= BATCH_LIMIT) this.#consider(lane);
+    if (queue.waiting === 1 || queue.waiting >= BATCH_LIMIT) this.#startIfDue(queue);
   }
 
-  #close(ticket: Ticket): void {
-    ticket.isGone = true;
-    const { core } = ticket;
+  #close(request: OutboundRequest): void {
+    request.isClosed = true;
+    const { core } = request;
     if (core === null) return;
-    ticket.core = null;
+    request.core = null;
     this.#open -= 1;
-    this.#reputation.survived(ticket);
-    core.close(ticket.tag);
-    this.#considerAll();
+    this.#quarantine.forgetCrashes(request);
+    core.close(request.tag);
+    this.#startDueQueues();
   }
 
-  #laneOf({ engine, workspace }: OutboundRequest, isAlone: boolean): Lane {
+  #queueOf({ engine, workspace }: OutboundSpec, isAlone: boolean): BatchQueue {
     const name = `${engine} ${isAlone} ${workspace}`;
-    const lane = this.#lanes.get(name) ?? new Lane(engine, name);
-    this.#lanes.set(name, lane);
-    return lane;
+    const queue = this.#queues.get(name) ?? new BatchQueue(engine, name);
+    this.#queues.set(name, queue);
+    return queue;
   }
 
-  #considerAll(): void {
-    for (const lane of this.#lanes.values()) {
+  #startDueQueues(): void {
+    for (const queue of this.#queues.values()) {
       if (!this.#hasRoom) return;
-      this.#consider(lane);
+      this.#startIfDue(queue);
     }
   }
 
@@ -178,80 +201,80 @@ export class CoreSupervisor {
     return this.#starting < STARTING_LIMIT && this.#running.size + this.#starting < PROCESS_LIMIT;
   }
 
-  #consider(lane: Lane): void {
-    if (lane.isStarting || this.#isClosed || lane.waiting === 0) return;
+  #startIfDue(queue: BatchQueue): void {
+    if (queue.isStarting || this.#isClosed || queue.waiting === 0) return;
     if (!this.#hasRoom) return;
-    const inMs = lane.dueInMs(this.#open, performance.now());
-    if (inMs > 0) lane.later(inMs, () => this.#consider(lane));
-    else void this.#startNext(lane);
+    const inMs = queue.dueInMs(this.#open, performance.now());
+    if (inMs > 0) queue.startIn(inMs, () => this.#startIfDue(queue));
+    else void this.#startNext(queue);
   }
 
-  async #startNext(lane: Lane): Promise<void> {
-    lane.rest();
-    const batch = lane.takeBatch();
+  async #startNext(queue: BatchQueue): Promise<void> {
+    queue.clearTimer();
+    const batch = queue.takeBatch();
     if (batch.length === 0) return;
     // The others have their turn before it comes again.
-    this.#lanes.delete(lane.name);
-    this.#lanes.set(lane.name, lane);
-    lane.startBegan(performance.now());
+    this.#queues.delete(queue.name);
+    this.#queues.set(queue.name, queue);
+    queue.startBegan(performance.now());
     this.#starting += 1;
-    await this.#starter.start(lane, batch);
+    await this.#starter.start(queue, batch);
     this.#starting -= 1;
-    lane.startEnded(performance.now());
-    this.#considerAll();
+    queue.startEnded(performance.now());
+    this.#startDueQueues();
   }
 
-  #takeIn(lane: Lane, { process, tickets, isTalkative }: ReadyBatch): void {
+  #onBatchReady(queue: BatchQueue, { process, requests, isVerbose }: ReadyBatch): void {
     const readyAtMs = performance.now();
     const core = new RunningCore(
-      lane.engine,
+      queue.engine,
       process,
-      tickets.map((ticket) => this.#residentOf(ticket)),
-      (ended, crashed, how) => this.#ended(lane, ended, crashed, how, performance.now() - readyAtMs),
+      requests.map((request) => this.#outboundOf(request)),
+      (ended, crashed, how) => this.#ended(queue, ended, crashed, how, performance.now() - readyAtMs),
     );
     this.#running.add(core);
-    for (const ticket of tickets) {
-      if (ticket.isGone) {
-        core.close(ticket.tag);
+    for (const request of requests) {
+      if (request.isClosed) {
+        core.close(request.tag);
         continue;
       }
-      ticket.core = core;
+      request.core = core;
       this.#open += 1;
-      const { tag: user, password, id, asker } = ticket;
-      const startedMs = readyAtMs - ticket.askedAtMs;
-      const outbound = { port: process.port, user, password, startedMs, isCrowded: !isTalkative };
-      asker.mailbox.post({ type: "opened", id, outbound });
+      const { tag: user, password, id, client } = request;
+      const startedMs = readyAtMs - request.requestedAtMs;
+      const outbound = { port: process.port, user, password, startedMs, isCrowded: !isVerbose };
+      client.outgoing.post({ type: "opened", id, outbound });
     }
   }
 
-  #residentOf(ticket: Ticket): Resident {
+  #outboundOf(request: OutboundRequest): CoreOutbound {
     return {
-      tag: ticket.tag,
-      died: () => {
-        if (ticket.core === null) return;
-        ticket.core = null;
+      tag: request.tag,
+      onCoreEnded: () => {
+        if (request.core === null) return;
+        request.core = null;
         this.#open -= 1;
-        ticket.asker.tickets.delete(ticket.id);
-        ticket.asker.mailbox.post({ type: "died", id: ticket.id });
-        const { file } = PROGRAMS[ticket.request.engine];
-        if (this.#reputation.died(ticket)) this.#starter.keepOut(ticket, `${file} dies of the config`);
+        request.client.requests.delete(request.id);
+        request.client.outgoing.post({ type: "died", id: request.id });
+        const { file } = PROGRAMS[request.spec.engine];
+        if (this.#quarantine.recordCrash(request)) this.#starter.block(request, `${file} dies of the config`);
       },
     };
   }
 
-  #ended(lane: Lane, core: RunningCore, hasCrashed: boolean, how: string, livedMs: number): void {
+  #ended(queue: BatchQueue, core: RunningCore, hasCrashed: boolean, how: string, livedMs: number): void {
     this.#running.delete(core);
     if (hasCrashed) {
       this.#crashed += 1;
-      if (livedMs < LONG_LIFE_MS) lane.backOff();
+      if (livedMs < STABLE_AFTER_MS) queue.backOff();
       this.#options.log.warn({ core: core.engine, how }, "cores: a core died; what was in it is opened again");
     }
-    if (!this.#isClosed) this.#considerAll();
+    if (!this.#isClosed) this.#startDueQueues();
   }
 
-  #weigh(): void {
+  #checkMemory(): void {
     const nowMs = performance.now();
-    for (const [name, lane] of this.#lanes) if (lane.isIdle(nowMs)) this.#lanes.delete(name);
-    for (const core of this.#running) if (core.isTooHeavy) core.kill();
+    for (const [name, queue] of this.#queues) if (queue.isIdle(nowMs)) this.#queues.delete(name);
+    for (const core of this.#running) if (core.isOverMemory) core.kill();
   }
 }

@@ -6,7 +6,7 @@ import type {
   TlsSecurity,
   Transport,
 } from "../protocols/share-link/proxy-config.ts";
-import { type Core, type CoreBatch, type CoreEntry, DOOR, LOCAL_HOST, steadyFingerprint } from "./core.ts";
+import { type Core, type CoreBatch, type CoreEntry, IDENTITY_USER, LOCAL_HOST, steadyFingerprint } from "./core.ts";
 import { judge } from "./finding.ts";
 
 type Json = Record<string, unknown>;
@@ -36,8 +36,8 @@ export const xray: Core = {
     const judged = judge(line);
     return judged && { session, tag: null, ...judged };
   },
-  culprit(complaint, entries) {
-    const [, tag] = /outbound config with tag ([A-Za-z0-9_]+)/.exec(complaint) ?? [];
+  culprit(errorOutput, entries) {
+    const [, tag] = /outbound config with tag ([A-Za-z0-9_]+)/.exec(errorOutput) ?? [];
     return entries.find((entry) => entry.tag === tag);
   },
 };
@@ -69,17 +69,21 @@ function securityGap(security: Security): string | undefined {
 }
 
 /** Whatever no rule sends elsewhere ends in the first outbound. Its users are matched exactly, as the names of its accounts. */
-function file({ entries, port, doorPassword, isTalkative, extraCaPem = null }: CoreBatch): Json {
+function file({ entries, port, identityPassword, isVerbose, extraCaPem = null }: CoreBatch): Json {
   const accounts = entries.map(({ tag, password }) => ({ user: tag, pass: password }));
   return {
-    log: { loglevel: isTalkative ? "info" : "error", access: "none" },
+    log: { loglevel: isVerbose ? "info" : "error", access: "none" },
     inbounds: [
       {
         tag: "in",
         listen: LOCAL_HOST,
         port,
         protocol: "socks",
-        settings: { auth: "password", accounts: [{ user: DOOR, pass: doorPassword }, ...accounts], udp: false },
+        settings: {
+          auth: "password",
+          accounts: [{ user: IDENTITY_USER, pass: identityPassword }, ...accounts],
+          udp: false,
+        },
       },
     ],
     outbounds: [{ tag: "block", protocol: "blackhole" }, ...entries.map((entry) => outbound(entry, extraCaPem))],
@@ -190,8 +194,8 @@ function securityPart(security: Security, transport: Transport, extraCaPem: stri
 
 function realityPart({ sni, fingerprint, publicKey, shortId, mldsa65 }: RealitySecurity): Json {
   // The spider's path has nothing to do with reachability, and one that is no URL makes xray panic.
-  const own = { serverName: sni, fingerprint: steadyFingerprint(fingerprint), publicKey, shortId, spiderX: "/" };
-  return { ...own, ...(mldsa65 !== null && { mldsa65Verify: mldsa65 }) };
+  const client = { serverName: sni, fingerprint: steadyFingerprint(fingerprint), publicKey, shortId, spiderX: "/" };
+  return { ...client, ...(mldsa65 !== null && { mldsa65Verify: mldsa65 }) };
 }
 
 function tlsPart({ sni, alpn, fingerprint, pins, verifyNames, ech }: TlsSecurity, transport: Transport): Json {

@@ -5,7 +5,7 @@ import { readPem, writePem } from "../protocols/keys/pem.ts";
 import { openPkcs12 } from "../protocols/keys/pkcs12.ts";
 import type { ForeignKey, KeyAnswer, OpenedKey } from "./key-opener.ts";
 
-const TRIED = Buffer.from("a signature that nobody sees");
+const TRIED = Buffer.from("a signature that is thrown away");
 
 /** Has no time limit: it runs in a process that can be killed. */
 export function openKey(key: ForeignKey): KeyAnswer {
@@ -24,9 +24,9 @@ function opened(bytes: Buffer): OpenedKey {
   for (const certificate of certificates) boundCertificate(certificate);
   const { key, pem } = readKey(der, "PRIVATE KEY");
   const read = certificates.map((certificate) => new X509Certificate(certificate));
-  const own = read.find((certificate) => certificate.checkPrivateKey(key));
-  if (own === undefined) throw new KeyBoundError("a key that belongs to none of its certificates");
-  const ordered = [own, ...read.filter((certificate) => certificate !== own)];
+  const leaf = read.find((certificate) => certificate.checkPrivateKey(key));
+  if (leaf === undefined) throw new KeyBoundError("a key that belongs to none of its certificates");
+  const ordered = [leaf, ...read.filter((certificate) => certificate !== leaf)];
   return { keyPem: pem, certificatePems: ordered.map(({ raw }) => writePem("CERTIFICATE", raw)) };
 }
 

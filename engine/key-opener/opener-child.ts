@@ -4,8 +4,8 @@ import { openKey } from "./open-key.ts";
 import type { FromChild, ToChild } from "./opener-process.ts";
 
 process.on("message", ({ id, key }: ToChild) => {
-  const given = key.kind === "pkcs12" ? { ...key, bytes: Buffer.from(key.bytes, "base64") } : key;
-  tell({ type: "answer", id, answer: openKey(given) });
+  const decoded = key.kind === "pkcs12" ? { ...key, bytes: Buffer.from(key.bytes, "base64") } : key;
+  tell({ type: "answer", id, answer: openKey(decoded) });
 });
 process.on("disconnect", () => process.exit());
 tell({ type: "ready" });

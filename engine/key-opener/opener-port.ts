@@ -1,6 +1,6 @@
 /** A prober's way to the process that opens foreign keys, which only the main thread may start: it asks over a port of its own. */
 import type { MessagePort } from "node:worker_threads";
-import { Mailbox } from "../cores/mailbox.ts";
+import { MessageBatcher } from "../cores/message-batcher.ts";
 import type { ForeignKey, KeyAnswer, KeyOpener } from "./key-opener.ts";
 
 export interface ToOpener {
@@ -14,7 +14,7 @@ export interface FromOpener {
 
 /** @param port whose other end the opener has (opener-process.ts, connect) */
 export function connectKeyOpener(port: MessagePort): KeyOpener {
-  const mailbox = new Mailbox<ToOpener>(port);
+  const mailbox = new MessageBatcher<ToOpener>(port);
   const waiting = new Map<number, (answer: KeyAnswer) => void>();
   let lastId = 0;
   port.on("message", (words: readonly FromOpener[]) => {

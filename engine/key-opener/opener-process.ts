@@ -3,15 +3,18 @@
  * started by the first key, lives on for the others, is killed when one takes too long, and dies with us. Lives in the main thread, because a
  * child with a parent-death signal dies with the thread that started it; probers ask over ports (opener-port.ts).
  */
+
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { BoundedMap } from "../../model/bounded-map.ts";
+import type { Log } from "../../model/log.ts";
 import { cpuMsOf } from "../../model/proc-stat.ts";
 import { boundsHere, isRefusedBound, spawnBound } from "../cores/core-process.ts";
-import { Mailbox } from "../cores/mailbox.ts";
+import { MessageBatcher } from "../cores/message-batcher.ts";
 import type { ForeignKey, KeyAnswer, KeyOpener } from "./key-opener.ts";
 import type { FromOpener, ToOpener } from "./opener-port.ts";
 
@@ -25,10 +28,6 @@ export type FromChild =
   | { readonly type: "answer"; readonly id: number; readonly answer: KeyAnswer };
 
 /** The part of pino's logger that is used. */
-interface OpenerLog {
-  warn(fields: object, message: string): void;
-}
-
 /** For the metrics and for tests. */
 export interface OpenerStats {
   readonly started: number;
@@ -38,19 +37,19 @@ export interface OpenerStats {
 }
 
 export interface OpenerOptions {
-  readonly log: OpenerLog;
+  readonly log: Pick<Log, "warn">;
   /** How much of a processor's time one key may take, ms; only tests have another. */
   readonly withinMs?: number;
 }
 
 /** A key at the bounds of protocols/keys takes 2 s of a processor; our choice, ms. */
-const WITHIN_MS = 5_000;
+const ANSWER_TIMEOUT_MS = 5_000;
 /** So many times as long may it wait for one, on a machine that is busy with other things. */
 const PATIENCE = 5;
 /** Between two looks at what it has taken, ms. */
 const LOOK_EVERY_MS = 100;
 /** A process that has not begun by then never will, ms. */
-const START_WITHIN_MS = 15_000;
+const START_TIMEOUT_MS = 15_000;
 /** What waits; each is of some 10 kB, and beyond it the answer is that we are busy. */
 const WAITING_LIMIT = 256;
 const KEY_BYTES = 400_000;
@@ -73,7 +72,7 @@ interface Job {
 
 export class KeyOpenerProcess implements KeyOpener {
   readonly #options: OpenerOptions;
-  readonly #known = new Map<string, Promise<KeyAnswer>>();
+  readonly #known = new BoundedMap<string, Promise<KeyAnswer>>(REMEMBERED);
   readonly #ports = new Set<MessagePort>();
   #waiting: Job[] = [];
   #running: Job | null = null;
@@ -108,7 +107,7 @@ export class KeyOpenerProcess implements KeyOpener {
   /** @returns what a thread gives to connectKeyOpener() */
   connect(): MessagePort {
     const { port1: port, port2: theirs } = new MessageChannel();
-    const mailbox = new Mailbox<FromOpener>(port);
+    const mailbox = new MessageBatcher<FromOpener>(port);
     this.#ports.add(port);
     port.on("message", (words: readonly ToOpener[]) => {
       for (const { id, key } of words) void this.open(key).then((answer) => mailbox.post({ id, answer }));
@@ -149,11 +148,9 @@ export class KeyOpenerProcess implements KeyOpener {
 
   #remember(name: string, answer: Promise<KeyAnswer>): void {
     this.#known.set(name, answer);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > REMEMBERED && oldest !== undefined) this.#known.delete(oldest);
-    void answer.then((given) => {
+    void answer.then((result) => {
       // What is ours to mend may be mended by the next time.
-      if (given.type === "refused" && given.refusal.verdict !== "misconfigured") this.#known.delete(name);
+      if (result.type === "refused" && result.refusal.verdict !== "misconfigured") this.#known.delete(name);
     });
   }
 
@@ -170,7 +167,7 @@ export class KeyOpenerProcess implements KeyOpener {
     if (job === undefined || this.#child === null) return;
     this.#running = job;
     this.#child.send(job.word);
-    this.#watchWork(this.#options.withinMs ?? WITHIN_MS);
+    this.#watchWork(this.#options.withinMs ?? ANSWER_TIMEOUT_MS);
   }
 
   #tryToStart(): void {
@@ -202,7 +199,7 @@ export class KeyOpenerProcess implements KeyOpener {
     child.on("error", () => {});
     child.once("close", () => this.#ended(child, complaint));
     this.#stopWatching();
-    this.#timer = setTimeout(() => this.#giveUp(NOT_NOW, { withinMs: START_WITHIN_MS }), START_WITHIN_MS);
+    this.#timer = setTimeout(() => this.#giveUp(NOT_NOW, { withinMs: START_TIMEOUT_MS }), START_TIMEOUT_MS);
   }
 
   #hear(child: ChildProcess, word: FromChild): void {

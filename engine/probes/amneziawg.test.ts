@@ -1,12 +1,14 @@
 import { createCipheriv } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
-import type { Outcome } from "../probe.ts";
+import type { Outcome } from "../contract/probe.ts";
+import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
 import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
 import { amneziawg } from "./amneziawg.ts";
+
+const probe = await amneziawg.load();
 
 const CLIENT = new Uint8Array(32).fill(0x41);
 const CLIENT_KEY = nodeCrypto.privateKey(CLIENT).publicBytes;
@@ -49,7 +51,7 @@ function configOf(server: WireguardServer, lines: string): string {
   return `[Interface]\nPrivateKey = ${base64(CLIENT)}\nAddress = 10.66.0.2/32\n${lines}[Peer]\nPublicKey = ${base64(server.publicKey)}\nEndpoint = 127.0.0.1:${server.port}\nAllowedIPs = 0.0.0.0/0\n`;
 }
 
-async function check(config: string, isForStrangers = false): Promise<Outcome> {
+async function check(config: string, isAnonymous = false): Promise<Outcome> {
   const transport = createTransport(
     {
       allowNets: ["127.0.0.0/8"],
@@ -59,10 +61,10 @@ async function check(config: string, isForStrangers = false): Promise<Outcome> {
       rdapBootstrapUrl: null,
       canaries: null,
     },
-    { isForStrangers },
+    { isAnonymous },
   );
   try {
-    return await amneziawg.run(amneziawg.settings.parse({ config }), makeCheck(transport).context);
+    return await probe.run(amneziawg.settings.parse({ config }), makeCheck(transport).context);
   } catch (error) {
     return classify(error, "handshake");
   }

@@ -1,7 +1,7 @@
 import type { Answer } from "dns-packet";
 import { afterEach, describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
-import type { Outcome } from "../probe.ts";
+import type { Outcome } from "../contract/probe.ts";
+import { classify } from "../net/classify.ts";
 import {
   type Asked,
   a,
@@ -17,6 +17,8 @@ import {
 import { createTransport } from "../transport/index.ts";
 import { type CheckRig, closedPort, makeCheck } from "../transport/peers.suite.ts";
 import { dns } from "./dns.ts";
+
+const probe = await dns.load();
 
 const transport = createTransport({
   allowNets: ["127.0.0.0/8", "::1"],
@@ -57,7 +59,7 @@ async function run(peer: { port: number; host?: string }, changes: Changes = {})
     keyword: changes.keyword,
   });
   try {
-    return await dns.run(settings, check.context);
+    return await probe.run(settings, check.context);
   } catch (error) {
     return classify(error, "request");
   }
@@ -106,7 +108,7 @@ describe("healthy", () => {
       return clock;
     };
     const settings = dns.settings.parse({ domain: "h.dev", host: "127.0.0.1", port: peer.port });
-    expect(await dns.run(settings, { ...check.context, now })).toEqual({ verdict: "ok", latencyMs: 20 });
+    expect(await probe.run(settings, { ...check.context, now })).toEqual({ verdict: "ok", latencyMs: 20 });
   });
 
   it("asks over TCP for what does not fit", async () => {

@@ -1,14 +1,17 @@
 import { z } from "zod";
 import { isOwnVerdict } from "../../model/verdict.ts";
-import { classify } from "../classify.ts";
-import { defineProbe, type Outcome, type ProbeContext } from "../probe.ts";
+import { defineUptime } from "../contract/kind.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import { classify } from "../net/classify.ts";
+import { NetworkFault } from "../net/fault.ts";
+import { hostText } from "../net/host-text.ts";
 import { followChain } from "../protocols/dns/chain.ts";
+import { answerToAll } from "../protocols/dns/demo-answer.ts";
 import { DnsFormatError, decodeReply, encodeQuery, type Query, type Reply } from "../protocols/dns/message.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { askOverStream } from "../transport/dns-stream.ts";
-import { NetworkFault } from "../transport/fault.ts";
 import type { Address } from "../transport/transport.ts";
-import { hostField, portField } from "./target-fields.ts";
+import { hostField, keywordField, portField } from "./target-fields.ts";
 
 const TYPES = ["A", "AAAA"] as const;
 type AddressType = (typeof TYPES)[number];
@@ -17,39 +20,40 @@ type AddressType = (typeof TYPES)[number];
 const RESEND_AFTER_MS = [1_000, 2_500, 5_000, 10_000, 20_000, 40_000, 80_000];
 /** Once one question has given a record, the other is waited for until its third resend: 5 s. */
 const RESENDS_BESIDE_A_RECORD = 3;
-/** Code points (docs/api-contract.md#lengths). */
-const KEYWORD_LENGTH = 255;
 /** A server that cannot be reached at one address may be at the next. */
 const NEXT_ADDRESS_AFTER: ReadonlySet<string> = new Set(["refused", "unreachable", "unsupported"]);
-
-const keyword = z
-  .string({ error: "Missing or invalid keyword" })
-  .refine((text) => [...text].length <= KEYWORD_LENGTH, `keyword must be at most ${KEYWORD_LENGTH} characters.`)
-  .nullable()
-  .default(null)
-  .transform((text) => (text === "" ? null : text));
 
 /**
  * Asks one DNS server for a name's A and AAAA records, both at once over UDP, over TCP what does not fit.
  * Latency is the slower of the two answers, null unless both were given (docs/api-contract.md#uptime-fields).
  */
-export const dns = defineProbe({
-  summary: "DNS: asks a server for the addresses of a name",
-
-  settings: z.object({
-    domain: z
-      .string({ error: "Missing or invalid domain" })
-      .trim()
-      .refine((text) => toAsciiName(text) !== undefined, "Missing or invalid domain")
-      .describe("Name to ask for"),
-    host: hostField.default("1.1.1.1").describe("DNS server to ask"),
-    port: portField.default(53).describe("Port of the DNS server"),
-    keyword: keyword.describe(
-      "Text that a record must contain, an address or an alias; upper and lower case are the same in DNS",
-    ),
-  }),
-
-  async run({ domain, host, port, keyword }, context) {
+export const dns = defineUptime(
+  {
+    kind: "dns",
+    summary: "DNS: asks a server for the addresses of a name",
+    settings: z.object({
+      domain: z
+        .string({ error: "Missing or invalid domain" })
+        .trim()
+        .refine((text) => toAsciiName(text) !== undefined, "Missing or invalid domain")
+        .describe("Name to ask for"),
+      host: hostField.default("1.1.1.1").describe("DNS server to ask"),
+      port: portField.default(53).describe("Port of the DNS server"),
+      keyword: keywordField.describe(
+        "Text that a record must contain, an address or an alias; upper and lower case are the same in DNS",
+      ),
+    }),
+    unnamedFields: ["port"],
+    example: { domain: "test-site.org" },
+    target: ({ host, port }) => ({ host: hostText(host), port }),
+    address: null,
+    demo: {
+      name: "Zone",
+      answer: answerToAll,
+      settings: ({ host, port }) => ({ domain: "demo.sonde.net", host, port, keyword: "192.0.2.7" }),
+    },
+  },
+  async ({ domain, host, port, keyword }, context) => {
     const name = toAsciiName(domain);
     if (name === undefined) throw new NetworkFault("misconfigured", `${domain} is not a domain name`);
     context.phase("resolve");
@@ -63,7 +67,7 @@ export const dns = defineProbe({
     }
     throw new NetworkFault("unresolved", `The DNS server ${host} has no address`);
   },
-});
+);
 
 interface Server {
   readonly address: Address;

@@ -1,12 +1,25 @@
 import { z } from "zod";
-import { defineProbe } from "../probe.ts";
-import { planOf } from "../web/plan.ts";
+import { defineUptime } from "../contract/kind.ts";
+import { servePage, website } from "../web/describe-website.ts";
 import { checkExpiryFields, webFields } from "../web/settings.ts";
-import { checkWebsite } from "../web/website.ts";
 
 /** A website: one GET on a fresh connection, ok when the status code is an accepted one. */
-export const http = defineProbe({
-  summary: "Website: requests a URL and judges the status code",
-  settings: z.object(webFields).superRefine(checkExpiryFields),
-  run: (settings, context) => checkWebsite(planOf(settings), context),
-});
+export const http = defineUptime(
+  {
+    kind: "http",
+    summary: "Website: requests a URL and judges the status code",
+    settings: z.object(webFields).superRefine(checkExpiryFields),
+    example: { url: "https://www.test-site.org/" },
+    ...website,
+    address: {
+      schemes: ["http", "https"],
+      read: (address) => ({ settings: { url: address }, place: address }),
+    },
+    demo: {
+      name: "Website",
+      serve: servePage("<h1>Welcome</h1>"),
+      settings: ({ host, port }) => ({ url: `http://${host}:${port}/` }),
+    },
+  },
+  { load: () => import("../web/run-website.ts") },
+);

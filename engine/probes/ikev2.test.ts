@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
-import { classify } from "../classify.ts";
+import type { TunnelFields } from "../contract/tunnel.ts";
+import { classify } from "../net/classify.ts";
 import {
   AES_128_CBC,
   AES_128_GCM,
@@ -26,9 +27,10 @@ import { NOTIFY } from "../protocols/ikev2/notify.ts";
 import { ASSIGNED } from "../protocols/ikev2/responder.suite.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
-import type { TunnelFields } from "../tunnel.ts";
-import { type Ikev2Server, openIkev2Server, type ServerManners } from "../tunnels/ikev2-server.suite.ts";
+import { type Ikev2Server, openIkev2Server, type ServerBehavior } from "../tunnels/ikev2-server.suite.ts";
 import { ikev2 } from "./ikev2.ts";
+
+const probe = await ikev2.load();
 
 const KEY = "the key of this test";
 const LOGIN = { username: "alice", password: "the password of alice" } as const;
@@ -41,7 +43,7 @@ afterEach(async () => {
   servers = [];
 });
 
-async function serverWith(manners: ServerManners): Promise<Ikev2Server> {
+async function serverWith(manners: ServerBehavior): Promise<Ikev2Server> {
   const server = await openIkev2Server(manners);
   servers.push(server);
   return server;
@@ -61,7 +63,7 @@ async function check(port: number, fields: Partial<TunnelFields> = { psk: KEY },
   const rig = makeCheck(transport);
   const context = { ...rig.context, deadlineAtMs: Date.now() + timeoutMs };
   const settings = ikev2.settings.parse({ host: "127.0.0.1", port, ...fields });
-  const outcome = await ikev2
+  const outcome = await probe
     .run(settings, context)
     .catch((error: unknown) => classify(error, rig.phases.at(-1) ?? null));
   const peerAnswered = ("peerAnswered" in outcome ? outcome.peerAnswered : undefined) ?? rig.answers > 0;
@@ -70,7 +72,7 @@ async function check(port: number, fields: Partial<TunnelFields> = { psk: KEY },
 }
 
 const login = { ...LOGIN, ca: authority.certPem };
-const byLogin: ServerManners = { login: LOGIN, certificate };
+const byLogin: ServerBehavior = { login: LOGIN, certificate };
 
 describe("an IKEv2 tunnel", () => {
   it("comes up with a pre-shared key and carries an echo: times and address are those of the contract", async () => {
@@ -123,7 +125,7 @@ describe("an IKEv2 tunnel", () => {
     },
   );
 
-  it.each<readonly [string, ServerManners]>([
+  it.each<readonly [string, ServerBehavior]>([
     ["a cookie", { asksForCookie: true }],
     ["answers in fragments", { isVerbose: true }],
     ["its first answers lost", { lost: 2 }],
@@ -160,7 +162,7 @@ function bent(datagram: Buffer): Buffer {
 }
 
 describe("an IKEv2 gateway that", () => {
-  it.each<readonly [string, ServerManners, Partial<TunnelFields>, string, string, RegExp]>([
+  it.each<readonly [string, ServerBehavior, Partial<TunnelFields>, string, string, RegExp]>([
     [
       "has another key",
       { sharedKey: "another" },

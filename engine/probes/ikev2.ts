@@ -1,13 +1,18 @@
-import { defineProbe } from "../probe.ts";
+import { defineTunnel } from "../contract/kind.ts";
 import { parseIkev2 } from "../protocols/ikev2/config.ts";
-import { checkGateway, prepareGateway } from "../tunnels/ikev2-gateway.ts";
-import { preparedOnce, tunnelSettings } from "../tunnels/settings.ts";
-
-const prepared = preparedOnce(prepareGateway);
+import { tunnelSettings } from "../tunnels/settings.ts";
 
 /** IKEv2: keys, a login or a pre-shared key, a tunnel, then an answer to a packet of ours through it. */
-export const ikev2 = defineProbe({
-  summary: "IKEv2: logs in at the gateway, brings the tunnel up and asks for an answer through it",
-  settings: tunnelSettings(parseIkev2),
-  run: async (settings, context) => checkGateway(prepared(settings), context),
-});
+export const ikev2 = defineTunnel(
+  {
+    kind: "ikev2",
+    summary: "IKEv2: logs in at the gateway, brings the tunnel up and asks for an answer through it",
+    settings: tunnelSettings(parseIkev2),
+    form: { by: "server" },
+    fields: ["host", "username", "password", "port", "remote_id", "ip", "ca", "psk"],
+    parse: parseIkev2,
+    account: "the username; with a pre-shared key our address",
+    example: { host: "vpn.test-site.org", username: "ada", password: "secret" },
+  },
+  { load: () => import("../tunnels/run-ikev2.ts") },
+);

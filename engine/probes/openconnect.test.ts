@@ -2,19 +2,21 @@ import { X509Certificate } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
-import { classify } from "../classify.ts";
+import type { TunnelFields } from "../contract/tunnel.ts";
+import { classify } from "../net/classify.ts";
 import { encodeFrame, FRAME } from "../protocols/openconnect/cstp.ts";
 import { pinsOf } from "../protocols/openconnect/pin.ts";
 import { RECORDED } from "../protocols/openconnect/recorded.suite.ts";
 import { createTransport } from "../transport/index.ts";
 import { closedPort, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
-import type { TunnelFields } from "../tunnel.ts";
 import {
   type OpenconnectServer,
   openOpenconnectServer,
-  type ServerManners,
+  type ServerBehavior,
 } from "../tunnels/openconnect-server.suite.ts";
 import { openconnect } from "./openconnect.ts";
+
+const probe = await openconnect.load();
 
 const LOGIN = { username: "alice", password: "the password of alice" } as const;
 const authority = makeAuthority();
@@ -26,7 +28,7 @@ afterEach(async () => {
   peers = [];
 });
 
-async function serverWith(manners: Partial<ServerManners> = {}): Promise<OpenconnectServer> {
+async function serverWith(manners: Partial<ServerBehavior> = {}): Promise<OpenconnectServer> {
   const server = await openOpenconnectServer({ certificate, ...manners });
   peers.push(server);
   return server;
@@ -46,7 +48,7 @@ async function check(port: number, fields: Partial<TunnelFields> = {}, timeoutMs
   const rig = makeCheck(transport);
   const context = { ...rig.context, deadlineAtMs: Date.now() + timeoutMs };
   const settings = openconnect.settings.parse({ host: "127.0.0.1", port, ...LOGIN, ca: authority.certPem, ...fields });
-  const outcome = await openconnect
+  const outcome = await probe
     .run(settings, context)
     .catch((error: unknown) => classify(error, rig.phases.at(-1) ?? null));
   const peerAnswered = ("peerAnswered" in outcome ? outcome.peerAnswered : undefined) ?? rig.answers > 0;
@@ -123,8 +125,8 @@ describe("an OpenConnect tunnel", () => {
 
   it("tells nothing to a server whose certificate is not to be trusted", async () => {
     const server = await serverWith();
-    const stranger = makeAuthority("stranger").certPem;
-    expect(await check(server.port, { ca: stranger })).toMatchObject({
+    const other = makeAuthority("another").certPem;
+    expect(await check(server.port, { ca: other })).toMatchObject({
       verdict: "cert-invalid",
       category: "cert_error",
     });

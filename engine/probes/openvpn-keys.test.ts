@@ -2,10 +2,10 @@
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
-import { classify } from "../classify.ts";
+import type { Outcome } from "../contract/probe.ts";
 import type { ForeignKey, KeyOpener } from "../key-opener/key-opener.ts";
 import { openKey } from "../key-opener/open-key.ts";
-import type { Outcome } from "../probe.ts";
+import { classify } from "../net/classify.ts";
 import {
   certificateOf,
   certificatePem,
@@ -23,6 +23,8 @@ import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
 import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
+
+const probe = await openvpn.load();
 
 const authority = makeAuthority();
 const certificate = makeCertificate({ commonName: "vpn.rig", names: ["vpn.rig"], issuer: authority });
@@ -68,7 +70,7 @@ async function check(
   const config = ["client", `remote 127.0.0.1 ${port}`, ca, ...lines, ""].join("\n");
   try {
     const settings = openvpn.settings.parse({ config });
-    return { ...(await openvpn.run(settings, { ...rig.context, keyOpener })), phases: rig.phases };
+    return { ...(await probe.run(settings, { ...rig.context, keyOpener })), phases: rig.phases };
   } catch (error) {
     return { ...classify(error, null), phases: rig.phases };
   }
@@ -96,7 +98,7 @@ describe("a profile with PKCS #12", () => {
     const server = await serverWith();
     const rig = makeCheck(transport);
     const settings = openvpn.settings.parse({ config: `client\nremote 127.0.0.1 ${server.port}\n${pkcs12()}` });
-    expect((await openvpn.run(settings, { ...rig.context, keyOpener: opener })).verdict).toBe("ok");
+    expect((await probe.run(settings, { ...rig.context, keyOpener: opener })).verdict).toBe("ok");
   });
 
   it("is opened once for all checks of a monitor", async () => {
@@ -111,19 +113,17 @@ describe("a profile with PKCS #12", () => {
     const config = `client\nremote 127.0.0.1 ${server.port}\n${pkcs12()}`;
     const settings = openvpn.settings.parse({ config });
     for (let checks = 0; checks < 3; checks++) {
-      expect((await openvpn.run(settings, { ...makeCheck(transport).context, keyOpener: counting })).verdict).toBe(
-        "ok",
-      );
+      expect((await probe.run(settings, { ...makeCheck(transport).context, keyOpener: counting })).verdict).toBe("ok");
     }
     expect(asked).toHaveLength(1);
   });
 
-  const stranger = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "der" });
+  const other = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "der" });
   it.each<[string, string, string]>([
     ["under a password", pkcs12({ password: "secret" }), "<pkcs12> holds a PKCS #12 file with a password"],
     [
       "of a key of another certificate",
-      pkcs12({ key: stranger }),
+      pkcs12({ key: other }),
       "<pkcs12> holds a key that belongs to none of its certificates",
     ],
     [
@@ -149,7 +149,7 @@ describe("a profile with PKCS #12", () => {
     const never: KeyOpener = { open: () => new Promise(() => {}) };
     const rig = makeCheck(transport);
     const settings = openvpn.settings.parse({ config: `client\nremote 127.0.0.1 9\n${pkcs12()}` });
-    const run = openvpn.run(settings, { ...rig.context, keyOpener: never });
+    const run = probe.run(settings, { ...rig.context, keyOpener: never });
     rig.expire();
     await expect(run).rejects.toMatchObject({ verdict: "unfit" });
     const slow: KeyOpener = {
@@ -159,7 +159,7 @@ describe("a profile with PKCS #12", () => {
       verdict: "misconfigured",
       message: "Invalid VPN configuration: <pkcs12> takes too long to open",
     });
-    await expect(openvpn.run(settings, makeCheck(transport).context)).rejects.toMatchObject({ verdict: "unsupported" });
+    await expect(probe.run(settings, makeCheck(transport).context)).rejects.toMatchObject({ verdict: "unsupported" });
   });
 });
 

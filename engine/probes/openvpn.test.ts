@@ -1,20 +1,22 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
-import { classify } from "../classify.ts";
-import type { Outcome } from "../probe.ts";
+import type { Outcome } from "../contract/probe.ts";
+import type { TunnelFields } from "../contract/tunnel.ts";
+import { classify } from "../net/classify.ts";
 import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
 import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
 import { createTransport } from "../transport/index.ts";
 import { closedPort, makeCheck, openBlackHole } from "../transport/peers.suite.ts";
-import type { TunnelFields } from "../tunnel.ts";
 import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
+
+const probe = await openvpn.load();
 
 const authority = makeAuthority();
 const certificate = makeCertificate({ commonName: "vpn.rig", names: ["vpn.rig"], issuer: authority });
 const client = makeCertificate({ commonName: "client.rig", issuer: authority });
 const TLS = { cert: certificate.certPem, key: certificate.keyPem };
-const PASSWORD = "pAssw0rd of nobody else";
+const PASSWORD = "pAssw0rd of this test";
 const LOGIN = { username: "ada", password: PASSWORD };
 
 let servers: OpenvpnServer[] = [];
@@ -49,7 +51,7 @@ async function check(
 ): Promise<Outcome & { readonly phases: readonly string[] }> {
   const rig = makeCheck(transport);
   try {
-    const outcome = await openvpn.run(openvpn.settings.parse({ config, ...fields }), rig.context);
+    const outcome = await probe.run(openvpn.settings.parse({ config, ...fields }), rig.context);
     return { ...outcome, phases: rig.phases };
   } catch (error) {
     return { ...classify(error, "handshake"), phases: rig.phases };
@@ -164,8 +166,8 @@ describe("an OpenVPN tunnel", () => {
 
   it("does not trust whom its profile does not", async () => {
     const server = await serverWith();
-    const stranger = profile(server).replace(authority.certPem, makeAuthority("Another").certPem);
-    expect(await check(stranger)).toMatchObject({ verdict: "cert-invalid", peer: "vpn.rig" });
+    const other = profile(server).replace(authority.certPem, makeAuthority("Another").certPem);
+    expect(await check(other)).toMatchObject({ verdict: "cert-invalid", peer: "vpn.rig" });
     expect((await check(profile(server, "remote-cert-tls server"))).verdict).toBe("cert-invalid");
     expect((await check(profile(server, "verify-x509-name other.rig name"))).verdict).toBe("cert-invalid");
     expect((await check(profile(server, "verify-x509-name vpn. name-prefix"))).verdict).toBe("ok");

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
-import type { Outcome } from "../probe.ts";
-import { NetworkFault } from "../transport/fault.ts";
+import type { Outcome } from "../contract/probe.ts";
+import { classify } from "../net/classify.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { createPing } from "../transport/icmp.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
 import type { Address, PingOptions, PingReport, Transport } from "../transport/transport.ts";
 import { ping } from "./ping.ts";
+
+const probe = await ping.load();
 
 const V4: Address = { ip: "192.0.2.1", family: 4 };
 const V6: Address = { ip: "2001:db8::1", family: 6 };
@@ -30,7 +32,7 @@ function network(addresses: readonly Address[], answers: Readonly<Record<string,
 
 async function run(check: ReturnType<typeof makeCheck>, settings: Record<string, unknown> = {}): Promise<Outcome> {
   try {
-    return await ping.run(ping.settings.parse({ host: "h.dev", ...settings }), check.context);
+    return await probe.run(ping.settings.parse({ host: "h.dev", ...settings }), check.context);
   } catch (error) {
     return classify(error, "request");
   }

@@ -1,6 +1,9 @@
 import { z } from "zod";
-import { classify } from "../classify.ts";
-import { defineProbe, type Outcome, type ProbeContext } from "../probe.ts";
+import { type AddressRead, defineUptime } from "../contract/kind.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import { mostTelling } from "../net/fault-rank.ts";
+import { hostText } from "../net/host-text.ts";
+import { onePerFamily } from "../transport/one-per-family.ts";
 import { METHOD_WORDS } from "../transport/ping-run.ts";
 import type { Address, PingReport } from "../transport/transport.ts";
 import { hostField, ipVersionField } from "./target-fields.ts";
@@ -10,39 +13,49 @@ const ECHOES = 3;
 const SPACING_MS = 200;
 /** The verdict is ours before the check's deadline ends it without words, ms. */
 const MARGIN_MS = 50;
-/** One address of each family is tried: the second has its turn when the first is silent for half of the time. */
-const ADDRESS_LIMIT = 2;
 
 /** ICMP echo: ok when at least one of three requests is answered; latency is the average round trip. */
-export const ping = defineProbe({
-  summary: "Ping: sends ICMP echo requests and measures the average round trip",
-
-  settings: z.object({
-    host: hostField.describe("Name or address to ping"),
-    ip_version: ipVersionField,
-  }),
-
-  async run({ host, ip_version }, context) {
+export const ping = defineUptime(
+  {
+    kind: "ping",
+    summary: "Ping: sends ICMP echo requests and measures the average round trip",
+    settings: z.object({
+      host: hostField.describe("Name or address to ping"),
+      ip_version: ipVersionField,
+    }),
+    example: { host: "www.test-site.org" },
+    target: ({ host }) => ({ host: hostText(host), port: 0 }),
+    address: { schemes: ["icmp", "ping"], read: readHost },
+    demo: { name: "Loopback", settings: ({ host }) => ({ host }) },
+  },
+  async ({ host, ip_version }, context) => {
     context.phase("resolve");
     const addresses = onePerFamily(await context.transport.resolve(host, 0, ip_version ?? "both", context));
     context.phase("request");
     let silent: Outcome | undefined;
-    let fault: unknown;
+    const faults: unknown[] = [];
     for (const [index, address] of addresses.entries()) {
       try {
         const report = await pingOne(address, addresses.length - index, context);
         if (report.roundTripsMs.length > 0) return { verdict: "ok", latencyMs: average(report.roundTripsMs) };
         silent = unanswered(report);
       } catch (error) {
-        // A family that this machine has no way to says nothing when the other one is there to ask.
-        fault = tellingMore(fault, error);
+        faults.push(error);
       }
       if (context.signal.aborted) break;
     }
     if (silent !== undefined) return silent;
-    throw fault;
+    throw mostTelling(faults);
   },
-});
+);
+
+/** A name with a dot, an address, or `localhost`. */
+function readHost(address: string): AddressRead | undefined {
+  const host = address.replace(/^[a-z]+:\/\//i, "");
+  const isName = /^[^\s/:@?#]+$/.test(host) && /^.+\../.test(host);
+  const isAddress = /^[0-9a-f:.]+$/i.test(host) && host.includes(":");
+  return isName || isAddress || /^localhost$/i.test(host) ? { settings: { host }, place: host } : undefined;
+}
 
 function pingOne(address: Address, addressesLeft: number, context: ProbeContext): Promise<PingReport> {
   const leftMs = (context.deadlineAtMs - context.wallNowMs() - MARGIN_MS) / addressesLeft;
@@ -56,18 +69,6 @@ function unanswered({ sent, method }: PingReport): Outcome {
     message: `No answer to ${sent} echo request${sent === 1 ? "" : "s"}`,
     hint: METHOD_WORDS[method],
   };
-}
-
-function onePerFamily(addresses: readonly Address[]): readonly Address[] {
-  const isFirst = ({ family }: Address, index: number) =>
-    addresses.findIndex((other) => other.family === family) === index;
-  return addresses.filter(isFirst).slice(0, ADDRESS_LIMIT);
-}
-
-/** Of two faults the one about the target, the first when both are. */
-function tellingMore(first: unknown, second: unknown): unknown {
-  if (first === undefined) return second;
-  return classify(first, "request").verdict === "unsupported" ? second : first;
 }
 
 function average(numbers: readonly number[]): number {

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
-import type { Outcome } from "../probe.ts";
+import type { Outcome } from "../contract/probe.ts";
+import { classify } from "../net/classify.ts";
 import { a, aaaa, type DnsPeer, openDnsPeer, zone } from "../protocols/dns/peer.suite.ts";
 import { createTransport } from "../transport/index.ts";
 import { closedPort, makeCheck, openBlackHole, openTcpPeer } from "../transport/peers.suite.ts";
 import { port } from "./port.ts";
+
+const probe = await port.load();
 
 let peers: { close(): unknown }[] = [];
 
@@ -39,7 +41,7 @@ function checkWith(dns?: DnsPeer) {
 
 async function run(given: Record<string, unknown>, check = checkWith()): Promise<Outcome> {
   try {
-    return await port.run(port.settings.parse(given), check.context);
+    return await probe.run(port.settings.parse(given), check.context);
   } catch (error) {
     return classify(error, "connect");
   }

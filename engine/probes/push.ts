@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { defaultGraceS, GRACE_S, PERIOD_S } from "../../model/schedule.ts";
+import { definePassive } from "../contract/kind.ts";
 
 const period = z
   .int({ error: "Missing or invalid period" })
@@ -17,6 +18,12 @@ const grace = z
   .max(GRACE_S.most, { error: "Missing or invalid grace" })
   .describe("Seconds a call may be late before the heartbeat is down");
 
-export const pushSettings = z
-  .object({ period, grace: grace.optional() }, { error: "Missing or invalid period" })
-  .transform((given) => ({ period: given.period, grace: given.grace ?? defaultGraceS(given.period) }));
+/** A job that reports: it calls the address that the API's answer has, and is down when it stays silent. */
+export const push = definePassive({
+  kind: "push",
+  summary: "Heartbeat: waits for calls from a job, and is down when they stay away",
+  settings: z
+    .object({ period, grace: grace.optional() }, { error: "Missing or invalid period" })
+    .transform((given) => ({ period: given.period, grace: given.grace ?? defaultGraceS(given.period) })),
+  example: { period: 86_400, grace: 3_600 },
+});

@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
-import type { Outcome } from "../probe.ts";
+import type { Outcome } from "../contract/probe.ts";
+import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
 import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
 import { wireguard } from "./wireguard.ts";
+
+const probe = await wireguard.load();
 
 const CLIENT = new Uint8Array(32).fill(0x41);
 const CLIENT_KEY = nodeCrypto.privateKey(CLIENT).publicBytes;
@@ -62,7 +64,7 @@ async function check(
   rig = makeCheck(transportWith(targets)),
 ): Promise<Outcome & { readonly phases: readonly string[] }> {
   try {
-    const outcome = await wireguard.run(wireguard.settings.parse({ config }), rig.context);
+    const outcome = await probe.run(wireguard.settings.parse({ config }), rig.context);
     return { ...outcome, phases: rig.phases };
   } catch (error) {
     return { ...classify(error, "handshake"), phases: rig.phases };

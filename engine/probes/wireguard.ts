@@ -1,21 +1,19 @@
-import { defineProbe } from "../probe.ts";
-import { parseWireguard, readConfig } from "../protocols/wireguard/config.ts";
-import { plainFraming } from "../protocols/wireguard/message.ts";
-import type { TunnelFields } from "../tunnel.ts";
-import { preparedOnce, tunnelSettings } from "../tunnels/settings.ts";
-import { checkWireguard, prepareWireguard } from "../tunnels/wireguard-peers.ts";
-
-const prepared = preparedOnce((settings: TunnelFields) => {
-  const config = readConfig(settings);
-  return { ...prepareWireguard(config, settings.ip, null), framing: plainFraming(config.reserved) };
-});
+import { defineTunnel } from "../contract/kind.ts";
+import { parseWireguard } from "../protocols/wireguard/config.ts";
+import { EXAMPLE_FILE } from "../protocols/wireguard/example.ts";
+import { tunnelSettings } from "../tunnels/settings.ts";
 
 /** WireGuard: a handshake with the client's own key, then an answer to a packet of ours through the tunnel. */
-export const wireguard = defineProbe({
-  summary: "WireGuard: brings the tunnel up and asks for an answer through it",
-  settings: tunnelSettings(parseWireguard),
-  run: async (settings, context) => {
-    const ready = prepared(settings);
-    return checkWireguard(ready, ready.framing, true, context);
+export const wireguard = defineTunnel(
+  {
+    kind: "wireguard",
+    summary: "WireGuard: brings the tunnel up and asks for an answer through it",
+    settings: tunnelSettings(parseWireguard),
+    form: { by: "wg-quick" },
+    fields: ["config", "host", "port", "ip"],
+    parse: parseWireguard,
+    account: "the client's private key",
+    example: { config: EXAMPLE_FILE },
   },
-});
+  { load: () => import("../tunnels/run-wireguard.ts") },
+);

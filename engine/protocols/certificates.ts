@@ -1,7 +1,7 @@
 /** Certificates as configurations carry them: PEM, one or more. Whether they fit anything is found out by the check. */
 
 import { X509Certificate } from "node:crypto";
-import { TunnelConfigError } from "../tunnel.ts";
+import { TunnelConfigError } from "../contract/tunnel.ts";
 import { boundCertificate, KeyBoundError } from "./keys/key-bounds.ts";
 import { readPem, writePem } from "./keys/pem.ts";
 
@@ -27,6 +27,11 @@ export function requireCertificates(pem: string, field: string): string {
     }
   }
   return ders.map((der) => writePem("CERTIFICATE", der)).join("");
+}
+
+/** A line for each part of the name; empty for an empty one, of which node:crypto says undefined, although its types do not. */
+export function subjectOf({ subject }: X509Certificate): string {
+  return (subject as string | undefined) ?? "";
 }
 
 /** Only what they would cost, without reading them: what is no certificate passes. @throws TunnelConfigError */

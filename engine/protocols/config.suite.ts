@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ParsedTunnel, TunnelConfigError, type TunnelFields, type TunnelParser } from "../tunnel.ts";
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields, type TunnelParser } from "../contract/tunnel.ts";
 import { mutations } from "./mutations.suite.ts";
 
 export const UUID = "0f3c1d2e-1111-4222-8333-444455556666";

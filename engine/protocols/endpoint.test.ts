@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { TunnelConfigError } from "../tunnel.ts";
+import { TunnelConfigError } from "../contract/tunnel.ts";
 import { parseEndpoint, parseHost, parsePort } from "./endpoint.ts";
 
 it.each([

@@ -1,7 +1,8 @@
 /** Servers as configurations write them: `host:port`, `[v6]:port`, names in any script. */
 
-import { literalOf } from "../transport/literal.ts";
-import { TunnelConfigError, type TunnelEndpoint, type TunnelFields } from "../tunnel.ts";
+import { withoutBrackets } from "../../model/url.ts";
+import { TunnelConfigError, type TunnelEndpoint, type TunnelFields } from "../contract/tunnel.ts";
+import { literalOf } from "../net/literal.ts";
 import { toAsciiName } from "./dns/name.ts";
 
 const PORT = /^[0-9]{1,5}$/;
@@ -9,7 +10,7 @@ const PORT = /^[0-9]{1,5}$/;
 /** A name as it stands in nearly every configuration: nothing to convert, and its last label cannot be a number. */
 const PLAIN_NAME = /^(?:[a-z0-9_-]{1,63}\.){1,32}[a-z][a-z0-9_-]{0,62}$/;
 /** RFC 1035 section 2.3.4, as text. */
-const LONGEST_NAME = 253;
+const MAX_NAME = 253;
 
 /** @throws TunnelConfigError naming what it is for, never the text, which may be a misplaced secret */
 export function parseHost(text: string, what = "host"): string {
@@ -21,8 +22,8 @@ export function parseHost(text: string, what = "host"): string {
 
 /** For callers that try several ways to parse a text. @returns undefined when it is no host, null when it names an interface of this machine */
 export function readHost(text: string): string | null | undefined {
-  if (text.length <= LONGEST_NAME && PLAIN_NAME.test(text)) return text;
-  const plain = text.trim().replace(/^\[(.*)\]$/, "$1");
+  if (text.length <= MAX_NAME && PLAIN_NAME.test(text)) return text;
+  const plain = withoutBrackets(text.trim());
   const literal = literalOf(plain);
   if (literal !== undefined) return literal.hasZone ? null : literal.ip;
   // xray reads an address of the form env:NAME from its environment; a colon is in no name.

@@ -6,7 +6,7 @@ import { withShortStacks } from "./mutations.suite.ts";
 /** Inputs of one property, unless it makes several of each. */
 const INPUTS = 100_000;
 /** So many inputs or so long, whichever is less, on a machine that may be busy with other things, ms. */
-const MOST_MS = 30_000;
+const MAX_MS = 30_000;
 const TIMEOUT_MS = 90_000;
 
 type Arbitraries<Inputs extends [unknown, ...unknown[]]> = {
@@ -24,7 +24,7 @@ export function fuzz<Inputs extends [unknown, ...unknown[]]>(
     name,
     () => {
       const property = fc.property(...arbitraries, check);
-      withShortStacks(() => fc.assert(property, { numRuns, interruptAfterTimeLimit: MOST_MS }));
+      withShortStacks(() => fc.assert(property, { numRuns, interruptAfterTimeLimit: MAX_MS }));
     },
     TIMEOUT_MS,
   );

@@ -2,6 +2,7 @@
  * What is known of domains' expiry: asked once a day for each domain that a check asks for, aside from the checks, which get what
  * is known at once. A value past its day is still given while it is asked for again, so checks of any interval see one.
  */
+import { BoundedMap } from "../../model/bounded-map.ts";
 
 export interface LookUp {
   /** Unix ms; null when the registry does not say, undefined when it could not be asked: then the earlier value stays. */
@@ -10,7 +11,7 @@ export interface LookUp {
   readonly askAgainAfterMs: number;
 }
 
-export interface DomainCacheSurroundings {
+export interface DomainCacheDeps {
   /** Must end by itself; a rejection counts as not asked. */
   readonly lookUp: (domain: string) => Promise<LookUp>;
   readonly wallNowMs: () => number;
@@ -34,20 +35,12 @@ const DOMAINS_LIMIT = 10_000;
 const LOOK_UPS_AT_ONCE = 2;
 const ASK_AGAIN_AFTER_FAILURE_MS = 15 * 60_000;
 
-export function createDomainCache({ lookUp, wallNowMs }: DomainCacheSurroundings): DomainCache {
-  /** In the order of last use. */
-  const entries = new Map<string, Entry>();
+export function createDomainCache({ lookUp, wallNowMs }: DomainCacheDeps): DomainCache {
+  const entries = new BoundedMap<string, Entry>(DOMAINS_LIMIT);
   /** Waiting, in the order asked; bounded as `entries` is. */
   const waiting = new Set<string>();
   const asking = new Set<string>();
   let idlers: (() => void)[] = [];
-
-  function remember(domain: string, entry: Entry): void {
-    entries.delete(domain);
-    entries.set(domain, entry);
-    const oldest = entries.keys().next();
-    if (entries.size > DOMAINS_LIMIT && oldest.done !== true) entries.delete(oldest.value);
-  }
 
   function start(): void {
     for (const domain of waiting) {
@@ -66,7 +59,7 @@ export function createDomainCache({ lookUp, wallNowMs }: DomainCacheSurroundings
       (): LookUp => ({ expiresAtMs: undefined, askAgainAfterMs: ASK_AGAIN_AFTER_FAILURE_MS }),
     );
     const earlier = entries.get(domain)?.expiresAtMs ?? null;
-    remember(domain, {
+    entries.set(domain, {
       expiresAtMs: found.expiresAtMs === undefined ? earlier : found.expiresAtMs,
       askAtMs: wallNowMs() + found.askAgainAfterMs,
     });
@@ -76,8 +69,7 @@ export function createDomainCache({ lookUp, wallNowMs }: DomainCacheSurroundings
 
   return {
     expiresAtMs(domain) {
-      const entry = entries.get(domain);
-      if (entry !== undefined) remember(domain, entry);
+      const entry = entries.use(domain);
       const due = entry === undefined || wallNowMs() >= entry.askAtMs;
       if (due && !asking.has(domain) && !waiting.has(domain) && waiting.size < DOMAINS_LIMIT) {
         waiting.add(domain);

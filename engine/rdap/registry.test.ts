@@ -5,6 +5,8 @@ import { http } from "../probes/http.ts";
 import type { Transport } from "../transport/transport.ts";
 import { createDomainExpiry } from "./index.ts";
 
+const probe = await http.load();
+
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -203,12 +205,12 @@ describe("a website check", () => {
       },
     };
     const url = `http://www.shop.rig:${port}/`;
-    expect(await http.run(http.settings.parse({ url, domain_expiration: 14 }), context)).toMatchObject({
+    expect(await probe.run(http.settings.parse({ url, domain_expiration: 14 }), context)).toMatchObject({
       verdict: "rejected",
       domainExpiresAtMs: 77,
     });
-    expect(await http.run(http.settings.parse({ url }), context)).toMatchObject({ domainExpiresAtMs: null });
-    expect(await http.run(http.settings.parse({ url, domain_expiration: 0 }), context)).toMatchObject({
+    expect(await probe.run(http.settings.parse({ url }), context)).toMatchObject({ domainExpiresAtMs: null });
+    expect(await probe.run(http.settings.parse({ url, domain_expiration: 0 }), context)).toMatchObject({
       domainExpiresAtMs: null,
     });
     expect(hosts).toEqual(["www.shop.rig"]);

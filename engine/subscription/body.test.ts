@@ -6,7 +6,7 @@ import { base64, UUID } from "../protocols/config.suite.ts";
 import { mutations } from "../protocols/mutations.suite.ts";
 import { KEY16, LINKS, PBK } from "../protocols/share-link/links.suite.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { entriesOf, MOST_CONFIGS_LISTED } from "./body.ts";
+import { entriesOf, MAX_CONFIGS_LISTED } from "./body.ts";
 import { BodyError } from "./body-error.ts";
 import type { Entry } from "./entry.ts";
 import { identityOfConfig, listServers } from "./list.ts";
@@ -33,7 +33,9 @@ describe("bodies of links", () => {
   });
 
   it("say of each line what is wrong with it", () => {
-    const body = [link(), "ssr://abc", "some words", "vless://nobody", "https://nested.test-site.org/sub"].join("\n");
+    const body = [link(), "ssr://abc", "some words", "vless://incomplete", "https://nested.test-site.org/sub"].join(
+      "\n",
+    );
     expect(all(body).slice(1)).toEqual([
       { kind: "unsupported", at: 2, what: "ssr" },
       { kind: "bad", at: 3, reason: "this is no link" },
@@ -61,8 +63,8 @@ describe("structured bodies", () => {
         password: "p",
       })),
       port: 1,
-      doorPassword: "p",
-      isTalkative: false,
+      identityPassword: "p",
+      isVerbose: false,
     });
   const withoutAlpn = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value, (key, member) => (key === "alpn" ? undefined : member)));
@@ -134,6 +136,31 @@ proxies:
     ]);
   });
 
+  it("without a credential are bad, as links without one are: what is imported can be read again", () => {
+    const server = { server: at, port: 443, server_port: 443, method: "aes-256-gcm", cipher: "aes-256-gcm" };
+    const singbox = (type: string, more: object = {}) => ({ type, ...server, tls: { enabled: true }, ...more });
+    const outbounds = [
+      singbox("vless"),
+      singbox("vmess"),
+      singbox("trojan"),
+      singbox("shadowsocks"),
+      singbox("tuic", { uuid: UUID }),
+    ];
+    const clash = ["vless", "vmess", "trojan", "ss"].map((type) => ({ ...server, name: "n", type }));
+    const reasons = (body: string) => all(body).map((entry) => (entry.kind === "bad" ? entry.reason : entry.kind));
+    const noUser = "the link has no user id";
+    const noPassword = "the link has no password";
+    expect(reasons(JSON.stringify({ outbounds }))).toEqual([noUser, noUser, noPassword, noPassword, noPassword]);
+    expect(reasons(dump({ proxies: [...clash, { ...clash[2], password: " " }] }))).toEqual([
+      noUser,
+      noUser,
+      noPassword,
+      noPassword,
+      noPassword,
+    ]);
+    expect(reasons(JSON.stringify({ servers: [{ ...server, server_port: 8388 }] }))).toEqual([noPassword]);
+  });
+
   it("that are no list are refused in words", () => {
     const bomb = `a: &a [x, x]\n${Array.from({ length: 200 }, (_, i) => `b${i}: *a\n`).join("")}proxies:\n  - *a\n`;
     const reasons = [
@@ -166,7 +193,7 @@ proxies:
       "The list is YAML that cannot be read.",
       "The list is larger than 5 MiB.",
     ]);
-    expect(() => all(`${link()}\n`.repeat(MOST_CONFIGS_LISTED + 1))).toThrow("The list has more than 20000 servers.");
+    expect(() => all(`${link()}\n`.repeat(MAX_CONFIGS_LISTED + 1))).toThrow("The list has more than 20000 servers.");
   });
 
   it("that are nested without end are refused, or told entry by entry", () => {

@@ -2,7 +2,7 @@
  * Reads a subscription's body of any format as a sequence of entries; the caller takes them one by one and decides when to yield the
  * thread. Bounds: size, entries, depth of base64 in base64, aliases of YAML.
  */
-import { plainText } from "../classify.ts";
+import { plainText } from "../net/classify.ts";
 import { base64Text } from "../protocols/share-link/link.ts";
 import { isProxyScheme, parseProxyLink, schemeOf } from "../protocols/share-link/proxy-link.ts";
 import { BodyError, EntryError } from "./body-error.ts";
@@ -12,7 +12,7 @@ import { type Entry, entryOf, itemsOf, membersOf, type ProxyEntry, readProxy } f
 import { singboxProxy, sip008Proxy, xrayProxy } from "./json.ts";
 
 /** As in the largest public lists. */
-export const MOST_CONFIGS_LISTED = 20_000;
+export const MAX_CONFIGS_LISTED = 20_000;
 
 /** How much of a body is taken. */
 export interface BodyBounds {
@@ -23,9 +23,9 @@ export interface BodyBounds {
 }
 
 /** docs/api-contract.md#subscriptions. */
-const OF_SUBSCRIPTION: BodyBounds = { mebibytes: 5, entries: 200_000, configs: MOST_CONFIGS_LISTED };
+const OF_SUBSCRIPTION: BodyBounds = { mebibytes: 5, entries: 200_000, configs: MAX_CONFIGS_LISTED };
 /** Base64 of base64 exists. */
-const MOST_LAYERS = 2;
+const MAX_LAYERS = 2;
 
 /** @throws BodyError, also while entries are taken */
 export function* entriesOf(body: string, most: BodyBounds = OF_SUBSCRIPTION): Generator<Entry> {
@@ -50,7 +50,7 @@ function sniffed(body: string, mostLines: number, layer: number): Iterable<Entry
   if (/^[[{]/.test(text)) return fromJson(text, mostLines);
   if (/^(?:proxies|Proxy):/m.test(text)) return fromProxies(clashList(text), clashProxyOf);
   if (LINK_AT_LINE_START.test(text)) return fromLines(body, mostLines);
-  const inner = layer < MOST_LAYERS ? base64Text(text) : undefined;
+  const inner = layer < MAX_LAYERS ? base64Text(text) : undefined;
   if (inner !== undefined) return sniffed(inner, mostLines, layer + 1);
   throw new BodyError("The answer is in no format that is known here.");
 }

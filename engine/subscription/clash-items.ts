@@ -15,7 +15,7 @@ const DIRECTIVE = /^%/m;
 /** What may follow the list: another key, or the document's end. */
 const AFTER = /(?:[^\s:][^\n:]*:|---|\.\.\.)(?:\s|$)/y;
 /** Of an entry, with blank ones and remarks; the longest real entries have a hundred. */
-const MOST_LINES = 10_000;
+const MAX_LINES = 10_000;
 
 /**
  * @returns undefined when the list is written in another way, or its entries depend on each other
@@ -27,7 +27,7 @@ export function itemsOfClash(text: string): Iterable<string> | undefined {
   const key = KEY.exec(text);
   if (key === null) return undefined;
   let start = key.index + key[0].length + 1;
-  for (let lines = 0; start < text.length && lines < MOST_LINES; lines++) {
+  for (let lines = 0; start < text.length && lines < MAX_LINES; lines++) {
     const content = contentOf(text, start);
     if (content !== undefined) return isEntry(text, content) ? cut(text, start, content - start) : undefined;
     start = nextLine(text, start);
@@ -40,7 +40,7 @@ function* cut(text: string, start: number, indent: number): Generator<string> {
   let from = start;
   let lines = 0;
   for (let line = nextLine(text, start); line < text.length; line = nextLine(text, line)) {
-    if (++lines > MOST_LINES) throw new BodyError(`The list has an entry of more than ${MOST_LINES} lines.`);
+    if (++lines > MAX_LINES) throw new BodyError(`The list has an entry of more than ${MAX_LINES} lines.`);
     const content = contentOf(text, line);
     if (content === undefined || content - line > indent) continue;
     yield text.slice(from, line);

@@ -8,11 +8,11 @@ import { itemsOf } from "./entry.ts";
 /** All scalars stay texts: `short-id: 6e10` and `password: 0123` are no numbers. */
 const ALL_TEXTS = { schema: FAILSAFE_SCHEMA.withTags(mergeTag) };
 /** Providers share a block or two of settings among proxies; more is a bomb. */
-const MOST_ALIASES = 50;
+const MAX_ALIASES = 50;
 /** Where a document begins (YAML 1.2.2 section 9.1.2). */
 const DOCUMENT = /^---(?=\s|$)/m;
 /** Of an entry: the longest config of the contract is 102,400 bytes. */
-const MOST_CHARACTERS = 102_400;
+const MAX_CHARACTERS = 102_400;
 /** Entries read in one go: a call costs 40 µs, an entry 25. */
 const AT_ONCE = 32;
 
@@ -27,7 +27,7 @@ export function clashList(text: string): Iterable<unknown> {
   const first = text.search(DOCUMENT);
   if (first >= 0 && DOCUMENT.test(text.slice(first + 3))) throw new BodyError("The list is YAML that cannot be read.");
   try {
-    return clashProxies(load(text, { ...ALL_TEXTS, maxAliases: MOST_ALIASES }));
+    return clashProxies(load(text, { ...ALL_TEXTS, maxAliases: MAX_ALIASES }));
   } catch {
     throw new BodyError("The list is YAML that cannot be read.");
   }
@@ -36,7 +36,7 @@ export function clashList(text: string): Iterable<unknown> {
 function* readItems(texts: Iterable<string>): Generator<unknown> {
   let together: string[] = [];
   for (const text of texts) {
-    const isLong = text.length > MOST_CHARACTERS;
+    const isLong = text.length > MAX_CHARACTERS;
     if (!isLong) together.push(text);
     if (!isLong && together.length < AT_ONCE) continue;
     yield* readTogether(together);

@@ -97,11 +97,11 @@ function hostIn(headers: Fields): string {
 /** `x-padding-bytes` is xray's `xPaddingBytes`. */
 function extraOf(options: Fields): string {
   const camel = (name: string): string => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const own = new Set(["path", "host", "mode", "headers", "reuse-settings", "download-settings"]);
+  const known = new Set(["path", "host", "mode", "headers", "reuse-settings", "download-settings"]);
   const extra: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     const text = textOf(value);
-    if (!own.has(name)) extra[camel(name)] = text === "true" ? true : text === "false" ? false : text;
+    if (!known.has(name)) extra[camel(name)] = text === "true" ? true : text === "false" ? false : text;
   }
   if (options["no-grpc-header"] !== undefined) extra.noGRPCHeader = textOf(options["no-grpc-header"]) === "true";
   const reuse = Object.entries(membersOf(options["reuse-settings"]));

@@ -1,11 +1,11 @@
 /** What one entry of a subscription turns out to be. */
 import type { TunnelProtocol } from "../../model/kind.ts";
+import { TunnelConfigError } from "../contract/tunnel.ts";
 import { parseHost, parsePort } from "../protocols/endpoint.ts";
 import { parsePorts } from "../protocols/hysteria2/config.ts";
 import { canonical } from "../protocols/share-link/canonical.ts";
 import { foldedName } from "../protocols/share-link/link.ts";
 import type { NamedConfig, ProxyProtocol } from "../protocols/share-link/proxy-config.ts";
-import { TunnelConfigError } from "../tunnel.ts";
 import { EntryError } from "./body-error.ts";
 
 export type Entry =
@@ -46,10 +46,10 @@ export function entryOf(at: number, read: () => NamedConfig): Entry {
 export function readProxy({ protocol, host, port, hops, credential, parameters, name }: ProxyEntry): NamedConfig {
   const number = parsePort(textOf(port) || textOf(hops).split(/[-,:]/, 1)[0] || "", "port");
   const ranges = textOf(hops).replaceAll(":", "-");
-  const given = new Map<string, string>();
+  const linkParameters = new Map<string, string>();
   for (const [key, value] of Object.entries(parameters)) {
     const text = textOf(value);
-    if (text !== "") given.set(foldedName(key), text);
+    if (text !== "") linkParameters.set(foldedName(key), text);
   }
   const named = textOf(name).trim();
   return canonical({
@@ -58,15 +58,15 @@ export function readProxy({ protocol, host, port, hops, credential, parameters, 
     port: number,
     ports: ranges === "" ? [[number, number]] : parsePorts(ranges),
     credential: Object.fromEntries(Object.entries(credential).map(([key, value]) => [key, textOf(value)])),
-    parameters: given,
+    parameters: linkParameters,
     name: named === "" ? null : named,
   });
 }
 
 /** Of a field that is a list: the longest real ones are `alpn` and port ranges, with a few dozen. */
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 /** Of a field, characters: the longest config of the contract is 102,400 bytes. */
-const LONGEST_TEXT = 102_400;
+const MAX_TEXT = 102_400;
 
 /**
  * A list of scalars is joined; anything else that is no scalar is nothing. A list in a list is nothing either: YAML aliases could make one of
@@ -76,12 +76,12 @@ const LONGEST_TEXT = 102_400;
  */
 export function textOf(value: unknown): string {
   const text = Array.isArray(value) ? joined(value) : scalarText(value);
-  if (text.length > LONGEST_TEXT) throw new EntryError("a field of it is too long");
+  if (text.length > MAX_TEXT) throw new EntryError("a field of it is too long");
   return text;
 }
 
 function joined(values: readonly unknown[]): string {
-  if (values.length > MOST_LISTED) throw new EntryError(`a field of it has more than ${MOST_LISTED} items`);
+  if (values.length > MAX_LISTED) throw new EntryError(`a field of it has more than ${MAX_LISTED} items`);
   return values.map(scalarText).join(",");
 }
 

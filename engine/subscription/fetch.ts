@@ -3,19 +3,19 @@
  * is packed counted as it is unpacked (docs/api-contract.md#subscriptions). Nothing that is thrown here tells more of the address than its host: it holds a secret.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
-import { classify } from "../classify.ts";
+import { classify } from "../net/classify.ts";
+import { DeadlinePassed } from "../net/fault.ts";
 import { ACCEPT_ENCODING, codingsOf, decodeContent } from "../protocols/http/content-coding.ts";
 import { type Hop, hopTo, isRedirect, parseWebUrl, redirectedHop } from "../protocols/http/hop.ts";
-import { DeadlinePassed } from "../transport/fault.ts";
 import type { DialContext, Transport } from "../transport/transport.ts";
 
 /** Of one request, redirects included (docs/api-contract.md#subscriptions). */
 const FETCH_MS = 30_000;
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 /** As sent and as unpacked. */
-const LARGEST_BYTES = 5 * 1024 * 1024;
+const MAX_BYTES = 5 * 1024 * 1024;
 /** A longer one is not kept, characters. */
-const LONGEST_ETAG = 512;
+const MAX_ETAG = 512;
 
 export interface FetchOrder {
   readonly url: string;
@@ -80,7 +80,7 @@ async function follow(
     const { location } = response.headers;
     if (!isRedirect(status) || location === undefined) return read(response, order.etag, signal);
     response.destroy();
-    if (redirects === MOST_REDIRECTS) throw new FetchError(`It redirects more than ${MOST_REDIRECTS} times.`, true);
+    if (redirects === MAX_REDIRECTS) throw new FetchError(`It redirects more than ${MAX_REDIRECTS} times.`, true);
     const next = redirectedHop(hop, location, ACCEPT_ENCODING);
     if (next === undefined) throw new FetchError("It redirects to an address that is not http or https.", true);
     hop = next;
@@ -130,9 +130,9 @@ async function read(response: IncomingMessage, etag: string | null, signal: Abor
     throw new FetchError("The answer is packed in a way that is not known here.", true);
   }
   const pieces = await collect(response, codings, signal);
-  const given = response.headers.etag;
-  const isUsable = given !== undefined && given.length <= LONGEST_ETAG && /^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(given);
-  return { kind: "body", text: new TextDecoder().decode(pieces), etag: isUsable ? given : null };
+  const newEtag = response.headers.etag;
+  const isUsable = newEtag !== undefined && newEtag.length <= MAX_ETAG && /^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(newEtag);
+  return { kind: "body", text: new TextDecoder().decode(pieces), etag: isUsable ? newEtag : null };
 }
 
 async function collect(response: IncomingMessage, codings: readonly string[], signal: AbortSignal): Promise<Buffer> {
@@ -143,16 +143,16 @@ async function collect(response: IncomingMessage, codings: readonly string[], si
     sizeBytes += piece.length;
   };
   // One byte more than may come, which tells that there is more.
-  const decoder = codings.length === 0 ? undefined : decodeContent(codings, LARGEST_BYTES + 1, take);
+  const decoder = codings.length === 0 ? undefined : decodeContent(codings, MAX_BYTES + 1, take);
   let wireBytes = 0;
   try {
     for await (const piece of response as AsyncIterable<Buffer>) {
       wireBytes += piece.length;
       if (decoder === undefined) take(piece);
       else if (!decoder.push(piece)) break;
-      if (wireBytes > LARGEST_BYTES || sizeBytes > LARGEST_BYTES) break;
+      if (wireBytes > MAX_BYTES || sizeBytes > MAX_BYTES) break;
     }
-    if (wireBytes <= LARGEST_BYTES) await decoder?.end(sizeBytes > LARGEST_BYTES).catch(unreadable);
+    if (wireBytes <= MAX_BYTES) await decoder?.end(sizeBytes > MAX_BYTES).catch(unreadable);
   } catch (error) {
     if (signal.aborted || error instanceof FetchError) throw error;
     throw new FetchError("The connection ended before the list was complete.", false);
@@ -160,8 +160,8 @@ async function collect(response: IncomingMessage, codings: readonly string[], si
     decoder?.close();
     response.destroy();
   }
-  if (wireBytes > LARGEST_BYTES || sizeBytes > LARGEST_BYTES) {
-    throw new FetchError(`The list is larger than ${LARGEST_BYTES / 1024 / 1024} MiB.`, true);
+  if (wireBytes > MAX_BYTES || sizeBytes > MAX_BYTES) {
+    throw new FetchError(`The list is larger than ${MAX_BYTES / 1024 / 1024} MiB.`, true);
   }
   return Buffer.concat(pieces);
 }

@@ -123,7 +123,7 @@ function filesOf(body: string): readonly string[] {
       .map((named) => parseProxyLink(writeLink(named)).config)
       .filter((config) => cores[engine].supports(config) === undefined)
       .map((config, index) => ({ tag: `n_${index}`, config, address: "192.0.2.1", password: "p" }));
-    return cores[engine].render({ entries, port: 10_000, doorPassword: "d", isTalkative: true });
+    return cores[engine].render({ entries, port: 10_000, identityPassword: "d", isVerbose: true });
   });
 }
 

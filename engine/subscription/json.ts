@@ -108,11 +108,11 @@ export function xrayProxy(value: unknown, label: unknown): ProxyEntry | string |
 function xraySecurity(stream: Fields): Fields {
   const tls = membersOf(stream.tlsSettings);
   const reality = membersOf(stream.realitySettings);
-  const own = textOf(stream.security) === "reality" ? reality : tls;
+  const security = textOf(stream.security) === "reality" ? reality : tls;
   return {
     security: textOf(stream.security) || "none",
-    sni: own.serverName,
-    fp: own.fingerprint,
+    sni: security.serverName,
+    fp: security.fingerprint,
     alpn: tls.alpn,
     allowinsecure: tls.allowInsecure,
     pcs: tls.pinnedPeerCertSha256,

@@ -6,9 +6,9 @@ import type { Entry } from "./entry.ts";
 /** Entries taken before others may have the thread: some milliseconds of work. */
 const SLICE = 100;
 /** How many messages of a provider, and kinds of entries without a core, are kept: a list is untrusted. */
-const MOST_MESSAGES = 50;
+const MAX_MESSAGES = 50;
 /** Reasons that are kept. */
-const MOST_REASONS = 20_000;
+const MAX_REASONS = 20_000;
 export interface ListedConfig {
   /** The same for the same config, whatever it is called and wherever it stands. */
   readonly identity: string;
@@ -54,12 +54,12 @@ export async function listServers(entries: Iterable<Entry>, breathe: () => Promi
   for (const entry of entries) {
     if (++taken % SLICE === 0) await breathe();
     if (entry.kind === "info") {
-      if (messages.length < MOST_MESSAGES) messages.push(entry.text);
+      if (messages.length < MAX_MESSAGES) messages.push(entry.text);
     } else if (entry.kind === "unsupported") {
-      const what = unsupported.has(entry.what) || unsupported.size < MOST_MESSAGES ? entry.what : "others";
+      const what = unsupported.has(entry.what) || unsupported.size < MAX_MESSAGES ? entry.what : "others";
       unsupported.set(what, (unsupported.get(what) ?? 0) + 1);
     } else if (entry.kind === "bad") {
-      if (++badCount <= MOST_REASONS) bad.push({ at: entry.at, reason: entry.reason });
+      if (++badCount <= MAX_REASONS) bad.push({ at: entry.at, reason: entry.reason });
     } else {
       configs++;
       found.add(entry.read);

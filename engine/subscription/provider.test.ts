@@ -203,7 +203,7 @@ describe("asking a provider", () => {
   it("says of a list without servers what is in it", async () => {
     provider.answer("/ssr", "ssr://abc\nssr://def");
     expect(await reasonOf(ask("/ssr"))).toBe("The list has no server of a kind that is supported (ssr).");
-    provider.answer("/junk", "vless://nobody");
+    provider.answer("/junk", "vless://incomplete");
     expect(await reasonOf(ask("/junk"))).toBe(
       "No entry of the list can be read (entry 1: the link has no server after an @).",
     );

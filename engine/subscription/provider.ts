@@ -1,6 +1,6 @@
 /** A provider's list: fetched under one client name after the other until one yields servers, parsed, grouped. */
 
-import { plainText } from "../classify.ts";
+import { plainText } from "../net/classify.ts";
 import type { Transport } from "../transport/transport.ts";
 import { entriesOf } from "./body.ts";
 import { BodyError } from "./body-error.ts";

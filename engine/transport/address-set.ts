@@ -1,5 +1,5 @@
 /** The set of a machine's addresses: up to thousands of single ones and a few prefixes. Pure. */
-import { type Cidr, cidrHasIpv4, cidrHasIpv6, type Ipv6Words, parseCidr } from "./ip.ts";
+import { type Cidr, cidrHasIpv4, cidrHasIpv6, type Ipv6Words, parseCidr } from "../net/ip.ts";
 
 export interface AddressSet {
   has4(address: number): boolean;
@@ -32,7 +32,7 @@ export function setOf(ranges: readonly Cidr[]): AddressSet {
   const has4 = (address: number): boolean =>
     single4.has(address) || (wide.length > 0 && wide.some((range) => cidrHasIpv4(range, address)));
   const has6 = (words: Ipv6Words): boolean =>
-    single6.get(words[3])?.some((own) => areSame(own, words)) === true ||
+    single6.get(words[3])?.some((entry) => areSame(entry, words)) === true ||
     wide.some((range) => cidrHasIpv6(range, words));
   return {
     has4,
@@ -40,8 +40,8 @@ export function setOf(ranges: readonly Cidr[]): AddressSet {
     covers({ family, words, bits }) {
       if (family === 4 && bits === 32) return has4(words[0]);
       if (family === 6 && bits === 128) return has6(words);
-      const holds = (own: Cidr): boolean => (family === 4 ? cidrHasIpv4(own, words[0]) : cidrHasIpv6(own, words));
-      return wide.some((own) => own.family === family && own.bits <= bits && holds(own));
+      const holds = (entry: Cidr): boolean => (family === 4 ? cidrHasIpv4(entry, words[0]) : cidrHasIpv6(entry, words));
+      return wide.some((entry) => entry.family === family && entry.bits <= bits && holds(entry));
     },
   };
 }

@@ -15,7 +15,10 @@ let due: Waiting[] = [];
 let next = 0;
 let isDraining = false;
 
-/** @returns takes it back */
+/** Calls back after a delay in ms. @returns cancels the call */
+export type After = (delayMs: number, callback: () => void) => () => void;
+
+/** The timer of checks, and of what waits for them. */
 export function after(delayMs: number, callback: () => void): () => void {
   const waiting: Waiting = { isWanted: true, callback };
   const timer = setTimeout(() => {

@@ -1,5 +1,5 @@
 /** SONDE_ALLOW_NETS and SONDE_PUBLIC_ALLOW_NETS: networks and ports that the address guard lets through. Pure. */
-import { type Cidr, cidrHasIpv4, cidrHasIpv6, type Ipv6Words, parseCidr } from "./ip.ts";
+import { type Cidr, cidrHasIpv4, cidrHasIpv6, type Ipv6Words, parseCidr } from "../net/ip.ts";
 
 export interface AllowNet {
   readonly range: Cidr;
@@ -49,7 +49,7 @@ function entryOf(entry: string, network: string, ports: string | undefined): All
     }
     throw refusal(entry, "not an address or network such as 10.0.0.0/8 or fc00::/7");
   }
-  const isNamed = LOOPBACK.some((own) => lies(range, own)) || range.bits === (range.family === 4 ? 32 : 128);
+  const isNamed = LOOPBACK.some((loopback) => lies(range, loopback)) || range.bits === (range.family === 4 ? 32 : 128);
   if (ports === undefined) return { range, isNamed, firstPort: 0, lastPort: 65_535 };
   const [, first, last] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(ports) ?? [];
   const firstPort = Number(first);

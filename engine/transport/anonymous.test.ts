@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { NetworkFault } from "../net/fault.ts";
 import { anonymousTransport } from "./anonymous.ts";
-import { NetworkFault } from "./fault.ts";
 import { createTransport } from "./index.ts";
 import type { DialContext } from "./transport.ts";
 
@@ -16,7 +16,7 @@ const context: DialContext = { signal: new AbortController().signal, phase() {},
 
 function transportWith(fault: NetworkFault) {
   const resolver = { lookup: async () => ({ addresses: [], fault }), close() {} };
-  return anonymousTransport(createTransport(OPTIONS, { resolver: resolver as never, isForStrangers: true }));
+  return anonymousTransport(createTransport(OPTIONS, { resolver: resolver as never, isAnonymous: true }));
 }
 
 async function wordsOf(work: Promise<unknown>): Promise<string> {

@@ -2,12 +2,12 @@
  * The transport of checks for anonymous callers (POST /check/public). Its faults name no address of this network, none of our own ports
  * and no name server: a caller learns that a target is refused, and not why.
  */
-import { NetworkFault } from "./fault.ts";
+import { NetworkFault } from "../net/fault.ts";
 import type { Transport } from "./transport.ts";
 
 const REFUSED = "The target is refused: it is private, reserved or for documentation";
 const NO_ADDRESS = "The name has no address";
-const OWN_TROUBLE = "The checker could not resolve the name";
+const RESOLVER_TROUBLE = "The checker could not resolve the name";
 
 export function anonymousTransport(transport: Transport): Transport {
   return {
@@ -36,5 +36,5 @@ function plain(error: unknown): unknown {
   const detail = peerAnswered === undefined ? {} : { peerAnswered };
   if (verdict === "misconfigured") return new NetworkFault(verdict, REFUSED, detail);
   if (verdict === "unresolved") return new NetworkFault(verdict, NO_ADDRESS, detail);
-  return verdict === "unfit" ? new NetworkFault(verdict, OWN_TROUBLE, detail) : error;
+  return verdict === "unfit" ? new NetworkFault(verdict, RESOLVER_TROUBLE, detail) : error;
 }

@@ -1,10 +1,18 @@
 /**
- * Tries several addresses of one name with native sockets: the next one starts at once when one fails, else after
- * RFC 8305's delay; the first that connects wins. stream.ts does the same with Node's sockets.
+ * Tries several addresses of one name: the next one starts at once when one fails, else after RFC 8305's delay; the first that connects wins.
+ * The sockets are the caller's: native ones, or Node's (stream.ts).
  */
-import { NetworkFault, whenAborted } from "./fault.ts";
-import { ATTEMPT_DELAY_MS, ATTEMPT_LIMIT, endpointOf, ourOwnWay } from "./stream.ts";
+import { NetworkFault, whenAborted } from "../net/fault.ts";
+import { localAddresses } from "./local-addresses.ts";
 import type { Address, DialContext } from "./transport.ts";
+
+/** RFC 8305 section 5, "Connection Attempt Delay". */
+export const ATTEMPT_DELAY_MS = 250;
+/** More addresses of one name are not tried in one check. */
+export const ATTEMPT_LIMIT = 8;
+
+/** What connecting gives when this machine has no way to the address's family at all (connect(2)). */
+const NO_ROUTE_CODES = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
 /** One connect under way. */
 export interface RaceAttempt {
@@ -95,4 +103,15 @@ export class ConnectRace<Won> {
     for (const attempt of this.#running) if (attempt !== winner) attempt.close();
     return true;
   }
+}
+
+/** A machine without IPv6 proves nothing about an IPv6 target. */
+export function ourOwnWay(error: Error, { family }: Address): Error {
+  if (family === 4 || !("code" in error) || !NO_ROUTE_CODES.has(String(error.code)) || localAddresses().hasIpv6)
+    return error;
+  return new NetworkFault("unsupported", "This checker has no IPv6", { cause: error });
+}
+
+export function endpointOf({ ip, family }: Address, port: number): string {
+  return family === 4 ? `${ip}:${port}` : `[${ip}]:${port}`;
 }

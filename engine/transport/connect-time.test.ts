@@ -6,9 +6,9 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
+import { classify } from "../net/classify.ts";
+import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import { type ConnectTimer, createConnectTimer } from "./connect-time.ts";
-import { DeadlinePassed, NetworkFault } from "./fault.ts";
 import { connectTime as nodeConnectTime } from "./stream.ts";
 import type { Address, DialContext, Transport } from "./transport.ts";
 

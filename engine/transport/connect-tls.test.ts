@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
-import { classify } from "../classify.ts";
+import { classify } from "../net/classify.ts";
 import { integer, oddNumber, sequence } from "../protocols/keys/hostile-keys.suite.ts";
 import { writePem } from "../protocols/keys/pem.ts";
 import { createTransport } from "./index.ts";

@@ -3,8 +3,8 @@
  * TLS 1.2 servers that support only DHE refuse it. Only after such a refusal a second connection offers DHE, and its handshake is watched.
  */
 import type { Socket } from "node:net";
-import { NetworkFault } from "./fault.ts";
-import { connectTcp, createTlsStarter } from "./stream.ts";
+import { NetworkFault } from "../net/fault.ts";
+import { connectTcp, createTlsStarter, type TlsStarter } from "./stream.ts";
 import type { Transport } from "./transport.ts";
 
 /** RFC 8446 section 6: the record's header, level and description. */
@@ -13,8 +13,24 @@ const ALERT_BYTES = 5 + 2;
 const HANDSHAKE_FAILURE = /^ERR_SSL_(?:SSLV3|SSL\/TLS)_ALERT_HANDSHAKE_FAILURE$/;
 
 /** @throws Error when SONDE_EXTRA_CA holds no certificate */
-export function createTlsConnector(extraCaPem: string | null): Transport["connectTls"] {
+export function createTlsConnector(extraCaPem: string | null): Pick<Transport, "connectTls" | "startTls"> {
   const starter = createTlsStarter(extraCaPem);
+  return {
+    connectTls: connectorOf(starter),
+    async startTls(socket, options, context) {
+      context.phase("handshake");
+      try {
+        // A second connection would have to repeat what was said in the clear, so this one offers DHE at once.
+        return await starter.startWatched(socket, options, context);
+      } catch (error) {
+        socket.destroy();
+        throw error;
+      }
+    },
+  };
+}
+
+function connectorOf(starter: TlsStarter): Transport["connectTls"] {
   return async (addresses, port, options, context) => {
     const socket = await connectTcp(addresses, port, context);
     context.phase("handshake");

@@ -78,11 +78,11 @@ describe.each(["native", "node"] as const)("a datagram link, %s", (way) => {
 
   it("hears its peer alone", async () => {
     const peer = await openPeer("127.0.0.1");
-    const stranger = await openPeer("127.0.0.1");
+    const other = await openPeer("127.0.0.1");
     const { link, received } = openLink(peer.address, peer.port);
     link.send(Uint8Array.of(1));
     await expect.poll(() => peer.senders.length).toBe(1);
-    stranger.socket.send(Uint8Array.of(9), peer.senders[0]?.port ?? 0, "127.0.0.1");
+    other.socket.send(Uint8Array.of(9), peer.senders[0]?.port ?? 0, "127.0.0.1");
     link.send(Uint8Array.of(2));
     await expect.poll(() => received.length).toBe(2);
     expect(received.map(([first]) => first)).toEqual([1, 2]);

@@ -1,8 +1,8 @@
 /** Datagrams to and from one peer while a tunnel lives: a separate connected socket, so it receives only this peer's datagrams and ICMP errors. */
 import type { DatagramSocket, DatagramSocketListener } from "../../native/datagrams.ts";
+import { NetworkFault, whenAborted } from "../net/fault.ts";
+import { endpointOf, ourOwnWay } from "./connect-race.ts";
 import { openSocket } from "./datagram.ts";
-import { NetworkFault, whenAborted } from "./fault.ts";
-import { endpointOf, ourOwnWay } from "./stream.ts";
 import type { Address, DatagramLink, DatagramListener, DialContext, Transport } from "./transport.ts";
 
 /** Open at once in one prober: below a process's usual limit of descriptors; a check that would open more is ours to answer for. */
@@ -28,7 +28,7 @@ export function openLink(
   return new Link(open, address, port, listener, context);
 }
 
-export const openDatagrams: Transport["openDatagrams"] = (...given) => openLink(openNodeSocket, ...given);
+export const openDatagrams: Transport["openDatagrams"] = (...options) => openLink(openNodeSocket, ...options);
 
 class Link implements DatagramLink, DatagramSocketListener {
   readonly #listener: DatagramListener;

@@ -1,6 +1,6 @@
 /** One question and one answer over UDP, on a separate connected socket with a random port, so it receives only from its peer. */
 import { createSocket, type Socket } from "node:dgram";
-import { type Abortable, DeadlinePassed, NetworkFault, whenAborted } from "./fault.ts";
+import { type Abortable, DeadlinePassed, NetworkFault, whenAborted } from "../net/fault.ts";
 import type { Address, UdpOptions } from "./transport.ts";
 
 export interface ExchangeOptions extends UdpOptions {

@@ -1,8 +1,8 @@
 /** One DNS question over an open stream, for when the answer over UDP was truncated (RFC 7766). */
 import type { Socket } from "node:net";
+import { NetworkFault } from "../net/fault.ts";
 import { FrameReader, frame } from "../protocols/dns/framing.ts";
 import { DnsFormatError, decodeReply, type Query, type Reply } from "../protocols/dns/message.ts";
-import { NetworkFault } from "./fault.ts";
 
 /** Settles with the stream: when time is up, its opener destroys it with a fault, and this function throws that fault. */
 export function askOverStream(socket: Socket, query: Query): Promise<Reply> {

@@ -48,7 +48,7 @@ export type ForgetEcho = () => void;
 const SENDS_PER_TURN = 64;
 /** Full buffers empty within milliseconds; after so long in the queue an echo is refused. */
 const BACK_OFF_MS = 2;
-const LONGEST_BACK_OFF_MS = 64;
+const MAX_BACK_OFF_MS = 64;
 const QUEUED_AT_MOST_MS = 500;
 /** Of 65,536 sequence numbers, some are left free so that a free one is found at once. */
 const IN_FLIGHT_LIMIT = 60_000;
@@ -203,7 +203,7 @@ class EchoFamily {
     };
     if (isFull) {
       this.#timer = setTimeout(again, this.#backOffMs);
-      this.#backOffMs = Math.min(LONGEST_BACK_OFF_MS, this.#backOffMs * 2);
+      this.#backOffMs = Math.min(MAX_BACK_OFF_MS, this.#backOffMs * 2);
     } else {
       this.#timer = setImmediate(again);
       this.#backOffMs = BACK_OFF_MS;

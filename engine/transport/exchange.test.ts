@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
+import { classify } from "../net/classify.ts";
+import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import { exchangeTcp as nodeExchangeTcp } from "./exchange.ts";
-import { DeadlinePassed, NetworkFault } from "./fault.ts";
 import { createExchanger, type Exchanger } from "./native-exchange.ts";
 import { type CheckRig, closedPort, makeCheck, openBlackHole, openTcpPeer, type Peer } from "./peers.suite.ts";
 import type { Address, AnswerReader, Transport } from "./transport.ts";

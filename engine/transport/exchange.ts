@@ -1,7 +1,7 @@
 /** One request and its answer over Node's sockets: the portable twin of native-exchange.ts, and the only one for TLS. */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { NetworkFault } from "./fault.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { connectTcp } from "./stream.ts";
 import type { Address, AnswerReader, DialContext } from "./transport.ts";
 

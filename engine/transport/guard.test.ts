@@ -2,13 +2,13 @@ import { networkInterfaces } from "node:os";
 import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { formatIpv4, formatIpv6, type Ipv6Words, parseCidr, parseIpv4, parseIpv6 } from "../net/ip.ts";
+import { literalOf } from "../net/literal.ts";
+import { KIND_WORDS } from "../net/special-addresses.ts";
 import { addressSet } from "./address-set.ts";
 import { parseAllowNet } from "./allow-nets.ts";
 import { AllowNetError, createGuard, isDocumentationName } from "./guard.ts";
-import { formatIpv4, formatIpv6, type Ipv6Words, parseCidr, parseIpv4, parseIpv6 } from "./ip.ts";
-import { literalOf } from "./literal.ts";
 import { OwnBoard } from "./own-board.ts";
-import { KIND_WORDS } from "./special-addresses.ts";
 
 /** Inputs as many as are said or 20 s of them, whichever is less, on a machine that may be busy with other things. */
 const BOUNDED = { interruptAfterTimeLimit: 20_000 };

@@ -1,20 +1,21 @@
 /**
  * The address guard (docs/decisions/0004-address-guard.md): whether an address may be dialled. It judges resolved addresses, right before the dial,
- * never the text a user wrote. It has no dependencies, because the API uses it too, to refuse literals (through engine/registry.ts).
+ * never the text a user wrote. It has no dependencies, because the API uses it too, to refuse literals (through engine/contract/registry.ts).
  *
  * It cannot know an operator's NAT64 prefix (RFC 6052 section 2.2), or addresses that a router outside translates.
  */
+
+import { type Ipv6Words, mappedIpv4, parseIpv4, parseIpv6 } from "../net/ip.ts";
+import { isLoopbackName, literalOf } from "../net/literal.ts";
+import { embeddedIpv4s, KIND_WORDS, type SpecialKind, specialIpv4, specialIpv6 } from "../net/special-addresses.ts";
 import type { AddressSet } from "./address-set.ts";
 import { type AllowNet, allowsIpv4, allowsIpv6, parseAllowNet } from "./allow-nets.ts";
-import { type Ipv6Words, mappedIpv4, parseIpv4, parseIpv6 } from "./ip.ts";
-import { isLoopbackName, literalOf } from "./literal.ts";
 import { localAddresses } from "./local-addresses.ts";
 import { OwnBoard } from "./own-board.ts";
 import { type JudgedAddress, type OwnEndpoints, readOwnEndpoints } from "./own-endpoints.ts";
-import { embeddedIpv4s, KIND_WORDS, type SpecialKind, specialIpv4, specialIpv6 } from "./special-addresses.ts";
 
+export { isDocumentationName } from "../net/literal.ts";
 export { AllowNetError } from "./allow-nets.ts";
-export { isDocumentationName } from "./literal.ts";
 
 /**
  * `own`: one of our own listeners or stores. `this-machine`: an address of this machine that no entry names. `scoped`: names an interface of

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SystemPingService, startSystemPingService } from "../../native/system-ping.ts";
 import { describeWith, insteadOf } from "../../test/prerequisites.ts";
-import { classify } from "../classify.ts";
+import { classify } from "../net/classify.ts";
 import { createPing, type Ping, type PingMethod } from "./icmp.ts";
 import { makeCheck } from "./peers.suite.ts";
 import type { Address, Transport } from "./transport.ts";

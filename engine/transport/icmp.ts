@@ -9,8 +9,8 @@ import type { IcmpSocketKind } from "../../native/icmp-socket.ts";
 import { loadLibc } from "../../native/libc.ts";
 import { openReadiness } from "../../native/readiness.ts";
 import { openSystemPing, type SystemPing } from "../../native/system-ping.ts";
+import { faultOfAbort, NetworkFault } from "../net/fault.ts";
 import { EchoSockets } from "./echo-sockets.ts";
-import { faultOfAbort, NetworkFault } from "./fault.ts";
 import { METHOD_WORDS, PingRun } from "./ping-run.ts";
 import type { Address, DialContext, PingOptions, PingReport } from "./transport.ts";
 

@@ -1,18 +1,20 @@
 /** Assembles the transport that probes use: it resolves names, the guard judges every address, and the judged address is dialled. */
-import type { EngineOptions } from "../options.ts";
+import { BoundedMap } from "../../model/bounded-map.ts";
+import type { EngineOptions } from "../contract/options.ts";
+import { parseTunnelTarget, STANDARD_TUNNEL_TARGETS } from "../contract/tunnel-targets.ts";
+import { NetworkFault, whenAborted } from "../net/fault.ts";
+import { isLoopbackName, literalOf } from "../net/literal.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
-import { parseTunnelTarget, STANDARD_TUNNEL_TARGETS } from "../tunnels/targets.ts";
 import { after } from "./after.ts";
+import { endpointOf } from "./connect-race.ts";
 import { createTlsConnector } from "./connect-tls.ts";
 import { exchangeDatagram } from "./datagram.ts";
 import { openDatagrams } from "./datagram-link.ts";
 import { exchangeTcp } from "./exchange.ts";
-import { NetworkFault, whenAborted } from "./fault.ts";
 import { createGuard, type Guard, isDocumentationName, type Judgement } from "./guard.ts";
-import { isLoopbackName, literalOf } from "./literal.ts";
 import { localAddresses } from "./local-addresses.ts";
 import { type Answer, createResolver, type Resolver } from "./resolver.ts";
-import { connectTcp, connectTime, endpointOf } from "./stream.ts";
+import { connectTcp, connectTime } from "./stream.ts";
 import type { Address, DialContext, IpFamily, IpPreference, Transport } from "./transport.ts";
 
 /** RFC 8305 section 3: how long the other family's answer is waited for once one has addresses, ms. */
@@ -28,7 +30,7 @@ export interface TransportDeps {
   readonly openDatagrams?: Transport["openDatagrams"];
   readonly resolver?: Resolver;
   readonly guard?: Guard;
-  readonly isForStrangers?: boolean;
+  readonly isAnonymous?: boolean;
 }
 
 type Refusal = Pick<Extract<Judgement, { readonly allowed: false }>, "kind" | "reason">;
@@ -43,12 +45,11 @@ type Host =
 export function createTransport(options: EngineOptions, deps: TransportDeps = {}): Transport {
   const guard = deps.guard ?? createGuard(options);
   const resolver = deps.resolver ?? createResolver({ servers: options.resolvers });
-  const hosts = new Map<string, Host>();
+  const hosts = new BoundedMap<string, Host>(HOST_LIMIT);
 
   function hostOf(text: string): Host {
     const known = hosts.get(text);
     if (known !== undefined) return known;
-    if (hosts.size >= HOST_LIMIT) hosts.clear();
     const host = readHost(text);
     hosts.set(text, host);
     return host;
@@ -75,7 +76,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
       if (!judgement.allowed) throw refused(ip, judgement);
     },
     connectTcp,
-    connectTls: createTlsConnector(options.extraCaPem),
+    ...createTlsConnector(options.extraCaPem),
     connectTime: deps.connectTime ?? connectTime,
     exchangeTcp: deps.exchangeTcp ?? exchangeTcp,
     exchangeUdp(address, port, datagram, accept, context, exchange = {}) {
@@ -87,7 +88,7 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
     ping: deps.ping ?? pingless,
     extraCaPem: options.extraCaPem,
     tunnelTargets: (options.tunnelTargets ?? STANDARD_TUNNEL_TARGETS).map(parseTunnelTarget),
-    isForStrangers: deps.isForStrangers ?? false,
+    isAnonymous: deps.isAnonymous ?? false,
   };
 }
 

@@ -5,15 +5,15 @@
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { type Cidr, formatIpv6, parseCidr, parseIpv6 } from "../net/ip.ts";
 import { type AddressSet, setOf } from "./address-set.ts";
-import { type Cidr, formatIpv6, parseCidr, parseIpv6 } from "./ip.ts";
 import { localRoutes4, localRoutes6 } from "./local-routes.ts";
 
 /** How long an answer holds, ms; longer where asking takes long, so that it never takes more than this share of a thread. */
 const KEPT_MS = 2_000;
 const SHARE = 0.005;
 /** Of each table of routes: some fifty thousand routes. A machine with the internet's whole table has its interfaces' addresses only. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 /** `self`, because systemd's ProcSubset=pid leaves it. */
 const FIB_TRIE = "/proc/self/net/fib_trie";
 const IPV6_ROUTES = "/proc/self/net/ipv6_route";
@@ -65,7 +65,7 @@ function readWhole(path: string): string | undefined {
   try {
     fd = openSync(path, "r");
     const pieces: Buffer[] = [];
-    for (let sizeBytes = 0; sizeBytes <= MOST_BYTES; ) {
+    for (let sizeBytes = 0; sizeBytes <= MAX_BYTES; ) {
       const piece = Buffer.allocUnsafe(64 * 1024);
       const bytes = readSync(fd, piece);
       if (bytes === 0) return Buffer.concat(pieces).toString("latin1");

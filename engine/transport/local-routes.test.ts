@@ -1,8 +1,8 @@
 import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Cidr, formatIpv4, formatIpv6, type Ipv6Words, parseIpv4, parseIpv6 } from "../net/ip.ts";
 import { addressSet, setOf } from "./address-set.ts";
-import { type Cidr, formatIpv4, formatIpv6, type Ipv6Words, parseIpv4, parseIpv6 } from "./ip.ts";
 import { localRoutes4, localRoutes6 } from "./local-routes.ts";
 
 /** Of Linux 6.18: an interface without a carrier, a whole prefix (`ip route add local 45.90.13.0/24 dev lo`), a transparent proxy's table. */

@@ -2,7 +2,7 @@
  * Addresses that the kernel delivers to this machine itself, also without an interface: its `local` routes. Pure parsers of /proc/net/fib_trie
  * (net/ipv4/fib_trie.c, fib_trie_seq_show) and /proc/net/ipv6_route (net/ipv6/route.c and ip6_fib.c, ipv6_route_native_seq_show).
  */
-import { type Cidr, type Ipv6Words, parseIpv4 } from "./ip.ts";
+import { type Cidr, type Ipv6Words, parseIpv4 } from "../net/ip.ts";
 
 /** include/uapi/linux/route.h, ipv6_route.h: delivered here; RTF_ANYCAST is the address that all routers of a subnet share. */
 const RTF_LOCAL = 0x8000_0000;

@@ -1,6 +1,7 @@
 /** Resolves names outside of checks, with the servers and bounds that checks use, so that no thread blocks in getaddrinfo. */
+
+import { isLoopbackName } from "../net/literal.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
-import { isLoopbackName } from "./literal.ts";
 import { createResolver, type Resolver } from "./resolver.ts";
 
 /** Both families of a name; empty when it has no address, or no server answers. Never rejects. */

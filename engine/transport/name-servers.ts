@@ -6,7 +6,10 @@
  * if none did, our network is (`unfit`), and no healthy target goes down because of our resolver.
  */
 import { connect } from "node:net";
-import { isLocalRefusal } from "../classify.ts";
+import { isLocalRefusal } from "../net/classify.ts";
+import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
+import { parseIpv4 } from "../net/ip.ts";
+import { literalOf } from "../net/literal.ts";
 import {
   DnsFormatError,
   decodeReply,
@@ -17,9 +20,6 @@ import {
 } from "../protocols/dns/message.ts";
 import { exchangeDatagram } from "./datagram.ts";
 import { askOverStream } from "./dns-stream.ts";
-import { DeadlinePassed, NetworkFault } from "./fault.ts";
-import { parseIpv4 } from "./ip.ts";
-import { literalOf } from "./literal.ts";
 import type { SystemNames } from "./system-names.ts";
 import type { Address } from "./transport.ts";
 
@@ -37,7 +37,7 @@ const PLACES = 128;
 const PLACE_HELD_MS = 250;
 /** A longer wait for a place, ms, or a longer queue is a fault of this checker, not of the name. */
 const QUEUE_MS = 2_000;
-const MOST_QUEUED = 16_384;
+const MAX_QUEUED = 16_384;
 
 export interface NameServer {
   readonly address: Address;
@@ -216,7 +216,7 @@ export class NameServers {
   }
 
   #queued(): Promise<void> {
-    if (this.#queue.size >= MOST_QUEUED) return Promise.reject(tooMany());
+    if (this.#queue.size >= MAX_QUEUED) return Promise.reject(tooMany());
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#queue.delete(called);

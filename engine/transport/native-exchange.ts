@@ -1,11 +1,10 @@
 /** exchangeTcp() over native streams: less than three quarters of the cost of the same in exchange.ts, which uses Node's sockets. */
 import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { openTcpStreams, type TcpStream, type TcpStreamListener, type TcpStreams } from "../../native/tcp-stream.ts";
-import { ConnectRace } from "./connect-race.ts";
+import { whenAborted } from "../net/fault.ts";
+import { ConnectRace, endpointOf, ourOwnWay } from "./connect-race.ts";
 import { exchangeTcp as nodeExchangeTcp } from "./exchange.ts";
-import { whenAborted } from "./fault.ts";
 import { createNativeWay } from "./native-way.ts";
-import { endpointOf, ourOwnWay } from "./stream.ts";
 import type { Address, AnswerReader, DialContext, Transport } from "./transport.ts";
 
 export interface Exchanger {

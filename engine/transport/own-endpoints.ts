@@ -1,7 +1,8 @@
 /** Our own listeners and stores, in the form that the guard compares. */
+
+import { type Ipv6Words, parseIpv4, parseIpv6 } from "../net/ip.ts";
+import { isLoopbackName, literalOf } from "../net/literal.ts";
 import type { AddressSet } from "./address-set.ts";
-import { type Ipv6Words, parseIpv4, parseIpv6 } from "./ip.ts";
-import { isLoopbackName, literalOf } from "./literal.ts";
 
 /** An own endpoint that is not `ip:port`: a mistake in our wiring. */
 export class OwnEndpointError extends Error {
@@ -40,9 +41,9 @@ export function readOwnEndpoints(entries: readonly string[]): OwnEndpoints {
     ports,
     has(address, isHere, port, here) {
       if (!ports.has(port)) return false;
-      const own = byPort.get(port) ?? [];
-      if (!isHere) return own.some((each) => areSame(each, address));
-      return everywhere.has(port) || own.some((each) => isIn(here, each));
+      const addresses = byPort.get(port) ?? [];
+      if (!isHere) return addresses.some((each) => areSame(each, address));
+      return everywhere.has(port) || addresses.some((each) => isIn(here, each));
     },
   };
 }

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { Phase } from "../../model/result.ts";
-import type { ProbeContext } from "../probe.ts";
-import { DeadlinePassed } from "./fault.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { DeadlinePassed } from "../net/fault.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Peer {

@@ -2,9 +2,10 @@
  * One ping: several echoes to one address with pauses between them, and their results. It ends when every echo has its reply or its error,
  * when the time of the last echo is over, or, after a first reply, when late replies have had enough time.
  */
+
+import { NetworkFault, whenAborted } from "../net/fault.ts";
 import type { IcmpProblem } from "../protocols/icmp/echo.ts";
 import type { EchoSockets, ForgetEcho } from "./echo-sockets.ts";
-import { NetworkFault, whenAborted } from "./fault.ts";
 import type { Address, DialContext, PingOptions, PingReport } from "./transport.ts";
 
 /** In an explanation's hint: how it was done (model/result.ts). */

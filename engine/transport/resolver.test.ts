@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Answer as DnsAnswer } from "dns-packet";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { classify } from "../classify.ts";
+import { classify } from "../net/classify.ts";
 import {
   type Asked,
   a,

@@ -4,11 +4,12 @@
  * and the cache keeps nothing longer than a few seconds, so a name that changes to a private address is refused at its next resolution.
  */
 import { randomInt } from "node:crypto";
+import { BoundedMap } from "../../model/bounded-map.ts";
+import { NetworkFault } from "../net/fault.ts";
+import { isLoopbackName } from "../net/literal.ts";
 import { ALIAS_LIMIT, followChain } from "../protocols/dns/chain.ts";
 import { encodeQuery, type QuestionType } from "../protocols/dns/message.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
-import { NetworkFault } from "./fault.ts";
-import { isLoopbackName } from "./literal.ts";
 import { NameServers } from "./name-servers.ts";
 import { SystemNames, searchedNames } from "./system-names.ts";
 import type { Address, IpFamily } from "./transport.ts";
@@ -66,7 +67,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   const system = options.system ?? new SystemNames();
   const randomId = () => randomInt(0x1_0000);
   const servers = new NameServers({ entries: options.servers, system, now, randomId, patienceMs: options.patienceMs });
-  const kept = new Map<string, Kept>();
+  const kept = new BoundedMap<string, Kept>(ENTRY_LIMIT);
   const underWay = new Map<string, Promise<Answer>>();
 
   async function find(name: string, isAbsolute: boolean, family: IpFamily): Promise<Found> {
@@ -83,22 +84,13 @@ export function createResolver(options: ResolverOptions): Resolver {
   async function start(key: string, name: string, isAbsolute: boolean, family: IpFamily): Promise<Answer> {
     try {
       const { answer, keptMs } = await find(name, isAbsolute, family);
-      if (keptMs > 0) keep(key, { answer, untilMs: now() + keptMs });
+      if (keptMs > 0) kept.set(key, { answer, untilMs: now() + keptMs });
       return answer;
     } catch (error) {
       return { addresses: [], fault: error instanceof Error ? error : new Error(String(error)) };
     } finally {
       underWay.delete(key);
     }
-  }
-
-  function keep(key: string, entry: Kept): void {
-    kept.delete(key);
-    if (kept.size >= ENTRY_LIMIT) {
-      const [oldest] = kept.keys();
-      if (oldest !== undefined) kept.delete(oldest);
-    }
-    kept.set(key, entry);
   }
 
   return {

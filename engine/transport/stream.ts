@@ -2,6 +2,7 @@
  * TCP and TLS. The hot path: one connection costs one promise, two socket listeners and one abort listener, which stays on
  * the check's signal and is never removed.
  */
+
 import { X509Certificate } from "node:crypto";
 import { connect as netConnect, type Socket } from "node:net";
 import {
@@ -13,27 +14,20 @@ import {
   type TLSSocket,
   connect as tlsConnect,
 } from "node:tls";
-import { faultOfAbort, NetworkFault, whenAborted } from "./fault.ts";
+import { faultOfAbort, NetworkFault, whenAborted } from "../net/fault.ts";
+import { ConnectRace, endpointOf, ourOwnWay } from "./connect-race.ts";
 import { readLeafOnly } from "./leaf-only.ts";
-import { localAddresses } from "./local-addresses.ts";
 import { FOREIGN_TLS, WATCHED_TLS } from "./tls-bounds.ts";
 import type { Address, ConnectTime, DialContext } from "./transport.ts";
 import { watchedCarrier } from "./watched-carrier.ts";
-
-/** RFC 8305 section 5, "Connection Attempt Delay". */
-export const ATTEMPT_DELAY_MS = 250;
-/** More addresses of one name are not tried in one check. */
-export const ATTEMPT_LIMIT = 8;
-
-/** What connecting gives when this machine has no way to the address's family at all (connect(2)). */
-const NO_ROUTE_CODES = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
 export function connectTcp(addresses: readonly Address[], port: number, context: DialContext): Promise<Socket> {
   const [first] = addresses;
   if (first === undefined) return Promise.reject(noAddress());
   if (addresses.length > 1) return connectFirst(addresses, port, context).then(({ socket }) => socket);
   return new Promise((resolve, reject) => {
-    const socket = open(first, port, context, reject);
+    context.tried(endpointOf(first, port));
+    const socket = open(first, port, context, (error) => reject(ourOwnWay(error, first)));
     socket.once("connect", () => resolve(socket));
   });
 }
@@ -50,7 +44,8 @@ export function connectTime(addresses: readonly Address[], port: number, context
   }
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
-    const socket = open(first, port, context, reject);
+    context.tried(endpointOf(first, port));
+    const socket = open(first, port, context, (error) => reject(ourOwnWay(error, first)));
     socket.once("connect", () => {
       const connectMs = performance.now() - startedAt;
       socket.resetAndDestroy();
@@ -67,10 +62,9 @@ const secured = new WeakMap<Socket, TLSSocket>();
 
 /** A connecting socket that ends with the check's signal, for as long as it lives. */
 function open(address: Address, port: number, context: DialContext, failed: (error: Error) => void): Socket {
-  context.tried(endpointOf(address, port));
   const socket = netConnect({ host: address.ip, port });
   // Stays on: an error before the caller listens, or after it has stopped, must not be uncaught.
-  socket.on("error", (error) => failed(ourOwnWay(error, address)));
+  socket.on("error", failed);
   whenAborted(context, (fault) => (secured.get(socket) ?? socket).destroy(fault));
   return socket;
 }
@@ -79,71 +73,27 @@ interface Dialled extends ConnectTime {
   readonly socket: Socket;
 }
 
-/** One after the other, the next at once when one fails, else after the delay; the first that connects wins. */
+/** The first of several addresses that connects. */
 function connectFirst(addresses: readonly Address[], port: number, context: DialContext): Promise<Dialled> {
   return new Promise((resolve, reject) => {
-    const waiting = addresses.slice(0, ATTEMPT_LIMIT);
-    const running = new Set<Socket>();
-    const faults: Error[] = [];
-    let timer: NodeJS.Timeout | undefined;
-    let isOver = false;
-
-    function failed(socket: Socket, error: Error): void {
-      running.delete(socket);
-      if (isOver) return;
-      faults.push(error);
-      if (waiting.length > 0 && !context.signal.aborted) attempt();
-      else if (running.size === 0) {
-        isOver = true;
-        clearTimeout(timer);
-        reject(faultOfAll(faults, context.signal));
-      }
-    }
-    function won(socket: Socket, address: Address, connectMs: number): void {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(timer);
-      running.delete(socket);
-      for (const loser of running) loser.destroy();
-      // The explanation names the address that answered, not the last one tried.
-      context.tried(endpointOf(address, port));
-      resolve({ socket, address, connectMs });
-    }
-    function attempt(): void {
-      clearTimeout(timer);
-      const address = waiting.shift();
-      if (address === undefined) return;
-      const startedAt = performance.now();
-      const socket = open(address, port, context, (error) => failed(socket, error));
-      running.add(socket);
-      socket.once("connect", () => won(socket, address, performance.now() - startedAt));
-      if (waiting.length > 0) timer = setTimeout(attempt, ATTEMPT_DELAY_MS);
-    }
-    attempt();
+    new ConnectRace<Omit<Dialled, "address">>({
+      addresses,
+      port,
+      context,
+      attempt(address, connected, failed) {
+        const startedAt = performance.now();
+        const socket = open(address, port, context, failed);
+        socket.once("connect", () => connected({ socket, connectMs: performance.now() - startedAt }));
+        return { close: () => socket.destroy() };
+      },
+      resolve: (dialled, address) => resolve({ ...dialled, address }),
+      reject,
+    }).start();
   });
-}
-
-function faultOfAll(faults: readonly Error[], signal: AbortSignal): Error {
-  if (signal.aborted) return faultOfAbort(signal);
-  const [only] = faults;
-  return faults.length === 1 && only !== undefined
-    ? only
-    : new AggregateError(faults, "no address could be connected to");
 }
 
 function noAddress(): NetworkFault {
   return new NetworkFault("unresolved", "No address to connect to");
-}
-
-/** A machine without IPv6 proves nothing about an IPv6 target. */
-export function ourOwnWay(error: Error, { family }: Address): Error {
-  if (family === 4 || !("code" in error) || !NO_ROUTE_CODES.has(String(error.code)) || localAddresses().hasIpv6)
-    return error;
-  return new NetworkFault("unsupported", "This checker has no IPv6", { cause: error });
-}
-
-export function endpointOf({ ip, family }: Address, port: number): string {
-  return family === 4 ? `${ip}:${port}` : `[${ip}]:${port}`;
 }
 
 /** What belongs to a SecureContext and not to one connection (docs, tls.createSecureContext). */

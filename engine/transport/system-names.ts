@@ -2,9 +2,9 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { before } from "../../model/text.ts";
+import { parseIpv4, parseIpv6 } from "../net/ip.ts";
+import { literalOf } from "../net/literal.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
-import { parseIpv4, parseIpv6 } from "./ip.ts";
-import { literalOf } from "./literal.ts";
 import type { Address } from "./transport.ts";
 
 /** glibc's default; it takes no more than 15. */

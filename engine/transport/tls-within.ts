@@ -1,7 +1,7 @@
 /** TLS inside another protocol's packets (OpenVPN): records go in and out as bytes, without a socket. */
 import { Duplex } from "node:stream";
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from "node:tls";
-import { NetworkFault } from "./fault.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { KeyExchangeWatch } from "./key-exchange.ts";
 import { readLeafOnly } from "./leaf-only.ts";
 

@@ -2,7 +2,7 @@
  * Transport: the only way for a probe to send. It resolves every name, the guard judges the resolved address, and exactly that
  * address is dialled (docs/decisions/0004-address-guard.md).
  *
- * Faults are thrown as NetworkFault; only engine/classify.ts maps them, and Node's own errors, to verdicts.
+ * Faults are thrown as NetworkFault; only engine/net/classify.ts maps them, and Node's own errors, to verdicts.
  * The probe calls phase() and answered(); the transport calls answered() for a TLS handshake and a ping's reply, and tried() before each dial.
  */
 import type { Socket } from "node:net";
@@ -80,6 +80,13 @@ export interface Transport {
   ): Promise<TLSSocket>;
 
   /**
+   * TLS over a connection of connectTcp(), after both sides have agreed on it in the clear (STARTTLS); options as for connectTls(). It begins
+   * phase `handshake`. The caller has read everything that came in the clear: what is left is taken for TLS, and ends the
+   * handshake. The socket is closed when it fails.
+   */
+  startTls(socket: Socket, options: ConnectionOptions, context: DialContext): Promise<TLSSocket>;
+
+  /**
    * Connects and closes (by reset), and says how long the connect took: what the port probe needs and nothing more.
    * @returns milliseconds with a fraction
    */
@@ -118,7 +125,7 @@ export interface Transport {
   /** What tunnels are asked to reach, as the operator says (SONDE_TUNNEL_TARGETS). */
   readonly tunnelTargets: readonly QuestionTarget[];
   /** An anonymous caller asks for the check (POST /check/public): nothing may be sent that a server has not asked for. */
-  readonly isForStrangers: boolean;
+  readonly isAnonymous: boolean;
 }
 
 export interface DatagramListener {

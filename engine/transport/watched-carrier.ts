@@ -1,7 +1,7 @@
 /** A TCP connection that checks the server's side of a TLS handshake before OpenSSL reads it. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { NetworkFault } from "./fault.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { KeyExchangeWatch } from "./key-exchange.ts";
 
 /**

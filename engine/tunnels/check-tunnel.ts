@@ -1,7 +1,7 @@
 /** The stages that every userspace tunnel's check goes through: up, asked through, closed; and what each one's failure means. */
-import type { Outcome, ProbeContext } from "../probe.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import { NetworkFault } from "../net/fault.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
-import { NetworkFault } from "../transport/fault.ts";
 import { askable, askThrough, type Silence } from "./inner-probe.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
@@ -10,7 +10,7 @@ const MARGIN_MS = 100;
 /** How long a try through the tunnel waits for an answer, ms: the last one up to the deadline but not above this. */
 const INNER_MS = 5_000;
 /** Less than this for a question is none, ms. */
-const LEAST_INNER_MS = 400;
+const MIN_INNER_MS = 400;
 /** A second try needs a handshake before it, ms. */
 const SECOND_HANDSHAKE_MS = 1_000;
 
@@ -38,7 +38,7 @@ export async function checkTunnel(check: TunnelCheck, context: ProbeContext): Pr
     if (silence !== undefined && leftMs() < SECOND_HANDSHAKE_MS) break;
     context.phase("handshake");
     // A later try leaves time to ask.
-    const tunnel = check.create(Math.max(1, silence === undefined ? leftMs() : leftMs() - LEAST_INNER_MS));
+    const tunnel = check.create(Math.max(1, silence === undefined ? leftMs() : leftMs() - MIN_INNER_MS));
     try {
       info = await tunnel.open();
       context.answered();
@@ -74,7 +74,7 @@ export async function checkTunnel(check: TunnelCheck, context: ProbeContext): Pr
 /** With a second try to come, half of what is left after its handshake. */
 function innerMs(leftMs: number, triesLeft: number): number {
   const shareMs = triesLeft > 1 ? (leftMs - SECOND_HANDSHAKE_MS) / 2 : leftMs;
-  return Math.max(LEAST_INNER_MS, Math.min(INNER_MS, shareMs));
+  return Math.max(MIN_INNER_MS, Math.min(INNER_MS, shareMs));
 }
 
 function joined(first: Silence, second: Silence): Silence {

@@ -3,13 +3,13 @@
  * everything behind it, and ESP, to 4500. Two connected sockets, because only those hear that a port is closed; a gateway takes the second
  * one's port for NAT's doing.
  */
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { NetworkFault, whenAborted } from "../net/fault.ts";
 import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import type { Child } from "../protocols/ikev2/child.ts";
 import type { Request } from "../protocols/ikev2/ike-sa.ts";
 import { type Answer, Initiator, type InitiatorSettings, type Talk } from "../protocols/ikev2/initiator.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
-import { NetworkFault, whenAborted } from "../transport/fault.ts";
 import type { Address, DatagramLink } from "../transport/transport.ts";
 
 export const IKE_PORT = 500;
@@ -28,7 +28,7 @@ const GOODBYE_MS = 250;
 const GOODBYE_AGAIN_MS = 100;
 /** RFC 3948 section 2.2: what IKE begins with on port 4500, where ESP has its SPI. */
 const NON_ESP_MARKER = Buffer.alloc(4);
-export interface Ikev2End {
+export interface Ikev2Endpoint {
   readonly settings: Omit<InitiatorSettings, "identity" | "remote">;
   /** Ours; null: the address that we send from. */
   readonly identity: Identity | null;
@@ -48,7 +48,7 @@ interface Way {
 
 export class Ikev2Attempt {
   readonly startedAtMs: number;
-  readonly #end: Ikev2End;
+  readonly #end: Ikev2Endpoint;
   readonly #server: Address;
   readonly #endsAtMs: number;
   readonly #context: ProbeContext;
@@ -67,7 +67,7 @@ export class Ikev2Attempt {
   #onEsp: ((datagram: Uint8Array, atMs: number) => void) | null = null;
   #isClosed = false;
 
-  constructor(end: Ikev2End, server: Address, withinMs: number, context: ProbeContext) {
+  constructor(end: Ikev2Endpoint, server: Address, withinMs: number, context: ProbeContext) {
     this.#end = end;
     this.#server = server;
     this.#context = context;

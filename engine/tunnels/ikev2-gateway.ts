@@ -1,6 +1,8 @@
 /** What an IKEv2 configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
 import { rootCertificates } from "node:tls";
-import type { Outcome, ProbeContext } from "../probe.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import type { TunnelFields } from "../contract/tunnel.ts";
+import { targetsOf } from "../contract/tunnel-targets.ts";
 import { endpointOfFields } from "../protocols/endpoint.ts";
 import { IDENTITY, type Identity, type Selector } from "../protocols/ikev2/bodies.ts";
 import { isReached } from "../protocols/ikev2/child.ts";
@@ -9,11 +11,9 @@ import { type Anchors, createAnchors } from "../protocols/ikev2/trust.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import type { Address } from "../transport/transport.ts";
-import type { TunnelFields } from "../tunnel.ts";
 import { checkTunnel } from "./check-tunnel.ts";
 import { IKE_PORT, NAT_PORT } from "./ikev2-attempt.ts";
 import { Ikev2Tunnel } from "./ikev2-tunnel.ts";
-import { targetsOf } from "./targets.ts";
 
 /** Of one configuration. */
 export interface PreparedGateway {

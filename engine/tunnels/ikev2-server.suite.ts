@@ -1,10 +1,10 @@
 /** An IKEv2 gateway on a free port of loopback, for tests: everything on that port, with a host behind it and the faults a test asks for. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { Gateway, type GatewayManners } from "../protocols/ikev2/responder.suite.ts";
+import { Gateway, type GatewayBehavior } from "../protocols/ikev2/responder.suite.ts";
 import { answerOf } from "../protocols/inner/host.suite.ts";
 
-export interface ServerManners extends GatewayManners {
+export interface ServerBehavior extends GatewayBehavior {
   /** Datagrams of ours that are not sent, counted from the first. */
   readonly lost?: number;
   /** What it sends instead of its nth answer, counted from 0; undefined: that answer. */
@@ -24,7 +24,7 @@ export interface Ikev2Server {
 
 const MARKER = Buffer.alloc(4);
 
-export async function openIkev2Server(manners: ServerManners): Promise<Ikev2Server> {
+export async function openIkev2Server(manners: ServerBehavior): Promise<Ikev2Server> {
   const gateway = new Gateway(manners);
   const socket = createSocket("udp4");
   const received: Buffer[] = [];

@@ -1,20 +1,20 @@
 /** IKEv2 as a tunnel: the gateway's addresses in turn, its packets in ESP. */
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { NetworkFault } from "../net/fault.ts";
 import type { Child } from "../protocols/ikev2/child.ts";
-import { NetworkFault } from "../transport/fault.ts";
-import { Ikev2Attempt, type Ikev2End } from "./ikev2-attempt.ts";
+import { Ikev2Attempt, type Ikev2Endpoint } from "./ikev2-attempt.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
 /** Ethernet less IPv4, UDP, and ESP with its largest IV, padding and check value. */
 const MTU_BYTES = 1_400;
 
 export class Ikev2Tunnel implements Tunnel {
-  readonly #end: Ikev2End;
+  readonly #end: Ikev2Endpoint;
   readonly #context: ProbeContext;
   #attempt: Ikev2Attempt | null = null;
   #child: Child | null = null;
 
-  constructor(end: Ikev2End, context: ProbeContext) {
+  constructor(end: Ikev2Endpoint, context: ProbeContext) {
     this.#end = end;
     this.#context = context;
   }

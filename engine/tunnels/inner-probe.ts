@@ -3,7 +3,9 @@
  * and other hosts until the time is over. Only an answer to a question of our own counts, and the time it took is that of the try it answers.
  */
 
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { whenAborted } from "../net/fault.ts";
+import { formatIpv4, formatIpv6 } from "../net/ip.ts";
 import { type AddressBytes, addressBytes } from "../protocols/inner/packet.ts";
 import {
   createQuestion,
@@ -13,8 +15,6 @@ import {
   type QuestionTarget,
   SEED_BYTES,
 } from "../protocols/inner/question.ts";
-import { whenAborted } from "../transport/fault.ts";
-import { formatIpv4, formatIpv6 } from "../transport/ip.ts";
 import type { Tunnel } from "./tunnel.ts";
 
 /** Between rounds, ms; the last one goes on. */
@@ -63,76 +63,94 @@ type Context = Pick<
 >;
 
 /** @param targets at least one of a family of the tunnel's addresses, see askable() */
-export function askThrough(
-  tunnel: Tunnel,
-  { addresses, targets, giveUpAfterMs }: InnerProbeOptions,
-  context: Context,
-): Promise<Passage | Silence> {
-  return new Promise((resolve) => {
-    const sources = addresses.flatMap((text) => addressBytes(text) ?? []);
-    const byKind = KINDS.map((kind) => targets.filter((target) => target.kind === kind)).filter(
+export function askThrough(tunnel: Tunnel, options: InnerProbeOptions, context: Context): Promise<Passage | Silence> {
+  return new Promise((resolve) => new InnerProbe(tunnel, options, context, resolve).start());
+}
+
+class InnerProbe {
+  readonly #tunnel: Tunnel;
+  readonly #context: Context;
+  readonly #sources: readonly AddressBytes[];
+  readonly #targetsByKind: readonly (readonly QuestionTarget[])[];
+  readonly #giveUpAfterMs: number;
+  readonly #resolve: (result: Passage | Silence) => void;
+  readonly #sent: { readonly question: Question; readonly atMs: number }[] = [];
+  #reported: string | null = null;
+  #round = 0;
+  #isOver = false;
+  #cancelRound = (): void => {};
+  #cancelEnd = (): void => {};
+
+  constructor(
+    tunnel: Tunnel,
+    { addresses, targets, giveUpAfterMs }: InnerProbeOptions,
+    context: Context,
+    resolve: (result: Passage | Silence) => void,
+  ) {
+    this.#tunnel = tunnel;
+    this.#context = context;
+    this.#sources = addresses.flatMap((text) => addressBytes(text) ?? []);
+    this.#targetsByKind = KINDS.map((kind) => targets.filter((target) => target.kind === kind)).filter(
       (some) => some.length > 0,
     );
-    const sent: { readonly question: Question; readonly atMs: number }[] = [];
-    let said: string | null = null;
-    let round = 0;
-    let isOver = false;
-    let cancelRound = (): void => {};
+    this.#giveUpAfterMs = giveUpAfterMs;
+    this.#resolve = resolve;
+  }
 
-    function end(result: Passage | Silence): void {
-      isOver = true;
-      cancelRound();
-      cancelEnd();
-      resolve(result);
+  start(): void {
+    this.#cancelEnd = this.#context.transport.after(this.#giveUpAfterMs, () => {
+      const asked = askedWords(this.#sent.map(({ question }) => question.target));
+      this.#end({ kind: "silent", attempts: this.#sent.length, asked, said: this.#reported });
+    });
+    whenAborted(this.#context, () => this.#stop());
+    this.#tunnel.onPacket((packet, atMs) => this.#onPacket(packet, atMs));
+    this.#sendRound();
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#cancelRound();
+    this.#cancelEnd();
+  }
+
+  #end(result: Passage | Silence): void {
+    this.#stop();
+    this.#resolve(result);
+  }
+
+  #sendRound(): void {
+    for (const [since, targets] of this.#targetsByKind.slice(0, this.#round + 1).entries()) {
+      const target = targets[(this.#round - since) % targets.length];
+      if (target !== undefined) this.#ask(target);
     }
-    function ask(target: QuestionTarget): void {
-      const source = sources.find((address) => address.length === target.address.length);
-      if (source === undefined) return;
-      const question = createQuestion(target, source, round, context.randomBytes(SEED_BYTES));
-      sent.push({ question, atMs: context.now() });
-      tunnel.send(question.packet);
-    }
-    function sendRound(): void {
-      for (const [since, some] of byKind.slice(0, round + 1).entries()) {
-        const target = some[(round - since) % some.length];
-        if (target !== undefined) ask(target);
-      }
-      const gapMs = GAPS_MS[Math.min(round, GAPS_MS.length - 1)] ?? 1_000;
-      round++;
-      cancelRound = context.transport.after(gapMs, sendRound);
-    }
-    function hear(packet: Uint8Array, atMs: number): void {
-      const decoded = isOver ? undefined : decodeInner(packet);
-      if (decoded === undefined) return;
-      for (const each of sent) {
-        const answer = each.question.read(decoded);
-        if (answer === undefined) continue;
-        if (answer.kind === "answered") {
-          if (answer.farewell !== undefined) tunnel.send(answer.farewell);
-          end({ kind: "passed", latencyMs: atMs - each.atMs, attempts: sent.length, note: answer.note });
-          return;
-        }
-        said ??= `${textOf(answer.by)} says of ${textOf(each.question.target.address)}: ${PROBLEM_WORDS[answer.problem]}`;
+    const gapMs = GAPS_MS[Math.min(this.#round, GAPS_MS.length - 1)] ?? 1_000;
+    this.#round++;
+    this.#cancelRound = this.#context.transport.after(gapMs, () => this.#sendRound());
+  }
+
+  #ask(target: QuestionTarget): void {
+    const source = this.#sources.find((address) => address.length === target.address.length);
+    if (source === undefined) return;
+    const question = createQuestion(target, source, this.#round, this.#context.randomBytes(SEED_BYTES));
+    this.#sent.push({ question, atMs: this.#context.now() });
+    this.#tunnel.send(question.packet);
+  }
+
+  #onPacket(packet: Uint8Array, atMs: number): void {
+    const decoded = this.#isOver ? undefined : decodeInner(packet);
+    if (decoded === undefined) return;
+    for (const { question, atMs: sentAtMs } of this.#sent) {
+      const answer = question.read(decoded);
+      if (answer === undefined) continue;
+      if (answer.kind === "answered") {
+        if (answer.farewell !== undefined) this.#tunnel.send(answer.farewell);
+        this.#end({ kind: "passed", latencyMs: atMs - sentAtMs, attempts: this.#sent.length, note: answer.note });
         return;
       }
+      this.#reported ??= `${textOf(answer.by)} says of ${textOf(question.target.address)}: ${PROBLEM_WORDS[answer.problem]}`;
+      return;
     }
-
-    const cancelEnd = context.transport.after(giveUpAfterMs, () =>
-      end({
-        kind: "silent",
-        attempts: sent.length,
-        asked: askedWords(sent.map(({ question }) => question.target)),
-        said,
-      }),
-    );
-    whenAborted(context, () => {
-      isOver = true;
-      cancelRound();
-      cancelEnd();
-    });
-    tunnel.onPacket(hear);
-    sendRound();
-  });
+  }
 }
 
 /** Targets that a tunnel with these addresses can ask. */

@@ -1,9 +1,10 @@
 /** Settings of a share link's probe: the link, and the one engine that is wanted, if any. */
 import { z } from "zod";
+import { TunnelConfigError, type TunnelParser } from "../contract/tunnel.ts";
 import type { Engine } from "../cores/core.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { TunnelConfigError, type TunnelParser } from "../tunnel.ts";
+import { takeConfig } from "../protocols/share-link/tunnel.ts";
 
 export interface LinkSettings {
   readonly url: string;
@@ -16,8 +17,11 @@ const fields = z.object({ url: z.string().optional(), engine: z.enum(["xray", "s
 export function linkSettings(parse: TunnelParser): z.ZodType<LinkSettings> {
   return fields.transform(({ url, engine }, context): LinkSettings => {
     try {
-      const parsed = parse(url === undefined ? {} : { url }).fields.url ?? "";
-      return engine === undefined ? { url: parsed } : { url: parsed, engine };
+      const { fields } = parse(url === undefined ? {} : { url });
+      const settings = { url: fields.url ?? "", ...(engine !== undefined && { engine }) };
+      const config = takeConfig(fields);
+      if (config !== undefined) configs.set(settings, config);
+      return settings;
     } catch (error) {
       if (!(error instanceof TunnelConfigError)) throw error;
       context.addIssue({ code: "custom", message: `Invalid VPN configuration: ${error.message}` });

@@ -1,5 +1,6 @@
 /** One TLS connection to an OpenConnect server: requests and their answers one after the other, and after CONNECT the tunnel's frames. */
 import type { TLSSocket } from "node:tls";
+import { faultOfAbort, NetworkFault } from "../net/fault.ts";
 import { HttpSyntaxError } from "../protocols/http/syntax-error.ts";
 import {
   CstpError,
@@ -12,7 +13,6 @@ import {
 } from "../protocols/openconnect/cstp.ts";
 import { AnswerParser, encodeRequest, type HttpAnswer, type HttpRequest } from "../protocols/openconnect/http.ts";
 import { needsCertificate, unexpected } from "../protocols/openconnect/refusals.ts";
-import { faultOfAbort, NetworkFault } from "../transport/fault.ts";
 
 /** What waits to be sent to a server that does not read; more is dropped, as any network does. */
 const WAITING_LIMIT_BYTES = 64 * 1024;

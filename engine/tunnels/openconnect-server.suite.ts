@@ -17,7 +17,7 @@ export interface HeardRequest {
 /** Status and headers, body; or what it does instead. */
 export type Said = { readonly head: string; readonly body?: string } | "silence" | "close";
 
-export interface ServerManners {
+export interface ServerBehavior {
   readonly certificate: MadeCertificate;
   /** @returns undefined for what ocserv would say */
   readonly answer?: (request: HeardRequest, nth: number) => Said | undefined;
@@ -49,7 +49,7 @@ function usual({ method, body }: HeardRequest): Said {
   return { head: "HTTP/1.1 200 OK\r\n", body: body.includes("<username>") ? RECORDED.password : RECORDED.username };
 }
 
-export async function openOpenconnectServer(manners: ServerManners): Promise<OpenconnectServer> {
+export async function openOpenconnectServer(manners: ServerBehavior): Promise<OpenconnectServer> {
   const heard: HeardRequest[] = [];
   const frames: Frame[] = [];
   const sockets = new Set<Socket>();
@@ -75,7 +75,7 @@ export async function openOpenconnectServer(manners: ServerManners): Promise<Ope
   };
 }
 
-function serve(socket: TLSSocket, manners: ServerManners, heard: HeardRequest[], frames: Frame[]): void {
+function serve(socket: TLSSocket, manners: ServerBehavior, heard: HeardRequest[], frames: Frame[]): void {
   let text = "";
   let reader: FrameReader | null = null;
   const own: Frame[] = [];

@@ -1,16 +1,16 @@
 /** What an OpenConnect configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
-import type { Outcome, ProbeContext } from "../probe.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import type { TunnelFields } from "../contract/tunnel.ts";
+import { targetsOf } from "../contract/tunnel-targets.ts";
 import { requireCertificates } from "../protocols/certificates.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import { addressOfLogin } from "../protocols/openconnect/config.ts";
 import { isOffered, type TunnelOffer } from "../protocols/openconnect/offer.ts";
-import type { TunnelFields } from "../tunnel.ts";
 import { checkTunnel } from "./check-tunnel.ts";
-import { type OpenconnectEnd, OpenconnectTunnel } from "./openconnect-tunnel.ts";
-import { targetsOf } from "./targets.ts";
+import { type OpenconnectEndpoint, OpenconnectTunnel } from "./openconnect-tunnel.ts";
 
 /** Of one configuration. */
-export interface PreparedServer extends Pick<OpenconnectEnd, "place" | "login" | "trust"> {
+export interface PreparedServer extends Pick<OpenconnectEndpoint, "place" | "login" | "trust"> {
   /** Dialled instead of resolving the host; null: the host is resolved. */
   readonly ip: string | null;
 }

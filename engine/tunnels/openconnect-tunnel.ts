@@ -1,13 +1,15 @@
 /** OpenConnect as a tunnel: TCP, TLS, a login over HTTP, and packets in frames on the same connection. */
+
 import { isIP } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
-import { certificateFaultOf } from "../certificate-fault.ts";
-import type { ProbeContext } from "../probe.ts";
-import { type LoginEnd, type LoginSettings, logIn } from "../protocols/openconnect/login.ts";
+import { withoutBrackets } from "../../model/url.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { certificateFaultOf } from "../net/certificate-fault.ts";
+import { faultOfAbort, NetworkFault, whenAborted } from "../net/fault.ts";
+import { type LoginResult, type LoginSettings, logIn } from "../protocols/openconnect/login.ts";
 import type { TunnelOffer } from "../protocols/openconnect/offer.ts";
 import { isPinned, pinsOf } from "../protocols/openconnect/pin.ts";
 import { unexpected } from "../protocols/openconnect/refusals.ts";
-import { faultOfAbort, NetworkFault, whenAborted } from "../transport/fault.ts";
 import type { Address, DialContext } from "../transport/transport.ts";
 import { OpenconnectLink } from "./openconnect-link.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
@@ -21,8 +23,8 @@ const GOODBYE_MS = 250;
 /** From one server to the next: one that shares the load, one that has the user. */
 const SERVER_LIMIT = 4;
 
-export interface OpenconnectEnd {
-  readonly place: Place;
+export interface OpenconnectEndpoint {
+  readonly place: LoginLocation;
   /** The server's, judged by the guard; tried in their order. */
   readonly addresses: readonly Address[];
   readonly login: Pick<LoginSettings, "username" | "password" | "group">;
@@ -31,7 +33,7 @@ export interface OpenconnectEnd {
   readonly withinMs: number;
 }
 
-export interface Place {
+export interface LoginLocation {
   /** What the certificate must be for. */
   readonly host: string;
   readonly port: number;
@@ -47,7 +49,7 @@ export interface Trust {
 }
 
 export class OpenconnectTunnel implements Tunnel {
-  readonly #end: OpenconnectEnd;
+  readonly #end: OpenconnectEndpoint;
   readonly #context: ProbeContext;
   /** Ends what this tunnel has opened: with the check, or before. */
   readonly #ends = new AbortController();
@@ -57,7 +59,7 @@ export class OpenconnectTunnel implements Tunnel {
   #securedAtMs = 0;
   #cancelLimit = (): void => {};
 
-  constructor(end: OpenconnectEnd, context: ProbeContext) {
+  constructor(end: OpenconnectEndpoint, context: ProbeContext) {
     this.#end = end;
     this.#context = context;
   }
@@ -81,7 +83,7 @@ export class OpenconnectTunnel implements Tunnel {
       if (end.kind === "up") return this.#infoOf(end.offer);
       this.#link?.drop();
       this.#link = null;
-      place = placeOf(end.url);
+      place = locationOf(end.url);
       this.#context.phase("resolve");
       addresses = await this.#context.transport.resolve(place.host, place.port, "both", this.#context);
     }
@@ -114,7 +116,7 @@ export class OpenconnectTunnel implements Tunnel {
     this.#ends.abort(new NetworkFault("cancelled", "The tunnel is closed"));
   }
 
-  async #logIn(place: Place, addresses: readonly Address[]): Promise<LoginEnd> {
+  async #logIn(place: LoginLocation, addresses: readonly Address[]): Promise<LoginResult> {
     const talk = logIn({ ...this.#end.login, authority: authorityOf(place), target: place.target });
     let step = talk.next();
     while (!step.done) {
@@ -127,7 +129,7 @@ export class OpenconnectTunnel implements Tunnel {
     return step.value;
   }
 
-  async #openLink({ host, port }: Place, addresses: readonly Address[]): Promise<OpenconnectLink> {
+  async #openLink({ host, port }: LoginLocation, addresses: readonly Address[]): Promise<OpenconnectLink> {
     const context = this.#dialContext();
     context.phase("connect");
     const { ca } = this.#end.trust;
@@ -198,15 +200,15 @@ export class OpenconnectTunnel implements Tunnel {
   }
 }
 
-function authorityOf({ host, port }: Place): string {
+function authorityOf({ host, port }: LoginLocation): string {
   const name = isIP(host) === 6 ? `[${host}]` : host;
   return port === 443 ? name : `${name}:${port}`;
 }
 
 /** @param url of https */
-function placeOf(url: URL): Place {
+function locationOf(url: URL): LoginLocation {
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    host: withoutBrackets(url.hostname),
     port: url.port === "" ? 443 : Number(url.port),
     target: `${url.pathname}${url.search}`,
   };

@@ -1,7 +1,9 @@
 /** One try to bring OpenVPN up at one address of one server: reset, TLS, key method 2, the server's options. */
 import { X509Certificate } from "node:crypto";
 import type { SecureContext, TLSSocket } from "node:tls";
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { NetworkFault, whenAborted } from "../net/fault.ts";
+import { subjectOf } from "../protocols/certificates.ts";
 import { ControlChannel } from "../protocols/openvpn/control-channel.ts";
 import {
   type ControlText,
@@ -29,7 +31,6 @@ import { createProtection } from "../protocols/openvpn/protection.ts";
 import type { SessionSettings } from "../protocols/openvpn/settings.ts";
 import { KEY_BLOCK_BYTES, keyBlockOf } from "../protocols/openvpn/static-key.ts";
 import { refusalOf } from "../protocols/openvpn/verify.ts";
-import { NetworkFault, whenAborted } from "../transport/fault.ts";
 import { openTlsWithin, type TlsWithin } from "../transport/tls-within.ts";
 import { faultOfEnd, faultOfSilence, faultOfText, faultOfTls, type Stage, untrusted } from "./openvpn-faults.ts";
 import type { Link, LinkListener } from "./openvpn-link.ts";
@@ -146,7 +147,7 @@ export class OpenvpnAttempt {
     });
   }
 
-  /** The next server is to have its turn too: a way that opens after the time is closed. */
+  /** Bounded, so that time is left for the next server; a connection that opens later is closed. */
   #connect(waitMs: number): Promise<Link> {
     return new Promise((resolve, reject) => {
       let isLate = false;
@@ -287,10 +288,10 @@ export class OpenvpnAttempt {
     const isJudgedByChain = rules.fingerprints.length === 0 || tls.ca !== null;
     // Node's types say Error; what it sets is the error's code (lib/_tls_wrap.js, onConnectSecure).
     if (isJudgedByChain && !socket.authorized) return untrusted(String(socket.authorizationError), certificate);
-    const words = refusalOf({ own: certificate, issuer: () => issuerOf(socket) }, rules);
+    const words = refusalOf({ certificate: certificate, issuer: () => issuerOf(socket) }, rules);
     return words === null
       ? null
-      : new NetworkFault("cert-invalid", words, { peerAnswered: true, peer: certificate.subject });
+      : new NetworkFault("cert-invalid", words, { peerAnswered: true, peer: subjectOf(certificate) });
   }
 
   #read(bytes: Buffer): void {

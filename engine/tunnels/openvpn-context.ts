@@ -1,14 +1,14 @@
 /** What OpenSSL is given for the TLS of an OpenVPN profile: made once for all of a monitor's checks, of keys that were bounded before. */
 import { createSecureContext, type SecureContext } from "node:tls";
+import type { ProbeContext } from "../contract/probe.ts";
+import { TunnelConfigError } from "../contract/tunnel.ts";
 import type { KeyAnswer, OpenedKey } from "../key-opener/key-opener.ts";
-import type { ProbeContext } from "../probe.ts";
+import { NetworkFault, whenAborted } from "../net/fault.ts";
 import { boundCertificate, boundPrivateKey } from "../protocols/keys/key-bounds.ts";
 import { readPem } from "../protocols/keys/pem.ts";
 import { type KeyFiles, keyFilesOf } from "../protocols/openvpn/key-files.ts";
 import type { SessionSettings, TlsSettings } from "../protocols/openvpn/settings.ts";
-import { NetworkFault, whenAborted } from "../transport/fault.ts";
 import { boundedGroups, WATCHED_TLS } from "../transport/tls-bounds.ts";
-import { TunnelConfigError } from "../tunnel.ts";
 
 const TAGS = { ca: "<ca>", cert: "<cert>", key: "<key>", crl: "<crl-verify>" } as const;
 

@@ -1,10 +1,10 @@
 /** What an OpenVPN server's words, its silence and its end mean (by stage). */
 import type { X509Certificate } from "node:crypto";
-import { classifyCode } from "../classify.ts";
+import { classifyCode } from "../net/classify.ts";
+import { NetworkFault } from "../net/fault.ts";
 import type { ControlText } from "../protocols/openvpn/control-text.ts";
 import type { ProtectionKeys } from "../protocols/openvpn/protection.ts";
 import { commonNameOf } from "../protocols/openvpn/verify.ts";
-import { NetworkFault } from "../transport/fault.ts";
 
 /** Up to: the server's first answer, its TLS, our certificate's taking, its keys, its options. */
 export type Stage = "reset" | "hello" | "certificates" | "keys" | "options" | "up";
@@ -52,7 +52,7 @@ export function faultOfSilence(stage: Stage, context: SilenceContext): NetworkFa
     default:
       return new NetworkFault("timeout", `The server did not send its options in ${seconds} s (no PUSH_REPLY)`, {
         peerAnswered: true,
-        hint: "It may still be waiting for whoever checks logins there",
+        hint: "It may still be waiting for an external check of the login",
       });
   }
 }

@@ -1,12 +1,12 @@
 /** The way of OpenVPN's packets to one server: datagrams, or a stream with lengths in it. */
 import type { Socket } from "node:net";
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { encodeFrame, FrameReader } from "../protocols/openvpn/packet.ts";
-import { NetworkFault } from "../transport/fault.ts";
 import type { Address, DatagramLink } from "../transport/transport.ts";
 
 /** A check sees some 10 kB of a server; beyond this it is drowning us. */
-const MOST_RECEIVED_BYTES = 8 * 1024 * 1024;
+const MAX_RECEIVED_BYTES = 8 * 1024 * 1024;
 
 export interface Link {
   readonly isStream: boolean;
@@ -104,7 +104,7 @@ export function openStreamLink(socket: Socket, listener: LinkListener, context: 
   socket.on("data", (piece: Buffer) => {
     const atMs = context.now();
     received += piece.length;
-    if (received > MOST_RECEIVED_BYTES) {
+    if (received > MAX_RECEIVED_BYTES) {
       fail(new NetworkFault("protocol-error", "The server floods this checker"));
       return;
     }

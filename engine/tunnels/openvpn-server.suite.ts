@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { createSecureContext, type SecureContextOptions, TLSSocket } from "node:tls";
-import { answerOf, type HostManners } from "../protocols/inner/host.suite.ts";
+import { answerOf, type HostBehavior } from "../protocols/inner/host.suite.ts";
 import { DataChannel, dataCipherOf, digestOf } from "../protocols/openvpn/data-channel.ts";
 import { deriveKeyBlock, PRE_MASTER_BYTES, RANDOM_BYTES } from "../protocols/openvpn/key-method.ts";
 import {
@@ -37,7 +37,7 @@ export interface ServerOptions {
   readonly isMessy?: boolean;
   /** Messages of a client from this number on are not there for it: 1 is what TLS begins with, 2 the client's certificate. */
   readonly ignoresFrom?: number;
-  readonly host?: HostManners;
+  readonly host?: HostBehavior;
   /** Clients are asked for a certificate, and the name in it is heard. */
   readonly asksForCertificate?: boolean;
   /** Its data goes out under other keys. */

@@ -1,15 +1,15 @@
 /** What an OpenVPN profile asks for, made ready once for all of a monitor's checks, and one check of it. */
-import type { Outcome, ProbeContext } from "../probe.ts";
-import { readConfig } from "../protocols/openvpn/config.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import { TunnelConfigError, type TunnelFields } from "../contract/tunnel.ts";
+import { targetsOf } from "../contract/tunnel-targets.ts";
+import { NetworkFault } from "../net/fault.ts";
+import { configOf } from "../protocols/openvpn/config.ts";
 import { optionOf, type Scope } from "../protocols/openvpn/profile.ts";
 import { neverDone, unknownLines } from "../protocols/openvpn/refusals.ts";
 import { settingsOfScope } from "../protocols/openvpn/settings.ts";
-import { NetworkFault } from "../transport/fault.ts";
-import { TunnelConfigError, type TunnelFields } from "../tunnel.ts";
 import { checkTunnel } from "./check-tunnel.ts";
 import { OpenvpnContext } from "./openvpn-context.ts";
 import { type OpenvpnServer, OpenvpnTunnel } from "./openvpn-tunnel.ts";
-import { targetsOf } from "./targets.ts";
 
 type PreparedServer = Omit<OpenvpnServer, "tlsContext"> & { readonly tls: OpenvpnContext };
 
@@ -26,7 +26,7 @@ export interface PreparedOpenvpn {
 /** @throws NetworkFault `misconfigured` */
 export function prepareOpenvpn(fields: TunnelFields): PreparedOpenvpn {
   try {
-    const { profile, servers, login } = readConfig(fields);
+    const { profile, servers, login } = configOf(fields);
     const made = new Map<Scope, Pick<PreparedServer, "settings" | "tls" | "hasCertificate">>();
     const hasOwnList = (fields.servers ?? []).length > 0 || (fields.host ?? "").trim() !== "";
     return {
@@ -80,7 +80,7 @@ export async function checkOpenvpn(prepared: PreparedOpenvpn, context: ProbeCont
     },
     context,
   ).catch((error: unknown) => {
-    throw told(error, unknown);
+    throw withRemark(error, unknown);
   });
   const strayPackets = tunnel?.strayPackets ?? 0;
   if (outcome.verdict !== "stuck" || strayPackets === 0) return outcome;
@@ -105,7 +105,7 @@ async function readyServers(
 }
 
 /** What the two ends do not agree on may be what we do not know; a refusal speaks for itself. */
-function told(error: unknown, remark: string | null): unknown {
+function withRemark(error: unknown, remark: string | null): unknown {
   if (remark === null || !(error instanceof NetworkFault)) return error;
   const { verdict, message, peerAnswered, peer, hint, cause } = error;
   if (verdict === "auth-failed" || verdict === "cert-invalid" || verdict === "cancelled") return error;

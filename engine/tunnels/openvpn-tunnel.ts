@@ -1,8 +1,11 @@
 /** OpenVPN over datagrams or TCP: the servers of a profile in turn, each at its addresses, until one brings the tunnel up. */
+
 import type { SecureContext } from "node:tls";
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { NetworkFault } from "../net/fault.ts";
+import { mostTelling } from "../net/fault-rank.ts";
 import type { SessionSettings } from "../protocols/openvpn/settings.ts";
-import { NetworkFault } from "../transport/fault.ts";
+import { onePerFamily } from "../transport/one-per-family.ts";
 import type { Address } from "../transport/transport.ts";
 import { type Established, OpenvpnAttempt } from "./openvpn-attempt.ts";
 import { refusedSilently, SilentRefusal } from "./openvpn-faults.ts";
@@ -11,8 +14,6 @@ import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
 /** How long a server has to answer a new session, ms. */
 const PROOF_OF_LIFE_MS = 1_500;
-/** One address of each family is tried. */
-const ADDRESS_LIMIT = 2;
 const STANDARD_MTU = 1_500;
 
 export interface OpenvpnServer {
@@ -24,7 +25,7 @@ export interface OpenvpnServer {
   readonly hasCertificate: boolean;
 }
 
-export interface OpenvpnEnd {
+export interface OpenvpnEndpoint {
   /** Tried in their order. */
   readonly servers: readonly OpenvpnServer[];
   readonly login: { readonly username: string; readonly password: string } | null;
@@ -33,11 +34,11 @@ export interface OpenvpnEnd {
 }
 
 export class OpenvpnTunnel implements Tunnel {
-  readonly #end: OpenvpnEnd;
+  readonly #end: OpenvpnEndpoint;
   readonly #context: ProbeContext;
   #attempt: OpenvpnAttempt | null = null;
 
-  constructor(end: OpenvpnEnd, context: ProbeContext) {
+  constructor(end: OpenvpnEndpoint, context: ProbeContext) {
     this.#end = end;
     this.#context = context;
   }
@@ -62,7 +63,7 @@ export class OpenvpnTunnel implements Tunnel {
         if (this.#context.now() >= endsAtMs) break;
       }
     }
-    throw tellingMost(faults);
+    throw mostTelling(faults) ?? noAddress();
   }
 
   send(ipPacket: Uint8Array): void {
@@ -102,7 +103,7 @@ export class OpenvpnTunnel implements Tunnel {
         faults.push(error);
       }
     }
-    throw tellingMost(faults);
+    throw mostTelling(faults) ?? noAddress();
   }
 
   #begin(
@@ -161,22 +162,6 @@ function infoOf(
   };
 }
 
-function onePerFamily(addresses: readonly Address[]): readonly Address[] {
-  return addresses
-    .filter(({ family }, index) => addresses.findIndex((other) => other.family === family) === index)
-    .slice(0, ADDRESS_LIMIT);
-}
-
-/** Of several servers' or addresses' faults the one that says most. */
-function tellingMost(faults: readonly Error[]): Error {
-  const [first] = faults;
-  if (first === undefined) return new NetworkFault("unresolved", "The server has no address");
-  return faults.reduce((best, fault) => (rank(fault) > rank(best) ? fault : best), first);
-}
-
-/** Refusals of a server that speaks first, then silence of one that spoke, refused ports, silence, missing names and routes. */
-function rank(error: Error): number {
-  if (!(error instanceof NetworkFault)) return "code" in error && error.code === "ECONNREFUSED" ? 3 : 1;
-  if (error.verdict === "timeout") return error.peerAnswered === true ? 4 : 2;
-  return error.verdict === "unresolved" || error.verdict === "unsupported" || error.verdict === "unreachable" ? 1 : 5;
+function noAddress(): NetworkFault {
+  return new NetworkFault("unresolved", "The server has no address");
 }

@@ -1,25 +1,11 @@
 /** Settings of tunnel probes: the fields that the protocol's parser made, kept as they are; what they mean is read once per monitor. */
 import { z } from "zod";
-import { given, TunnelConfigError, type TunnelFields, type TunnelParser } from "../tunnel.ts";
+import { presentFields, TunnelConfigError, type TunnelFields, type TunnelParser } from "../contract/tunnel.ts";
+import { OWN_FIELD_NAMES, TUNNEL_FIELDS } from "../contract/tunnel-fields.ts";
 
-const fields = z.object({
-  url: z.string().optional(),
-  config: z.string().optional(),
-  host: z.string().optional(),
-  username: z.string().optional(),
-  password: z.string().optional(),
-  port: z.int().min(1).max(65_535).optional(),
-  proto: z.enum(["udp", "tcp"]).optional(),
-  remote_id: z.string().optional(),
-  ip: z.string().optional(),
-  servers: z
-    .array(z.object({ host: z.string(), port: z.int().min(1).max(65_535), proto: z.enum(["udp", "tcp"]) }))
-    .optional(),
-  group: z.string().optional(),
-  ca: z.string().optional(),
-  pin: z.string().optional(),
-  psk: z.string().optional(),
-});
+const fields = z.object(
+  Object.fromEntries(OWN_FIELD_NAMES.map((name) => [name, TUNNEL_FIELDS[name].schema.optional()])),
+);
 
 /** Refuses what the parser refuses, with its reason. */
 export function tunnelSettings(parse: TunnelParser): z.ZodType<TunnelFields> {
@@ -36,7 +22,7 @@ export function tunnelSettings(parse: TunnelParser): z.ZodType<TunnelFields> {
 
 /** Without members that are undefined. */
 function present(text: z.infer<typeof fields>): TunnelFields {
-  return given(text as TunnelFields);
+  return presentFields(text as TunnelFields);
 }
 
 /** What is made of settings is made once: they are one object for as long as a prober knows the monitor. */

@@ -1,7 +1,7 @@
 /** What a share link's check looks at before any core is asked. */
 import { createSecureContext } from "node:tls";
 import { describe, expect, it } from "vitest";
-import type { OutboundRequest } from "../cores/outbound.ts";
+import type { OutboundSpec } from "../cores/outbound.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
 import type { Verifier } from "../verify/verifier.ts";
@@ -20,7 +20,7 @@ const transport = createTransport({
 
 async function reasonOf(url: string): Promise<string> {
   const outbounds = {
-    open: ({ address }: OutboundRequest) => Promise.reject(new Error(`a core is asked to dial ${address}`)),
+    open: ({ address }: OutboundSpec) => Promise.reject(new Error(`a core is asked to dial ${address}`)),
   };
   const verifier: Verifier = {
     next: () => [],

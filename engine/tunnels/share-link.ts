@@ -5,32 +5,32 @@
  */
 import type { TunnelFacts } from "../../model/result.ts";
 import type { Verdict } from "../../model/verdict.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
 import { chooseEngines } from "../cores/choice.ts";
 import type { Engine } from "../cores/core.ts";
 import { isDatagram } from "../cores/datagram.ts";
 import type { Finding } from "../cores/finding.ts";
-import type { OpenOutbound, OutboundRequest, Outbounds } from "../cores/outbound.ts";
+import type { OpenOutbound, OutboundSpec, Outbounds } from "../cores/outbound.ts";
 import { PROGRAMS } from "../cores/program.ts";
-import type { Outcome, ProbeContext } from "../probe.ts";
+import { DeadlinePassed, NetworkFault, whenAborted } from "../net/fault.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
-import { DeadlinePassed, NetworkFault, whenAborted } from "../transport/fault.ts";
 import type { Address } from "../transport/transport.ts";
 import type { VerifyEndpoint } from "../verify/endpoint.ts";
+import { type Judgement, judgeAttempt } from "../verify/share-link-verdict.ts";
+import { type Asked, askThroughOutbound } from "../verify/verify-round.ts";
 import { configOf, type LinkSettings } from "./link-settings.ts";
-import { type Judgement, judgeAttempt } from "./share-link-verdict.ts";
-import { type Asked, askThroughOutbound } from "./verify-round.ts";
 
-/** The verdict is ours before the check's deadline ends it without words: the core's are listened for, and an endpoint's own answer, ms. */
+/** The check stops this long before its deadline, ms: time to read the core's log and to ask the endpoint directly why it failed. */
 const MARGIN_MS = 500;
-/** Of it, what is left when the verdict must be there, ms. */
+/** The verdict must be there this long before the deadline, ms. */
 const LAST_MS = 100;
-/** Of the time that is left, what a try gets when another may follow. */
+/** Share of the remaining time that an attempt gets when another may follow. */
 const SHARE = 0.6;
-/** Less than this for a try is none, ms. */
-const LEAST_TRY_MS = 500;
-/** When a core that has said nothing yet is listened to again, ms. */
+/** An attempt with less time than this is not made, ms. */
+const MIN_TRY_MS = 500;
+/** Pause before the log of a core is read again that had nothing about the config, ms. */
 const WORDS_AFTER_MS = [40, 160] as const;
-/** A core that dies under a check says nothing about it: so often it is opened again. */
+/** How often the config is opened again after its core died or closed its connections: that proves nothing about the server. */
 const REOPENINGS = 3;
 
 /** The parts of a context that only share links need. */
@@ -69,7 +69,7 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   return tryEngines(engines, ready);
 }
 
-/** Every port that the core may dial is judged, all those that hysteria2 hops between at the one address that it is given. */
+/** The guard judges every port that the core may dial: hysteria2 hops between several at one address. */
 async function guarded({ host, port, account }: ProxyConfig, context: ProbeContext): Promise<readonly Address[]> {
   const addresses = await context.transport.resolve(host, port, "both", context);
   if (account.protocol !== "hysteria2" || account.hops.length === 0) return addresses;
@@ -78,7 +78,7 @@ async function guarded({ host, port, account }: ProxyConfig, context: ProbeConte
   return addresses;
 }
 
-/** Gives a clean word about a closed port or a missing way within a round trip, which cores take seconds for. */
+/** Finds a closed port or a missing route within a round trip; a core takes seconds to report it. */
 async function dial(config: ProxyConfig, addresses: readonly Address[], context: ProbeContext) {
   context.phase("connect");
   return context.transport.connectTime(addresses, config.port, context);
@@ -99,37 +99,37 @@ async function tryEngines(engines: readonly Engine[], ready: Ready): Promise<Out
       if (tried.judgement.isFinal) break;
     } catch (error) {
       if (failed !== undefined) break;
-      // A core that is not there, or refuses what the other takes, leaves it to the other.
+      // When this core is not installed or refuses the config, the other core is tried.
       if (!(error instanceof NetworkFault) || !LEFT_TO_THE_OTHER.has(error.verdict)) throw error;
       unable ??= error;
     }
-    if (leftMs(ready.context) < LEAST_TRY_MS) break;
+    if (leftMs(ready.context) < MIN_TRY_MS) break;
   }
   if (failed !== undefined) return outcomeOf(failed);
   throw unable ?? new NetworkFault("timeout", "The server did not answer in time");
 }
 
-/** @param given.isAlone the other core has failed with it by now: a crowd would only have to be looked at again */
+/** @param attempt.isAlone the other core has failed with it: a result measured in a crowd would need a second look */
 async function tryEngine(
   engine: Engine,
-  given: { readonly hasOther: boolean; readonly isAlone: boolean },
+  attempt: { readonly hasOther: boolean; readonly isAlone: boolean },
   ready: Ready,
 ): Promise<Tried> {
   const { config, address, context } = ready;
-  let { isAlone } = given;
+  let { isAlone } = attempt;
   for (let left = REOPENINGS; left > 0; left--) {
     context.phase("handshake");
     const outbound = await openInTime({ config, address, engine, alone: isAlone, workspace: context.workspace }, ready);
     context.phase("request");
-    const isFirst = outbound.isCrowded || given.hasOther;
-    const limitMs = Math.max(LEAST_TRY_MS, leftMs(context) * (isFirst ? SHARE : 1));
+    const isFirst = outbound.isCrowded || attempt.hasOther;
+    const limitMs = Math.max(MIN_TRY_MS, leftMs(context) * (isFirst ? SHARE : 1));
     let isMute = false;
     try {
       const asked = await askThroughOutbound(outbound, limitMs, context);
       if (asked.kind === "passed") return passed(asked, outbound, ready);
       const findings = await wordsOf(outbound, context);
       isMute = asked.kind === "mute";
-      if (isMute || outbound.hasDied()) {
+      if (isMute || outbound.hasDied() || findings.some(({ verdict }) => verdict === "unfit")) {
         isAlone = true;
         continue;
       }
@@ -140,7 +140,7 @@ async function tryEngine(
         findings,
         isDialled: ready.dialMs !== null,
       });
-      if (outbound.isCrowded && !judgement.isFinal && leftMs(context) > LEAST_TRY_MS) {
+      if (outbound.isCrowded && !judgement.isFinal && leftMs(context) > MIN_TRY_MS) {
         isAlone = true;
         continue;
       }
@@ -150,11 +150,11 @@ async function tryEngine(
       outbound.close(isMute);
     }
   }
-  throw new NetworkFault("unfit", "The proxy core died or hung under this check again and again");
+  throw new NetworkFault("unfit", "The proxy core died, hung or lost its connections under this check again and again");
 }
 
-/** Ours to say before the deadline says it: a core that is not ready in time is no word about the server. */
-async function openInTime(request: OutboundRequest, { outbounds, context }: Ready): Promise<OpenOutbound> {
+/** Ends before the check's deadline, because a core that is not ready in time proves nothing about the server. */
+async function openInTime(request: OutboundSpec, { outbounds, context }: Ready): Promise<OpenOutbound> {
   let cancel = (): void => {};
   try {
     return await outbounds.open(request, (listener) => {
@@ -166,7 +166,7 @@ async function openInTime(request: OutboundRequest, { outbounds, context }: Read
   }
 }
 
-/** What a core says comes by another way than what happens at its port, and a little later. */
+/** The core's log reaches us by a pipe, a little later than what happens at its port. */
 async function wordsOf(outbound: OpenOutbound, context: ProbeContext): Promise<readonly Finding[]> {
   let findings = await outbound.findings();
   for (const laterMs of WORDS_AFTER_MS) {

@@ -1,6 +1,10 @@
 /** What a WireGuard or AmneziaWG configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
+
 import { before } from "../../model/text.ts";
-import type { Outcome, ProbeContext } from "../probe.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import { targetsOf } from "../contract/tunnel-targets.ts";
+import { NetworkFault } from "../net/fault.ts";
+import { literalOf } from "../net/literal.ts";
 import { explainStray } from "../protocols/amneziawg/framing.ts";
 import type { AmneziaParams } from "../protocols/amneziawg/params.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
@@ -8,18 +12,13 @@ import type { QuestionTarget } from "../protocols/inner/question.ts";
 import type { WireguardConfig, WireguardPeer } from "../protocols/wireguard/config.ts";
 import { type Framing, RESPONSE } from "../protocols/wireguard/message.ts";
 import { createPeerKeys, type PeerKeys } from "../protocols/wireguard/noise.ts";
-import { NetworkFault } from "../transport/fault.ts";
-import { literalOf } from "../transport/literal.ts";
-import type { Address } from "../transport/transport.ts";
+import { onePerFamily } from "../transport/one-per-family.ts";
 import { checkTunnel } from "./check-tunnel.ts";
-import { targetsOf } from "./targets.ts";
 import { wireguardCrypto } from "./wireguard-crypto.ts";
-import { type WireguardEnd, WireguardTunnel } from "./wireguard-tunnel.ts";
+import { type WireguardEndpoint, WireguardTunnel } from "./wireguard-tunnel.ts";
 
 /** Servers of one configuration that are brought up in one check. */
 const PEER_LIMIT = 8;
-/** One address of each family is tried. */
-const ADDRESS_LIMIT = 2;
 
 /** Of one configuration. */
 export interface PreparedWireguard {
@@ -29,7 +28,7 @@ export interface PreparedWireguard {
 }
 
 interface PreparedServer {
-  readonly end: WireguardEnd;
+  readonly end: WireguardEndpoint;
   readonly host: string;
   /** Dialled instead of resolving the host; null: the host is resolved. */
   readonly ip: string | null;
@@ -70,7 +69,7 @@ export function prepareWireguard(
       end: { ...same, keys: keysOf(config, peer), port: peer.endpoint?.port ?? 0 },
       host: peer.endpoint?.host ?? "",
       ip: at === 0 ? (ip ?? null) : null,
-      targetsOf: rememberedLast((operators) =>
+      targetsOf: memoizedLast((operators) =>
         targetsThrough(
           { networks: networks[index] ?? [], routes: (address) => ownerOf(address, networks) === index },
           same,
@@ -83,10 +82,10 @@ export function prepareWireguard(
 }
 
 /** The same list makes the same answer; a prober has one list. */
-function rememberedLast<Given extends object, Answer>(answer: (given: Given) => Answer): (given: Given) => Answer {
-  let last: { readonly given: Given; readonly answer: Answer } | undefined;
-  return (given) => {
-    if (last?.given !== given) last = { given, answer: answer(given) };
+function memoizedLast<Input extends object, Answer>(answer: (input: Input) => Answer): (input: Input) => Answer {
+  let last: { readonly input: Input; readonly answer: Answer } | undefined;
+  return (input) => {
+    if (last?.input !== input) last = { input, answer: answer(input) };
     return last.answer;
   };
 }
@@ -138,21 +137,15 @@ function named(outcome: Outcome, { host, end }: PreparedServer, index: number): 
   return { ...outcome, message: `Peer ${index + 1} (${host}:${end.port}): ${outcome.message ?? ""}` };
 }
 
-function onePerFamily(addresses: readonly Address[]): readonly Address[] {
-  return addresses
-    .filter(({ family }, index) => addresses.findIndex((other) => other.family === family) === index)
-    .slice(0, ADDRESS_LIMIT);
-}
-
 /** What is to be asked and goes to this server; without any, an echo to an address that the server says it has. */
 function targetsThrough(
   server: Routes,
-  own: { readonly dns: readonly string[]; readonly addresses: readonly string[] },
+  client: { readonly dns: readonly string[]; readonly addresses: readonly string[] },
   operators: readonly QuestionTarget[],
 ): readonly QuestionTarget[] {
-  const wanted = targetsOf(own.dns, operators).filter(({ address }) => server.routes(address));
+  const wanted = targetsOf(client.dns, operators).filter(({ address }) => server.routes(address));
   if (wanted.length > 0) return wanted;
-  const ours = new Set(own.addresses.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
+  const ours = new Set(client.addresses.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
   return server.networks
     .map((network): QuestionTarget => ({ kind: "icmp", address: likelyHost(network), port: 0 }))
     .filter(({ address }) => !ours.has(Buffer.from(address).toString("hex")));

@@ -1,12 +1,12 @@
 /** A WireGuard or AmneziaWG server on a free port of loopback, for tests: real handshakes and a host behind it, with the faults a test asks for. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { answerOf, type HostManners } from "../protocols/inner/host.suite.ts";
+import { answerOf, type HostBehavior } from "../protocols/inner/host.suite.ts";
 import { TRANSPORT } from "../protocols/wireguard/message.ts";
 import { Responder, type ResponderOptions } from "../protocols/wireguard/responder.suite.ts";
 
 export interface ServerOptions extends ResponderOptions {
-  readonly host?: HostManners;
+  readonly host?: HostBehavior;
   /** Datagrams as they are on the wire to messages and back; by default they are the same. */
   readonly strip?: (datagram: Uint8Array) => Uint8Array | undefined;
   readonly dress?: (message: Uint8Array) => Uint8Array;

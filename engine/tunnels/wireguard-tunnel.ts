@@ -1,10 +1,12 @@
 /** WireGuard and AmneziaWG over a datagram link: retries, several addresses of one server, and what silence means. */
-import type { ProbeContext } from "../probe.ts";
+
+import type { ProbeContext } from "../contract/probe.ts";
+import { NetworkFault, whenAborted } from "../net/fault.ts";
+import { mostTelling } from "../net/fault-rank.ts";
 import type { Framing } from "../protocols/wireguard/message.ts";
 import type { PeerKeys } from "../protocols/wireguard/noise.ts";
 import { type SessionEvent, WireguardSession } from "../protocols/wireguard/session.ts";
 import { encodeTai64n, nextTimestampNs } from "../protocols/wireguard/tai64n.ts";
-import { NetworkFault, whenAborted } from "../transport/fault.ts";
 import type { Address, DatagramLink } from "../transport/transport.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
@@ -14,7 +16,7 @@ const FIRST_ANSWER_MS = 5_000;
 const RETRIES_AFTER_MS = [700, 1_600, 3_200] as const;
 
 /** What is the same in every check of one server of a configuration. */
-export interface WireguardEnd {
+export interface WireguardEndpoint {
   readonly keys: PeerKeys;
   readonly port: number;
   readonly addresses: readonly string[];
@@ -41,7 +43,7 @@ export interface TimestampMemory {
 }
 
 export class WireguardTunnel implements Tunnel {
-  readonly #end: WireguardEnd;
+  readonly #endpoint: WireguardEndpoint;
   readonly #dial: WireguardDial;
   readonly #context: ProbeContext;
   #session: WireguardSession;
@@ -53,8 +55,8 @@ export class WireguardTunnel implements Tunnel {
   #fail: (fault: Error) => void = () => {};
   #isClockBack = false;
 
-  constructor(end: WireguardEnd, dial: WireguardDial, context: ProbeContext) {
-    this.#end = end;
+  constructor(end: WireguardEndpoint, dial: WireguardDial, context: ProbeContext) {
+    this.#endpoint = end;
     this.#dial = dial;
     this.#context = context;
     this.#session = this.#newSession();
@@ -64,7 +66,7 @@ export class WireguardTunnel implements Tunnel {
     const { servers, withinMs } = this.#dial;
     const budgetMs = Math.min(FIRST_ANSWER_MS, withinMs);
     this.#startedAtMs = this.#context.now();
-    let fault: Error | undefined;
+    const faults: Error[] = [];
     for (const [index, server] of servers.entries()) {
       const spentMs = this.#context.now() - this.#startedAtMs;
       try {
@@ -72,10 +74,10 @@ export class WireguardTunnel implements Tunnel {
       } catch (error) {
         this.#link?.close();
         if (this.#context.signal.aborted || !(error instanceof Error)) throw error;
-        fault = tellingMore(fault, error);
+        faults.push(error);
       }
     }
-    throw fault ?? new NetworkFault("unresolved", "The server has no address");
+    throw mostTelling(faults) ?? new NetworkFault("unresolved", "The server has no address");
   }
 
   send(ipPacket: Uint8Array): void {
@@ -117,7 +119,7 @@ export class WireguardTunnel implements Tunnel {
       whenAborted(this.#context, (fault) => this.#fail(fault));
       this.#link = transport.openDatagrams(
         server,
-        this.#end.port,
+        this.#endpoint.port,
         {
           received: (datagram, atMs) => this.#receive(datagram, atMs),
           failed: (error) => this.#fail(error),
@@ -157,7 +159,7 @@ export class WireguardTunnel implements Tunnel {
   }
 
   #infoOf(attempt: number, atMs: number): TunnelInfo {
-    const { addresses, dns, mtuBytes } = this.#end;
+    const { addresses, dns, mtuBytes } = this.#endpoint;
     const initiatedAtMs = this.#initiatedAtMs[attempt] ?? this.#startedAtMs;
     return {
       addresses,
@@ -169,7 +171,7 @@ export class WireguardTunnel implements Tunnel {
   }
 
   #newSession(): WireguardSession {
-    const { keys, mtuBytes } = this.#end;
+    const { keys, mtuBytes } = this.#endpoint;
     return new WireguardSession(keys, {
       framing: this.#dial.framing,
       mtuBytes,
@@ -179,7 +181,7 @@ export class WireguardTunnel implements Tunnel {
   }
 
   #timestamp(): Uint8Array {
-    const { clock } = this.#end;
+    const { clock } = this.#endpoint;
     const nextNs = nextTimestampNs(this.#context.wallNowMs(), clock.lastNs);
     this.#isClockBack ||= nextNs <= clock.lastNs;
     if (nextNs > clock.lastNs) clock.lastNs = nextNs;
@@ -198,7 +200,7 @@ export class WireguardTunnel implements Tunnel {
         { peerAnswered: true, ...(hint !== undefined && { hint }) },
       );
     }
-    const diagnosis = this.#end.diagnose(this.#session.straySizes);
+    const diagnosis = this.#endpoint.diagnose(this.#session.straySizes);
     if (diagnosis !== null) return diagnosis;
     const seconds = Math.round(afterMs / 100) / 10;
     return new NetworkFault(
@@ -221,16 +223,4 @@ function presharedKeyDiffers(): NetworkFault {
       hint: "PresharedKey of the [Peer] section",
     },
   );
-}
-
-/** Of two addresses' faults the one that says more: a missing route says least, silence less than an answer. */
-function tellingMore(first: Error | undefined, second: Error): Error {
-  if (first === undefined) return second;
-  return rank(second) > rank(first) ? second : first;
-}
-
-function rank(error: Error): number {
-  if (error instanceof NetworkFault) return error.verdict === "unsupported" ? 0 : error.verdict === "timeout" ? 1 : 2;
-  const code = "code" in error ? error.code : undefined;
-  return code === "ECONNREFUSED" ? 2 : 0;
 }

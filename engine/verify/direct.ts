@@ -1,7 +1,9 @@
 /** Asking verify endpoints without a proxy: they are the operator's own choice, so the address guard does not stand in the way (docs/decisions/0004-address-guard.md). */
+
 import { randomBytes } from "node:crypto";
 import { createSecureContext, rootCertificates } from "node:tls";
-import type { EngineOptions } from "../options.ts";
+import { withoutBrackets } from "../../model/url.ts";
+import type { EngineOptions } from "../contract/options.ts";
 import { addressSet } from "../transport/address-set.ts";
 import { createGuard, type Guard } from "../transport/guard.ts";
 import { createTransport } from "../transport/index.ts";
@@ -14,7 +16,7 @@ import { lineOver } from "./line.ts";
 import { createVerifier, type Verifier } from "./verifier.ts";
 
 /** An endpoint that takes longer directly is of no use through a proxy either, ms. */
-const DIRECT_WITHIN_MS = 5_000;
+const DIRECT_TIMEOUT_MS = 5_000;
 
 const OPEN: Guard = {
   judge: () => ({ allowed: true }),
@@ -38,7 +40,7 @@ export function openVerifier(options: EngineOptions, resolver: Resolver, now: ()
 
   async function ask(endpoint: VerifyEndpoint): Promise<boolean> {
     const controller = new AbortController();
-    const late = setTimeout(() => controller.abort(), DIRECT_WITHIN_MS);
+    const late = setTimeout(() => controller.abort(), DIRECT_TIMEOUT_MS);
     const context = silentContext(controller.signal);
     try {
       const addresses = await transport.resolve(endpoint.host, endpoint.port, "both", context);
@@ -61,17 +63,17 @@ export function ownEntry(baseUrl: string | null): readonly string[] {
   const { hostname, protocol, port } = new URL(baseUrl);
   const guard = createGuard({ allowNets: [], ownEndpoints: [], localAddresses: () => NOWHERE });
   const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
-  const isPublic = guard.judgeLiteral(hostname.replace(/^\[(.*)\]$/, "$1"), number)?.allowed ?? hostname.includes(".");
+  const isPublic = guard.judgeLiteral(withoutBrackets(hostname), number)?.allowed ?? hostname.includes(".");
   return isPublic ? [`${baseUrl}/verify#token`] : [];
 }
 
 /** The socket ends with its context's signal, and the exchange with the socket. */
 async function answers(
   endpoint: VerifyEndpoint,
-  given: Pick<ExchangeOptions, "open" | "secureContext" | "now" | "after">,
+  connection: Pick<ExchangeOptions, "open" | "secureContext" | "now" | "after">,
 ): Promise<boolean> {
   const token = randomBytes(12).toString("hex");
-  const exchange = startExchange({ ...given, login: null, isEager: true, endpoint, token });
+  const exchange = startExchange({ ...connection, login: null, isEager: true, endpoint, token });
   return (await exchange.done).kind === "passed";
 }
 

@@ -1,6 +1,6 @@
 /** Verify endpoints (SONDE_VERIFY_URLS): what is asked through a proxy, and the answer that proves the passage. Pure. */
-import { parseUrl } from "../../model/url.ts";
-import { literalOf } from "../transport/literal.ts";
+import { parseUrl, withoutBrackets } from "../../model/url.ts";
+import { literalOf } from "../net/literal.ts";
 
 export type Proof = "204" | "trace" | "ip" | "token";
 
@@ -51,7 +51,7 @@ export function parseVerifyUrl(entry: string): VerifyEndpoint {
   url.searchParams.delete(TOKEN_PARAMETER);
   return {
     text: `${url.origin}${url.pathname}`,
-    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    host: withoutBrackets(url.hostname),
     port: url.port === "" ? (isHttps ? 443 : 80) : Number(url.port),
     isHttps,
     proof,

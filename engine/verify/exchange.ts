@@ -17,7 +17,7 @@ const CLOSES = /^HTTP\/1\.0|\nconnection: *close/i;
 /** Of an answer's first piece, where its head is. */
 const HEAD_BYTES = 2_048;
 /** How long the second answer is waited for: some cores do not tell that a connection has ended, ms. */
-const LEAST_PATIENCE_MS = 1_000;
+const MIN_PATIENCE_MS = 1_000;
 
 export interface ExchangeOptions {
   readonly open: OpenLine;
@@ -208,7 +208,7 @@ class RunningExchange implements Exchange, TcpStreamListener {
     ) {
       this.#passed = { latencyMs, publicIp };
       this.#answer = new VerifyAnswer(endpoint, token);
-      this.#forget = this.#options.after(Math.max(LEAST_PATIENCE_MS, 3 * latencyMs), () => this.#other(""));
+      this.#forget = this.#options.after(Math.max(MIN_PATIENCE_MS, 3 * latencyMs), () => this.#other(""));
       this.#line.send(this.#request());
       return;
     }

@@ -53,7 +53,7 @@ describe("an answer", () => {
     ["204", 200, ""],
     ["token", 200, "<html>tok</html>"],
     ["token", 404, "tok"],
-    ["trace", 200, "ip=nobody"],
+    ["trace", 200, "ip=none"],
     ["ip", 200, "<html>203.0.113.7</html>"],
     ["ip", 200, '{"ip":7}'],
     ["ip", 200, "{"],

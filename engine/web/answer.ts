@@ -1,11 +1,11 @@
 /** What one response means for a check: status judged, redirect noted, body searched. Pure but for zlib's threads. */
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { codingsOf, type Decoder, decodeContent } from "../protocols/http/content-coding.ts";
 import type { ResponseHead } from "../protocols/http/head.ts";
 import { isRedirect } from "../protocols/http/hop.ts";
 import { BODY_LIMIT_BYTES, type ResponseListener } from "../protocols/http/response.ts";
 import { charsetOf, searchText, type TextSearch } from "../protocols/http/text-search.ts";
-import { NetworkFault } from "../transport/fault.ts";
 import type { WebPlan } from "./plan.ts";
 
 export class Answer implements ResponseListener {

@@ -1,7 +1,8 @@
 /** HTTP/1.1 as bare bytes with our own reader: what nearly every check takes, and what its cost depends on. */
+
+import { NetworkFault } from "../net/fault.ts";
 import { type Missing, type ResponseListener, ResponseReader } from "../protocols/http/response.ts";
 import { HttpSyntaxError } from "../protocols/http/syntax-error.ts";
-import { NetworkFault } from "../transport/fault.ts";
 import type { AnswerReader, DialContext } from "../transport/transport.ts";
 
 const MISSING: Readonly<Record<Missing, string>> = {

@@ -4,6 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { Client, errors } from "undici";
+import { faultOfAbort, NetworkFault } from "../net/fault.ts";
 import {
   HEADER_COUNT_LIMIT,
   HEADER_LIMIT_BYTES,
@@ -13,7 +14,6 @@ import {
 } from "../protocols/http/head.ts";
 import type { Hop } from "../protocols/http/hop.ts";
 import { BODY_LIMIT_BYTES, HEAD_LIMIT_BYTES, type ResponseListener } from "../protocols/http/response.ts";
-import { faultOfAbort, NetworkFault } from "../transport/fault.ts";
 import type { DialContext } from "../transport/transport.ts";
 import { notHttp } from "./fast.ts";
 

@@ -1,7 +1,9 @@
 /** fetch() whose every connection, redirects included, is resolved and judged by our transport; answers are bounded. */
-import { isIP } from "node:net";
+
+import type { Socket } from "node:net";
 import { Agent, type buildConnector, fetch } from "undici";
-import type { DialContext, Transport } from "../transport/transport.ts";
+import { dialHttp } from "../transport/dial-http.ts";
+import type { Transport } from "../transport/transport.ts";
 
 export interface GuardedFetch {
   /** GET and the like; rejects as fetch() does, also for an answer larger than the bound. */
@@ -43,19 +45,12 @@ export function createGuardedFetch(transport: Transport, limits: GuardedFetchLim
   };
 }
 
-async function connect(transport: Transport, options: buildConnector.Options, timeoutMs: number) {
-  const host = options.hostname.replace(/^\[|\]$/g, "");
-  const tls = options.protocol === "https:";
-  const port = Number(options.port) || (tls ? 443 : 80);
+async function connect(transport: Transport, options: buildConnector.Options, timeoutMs: number): Promise<Socket> {
   // Sockets of the transport live no longer than their signal, so the timer is taken off once connected.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), timeoutMs);
-  const context: DialContext = { signal: controller.signal, phase() {}, tried() {}, answered() {} };
   try {
-    const addresses = await transport.resolve(host, port, "both", context);
-    if (!tls) return await transport.connectTcp(addresses, port, context);
-    const name = isIP(host) === 0 ? { servername: host.replace(/\.$/, "") } : { host };
-    return await transport.connectTls(addresses, port, { ...name, ALPNProtocols: ["http/1.1"] }, context);
+    return await dialHttp(transport, options, controller.signal);
   } catch (error) {
     // Also ends a socket whose handshake failed.
     controller.abort();

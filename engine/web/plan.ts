@@ -1,8 +1,9 @@
 /** A website check's settings made ready to run: compiled once per settings object, because a check runs thousands of times. */
+
+import { NetworkFault } from "../net/fault.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
 import { type Hop, hopTo, parseWebUrl } from "../protocols/http/hop.ts";
 import { compileStatusCodes } from "../protocols/http/status-codes.ts";
-import { NetworkFault } from "../transport/fault.ts";
 import type { IpPreference } from "../transport/transport.ts";
 import type { WebSettings } from "./settings.ts";
 

@@ -1,6 +1,8 @@
 /** What website and keyword checks share in the API: fields, defaults and the contract's messages. */
+
 import { isIP } from "node:net";
 import { z } from "zod";
+import { withoutBrackets } from "../../model/url.ts";
 import { parseWebUrl } from "../protocols/http/hop.ts";
 import { isStatusCodeItem } from "../protocols/http/status-codes.ts";
 
@@ -29,8 +31,8 @@ const ipVersion = z
   .default(null)
   .describe("Address family to use; null for both");
 
-/** Undefined when omitted: the default depends on the project's other checks, which only the API knows. */
-function expiryDays(field: "ssl_expiration" | "domain_expiration", what: string) {
+/** What an expiry alert is set by. Undefined when omitted: the default depends on the project's other checks, which only the API knows. */
+export function expiryDays(field: "ssl_expiration" | "domain_expiration", what: string) {
   return z
     .literal(EXPIRY_DAYS, { error: `${field} must be one of ${EXPIRY_DAYS.join(", ")} or null.` })
     .nullable()
@@ -65,7 +67,7 @@ export function checkExpiryFields(settings: WebSettings, context: z.RefinementCt
     refuse("ssl_expiration", "ssl_expiration needs an https URL.");
   }
   // docs/api-contract.md#order-of-checks.
-  if (typeof settings.domain_expiration === "number" && isIP(target.hostname.replace(/^\[|\]$/g, "")) !== 0) {
+  if (typeof settings.domain_expiration === "number" && isIP(withoutBrackets(target.hostname)) !== 0) {
     refuse("domain_expiration", "domain_expiration needs a domain name.");
   }
 

@@ -2,10 +2,11 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { CertificateState } from "../../model/status.ts";
-import { certificateFaultOf } from "../certificate-fault.ts";
-import type { ProbeContext } from "../probe.ts";
+import type { ProbeContext } from "../contract/probe.ts";
+import { certificateFaultOf } from "../net/certificate-fault.ts";
+import type { NetworkFault } from "../net/fault.ts";
 import type { Hop } from "../protocols/http/hop.ts";
-import type { NetworkFault } from "../transport/fault.ts";
+import { certificateOf } from "../transport/server-certificate.ts";
 import type { Address } from "../transport/transport.ts";
 
 export interface OpenedTls {
@@ -52,9 +53,4 @@ function refusesHttp1(error: unknown): boolean {
     if ("code" in each && String(each.code).endsWith("_NO_APPLICATION_PROTOCOL")) return true;
   }
   return false;
-}
-
-function certificateOf(socket: TLSSocket): CertificateState | null {
-  const certificate = socket.getPeerX509Certificate();
-  return certificate === undefined ? null : { valid: socket.authorized, expiresAtMs: Date.parse(certificate.validTo) };
 }

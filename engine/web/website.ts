@@ -9,12 +9,12 @@ import { setMaxListeners } from "node:events";
 import type { CertificateState } from "../../model/status.ts";
 import type { Verdict } from "../../model/verdict.ts";
 import { displayLocation } from "../../model/web-address.ts";
-import { classify } from "../classify.ts";
-import type { Outcome, ProbeContext } from "../probe.ts";
+import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import { classify } from "../net/classify.ts";
+import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
 import { type Hop, redirectedHop } from "../protocols/http/hop.ts";
 import { exchangeOver } from "../transport/exchange.ts";
-import { DeadlinePassed, NetworkFault } from "../transport/fault.ts";
 import type { Address } from "../transport/transport.ts";
 import { Answer } from "./answer.ts";
 import { FastAnswer } from "./fast.ts";
@@ -29,7 +29,7 @@ const REDIRECT_LIMIT = 10;
 export type WebPath = "fast" | "full";
 
 /** What is learned on the way, whatever the end. */
-interface Journey {
+interface VisitState {
   readonly plan: WebPlan;
   readonly context: ProbeContext;
   readonly path: WebPath;
@@ -41,58 +41,58 @@ interface Journey {
 }
 
 export async function checkWebsite(plan: WebPlan, context: ProbeContext, path: WebPath = "fast"): Promise<Outcome> {
-  const journey: Journey = { plan, context, path, startedAt: 0, redirects: 0, certificate: null };
+  const state: VisitState = { plan, context, path, startedAt: 0, redirects: 0, certificate: null };
   try {
-    const answer = await visit(plan.first, journey);
-    return answer.location === null ? judge(answer, journey) : await follow(answer, journey);
+    const answer = await visit(plan.first, state);
+    return answer.location === null ? judge(answer, state) : await follow(answer, state);
   } catch (error) {
-    return outcomeOfFault(error, journey);
+    return outcomeOfFault(error, state);
   }
 }
 
-async function follow(first: Answer, journey: Journey): Promise<Outcome> {
+async function follow(first: Answer, state: VisitState): Promise<Outcome> {
   // Each hop's sockets listen to the check's signal.
-  setMaxListeners(0, journey.context.signal);
+  setMaxListeners(0, state.context.signal);
   const visited: string[] = [];
-  let hop = journey.plan.first;
+  let hop = state.plan.first;
   let answer = first;
   for (let location = answer.location; location !== null; location = answer.location) {
-    if (journey.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`, journey);
+    if (state.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`, state);
     const next = redirectedHop(hop, location, ACCEPT_ENCODING);
     if (next === undefined) {
-      return rejected("Redirected to an address that is not http or https", journey, displayLocation(location));
+      return rejected("Redirected to an address that is not http or https", state, displayLocation(location));
     }
     visited.push(hop.url.href);
-    if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`, journey);
-    journey.redirects++;
+    if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`, state);
+    state.redirects++;
     hop = next;
-    answer = await visit(hop, journey);
+    answer = await visit(hop, state);
   }
-  return judge(answer, journey);
+  return judge(answer, state);
 }
 
-async function visit(hop: Hop, journey: Journey): Promise<Answer> {
-  const { context, plan } = journey;
+async function visit(hop: Hop, state: VisitState): Promise<Answer> {
+  const { context, plan } = state;
   const answer = new Answer(plan, context);
   try {
     context.phase("resolve");
     const addresses = await context.transport.resolve(hop.host, hop.port, plan.preference, context);
-    if (journey.redirects === 0) journey.startedAt = context.now();
+    if (state.redirects === 0) state.startedAt = context.now();
     context.phase("connect");
-    await exchange(addresses, hop, answer, journey);
+    await exchange(addresses, hop, answer, state);
     const decoding = answer.finish();
     if (decoding !== undefined) await decoding;
     return answer;
   } catch (error) {
-    throw journey.redirects === 0 ? error : afterRedirect(error, hop);
+    throw state.redirects === 0 ? error : afterRedirect(error, hop);
   } finally {
     answer.close();
   }
 }
 
-function exchange(addresses: readonly Address[], hop: Hop, answer: Answer, journey: Journey): Promise<void> {
-  const { context, path } = journey;
-  if (hop.tls) return exchangeSecurely(addresses, hop, answer, journey);
+function exchange(addresses: readonly Address[], hop: Hop, answer: Answer, state: VisitState): Promise<void> {
+  const { context, path } = state;
+  if (hop.tls) return exchangeSecurely(addresses, hop, answer, state);
   if (path === "full") {
     return context.transport
       .connectTcp(addresses, hop.port, context)
@@ -106,52 +106,52 @@ async function exchangeSecurely(
   addresses: readonly Address[],
   hop: Hop,
   answer: Answer,
-  journey: Journey,
+  state: VisitState,
 ): Promise<void> {
-  const { context, plan, path } = journey;
+  const { context, plan, path } = state;
   const opened = await openTls(addresses, hop, context);
-  if (hop.host === plan.first.host) journey.certificate ??= opened.certificate;
+  if (hop.host === plan.first.host) state.certificate ??= opened.certificate;
   if (opened.fault !== null) throw opened.fault;
   if (path === "full" || opened.http2) await exchangeFull(opened.socket, hop, answer, context);
   else await exchangeOver(opened.socket, hop.request, new FastAnswer(answer, context));
 }
 
-function judge(answer: Answer, journey: Journey): Outcome {
-  const { plan, context, startedAt } = journey;
+function judge(answer: Answer, state: VisitState): Outcome {
+  const { plan, context, startedAt } = state;
   if (!answer.accepted) {
-    return rejected(`Answered with status ${answer.status}, accepted is ${plan.acceptedItems.join(", ")}`, journey);
+    return rejected(`Answered with status ${answer.status}, accepted is ${plan.acceptedItems.join(", ")}`, state);
   }
   if (plan.keyword !== null && answer.found === plan.inverted) {
-    return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer", journey);
+    return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer", state);
   }
   return {
     verdict: "ok",
     latencyMs: context.now() - startedAt,
-    certificate: journey.certificate,
-    domainExpiresAtMs: domainExpiryFor(journey),
+    certificate: state.certificate,
+    domainExpiresAtMs: domainExpiryFor(state),
   };
 }
 
-function rejected(message: string, journey: Journey, peer?: string): Outcome {
-  return failed("rejected", { message, peer }, journey);
+function rejected(message: string, state: VisitState, peer?: string): Outcome {
+  return failed("rejected", { message, peer }, state);
 }
 
 function failed(
   verdict: Verdict,
   { message, peer, hint }: { message: string; peer?: string | undefined; hint?: string | undefined },
-  journey: Journey,
+  state: VisitState,
 ): Outcome {
   return {
     verdict,
     message,
-    certificate: journey.certificate,
-    domainExpiresAtMs: domainExpiryFor(journey),
+    certificate: state.certificate,
+    domainExpiresAtMs: domainExpiryFor(state),
     ...(peer === undefined ? {} : { peer }),
     ...(hint === undefined ? {} : { hint }),
   };
 }
 
-function domainExpiryFor({ plan, context }: Journey): number | null {
+function domainExpiryFor({ plan, context }: VisitState): number | null {
   return plan.wantsDomainExpiry ? (context.domainExpiresAtMs?.(plan.first.host) ?? null) : null;
 }
 
@@ -168,7 +168,7 @@ function afterRedirect(error: unknown, hop: Hop): unknown {
 }
 
 /** A fault after the handshake still tells of the certificate; any other goes to the runner as it is. */
-function outcomeOfFault(error: unknown, journey: Journey): Outcome {
-  if (!(error instanceof NetworkFault) || journey.certificate === null) throw error;
-  return failed(error.verdict, error, journey);
+function outcomeOfFault(error: unknown, state: VisitState): Outcome {
+  if (!(error instanceof NetworkFault) || state.certificate === null) throw error;
+  return failed(error.verdict, error, state);
 }

@@ -6,6 +6,10 @@ type Row = readonly [x64: number, arm64: number | null];
 const TABLE = {
   close: [3, 57],
   socket: [41, 198],
+  socketpair: [53, 199],
+  bind: [49, 200],
+  connect: [42, 203],
+  setsockopt: [54, 208],
   sendto: [44, 206],
   sendmsg: [46, 211],
   sendmmsg: [307, 269],

@@ -17,6 +17,8 @@ const SYSTEM = ["/bin", "/lib", "/lib64", "/usr", "/etc/ld.so.cache"].map((path)
 const confinement: Confinement = {
   rules: { files: [...SYSTEM, { path: join(folder, "in"), access: "write" }], listens: [], connects: [] },
   mayUseDatagrams: false,
+  reach: "any",
+  routes: "none",
   ownId: null,
   capabilities: [],
   largestFileBytes: null,

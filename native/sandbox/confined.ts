@@ -4,8 +4,9 @@
  */
 import { type StdioOptions, spawnSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
+import { descriptorControl, TOKEN_BYTES } from "./broker.ts";
 import { needNumber } from "./calls.ts";
-import { filterFor } from "./filter.ts";
+import { brokerFilter, filterFor, HANDING_FLAGS, type Reach, type Routes } from "./filter.ts";
 import { type Arch, imageOf, Memory, type Step } from "./image.ts";
 import { loadKernel } from "./kernel.ts";
 import { landlockPowers, openRuleset, type Rules } from "./landlock.ts";
@@ -14,6 +15,9 @@ export interface Confinement {
   /** Files, ports and signals. */
   readonly rules: Rules;
   readonly mayUseDatagrams: boolean;
+  /** `brokered`: prepareChild() needs a way to the broker. */
+  readonly reach: Reach;
+  readonly routes: Routes;
   /** Becomes this user and group, without other groups; null: stays who we are. Only root may. */
   readonly ownId: number | null;
   /** What root keeps of its capabilities (linux/capability.h): some of them read other processes past every other rule. */
@@ -29,6 +33,13 @@ export interface Program {
   readonly args: readonly string[];
   /** All of its environment, `NAME=value`. */
   readonly environment: readonly string[];
+}
+
+/** How a child hands itself over to the broker (broker-service.ts). */
+export interface WayToBroker {
+  readonly descriptor: number;
+  /** TOKEN_BYTES; of this child alone. */
+  readonly token: Buffer;
 }
 
 /** What to give to spawn(). The descriptors are those after stdin, stdout and stderr; close() when it was started. */
@@ -52,16 +63,21 @@ export const NOT_STARTED = "sonde-launch: cannot start the program";
 
 /** linux/prctl.h */
 const PR_SET_PDEATHSIG = 1;
+const PR_SET_DUMPABLE = 4;
 const PR_CAPBSET_DROP = 24;
 const PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9;
 /** linux/capability.h: CAP_LAST_CAP is 40 now; one that is not known is refused, which is nothing. */
-const MOST_CAPABILITIES = 64;
+const MAX_CAPABILITIES = 64;
 /** asm-generic/resource.h */
 const RLIMIT_FSIZE = 1;
 const RLIMIT_CORE = 4;
 /** linux/seccomp.h */
 const SECCOMP_SET_MODE_FILTER = 1;
+const NEW_LISTENER = 1 << 3;
+/** Since 5.19: a call that we have heard of is not interrupted by signals that do not kill. */
+const WAIT_KILLABLE_RECV = 1 << 5;
+const EFAULT = 14;
 /** linux/memfd.h: since 6.3 it must be said that a file may be a program. */
 const MFD_CLOEXEC = 1;
 const MFD_EXEC = 0x10;
@@ -109,13 +125,15 @@ function refusalOf(hold: Hold): string | null {
   const none: Confinement = {
     rules: { files: [], listens: [], connects: [] },
     mayUseDatagrams: false,
+    reach: "any",
+    routes: "none",
     ownId: null,
     capabilities: [],
     largestFileBytes: 0,
   };
   let child: PreparedChild | undefined;
   try {
-    child = prepare(none, null, hold);
+    child = prepare({ confinement: none, program: null, hold, broker: null, more: [] });
     const stdio: StdioOptions = ["ignore", "ignore", "pipe", ...child.descriptors];
     const { status, signal, stderr, error } = spawnSync(child.file, [], { env: {}, stdio, timeout: TRY_MS });
     if (status === 0) return null;
@@ -128,13 +146,58 @@ function refusalOf(hold: Hold): string | null {
 }
 
 /** @throws Error when the kernel refuses what holdHere() found */
-export function prepareChild(confinement: Confinement, program: Program): PreparedChild {
-  const hold = holdHere();
-  if (hold === null) throw new Error("children cannot be held on this machine");
-  return prepare(confinement, program, hold);
+export function prepareChild(
+  confinement: Confinement,
+  program: Program,
+  broker: WayToBroker | null = null,
+): PreparedChild {
+  return prepare({ confinement, program, hold: knownHold(), broker, more: [] });
 }
 
-function prepare(confinement: Confinement, program: Program | null, hold: Hold): PreparedChild {
+/** A child that is nothing but a call for the broker: it ends with the call's errno, or with 0. @param sockaddr what it connects its stdin to */
+export function prepareBrokerTrial(confinement: Confinement, broker: WayToBroker, sockaddr: Buffer): PreparedChild {
+  // A change of user closes its memory to other processes until execve(2) opens it again, which a trial does not reach.
+  const open: TrialCall = (arch) => ({
+    call: needNumber(arch, "prctl"),
+    args: [PR_SET_DUMPABLE, 1, 0, 0, 0],
+    fault: "",
+  });
+  const call: TrialCall = (arch, memory) => {
+    const args = [0, { data: memory.add(sockaddr) }, sockaddr.length];
+    return { call: needNumber(arch, "connect"), args, fault: "" };
+  };
+  return prepare({ confinement, program: null, hold: knownHold(), broker, more: [open, call] });
+}
+
+/** Whether this kernel tells a process of the calls of another (seccomp_unotify(2)); whether a child may be held so is seen when it is tried. */
+export function knowsListeners(): boolean {
+  return listenerFlags() !== null;
+}
+
+type TrialCall = (arch: Arch, memory: Memory) => Step;
+
+interface Preparation {
+  readonly confinement: Confinement;
+  readonly program: Program | null;
+  readonly hold: Hold;
+  readonly broker: WayToBroker | null;
+  /** Made before the program starts. */
+  readonly more: readonly TrialCall[];
+}
+
+function knownHold(): Hold {
+  const hold = holdHere();
+  if (hold === null) throw new Error("children cannot be held on this machine");
+  return hold;
+}
+
+function listenerFlags(): number | null {
+  const kernel = loadKernel();
+  const isKnown = (flags: number): boolean => kernel?.seccompFlags(flags) === -1 && kernel.errno() === EFAULT;
+  return [NEW_LISTENER | WAIT_KILLABLE_RECV, NEW_LISTENER].find(isKnown) ?? null;
+}
+
+function prepare({ confinement, program, hold, broker, more }: Preparation): PreparedChild {
   const kernel = loadKernel();
   if (kernel === null) throw new Error("this system has no FFI");
   const opened: number[] = [];
@@ -146,13 +209,17 @@ function prepare(confinement: Confinement, program: Program | null, hold: Hold):
     if (ruleset !== null) opened.push(ruleset);
     const handed = program?.descriptor == null ? [] : [program.descriptor];
     const rulesetAt = ruleset === null ? null : FIRST_FREE + handed.length;
-    const imageAt = FIRST_FREE + handed.length + (ruleset === null ? 0 : 1);
-    const image = imageFor(kernel.arch, { confinement, program, hold, rulesetAt, imageAt });
+    if (ruleset !== null) handed.push(ruleset);
+    const brokerAt = FIRST_FREE + handed.length;
+    if (broker !== null) handed.push(broker.descriptor);
+    const way = broker === null ? null : { token: broker.token, at: brokerAt };
+    const imageAt = FIRST_FREE + handed.length;
+    const image = imageFor(kernel.arch, { confinement, program, hold, rulesetAt, imageAt, way, more });
     const imageFile = fileInMemory(image);
     opened.push(imageFile);
     return {
       file: `/proc/self/fd/${imageAt}`,
-      descriptors: [...handed, ...(ruleset === null ? [] : [ruleset]), imageFile],
+      descriptors: [...handed, imageFile],
       close,
     };
   } catch (error) {
@@ -182,11 +249,13 @@ interface ImageNeeds {
   readonly hold: Hold;
   readonly rulesetAt: number | null;
   readonly imageAt: number;
+  readonly way: { readonly token: Buffer; readonly at: number } | null;
+  readonly more: readonly TrialCall[];
 }
 
-function imageFor(arch: Arch, { confinement, program, hold, rulesetAt, imageAt }: ImageNeeds): Buffer {
+function imageFor(arch: Arch, { confinement, program, hold, rulesetAt, imageAt, way, more }: ImageNeeds): Buffer {
   const memory = new Memory();
-  const { ownId, largestFileBytes, mayUseDatagrams } = confinement;
+  const { ownId, largestFileBytes } = confinement;
   const call = (name: Parameters<typeof needNumber>[1]): number => needNumber(arch, name);
   const must = (what: string): string => `${REFUSED_HOLD}${what}`;
   const limit = (kind: number, most: number): Step => {
@@ -211,14 +280,19 @@ function imageFor(arch: Arch, { confinement, program, hold, rulesetAt, imageAt }
     );
   }
   steps.push({ call: call("close"), args: [imageAt], fault: null });
-  if (hold.seccomp) steps.push(...filterSteps(arch, memory, mayUseDatagrams));
+  if (confinement.reach === "brokered") {
+    if (way === null || !hold.seccomp) throw new Error("there is no broker here");
+    steps.push(...brokerSteps(arch, memory, confinement.mayUseDatagrams, way));
+  }
+  if (hold.seccomp) steps.push(...filterSteps(arch, memory, confinement));
+  steps.push(...more.map((make) => make(arch, memory)));
   if (program !== null) steps.push(startStep(arch, memory, program));
   return imageOf(arch, steps, memory);
 }
 
 /** What is taken from the bounding set is gone with execve(2); who is not root has none to take, and is refused. */
 function capabilitySteps(arch: Arch, kept: readonly number[]): Step[] {
-  const dropped = Array.from({ length: MOST_CAPABILITIES }, (_, capability) => capability);
+  const dropped = Array.from({ length: MAX_CAPABILITIES }, (_, capability) => capability);
   return dropped
     .filter((capability) => !kept.includes(capability))
     .map((capability) => {
@@ -236,18 +310,59 @@ function userSteps(arch: Arch, id: number): readonly Step[] {
   ];
 }
 
-function filterSteps(arch: Arch, memory: Memory, mayUseDatagrams: boolean): readonly Step[] {
-  const filter = filterFor(arch, { mayUseDatagrams });
-  const at = memory.add(filter.program);
-  // struct sock_fprog: a count of 16 bits, then a pointer.
-  const description = Buffer.alloc(16);
-  description.writeUInt16LE(filter.program.length / 8, 0);
-  description.writeBigUInt64LE(BigInt(at), 8);
+/** Its listener goes to the broker, and is closed by execve(2) here: who has it answers its own calls. */
+function brokerSteps(
+  arch: Arch,
+  memory: Memory,
+  mayUseDatagrams: boolean,
+  { token, at }: { readonly token: Buffer; readonly at: number },
+): readonly Step[] {
+  const flags = listenerFlags();
+  if (flags === null || token.length !== TOKEN_BYTES) throw new Error("this kernel has no seccomp listeners");
+  const { bytes, descriptorAt } = descriptorControl();
+  const control = memory.add(bytes);
+  const vector = Buffer.alloc(16);
+  vector.writeBigUInt64LE(BigInt(memory.add(token)), 0);
+  vector.writeBigUInt64LE(BigInt(token.length), 8);
+  // struct msghdr
+  const header = Buffer.alloc(56);
+  header.writeBigUInt64LE(BigInt(memory.add(vector)), 16);
+  header.writeBigUInt64LE(1n, 24);
+  header.writeBigUInt64LE(BigInt(control), 32);
+  header.writeBigUInt64LE(BigInt(bytes.length), 40);
+  const message = { data: memory.add(header) };
+  const filter = { data: filterDescription(memory, brokerFilter(arch, mayUseDatagrams)).at };
+  const fault = `${REFUSED_HOLD}the broker`;
   return [
-    { call: needNumber(arch, "getpid"), args: [], fault: null, into: filter.ownPidAt.map((offset) => at + offset) },
     {
       call: needNumber(arch, "seccomp"),
-      args: [SECCOMP_SET_MODE_FILTER, 0, { data: memory.add(description) }],
+      args: [SECCOMP_SET_MODE_FILTER, flags, filter],
+      fault,
+      into: [control + descriptorAt],
+    },
+    { call: needNumber(arch, "sendmsg"), args: [at, message, HANDING_FLAGS], fault },
+    { call: needNumber(arch, "close"), args: [at], fault },
+  ];
+}
+
+/** struct sock_fprog: a count of 16 bits, then a pointer. */
+function filterDescription(memory: Memory, program: Buffer): { readonly at: number; readonly programAt: number } {
+  const programAt = memory.add(program);
+  const description = Buffer.alloc(16);
+  description.writeUInt16LE(program.length / 8, 0);
+  description.writeBigUInt64LE(BigInt(programAt), 8);
+  return { at: memory.add(description), programAt };
+}
+
+function filterSteps(arch: Arch, memory: Memory, confinement: Confinement): readonly Step[] {
+  const filter = filterFor(arch, confinement);
+  const { at, programAt } = filterDescription(memory, filter.program);
+  const into = filter.ownPidAt.map((offset) => programAt + offset);
+  return [
+    { call: needNumber(arch, "getpid"), args: [], fault: null, into },
+    {
+      call: needNumber(arch, "seccomp"),
+      args: [SECCOMP_SET_MODE_FILTER, 0, { data: at }],
       fault: `${REFUSED_HOLD}seccomp`,
     },
   ];

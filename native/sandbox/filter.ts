@@ -7,9 +7,23 @@
 import { type Call, callNumber, needNumber } from "./calls.ts";
 import type { Arch } from "./image.ts";
 
+/**
+ * What a child may reach. `none`: it connects to nothing. `any`: seccomp does not look at addresses, which lie in memory. `brokered`: a broker of
+ * ours (broker.ts) makes every connection in its place.
+ */
+export type Reach = "none" | "any" | "brokered";
+
+/**
+ * What a child may know of interfaces and routes (rtnetlink(7)). `unheard`: it gets its sockets, for programs that do not start without, but their
+ * bind() does nothing, so that no news comes, and questions fail. It asks with sendto() alone, as Go and sing-box do.
+ */
+export type Routes = "none" | "unheard" | "any";
+
 export interface FilterOptions {
   /** Whether it may open sockets of datagrams. Without them there is no DNS, and no way around rules for TCP. */
   readonly mayUseDatagrams: boolean;
+  readonly reach: Reach;
+  readonly routes: Routes;
 }
 
 export interface Filter {
@@ -91,6 +105,8 @@ const ARCH_AT = 4;
 const argumentAt = (index: number): number => 16 + index * 8;
 
 const RET_ALLOW = 0x7fff_0000;
+/** The call is not made, and returns 0. */
+const RET_NOTHING = 0x0005_0000;
 const refuse = (errno: number): number => (0x0005_0000 | errno) >>> 0;
 const EPERM = 1;
 const ENOSYS = 38;
@@ -104,6 +120,11 @@ const JSET = 0x45;
 const JGE = 0x35;
 const AND = 0x54;
 const RET = 0x06;
+
+/** linux/seccomp.h: what the broker hears of. */
+const RET_USER_NOTIF = 0x7fc0_0000;
+const ENOPROTOOPT = 92;
+const EACCES = 13;
 
 /** CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET (linux/sched.h). */
 const CLONE_NAMESPACES =
@@ -122,9 +143,37 @@ const NETLINK_ROUTE = 0;
 const IPPROTO_TCP = 6;
 const IPPROTO_UDP = 17;
 
+/** linux/prctl.h */
+const PR_SET_SECCOMP = 22;
+/**
+ * MSG_EOR and MSG_NOSIGNAL: flags that no core uses together. With them, and before the second filter refuses them, the child hands its
+ * listener to the broker.
+ */
+export const HANDING_FLAGS = 0x4080;
+/** struct sockaddr_nl: shorter than any address that a socket of the internet accepts as a destination (16, 24). */
+const SOCKADDR_NL_BYTES = 12;
+
+/**
+ * What a core may set on sockets: nothing that turns packets to another address (source routes, routing headers, interfaces), or that
+ * sends packets by itself (multicast groups). Levels and names: socket.h, tcp.h, in.h, in6.h, udp.h of Linux on both architectures.
+ */
+const SOCKET_OPTIONS: readonly (readonly [level: number, names: readonly number[]])[] = [
+  // REUSEADDR, BROADCAST, SNDBUF, RCVBUF, KEEPALIVE, LINGER, REUSEPORT, RCVTIMEO, SNDTIMEO, SNDBUFFORCE, RCVBUFFORCE.
+  [1, [2, 6, 7, 8, 9, 13, 15, 20, 21, 32, 33]],
+  // NODELAY, MAXSEG, CORK, KEEPIDLE, KEEPINTVL, KEEPCNT, QUICKACK, CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT.
+  [6, [1, 2, 3, 4, 5, 6, 12, 13, 18, 25]],
+  // TOS, TTL, PKTINFO, MTU_DISCOVER, RECVERR, RECVTTL, RECVTOS.
+  [0, [1, 2, 8, 10, 11, 12, 13]],
+  // UNICAST_HOPS, MTU_DISCOVER, RECVERR, V6ONLY, RECVPKTINFO, RECVHOPLIMIT, DONTFRAG, RECVTCLASS, TCLASS.
+  [41, [16, 23, 25, 26, 49, 51, 62, 66, 67]],
+  // SEGMENT, GRO.
+  [17, [103, 104]],
+];
+
 type Line = readonly [code: number, k: number, onTrue?: number, onFalse?: number];
 
-export function filterFor(arch: Arch, { mayUseDatagrams }: FilterOptions): Filter {
+/** What is refused. Where the child is brokered it is installed after brokerFilter(). */
+export function filterFor(arch: Arch, options: FilterOptions): Filter {
   const lines: Line[] = [
     [LD, ARCH_AT],
     [JEQ, AUDIT_ARCH[arch], 1, 0],
@@ -138,10 +187,12 @@ export function filterFor(arch: Arch, { mayUseDatagrams }: FilterOptions): Filte
     if (callNumber(arch, name) !== null) lines.push(...onCall(arch, name, [[RET, refuse(EPERM)]]));
   }
   lines.push(...onCall(arch, "clone", onBits(0, CLONE_NAMESPACES, EPERM)));
+  lines.push(...routesLines(arch, options.routes));
   lines.push(...onCall(arch, "sendto", onBits(3, MSG_FASTOPEN, EPERM)));
-  lines.push(...onCall(arch, "sendmsg", onBits(2, MSG_FASTOPEN, EPERM)));
-  lines.push(...onCall(arch, "sendmmsg", onBits(3, MSG_FASTOPEN, EPERM)));
-  lines.push(...onCall(arch, "socket", socketLines(mayUseDatagrams)));
+  lines.push(...onCall(arch, "socket", socketLines(options)));
+  // Pairs of unix datagram sockets can send to a path.
+  lines.push(...onCall(arch, "socketpair", [[RET, refuse(EAFNOSUPPORT)]]));
+  lines.push(...reachLines(arch, options.reach));
   const ownPidAt: number[] = [];
   for (const name of ["kill", "tgkill"] as const) {
     const rule = onCall(arch, name, [
@@ -158,7 +209,91 @@ export function filterFor(arch: Arch, { mayUseDatagrams }: FilterOptions): Filte
   return { program: assembled(lines), ownPidAt };
 }
 
+/**
+ * The filter that tells the broker: what names an address, and, with datagrams, what makes their sockets. It stands under the other one, whose
+ * refusals go before. Numbers of other architectures are left to that one.
+ */
+export function brokerFilter(arch: Arch, mayUseDatagrams: boolean): Buffer {
+  const told: readonly Line[] = [[RET, RET_USER_NOTIF]];
+  const lines: Line[] = [
+    [LD, ARCH_AT],
+    [JEQ, AUDIT_ARCH[arch], 1, 0],
+    [RET, RET_ALLOW],
+    [LD, NR_AT],
+    ...onCall(arch, "connect", told),
+  ];
+  if (mayUseDatagrams) {
+    lines.push(
+      ...onCall(arch, "socket", [
+        [LD, argumentAt(0)],
+        [JEQ, AF_INET, 1, 0],
+        [JEQ, AF_INET6, 0, 3],
+        [LD, argumentAt(1)],
+        [AND, SOCK_TYPE_MASK],
+        [JEQ, SOCK_DGRAM, 1, 0],
+        [RET, RET_ALLOW],
+        ...told,
+      ]),
+      // Without an address it goes where the socket is connected to.
+      ...onCall(arch, "sendto", [
+        [LD, argumentAt(4)],
+        [JEQ, 0, 0, 2],
+        [LD, argumentAt(4) + 4],
+        [JEQ, 0, 2, 0],
+        [LD, argumentAt(5)],
+        [JEQ, SOCKADDR_NL_BYTES, 0, 1],
+        [RET, RET_ALLOW],
+        ...told,
+      ]),
+      ...onCall(arch, "sendmsg", [[LD, argumentAt(2)], [JEQ, HANDING_FLAGS, 0, 1], [RET, RET_ALLOW], ...told]),
+    );
+  }
+  lines.push([RET, RET_ALLOW]);
+  return assembled(lines);
+}
+
 const LINE_BYTES = 8;
+
+function reachLines(arch: Arch, reach: Reach): readonly Line[] {
+  if (reach !== "brokered") {
+    return [
+      ...onCall(arch, "sendmsg", onBits(2, MSG_FASTOPEN, EPERM)),
+      ...onCall(arch, "sendmmsg", onBits(3, MSG_FASTOPEN, EPERM)),
+      ...(reach === "none" ? onCall(arch, "connect", [[RET, refuse(EACCES)]]) : []),
+    ];
+  }
+  return [
+    // Another filter could hear, or answer, what is for the broker.
+    ...onCall(arch, "seccomp", [[RET, refuse(EPERM)]]),
+    ...onCall(arch, "prctl", [
+      [LD, argumentAt(0)],
+      [JEQ, PR_SET_SECCOMP, 0, 1],
+      [RET, refuse(EPERM)],
+      [RET, RET_ALLOW],
+    ]),
+    ...onCall(arch, "sendmsg", [
+      [LD, argumentAt(2)],
+      [JEQ, HANDING_FLAGS, 1, 0],
+      [JSET, MSG_FASTOPEN, 0, 1],
+      [RET, refuse(EPERM)],
+      [RET, RET_ALLOW],
+    ]),
+    ...onCall(arch, "sendmmsg", [[RET, refuse(ENOSYS)]]),
+    ...onCall(arch, "setsockopt", SOCKET_OPTION_LINES),
+  ];
+}
+
+const SOCKET_OPTION_LINES: readonly Line[] = [
+  [LD, argumentAt(1)],
+  ...SOCKET_OPTIONS.flatMap(([level, names]): Line[] => {
+    const rules = names.flatMap((name): Line[] => [
+      [JEQ, name, 0, 1],
+      [RET, RET_ALLOW],
+    ]);
+    return [[JEQ, level, 0, rules.length + 2], [LD, argumentAt(2)], ...rules, [RET, refuse(ENOPROTOOPT)]];
+  }),
+  [RET, refuse(ENOPROTOOPT)],
+];
 
 function onCall(arch: Arch, name: Call, then: readonly Line[]): readonly Line[] {
   return [[JEQ, needNumber(arch, name), 0, then.length], ...then];
@@ -175,7 +310,7 @@ function onBits(argument: number, bits: number, errno: number): readonly Line[] 
 }
 
 /** Sockets of the internet, of streams (TCP alone) and datagrams; and questions about routes. No unix sockets: their paths are no files to Landlock. */
-function socketLines(mayUseDatagrams: boolean): readonly Line[] {
+function socketLines({ mayUseDatagrams, routes }: FilterOptions): readonly Line[] {
   const other: readonly Line[] = [[RET, refuse(EAFNOSUPPORT)]];
   const ofProtocols = (protocols: readonly number[], errno: number): readonly Line[] => [
     [LD, argumentAt(2)],
@@ -196,19 +331,31 @@ function socketLines(mayUseDatagrams: boolean): readonly Line[] {
     ofType(SOCK_STREAM, ofProtocols([0, IPPROTO_TCP], EPROTONOSUPPORT)),
     ...(mayUseDatagrams ? [ofType(SOCK_DGRAM, ofProtocols([0, IPPROTO_UDP], EPERM))] : []),
   );
-  const routes = types(
+  const ofRoutes = types(
     ofType(SOCK_RAW, ofProtocols([NETLINK_ROUTE], EPROTONOSUPPORT)),
     ofType(SOCK_DGRAM, ofProtocols([NETLINK_ROUTE], EPROTONOSUPPORT)),
   );
   return [
     [LD, argumentAt(0)],
-    [JEQ, AF_NETLINK, 0, routes.length],
-    ...routes,
+    ...(routes === "none" ? [] : ofType(AF_NETLINK, ofRoutes)),
     [JEQ, AF_INET, 1, 0],
     [JEQ, AF_INET6, 0, internet.length],
     ...internet,
     ...other,
   ];
+}
+
+/** By the length of the address: the filter sees no family, and no address of the internet is as short. Other calls go on to the lines after these. */
+function routesLines(arch: Arch, routes: Routes): readonly Line[] {
+  if (routes !== "unheard") return [];
+  const ofLength = (call: Call, argument: number, ret: number): readonly Line[] => [
+    [JEQ, needNumber(arch, call), 0, 4],
+    [LD, argumentAt(argument)],
+    [JEQ, SOCKADDR_NL_BYTES, 0, 1],
+    [RET, ret],
+    [LD, NR_AT],
+  ];
+  return [...ofLength("bind", 2, RET_NOTHING), ...ofLength("sendto", 5, refuse(EPERM))];
 }
 
 function assembled(lines: readonly Line[]): Buffer {

@@ -3,7 +3,7 @@
  * least is next. Without this a workspace with many large lists would make every other one wait for all of them. Pure: the clock is an argument.
  */
 
-/** Time that was used counts half after this, ms. */
+/** Half-life of used time, ms. */
 const HALF_LIFE_MS = 60_000;
 /** Workspaces that are remembered; the ones that used least are forgotten first. */
 const MOST_REMEMBERED = 1_000;
@@ -48,12 +48,12 @@ export class FairTurns {
     for (let i = 1; i < this.#waiting.length; i++) if (this.#usedBy(i) < this.#usedBy(next)) next = i;
     const [chosen] = this.#waiting.splice(next, 1);
     if (chosen === undefined) return;
-    // At once, so that work that comes before the chosen one continues has to wait.
+    // Set here and not when the chosen one continues: work that comes in between has to wait.
     this.#isBusy = true;
     chosen.begin();
   }
 
-  /** Of the workspace at a place of the queue, ms; older use counts less. */
+  /** Time that the workspace at a place of the queue has used, ms; older use counts less. */
   #usedBy(index: number): number {
     const used = this.#used.get(this.#waiting[index]?.workspaceId ?? -1);
     return used === undefined ? 0 : decayed(used, this.#nowMs());

@@ -1,23 +1,23 @@
-/** A provider's list as the store keeps it: every config a sealed link, known by a keyed hash, under a name that is safe to show. */
+/** A provider's list as the store keeps it. Each config is a sealed link with a keyed hash as its identity and a name that is safe to show. */
 import { createHmac } from "node:crypto";
-import { plainText } from "../../engine/classify.ts";
+import { TunnelConfigError } from "../../engine/contract/tunnel.ts";
+import { plainText } from "../../engine/net/classify.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
 import { writeLink } from "../../engine/protocols/share-link/write-link.ts";
 import { identityOfConfig, type ListedConfig as ReadConfig, type ServerList } from "../../engine/subscription/list.ts";
-import { TunnelConfigError } from "../../engine/tunnel.ts";
 import type { ListedConfig, ListedServer } from "../../model/sync.ts";
 
-/** Configs made ready before others may have the thread: some milliseconds of work. */
+/** Configs that are made ready before other work gets the thread: some milliseconds. */
 const SLICE = 100;
-/** What is said of a config that a link cannot say all of. */
+/** The reason that is shown for a config whose settings a link cannot express. */
 const NOT_A_LINK = "settings that no link can hold";
 
 export interface ListedOptions {
-  /** Of identities: with a plain hash of a config, a reader of the database could prove a guess. */
+  /** Key of the identities' hashes: with a plain hash of a config, a reader of the database could test a guess. */
   readonly key: string;
   /** Seals the fields of a config, as those of a monitor are. */
   readonly seal: (identity: string, fields: string) => string;
-  /** Lets others have the thread. */
+  /** Lets other work on the thread run. */
   readonly breathe: () => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function listedOf(list: ServerList, { key, seal, breathe }: ListedO
   return { servers, unsupported: lost === 0 ? list.unsupported : { ...list.unsupported, [NOT_A_LINK]: lost } };
 }
 
-/** The fields of a config; undefined when a link would say less than the list did. */
+/** The fields of a config; undefined when a link cannot express all of them. */
 function linkOf({ config, identity }: ReadConfig): string | undefined {
   const url = writeLink({ config, name: null });
   try {

@@ -1,19 +1,19 @@
 /**
- * When the reading of a list has taken too much: judged by the processor time of the thread that reads, so that a busy machine, which makes
- * everything slower, makes no list look hostile. Pure.
+ * Decides when the reading of a list has taken too much. It looks at the processor time of the thread that reads, so a busy machine, which
+ * slows everything down, makes no list look hostile. Pure.
  */
 
 /** Processor time of one piece of reading, in which the thread answers nothing else, ms. The largest honest list takes about 1,000. */
 const LONGEST_PIECE_CPU_MS = 2_000;
 /** Processor time of one list, ms. */
 const LONGEST_LIST_CPU_MS = 10_000;
-/** Elapsed time of one list, ms: for systems that do not tell a thread's processor time, and for a thread that waits without end. */
+/** Elapsed time of one list, ms: for systems that do not report a thread's processor time, and for a thread that waits without end. */
 const LONGEST_LIST_MS = 60_000;
 
 export interface ReadingSample {
-  /** Counts up whenever the thread has come to a pause, or begun another list. */
+  /** Counts up each time the thread pauses or begins another list. */
   readonly beats: number;
-  /** Processor time of the thread so far, ms; null when the system does not tell. */
+  /** Processor time of the thread so far, ms; null when the system does not report it. */
   readonly cpuMs: number | null;
   /** Monotonic, ms. */
   readonly nowMs: number;

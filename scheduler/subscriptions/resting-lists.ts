@@ -1,12 +1,12 @@
 /**
- * Lists that have taken the thread of syncs along: such a list is not read again for an hour. A workspace with several of them rests as a whole,
- * so that a thousand subscriptions to one hostile list cost a thread no more than a few. Pure: the clock is an argument.
+ * Lists that have ended the thread of syncs: such a list is not read again for an hour. When a workspace has several of them, none of its lists
+ * is read, so a thousand subscriptions to one hostile list end no more threads than a few do. Pure: the clock is an argument.
  */
 
 const REST_MS = 60 * 60_000;
-/** So many lists of one workspace within an hour, and none of its lists is read until the oldest of them has rested. */
+/** When a workspace has so many of them within an hour, none of its lists is read until the hour of the oldest is over. */
 const MOST_OF_WORKSPACE = 3;
-/** Lists that are remembered; beyond it the oldest is forgotten. */
+/** Lists in memory; beyond it the oldest is forgotten. */
 const MOST_REMEMBERED = 10_000;
 
 export interface ListAddress {
@@ -17,7 +17,7 @@ export interface ListAddress {
 }
 
 export interface RestingList extends ListAddress {
-  /** What it took too much of, for people. */
+  /** The bound that it exceeded, in words for operators and users. */
   readonly reason: string;
   readonly untilMs: number;
 }

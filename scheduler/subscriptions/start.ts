@@ -1,38 +1,41 @@
 /**
- * Syncs at work, on a thread of their own in every process that schedules; a lease lets one of them do it. The thread is started again when
- * it dies, and ended when a list takes too much to read; such a list rests, so that it does not end the thread again and again.
+ * Starts the thread of syncs. Every process that schedules has one; a lease decides which of them works. The thread is started again when
+ * it dies, and ended when a list takes too long to read. Such a list is not read for a while, so that it does not end the thread again and again.
  */
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { cpuMsOf } from "../../model/proc-stat.ts";
+import { SyncMetrics } from "./metrics.ts";
 import { type ReadingSample, ReadingWatch } from "./reading-watch.ts";
 import { type ListAddress, RestingLists } from "./resting-lists.ts";
 import type { FromSyncThread, SyncThreadData, ToSyncThread } from "./thread.ts";
 import { ThreadSigns } from "./thread-signs.ts";
 
-/** Of the thread: some lists of the largest size, read and made ready. */
+/** Memory of the thread: some lists of the largest size, parsed and made ready for the store. */
 const LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
 /** How often the reading of a list is looked at, ms. */
 const LOOK_MS = 250;
-/** Between a death and the next start, ms; doubled each time it dies young by itself. */
+/** Between an unexpected end of the thread and its next start, ms; doubled when it ends again soon. */
 const RESTART_MS = 1_000;
 const LONGEST_RESTART_MS = 60_000;
 /** How long a stop waits for requests under way; they are made again after the next start. */
 const STOP_MS = 5_000;
-/** Why a thread died that was not ended by the watch: its heap was full, as a rule. */
+/** Why a thread ended that the watch did not end: as a rule its heap was full. */
 const MORE_THAN_THERE_IS = "memory or time than there is";
+
+const NOTHING_YET = { success: 0, unchanged: 0, failed: 0, dropped: 0 };
 
 export interface SyncsPlace extends Omit<SyncThreadData, "logLevel" | "resting" | "signs"> {
   readonly log: Logger;
-  /** The thread's file; ours unless a test brings its own. */
+  /** The thread's file; absent: thread.ts. */
   readonly threadFile?: URL;
 }
 
 export interface RunningSyncs {
   /** Lines for Prometheus. */
-  metrics(): string;
+  metrics(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -51,6 +54,7 @@ class SyncsThread implements RunningSyncs {
   readonly #log: Logger;
   readonly #place: Omit<SyncsPlace, "log" | "threadFile">;
   readonly #threadFile: URL;
+  readonly #metrics = new SyncMetrics();
   readonly #resting = new RestingLists();
   readonly #looking: NodeJS.Timeout;
   #thread: Worker | undefined;
@@ -70,23 +74,10 @@ class SyncsThread implements RunningSyncs {
     this.#start();
   }
 
-  metrics(): string {
-    const counts = Object.entries(this.#latest?.counts ?? { success: 0, unchanged: 0, failed: 0, dropped: 0 });
-    return [
-      "# HELP sonde_syncs_total Syncs of subscriptions, by what came of them",
-      "# TYPE sonde_syncs_total counter",
-      ...counts.map(([outcome, count]) => `sonde_syncs_total{outcome="${outcome}"} ${count}`),
-      "# HELP sonde_syncs_in_flight Providers that are being asked",
-      "# TYPE sonde_syncs_in_flight gauge",
-      `sonde_syncs_in_flight ${this.#latest?.inFlight ?? 0}`,
-      "# HELP sonde_sync_thread_ends_total Times that the thread of syncs ended while it read a list",
-      "# TYPE sonde_sync_thread_ends_total counter",
-      `sonde_sync_thread_ends_total ${this.#ended}`,
-      "# HELP sonde_lists_resting Lists that took too much to read and are not read again for an hour",
-      "# TYPE sonde_lists_resting gauge",
-      `sonde_lists_resting ${this.#resting.all(Date.now()).length}`,
-      "",
-    ].join("\n");
+  metrics(): Promise<string> {
+    const { counts, inFlight } = this.#latest ?? { counts: NOTHING_YET, inFlight: 0 };
+    const restingLists = this.#resting.all(Date.now()).length;
+    return this.#metrics.text({ counts, inFlight, threadEnds: this.#ended, restingLists });
   }
 
   async close(): Promise<void> {
@@ -133,7 +124,7 @@ class SyncsThread implements RunningSyncs {
       this.#ended++;
       this.#resting.add(reading.list, reading.endedFor ?? MORE_THAN_THERE_IS, Date.now());
     }
-    // Ended by the watch: the list rests, and the others need not wait.
+    // Ended by the watch: that list is not read again soon, so the others need not wait.
     if (reading?.endedFor != null || performance.now() - startedAtMs > LONGEST_RESTART_MS) this.#restartMs = RESTART_MS;
     const { workspaceId, subscriptionId } = reading?.list ?? {};
     this.#log.error(

@@ -10,13 +10,13 @@ import { entriesOf } from "../../engine/subscription/body.ts";
 import { listServers } from "../../engine/subscription/list.ts";
 import { type KnownAnswer, type ProviderAnswer, ProviderError } from "../../engine/subscription/provider.ts";
 import { PLANS } from "../../model/plan.ts";
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
-import { openControlPlane } from "../../store/sql/open.ts";
-import { SYNC_LEASE } from "../../store/sql/ports/syncs.ts";
-import { createLeaseKeeper } from "../alerts/lease.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { SYNC_LEASE } from "../../store/sql/subscriptions/syncs-port.ts";
+import { LeaseKeeper } from "../lease.ts";
 import { listedOf } from "./listed.ts";
 import { RestingLists } from "./resting-lists.ts";
-import { createSyncer, type Syncer, type SyncerOptions } from "./syncer.ts";
+import { type Lists, Syncer, type SyncerOptions } from "./syncer.ts";
 
 const link = (host: string, name = "n"): string => `vless://${UUID}@${host}.test-site.org:443?security=tls#${name}`;
 const breathe = async (): Promise<void> => {};
@@ -60,33 +60,36 @@ describe("syncs at work", () => {
   }
 
   function start(
-    ask: SyncerOptions["ask"],
+    ask: Lists["ask"],
     over: Partial<SyncerOptions> = {},
   ): Syncer & { until(isTrue: () => boolean): Promise<void> } {
     const waiting = new Set<() => void>();
-    const lease = createLeaseKeeper({
+    const lease = new LeaseKeeper({
       leases: plane.leases,
       name: SYNC_LEASE,
       holder: "this test",
       isSoleOwner: true,
       monotonicNowMs: () => nowMs,
     });
-    const syncer = createSyncer({
+    const syncer = new Syncer({
       controlPlane: plane,
       lease,
       plans: PLANS,
-      openUrl: (_id, sealed) => sealed,
-      ask,
-      listed: (list) => listedOf(list, { key: "key", seal: (_identity, fields) => `sealed ${fields}`, breathe }),
-      nowMs: () => nowMs,
-      monotonicNowMs: () => nowMs,
-      isCut: () => false,
-      log: pino({ level: "silent" }),
-      onMonitors: () => {},
-      onEnded: () => {
-        for (const look of waiting) look();
+      lists: {
+        openUrl: (_id, sealed) => sealed,
+        ask,
+        listed: (list) => listedOf(list, { key: "key", seal: (_identity, fields) => `sealed ${fields}`, breathe }),
       },
-      onReading: () => {},
+      clocks: { wallNowMs: () => nowMs, monotonicNowMs: () => nowMs },
+      network: { isCut: () => false },
+      log: pino({ level: "silent" }),
+      events: {
+        onMonitors() {},
+        onEnded() {
+          for (const look of waiting) look();
+        },
+        onReading() {},
+      },
       resting: new RestingLists(),
       ...over,
     });
@@ -101,14 +104,7 @@ describe("syncs at work", () => {
         waiting.add(look);
         look();
       });
-    return {
-      ...syncer,
-      turn: () => syncer.turn(),
-      get inFlight() {
-        return syncer.inFlight;
-      },
-      until,
-    };
+    return Object.assign(syncer, { until });
   }
   const statusOf = async (id: number) => (await plane.subscriptions.recall(id))?.lastSyncStatus;
 
@@ -201,7 +197,7 @@ describe("syncs at work", () => {
         isCut = true;
         throw new ProviderError("The provider did not answer within 30 s.", false);
       },
-      { isCut: () => isCut },
+      { network: { isCut: () => isCut } },
     );
     await syncer.turn();
     await syncer.until(() => syncer.inFlight === 0);

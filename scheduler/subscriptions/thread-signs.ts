@@ -1,4 +1,4 @@
-/** What the thread of syncs shows to the main thread without a message: memory that stays readable while the thread computes. */
+/** Shared memory in which the thread of syncs shows its progress: the main thread can read it while the other one computes. */
 import { readlinkSync } from "node:fs";
 
 /** Int32: beats, the kernel's id of the thread. */
@@ -15,12 +15,12 @@ export class ThreadSigns {
     this.#words = new Int32Array(memory);
   }
 
-  /** The thread: it has come to a pause. */
+  /** The thread of syncs calls it at each pause. */
   beat(): void {
     Atomics.add(this.#words, BEATS, 1);
   }
 
-  /** The thread: tells which one it is. */
+  /** The thread of syncs stores its kernel id. */
   sign(): void {
     Atomics.store(this.#words, THREAD_ID, ownThreadId());
   }

@@ -1,34 +1,33 @@
 /**
- * The thread of start.ts: reading a list of megabytes takes a second and more (YAML is read in one piece), and on SQLite a sync's
- * transaction is synchronous. Neither may hold up the wheel, the API or a prober, and a list that takes its thread with it takes nothing else.
+ * The thread of syncs (start.ts). Reading a list of megabytes takes a second and more, because YAML is read in one piece, and on SQLite a
+ * sync's transaction is synchronous. On a separate thread neither delays the wheel, the API or a prober, and a list that exhausts its thread harms no other work.
  */
 import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { findCanaries, watchCanaries } from "../../engine/canary.ts";
-import { NetworkFitness } from "../../engine/network-fitness.ts";
-import type { EngineOptions } from "../../engine/options.ts";
+import type { EngineOptions } from "../../engine/contract/options.ts";
 import { askProvider } from "../../engine/subscription/provider.ts";
 import { createTransport } from "../../engine/transport/index.ts";
+import { findCanaries, watchCanaries } from "../../engine/trust/canary.ts";
+import { NetworkFitness } from "../../engine/trust/network-fitness.ts";
 import { createLog } from "../../log.ts";
 import type { PlanTable } from "../../model/plan.ts";
-import { openHashKey } from "../../store/hash-key.ts";
-import { openFollowedSealing } from "../../store/row-form.ts";
-import { configPlace, SEALED_AT } from "../../store/sealed-places.ts";
-import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
-import { SYNC_LEASE } from "../../store/sql/ports/syncs.ts";
+import { configCell, SEALED_CELLS } from "../../store/sealed-cells.ts";
+import { openHashKey } from "../../store/sealing/hash-key.ts";
+import { openFollowedSealing } from "../../store/sealing/row-form.ts";
+import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
+import { SYNC_LEASE } from "../../store/sql/subscriptions/syncs-port.ts";
 import { type NoticesPlace, openNotices } from "../../store/state/open.ts";
-import { createLeaseKeeper } from "../alerts/lease.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
+import { processLease } from "../process-lease.ts";
 import { listedOf } from "./listed.ts";
 import { type ListAddress, type RestingList, RestingLists } from "./resting-lists.ts";
-import { createSyncer, type Syncer } from "./syncer.ts";
+import { Syncer } from "./syncer.ts";
 import { ThreadSigns } from "./thread-signs.ts";
 
 export interface SyncThreadData {
-  readonly sql: SqlPlace;
+  readonly sql: SqlLocation;
   readonly notices: NoticesPlace;
   readonly sealingKeyFile: string;
   readonly engine: EngineOptions;
@@ -49,60 +48,57 @@ export interface ToSyncThread {
   readonly type: "stop";
 }
 
-/** How often due syncs are looked for, ms; a sync that is asked for begins within it, by notice sooner. */
+/** How often the thread looks for due syncs, ms. A sync that was requested begins within it, and sooner by notice. */
 const TURN_MS = 1_000;
 
-const given = workerData as SyncThreadData;
-const log = createLog(given.logLevel, "subscriptions");
-const controlPlane = await openControlPlane(given.sql, { role: "sink" });
-const notices = await openNotices(given.notices);
+const settings = workerData as SyncThreadData;
+const log = createLog(settings.logLevel, "subscriptions");
+const controlPlane = await openControlPlane(settings.sql, { role: "sink" });
+const notices = await openNotices(settings.notices);
 const { sealing, close: unfollow } = await openFollowedSealing(controlPlane.meta, {
-  keyFile: given.sealingKeyFile,
+  keyFile: settings.sealingKeyFile,
   createIfMissing: false,
 });
-const transport = createTransport(given.engine);
-const signs = new ThreadSigns(given.signs);
+const transport = createTransport(settings.engine);
+const signs = new ThreadSigns(settings.signs);
 signs.sign();
 const breathe = (): Promise<void> => {
   signs.beat();
   return setImmediate();
 };
-const lease = createLeaseKeeper({
-  leases: controlPlane.leases,
-  name: SYNC_LEASE,
-  holder: `${hostname()} ${process.pid} ${randomUUID()}`,
-  isSoleOwner: controlPlane.dialect === "sqlite",
-  monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
-});
+const lease = processLease(controlPlane, SYNC_LEASE, randomUUID());
 const network = new NetworkFitness();
 const watch = watchCanaries({
-  canaries: await findCanaries(given.engine),
-  engine: given.engine,
+  canaries: await findCanaries(settings.engine),
+  engine: settings.engine,
   onReport: (report) => network.canary(report, Date.now()),
 });
-const syncer = createSyncer({
+const syncer = new Syncer({
   controlPlane,
   lease,
-  plans: given.plans,
-  openUrl: (id, sealed) => sealing.open(SEALED_AT.subscription(id), sealed),
-  ask: (url, known, inTurn, signal) => askProvider(transport, { url, known, inTurn, signal, breathe }),
-  listed: async (list, projectId) =>
-    listedOf(list, {
-      key: await identityKey(),
-      seal: (identity, fields) => sealing.seal(configPlace(projectId, identity), fields),
-      breathe,
-    }),
-  nowMs: () => Date.now(),
-  monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
-  isCut: () => network.isCut(Date.now()),
-  log,
-  onMonitors: () => notices.publish("monitors"),
-  onEnded: () => turning.request(),
-  onReading: (list) => {
-    signs.beat();
-    post({ type: "reading", list });
+  lists: {
+    openUrl: (id, sealed) => sealing.open(SEALED_CELLS.subscription(id), sealed),
+    ask: (url, known, inTurn, signal) => askProvider(transport, { url, known, inTurn, signal, breathe }),
+    listed: async (list, projectId) =>
+      listedOf(list, {
+        key: await identityKey(),
+        seal: (identity, fields) => sealing.seal(configCell(projectId, identity), fields),
+        breathe,
+      }),
   },
-  resting: new RestingLists(given.resting),
+  network: { isCut: () => network.isCut(Date.now()) },
+  resting: new RestingLists(settings.resting),
+  plans: settings.plans,
+  clocks: SYSTEM_CLOCKS,
+  log,
+  events: {
+    onMonitors: () => notices.publish("monitors"),
+    onEnded: () => turning.request(),
+    onReading(list) {
+      signs.beat();
+      post({ type: "reading", list });
+    },
+  },
 });
 const turning = oneAtATime(
   () => syncer.turn(),
@@ -116,7 +112,7 @@ const timer = setInterval(() => {
 turning.request();
 parentPort?.on("message", () => void stop());
 
-/** The same as that of addresses: asked each time, because a rotation seals it anew. */
+/** The key of addresses' hashes. It is read each time, because a rotation seals it again. */
 function identityKey(): Promise<string> {
   return openHashKey(controlPlane, sealing);
 }
@@ -131,7 +127,7 @@ async function stop(): Promise<void> {
   await lease
     .release()
     .catch((error: unknown) =>
-      log.warn({ err: error }, "the lease of syncs is not given back: another waits for its end"),
+      log.warn({ err: error }, "the lease of syncs is not settings back: another waits for its end"),
     );
   await notices.close();
   await controlPlane.close();

@@ -1,4 +1,4 @@
-// Whoever exports a decoder of foreign bytes or text has a property test (fast-check) beside it.
+// A file that exports a decoder of foreign bytes or text has a property test (fast-check) beside it.
 import { dirname, posix } from "node:path";
 import { isTest, parse, sources, text } from "./sources.mjs";
 

@@ -7,7 +7,11 @@ const LONGEST_LINES = 500;
 const LONGEST_TEST_LINES = 1_200;
 const NAMES_THAT_SAY_NOTHING = /(^|\/)(utils?|helpers?|common|manager|base|misc)\.(ts|mjs)$/;
 /** Top-level folders; a new room gets its arrows in .dependency-cruiser.cjs and its name here. */
-const ROOMS = new Set("model native engine store scheduler api cli demo bench test scripts docker docs .ci".split(" "));
+const ROOMS = new Set(
+  "roles model native engine store scheduler checker api cli demo bench testkit test scripts docker docs .ci".split(
+    " ",
+  ),
+);
 /** Of a machine, not of the project. */
 const MACHINE_PATHS = /(^|[\s"'`(=:])\/(work|root|home\/[a-z]+)\/|\/tmp\/bash_jobs/;
 
@@ -29,6 +33,7 @@ export function misplaced() {
         .map((path) => `${path.split("/")[0]}/: a folder that no rule knows (scripts/verify/layout.mjs)`),
     ),
     ...machinePaths(),
+    ...clashingDecisions(),
   ];
 }
 
@@ -70,4 +75,11 @@ export function undocumentedCommands() {
     .filter((name) => !commands.includes(`sonde ${name}`))
     .map((name) => `${COMMANDS} does not explain \`sonde ${name}\``);
   return [...long, ...missing];
+}
+
+/** A record of a decision is cited by its number. */
+function clashingDecisions() {
+  const numbers = readdirSync(`${ROOT}/docs/decisions`).map((name) => name.slice(0, 4));
+  const clashing = [...new Set(numbers.filter((number, index) => numbers.indexOf(number) !== index))];
+  return clashing.map((number) => `docs/decisions: two records have the number ${number}`);
 }

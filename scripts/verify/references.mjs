@@ -10,6 +10,8 @@ const OUTSIDE =
 const BY_PATH = /(?<![\w/])docs\/[\w/-]+\.md(?:#[\w-]+(?:, #[\w-]+)*)?/g;
 /** A link of a Markdown file. */
 const LINK = /\]\(([^)\s]+)\)/g;
+/** A file or folder of the repository, named in code of a Markdown file: by its whole path or by the end of it. */
+const NAMED = /`((?:[\w.@-]+\/)*(?:[\w.@-]+\.(?:ts|mjs|cjs|md|yaml|service|lua|py)|[\w@-]+\/))`/g;
 /** Persons where a process, a caller or a machine is meant. */
 const PERSONS = /\b(?:nobody|somebody|whoever|anybody|strangers?)\b/gi;
 const READ = /\.(?:ts|mjs|cjs|md|lua|sh|yaml|yml|sql)$/;
@@ -24,7 +26,29 @@ export function unresolved() {
   // A folder has no text, and no headings.
   const read = (path) =>
     text(path) ?? (all.some((file) => file.startsWith(`${path.replace(/\/$/, "")}/`)) ? "" : undefined);
-  return unresolvedIn(new Map(paths().map((path) => [path, text(path)])), read);
+  const texts = new Map(paths().map((path) => [path, text(path)]));
+  return [...unresolvedIn(texts, read), ...unnamedIn(texts, all)];
+}
+
+/**
+ * @param texts documents by path; others are passed over
+ * @param all paths of the repository
+ */
+export function unnamedIn(texts, all) {
+  const known = all.map((path) => `/${path}`);
+  const isThere = (name) =>
+    known.some((path) => (name.endsWith("/") ? path.includes(`/${name}`) : path.endsWith(`/${name}`)));
+  return [...texts]
+    .filter(([path]) => path.endsWith(".md") && path !== "CHANGELOG.md")
+    .flatMap(([path, source]) =>
+      source
+        .split("\n")
+        .flatMap((line, index) =>
+          [...line.matchAll(NAMED)]
+            .filter(([, name]) => !isThere(name.replace(/^\.\//, "")))
+            .map(([, name]) => `${path}:${index + 1} names ${name}, which is not there`),
+        ),
+    );
 }
 
 /**

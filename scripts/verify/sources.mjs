@@ -25,7 +25,7 @@ export function sources() {
 }
 
 export function isTest(path) {
-  return /\.(test|suite)\.ts$/.test(path) || path.startsWith("test/");
+  return /\.(test|suite)\.ts$/.test(path) || /^test(kit)?\//.test(path);
 }
 
 const texts = new Map();

@@ -1,5 +1,6 @@
-/** What the client or the server threw → what callers of the store are told. */
-import { ResultStoreError } from "./result-store.ts";
+/** Errors of the client or the server → the errors that callers of the store get. */
+
+import { StoreError } from "../errors.ts";
 
 /**
  * Codes by which ClickHouse says that the rows themselves are wrong (src/Common/ErrorCodes.cpp). Anything else may pass later.
@@ -43,19 +44,19 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function readError(error: unknown, onSchemaGone: () => void): ResultStoreError {
-  if (error instanceof ResultStoreError) return error;
+export function readError(error: unknown, onSchemaGone: () => void): StoreError {
+  if (error instanceof StoreError) return error;
   const code = codeOf(error);
   if (code !== undefined && SCHEMA_GONE.has(code)) onSchemaGone();
-  return new ResultStoreError(`ClickHouse: ${messageOf(error)}`, {
+  return new StoreError(`ClickHouse: ${messageOf(error)}`, {
     cause: error,
-    retry: code === undefined || !QUERY_REFUSED.has(code),
+    kind: code !== undefined && QUERY_REFUSED.has(code) ? "refused" : "unavailable",
   });
 }
 
-export function writeError(error: unknown, onSchemaGone: () => void): ResultStoreError {
+export function writeError(error: unknown, onSchemaGone: () => void): StoreError {
   const code = codeOf(error);
   const isRefused = code !== undefined && (ROWS_REFUSED.has(code) || ROWS_BLAMED.test(messageOf(error)));
   if (!isRefused) return readError(error, onSchemaGone);
-  return new ResultStoreError(`ClickHouse refused the rows: ${messageOf(error)}`, { cause: error, retry: false });
+  return new StoreError(`ClickHouse refused the rows: ${messageOf(error)}`, { cause: error, kind: "refused" });
 }

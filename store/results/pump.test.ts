@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { StoreError } from "../errors.ts";
 import type { SetAside } from "../set-aside.ts";
-import { type Pump, type PumpClock, startPump, wellFormed } from "./pump.ts";
-import { ResultStoreError } from "./result-store.ts";
-import { openSpool, type Spool } from "./spool.ts";
+import { Pump, type PumpClock } from "./pump.ts";
+import { wellFormed } from "./segment-insert.ts";
+import { Spool } from "./spool.ts";
 
 const log = pino({ level: "silent" });
 let dir = "";
@@ -44,7 +45,7 @@ const until = (holds: () => boolean) =>
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "sonde-pump-"));
-  spool = await openSpool({ dir: join(dir, "spool"), log });
+  spool = await Spool.open({ dir: join(dir, "spool"), log });
 });
 afterEach(async () => {
   await pump?.stop(0);
@@ -79,7 +80,7 @@ const asideIn = (folder: string): Pick<SetAside, "add"> => ({
 const rowsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => JSON.stringify({ n: from + i }));
 const start = (results: ReturnType<typeof fakeStore>, appliedSeq = 0) => {
-  pump = startPump({ spool, results, log, setAside: asideIn(dir), appliedSeq, clock });
+  pump = new Pump({ spool, results, log, setAside: asideIn(dir), appliedSeq, clock });
   return pump;
 };
 
@@ -110,7 +111,7 @@ describe("pump", () => {
     const atMs: number[] = [];
     const store = fakeStore((_, attempt) => {
       atMs.push(nowMs);
-      return attempt < 6 ? new ResultStoreError("gone", { retry: true }) : undefined;
+      return attempt < 6 ? new StoreError("gone", { kind: "unavailable" }) : undefined;
     });
     const running = start(store);
     await spool.append(rowsOf(1, 2));
@@ -124,7 +125,7 @@ describe("pump", () => {
 
   it("grows one segment while the store is away instead of sealing one a second", async () => {
     let isAway = true;
-    const store = fakeStore(() => (isAway ? new ResultStoreError("gone", { retry: true }) : undefined));
+    const store = fakeStore(() => (isAway ? new StoreError("gone", { kind: "unavailable" }) : undefined));
     const running = start(store);
     for (let seq = 1; seq <= 50; seq += 1) {
       await spool.append(rowsOf(seq, seq));
@@ -142,7 +143,7 @@ describe("pump", () => {
   it("sets a poisoned row aside, carries the others, and is not held up", async () => {
     const bad = new Set(['{"n":7}', '{"n":31}']);
     const store = fakeStore((lines) =>
-      lines.some((line) => bad.has(line)) ? new ResultStoreError("bad", { retry: false }) : undefined,
+      lines.some((line) => bad.has(line)) ? new StoreError("bad", { kind: "refused" }) : undefined,
     );
     const running = start(store);
     await spool.append(rowsOf(1, 40));
@@ -155,7 +156,7 @@ describe("pump", () => {
 
   it("mends a lone surrogate instead of rejecting its row", async () => {
     const store = fakeStore((lines) =>
-      lines.some((line) => line.includes("\\ud800")) ? new ResultStoreError("bad", { retry: false }) : undefined,
+      lines.some((line) => line.includes("\\ud800")) ? new StoreError("bad", { kind: "refused" }) : undefined,
     );
     const running = start(store);
     await spool.append(['{"n":1}', '{"error_message":"a\\ud800b"}', '{"n":3}']);
@@ -168,8 +169,8 @@ describe("pump", () => {
 
   it("an outage in the middle of looking for a bad row doubles nothing", async () => {
     const store = fakeStore((lines, attempt) => {
-      if (attempt % 3 === 0) return new ResultStoreError("gone", { retry: true });
-      return lines.includes('{"n":5}') ? new ResultStoreError("bad", { retry: false }) : undefined;
+      if (attempt % 3 === 0) return new StoreError("gone", { kind: "unavailable" });
+      return lines.includes('{"n":5}') ? new StoreError("bad", { kind: "refused" }) : undefined;
     });
     const running = start(store);
     await spool.append(rowsOf(1, 8));

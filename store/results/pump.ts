@@ -1,11 +1,9 @@
-/// <reference lib="es2024.string" />
 /**
  * Pump: carries sealed segments of the spool into the result store, oldest first, each exactly once by its token.
  * It never runs ahead of the control plane: a segment goes only when its last row is applied there, or a restart could not replay it.
  */
 import type { Logger } from "pino";
-import type { SetAside } from "../set-aside.ts";
-import { type ResultStore, ResultStoreError } from "./result-store.ts";
+import { type InsertTarget, SegmentInsert } from "./segment-insert.ts";
 import type { Spool, SpoolSegment } from "./spool.ts";
 
 /**
@@ -16,12 +14,9 @@ const INSERT_EVERY_MS = 2_000;
 const RETRY_FIRST_MS = 250;
 const RETRY_LONGEST_MS = 10_000;
 
-export interface PumpOptions {
+export interface PumpOptions extends InsertTarget {
   readonly spool: Spool;
-  readonly results: Pick<ResultStore, "insert">;
   readonly log: Logger;
-  /** Keeps single rows that the store refuses. */
-  readonly setAside: Pick<SetAside, "add">;
   /** What the control plane has applied so far. */
   readonly appliedSeq: number;
   readonly clock?: PumpClock;
@@ -46,14 +41,6 @@ export interface PumpState {
   readonly rejectedRows: number;
 }
 
-export interface Pump {
-  /** Rows up to this sequence number are applied to the control plane. */
-  wake(appliedSeq: number): void;
-  readonly state: PumpState;
-  /** Inserts what it can within the time, then stops; the rest waits on disk for the next start. */
-  stop(drainMs: number): Promise<void>;
-}
-
 export const SYSTEM_PUMP_CLOCK: PumpClock = {
   nowMs: () => Date.now(),
   after(delayMs, act) {
@@ -62,169 +49,137 @@ export const SYSTEM_PUMP_CLOCK: PumpClock = {
   },
 };
 
-export function startPump(options: PumpOptions): Pump {
-  const { spool, results, log, clock = SYSTEM_PUMP_CLOCK } = options;
-  let appliedSeq = options.appliedSeq;
-  let lastError: string | null = null;
-  let lastInsertAtMs: number | null = null;
-  let insertedRows = 0;
-  let rejectedRows = 0;
-  let retryMs = RETRY_FIRST_MS;
-  let cancelTimer: (() => void) | undefined;
-  let running: Promise<void> | undefined;
-  let isStopped = false;
-  /** Read once: if the spool thins the segment meanwhile, its halves must still hold the rows that their tokens stand for. */
-  let inHand: { readonly token: string; readonly lines: Uint8Array; readonly rows: number } | undefined;
-  /** Pieces of it that need not be asked again. */
-  const settled = new Map<string, "done" | ResultStoreError>();
+export class Pump {
+  readonly #spool: Spool;
+  readonly #target: InsertTarget;
+  readonly #log: Logger;
+  readonly #clock: PumpClock;
+  #appliedSeq: number;
+  /** Of the segment that is being carried, also while the store is away. */
+  #inHand: SegmentInsert | undefined;
+  #running: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #isStopped = false;
+  #retryMs = RETRY_FIRST_MS;
+  #lastError: string | null = null;
+  #lastInsertAtMs: number | null = null;
+  #insertedRows = 0;
+  #rejectedRows = 0;
 
-  /** Keeps one turn planned while there is anything to carry. */
-  function plan(delayMs: number): void {
-    if (isStopped || cancelTimer !== undefined || running !== undefined) return;
-    cancelTimer = clock.after(delayMs, () => {
-      cancelTimer = undefined;
-      run();
+  constructor({ spool, results, setAside, log, appliedSeq, clock = SYSTEM_PUMP_CLOCK }: PumpOptions) {
+    this.#spool = spool;
+    this.#target = { results, setAside };
+    this.#log = log;
+    this.#clock = clock;
+    this.#appliedSeq = appliedSeq;
+  }
+
+  get state(): PumpState {
+    return {
+      waitingRows: this.#spool.rows,
+      waitingBytes: this.#spool.sizeBytes,
+      lastError: this.#lastError,
+      lastInsertAtMs: this.#lastInsertAtMs,
+      insertedRows: this.#insertedRows,
+      rejectedRows: this.#rejectedRows + (this.#inHand?.rejectedRows ?? 0),
+    };
+  }
+
+  /** Rows up to this sequence number are applied to the control plane. */
+  wake(appliedSeq: number): void {
+    this.#appliedSeq = Math.max(this.#appliedSeq, appliedSeq);
+    const sinceMs = this.#lastInsertAtMs === null ? INSERT_EVERY_MS : this.#clock.nowMs() - this.#lastInsertAtMs;
+    const delayMs = Math.min(INSERT_EVERY_MS, Math.max(0, INSERT_EVERY_MS - sinceMs));
+    this.#plan(this.#lastError === null ? delayMs : this.#retryMs);
+  }
+
+  /** Keeps one turn planned while rows wait. */
+  #plan(delayMs: number): void {
+    if (this.#isStopped || this.#cancelTimer !== undefined || this.#running !== undefined) return;
+    this.#cancelTimer = this.#clock.after(delayMs, () => {
+      this.#cancelTimer = undefined;
+      this.#run();
     });
   }
 
-  function run(): void {
-    running ??= drain().then(() => {
-      running = undefined;
-      if (spool.rows > 0) plan(lastError === null ? INSERT_EVERY_MS : retryMs);
+  #run(): void {
+    this.#running ??= this.#drain().then(() => {
+      this.#running = undefined;
+      if (this.#spool.rows > 0) this.#plan(this.#lastError === null ? INSERT_EVERY_MS : this.#retryMs);
     });
   }
 
-  /** Carries everything that may go; ends at the first failure. */
-  async function drain(): Promise<void> {
+  /** Carries every segment that may go; ends at the first failure. */
+  async #drain(): Promise<void> {
     try {
       // While segments wait, the open one goes on growing: otherwise an outage would leave thousands of small files.
-      if ((await spool.next()) === undefined) await spool.seal();
-      for (let segment = await spool.next(); segment !== undefined; segment = await spool.next()) {
-        if (segment.lastSeq > appliedSeq) return;
-        await carry(segment);
-        if (lastError !== null) log.info({ waitingRows: spool.rows }, "results: ClickHouse takes rows again");
-        lastError = null;
-        retryMs = RETRY_FIRST_MS;
+      if ((await this.#spool.next()) === undefined) await this.#spool.seal();
+      for (let segment = await this.#spool.next(); segment !== undefined; segment = await this.#spool.next()) {
+        if (segment.lastSeq > this.#appliedSeq) return;
+        await this.#carry(segment);
+        this.#succeeded();
       }
     } catch (error) {
-      const isNew = lastError === null;
-      lastError = error instanceof Error ? error.message : String(error);
-      retryMs = isNew ? RETRY_FIRST_MS : Math.min(retryMs * 2, RETRY_LONGEST_MS);
-      log[isNew ? "error" : "debug"](
-        { err: error, retryMs, waitingRows: spool.rows },
-        "results: an insert failed, rows wait in the spool",
-      );
+      this.#failed(error);
     }
   }
 
-  async function carry(segment: SpoolSegment): Promise<void> {
-    if (inHand?.token !== segment.token) {
-      inHand = { token: segment.token, lines: await segment.read(), rows: segment.rows };
-      settled.clear();
-    }
-    if (inHand.rows > 0) await insert(inHand.token, inHand.lines, inHand.rows);
-    await spool.release(segment);
-    insertedRows += inHand.rows;
-    inHand = undefined;
-    lastInsertAtMs = clock.nowMs();
+  async #carry(segment: SpoolSegment): Promise<void> {
+    const insert = await this.#insertOf(segment);
+    await insert.run();
+    await this.#spool.release(segment);
+    this.#insertedRows += insert.rows;
+    this.#forgetInsert();
+    this.#lastInsertAtMs = this.#clock.nowMs();
   }
 
-  /**
-   * Inserts a piece; when rows are refused, splits it until each bad row is alone. The tokens of halves follow from the whole's, so a repeat
-   * is safe; pieces that were settled before an outage are not sent again.
-   */
-  async function insert(token: string, lines: Uint8Array, rows: number): Promise<void> {
-    const before = settled.get(token);
-    if (before === "done") return;
-    const refusal = before ?? (await tryInsert(token, lines, rows));
-    settled.set(token, refusal ?? "done");
-    if (refusal === undefined) return;
-    if (rows <= 1) {
-      await insertRepaired(token, lines, refusal);
-      settled.set(token, "done");
-      return;
-    }
-    const split = splitLines(lines, rows);
-    await insert(`${token}.0`, split.first, split.firstRows);
-    await insert(`${token}.1`, split.second, rows - split.firstRows);
+  /** The one that an earlier try has begun, or a new one. */
+  async #insertOf(segment: SpoolSegment): Promise<SegmentInsert> {
+    if (this.#inHand?.token === segment.token) return this.#inHand;
+    const insert = await SegmentInsert.of(segment, this.#target);
+    this.#forgetInsert();
+    this.#inHand = insert;
+    return insert;
   }
 
-  /** @returns why the rows were refused; throws errors that a later try may not meet */
-  async function tryInsert(token: string, lines: Uint8Array, rows: number): Promise<ResultStoreError | undefined> {
-    try {
-      await results.insert({ token, lines, rows });
-      return undefined;
-    } catch (error) {
-      if (error instanceof ResultStoreError && !error.retry) return error;
-      throw error;
-    }
+  #forgetInsert(): void {
+    this.#rejectedRows += this.#inHand?.rejectedRows ?? 0;
+    this.#inHand = undefined;
   }
 
-  /** A lone surrogate can be repaired; a row with any other fault is set aside. */
-  async function insertRepaired(token: string, line: Uint8Array, refusal: ResultStoreError): Promise<void> {
-    const repaired = wellFormed(line);
-    if (repaired !== undefined && (await tryInsert(`${token}.w`, repaired, 1)) === undefined) return;
-    const text = Buffer.from(line).toString("utf8").trimEnd();
-    await options.setAside.add({ store: "results", monitorId: null, error: refusal, line: text });
-    rejectedRows += 1;
+  #succeeded(): void {
+    if (this.#lastError !== null)
+      this.#log.info({ waitingRows: this.#spool.rows }, "results: ClickHouse takes rows again");
+    this.#lastError = null;
+    this.#retryMs = RETRY_FIRST_MS;
   }
 
-  return {
-    wake(upToSeq) {
-      appliedSeq = Math.max(appliedSeq, upToSeq);
-      const sinceMs = lastInsertAtMs === null ? INSERT_EVERY_MS : clock.nowMs() - lastInsertAtMs;
-      plan(lastError === null ? Math.min(INSERT_EVERY_MS, Math.max(0, INSERT_EVERY_MS - sinceMs)) : retryMs);
-    },
-    get state() {
-      return {
-        waitingRows: spool.rows,
-        waitingBytes: spool.sizeBytes,
-        lastError,
-        lastInsertAtMs,
-        insertedRows,
-        rejectedRows,
-      };
-    },
-    async stop(drainMs) {
-      isStopped = true;
-      cancelTimer?.();
-      let cancel: () => void = () => undefined;
-      const late = new Promise<void>((resolve) => {
-        cancel = clock.after(drainMs, resolve);
-      });
-      const drained = (async () => {
-        await running;
-        await drain();
-        // The first pass may have carried a backlog and left the open segment.
-        if (lastError === null) await drain();
-      })();
-      await Promise.race([drained, late]);
-      cancel();
-    },
-  };
-}
+  #failed(error: unknown): void {
+    const isNew = this.#lastError === null;
+    this.#lastError = error instanceof Error ? error.message : String(error);
+    this.#retryMs = isNew ? RETRY_FIRST_MS : Math.min(this.#retryMs * 2, RETRY_LONGEST_MS);
+    this.#log[isNew ? "error" : "debug"](
+      { err: error, retryMs: this.#retryMs, waitingRows: this.#spool.rows },
+      "results: an insert failed, rows wait in the spool",
+    );
+  }
 
-const NEWLINE = 0x0a;
-
-function splitLines(lines: Uint8Array, rows: number): { first: Uint8Array; firstRows: number; second: Uint8Array } {
-  const firstRows = Math.floor(rows / 2);
-  let end = 0;
-  for (let row = 0; row < firstRows; row += 1) end = lines.indexOf(NEWLINE, end) + 1;
-  return { first: lines.subarray(0, end), firstRows, second: lines.subarray(end) };
-}
-
-/** @returns the line with every string made well-formed Unicode; undefined when that changes nothing, or it is no JSON */
-export function wellFormed(line: Uint8Array): Uint8Array | undefined {
-  const text = Buffer.from(line).toString("utf8");
-  let isChanged = false;
-  try {
-    const row: unknown = JSON.parse(text, (_key, value: unknown) => {
-      if (typeof value !== "string" || value.isWellFormed()) return value;
-      isChanged = true;
-      return value.toWellFormed();
+  /** Inserts what it can within the time, then stops; the rest waits on disk for the next start. */
+  async stop(drainMs: number): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(drainMs, resolve);
     });
-    return isChanged ? Buffer.from(`${JSON.stringify(row)}\n`) : undefined;
-  } catch {
-    return undefined;
+    await Promise.race([this.#drainAll(), late]);
+    cancel();
+  }
+
+  async #drainAll(): Promise<void> {
+    await this.#running;
+    await this.#drain();
+    // The first pass may have carried a backlog and left the open segment.
+    if (this.#lastError === null) await this.#drain();
   }
 }

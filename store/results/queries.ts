@@ -4,7 +4,7 @@
  */
 
 import { PERIOD_MS } from "../../model/result.ts";
-import { FULL_RETENTION_MS, LONGEST_RETENTION_MS, NEWEST_KEPT } from "../../model/retention.ts";
+import { FULL_RETENTION_MS, MAX_RETENTION_MS, NEWEST_KEPT } from "../../model/retention.ts";
 import { ROW_STATUSES, type RowStatus } from "../../model/status.ts";
 import type { ResultStore } from "./result-store.ts";
 import { columnsOf, READ_COLUMNS } from "./row.ts";
@@ -86,7 +86,7 @@ interface Window {
 }
 
 function windowOf({ period, nowMs }: { period: MonitorQuery["period"]; nowMs: number }): Window {
-  const fromMs = nowMs - Math.min(PERIOD_MS[period], LONGEST_RETENTION_MS);
+  const fromMs = nowMs - Math.min(PERIOD_MS[period], MAX_RETENTION_MS);
   const dayMs = nowMs - FULL_RETENTION_MS;
   return {
     today: `tested_at >= ${moment(Math.max(fromMs, dayMs))}`,

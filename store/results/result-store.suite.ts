@@ -1,7 +1,9 @@
 /** What every result store must do, whatever is behind its URL. */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultRow } from "../../model/result.ts";
-import { type ResultStore, ResultStoreError, type StoredResult } from "./result-store.ts";
+import { StoreError } from "../errors.ts";
+import type { ResultStore, StoredResult } from "./result-store.ts";
 
 export interface ResultStoreMaker {
   make(): Promise<{ readonly store: ResultStore; remove(): Promise<void> }>;
@@ -11,7 +13,7 @@ const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const BASE_ID = 1_790_000_000_000_000_000n;
 
-/** A passing check, but for what is given. */
+/** A one-off check, but for what is given. */
 export function rowOf(given: Partial<ResultRow> & Pick<ResultRow, "monitor_id" | "seq" | "tested_at">): ResultRow {
   return {
     id: String(BASE_ID + BigInt(given.monitor_id) * 1_000_000n + BigInt(given.seq)),
@@ -214,17 +216,17 @@ export function resultStoreSuite(name: string, maker: ResultStoreMaker): void {
         { ...good, seq: {} },
       ]) {
         const refused = store.insert(segmentOf(`bad ${JSON.stringify(bad)}`, [good, bad]));
-        await expect(refused).rejects.toMatchObject({ retry: false });
-        await expect(refused).rejects.toBeInstanceOf(ResultStoreError);
+        await expect(refused).rejects.toMatchObject({ kind: "refused" });
+        await expect(refused).rejects.toBeInstanceOf(StoreError);
       }
       const years = Array.from({ length: 150 }, (_, i) =>
         rowOf({ monitor_id: monitorId, seq: 1, tested_at: nowMs - i * 24 * HOUR_MS }),
       );
-      await expect(store.insert(segmentOf("150 days", years))).rejects.toMatchObject({ retry: false });
+      await expect(store.insert(segmentOf("150 days", years))).rejects.toMatchObject({ kind: "refused" });
       const deep = { token: "deep", rows: 1, lines: Buffer.from(`{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}\n`) };
-      await expect(store.insert(deep)).rejects.toMatchObject({ retry: false });
+      await expect(store.insert(deep)).rejects.toMatchObject({ kind: "refused" });
       const garbage = { token: "garbage", rows: 1, lines: Buffer.from("no json\n") };
-      await expect(store.insert(garbage)).rejects.toMatchObject({ retry: false });
+      await expect(store.insert(garbage)).rejects.toMatchObject({ kind: "refused" });
       expect((await store.ofMonitor({ ...query, monitorId })).total).toBe(0);
     });
 

@@ -4,17 +4,6 @@
  */
 import type { Period, ResultRow } from "../../model/result.ts";
 import type { RowStatus } from "../../model/status.ts";
-import { StoreError } from "../sql/control-plane.ts";
-
-export class ResultStoreError extends StoreError {
-  /** Whether the same call may succeed later; false when the rows or the query themselves were refused. */
-  readonly retry: boolean;
-
-  constructor(message: string, options: ErrorOptions & { readonly retry: boolean }) {
-    super(message, options);
-    this.retry = options.retry;
-  }
-}
 
 /** A row as readers get it. */
 export interface StoredResult {
@@ -51,12 +40,18 @@ export interface MonitorResults {
   readonly healthy: number;
 }
 
+/** Rows of one insert. */
+export interface RowsToInsert {
+  /** The insert is applied once, however often it is repeated under the same token. */
+  readonly token: string;
+  /** Newline-separated JSON of ResultRow. */
+  readonly lines: Uint8Array;
+  readonly rows: number;
+}
+
 export interface ResultStore {
-  /**
-   * Inserts a spool segment: newline-separated JSON of ResultRow. Applied once however often it is called with the same token.
-   * @throws ResultStoreError with `retry` false when the rows themselves were refused
-   */
-  insert(segment: { readonly token: string; readonly lines: Uint8Array; readonly rows: number }): Promise<void>;
+  /** @throws StoreError of the kind `refused` when the rows themselves were */
+  insert(rows: RowsToInsert): Promise<void>;
   /** Newest first, ties by id, highest first. */
   ofMonitor(query: {
     readonly projectId: number;
@@ -80,7 +75,7 @@ export interface ResultStore {
   }): Promise<readonly StoredResult[]>;
   /** Answers within two seconds or rejects. */
   ping(): Promise<void>;
-  /** Nightly: lets expired rows go. */
+  /** Nightly: drops expired rows. */
   thin(): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@
  */
 
 import type { ResultRow } from "../../model/result.ts";
-import { FULL_RETENTION_MS, LONGEST_RETENTION_MS, NEWEST_KEPT } from "../../model/retention.ts";
+import { FULL_RETENTION_MS, MAX_RETENTION_MS, NEWEST_KEPT } from "../../model/retention.ts";
 
 /** Columns of `results` and `recent`, named as the members of a line. What a row lacks is '' here: cheaper than Nullable. */
 export const COLUMNS: Readonly<Record<keyof ResultRow, string>> = {
@@ -41,7 +41,7 @@ const DEFINITIONS = Object.entries(COLUMNS)
  */
 const TTL_MARGIN_S = 3_600;
 const FULL_TTL_S = FULL_RETENTION_MS / 1_000 + TTL_MARGIN_S;
-const LONGEST_TTL_S = LONGEST_RETENTION_MS / 1_000 + TTL_MARGIN_S;
+const LONGEST_TTL_S = MAX_RETENTION_MS / 1_000 + TTL_MARGIN_S;
 /** Pause between two merges that drop expired rows of a part, seconds. Only valid at CREATE: a later change does not pull a merge forward. */
 const TTL_MERGE_EVERY_S = 3 * 3_600;
 /** Inserts whose tokens are remembered: hours at one a second. A repeat comes within minutes, and before any other insert of its spool. */

@@ -1,5 +1,5 @@
 /**
- * Frames of a spool segment: one per batch, so that a torn or damaged one is known and nothing of it is believed.
+ * Frames of a spool segment: one per batch, so that a torn or damaged batch is recognised and none of its rows is used.
  *
  *   magic u32 · CRC-32 u32 · payload bytes u32 · rows u32 · first sequence number u64 · payload      (little endian)
  *
@@ -82,7 +82,7 @@ export function linesOf(frame: Frame): string[] {
 /** How a line says that its row changed no status. Inside a JSON string the quotes would be escaped. */
 const UNCHANGED = '"changed":0';
 
-/** Says of a row whether it stays. */
+/** Whether a row stays. */
 export type Keep = (line: string, seq: number) => boolean;
 
 /** Rows that changed a status. */

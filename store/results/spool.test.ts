@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSpool, type Spool, type SpoolOptions } from "./spool.ts";
+import { Spool, type SpoolOptions } from "./spool.ts";
 
 const log = pino({ level: "silent" });
 let dir = "";
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 async function start(given: Partial<SpoolOptions> = {}): Promise<Spool> {
-  const spool = await openSpool({ dir, log, ...given });
+  const spool = await Spool.open({ dir, log, ...given });
   open.push(spool);
   return spool;
 }
@@ -136,7 +136,7 @@ describe("spool", () => {
     spool = await start();
     expect((await spool.next())?.token).toBe(token);
     const other = mkdtempSync(join(tmpdir(), "sonde-spool-"));
-    const second = await openSpool({ dir: other, log });
+    const second = await Spool.open({ dir: other, log });
     await second.append(numbered(1, 2));
     await second.seal();
     expect((await second.next())?.token).not.toBe(token);
@@ -166,7 +166,7 @@ describe("spool", () => {
         fc.boolean(),
         async (sizes, cut, garbage, sealsBetween) => {
           const folder = mkdtempSync(join(tmpdir(), "sonde-spool-"));
-          const first = await openSpool({ dir: folder, log });
+          const first = await Spool.open({ dir: folder, log });
           let acknowledged = 0;
           for (const size of sizes) {
             acknowledged = await first.append(numbered(acknowledged + 1, acknowledged + size));
@@ -182,7 +182,7 @@ describe("spool", () => {
               .at(-1) ?? "",
           );
           const whole = statSync(file).size;
-          const torn = await openSpool({ dir: folder, log });
+          const torn = await Spool.open({ dir: folder, log });
           await torn.append(numbered(acknowledged + 1, acknowledged + 3));
           await torn.close();
           const last = join(
@@ -195,7 +195,7 @@ describe("spool", () => {
           truncateSync(last, last === file ? whole + (cut % (statSync(last).size - whole)) : cut % statSync(last).size);
           appendFileSync(last, garbage);
 
-          const again = await openSpool({ dir: folder, log });
+          const again = await Spool.open({ dir: folder, log });
           expect(again.lastSeq).toBe(acknowledged);
           expect((await replayed(again)).lines).toEqual(numbered(1, acknowledged));
           expect(await again.append(numbered(acknowledged + 1, acknowledged + 1))).toBe(acknowledged + 1);

@@ -9,7 +9,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { StoreError } from "../sql/control-plane.ts";
+import { SerialQueue } from "../../model/serial-queue.ts";
+import { StoreError } from "../errors.ts";
 import { encodeFrame, isChange, linesOf } from "./spool-frame.ts";
 import {
   createSegment,
@@ -22,34 +23,6 @@ import {
   thinSegment,
 } from "./spool-segment.ts";
 
-export interface Spool {
-  /** No other spool has it, also when a folder was lost. */
-  readonly name: string;
-  /**
-   * Appends lines with consecutive sequence numbers and syncs once. Resolves when they are on disk.
-   * @returns the sequence number of the last line
-   * @throws StoreError when the disk is full or fails; nothing was appended then, and a later call may succeed
-   */
-  append(lines: readonly string[]): Promise<number>;
-  /** Lines after a sequence number, oldest first, in batches: what a restart replays into the control plane. */
-  replay(afterSeq: number): AsyncIterable<ReplayedRows>;
-  /** Drops rows that must not be stored, before they are applied: their sequence numbers stay empty. */
-  discard(seqs: ReadonlySet<number>): Promise<void>;
-  /** Ends the current segment; the next append starts a new one. */
-  seal(): Promise<void>;
-  /** Oldest sealed segment that is not yet in the result store; undefined when all are. */
-  next(): Promise<SpoolSegment | undefined>;
-  /** Forgets a segment once it is inserted. Keeps nothing of it; sequence numbers go on. */
-  release(segment: SpoolSegment): Promise<void>;
-  /** Of the last line on disk; 0 before the first. */
-  readonly lastSeq: number;
-  readonly sizeBytes: number;
-  readonly rows: number;
-  /** Rows dropped because the spool was full: those without a change of status first. */
-  readonly droppedRows: number;
-  close(): Promise<void>;
-}
-
 export interface ReplayedRows {
   readonly lastSeq: number;
   readonly lines: readonly string[];
@@ -58,7 +31,7 @@ export interface ReplayedRows {
 }
 
 export interface SpoolSegment {
-  /** Names the segment for ever: the deduplication token of its insert. */
+  /** The same for this segment at every try: the deduplication token of its insert. */
   readonly token: string;
   readonly firstSeq: number;
   readonly lastSeq: number;
@@ -85,105 +58,159 @@ const FREED_SHARE = 1 / 16;
 /** Lines of one replayed batch. */
 const REPLAY_ROWS = 2_000;
 
+/** What the folder holds when the spool is opened. */
+interface FoundSpool {
+  readonly name: string;
+  readonly segments: Segment[];
+  readonly nextSeq: number;
+}
+
 interface Append {
   readonly lines: readonly string[];
   readonly resolve: (lastSeq: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export async function openSpool(options: SpoolOptions): Promise<Spool> {
-  const { dir, log, maxBytes = MAX_BYTES, segmentBytes = SEGMENT_BYTES } = options;
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const name = await nameOf(dir);
-  const recovered = await recoverSegments(dir, log);
-  const sealed: Segment[] = [...recovered.segments];
-  let nextSeq = Math.max(recovered.nextSeq, ((await options.afterSeq?.(name)) ?? 0) + 1);
-  let open: OpenSegment | undefined;
-  let waiting: Append[] = [];
-  let droppedRows = 0;
-  let isClosed = false;
-  let tail: Promise<unknown> = Promise.resolve();
+export class Spool {
+  /** Unique among all spools, also when a folder was lost. */
+  readonly name: string;
+  readonly #dir: string;
+  readonly #log: Logger;
+  readonly #maxBytes: number;
+  readonly #segmentBytes: number;
+  /** Oldest first. */
+  readonly #sealed: Segment[];
+  #open: OpenSegment | undefined;
+  #nextSeq: number;
+  readonly #changes = new SerialQueue();
+  #waiting: Append[] = [];
+  #droppedRows = 0;
+  #isClosed = false;
 
-  /** One at a time, in the order of the calls. */
-  function exclusive<T>(act: () => Promise<T>): Promise<T> {
-    const result = tail.then(act);
-    tail = result.catch(() => undefined);
-    return result;
+  private constructor({ dir, log, maxBytes, segmentBytes }: SpoolOptions, found: FoundSpool) {
+    this.name = found.name;
+    this.#dir = dir;
+    this.#log = log;
+    this.#maxBytes = maxBytes ?? MAX_BYTES;
+    this.#segmentBytes = segmentBytes ?? SEGMENT_BYTES;
+    this.#sealed = found.segments;
+    this.#nextSeq = found.nextSeq;
   }
 
-  const all = (): Segment[] => (open === undefined ? sealed : [...sealed, open]);
-  const sizeBytes = () => all().reduce((sum, segment) => sum + segment.bytes, 0);
-
-  async function sealOpen(): Promise<void> {
-    if (open === undefined) return;
-    const ended = open;
-    open = undefined;
-    sealed.push(ended);
-    await ended.end();
+  /** Opens the spool of a folder, which is created when missing, and recovers what an earlier run left in it. */
+  static async open(options: SpoolOptions): Promise<Spool> {
+    const { dir, log } = options;
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const name = await nameOf(dir);
+    const { segments, nextSeq } = await recoverSegments(dir, log);
+    const appliedSeq = (await options.afterSeq?.(name)) ?? 0;
+    return new Spool(options, { name, segments, nextSeq: Math.max(nextSeq, appliedSeq + 1) });
   }
 
-  /** Makes room for so many bytes: first by dropping rows that changed no status, then whole segments, oldest first. */
-  async function makeRoom(bytes: number): Promise<void> {
-    let excess = sizeBytes() + bytes - maxBytes;
-    if (excess <= 0) return;
-    excess += maxBytes * FREED_SHARE;
-    const droppedBefore = droppedRows;
-    await sealOpen();
-    for (const segment of sealed) {
-      if (excess <= 0) break;
-      const before = { rows: segment.rows, bytes: segment.bytes };
-      if (!segment.isThinned) await thinSegment(segment, isChange);
-      droppedRows += before.rows - segment.rows;
-      excess -= before.bytes - segment.bytes;
-    }
-    while (excess > maxBytes * FREED_SHARE && sealed.length > 0) excess -= await dropOldest();
-    log.error({ droppedRows: droppedRows - droppedBefore, maxBytes }, "results: the spool is full, rows were dropped");
+  /** Of the last line on disk; 0 before the first. */
+  get lastSeq(): number {
+    return this.#nextSeq - 1;
   }
 
-  async function dropOldest(): Promise<number> {
-    const oldest = sealed[0];
-    if (oldest === undefined) return 0;
-    if (sealed.length === 1) await leaveEmpty(oldest, nextSeq);
-    else await removeSegment(oldest);
-    sealed.shift();
-    droppedRows += oldest.rows;
-    return oldest.bytes;
+  get sizeBytes(): number {
+    return this.#all().reduce((sum, segment) => sum + segment.bytes, 0);
   }
 
-  /** Writes everything that waits with one sync. */
-  async function flush(): Promise<void> {
-    const appends = waiting;
-    waiting = [];
+  get rows(): number {
+    return this.#all().reduce((sum, segment) => sum + segment.rows, 0);
+  }
+
+  /** Rows dropped because the spool was full: those without a change of status first. */
+  get droppedRows(): number {
+    return this.#droppedRows;
+  }
+
+  /**
+   * Appends lines with consecutive sequence numbers and syncs once. Resolves when they are on disk.
+   * @returns the sequence number of the last line
+   * @throws StoreError when the disk is full or fails; nothing was appended then, and a later call may succeed
+   */
+  append(lines: readonly string[]): Promise<number> {
+    if (this.#isClosed) return Promise.reject(new StoreError("the spool is closed"));
+    if (lines.some((line) => line.includes("\n")))
+      return Promise.reject(new TypeError("a line of the spool holds a newline"));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ lines, resolve, reject });
+      void this.#changes.run(() => this.#flush()).catch(reject);
+    });
+  }
+
+  /** Writes all waiting appends with one sync. */
+  async #flush(): Promise<void> {
+    const appends = this.#waiting;
+    this.#waiting = [];
     if (appends.length === 0) return;
     try {
-      let seq = nextSeq;
-      const frames: Buffer[] = [];
-      for (const { lines } of appends) {
-        if (lines.length > 0) frames.push(encodeFrame(seq, lines));
-        seq += lines.length;
-      }
-      const bytes = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
-      await makeRoom(bytes.length);
-      if (bytes.length > 0) {
-        open ??= await createSegment(dir, nextSeq);
-        await open.write(bytes, seq - 1, seq - nextSeq);
-      }
+      await this.#write(appends);
     } catch (error) {
-      for (const append of appends) append.reject(spoolError(error, dir));
+      for (const append of appends) append.reject(spoolError(error, this.#dir));
       return;
     }
     for (const { lines, resolve } of appends) {
-      nextSeq += lines.length;
-      resolve(nextSeq - 1);
+      this.#nextSeq += lines.length;
+      resolve(this.#nextSeq - 1);
     }
-    if (open !== undefined && open.bytes >= segmentBytes) await sealOpen();
+    if (this.#open !== undefined && this.#open.bytes >= this.#segmentBytes) await this.#sealOpen();
   }
 
-  async function* replay(afterSeq: number) {
+  async #write(appends: readonly Append[]): Promise<void> {
+    let seq = this.#nextSeq;
+    const frames: Buffer[] = [];
+    for (const { lines } of appends) {
+      if (lines.length > 0) frames.push(encodeFrame(seq, lines));
+      seq += lines.length;
+    }
+    const bytes = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
+    await this.#makeRoom(bytes.length);
+    if (bytes.length === 0) return;
+    this.#open ??= await createSegment(this.#dir, this.#nextSeq);
+    await this.#open.write(bytes, seq - 1, seq - this.#nextSeq);
+  }
+
+  /** Makes room for so many bytes: first by dropping rows that changed no status, then whole segments, oldest first. */
+  async #makeRoom(bytes: number): Promise<void> {
+    const reserveBytes = this.#maxBytes * FREED_SHARE;
+    let excess = this.sizeBytes + bytes - this.#maxBytes;
+    if (excess <= 0) return;
+    excess += reserveBytes;
+    const droppedBefore = this.#droppedRows;
+    await this.#sealOpen();
+    for (const segment of this.#sealed) {
+      if (excess <= 0) break;
+      const before = { rows: segment.rows, bytes: segment.bytes };
+      if (!segment.isThinned) await thinSegment(segment, isChange);
+      this.#droppedRows += before.rows - segment.rows;
+      excess -= before.bytes - segment.bytes;
+    }
+    while (excess > reserveBytes && this.#sealed.length > 0) excess -= await this.#dropOldest();
+    this.#log.error(
+      { droppedRows: this.#droppedRows - droppedBefore, maxBytes: this.#maxBytes },
+      "results: the spool is full, rows were dropped",
+    );
+  }
+
+  /** @returns the bytes that are free now */
+  async #dropOldest(): Promise<number> {
+    const oldest = this.#sealed[0];
+    if (oldest === undefined) return 0;
+    if (this.#sealed.length === 1) await leaveEmpty(oldest, this.#nextSeq);
+    else await removeSegment(oldest);
+    this.#sealed.shift();
+    this.#droppedRows += oldest.rows;
+    return oldest.bytes;
+  }
+
+  /** Lines after a sequence number, oldest first, in batches: what a restart replays into the control plane. */
+  async *replay(afterSeq: number): AsyncIterable<ReplayedRows> {
     let lines: string[] = [];
     let seqs: number[] = [];
     let lastSeq = afterSeq;
-    for (const segment of [...all()]) {
+    for (const segment of [...this.#all()]) {
       if (segment.lastSeq <= afterSeq) continue;
       for (const frame of await readSegment(segment)) {
         const skipped = Math.max(0, afterSeq + 1 - frame.firstSeq);
@@ -200,70 +227,72 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     if (lines.length > 0) yield { lastSeq, lines, seqs };
   }
 
-  async function discard(seqs: ReadonlySet<number>): Promise<void> {
+  /** Drops rows that must not be stored, before they are applied: their sequence numbers stay empty. */
+  discard(seqs: ReadonlySet<number>): Promise<void> {
+    return this.#changes.run(() => this.#discard(seqs));
+  }
+
+  async #discard(seqs: ReadonlySet<number>): Promise<void> {
     if (seqs.size === 0) return;
     const [first, last] = [Math.min(...seqs), Math.max(...seqs)];
-    await sealOpen();
-    for (const segment of sealed) {
+    await this.#sealOpen();
+    for (const segment of this.#sealed) {
       if (segment.lastSeq < first || segment.firstSeq > last) continue;
       await thinSegment(segment, (_line, seq) => !seqs.has(seq));
     }
   }
 
-  function offer(segment: Segment): SpoolSegment {
-    const { firstSeq, lastSeq, rows } = segment;
-    const read = async () => Buffer.concat((await readSegment(segment)).map((frame) => frame.payload));
-    return { token: `${name}-${firstSeq}-${lastSeq}`, firstSeq, lastSeq, rows, read };
+  /** Ends the current segment; the next append starts a new one. */
+  seal(): Promise<void> {
+    return this.#changes.run(() => this.#sealOpen());
   }
 
-  return {
-    name,
-    append(lines) {
-      if (isClosed) return Promise.reject(new StoreError("the spool is closed"));
-      if (lines.some((line) => line.includes("\n")))
-        return Promise.reject(new TypeError("a line of the spool holds a newline"));
-      return new Promise((resolve, reject) => {
-        waiting.push({ lines, resolve, reject });
-        void exclusive(flush).catch(reject);
-      });
-    },
-    replay,
-    discard: (seqs) => exclusive(() => discard(seqs)),
-    seal: () => exclusive(sealOpen),
-    next: async () => (sealed[0] === undefined ? undefined : offer(sealed[0])),
-    release: (segment) =>
-      exclusive(async () => {
-        const index = sealed.findIndex(({ firstSeq }) => firstSeq === segment.firstSeq);
-        const released = sealed[index];
-        if (released === undefined) return;
-        const isLastFile = sealed.length === 1 && open === undefined;
-        if (isLastFile) await leaveEmpty(released, nextSeq);
-        else await removeSegment(released);
-        sealed.splice(index, 1);
-      }),
-    get lastSeq() {
-      return nextSeq - 1;
-    },
-    get sizeBytes() {
-      return sizeBytes();
-    },
-    get rows() {
-      return all().reduce((sum, segment) => sum + segment.rows, 0);
-    },
-    get droppedRows() {
-      return droppedRows;
-    },
-    close: () => {
-      isClosed = true;
-      return exclusive(async () => {
-        await open?.end();
-        open = undefined;
-      });
-    },
-  };
+  async #sealOpen(): Promise<void> {
+    if (this.#open === undefined) return;
+    const ended = this.#open;
+    this.#open = undefined;
+    this.#sealed.push(ended);
+    await ended.end();
+  }
+
+  /** Oldest sealed segment that is not yet in the result store; undefined when all are. */
+  async next(): Promise<SpoolSegment | undefined> {
+    const [segment] = this.#sealed;
+    if (segment === undefined) return undefined;
+    const { firstSeq, lastSeq, rows } = segment;
+    const read = async () => Buffer.concat((await readSegment(segment)).map((frame) => frame.payload));
+    return { token: `${this.name}-${firstSeq}-${lastSeq}`, firstSeq, lastSeq, rows, read };
+  }
+
+  /** Forgets a segment once it is inserted. Keeps nothing of it; sequence numbers go on. */
+  release(segment: Pick<SpoolSegment, "firstSeq">): Promise<void> {
+    return this.#changes.run(() => this.#release(segment.firstSeq));
+  }
+
+  async #release(firstSeq: number): Promise<void> {
+    const index = this.#sealed.findIndex((segment) => segment.firstSeq === firstSeq);
+    const released = this.#sealed[index];
+    if (released === undefined) return;
+    const isLastFile = this.#sealed.length === 1 && this.#open === undefined;
+    if (isLastFile) await leaveEmpty(released, this.#nextSeq);
+    else await removeSegment(released);
+    this.#sealed.splice(index, 1);
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#changes.run(async () => {
+      await this.#open?.end();
+      this.#open = undefined;
+    });
+  }
+
+  #all(): readonly Segment[] {
+    return this.#open === undefined ? this.#sealed : [...this.#sealed, this.#open];
+  }
 }
 
-/** Two spools never give the same token, also when a folder was lost. */
+/** A new folder gets a new name, so two spools never give the same token. */
 async function nameOf(dir: string): Promise<string> {
   const path = join(dir, "name");
   try {

@@ -1,4 +1,5 @@
 /** Small counters by name that expire. Bounded, so that anonymous callers cannot fill the memory; changed ones are tracked. */
+import { BoundedMap } from "../../model/bounded-map.ts";
 
 export interface Cell {
   readonly values: number[];
@@ -19,7 +20,7 @@ export interface Cells {
 
 /** @param most cells kept: beyond it the oldest is removed */
 export function createCells(most: number): Cells {
-  const cells = new Map<string, Cell>();
+  const cells = new BoundedMap<string, Cell>(most);
   let changed = new Set<string>();
   return {
     get(name, nowMs) {
@@ -27,12 +28,6 @@ export function createCells(most: number): Cells {
       return cell !== undefined && cell.expiresAtMs > nowMs ? cell : undefined;
     },
     set(name, cell) {
-      // Made anew, so that it is not the oldest.
-      cells.delete(name);
-      if (cells.size >= most) {
-        const [oldest] = cells.keys();
-        if (oldest !== undefined) cells.delete(oldest);
-      }
       cells.set(name, cell);
       changed.add(name);
     },

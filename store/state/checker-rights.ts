@@ -5,7 +5,7 @@
  * password still allows.
  */
 import { createHash } from "node:crypto";
-import { LANES } from "./checks.ts";
+import { CHECK_CLASSES } from "./checks.ts";
 import { PREFIX } from "./redis.ts";
 import { checkersKey, checksKey } from "./redis-run-keys.ts";
 
@@ -46,7 +46,7 @@ function grants(location: string): readonly string[] {
     selector(OF_OUTCOMES, [`${PREFIX}outcomes:{${location}}:[0-9a-f]`]),
     selector(
       OF_CHECKS,
-      LANES.map((lane) => checksKey(location, lane)),
+      CHECK_CLASSES.map((checkClass) => checksKey(location, checkClass)),
     ),
     selector(OF_REPORTS, [checkersKey(location)]),
   ];

@@ -1,9 +1,9 @@
-/** What passing checks must do, whatever carries them. Each test gets an empty place. */
+/** What one-off checks must do, whatever carries them. Each test gets an empty place. */
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { MessageSealing } from "../sealing.ts";
-import type { CheckReply, CheckServer, Checks, Lane, PassingCheck } from "./checks.ts";
+import type { MessageSealing } from "../sealed-text.ts";
+import type { CheckClass, CheckReply, CheckServer, Checks, OneOffCheck } from "./checks.ts";
 import { openCheckServer, openChecks } from "./open.ts";
 import type { StatePlaceMaker } from "./state.suite.ts";
 
@@ -21,9 +21,9 @@ function tagOf(purpose: string): string {
   return createHash("sha256").update(purpose).digest("hex").slice(0, 16);
 }
 
-export const CHECK: PassingCheck = {
+export const CHECK: OneOffCheck = {
   kind: "wireguard",
-  settings: { config: "PrivateKey = nobody-may-read-this" },
+  settings: { config: "PrivateKey = no-reader-may-see-this" },
   host: "vpn.test-site.org",
   identity: null,
   timeoutMs: 5_000,
@@ -40,11 +40,11 @@ export function measured(latencyMs: number): CheckReply {
 /** A checker that notes what it was given, and answers when it is told to. */
 interface Bench {
   readonly server: CheckServer;
-  readonly given: { readonly check: PassingCheck; readonly lane: Lane; answer(reply: CheckReply): void }[];
+  readonly given: { readonly check: OneOffCheck; readonly checkClass: CheckClass; answer(reply: CheckReply): void }[];
 }
 
 export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">): void {
-  describe(`passing checks on ${name}`, () => {
+  describe(`one-off checks on ${name}`, () => {
     let place: Awaited<ReturnType<StatePlaceMaker["make"]>>;
     let asker: Checks;
     const closing: { close(): Promise<void> }[] = [];
@@ -60,14 +60,14 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
     });
 
     async function bench(
-      room: Readonly<Record<Lane, number>> = { api: 10, public: 2 },
+      room: Readonly<Record<CheckClass, number>> = { api: 10, public: 2 },
       location = "any",
     ): Promise<Bench> {
       const given: Bench["given"] = [];
       const server = await openCheckServer(place.place, PLAIN_SEALING, {
         location,
         room,
-        take: (check, lane) => new Promise((answer) => given.push({ check, lane, answer })),
+        take: (check, checkClass) => new Promise((answer) => given.push({ check, checkClass, answer })),
       });
       closing.push(server);
       return { server, given };
@@ -77,7 +77,7 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
       const { given } = await bench();
       const answer = asker.ask("api", "any", CHECK);
       await expect.poll(() => given.length, { timeout: 5_000 }).toBe(1);
-      expect(given[0]).toMatchObject({ check: CHECK, lane: "api" });
+      expect(given[0]).toMatchObject({ check: CHECK, checkClass: "api" });
       given[0]?.answer(measured(41));
       expect(await answer).toEqual(measured(41));
     });
@@ -105,10 +105,12 @@ export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">):
       expect(all()).toHaveLength(20);
     });
 
-    it("has no more at a checker than there is room, lane by lane", async () => {
+    it("has no more at a checker than there is room, class by class", async () => {
       const { given } = await bench({ api: 1, public: 1 });
-      const asked = (["public", "public", "api"] as const).map((lane) => asker.ask(lane, "any", CHECK));
-      await expect.poll(() => given.map(({ lane }) => lane).sort(), { timeout: 5_000 }).toEqual(["api", "public"]);
+      const asked = (["public", "public", "api"] as const).map((checkClass) => asker.ask(checkClass, "any", CHECK));
+      await expect
+        .poll(() => given.map(({ checkClass }) => checkClass).sort(), { timeout: 5_000 })
+        .toEqual(["api", "public"]);
       await wait(50);
       expect(given).toHaveLength(2);
       for (const one of given) one.answer(measured(1));

@@ -56,7 +56,7 @@ describe("waiting for an answer", () => {
   });
 });
 
-describe("passing checks in one process", () => {
+describe("one-off checks in one process", () => {
   it("of two services do not meet", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sonde-checks-"));
     const taken: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * Passing checks: a config that is tested once and never stored (POST /check). The process that asks posts it, a checker with room takes it,
+ * One-off checks: a config that is tested once and never stored (POST /check). The process that asks posts it, a checker with room takes it,
  * and the answer goes back to that process. At most once: a check that is lost on the way is not repeated, and its caller is told.
  *
  *   asked ──taken──▶ running ──answer──▶ answered
@@ -11,11 +11,11 @@ import type { TunnelProtocol } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 
 /** Callers with a key, and anonymous callers: each group has its own room at a checker. */
-export const LANES = ["api", "public"] as const;
-export type Lane = (typeof LANES)[number];
+export const CHECK_CLASSES = ["api", "public"] as const;
+export type CheckClass = (typeof CHECK_CLASSES)[number];
 
 /** Plain JSON. */
-export interface PassingCheck {
+export interface OneOffCheck {
   readonly kind: TunnelProtocol;
   /** Secrets are in here: it is never logged, and sealed where it leaves the process. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -51,17 +51,17 @@ export type CheckAnswer =
 
 export interface Checks {
   /** Settles in bounded time. @param location where it runs: `any` or a country */
-  ask(lane: Lane, location: string, check: PassingCheck): Promise<CheckAnswer>;
+  ask(checkClass: CheckClass, location: string, check: OneOffCheck): Promise<CheckAnswer>;
   /** What is still waiting is answered as lost. */
   close(): Promise<void>;
 }
 
 export interface CheckServerOptions {
   readonly location: string;
-  /** Checks at the same time, by lane. */
-  readonly room: Readonly<Record<Lane, number>>;
+  /** Checks at the same time, by class. */
+  readonly room: Readonly<Record<CheckClass, number>>;
   /** Runs it; settles within startWithinMs and its time-out. */
-  readonly take: (check: PassingCheck, lane: Lane) => Promise<CheckReply>;
+  readonly take: (check: OneOffCheck, checkClass: CheckClass) => Promise<CheckReply>;
 }
 /** A checker's side. */
 export interface CheckServer {
@@ -70,21 +70,24 @@ export interface CheckServer {
 }
 
 /** How long a check waits for a checker with room, ms. Anonymous callers share little room, and may queue longer. */
-export const TAKE_MS: Readonly<Record<Lane, number>> = { api: 3_000, public: 10_000 };
+export const TAKE_MS: Readonly<Record<CheckClass, number>> = { api: 3_000, public: 10_000 };
 /** On top of it for the way back. */
 const RETURN_MS = 2_000;
 /** The longest that a call takes, ms: below the 75 s of POST /test (docs/api-contract.md#checks-without-a-monitor). */
 export const LONGEST_MS = 73_000;
 
 /** How long a checker's caps may delay the start of what it took: a check of the same account may run for a minute before it. */
-export function startWithinMs(lane: Lane, timeoutMs: number): number {
-  return LONGEST_MS - TAKE_MS[lane] - RETURN_MS - timeoutMs;
+export function startWithinMs(checkClass: CheckClass, timeoutMs: number): number {
+  return LONGEST_MS - TAKE_MS[checkClass] - RETURN_MS - timeoutMs;
 }
 
 /** Calls that wait for their answer. */
 export interface Asking {
   /** @param onUntaken no checker took it: it is withdrawn */
-  open(lane: Lane, onUntaken: (id: string) => void): { readonly id: string; readonly answer: Promise<CheckAnswer> };
+  open(
+    checkClass: CheckClass,
+    onUntaken: (id: string) => void,
+  ): { readonly id: string; readonly answer: Promise<CheckAnswer> };
   /** False when it is not waited for (any more), or was taken before. */
   taken(id: string): boolean;
   settle(id: string, answer: CheckAnswer): void;
@@ -92,7 +95,7 @@ export interface Asking {
 }
 
 interface Waiting {
-  readonly lane: Lane;
+  readonly checkClass: CheckClass;
   readonly settle: (answer: CheckAnswer) => void;
   timer: NodeJS.Timeout;
   isTaken: boolean;
@@ -110,14 +113,14 @@ export function createAsking(): Asking {
   }
 
   return {
-    open(lane, onUntaken) {
+    open(checkClass, onUntaken) {
       const id = randomUUID();
       const answer = new Promise<CheckAnswer>((resolve) => {
         const timer = setTimeout(() => {
           settle(id, { type: "untaken" });
           onUntaken(id);
-        }, TAKE_MS[lane]);
-        waiting.set(id, { lane, settle: resolve, timer, isTaken: false });
+        }, TAKE_MS[checkClass]);
+        waiting.set(id, { checkClass, settle: resolve, timer, isTaken: false });
       });
       return { id, answer };
     },
@@ -126,7 +129,7 @@ export function createAsking(): Asking {
       if (one === undefined || one.isTaken) return false;
       one.isTaken = true;
       clearTimeout(one.timer);
-      one.timer = setTimeout(() => settle(id, { type: "lost" }), LONGEST_MS - TAKE_MS[one.lane]);
+      one.timer = setTimeout(() => settle(id, { type: "lost" }), LONGEST_MS - TAKE_MS[one.checkClass]);
       return true;
     },
     settle,

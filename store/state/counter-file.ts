@@ -1,7 +1,7 @@
 /** Where the in-process counters outlive the process: an SQLite file, written in batches. */
 import { resolve } from "node:path";
-import { StoreError } from "../sql/control-plane.ts";
-import { sqliteFault } from "../sql/faults.ts";
+import { StoreError } from "../errors.ts";
+import { sqliteFault } from "../sqlite-faults.ts";
 import { Sqlite, type SqliteHandle } from "../sqlite-library.ts";
 import type { Cell } from "./cells.ts";
 import type { EndpointUsage } from "./state.ts";

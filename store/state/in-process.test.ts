@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { StoreError } from "../sql/control-plane.ts";
-import { openControlPlane } from "../sql/open.ts";
+import { StoreError } from "../errors.ts";
+import { openControlPlane } from "../sql/control-plane/open.ts";
 import { Sqlite } from "../sqlite-library.ts";
 import { createCells } from "./cells.ts";
 import { openInProcess } from "./in-process.ts";
@@ -102,7 +102,7 @@ describe("the counters' file", () => {
 
   it("is refused in one line when it is no database, or newer than the code", async () => {
     const notes = join(folder, "notes");
-    writeFileSync(notes, "somebody's notes ".repeat(500));
+    writeFileSync(notes, "notes of a user ".repeat(500));
     await expect(openInProcess({ file: notes })).rejects.toThrow(/is not a database: move it away/);
     const file = join(folder, "state.db");
     await (await openInProcess({ file })).close();

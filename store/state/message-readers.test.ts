@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Refused } from "../../model/plain-values.ts";
 import { outcomeOf } from "../../scheduler/fixtures.suite.ts";
 import { CHECK, measured } from "./checks.suite.ts";
-import { parseBatch, parseOutcomes, parsePassingCheck, parseReply, parseReport } from "./message-readers.ts";
+import { parseBatch, parseOneOffCheck, parseOutcomes, parseReply, parseReport } from "./message-readers.ts";
 
 const NOW_MS = 1_760_000_000_000;
 const REPORT = {
@@ -50,7 +50,7 @@ describe("what comes over Redis", () => {
     for (const over of poison) expect(() => parseReport(said(over), "de", NOW_MS)).toThrow(Refused);
   });
 
-  it("answers of passing checks", () => {
+  it("answers of one-off checks", () => {
     expect(parseReply(JSON.stringify({ type: "busy", further: 1 }))).toEqual({ type: "busy" });
     expect(parseReply(JSON.stringify(measured(3)))).toEqual(measured(3));
     const poison = [
@@ -66,9 +66,9 @@ describe("what comes over Redis", () => {
     }
   });
 
-  it("passing checks and runs, as a checker takes them", () => {
-    expect(parsePassingCheck(JSON.stringify({ ...CHECK, further: 1 }))).toEqual(CHECK);
-    expect(() => parsePassingCheck(JSON.stringify({ ...CHECK, kind: "other" }))).toThrow(Refused);
+  it("one-off checks and runs, as a checker takes them", () => {
+    expect(parseOneOffCheck(JSON.stringify({ ...CHECK, further: 1 }))).toEqual(CHECK);
+    expect(() => parseOneOffCheck(JSON.stringify({ ...CHECK, kind: "other" }))).toThrow(Refused);
     expect(parseBatch(JSON.stringify({ specs: [1], runs: [RUN] }), read)).toEqual({ specs: [1], runs: [RUN] });
     for (const runs of [[{ ...RUN, dueAtMs: "3" }], new Array(100_000).fill(RUN), {}]) {
       expect(() => parseBatch(JSON.stringify({ specs: [], runs }), read)).toThrow(Refused);
@@ -80,7 +80,7 @@ describe("what comes over Redis", () => {
     const readers = [
       () => parseReport(text, "de", NOW_MS),
       () => parseReply(text),
-      () => parsePassingCheck(text),
+      () => parseOneOffCheck(text),
       () => parseBatch(text, read),
     ];
     for (const reader of readers) expect(reader).toThrow(Refused);

@@ -1,5 +1,5 @@
 /**
- * Parsers of what other processes send: reports and outcomes of checkers, answers and calls of passing checks, runs. The seal proves that
+ * Parsers of what other processes send: reports and outcomes of checkers, answers and calls of one-off checks, runs. The seal proves that
  * the sender has the location's key, and nothing about the content. Sizes are bounded before anything is opened (MOST_ENTRY_CHARACTERS);
  * everything here costs in proportion to that.
  */
@@ -19,7 +19,7 @@ import {
   textOrNull,
 } from "../../model/plain-values.ts";
 import type { CheckerReport } from "./checkers.ts";
-import type { CheckReply, PassingCheck, PassingResult } from "./checks.ts";
+import type { CheckReply, OneOffCheck, PassingResult } from "./checks.ts";
 import type { RunBatch, SentHarm, SentOutcome, SentRun } from "./runs.ts";
 
 /**
@@ -41,7 +41,7 @@ const MOST_IDENTITY = 500;
 /** Of one report, and characters of each. */
 export const MOST_REASONS = 32;
 export const MOST_REASON = 200;
-/** Checks of one checker at the same time; scheduler/checker.ts says 4,096. */
+/** Checks of one checker at the same time; checker/checker.ts says 4,096. */
 const MOST_ROOM = 100_000;
 /** Points in time and clocks that are off, ms. */
 const MOST_OFFSET_MS = LATEST_MS;
@@ -157,7 +157,7 @@ const NO_OUTCOME = {
 const PROTOCOLS: ReadonlySet<string> = new Set(TUNNEL_PROTOCOLS);
 
 /** At a checker. What is in the settings the probe's own schema judges. @throws Refused */
-export function parsePassingCheck(text: string): PassingCheck {
+export function parseOneOffCheck(text: string): OneOffCheck {
   const from = objectOf(jsonOf(text), "check");
   return {
     kind: oneOf<TunnelProtocol>(from.kind, PROTOCOLS, "kind"),

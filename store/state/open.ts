@@ -1,12 +1,12 @@
 /** Opens state, or only its notices for a thread that counts nothing. */
-import type { MessageSealing } from "../sealing.ts";
+import type { MessageSealing } from "../sealed-text.ts";
 import type { OpenAccountLeases } from "./accounts.ts";
 import type { CheckerWatch, CheckerWatchOptions } from "./checkers.ts";
 import type { CheckServer, CheckServerOptions, Checks } from "./checks.ts";
 import { type InProcessPlace, openInProcess } from "./in-process.ts";
 import type { OpenNotices } from "./notices.ts";
 import type { RedisPlace } from "./redis.ts";
-import type { RunSender, RunSenderOptions, RunServer, RunServerOptions } from "./runs.ts";
+import type { RunSender, RunSenderOptions } from "./runs.ts";
 import type { State } from "./state.ts";
 import { openThreadCheckServer, openThreadChecks } from "./thread-checks.ts";
 import { openThreadNotices } from "./thread-notices.ts";
@@ -53,13 +53,9 @@ export async function openCheckServer(
     : openThreadCheckServer(place.file, options);
 }
 
-/** Roles apart have no other place: they meet in Redis. */
+/** Roles apart have no other place: they meet in Redis. The checker's side is in redis-run-server.ts: this file also loads SQLite. */
 export async function openRunSender<Spec>(place: RedisPlace, options: RunSenderOptions): Promise<RunSender<Spec>> {
   return (await import("./redis-runs.ts")).openRedisRunSender<Spec>(place, options);
-}
-
-export async function openRunServer<Spec>(place: RedisPlace, options: RunServerOptions<Spec>): Promise<RunServer> {
-  return (await import("./redis-run-server.ts")).openRedisRunServer<Spec>(place, options);
 }
 
 export async function watchCheckers(place: RedisPlace, options: CheckerWatchOptions): Promise<CheckerWatch> {

@@ -1,33 +1,31 @@
 /**
- * Passing checks over Redis: one stream per lane and location, which all of its checkers read; answers by pub/sub to the process that
+ * One-off checks over Redis: one stream per class and location, which all of its checkers read; answers by pub/sub to the process that
  * asked. Both are sealed. The process that deletes an entry owns it: the checker that takes it, or the asker that withdraws it. There are
  * no consumer groups, because a user who may create groups can fill Redis with their names, which nothing counts.
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { MessageSealing } from "../sealing.ts";
-import { ASK_AGAIN_MS } from "./accounts.ts";
+import type { MessageSealing } from "../sealed-text.ts";
+import { type AccountLeases, ASK_AGAIN_MS } from "./accounts.ts";
 import {
   type Asking,
+  CHECK_CLASSES,
   type CheckAnswer,
+  type CheckClass,
   type CheckReply,
   type CheckServer,
   type CheckServerOptions,
   type Checks,
   createAsking,
-  LANES,
-  type Lane,
   LONGEST_MS,
-  type PassingCheck,
+  type OneOffCheck,
   startWithinMs,
   TAKE_MS,
 } from "./checks.ts";
-import { MOST_ENTRY_CHARACTERS, parsePassingCheck, parseReply, wordsOf } from "./message-readers.ts";
+import { MOST_ENTRY_CHARACTERS, parseOneOffCheck, parseReply, wordsOf } from "./message-readers.ts";
 import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
 import { accountLeasesOver } from "./redis-accounts.ts";
 import { checksKey } from "./redis-run-keys.ts";
-
-export type CheckSealing = MessageSealing;
 
 /** Entries of a stream: beyond it the oldest go, and end untaken. */
 const MOST_WANTED = 1_000;
@@ -62,63 +60,79 @@ interface Word {
  */
 export async function openRedisChecks(
   place: RedisPlace,
-  sealingOf: (location: string) => CheckSealing | undefined,
+  sealingOf: (location: string) => MessageSealing | undefined,
   refreshKeys: () => Promise<void>,
   onRefused: (location: string, count: number, reason: string) => void,
 ): Promise<Checks> {
-  const asker = randomUUID();
   const [posting, hearing] = await connectTwo(place);
-  const asking = createAsking();
-  const entries = new Map<string, { readonly stream: string; readonly entry: string }>();
+  const checks = new RedisChecks({ posting, hearing, sealingOf, refreshKeys, onRefused });
+  await checks.hear();
+  return checks;
+}
+
+interface RedisChecksOptions {
+  readonly posting: Link;
+  /** Subscribes, and does nothing else. */
+  readonly hearing: Link;
+  readonly sealingOf: (location: string) => MessageSealing | undefined;
+  readonly refreshKeys: () => Promise<void>;
+  readonly onRefused: (location: string, count: number, reason: string) => void;
+}
+
+class RedisChecks implements Checks {
+  readonly #asker = randomUUID();
+  readonly #options: RedisChecksOptions;
+  readonly #leases: AccountLeases;
+  readonly #asking = createAsking();
+  readonly #entries = new Map<string, { readonly stream: string; readonly entry: string }>();
   /** Where those that wait were sent, by id. */
-  const locations = new Map<string, string>();
+  readonly #locations = new Map<string, string>();
+  #isClosed = false;
 
-  const hear = createHearing({ asking, locationOf: (id) => locations.get(id), sealingOf, refreshKeys, onRefused });
-  hearing.redis.on("message", (_channel: string, text: string) => {
-    hearing.allow(MOST_HEARD_BYTES);
-    hear(text);
-  });
-  hearing.allow(MOST_HEARD_BYTES);
-  await hearing.run((redis) => redis.subscribe(answersOf(asker)));
-  const leases = accountLeasesOver(posting);
-  let isClosed = false;
+  constructor(options: RedisChecksOptions) {
+    this.#options = options;
+    this.#leases = accountLeasesOver(options.posting);
+  }
 
-  async function askNow(
-    lane: Lane,
-    location: string,
-    check: PassingCheck,
-    sealing: CheckSealing,
-  ): Promise<CheckAnswer> {
-    const stream = checksKey(location, lane);
-    const { id, answer } = asking.open(lane, (untaken) => {
-      const entry = entries.get(untaken);
-      if (entry !== undefined) posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
+  /** Once, before the first ask(): subscribes to the answers. */
+  async hear(): Promise<void> {
+    const { hearing } = this.#options;
+    const locationOf = (id: string): string | undefined => this.#locations.get(id);
+    const answers = new AnswerReader({ ...this.#options, asking: this.#asking, locationOf });
+    hearing.redis.on("message", (_channel: string, text: string) => {
+      hearing.allow(MOST_HEARD_BYTES);
+      answers.read(text);
     });
-    locations.set(id, location);
-    try {
-      const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
-      const entry = await posting.run((redis) => post(redis, stream, [id, asker, body]));
-      entries.set(id, { stream, entry });
-      return await answer;
-    } finally {
-      entries.delete(id);
-      locations.delete(id);
-      // Ends the wait when the check could not be posted.
-      asking.settle(id, { type: "lost" });
-    }
+    hearing.allow(MOST_HEARD_BYTES);
+    await hearing.run((redis) => redis.subscribe(answersOf(this.#asker)));
+  }
+
+  async ask(checkClass: CheckClass, location: string, check: OneOffCheck): Promise<CheckAnswer> {
+    const sealing = this.#options.sealingOf(location);
+    if (sealing === undefined) return { type: "untaken" };
+    const { identity, timeoutMs } = check;
+    const ask = () => this.#askNow(checkClass, location, check, sealing);
+    return identity === null ? ask() : this.#askInTurn(identity, checkClass, timeoutMs, ask);
+  }
+
+  async close(): Promise<void> {
+    const { posting, hearing } = this.#options;
+    this.#isClosed = true;
+    this.#asking.close();
+    await Promise.all([end(posting.redis), end(hearing.redis)]);
   }
 
   /** No other process uses the account meanwhile. */
-  async function askInTurn(
+  async #askInTurn(
     identity: string,
-    lane: Lane,
+    checkClass: CheckClass,
     timeoutMs: number,
     ask: () => Promise<CheckAnswer>,
   ): Promise<CheckAnswer> {
     const token = randomUUID();
-    const endAtMs = performance.now() + startWithinMs(lane, timeoutMs);
-    while (!(await leases.hold(identity, token, LONGEST_MS))) {
-      if (isClosed) return { type: "lost" };
+    const endAtMs = performance.now() + startWithinMs(checkClass, timeoutMs);
+    while (!(await this.#leases.hold(identity, token, LONGEST_MS))) {
+      if (this.#isClosed) return { type: "lost" };
       if (performance.now() > endAtMs) return { type: "busy" };
       await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
     }
@@ -128,55 +142,84 @@ export async function openRedisChecks(
       return answer;
     } finally {
       // What was lost may still run: the lease outlives it.
-      if (answer?.type !== "lost") await leases.release(identity, token);
+      if (answer?.type !== "lost") await this.#leases.release(identity, token);
     }
   }
 
-  return {
-    ask: async (lane, location, check) => {
-      const sealing = sealingOf(location);
-      if (sealing === undefined) return { type: "untaken" };
-      const { identity, timeoutMs } = check;
-      const ask = () => askNow(lane, location, check, sealing);
-      return identity === null ? ask() : askInTurn(identity, lane, timeoutMs, ask);
-    },
-    async close() {
-      isClosed = true;
-      asking.close();
-      await Promise.all([end(posting.redis), end(hearing.redis)]);
-    },
-  };
+  async #askNow(
+    checkClass: CheckClass,
+    location: string,
+    check: OneOffCheck,
+    sealing: MessageSealing,
+  ): Promise<CheckAnswer> {
+    const stream = checksKey(location, checkClass);
+    const { id, answer } = this.#asking.open(checkClass, (untaken) => this.#withdraw(untaken));
+    this.#locations.set(id, location);
+    try {
+      const body = sealing.seal(purposeOf("check", id), JSON.stringify(check));
+      const entry = await this.#options.posting.run((redis) => post(redis, stream, [id, this.#asker, body]));
+      this.#entries.set(id, { stream, entry });
+      return await answer;
+    } finally {
+      this.#entries.delete(id);
+      this.#locations.delete(id);
+      // Ends the wait when the check could not be posted.
+      this.#asking.settle(id, { type: "lost" });
+    }
+  }
+
+  #withdraw(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) this.#options.posting.redis.xdel(entry.stream, entry.entry).catch(() => {});
+  }
 }
 
-interface HearingOptions {
+interface AnswerReaderOptions extends Pick<RedisChecksOptions, "sealingOf" | "refreshKeys" | "onRefused"> {
   readonly asking: Asking;
   /** Where a call that is waited for was sent. */
   readonly locationOf: (id: string) => string | undefined;
-  readonly sealingOf: (location: string) => CheckSealing | undefined;
-  readonly refreshKeys: () => Promise<void>;
-  readonly onRefused: (location: string, count: number, reason: string) => void;
 }
 
-/** @returns the handler of messages that are published to us; any process may have published them */
-function createHearing({
-  asking,
-  locationOf,
-  sealingOf,
-  refreshKeys,
-  onRefused,
-}: HearingOptions): (text: string) => void {
-  let refreshedAtMs = Number.NEGATIVE_INFINITY;
+/** Reads messages that are published to us; any process may have published them. */
+class AnswerReader {
+  readonly #options: AnswerReaderOptions;
+  #refreshedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: AnswerReaderOptions) {
+    this.#options = options;
+  }
+
+  read(text: string): void {
+    if (text.length > MOST_ENTRY_CHARACTERS) return;
+    try {
+      const { id, sealed } = JSON.parse(text) as Partial<Word>;
+      if (typeof id !== "string") return;
+      if (sealed === undefined) this.#options.asking.taken(id);
+      else if (typeof sealed === "string") void this.#take(id, sealed);
+    } catch {
+      // Not a message of ours: the caller is told that it is lost.
+    }
+  }
+
+  async #take(id: string, sealed: string): Promise<void> {
+    const { locationOf, refreshKeys, onRefused } = this.#options;
+    const location = locationOf(id);
+    if (location === undefined || this.#settle(id, location, sealed)) return;
+    const nowMs = performance.now();
+    if (nowMs - this.#refreshedAtMs >= REFRESH_EVERY_MS) {
+      this.#refreshedAtMs = nowMs;
+      await refreshKeys().catch(() => {});
+      if (this.#settle(id, location, sealed)) return;
+    }
+    // Sealed with a key that we do not have: the caller is told that it is lost.
+    onRefused(location, 1, "an answer that was not sealed with its key");
+  }
 
   /** @returns false when it cannot be opened */
-  function opened(id: string, location: string, sealed: string): boolean {
-    let text: string;
-    try {
-      const sealing = sealingOf(location);
-      if (sealing === undefined) return false;
-      text = sealing.open(purposeOf("answer", id), sealed);
-    } catch {
-      return false;
-    }
+  #settle(id: string, location: string, sealed: string): boolean {
+    const { asking, onRefused } = this.#options;
+    const text = this.#open(id, location, sealed);
+    if (text === undefined) return false;
     try {
       asking.settle(id, parseReply(text));
     } catch (error) {
@@ -186,30 +229,13 @@ function createHearing({
     return true;
   }
 
-  async function take(id: string, sealed: string): Promise<void> {
-    const location = locationOf(id);
-    if (location === undefined || opened(id, location, sealed)) return;
-    const nowMs = performance.now();
-    if (nowMs - refreshedAtMs >= REFRESH_EVERY_MS) {
-      refreshedAtMs = nowMs;
-      await refreshKeys().catch(() => {});
-      if (opened(id, location, sealed)) return;
-    }
-    // Sealed with a key that we do not have: the caller is told that it is lost.
-    onRefused(location, 1, "an answer that was not sealed with its key");
-  }
-
-  return (text) => {
-    if (text.length > MOST_ENTRY_CHARACTERS) return;
+  #open(id: string, location: string, sealed: string): string | undefined {
     try {
-      const { id, sealed } = JSON.parse(text) as Partial<Word>;
-      if (typeof id !== "string") return;
-      if (sealed === undefined) asking.taken(id);
-      else if (typeof sealed === "string") void take(id, sealed);
+      return this.#options.sealingOf(location)?.open(purposeOf("answer", id), sealed);
     } catch {
-      // Not a message of ours: the caller is told that it is lost.
+      return undefined;
     }
-  };
+  }
 }
 
 async function post(
@@ -225,94 +251,110 @@ async function post(
 
 export async function openRedisCheckServer(
   place: RedisPlace,
-  sealing: CheckSealing,
+  sealing: MessageSealing,
   options: CheckServerOptions,
 ): Promise<CheckServer> {
   const answering = await connect(place.url);
-  const stops = LANES.map((lane) => serveLane(lane, place, answering, sealing, options));
+  const servers = CHECK_CLASSES.map(
+    (checkClass) => new ClassServer({ ...options, checkClass, place, answering, sealing }),
+  );
   return {
     async close() {
-      await Promise.all(stops.map((stop) => stop()));
+      await Promise.all(servers.map((server) => server.close()));
       await end(answering.redis);
     },
   };
 }
 
-/** Reads one lane until it is stopped. A read waits in Redis, so it has a connection of its own. */
-function serveLane(
-  lane: Lane,
-  place: RedisPlace,
-  answering: Link,
-  sealing: CheckSealing,
-  { location, room, take }: CheckServerOptions,
-): () => Promise<void> {
-  const stream = checksKey(location, lane);
-  let lastRead = "0";
+interface ClassServerOptions extends CheckServerOptions {
+  readonly checkClass: CheckClass;
+  readonly place: RedisPlace;
+  readonly answering: Link;
+  readonly sealing: MessageSealing;
+}
+
+/** Reads one class of checks until it is closed. A read waits in Redis, so it has a connection of its own. */
+class ClassServer implements CheckServer {
+  readonly #options: ClassServerOptions;
+  readonly #stream: string;
   /** Who waits for what runs, by its id. */
-  const running = new Map<string, string>();
-  let isStopped = false;
-  let wake: () => void = () => {};
+  readonly #running = new Map<string, string>();
+  #lastRead = "0";
+  #wake: () => void = () => {};
+  #isStopped = false;
+  readonly #ended: Promise<void>;
 
-  async function say(asker: string, word: Word): Promise<void> {
-    await answering.redis.publish(answersOf(asker), JSON.stringify(word)).catch(() => {});
+  constructor(options: ClassServerOptions) {
+    this.#options = options;
+    this.#stream = checksKey(options.location, options.checkClass);
+    this.#ended = this.#loop();
   }
 
-  /** Once. */
-  async function answer(id: string, reply: CheckReply): Promise<void> {
-    const asker = running.get(id);
-    if (asker === undefined) return;
-    running.delete(id);
-    await say(asker, { id, sealed: sealing.seal(purposeOf("answer", id), JSON.stringify(reply)) });
+  async close(): Promise<void> {
+    this.#isStopped = true;
+    this.#wake();
+    await Promise.all([...this.#running.keys()].map((id) => this.#answer(id, { type: "busy" })));
+    await this.#ended;
   }
 
-  async function serve(reading: Link, { entry, id, asker, body }: Wanted): Promise<void> {
-    // The asker has withdrawn it, or another checker has taken it.
-    if ((await reading.redis.xdel(stream, entry)) === 0) return;
-    const check = parsePassingCheck(sealing.open(purposeOf("check", id), body));
-    running.set(id, asker);
-    void say(asker, { id })
-      .then(() => take(check, lane))
-      .catch((): CheckReply => ({ type: "busy" }))
-      .then((reply) => answer(id, reply))
-      .finally(wake);
-  }
-
-  async function readOnce(reading: Link): Promise<void> {
-    const free = room[lane] - running.size;
-    if (free <= 0) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, BLOCK_MS);
-      });
-      return;
-    }
-    const read = await readWanted(reading.redis, stream, lastRead, Math.min(free, ENTRIES_PER_READ), lane);
-    lastRead = read.last;
-    for (const wanted of read.wanted) await serve(reading, wanted).catch(() => {});
-  }
-
-  async function loop(): Promise<void> {
+  async #loop(): Promise<void> {
     let reading: Link | undefined;
-    while (!isStopped) {
+    while (!this.#isStopped) {
       try {
-        reading ??= await connect(place.url);
-        await readOnce(reading);
+        reading ??= await connect(this.#options.place.url);
+        await this.#readOnce(reading);
       } catch {
         // A Redis that comes back may count anew; what is too old is passed over.
-        lastRead = "0";
+        this.#lastRead = "0";
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
     if (reading !== undefined) await end(reading.redis);
   }
 
-  const ended = loop();
-  return async () => {
-    isStopped = true;
-    wake();
-    await Promise.all([...running.keys()].map((id) => answer(id, { type: "busy" })));
-    await ended;
-  };
+  async #readOnce(reading: Link): Promise<void> {
+    const { room, checkClass } = this.#options;
+    const free = room[checkClass] - this.#running.size;
+    if (free <= 0) return this.#untilRoom();
+    const most = Math.min(free, ENTRIES_PER_READ);
+    const read = await readWanted(reading.redis, this.#stream, this.#lastRead, most, checkClass);
+    this.#lastRead = read.last;
+    for (const wanted of read.wanted) await this.#serve(reading, wanted).catch(() => {});
+  }
+
+  #untilRoom(): Promise<void> {
+    return new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      setTimeout(resolve, BLOCK_MS);
+    });
+  }
+
+  async #serve(reading: Link, { entry, id, asker, body }: Wanted): Promise<void> {
+    const { sealing, take, checkClass } = this.#options;
+    // The asker has withdrawn it, or another checker has taken it.
+    if ((await reading.redis.xdel(this.#stream, entry)) === 0) return;
+    const check = parseOneOffCheck(sealing.open(purposeOf("check", id), body));
+    this.#running.set(id, asker);
+    void this.#say(asker, { id })
+      .then(() => take(check, checkClass))
+      .catch((): CheckReply => ({ type: "busy" }))
+      .then((reply) => this.#answer(id, reply))
+      .finally(() => this.#wake());
+  }
+
+  /** Once. */
+  async #answer(id: string, reply: CheckReply): Promise<void> {
+    const asker = this.#running.get(id);
+    if (asker === undefined) return;
+    this.#running.delete(id);
+    const sealed = this.#options.sealing.seal(purposeOf("answer", id), JSON.stringify(reply));
+    await this.#say(asker, { id, sealed });
+  }
+
+  async #say(asker: string, word: Word): Promise<void> {
+    const { redis } = this.#options.answering;
+    await redis.publish(answersOf(asker), JSON.stringify(word)).catch(() => {});
+  }
 }
 
 interface Wanted {
@@ -328,7 +370,7 @@ async function readWanted(
   stream: string,
   after: string,
   count: number,
-  lane: Lane,
+  checkClass: CheckClass,
 ): Promise<{ readonly wanted: readonly Wanted[]; readonly last: string }> {
   const read = (await redis.xread("COUNT", count, "BLOCK", BLOCK_MS, "STREAMS", stream, after)) as
     | [stream: string, entries: [entry: string, fields: string[]][]][]
@@ -337,7 +379,7 @@ async function readWanted(
   const last = entries.at(-1)?.[0];
   if (last === undefined) return { wanted: [], last: after };
   const [seconds] = await redis.time();
-  const oldestMs = Number(seconds) * 1_000 - TAKE_MS[lane];
+  const oldestMs = Number(seconds) * 1_000 - TAKE_MS[checkClass];
   const wanted = entries.flatMap(([entry, fields]) => {
     const [, id = "", , asker = "", , body = ""] = fields;
     return Number(entry.split("-")[0]) < oldestMs ? [] : [{ entry, id, asker, body }];

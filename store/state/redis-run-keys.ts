@@ -49,9 +49,9 @@ export function checkersKey(location: string): string {
   return `${PREFIX}checkers:{${location}}`;
 }
 
-/** Passing checks of one lane. */
-export function checksKey(location: string, lane: string): string {
-  return `${PREFIX}checks:{${location}}:${lane}`;
+/** One-off checks of one class. */
+export function checksKey(location: string, checkClass: string): string {
+  return `${PREFIX}checks:{${location}}:${checkClass}`;
 }
 
 /** Who holds a mailbox. */

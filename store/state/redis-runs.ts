@@ -1,6 +1,6 @@
 /** A scheduler's side of runs over Redis: one stream of each checker to write to, one of outcomes from each location to read. */
 
-import { LANES } from "./checks.ts";
+import { CHECK_CLASSES } from "./checks.ts";
 import { sweepLocation } from "./lua/sweep-location.ts";
 import { connect, end, type Link, type RedisPlace } from "./redis.ts";
 import { Mailbox } from "./redis-mailbox.ts";
@@ -96,6 +96,6 @@ function keysOf(location: string): readonly string[] {
     checkersKey(location),
     ...CHECKER_SLOTS.map((id) => runsKey({ location, id })),
     ...MAILBOXES.map((mailbox) => outcomesKey(location, mailbox)),
-    ...LANES.map((lane) => checksKey(location, lane)),
+    ...CHECK_CLASSES.map((checkClass) => checksKey(location, checkClass)),
   ];
 }

@@ -1,7 +1,7 @@
 /** State that many processes share: counters in Redis, one Lua script per operation that must be atomic; notices by pub/sub. */
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
-import { StoreError } from "../sql/control-plane.ts";
+import { StoreError } from "../errors.ts";
 import type { Script } from "./lua/script.ts";
 import { takeFrom } from "./lua/take-from.ts";
 import { takeRequest } from "./lua/take-request.ts";

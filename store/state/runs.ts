@@ -12,7 +12,9 @@
  * that is sent to a dead or frozen checker is refused at once. A run that was sent before is missed at its own deadline, after which the
  * checker does not begin it. In both cases it runs elsewhere, or its turn counts as skipped.
  */
+
 import type { CheckOutcome } from "../../model/result.ts";
+import type { MessageSealing } from "../sealed-text.ts";
 import type { CheckerState } from "./checkers.ts";
 
 /** One run, as it is sent. Plain JSON; times are Unix ms by Redis's clock, because machines' clocks differ. */
@@ -79,7 +81,7 @@ export interface RunSenderOptions {
   /** Where it has checkers, now. */
   readonly locations: () => readonly string[];
   /** undefined: a location without a key has no checkers. */
-  readonly sealingOf: (location: string) => RunSealing | undefined;
+  readonly sealingOf: (location: string) => MessageSealing | undefined;
   /** Reads the locations' keys anew: asked when an outcome was sealed with one that is not known. */
   readonly refreshKeys: () => Promise<void>;
   /** Started at and due by Redis's clock. */
@@ -106,7 +108,7 @@ export interface RunServer {
 
 export interface RunServerOptions<Spec> {
   readonly checker: CheckerName & { readonly name: string; readonly version: string };
-  readonly sealing: RunSealing;
+  readonly sealing: MessageSealing;
   readonly state: () => CheckerState;
   /** @throws Refused */
   readonly readSpec: (value: unknown) => Spec;
@@ -114,11 +116,6 @@ export interface RunServerOptions<Spec> {
   readonly take: (scheduler: string, batch: RunBatch<Spec>, isLeaving: boolean) => void;
   /** Redis went away, or is back. */
   readonly onLink: (problem: string | null) => void;
-}
-
-export interface RunSealing {
-  seal(purpose: string, plaintext: string): string;
-  open(purpose: string, sealed: string): string;
 }
 
 /** Entries of a checker's stream; beyond it the oldest go, and their runs are missed at their deadline. */

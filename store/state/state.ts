@@ -1,7 +1,7 @@
 /**
  * State: what is counted and passed on, not kept for ever. In process (counters persisted in SQLite) or Redis, one shared suite.
  */
-import type { Soon } from "../../model/soon.ts";
+import type { MaybePromise } from "../../model/maybe-promise.ts";
 
 export interface State {
   readonly counters: Counters;
@@ -48,14 +48,14 @@ export interface SlidingTake {
 
 export interface Counters {
   /** One request against all three windows at once, atomically also across processes. */
-  takeRequest(organizationId: number, limits: RequestLimits, nowMs: number): Soon<RequestTake>;
+  takeRequest(organizationId: number, limits: RequestLimits, nowMs: number): MaybePromise<RequestTake>;
   /** For GET /usage: counts by endpoint and day, not a limit. May be written in batches. */
   countEndpoint(organizationId: number, keyId: number, endpoint: string, isError: boolean, nowMs: number): void;
   usage(organizationId: number, nowMs: number): Promise<RequestUsage>;
   /** What countEndpoint counted on the last `days` UTC days, today included, at most 31; in no order. */
   endpointUsage(organizationId: number, days: number, nowMs: number): Promise<readonly EndpointUsage[]>;
   /** Wrong keys: a bucket of 10 that refills one every 6 s (docs/api-contract.md#order-of-checks). False while the address is refused. */
-  mayTryKey(address: string, nowMs: number): Soon<boolean>;
+  mayTryKey(address: string, nowMs: number): MaybePromise<boolean>;
   wrongKey(address: string, nowMs: number): Promise<void>;
   /**
    * At most `limit` in each fixed window of `windowMs`: heartbeat calls of one token.

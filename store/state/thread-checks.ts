@@ -1,5 +1,5 @@
 /**
- * Passing checks between the threads of one process, over a channel that all of them hear. The config itself is only sent to the one
+ * One-off checks between the threads of one process, over a channel that all of them hear. The config itself is only sent to the one
  * checker that was chosen.
  *
  *   asker                     checkers
@@ -12,20 +12,21 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { BroadcastChannel } from "node:worker_threads";
 import {
+  CHECK_CLASSES,
+  type CheckAnswer,
+  type CheckClass,
   type CheckReply,
   type CheckServer,
   type CheckServerOptions,
   type Checks,
   createAsking,
-  LANES,
-  type Lane,
-  type PassingCheck,
+  type OneOffCheck,
 } from "./checks.ts";
 
 type Message =
-  | { readonly type: "wanted"; readonly id: string; readonly lane: Lane; readonly location: string }
+  | { readonly type: "wanted"; readonly id: string; readonly checkClass: CheckClass; readonly location: string }
   | { readonly type: "offer"; readonly id: string; readonly server: string }
-  | { readonly type: "given"; readonly id: string; readonly server: string; readonly check: PassingCheck }
+  | { readonly type: "given"; readonly id: string; readonly server: string; readonly check: OneOffCheck }
   | { readonly type: "withdrawn"; readonly id: string }
   | { readonly type: "answer"; readonly id: string; readonly reply: CheckReply };
 
@@ -33,6 +34,12 @@ type Message =
 const MOST_WANTED = 1_000;
 /** An offer that is not taken up by then was one of several, ms. */
 const OFFER_MS = 1_000;
+
+/** Room is held for it until it is given, dropped or too old. */
+interface Offer {
+  readonly checkClass: CheckClass;
+  readonly timer: NodeJS.Timeout;
+}
 
 interface Channel {
   send(message: Message): void;
@@ -57,115 +64,145 @@ function openChannel(file: string, hear: (message: Message) => void): Channel {
 }
 
 export function openThreadChecks(file: string): Checks {
-  const asking = createAsking();
-  const checks = new Map<string, PassingCheck>();
-  const channel = openChannel(file, (message) => {
-    if (message.type === "answer") asking.settle(message.id, message.reply);
-    if (message.type !== "offer") return;
-    const { id, server } = message;
-    const check = checks.get(id);
-    if (check === undefined || !asking.taken(id)) return;
-    checks.delete(id);
-    channel.send({ type: "given", id, server, check });
-  });
-  return {
-    ask(lane, location, check) {
-      const { id, answer } = asking.open(lane, (untaken) => {
-        checks.delete(untaken);
-        channel.send({ type: "withdrawn", id: untaken });
-      });
-      checks.set(id, check);
-      channel.send({ type: "wanted", id, lane, location });
-      return answer;
-    },
-    async close() {
-      asking.close();
-      checks.clear();
-      channel.close();
-    },
-  };
+  return new ThreadChecks(file);
 }
 
-export function openThreadCheckServer(file: string, { location, room, take }: CheckServerOptions): CheckServer {
-  const server = randomUUID();
-  const wanted: Readonly<Record<Lane, Set<string>>> = { api: new Set(), public: new Set() };
-  /** Room that is held for an offer or a running check. */
-  const held: Record<Lane, number> = { api: 0, public: 0 };
-  const running = new Set<string>();
-  const offers = new Map<string, { readonly lane: Lane; readonly timer: NodeJS.Timeout }>();
+class ThreadChecks implements Checks {
+  readonly #asking = createAsking();
+  /** Not given to a checker yet, by id. */
+  readonly #checks = new Map<string, OneOffCheck>();
+  readonly #channel: Channel;
 
-  const channel = openChannel(file, (message) => {
+  constructor(file: string) {
+    this.#channel = openChannel(file, (message) => this.#hear(message));
+  }
+
+  ask(checkClass: CheckClass, location: string, check: OneOffCheck): Promise<CheckAnswer> {
+    const { id, answer } = this.#asking.open(checkClass, (untaken) => this.#withdraw(untaken));
+    this.#checks.set(id, check);
+    this.#channel.send({ type: "wanted", id, checkClass, location });
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.#asking.close();
+    this.#checks.clear();
+    this.#channel.close();
+  }
+
+  #withdraw(id: string): void {
+    this.#checks.delete(id);
+    this.#channel.send({ type: "withdrawn", id });
+  }
+
+  #hear(message: Message): void {
+    if (message.type === "answer") this.#asking.settle(message.id, message.reply);
+    if (message.type === "offer") this.#give(message.id, message.server);
+  }
+
+  #give(id: string, server: string): void {
+    const check = this.#checks.get(id);
+    if (check === undefined || !this.#asking.taken(id)) return;
+    this.#checks.delete(id);
+    this.#channel.send({ type: "given", id, server, check });
+  }
+}
+
+export function openThreadCheckServer(file: string, options: CheckServerOptions): CheckServer {
+  return new ThreadCheckServer(file, options);
+}
+
+class ThreadCheckServer implements CheckServer {
+  readonly #id = randomUUID();
+  readonly #options: CheckServerOptions;
+  readonly #wanted: Readonly<Record<CheckClass, Set<string>>> = { api: new Set(), public: new Set() };
+  /** Room that is held for an offer or a running check. */
+  readonly #held: Record<CheckClass, number> = { api: 0, public: 0 };
+  readonly #offers = new Map<string, Offer>();
+  readonly #running = new Set<string>();
+  readonly #channel: Channel;
+
+  constructor(file: string, options: CheckServerOptions) {
+    this.#options = options;
+    this.#channel = openChannel(file, (message) => this.#hear(message));
+  }
+
+  async close(): Promise<void> {
+    for (const { timer } of this.#offers.values()) clearTimeout(timer);
+    this.#offers.clear();
+    for (const id of this.#running) this.#channel.send({ type: "answer", id, reply: { type: "busy" } });
+    this.#channel.close();
+  }
+
+  #hear(message: Message): void {
     switch (message.type) {
       case "wanted":
-        if (message.location === location) want(message.lane, message.id);
+        if (message.location === this.#options.location) this.#want(message.checkClass, message.id);
         return;
       case "given":
-        if (message.server === server) run(message.id, message.check);
-        else drop(message.id);
+        if (message.server === this.#id) this.#run(message.id, message.check);
+        else this.#drop(message.id);
         return;
       case "withdrawn":
-        drop(message.id);
+        this.#drop(message.id);
         return;
       default:
     }
-  });
-
-  function want(lane: Lane, id: string): void {
-    const [oldest] = wanted[lane];
-    if (wanted[lane].size >= MOST_WANTED && oldest !== undefined) wanted[lane].delete(oldest);
-    wanted[lane].add(id);
-    offerNext(lane);
   }
 
-  function offerNext(lane: Lane): void {
-    for (const id of wanted[lane]) {
-      if (held[lane] >= room[lane]) return;
-      wanted[lane].delete(id);
-      held[lane] += 1;
-      offers.set(id, { lane, timer: setTimeout(() => drop(id), OFFER_MS) });
-      channel.send({ type: "offer", id, server });
+  #want(checkClass: CheckClass, id: string): void {
+    const wanted = this.#wanted[checkClass];
+    const [oldest] = wanted;
+    if (wanted.size >= MOST_WANTED && oldest !== undefined) wanted.delete(oldest);
+    wanted.add(id);
+    this.#offerNext(checkClass);
+  }
+
+  #offerNext(checkClass: CheckClass): void {
+    for (const id of this.#wanted[checkClass]) {
+      if (this.#held[checkClass] >= this.#options.room[checkClass]) return;
+      this.#wanted[checkClass].delete(id);
+      this.#held[checkClass] += 1;
+      this.#offers.set(id, { checkClass, timer: setTimeout(() => this.#drop(id), OFFER_MS) });
+      this.#channel.send({ type: "offer", id, server: this.#id });
     }
   }
 
-  function free(lane: Lane): void {
-    held[lane] -= 1;
-    offerNext(lane);
-  }
-
-  function drop(id: string): void {
-    for (const lane of LANES) wanted[lane].delete(id);
-    const offer = offers.get(id);
-    if (offer === undefined) return;
-    clearTimeout(offer.timer);
-    offers.delete(id);
-    free(offer.lane);
-  }
-
-  function run(id: string, check: PassingCheck): void {
-    const offer = offers.get(id);
+  #run(id: string, check: OneOffCheck): void {
+    const offer = this.#endOffer(id);
     if (offer === undefined) {
       // Given too late: the room went to another.
-      channel.send({ type: "answer", id, reply: { type: "busy" } });
+      this.#channel.send({ type: "answer", id, reply: { type: "busy" } });
       return;
     }
-    clearTimeout(offer.timer);
-    offers.delete(id);
-    running.add(id);
-    void take(check, offer.lane)
+    const { checkClass } = offer;
+    const { take } = this.#options;
+    this.#running.add(id);
+    void take(check, checkClass)
       .catch((): CheckReply => ({ type: "busy" }))
       .then((reply) => {
-        running.delete(id);
-        channel.send({ type: "answer", id, reply });
-        free(offer.lane);
+        this.#running.delete(id);
+        this.#channel.send({ type: "answer", id, reply });
+        this.#free(checkClass);
       });
   }
 
-  return {
-    async close() {
-      for (const { timer } of offers.values()) clearTimeout(timer);
-      offers.clear();
-      for (const id of running) channel.send({ type: "answer", id, reply: { type: "busy" } });
-      channel.close();
-    },
-  };
+  #drop(id: string): void {
+    for (const checkClass of CHECK_CLASSES) this.#wanted[checkClass].delete(id);
+    const offer = this.#endOffer(id);
+    if (offer !== undefined) this.#free(offer.checkClass);
+  }
+
+  /** @returns undefined when it is not offered (any more) */
+  #endOffer(id: string): Offer | undefined {
+    const offer = this.#offers.get(id);
+    clearTimeout(offer?.timer);
+    this.#offers.delete(id);
+    return offer;
+  }
+
+  #free(checkClass: CheckClass): void {
+    this.#held[checkClass] -= 1;
+    this.#offerNext(checkClass);
+  }
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { routes } from "../../api/endpoints/index.ts";
 import { createOpenApi, documentText } from "../../api/openapi.ts";
-import { validate } from "../../api/testing/document.suite.ts";
+import { validate } from "../../testkit/api/document.suite.ts";
 import { describeWith } from "../prerequisites.ts";
 import { pythonModule } from "./python-tools.ts";
 

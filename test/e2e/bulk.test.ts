@@ -4,13 +4,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../testkit/free-port.ts";
 import { directEnv, inShell, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
-import { freePort } from "../free-port.ts";
 import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import { closeTerminals, openTerminal, type Terminal } from "../terminal.ts";
 
 const CLIENTS = 12;
-const STRANGERS = 4;
+const SILENT_CLIENTS = 4;
 const UUID = "5ec2e700-1111-4222-8333-444455556666";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not reach a terminal
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -26,14 +26,14 @@ beforeAll(async () => {
   world = await openWireguardWorld(CLIENTS);
   mixed = folderOf({
     ...files("alive", CLIENTS, world.file),
-    ...files("dead", STRANGERS, world.strangerFile),
+    ...files("dead", SILENT_CLIENTS, world.unknownFile),
     "z-again.conf": world.file(0),
     "=cmd|calc.conf": "[Interface]\n",
     "evil\u202egnp.conf": "nothing",
     "nothing.ovpn": "client\ndev tun\n",
     "readme.txt": "not looked at",
   });
-  dead = folderOf(files("dead", CLIENTS, world.strangerFile));
+  dead = folderOf(files("dead", CLIENTS, world.unknownFile));
   alive = folderOf(files("alive", CLIENTS, world.file));
 });
 afterAll(async () => {
@@ -87,8 +87,8 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
     const { code, stdout, stderr } = await sonde(["bulk", mixed, "--timeout", "7", "--json"]);
     const lines = linesOf(stdout);
     const results = lines.filter(({ type }) => type === "result");
-    expect(results).toHaveLength(CLIENTS + STRANGERS);
-    expect(new Set(results.map(({ line }) => line)).size).toBe(CLIENTS + STRANGERS);
+    expect(results).toHaveLength(CLIENTS + SILENT_CLIENTS);
+    expect(new Set(results.map(({ line }) => line)).size).toBe(CLIENTS + SILENT_CLIENTS);
     expect(results.find(({ line }) => line === "alive-3.conf")).toMatchObject({
       ...{ protocol: "wireguard", status: "healthy", verdict: "ok", error_category: null, assigned_ip: "10.66.0.5" },
       ...{ server: `127.0.0.1:${world.server.port}`, name: "alive-3", latency_ms: expect.any(Number) },
@@ -116,7 +116,7 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
     const csv = await sonde(["bulk", mixed, "--timeout", "7", "--csv"]);
     const rows = csv.stdout.trimEnd().split("\r\n");
     expect(rows[0]).toMatch(/^line,protocol,server,name,status,verdict,error_category,latency_ms,/);
-    expect(rows).toHaveLength(1 + CLIENTS + STRANGERS);
+    expect(rows).toHaveLength(1 + CLIENTS + SILENT_CLIENTS);
     for (const row of rows) expect(row).not.toMatch(/(^|,)"?[=+@-]/);
     expect(csv.stderr).toMatch(/^16 checked in /);
     const links = await sonde(["bulk", mixed, "--timeout", "7", "--links", "--require", "90%"]);
@@ -176,7 +176,7 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
 
   it("ends soon and quietly when no process reads any more", async () => {
     // Those that no server answers would take ten minutes, one after the other.
-    const folder = folderOf({ ...files("a", 2, world.file), ...files("b", CLIENTS, world.strangerFile) });
+    const folder = folderOf({ ...files("a", 2, world.file), ...files("b", CLIENTS, world.unknownFile) });
     const { stdout, stderr } = await inShell(
       `sonde bulk "${folder}" --json --concurrency 1 --timeout 50 | head -n 1; echo "\${PIPESTATUS[0]}"`,
     );
@@ -231,7 +231,7 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
     expect((await sonde(words)).code).toBe(0);
     const kept = readFileSync(journal, "utf8").split("\n");
     expect(kept[0]).toBe('{"sonde_bulk":1,"timeout_s":7,"engine":null}');
-    expect(kept).toHaveLength(2 + CLIENTS + STRANGERS);
+    expect(kept).toHaveLength(2 + CLIENTS + SILENT_CLIENTS);
     expect(kept.join("")).not.toContain("PrivateKey");
     // As a SIGKILL leaves it: some results, and half a line.
     writeFileSync(journal, `${kept.slice(0, 9).join("\n")}\n${kept[9]?.slice(0, 20)}`);
@@ -255,7 +255,7 @@ describe("sonde bulk on a terminal", { timeout: 90_000 }, () => {
     eventually(async () => (look.test(terminal.shown()) ? true : undefined), 30_000);
 
   it("shows progress, survives a resize, and ends at Ctrl-C with what there is and how to go on", async () => {
-    const folder = folderOf({ ...files("a", 3, world.file), ...files("b", CLIENTS, world.strangerFile) });
+    const folder = folderOf({ ...files("a", 3, world.file), ...files("b", CLIENTS, world.unknownFile) });
     const terminal = open([folder, "--timeout", "60", "--concurrency", "8"]);
     await until(terminal, /20\.0 % {2}3 of 15 .*· 8 in flight/);
     expect(terminal.shown()).toMatch(/wireguard 3\/3/);

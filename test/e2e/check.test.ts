@@ -2,13 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../testkit/free-port.ts";
 import { directEnv, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
-import { freePort } from "../free-port.ts";
 import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
 import { closeTerminals, openTerminal } from "../terminal.ts";
 
-const SECRET = "sEcReT-of-nobody-else";
+const SECRET = "sEcReT-for-tests";
 const UUID = "5ec2e700-1111-4222-8333-444455556666";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not reach a terminal
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -79,13 +79,13 @@ describe("sonde check", { timeout: 60_000 }, () => {
     expect([code, stdout.includes(Buffer.alloc(32, 1).toString("base64"))]).toEqual([0, false]);
     const piped = await sonde(["check", "-", "--json"], { input: world.file(1) });
     expect(JSON.parse(piped.stdout)).toMatchObject({ protocol: "wireguard", assigned_ip: "10.66.0.3", verdict: "ok" });
-    const silent = await sonde(["check", "-", "--timeout", "2"], { input: world.strangerFile(0) });
+    const silent = await sonde(["check", "-", "--timeout", "2"], { input: world.unknownFile(0) });
     expect(silent.stdout).toMatch(/^FAILED after \d+\.\d\d s: server_not_connected \(timeout\)$/m);
     expect(silent.code).toBe(1);
   });
 
   it("knows AmneziaWG and OpenVPN by their own words", async () => {
-    const amnezia = world.strangerFile(1).replace("Address", "Jc = 3\nJmin = 10\nJmax = 20\nAddress");
+    const amnezia = world.unknownFile(1).replace("Address", "Jc = 3\nJmin = 10\nJmax = 20\nAddress");
     const first = await sonde(["check", "-", "--json", "--timeout", "1"], { input: amnezia });
     expect(JSON.parse(first.stdout)).toMatchObject({ protocol: "amneziawg", status: "down" });
     const profile = fileWith(
@@ -109,9 +109,11 @@ describe("sonde check", { timeout: 60_000 }, () => {
     const byStdin = await sonde([...words, "--password-file", "-"], { input: `${SECRET}\n` });
     expect(JSON.parse(byStdin.stdout)).toMatchObject({ verdict: "refused" });
     expect(byFile.stdout + byStdin.stdout).not.toContain(SECRET);
-    const nobody = await sonde(words);
-    expect(nobody.stderr).toBe("sonde: password of ada is missing: give --password-file, or - as its file for stdin\n");
-    expect([nobody.code, nobody.stdout]).toEqual([2, ""]);
+    const unasked = await sonde(words);
+    expect(unasked.stderr).toBe(
+      "sonde: password of ada is missing: give --password-file, or - as its file for stdin\n",
+    );
+    expect([unasked.code, unasked.stdout]).toEqual([2, ""]);
   });
 
   it("refuses private addresses, and names the setting that opens them", async () => {

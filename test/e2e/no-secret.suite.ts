@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openReceiver, type Receiver } from "../../scheduler/alerts/receivers.suite.ts";
+import { openReceiver, type Receiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { admin } from "../admin.ts";
 import { createMonitor, type Product, type ProductSettings, startProduct, untilStatus } from "../product.ts";
 import { cleanUp, ended, eventually, runSonde } from "../service.ts";

@@ -8,7 +8,7 @@ import { cleanUp, eventually } from "../service.ts";
 import { startTcp } from "../targets.ts";
 
 /** Kept sealed with a monitor, and nowhere after a check. */
-const SECRET = "word-that-nobody-may-read";
+const SECRET = "word-that-must-stay-secret";
 /** A login at a port that no server listens on: it fails at once, whether or not this version can run it. */
 export const TUNNEL = { protocol: "openconnect", host: "127.0.0.1", port: 9, username: "ada", password: SECRET };
 /** Opened for anonymous callers. */

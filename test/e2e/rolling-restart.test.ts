@@ -5,10 +5,10 @@
 import { Agent, request } from "node:http";
 import { connect, createServer, type Server } from "node:net";
 import { afterAll, expect, it } from "vitest";
-import { openControlPlane } from "../../store/sql/open.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { createMonitors, reckon } from "../faults/reckoning.ts";
 import { trueRows } from "../faults/truth.ts";
-import { freePort } from "../free-port.ts";
 import { type Installation, installation, type Role } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";

@@ -18,8 +18,8 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { freePort } from "../../testkit/free-port.ts";
 import type { ResultsBody } from "../client.ts";
-import { freePort } from "../free-port.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, productEnv, startProduct, untilStatus } from "../product.ts";
 import { cleanUp, ended, eventually, runSonde, type ServiceSettings, temporaryFolder } from "../service.ts";
@@ -110,7 +110,7 @@ describe.concurrent("a start with a setting that cannot be used", () => {
     "port: no number": [() => ({ SONDE_PORT: "http" }), "SONDE_PORT", "0 to 65535"],
     "port: too large": [() => ({ SONDE_PORT: "65536" }), "SONDE_PORT", "0 to 65535"],
     "host: not this machine's": [() => ({ SONDE_HOST: "192.0.2.1" }), "192.0.2.1", "SONDE_HOST"],
-    "host: no name": [() => ({ SONDE_HOST: "nobody.invalid" }), "nobody.invalid", "SONDE_HOST"],
+    "host: no name": [() => ({ SONDE_HOST: "unknown.invalid" }), "unknown.invalid", "SONDE_HOST"],
     "base URL": [() => ({ SONDE_BASE_URL: "example" }), "SONDE_BASE_URL", "http://"],
     "docs URL": [() => ({ SONDE_DOCS_URL: "ftp://127.0.0.1/" }), "SONDE_DOCS_URL", "http://"],
     "data folder: empty": [() => ({ SONDE_DATA_DIR: "" }), "SONDE_DATA_DIR"],

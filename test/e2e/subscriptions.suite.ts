@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endless, type ProviderServer, startProvider } from "../../engine/subscription/provider-server.suite.ts";
-import { openReceiver } from "../../scheduler/alerts/receivers.suite.ts";
+import { openReceiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { admin } from "../admin.ts";
 import type { MonitorBody } from "../client.ts";
 import { createMonitor, type Product, startProduct, untilStatus } from "../product.ts";
@@ -266,7 +266,7 @@ export function subscriptionsSuite(
         deepYaml: [deep, /^The list is YAML that cannot be read\.$/],
         deepJson: [`[${"[".repeat(1_000_000)}`, /^The list is JSON that cannot be read\.$/],
         junk: [
-          "vless://nobody\n".repeat(100_000),
+          "vless://broken\n".repeat(100_000),
           /^No entry of the list can be read \(entry 1: the link has no server after an @\)\.$/,
         ],
         loop: [

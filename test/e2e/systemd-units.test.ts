@@ -4,14 +4,14 @@
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, expect, it } from "vitest";
+import { freePort } from "../../testkit/free-port.ts";
 import { admin } from "../admin.ts";
 import { clientOf } from "../client.ts";
-import { freePort } from "../free-port.ts";
 import { type Aims, buildTakenOver, linkOf, listenAt, type Report, reachedOf, setuidCopy } from "../lab/taken-over.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, productEnv, untilStatus } from "../product.ts";
@@ -25,8 +25,8 @@ import { startWebsite, type Website } from "../targets.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const OPERATIONS = join(ROOT, "docs/operate");
 const BRIDGE = fileURLToPath(new URL("../fixtures/bridge.mjs", import.meta.url));
-/** Of USER in test/systemd.ts. */
-const UID = 61_184;
+/** Of root; systemd reads it for the units. */
+const SEALING_KEY = "/etc/sonde/sealing.key";
 const WITHIN_MS = 120_000;
 /** Outside and inside: what a core is once its server has taken it over. */
 const BUILT = join(ROOT, "node_modules/.cache/taken-over");
@@ -79,6 +79,10 @@ withServer("the units", shared, ({ stores }) =>
           const outside = await openBridge(folder, ports);
           try {
             const common = commonOf(systemd);
+            await withoutKeyFile(systemd, { ...common, SONDE_SING_BOX: IN_UNITS });
+            giveToRoot(systemd, SEALING_KEY, randomBytes(32));
+            expect(() => systemd.systemctl("start", "reads-key.service")).toThrow();
+            expect(systemd.output("reads-key.service")).toContain("Permission denied");
             await everythingInOne(systemd, outside.up, { ...common, SONDE_SING_BOX: IN_UNITS }, site, reports);
             await rolesApart(systemd, outside, at, common, site);
           } finally {
@@ -106,21 +110,36 @@ async function everythingInOne(
   writeFileSync(systemd.file("/etc/sonde/sonde.env"), settings(common));
   systemd.systemctl("start", "sonde.service");
   await untilActive(systemd, "sonde.service", /Sonde listens on/);
+  const state = readdirSync(systemd.file("/var/lib/sonde"));
+  expect([state.includes("control.sqlite"), state.includes("sealing.key")]).toEqual([true, false]);
   const key = readFileSync(systemd.file("/var/lib/sonde/owner.key"), "utf8").trim();
   await checksWebsite(url, key, site);
   await reachesNothing(url, key, reports, () => systemd.output("sonde.service"));
   // What holds them less than wholly is warned of.
-  expect(systemd.output("sonde.service")).not.toContain('"cores: ');
+  const warned = systemd.output("sonde.service").match(/"msg":"cores: [^"]*"/g) ?? [];
+  expect([...new Set(warned)]).toEqual(['"msg":"cores: a core was refused what none of its configs names"']);
   stopped(systemd, "sonde.service");
+}
+
+/** As on most machines: Sonde makes its own key. Leaves no trace. */
+async function withoutKeyFile(systemd: Systemd, common: Settings): Promise<void> {
+  writeFileSync(systemd.file("/etc/sonde/sonde.env"), settings(common));
+  systemd.systemctl("start", "sonde.service");
+  await untilActive(systemd, "sonde.service", /Sonde listens on/);
+  const state = systemd.file("/var/lib/sonde");
+  expect(readFileSync(join(state, "sealing.key"))).toHaveLength(32);
+  stopped(systemd, "sonde.service");
+  for (const name of readdirSync(state)) rmSync(join(state, name), { recursive: true });
+  rmSync(systemd.file("/run/said/sonde.service"));
 }
 
 /** A core that its server has taken over. */
 async function reachesNothing(url: string, key: string, reports: number, said: () => string): Promise<void> {
-  const { line, server } = await listenAt(reports);
   const file = (name: string): string => `/var/lib/sonde/${name}`;
   const aims: Aims = {
     files: {
-      "sealing key": file("sealing.key"),
+      "sealing key": SEALING_KEY,
+      "its copy": "/run/credentials/sonde.service/sealing.key",
       database: file("control.sqlite"),
       "owner key": file("owner.key"),
       settings: "/etc/sonde/sonde.env",
@@ -132,30 +151,34 @@ async function reachesNothing(url: string, key: string, reports: number, said: (
     unix: "/run/systemd/private",
     setuid: `${IN_UNITS}-setuid`,
   };
-  const asked = clientOf(url, key).post("/check", { config: linkOf(reports, aims), engine: "singbox" });
-  const silent = asked.then(({ body }) => Promise.reject(new Error(`no report: ${JSON.stringify(body)} ${said()}`)));
-  const report = JSON.parse(await Promise.race([line, silent])) as Report;
-  silent.catch(() => undefined);
-  server.close();
+  const reportOf = async (link: string): Promise<Report> => {
+    const { line, server } = await listenAt(reports);
+    const asked = clientOf(url, key).post("/check", { config: link, engine: "singbox" });
+    const silent = asked.then(({ body }) => Promise.reject(new Error(`no report: ${JSON.stringify(body)} ${said()}`)));
+    const report = JSON.parse(await Promise.race([line, silent])) as Report;
+    silent.catch(() => undefined);
+    server.close();
+    return report;
+  };
+  const report = await reportOf(linkOf(reports, aims));
   expect(Object.keys(report).length).toBeGreaterThan(25);
   expect(reachedOf(report), JSON.stringify(report)).toEqual([]);
+  // The server's port at other addresses, and another port of the server.
+  const elsewhere = await reportOf(linkOf(reports, { elsewhere: { hosts: ["127.0.0.2", "::1"], port: INSIDE.up } }));
+  expect(reachedOf(elsewhere), JSON.stringify(elsewhere)).toEqual([]);
+  const direct = Object.entries(elsewhere).filter(([name]) => name.startsWith("connect to "));
+  expect(direct.map(([, how]) => how)).toEqual(["permission denied", "permission denied", "permission denied"]);
 }
 
 async function rolesApart(systemd: Systemd, urls: Places, at: SharedStores, common: Settings, site: Website) {
   const keyFile = join(temporaryFolder(), "sealing.key");
-  const key = randomBytes(32);
-  writeFileSync(keyFile, key);
-  give(systemd, "/etc/sonde/sealing.key", key);
+  writeFileSync(keyFile, readFileSync(systemd.file(SEALING_KEY)), { mode: 0o600 });
   const servers = {
     SONDE_DATABASE_URL: at.databaseUrl,
     SONDE_REDIS_URL: at.redisUrl,
     SONDE_CLICKHOUSE_URL: at.clickhouseUrl,
   };
-  writeFileSync(
-    systemd.file("/etc/sonde/stores.env"),
-    settings({ ...common, ...servers, SONDE_SEALING_KEY_FILE: "/etc/sonde/sealing.key" }),
-    { mode: 0o600 },
-  );
+  writeFileSync(systemd.file("/etc/sonde/stores.env"), settings({ ...common, ...servers }), { mode: 0o600 });
   systemd.systemctl("start", "sonde-api@8081.service");
   await untilActive(systemd, "sonde-api@8081.service", /Sonde listens on/);
   const words = ["location", "add", "any"];
@@ -169,8 +192,7 @@ async function rolesApart(systemd: Systemd, urls: Places, at: SharedStores, comm
     systemd.file("/etc/sonde/checker-any.env"),
     settings({ ...common, SONDE_REDIS_URL: facts.redis_url, SONDE_WORKERS: "1" }),
   );
-  mkdirSync(systemd.file("/var/lib/sonde-checker-any"));
-  give(systemd, "/var/lib/sonde-checker-any/location-any.key", facts.key_file);
+  giveToRoot(systemd, "/etc/sonde/checker-any.key", facts.key_file);
   const units = ["sonde-checker@any.service", "sonde-scheduler.service", "sonde-api@8081.service"];
   systemd.systemctl("start", ...units);
   await untilActive(systemd, "sonde-scheduler.service", /Sonde schedules/);
@@ -207,7 +229,7 @@ const UNSEEN: readonly string[] = [
 /** A panel over a metric that no process exports stays empty for ever; a metric on no panel is never seen. */
 async function exportsTheBoard(urls: Places): Promise<void> {
   const board = readFileSync(join(OPERATIONS, "grafana-board.json"), "utf8");
-  const guide = readFileSync(join(OPERATIONS, "growing.md"), "utf8");
+  const guide = readFileSync(join(OPERATIONS, "metrics.md"), "utf8");
   const asked = new Set(`${board}${guide}`.match(/\b(?:sonde|process)_[a-z_]+/g)?.map(baseOf));
   expect(asked.size).toBeGreaterThan(20);
   // The scheduler's thread says how it is once a second.
@@ -229,12 +251,12 @@ async function exportedBy(urls: readonly string[]): Promise<ReadonlySet<string>>
 
 const baseOf = (name: string): string => name.replace(/_(bucket|count|sum)$/, "");
 
-/** As `install --owner sonde --mode 0600`. */
-function give(systemd: Systemd, path: string, content: string | Buffer): void {
+/** As `install --owner root --mode 0400`. */
+function giveToRoot(systemd: Systemd, path: string, content: string | Buffer): void {
   const file = systemd.file(path);
   writeFileSync(file, content);
-  chownSync(file, UID, UID);
-  chmodSync(file, 0o600);
+  chownSync(file, 0, 0);
+  chmodSync(file, 0o400);
 }
 
 /** What tests of the product set, where the units' user can read it. */
@@ -249,7 +271,7 @@ function portsOf({ databaseUrl, redisUrl, clickhouseUrl }: SharedStores, site: W
   return [...[databaseUrl, redisUrl, clickhouseUrl].map((url) => Number(new URL(url).port)), site.port];
 }
 
-/** @returns a folder with the unit that stands at the other end */
+/** @returns a folder with the unit that stands at the other end, and one that reads the key's file as the service's user */
 function writeBridge(folder: string, ports: readonly number[]): string {
   const inwards = ports.map((port) => `${port}=${folder}/${port}`);
   const outwards = Object.values(INSIDE).map((port) => `${folder}/${port}=${port}`);
@@ -257,6 +279,10 @@ function writeBridge(folder: string, ports: readonly number[]): string {
   mkdirSync(unit);
   const command = [process.execPath, BRIDGE, ...inwards, ...outwards].join(" ");
   writeFileSync(join(unit, "bridge.service"), `[Service]\nExecStart=${command}\n`);
+  writeFileSync(
+    join(unit, "reads-key.service"),
+    `[Service]\nType=oneshot\nUser=sonde\nGroup=sonde\nExecStart=/bin/cat ${SEALING_KEY}\n`,
+  );
   return unit;
 }
 

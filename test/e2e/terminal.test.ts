@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
 import { cleanUp, ended, eventually, runSonde, temporaryFolder } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
@@ -19,6 +19,7 @@ const DEMO: Readonly<Record<string, string>> = {
   "Hanging site": "http",
   Loopback: "ping",
   "Mail port": "port",
+  "Mail server": "smtp",
   "Nightly job": "push",
   Shop: "keyword",
   Website: "http",

@@ -13,7 +13,7 @@ import { cleanUp, eventually } from "../service.ts";
 
 const MANY_LOCATIONS = fileURLToPath(new URL("../fixtures/many-locations.mjs", import.meta.url));
 const UUID = "5ec2e700-1111-4222-8333-444455556666";
-const SECRET = "sEcReT-of-nobody-else";
+const SECRET = "sEcReT-for-tests";
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const wg = (port: number) =>

@@ -1,5 +1,5 @@
 /** What may befall a fleet: each fault is brought about, and taken back. */
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { SharedServers } from "../servers/shared.ts";
 import { eventually } from "../service.ts";
 import type { Member } from "./fleet.ts";

@@ -1,6 +1,6 @@
 /** Faults brought to a fleet one after the other, and every due time of their stretches asked for: a result, or a counted skip. */
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
-import type { ShardsView } from "../../store/sql/ports/shards.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { ShardsView } from "../../store/sql/coordination/shards-port.ts";
 import type { SharedServers } from "../servers/shared.ts";
 import { eventually } from "../service.ts";
 import { type Fleet, type FleetSize, LOCATIONS, type Member, startFleet } from "./fleet.ts";

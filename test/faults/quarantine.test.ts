@@ -4,9 +4,9 @@
  */
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { freePort } from "../../testkit/free-port.ts";
 import { admin } from "../admin.ts";
 import { clientOf } from "../client.ts";
-import { freePort } from "../free-port.ts";
 import { type Gate, openGate } from "../gate.ts";
 import { createMonitor, type Product, startProduct, untilMonitor, untilStatus } from "../product.ts";
 import { installation } from "../roles.ts";
@@ -117,7 +117,7 @@ describe("sonde up", () => {
 
 withServer("quarantine on roles apart", shared, ({ stores }) => {
   describe("checkers of their own", () => {
-    it("what hung one checker is not given to the other, whether a monitor or a passing check did it", async () => {
+    it("what hung one checker is not given to the other, whether a monitor or a one-off check did it", async () => {
       const { gate, env, config } = await trap();
       const all = installation(await stores());
       const first = await all.startApi();
@@ -139,7 +139,7 @@ withServer("quarantine on roles apart", shared, ({ stores }) => {
       expect(pids).toContain(gate.hits()[0]);
       expect((await api.post<{ error_message: string }>("/check", config)).body.error_message).toMatch(REFUSED);
 
-      // Another one, which comes as a passing check first.
+      // Another one, which comes as a one-off check first.
       const passing = { ...config, username: "eve" };
       expect((await api.post<{ error_message: string }>("/check", passing)).body.error_message).toMatch(REFUSED);
       expect(gate.hits()).toHaveLength(2);

@@ -1,8 +1,12 @@
 /** Monitors whose due times are known, and what became of each of them. */
+
 import pg from "pg";
+import { SYSTEM_ACTOR } from "../../model/actor.ts";
+import { MONITOR_DEFAULTS } from "../../model/monitor.ts";
 import { shardOf } from "../../model/shards.ts";
-import { phaseOf } from "../../scheduler/spread.ts";
-import { type ControlPlane, type NewMonitor, SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
+import { phaseOf } from "../../scheduler/plan/phase.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { NewMonitor } from "../../store/sql/monitors/port.ts";
 import { eventually } from "../service.ts";
 import type { TrueRow } from "./truth.ts";
 
@@ -17,6 +21,7 @@ export async function createMonitors(
   const made = new Map<number, NewMonitor>();
   for (let index = 0; index < size.monitors; index += 1) {
     const monitor: NewMonitor = {
+      ...MONITOR_DEFAULTS,
       ...given,
       name: `monitor ${index}`,
       kind: "http",

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
-import { openControlPlane } from "../../store/sql/open.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { MonitorBody, ResultsBody } from "../client.ts";
 import { createMonitor, type Product, startProduct } from "../product.ts";
 import { cleanUp, eventually } from "../service.ts";

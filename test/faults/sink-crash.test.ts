@@ -7,9 +7,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ControlPlane, SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
-import { newMonitor } from "../../store/sql/new-monitor.suite.ts";
-import { openControlPlane } from "../../store/sql/open.ts";
+import { SYSTEM_ACTOR } from "../../model/actor.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
 import { cleanUp, temporaryFolder } from "../service.ts";
 import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
 import { expectTruth, groupBy, type TrueRow, trueRows } from "./truth.ts";
@@ -44,7 +45,9 @@ interface Said {
 
 let clickhouse: TestClickHouse;
 beforeAll(async () => {
-  expect(existsSync(new URL("../../dist/scheduler/loop.js", import.meta.url)), "run `npm run build` first").toBe(true);
+  expect(existsSync(new URL("../../dist/scheduler/role/loop.js", import.meta.url)), "run `npm run build` first").toBe(
+    true,
+  );
   clickhouse = await startTestClickHouse();
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { incidentStep, type OpenIncident } from "../../model/incident.ts";
 import { applyCheck, type JudgedMonitor, newLiveState } from "../../model/live.ts";
 import type { LiveState, RowStatus } from "../../model/status.ts";
 import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 
 /** A row as ClickHouse has it; 64-bit numbers as text. */
 export interface TrueRow {

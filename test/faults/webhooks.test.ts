@@ -3,11 +3,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
-import { openReceiver, type Received } from "../../scheduler/alerts/receivers.suite.ts";
-import { SEALED_AT } from "../../store/sealed-places.ts";
-import { openCheckedSealing } from "../../store/sealing.ts";
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
-import { openControlPlane } from "../../store/sql/open.ts";
+import { openReceiver, type Received } from "../../scheduler/webhooks/receivers.suite.ts";
+import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import { openCheckedSealing } from "../../store/sealing/sealing.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { newWebhookSecret } from "../../store/webhook-secret.ts";
 import { createMonitor, type Product, startProduct } from "../product.ts";
 import { cleanUp, eventually } from "../service.ts";
@@ -33,7 +33,7 @@ async function beside({ dataDir }: Product): Promise<{ plane: ControlPlane; hook
   return {
     plane,
     async hook(url) {
-      const secretSealed = (id: number): string => sealing.seal(SEALED_AT.webhook(id), newWebhookSecret());
+      const secretSealed = (id: number): string => sealing.seal(SEALED_CELLS.webhook(id), newWebhookSecret());
       const made = await plane.webhooks.create({ projectId: 1, url, events: null, secretSealed, nowMs: Date.now() });
       return made?.id ?? 0;
     },

@@ -67,7 +67,7 @@ describeWith(
     let network: VectorNetwork;
     let product: Product;
     let env: Record<string, string>;
-    let strangers = 0;
+    let callers = 0;
     let webhooks = 0;
     let asked = "";
     let flippedAtMs = 0;
@@ -145,8 +145,8 @@ describeWith(
       else {
         const { url, ...rest } = body;
         const order = { ...rest, ...(url !== undefined && { config: url }), timeout: 5 };
-        const stranger = `198.18.${1 + (strangers >> 8)}.${strangers++ & 255}`;
-        await (await request("POST", door === "check" ? "/check" : "/check/public", order, stranger)).text();
+        const caller = `198.18.${1 + (callers >> 8)}.${callers++ & 255}`;
+        await (await request("POST", door === "check" ? "/check" : "/check/public", order, caller)).text();
       }
     }
 

@@ -53,7 +53,7 @@ export function bodiesOf(caPem: string): Readonly<Record<string, (host: string, 
     protocol: "openvpn",
     config: `client\ndev tun\nremote ${host} ${port} ${proto}\nauth-user-pass\n<ca>\n${caPem}</ca>\n`,
     username: "u",
-    password: "secret-of-nobody",
+    password: "secret-for-vectors",
   });
   return {
     http: (host, port) => ({ type: "http", url: `http://${at(host, port)}/` }),
@@ -65,7 +65,13 @@ export function bodiesOf(caPem: string): Readonly<Record<string, (host: string, 
     amneziawg: (host, port) => ({ protocol: "amneziawg", config: wireguard(at(host, port)) }),
     openvpn: (host, port) => openvpn(host, port, "udp"),
     "openvpn over tcp": (host, port) => openvpn(host, port, "tcp"),
-    openconnect: (host, port) => ({ protocol: "openconnect", host, port, username: "u", password: "secret-of-nobody" }),
+    openconnect: (host, port) => ({
+      protocol: "openconnect",
+      host,
+      port,
+      username: "u",
+      password: "secret-for-vectors",
+    }),
     vless: (host, port) => ({ url: `vless://${UUID}@${at(host, port)}?security=none` }),
     vmess: (host, port) => ({
       url: `vmess://${base64(JSON.stringify({ v: "2", add: host, port, id: UUID, net: "tcp" }))}`,
@@ -80,7 +86,7 @@ export function bodiesOf(caPem: string): Readonly<Record<string, (host: string, 
 /** Kinds whose port is fixed, or that have none: they are watched by address. */
 const ADDRESSED: Readonly<Record<string, (host: string) => Fields>> = {
   ping: (host) => ({ type: "ping", host }),
-  ikev2: (host) => ({ protocol: "ikev2", host, username: "u", password: "secret-of-nobody" }),
+  ikev2: (host) => ({ protocol: "ikev2", host, username: "u", password: "secret-for-vectors" }),
 };
 const LINKS = ["vless", "vmess", "trojan", "shadowsocks", "hysteria2", "tuic"] as const;
 
@@ -448,7 +454,7 @@ function files(book: Book, caPem: string): void {
     protocol: "openvpn",
     config: `client\ndev tun\n${remotes.map((line) => `${line}\n`).join("")}auth-user-pass\n<ca>\n${caPem}</ca>\n`,
     username: "u",
-    password: "secret-of-nobody",
+    password: "secret-for-vectors",
   });
   for (const ip of [own, lan]) {
     const moving = book.name({ A: [[NET.site], [ip]] });
@@ -498,7 +504,7 @@ function logins(book: Book, caPem: string): void {
     protocol: "openconnect",
     host: `https://${NET.site}/r/${status}/${Buffer.from(to).toString("base64url")}`,
     username: "u",
-    password: "secret-of-nobody",
+    password: "secret-for-vectors",
     ca: caPem,
   });
   book.control("an OpenConnect redirect", "server", (port) => login(302, `https://${at(NET.neighbour, port)}/`));

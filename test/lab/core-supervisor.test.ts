@@ -7,9 +7,9 @@ import { boundsHere } from "../../engine/cores/core-process.ts";
 import type { OpenOutbound } from "../../engine/cores/outbound.ts";
 import { connectOutbounds } from "../../engine/cores/outbound-port.ts";
 import { findCore } from "../../engine/cores/program.ts";
+import { DeadlinePassed, NetworkFault } from "../../engine/net/fault.ts";
 import type { ProxyConfig } from "../../engine/protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
-import { DeadlinePassed, NetworkFault } from "../../engine/transport/fault.ts";
 import { holdHere } from "../../native/sandbox/confined.ts";
 import { describeWith } from "../prerequisites.ts";
 import { CORE_PLACES } from "./cores.ts";
@@ -231,7 +231,7 @@ describeWith(["proxy cores"], "the cores' supervisor", () => {
   }, 60_000);
 
   it("a core that loses its port says nothing about the server", async () => {
-    // Lets the door's user in (RFC 1928, 1929) and never listens again.
+    // Accepts the identity user (RFC 1928, 1929) and never listens again.
     const script = `const { inbounds: [{ listen_port }] } = JSON.parse(require("fs").readFileSync(0, "utf8"));
       const server = require("net").createServer((socket) => {
         socket.once("data", () => {

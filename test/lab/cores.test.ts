@@ -1,14 +1,14 @@
 /** What Sonde writes for the cores, given to their own checks. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { TunnelConfigError } from "../../engine/contract/tunnel.ts";
 import { cores } from "../../engine/cores/choice.ts";
 import type { CoreEntry, Engine } from "../../engine/cores/core.ts";
 import { faultOf } from "../../engine/cores/install.ts";
-import { complaintAbout, ENGINES, type FoundCore, findCore } from "../../engine/cores/program.ts";
+import { ENGINES, errorOutputAbout, type FoundCore, findCore } from "../../engine/cores/program.ts";
 import { LINKS } from "../../engine/protocols/share-link/links.suite.ts";
 import type { ProxyConfig } from "../../engine/protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
-import { TunnelConfigError } from "../../engine/tunnel.ts";
 import { describeWith } from "../prerequisites.ts";
 import { CORE_PLACES } from "./cores.ts";
 
@@ -27,7 +27,7 @@ function entriesFor(engine: Engine, configs: readonly ProxyConfig[]): readonly C
 }
 
 function fileOf(engine: Engine, entries: readonly CoreEntry[]): string {
-  return cores[engine].render({ entries, port: 10_000, doorPassword: "p", isTalkative: false });
+  return cores[engine].render({ entries, port: 10_000, identityPassword: "p", isVerbose: false });
 }
 
 /** Good links with pieces put in and cut out, as far as the parser takes them; the same ones each time. */
@@ -81,13 +81,13 @@ describeWith(["proxy cores"], "proxy cores", () => {
         [...LINKS.values()].map((link) => parseProxyLink(link).config),
       );
       expect(entries.length).toBeGreaterThan(80);
-      expect(await complaintAbout(core(engine), fileOf(engine, entries))).toBeUndefined();
+      expect(await errorOutputAbout(core(engine), fileOf(engine, entries))).toBeUndefined();
     }, 60_000);
 
     it("takes whatever the parser takes of strange links", async () => {
       const entries = entriesFor(engine, strangeConfigs());
       expect(entries.length).toBe(MOST_ENTRIES);
-      expect(await complaintAbout(core(engine), fileOf(engine, entries))).toBeUndefined();
+      expect(await errorOutputAbout(core(engine), fileOf(engine, entries))).toBeUndefined();
     }, 120_000);
 
     it("names the entry that it refuses", async () => {
@@ -112,7 +112,7 @@ describeWith(["proxy cores"], "proxy cores", () => {
         config: { ...last.config, account, security, transport },
       };
       const entries = [...good.slice(0, 9), bad, ...good.slice(9)];
-      const complaint = (await complaintAbout(core(engine), fileOf(engine, entries))) ?? "";
+      const complaint = (await errorOutputAbout(core(engine), fileOf(engine, entries))) ?? "";
       expect(cores[engine].culprit(complaint, entries)?.tag).toBe("n_bad");
     }, 60_000);
   });

@@ -3,9 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { rootCertificates } from "node:tls";
+import type { TunnelFields } from "../../engine/contract/tunnel.ts";
 import { Initiator } from "../../engine/protocols/ikev2/initiator.ts";
 import { createAnchors } from "../../engine/protocols/ikev2/trust.ts";
-import type { TunnelFields } from "../../engine/tunnel.ts";
 import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
 import { type ConnectionsOptions, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
 import type { Gateway } from "./strongswan.ts";
@@ -85,13 +85,13 @@ export const MATRIX: readonly Row[] = [
   },
   {
     name: "identity that no connection has",
-    fields: login({ remote_id: "nobody.test" }),
+    fields: login({ remote_id: "unknown.test" }),
     ...refused,
     said: /refused the credentials/,
   },
   {
     name: "authority unknown to us",
-    fields: (gateway) => ({ ...login()(gateway), ca: gateway.stranger.pem }),
+    fields: (gateway) => ({ ...login()(gateway), ca: gateway.untrusted.pem }),
     ...distrusted,
     said: /unknown authority/,
   },

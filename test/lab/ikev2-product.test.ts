@@ -7,7 +7,7 @@ import { connections, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
 import { leaksOf } from "./secrets.ts";
 import { type Gateway, INTERNET, openGateway } from "./strongswan.ts";
 
-const WRONG = "a wrong password of nobody";
+const WRONG = "a wrong password";
 
 describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product", () => {
   let gateway: Gateway;
@@ -65,7 +65,7 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
       error_category: "auth_failed",
       error_message: expect.stringContaining("wrong username or password"),
     });
-    const untrusted = await client.post("/check", { ...byLogin(), ca: gateway.stranger.pem });
+    const untrusted = await client.post("/check", { ...byLogin(), ca: gateway.untrusted.pem });
     expect(untrusted.body).toMatchObject({ status: "down", error_category: "cert_error" });
     const shared = { protocol: "ikev2", host: gateway.namespace.serverIp, password: PRE_SHARED_KEY };
     expect((await client.post("/check", { ...shared, remote_id: "psk.test" })).body).toMatchObject({

@@ -1,6 +1,6 @@
 /** IKEv2 against strongSwan: every row of the expected matrix, and nothing left at the gateway afterwards. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { classify } from "../../engine/classify.ts";
+import { classify } from "../../engine/net/classify.ts";
 import { ikev2 } from "../../engine/probes/ikev2.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { makeCheck } from "../../engine/transport/peers.suite.ts";
@@ -9,6 +9,8 @@ import { describeWith } from "../prerequisites.ts";
 import { connections, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
 import { MATRIX, type Row, SUITES } from "./ikev2-matrix.ts";
 import { type Gateway, INTERNET, INTERNET_6, openGateway } from "./strongswan.ts";
+
+const probe = await ikev2.load();
 
 const transport = createTransport({
   allowNets: ["10.201.0.0/16"],
@@ -25,7 +27,7 @@ async function check(row: Pick<Row, "fields" | "timeoutMs">, gateway: Gateway) {
   const context = { ...rig.context, deadlineAtMs: Date.now() + (row.timeoutMs ?? 10_000) };
   const settings = ikev2.settings.parse(row.fields(gateway));
   try {
-    const outcome = await ikev2.run(settings, context);
+    const outcome = await probe.run(settings, context);
     return { ...outcome, peerAnswered: rig.answers > 0 };
   } catch (error) {
     const stage = rig.phases.at(-1) ?? null;

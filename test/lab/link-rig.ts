@@ -5,23 +5,23 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { classify } from "../../engine/classify.ts";
+import type { EngineOptions } from "../../engine/contract/options.ts";
+import type { Outcome, ProbeContext } from "../../engine/contract/probe.ts";
 import type { Engine } from "../../engine/cores/core.ts";
 import type { Bounds } from "../../engine/cores/core-process.ts";
 import type { OpenOutbound, Outbounds } from "../../engine/cores/outbound.ts";
 import { connectOutbounds } from "../../engine/cores/outbound-port.ts";
-import { type CorePlaces, findCore } from "../../engine/cores/program.ts";
+import { type CorePaths, findCore } from "../../engine/cores/program.ts";
 import { CoreSupervisor } from "../../engine/cores/supervisor.ts";
-import type { EngineOptions } from "../../engine/options.ts";
-import type { Outcome, ProbeContext } from "../../engine/probe.ts";
-import { DeadlinePassed } from "../../engine/transport/fault.ts";
+import { classify } from "../../engine/net/classify.ts";
+import { DeadlinePassed } from "../../engine/net/fault.ts";
 import { createTransport, type TransportDeps } from "../../engine/transport/index.ts";
 import { makeCheck } from "../../engine/transport/peers.suite.ts";
 import { createResolver } from "../../engine/transport/resolver.ts";
 import { checkShareLink } from "../../engine/tunnels/share-link.ts";
-import { type Asked, askThroughOutbound } from "../../engine/tunnels/verify-round.ts";
 import { openVerifier } from "../../engine/verify/direct.ts";
-import { freePort } from "../free-port.ts";
+import { type Asked, askThroughOutbound } from "../../engine/verify/verify-round.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import { type Authority, createAuthority } from "./certificates.ts";
 import { CORE_PLACES } from "./cores.ts";
@@ -55,7 +55,7 @@ export interface CheckOptions {
 }
 
 export interface RigOptions {
-  readonly places?: CorePlaces;
+  readonly places?: CorePaths;
   /** Instead of the rig's own endpoint. */
   readonly verifyUrls?: readonly string[];
   /** How cores may be held; absent: as tight as they can be here. */
@@ -85,9 +85,10 @@ export async function openLinkRig({ places = CORE_PLACES, verifyUrls, bounds }: 
   const told: string[] = [];
   const tell = (fields: object, message: string): void => void told.push(`${message} ${JSON.stringify(fields)}`);
   const supervisor = new CoreSupervisor({
-    places,
+    paths: places,
     extraCaPem: authority.pem,
     log: { info: tell, warn: tell },
+    brokerThread: new URL("../../dist/native/sandbox/broker-thread.js", import.meta.url),
     ...(bounds !== undefined && { bounds }),
   });
   const outbounds = connectOutbounds(supervisor.connect());

@@ -11,7 +11,7 @@ import { INTERNET, LOGIN as OPENCONNECT_LOGIN, openVpnServer, PORT, type VpnServ
 import { type LabKeys, makeLabKeys, LOGIN as OPENVPN_LOGIN, SERVERS, startOpenvpnServer } from "./openvpn-servers.ts";
 import { leaksOf } from "./secrets.ts";
 
-const WRONG = "a wrong p@ssword & of nobody";
+const WRONG = "a wrong p@ssword & of another user";
 const OPENVPN_SERVER = "tls-crypt";
 
 describeWith(["network namespaces", "ocserv", "openvpn", "nft"], "tunnels with logins in the product", () => {

@@ -30,7 +30,7 @@ export const PORT = {
 export interface VpnServer {
   readonly namespace: ServerNamespace;
   readonly authority: Authority;
-  readonly stranger: Authority;
+  readonly untrusted: Authority;
   readonly otherIp: string;
   /** Of the key that it has. */
   readonly pin: string;
@@ -49,7 +49,7 @@ export async function openVpnServer(): Promise<VpnServer> {
   namespace.addAddress(INTERNET, "lo");
   namespace.addAddress(otherIp, "way");
   const authority = createAuthority(folder, "lab");
-  const stranger = createAuthority(folder, "stranger");
+  const untrusted = createAuthority(folder, "untrusted");
   authority.issue("server", `DNS:oc.test,IP:${namespace.serverIp}`, { rsaBits: 2_048 });
   writeUsers(folder);
   const servers: ServerProcess[] = [];
@@ -74,7 +74,7 @@ export async function openVpnServer(): Promise<VpnServer> {
   return {
     namespace,
     authority,
-    stranger,
+    untrusted,
     otherIp,
     pin: pinsOf(new X509Certificate(readFileSync(join(folder, "server.crt"))))[0] ?? "",
     sessions: () => namespace.run("ip", "-o", "link").match(/\blab\w+:/g)?.length ?? 0,

@@ -1,5 +1,5 @@
 /** What must come of each case at the servers of ocserv.ts: rows of the protocol's failures, and of what networks do. */
-import type { TunnelFields } from "../../engine/tunnel.ts";
+import type { TunnelFields } from "../../engine/contract/tunnel.ts";
 import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
 import { LOGIN, OTHER_LOGIN, PORT, type VpnServer } from "./ocserv.ts";
 
@@ -104,7 +104,7 @@ export const MATRIX: readonly Row[] = [
   },
   {
     name: "authority unknown to us",
-    fields: (server) => ({ ...login()(server), ca: server.stranger.pem }),
+    fields: (server) => ({ ...login()(server), ca: server.untrusted.pem }),
     ...distrusted,
     said: /issuer is unknown|incomplete/,
   },

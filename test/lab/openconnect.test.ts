@@ -1,6 +1,6 @@
 /** OpenConnect against ocserv: every row of the expected matrix, and no session left at the server afterwards. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { classify } from "../../engine/classify.ts";
+import { classify } from "../../engine/net/classify.ts";
 import { openconnect } from "../../engine/probes/openconnect.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { makeCheck } from "../../engine/transport/peers.suite.ts";
@@ -8,6 +8,8 @@ import { errorCategoryOf } from "../../model/verdict.ts";
 import { describeWith } from "../prerequisites.ts";
 import { INTERNET, LOGIN, OTHER_LOGIN, openVpnServer, type VpnServer } from "./ocserv.ts";
 import { MATRIX, type Row } from "./openconnect-matrix.ts";
+
+const probe = await openconnect.load();
 
 const transport = createTransport({
   allowNets: ["10.201.0.0/16"],
@@ -24,7 +26,7 @@ async function check(row: Row, server: VpnServer) {
   const context = { ...rig.context, deadlineAtMs: Date.now() + (row.timeoutMs ?? 10_000) };
   const settings = openconnect.settings.parse(row.fields(server));
   try {
-    const outcome = await openconnect.run(settings, context);
+    const outcome = await probe.run(settings, context);
     return { ...outcome, peerAnswered: rig.answers > 0 };
   } catch (error) {
     const stage = rig.phases.at(-1) ?? null;

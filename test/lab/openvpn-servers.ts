@@ -89,7 +89,7 @@ export type ServerName = keyof typeof SERVERS;
 
 export interface LabKeys {
   readonly authority: Authority;
-  readonly stranger: Authority;
+  readonly untrusted: Authority;
   /** The text of a file of the lab. */
   text(name: string): string;
   /** SHA-256 of the servers' certificate. */
@@ -98,10 +98,10 @@ export interface LabKeys {
 
 export function makeLabKeys(folder: string): LabKeys {
   const authority = createAuthority(folder, "lab");
-  const stranger = createAuthority(folder, "stranger");
+  const untrusted = createAuthority(folder, "untrusted");
   authority.issue("vpn.test", `DNS:vpn.test,IP:${LAB.server}`, { rsaBits: 2_048 });
   authority.issue("client1", "DNS:client1", { purpose: "clientAuth" });
-  stranger.issue("client2", "DNS:client2", { purpose: "clientAuth" });
+  untrusted.issue("client2", "DNS:client2", { purpose: "clientAuth" });
   const make = (...args: readonly string[]) => execFileSync("openvpn", args, { stdio: ["ignore", "ignore", "pipe"] });
   const file = (name: string) => join(folder, name);
   for (const name of ["crypt.key", "auth.key", "other.key"]) make("--genkey", "secret", file(name));
@@ -123,7 +123,7 @@ export function makeLabKeys(folder: string): LabKeys {
   revoke(folder);
   return {
     authority,
-    stranger,
+    untrusted,
     text: (name) => readFileSync(file(name), "utf8"),
     fingerprint: fingerprint.trim().replace(/^.*=/, ""),
   };
@@ -149,7 +149,7 @@ user=$(sed -n 1p "$1"); pass=$(sed -n 2p "$1")
 case $user in
   challenged) printf 'CRV1:R,E:c3RhdGU=:YWxpY2U=:Type the code of your app' >"$auth_failed_reason_file"; exit 1;;
   browser) printf '60\\nwebauth\\nWEB_AUTH::https://login.test/secret-of-this-session\\n' >"$auth_pending_file"; exit 2;;
-  talkative) printf 'Nobody knows %s here' "$pass" >"$auth_failed_reason_file"; exit 1;;
+  talkative) printf 'The name of %s is unknown here' "$pass" >"$auth_failed_reason_file"; exit 1;;
   waiting) exit 0;;
   later) printf 'TEMP[backoff 42]:too many' >"$auth_failed_reason_file"; exit 1;;
 esac

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { TunnelFields } from "../../engine/tunnel.ts";
+import type { TunnelFields } from "../../engine/contract/tunnel.ts";
 import { describeWith } from "../prerequisites.ts";
 import { LAB, type Lab, openLab } from "./network.ts";
 import { type LabKeys, LOGIN, makeLabKeys, SERVERS, type ServerName, startOpenvpnServers } from "./openvpn-servers.ts";
@@ -74,7 +74,7 @@ function profileOf(server: ServerName, keys: LabKeys): Readonly<Record<string, s
 function casesOf(keys: LabKeys): Readonly<Record<string, Case>> {
   const inline = (tag: string, name: string) => `<${tag}>\n${keys.text(name)}\n</${tag}>`;
   const without = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ""]));
-  const stranger = { cert: inline("cert", "client2.crt"), key: inline("key", "client2.key") };
+  const otherClient = { cert: inline("cert", "client2.crt"), key: inline("key", "client2.key") };
   const login = (username: string, password: string = LOGIN.password): TunnelFields => ({ username, password });
   const at = (server: ServerName, host: string) => `remote ${host} ${SERVERS[server].port} ${SERVERS[server].proto}`;
   return {
@@ -137,11 +137,11 @@ function casesOf(keys: LabKeys): Readonly<Record<string, Case>> {
     "refused for now": { server: "tls-crypt", fields: login("later") },
     "no login": { server: "tls-crypt", lines: without("auth-user-pass"), fields: {} },
     "no login, tcp": { server: "tls-crypt tcp", lines: without("auth-user-pass"), fields: {} },
-    "another's client certificate": { server: "tls-crypt-v2", lines: stranger },
-    "another's client certificate, TLS 1.2": { server: "plain", lines: stranger },
-    "another's client certificate, tcp": { server: "tls-auth tcp", lines: stranger },
+    "another's client certificate": { server: "tls-crypt-v2", lines: otherClient },
+    "another's client certificate, TLS 1.2": { server: "plain", lines: otherClient },
+    "another's client certificate, tcp": { server: "tls-auth tcp", lines: otherClient },
     "no client certificate": { server: "plain", lines: without("cert", "key") },
-    "unknown authority": { server: "tls-crypt", lines: { ca: inline("ca", "stranger.crt") } },
+    "unknown authority": { server: "tls-crypt", lines: { ca: inline("ca", "untrusted.crt") } },
     "another name": { server: "plain", lines: { "verify-x509-name": "verify-x509-name other.test name" } },
     "another fingerprint": {
       server: "plain",

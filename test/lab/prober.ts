@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { TunnelFields } from "../../engine/tunnel.ts";
+import type { TunnelFields } from "../../engine/contract/tunnel.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import type { Lab } from "./network.ts";
 

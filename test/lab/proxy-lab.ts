@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import dnsPacket from "dns-packet";
+import type { EngineOptions } from "../../engine/contract/options.ts";
 import type { Engine } from "../../engine/cores/core.ts";
 import { findCore } from "../../engine/cores/program.ts";
-import type * as DirectModule from "../../engine/direct.ts";
-import type { EngineOptions } from "../../engine/options.ts";
+import type * as DirectModule from "../../engine/direct/direct.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
 import type { Kind } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
@@ -20,7 +20,7 @@ import { type Material, makeMaterial, SERVER_NAME } from "./proxy-material.ts";
 import { type ProxyServers, startProxyServers } from "./proxy-servers.ts";
 
 /** The built engine: its probers are threads. */
-const BUILT = new URL("../../dist/engine/direct.js", import.meta.url);
+const BUILT = new URL("../../dist/engine/direct/direct.js", import.meta.url);
 
 export interface ProxyLab {
   readonly folder: string;

@@ -58,7 +58,7 @@ export function makeMaterial(folder: string): Material {
   authority.issue("expired", `DNS:${NAME},IP:127.0.0.1`, { days: -1 });
   authority.issue("other", "DNS:other.test");
   // No client trusts this one's issuer.
-  createAuthority(folder, "stranger").issue("selfsigned", `DNS:${NAME},IP:127.0.0.1`);
+  createAuthority(folder, "untrusted").issue("selfsigned", `DNS:${NAME},IP:127.0.0.1`);
   const lines = (file: string): readonly string[] => readFileSync(join(folder, file), "utf8").trim().split("\n");
   const { privateKey, publicKey } = x25519();
   return {

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openReceiver, type Receiver } from "../../scheduler/alerts/receivers.suite.ts";
+import { openReceiver, type Receiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { admin } from "../admin.ts";
 import type { MonitorBody } from "../client.ts";
 import { describeWith } from "../prerequisites.ts";

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../../engine/cores/core.ts";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import { type Egress, type Inbound, SERVERS, type ServerName } from "./proxy-inbounds.ts";
 

@@ -5,8 +5,8 @@ import { createServer, type Server } from "node:http";
 import { createServer as createHttps, type Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Outcome } from "../../engine/contract/probe.ts";
 import type { Engine } from "../../engine/cores/core.ts";
-import type { Outcome } from "../../engine/probe.ts";
 import type { Resolver } from "../../engine/transport/resolver.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type LinkRig, OTHER_UUID, openLinkRig, PASSWORD, UUID } from "./link-rig.ts";
@@ -238,8 +238,8 @@ describeWith(["proxy cores"], "verify endpoints of share links", () => {
       use("server");
       expect(await ask()).toMatchObject({ verdict: "ok", latencyMs: expect.any(Number) });
       // Its certificate is for another name: it is another server, through the proxy as well as directly.
-      rig.authority.issue("stranger", "DNS:stranger.test");
-      use("stranger");
+      rig.authority.issue("wrong-name", "DNS:wrong-name.test");
+      use("wrong-name");
       expect(await ask()).toMatchObject({ verdict: "unfit" });
     },
     30_000,

@@ -20,7 +20,7 @@ const OTHER_HOST = 77;
 export interface Gateway {
   readonly namespace: ServerNamespace;
   readonly authority: Authority;
-  readonly stranger: Authority;
+  readonly untrusted: Authority;
   readonly otherIp: string;
   /** Replaces its connections. */
   load(connections: string): void;
@@ -40,7 +40,7 @@ export async function openGateway(): Promise<Gateway> {
   namespace.addAddress(BRANCH.replace(/0$/, "1"), "lo");
   namespace.addAddress(otherIp, "way");
   const authority = createAuthority(folder, "lab");
-  const stranger = createAuthority(folder, "stranger");
+  const untrusted = createAuthority(folder, "untrusted");
   writeCertificates(folder, authority, namespace.serverIp);
   writeFileSync(join(folder, "strongswan.conf"), settings(folder));
   const server = start(folder, namespace);
@@ -60,7 +60,7 @@ export async function openGateway(): Promise<Gateway> {
   return {
     namespace,
     authority,
-    stranger,
+    untrusted,
     otherIp,
     load(connections) {
       writeFileSync(join(folder, "swanctl.conf"), connections);

@@ -5,21 +5,27 @@ import { createSocket } from "node:dgram";
 import { chmodSync, chownSync, mkdirSync, readdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { holdHere } from "../../native/sandbox/confined.ts";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { describeWith } from "../prerequisites.ts";
-import { startProduct } from "../product.ts";
+import { type Product, startProduct } from "../product.ts";
 import { cleanUp, temporaryFolder } from "../service.ts";
+import { openNamespace, type ServerNamespace } from "./namespace.ts";
 import {
   type Aims,
   buildTakenOver,
+  datagramLinkOf,
+  type Elsewhere,
   type Listener,
+  layTrap,
   linkOf,
   listenAt,
   type Report,
   reachedOf,
+  serveDatagrams,
   setuidCopy,
+  type Trap,
 } from "./taken-over.ts";
 
 /** No other process has it: it is of the range that systemd gives to transient services. */
@@ -57,18 +63,24 @@ describeWith(["root", "setpriv", "go"], "a core that a server has taken over", (
     };
   }
 
-  async function report(user: number | null): Promise<Report> {
+  /** @param user null: root */
+  async function startAs(user: number | null): Promise<Product> {
     const dataDir = join(temporaryFolder(), "data");
     mkdirSync(dataDir);
     // Every folder above it may be walked through.
     for (const path of [join(dataDir, ".."), folder]) chmodSync(path, 0o755);
     if (user !== null) chownSync(dataDir, user, user);
     const words = ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--", process.execPath];
-    const product = await startProduct({
+    return startProduct({
       dataDir,
       env: { SONDE_SING_BOX: program, SONDE_LOG: "info", SONDE_METRICS_TOKEN: "secret-token", SONDE_PLANS: "" },
       ...(user !== null && { command: ["setpriv", ...words] }),
     });
+  }
+
+  async function report(user: number | null): Promise<Report> {
+    const product = await startAs(user);
+    const { dataDir } = product;
     const listeners: Listener[] = [];
     const listen = async (at: number | string): Promise<Listener> => {
       const listener = await listenAt(at);
@@ -123,6 +135,88 @@ describeWith(["root", "setpriv", "go"], "a core that a server has taken over", (
       reports.close();
       neighbour.server.close();
     }
+  });
+
+  describeWith(["network namespaces", "nft"], "tries every way to another address", () => {
+    let lan: ServerNamespace;
+    let traps: Trap[] = [];
+    let port = 0;
+    let places: Elsewhere = { hosts: [], port: 0 };
+    beforeAll(() => {
+      lan = openNamespace("core");
+    });
+    afterAll(() => lan?.close());
+    beforeEach(async () => {
+      port = await freePort();
+      // Loopback, another address of this machine, and a machine of its network.
+      places = { hosts: ["127.0.0.2", "::1", lan.clientIp, lan.serverIp], port: await freePort() };
+      const here = [`127.0.0.2:${port}`, `[::1]:${port}`, `${lan.clientIp}:${port}`, `127.0.0.1:${places.port}`];
+      for (const at of here) traps.push(await layTrap(program, at));
+      traps.push(await layTrap(program, `${lan.serverIp}:${port}`, lan.within([])));
+    });
+    afterEach(() => {
+      for (const trap of traps) trap.close();
+      traps = [];
+    });
+    const arrivedAt = (): readonly string[] => traps.flatMap(({ arrived }) => arrived);
+
+    it.each(["tcp", "udp"] as const)(
+      "and comes there where nothing holds it: %s",
+      { timeout: 60_000 },
+      async (protocol) => {
+        const password = Buffer.from(JSON.stringify({ elsewhere: places })).toString("base64url");
+        const aims = protocol === "udp" ? { password } : { transport: { path: `/${password}` } };
+        const outbounds = [{ server: "127.0.0.1", server_port: port, ...aims }];
+        const server = protocol === "udp" ? await serveDatagrams(port) : await listenAt(port);
+        const core = spawn(program, { env: {}, stdio: ["pipe", "ignore", "inherit"] });
+        try {
+          core.stdin.end(JSON.stringify({ inbounds: [{ listen_port: await freePort() }], outbounds }));
+          await server.line;
+          const names = ["connect to", "connect mapped", "sendto with fast open", "race of the socket"];
+          const more = ["datagram by sendto", "datagram by sendmmsg", "race of a datagram's name", "datagram mapped"];
+          for (const name of protocol === "udp" ? [...names, ...more] : names) {
+            await expect.poll(() => arrivedAt().some((line) => line.includes(name)), { message: name }).toBe(true);
+          }
+          for (const { arrived } of traps) expect(arrived.length).toBeGreaterThan(2);
+        } finally {
+          core.kill();
+          if ("server" in server) server.server.close();
+          else server.close();
+        }
+      },
+    );
+
+    describe.runIf(holdHere()?.seccomp === true)("where a broker makes its connections", () => {
+      it.each([
+        ["root", "tcp", null],
+        ["root", "udp", null],
+        ["a plain user", "tcp", USER],
+        ["a plain user", "udp", USER],
+      ] as const)(
+        "as %s, in a batch of %s, it comes to its server alone",
+        { timeout: 120_000 },
+        async (_, protocol, user) => {
+          const product = await startAs(user);
+          const server = protocol === "udp" ? await serveDatagrams(port) : await listenAt(port);
+          try {
+            const link = protocol === "udp" ? datagramLinkOf(port, places) : linkOf(port, { elsewhere: places });
+            void product.api.post("/check", { config: link, engine: "singbox" }).catch(() => undefined);
+            const report = JSON.parse(await server.line) as Report;
+            expect(Object.keys(report).length).toBeGreaterThan(protocol === "udp" ? 90 : 50);
+            expect(reachedOf(report), JSON.stringify(report, null, 1)).toEqual([]);
+            expect(arrivedAt()).toEqual([]);
+            // The races were run: their other half comes to the server.
+            expect(server.arrived()).toBeGreaterThan(50);
+            expect(product.output()).toContain("cores: a core was refused what none of its configs names");
+            expect(product.output()).toContain("network: their servers' addresses and ports alone");
+          } finally {
+            if ("server" in server) server.server.close();
+            else server.close();
+            await product.kill();
+          }
+        },
+      );
+    });
   });
 
   describe.runIf(holdHere()?.seccomp === true && (holdHere()?.landlock ?? 0) >= 6)(

@@ -1,5 +1,7 @@
 /** A core that a server has taken over, and what it reaches: the program, what it is to try, and its server. */
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { chmodSync, chownSync, copyFileSync } from "node:fs";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -14,6 +16,12 @@ export interface Aims {
   readonly datagrams: number;
   readonly unix: string;
   readonly setuid: string;
+}
+
+/** Of taken-over-core/reach.go: where it may not come to, on its server's port, and on another one of its server. */
+export interface Elsewhere {
+  readonly hosts: readonly string[];
+  readonly port: number;
 }
 
 /** What it tried: `reached`, or why not. */
@@ -45,26 +53,85 @@ export function reachedOf(report: Report): readonly string[] {
     .sort();
 }
 
-export function linkOf(port: number, aims: Aims): string {
-  const path = encodeURIComponent(`/${Buffer.from(JSON.stringify(aims)).toString("base64url")}`);
+/** @param aims read by the program from the path of its transport */
+export function linkOf(port: number, aims: Aims | { readonly elsewhere: Elsewhere }): string {
+  const path = encodeURIComponent(`/${written(aims)}`);
   return `vless://${UUID}@127.0.0.1:${port}?type=ws&path=${path}`;
+}
+
+/** One that travels in datagrams: its password says what is tried. */
+export function datagramLinkOf(port: number, elsewhere: Elsewhere): string {
+  return `hy2://${written({ elsewhere })}@127.0.0.1:${port}?insecure=1`;
+}
+
+function written(aims: object): string {
+  return Buffer.from(JSON.stringify(aims)).toString("base64url");
+}
+
+/** Where nothing may arrive. */
+export interface Trap {
+  /** What did, a line each. */
+  readonly arrived: string[];
+  close(): void;
+}
+
+/** Listens in TCP and UDP. @param before the command that it runs within, such as of a namespace */
+export async function layTrap(program: string, address: string, before: readonly string[] = []): Promise<Trap> {
+  const [file = program, ...args] = [...before, program, "listen", address];
+  const child: ChildProcess = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const arrived: string[] = [];
+  const ready = new Promise<void>((resolve, reject) => {
+    child.once("exit", () => reject(new Error(`nothing listens on ${address}`)));
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      const lines = text.split("\n").filter((line) => line !== "");
+      if (lines.includes("ready")) resolve();
+      arrived.push(...lines.filter((line) => line !== "ready"));
+    });
+  });
+  await ready;
+  return { arrived, close: () => void child.kill("SIGKILL") };
+}
+
+/** A server of datagrams. */
+export interface DatagramServer {
+  readonly line: Promise<string>;
+  arrived(): number;
+  close(): void;
+}
+
+export async function serveDatagrams(port: number): Promise<DatagramServer> {
+  const socket = createSocket("udp4");
+  let count = 0;
+  const line = new Promise<string>((resolve) => {
+    socket.on("message", (bytes) => {
+      count += 1;
+      if (bytes[0] === 0x7b) resolve(bytes.toString());
+    });
+  });
+  socket.bind(port, "127.0.0.1");
+  await once(socket, "listening");
+  return { line, arrived: () => count, close: () => socket.close() };
 }
 
 export interface Listener {
   readonly server: Server;
   /** Of everything that was sent: the first line. */
   readonly line: Promise<string>;
+  /** Connections. */
+  arrived(): number;
 }
 
 /** Where reports go, and where nothing may go. @param at a port, or a path */
 export async function listenAt(at: number | string): Promise<Listener> {
   const sockets = new Set<Socket>();
+  let count = 0;
   let settle: (line: string) => void = () => undefined;
   const line = new Promise<string>((resolve) => {
     settle = resolve;
   });
   const server = createTcpServer((socket) => {
     let text = "";
+    count += 1;
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.on("close", () => sockets.delete(socket));
@@ -80,5 +147,5 @@ export async function listenAt(at: number | string): Promise<Listener> {
     else server.listen(at, resolve);
   });
   server.unref();
-  return { server, line };
+  return { server, line, arrived: () => count };
 }

@@ -84,8 +84,8 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard in the product"
         engine_used: null,
       },
     });
-    const stranger = await ask("POST", "/check", { config: config(makeKeys()), protocol: "wireguard" });
-    expect(stranger.body).toMatchObject({
+    const unknownKey = await ask("POST", "/check", { config: config(makeKeys()), protocol: "wireguard" });
+    expect(unknownKey.body).toMatchObject({
       status: "down",
       latency_ms: null,
       connect_ms: null,

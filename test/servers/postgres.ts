@@ -1,10 +1,10 @@
 /** A private PostgreSQL from Debian's packages: own folder, own socket, no TCP unless asked, no durability beyond the process. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { findProgram, isExecutable, type Missing, type ServerProcess, startServer, untilReady } from "./server.ts";
 
 const VERSIONS = "/usr/lib/postgresql";
@@ -46,8 +46,14 @@ function findBinaries(): string | undefined {
   }
 }
 
-/** @param addresses of this machine where it listens besides loopback, and trusts their neighbours */
-export async function startPostgres(addresses: readonly string[] = []): Promise<PostgresServer | Missing> {
+/**
+ * @param addresses of this machine where it listens besides loopback, and trusts their neighbours
+ * @param certificate with its key: it offers TLS
+ */
+export async function startPostgres(
+  addresses: readonly string[] = [],
+  certificate?: { readonly certPem: string; readonly keyPem: string },
+): Promise<PostgresServer | Missing> {
   const binaries = findBinaries();
   if (binaries === undefined) return { missing: `no PostgreSQL server in ${VERSIONS} (Debian: postgresql)` };
   const isRoot = process.getuid?.() === 0;
@@ -67,6 +73,14 @@ export async function startPostgres(addresses: readonly string[] = []): Promise<
   for (const address of addresses) {
     appendFileSync(join(data, "pg_hba.conf"), `host all all ${address.replace(/\d+$/, "0/24")} trust\n`);
   }
+  if (certificate !== undefined) {
+    // By the names that it looks for.
+    const files = { "server.crt": certificate.certPem, "server.key": certificate.keyPem };
+    for (const [name, pem] of Object.entries(files)) {
+      writeFileSync(join(data, name), pem, { mode: 0o600 });
+      if (user !== undefined) chownSync(join(data, name), user.uid, user.gid);
+    }
+  }
 
   const port = await freePort();
   const url = (database: string): string => `postgres://${SUPERUSER}@127.0.0.1:${port}/${database}`;
@@ -76,6 +90,7 @@ export async function startPostgres(addresses: readonly string[] = []): Promise<
       listen_addresses: ["127.0.0.1", ...addresses].join(),
       unix_socket_directories: folder,
       fsync: "off",
+      ssl: certificate === undefined ? "off" : "on",
       max_connections: 200,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

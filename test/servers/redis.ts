@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { findProgram, type Missing, type ServerProcess, startServer, untilReady } from "./server.ts";
 
 export interface RedisServer {

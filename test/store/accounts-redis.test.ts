@@ -1,9 +1,9 @@
 /** Leases on accounts over a real Redis: schedulers and APIs never use one at once. */
 import { afterAll, afterEach, expect, it } from "vitest";
-import { sealingWith } from "../../store/sealing.ts";
-import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
+import { keyRingOf, newKeyLine } from "../../store/sealing/keys.ts";
+import { sealingWith } from "../../store/sealing/sealing.ts";
 import type { OpenAccountLeases } from "../../store/state/accounts.ts";
-import type { CheckReply, PassingCheck } from "../../store/state/checks.ts";
+import type { CheckReply, OneOffCheck } from "../../store/state/checks.ts";
 import { openAccountLeases, openCheckServer, openChecks } from "../../store/state/open.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startRedis } from "../servers/redis.ts";
@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 const KEEP_MS = 60_000;
-const CHECK: PassingCheck = {
+const CHECK: OneOffCheck = {
   kind: "openconnect",
   settings: {},
   host: "vpn.test-site.org",
@@ -52,7 +52,7 @@ withServer("Redis", server, (running) => {
     expect(await a.hold("one", "a", KEEP_MS)).toBe(true);
   });
 
-  it("keep a passing check of one API from that of another, and from a scheduler's", async () => {
+  it("keep a one-off check of one API from that of another, and from a scheduler's", async () => {
     const sealing = sealingWith(keyRingOf([newKeyLine()]));
     const reply: CheckReply = {
       type: "measured",

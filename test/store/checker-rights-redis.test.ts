@@ -3,18 +3,12 @@ import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { outcomeOf } from "../../scheduler/fixtures.suite.ts";
-import { sealingWith } from "../../store/sealing.ts";
-import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
+import { keyRingOf, newKeyLine } from "../../store/sealing/keys.ts";
+import { sealingWith } from "../../store/sealing/sealing.ts";
 import { CHECKER_COMMANDS, checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
 import { CHECK, measured } from "../../store/state/checks.suite.ts";
-import {
-  openCheckServer,
-  openChecks,
-  openRunSender,
-  openRunServer,
-  openState,
-  watchCheckers,
-} from "../../store/state/open.ts";
+import { openCheckServer, openChecks, openRunSender, openState, watchCheckers } from "../../store/state/open.ts";
+import { openRedisRunServer } from "../../store/state/redis-run-server.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startRedis } from "../servers/redis.ts";
 
@@ -24,7 +18,7 @@ afterAll(async () => {
 });
 
 const PASSWORD = "of-the-checkers-of-de";
-/** By the rule; a transaction with what is refused in it; DEBUG, which Redis refuses everybody. */
+/** By the rule; a transaction with what is refused in it; DEBUG, which Redis refuses to every client. */
 const REFUSED = /NOPERM|EXECABORT|command not allowed/;
 
 withServer("Redis", server, ({ url }) => {
@@ -44,11 +38,11 @@ withServer("Redis", server, ({ url }) => {
   });
 
   describe("a checker's user", () => {
-    it("runs what is sent to its location, answers it, reports, and takes passing checks", async () => {
+    it("runs what is sent to its location, answers it, reports, and takes one-off checks", async () => {
       const id = randomUUID();
       const taken: string[] = [];
       const refuse = (_location: string, _count: number, reason: string): void => expect(reason).toBeUndefined();
-      const checker = await openRunServer(theirs, {
+      const checker = await openRedisRunServer(theirs, {
         checker: { location: "de", id, name: "box", version: "1" },
         sealing,
         state: () => ({ room: 1, inFlight: 0, isFit: true, reasons: [], isLeaving: false }),
@@ -103,10 +97,10 @@ withServer("Redis", server, ({ url }) => {
         const answer = await redis.call("ACL", "DRYRUN", checkerUser("de"), ...said).catch((error: unknown) => error);
         if (!/no permissions to run/.test(String(answer))) allowed.push(name);
       }
-      // Containers are not commands by themselves; the last four everybody may say, also before he says who he is.
+      // Containers are not commands by themselves; every client may send the last four, also before it logs in.
       const containers = new Set(every.filter((name) => name.includes("|")).map((name) => name.split("|")[0]));
-      const anybodys = ["auth", "hello", "quit", "reset"];
-      expect(allowed.filter((name) => !containers.has(name)).sort()).toEqual([...CHECKER_COMMANDS, ...anybodys].sort());
+      const open = ["auth", "hello", "quit", "reset"];
+      expect(allowed.filter((name) => !containers.has(name)).sort()).toEqual([...CHECKER_COMMANDS, ...open].sort());
       redis.disconnect();
     });
 

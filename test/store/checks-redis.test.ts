@@ -1,9 +1,9 @@
-/** Passing checks over a real Redis. */
+/** One-off checks over a real Redis. */
 import { Redis } from "ioredis";
-import { afterAll, describe, expect, it } from "vitest";
-import { sealingWith } from "../../store/sealing.ts";
-import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
-import { StoreError } from "../../store/sql/control-plane.ts";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { StoreError } from "../../store/errors.ts";
+import { keyRingOf, newKeyLine } from "../../store/sealing/keys.ts";
+import { sealingWith } from "../../store/sealing/sealing.ts";
 import { CHECK, checkSuite, measured, PLAIN_SEALING } from "../../store/state/checks.suite.ts";
 import type { CheckAnswer } from "../../store/state/checks.ts";
 import { openCheckServer, openChecks } from "../../store/state/open.ts";
@@ -31,6 +31,7 @@ withServer("Redis", server, (running) => {
     },
   });
   secretTests(running);
+  roomTests(running);
   outageTests(running);
 });
 
@@ -65,6 +66,33 @@ function outageTests(running: RedisServer): void {
   });
 }
 
+function roomTests(running: RedisServer): void {
+  it("begins the next check when one has ended, without a clock", async () => {
+    const place = { url: running.url };
+    const checks = await openChecks(place, () => PLAIN_SEALING);
+    const ends: (() => void)[] = [];
+    const room = { api: 1, public: 1 };
+    const take = () => new Promise<ReturnType<typeof measured>>((resolve) => ends.push(() => resolve(measured(7))));
+    const checker = await openCheckServer(place, PLAIN_SEALING, { location: "any", room, take });
+    const answers = [1, 2, 3].map(() => checks.ask("api", "any", CHECK));
+    await expect.poll(() => ends.length).toBe(1);
+    // The one that runs is known to take all the room once its reader waits for room, which sets a timer.
+    await expect.poll(() => process.getActiveResourcesInfo().includes("Timeout")).toBe(true);
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      for (let count = 1; count <= 3; count++) {
+        while (ends.length < count) await new Promise((resolve) => setImmediate(resolve));
+        ends[count - 1]?.();
+      }
+      expect(await Promise.all(answers)).toEqual([measured(7), measured(7), measured(7)]);
+    } finally {
+      vi.useRealTimers();
+    }
+    await checker.close();
+    await checks.close();
+  });
+}
+
 function secretTests(running: RedisServer): void {
   describe("the key of a location", () => {
     it("may be known to its checkers before it is known to the API that asks", async () => {
@@ -88,7 +116,7 @@ function secretTests(running: RedisServer): void {
     });
   });
 
-  describe("what Redis sees of a passing check", () => {
+  describe("what Redis sees of a one-off check", () => {
     it("is sealed, and nothing stays for ever", async () => {
       const place = { url: running.url };
       const watcher = new Redis(running.url);
@@ -109,7 +137,7 @@ function secretTests(running: RedisServer): void {
       expect(await client.xlen("sonde:checks:{any}:api")).toBe(0);
       await expect.poll(() => seen.some((line) => line.startsWith("publish"))).toBe(true);
       expect(seen.join("\n")).toContain("xadd");
-      expect(seen.join("\n")).not.toContain("nobody-may-read-this");
+      expect(seen.join("\n")).not.toContain("must-stay-sealed");
       monitor.disconnect();
       watcher.disconnect();
       client.disconnect();

@@ -5,26 +5,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SYSTEM_ACTOR } from "../../store/sql/control-plane.ts";
-import { newMonitor } from "../../store/sql/new-monitor.suite.ts";
-import { openControlPlane, type SqlPlace } from "../../store/sql/open.ts";
+import { SYSTEM_ACTOR } from "../../model/actor.ts";
+import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
+import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 
 const WRITER = fileURLToPath(new URL("../fixtures/control-plane-writer.mjs", import.meta.url));
 
 beforeAll(() => {
-  expect(existsSync(new URL("../../dist/store/sql/open.js", import.meta.url)), "run `npm run build` first").toBe(true);
+  expect(
+    existsSync(new URL("../../dist/store/sql/control-plane/open.js", import.meta.url)),
+    "run `npm run build` first",
+  ).toBe(true);
 });
 
 interface Ground {
-  readonly place: SqlPlace;
+  readonly place: SqlLocation;
   readonly projectId: number;
   readonly monitorId: number;
   readonly heartbeatId: number;
 }
 
-async function prepare(place: SqlPlace): Promise<Ground> {
+async function prepare(place: SqlLocation): Promise<Ground> {
   const plane = await openControlPlane(place, { role: "api" });
   const who = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
   const { organizationId, projectId } = await plane.accounts.createFirst({ ...who, plan: "business", nowMs: 1 });
@@ -90,7 +93,7 @@ async function expectWhole(
   return { seq, beat };
 }
 
-async function killRounds(place: SqlPlace, rounds: number): Promise<void> {
+async function killRounds(place: SqlLocation, rounds: number): Promise<void> {
   const ground = await prepare(place);
   let [seq, beat] = [0, 0];
   for (let round = 0; round < rounds; round++) {

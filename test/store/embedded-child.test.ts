@@ -11,11 +11,11 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { openResultStore } from "../../store/results/clickhouse.ts";
-import { type Pump, startPump } from "../../store/results/pump.ts";
+import { ClickHouseResults } from "../../store/results/clickhouse.ts";
+import { Pump } from "../../store/results/pump.ts";
 import { rowOf, segmentOf } from "../../store/results/result-store.suite.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
-import { openSpool, type Spool } from "../../store/results/spool.ts";
+import { Spool } from "../../store/results/spool.ts";
 import { withServer } from "../servers/missing.ts";
 import { SILENT, startTestClickHouse, type TestClickHouse } from "./embedded.ts";
 
@@ -40,13 +40,13 @@ const nowMs = Date.now();
 async function startRig(dir?: string): Promise<Rig> {
   const clickhouse = await startTestClickHouse(dir === undefined ? {} : { dir });
   undo.push(() => clickhouse.remove());
-  const store = openResultStore({ url: clickhouse.url, log: SILENT, insertTimeoutMs: 2_000 });
+  const store = new ClickHouseResults({ url: clickhouse.url, log: SILENT, insertTimeoutMs: 2_000 });
   undo.push(() => store.close());
   const folder = mkdtempSync(join(tmpdir(), "sonde-child-"));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
-  const spool = await openSpool({ dir: folder, log: SILENT });
+  const spool = await Spool.open({ dir: folder, log: SILENT });
   undo.push(() => spool.close());
-  const pump = startPump({ spool, results: store, log: SILENT, setAside: { add: async () => {} }, appliedSeq: 0 });
+  const pump = new Pump({ spool, results: store, log: SILENT, setAside: { add: async () => {} }, appliedSeq: 0 });
   undo.push(() => pump.stop(0));
   let seq = 0;
   return {
@@ -135,7 +135,9 @@ describe("the embedded ClickHouse", () => {
     await allStored(rig, 50);
   });
 
-  it("ignores the signals that a terminal and a service manager send to everyone", { timeout: 60_000 }, async () => {
+  it("ignores the signals that a terminal and a service manager send to the whole process group", {
+    timeout: 60_000,
+  }, async () => {
     const rig = await startRig();
     const pid = rig.clickhouse.pid() ?? 0;
     process.kill(pid, "SIGINT");
@@ -166,7 +168,7 @@ describe("the embedded ClickHouse", () => {
 
     const again = await startTestClickHouse({ dir });
     undo.push(() => again.close());
-    const store = openResultStore({ url: again.url, log: SILENT });
+    const store = new ClickHouseResults({ url: again.url, log: SILENT });
     undo.push(() => store.close());
     const query = {
       projectId: 1,

@@ -4,11 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import {
-  type EmbeddedClickHouse,
-  type EmbeddedOptions,
-  startEmbeddedClickHouse,
-} from "../../store/results/embedded/child.ts";
+import { EmbeddedClickHouse, type EmbeddedOptions } from "../../store/results/embedded/child.ts";
 
 export const FRONT_FILE = new URL("../../dist/store/results/embedded/front.js", import.meta.url);
 export const SILENT = pino({ level: "silent" });
@@ -22,7 +18,7 @@ export interface TestClickHouse extends EmbeddedClickHouse {
 export async function startTestClickHouse(given: Partial<EmbeddedOptions> = {}): Promise<TestClickHouse> {
   if (!existsSync(FRONT_FILE)) throw new Error(`${fileURLToPath(FRONT_FILE)} is missing: run \`npm run build\` first`);
   const dir = given.dir ?? mkdtempSync(join(tmpdir(), "sonde-clickhouse-"));
-  const embedded = await startEmbeddedClickHouse({
+  const embedded = await EmbeddedClickHouse.start({
     log: SILENT,
     frontFile: FRONT_FILE,
     ballastBytes: 1024 * 1024,
@@ -30,12 +26,11 @@ export async function startTestClickHouse(given: Partial<EmbeddedOptions> = {}):
     dir,
   });
   await embedded.ready;
-  return {
-    ...embedded,
+  return Object.assign(embedded, {
     dir,
     async remove() {
       await embedded.close();
       if (given.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },
-  };
+  });
 }

@@ -1,6 +1,6 @@
 /** Jobs and the monthly quota on a real PostgreSQL. */
 import { afterAll } from "vitest";
-import { jobSuite } from "../../store/sql/jobs.suite.ts";
+import { jobSuite } from "../../testkit/store/jobs.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 
@@ -14,7 +14,7 @@ withServer("PostgreSQL", server, (running) => {
   jobSuite("PostgreSQL", {
     async make() {
       const database = await running.createDatabase();
-      return { place: { url: database.url }, remove: () => database.drop() };
+      return { location: { url: database.url }, remove: () => database.drop() };
     },
   });
 });

@@ -2,12 +2,13 @@
 
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
-import { controlPlaneSuite } from "../../store/sql/control-plane.suite.ts";
-import { StoreError } from "../../store/sql/control-plane.ts";
-import { statement } from "../../store/sql/database.ts";
-import { openControlPlane } from "../../store/sql/open.ts";
-import { openPostgres } from "../../store/sql/postgres.ts";
-import { dumpSchema } from "../../store/sql/schema.suite.ts";
+import { StoreError } from "../../store/errors.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import { statement } from "../../store/sql/db/database.ts";
+import { openPostgres } from "../../store/sql/db/postgres.ts";
+import { expectDeclaredColumns } from "../../testkit/store/columns.suite.ts";
+import { controlPlaneSuite } from "../../testkit/store/control-plane.suite.ts";
+import { dumpSchema } from "../../testkit/store/schema.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
 
@@ -21,7 +22,7 @@ withServer("PostgreSQL", server, (running) => {
   controlPlaneSuite("PostgreSQL", {
     async make() {
       const database = await running.createDatabase();
-      return { place: { url: database.url }, remove: () => database.drop() };
+      return { location: { url: database.url }, remove: () => database.drop() };
     },
   });
   faultTests(running);
@@ -49,7 +50,15 @@ function faultTests(running: PostgresServer): void {
     it("has the schema that is checked in", async () => {
       const { url, drop } = await running.createDatabase();
       const database = await openPostgres(url);
-      await expect(await dumpSchema(database)).toMatchFileSnapshot("../../store/sql/schema.postgres.sql");
+      await expect(await dumpSchema(database)).toMatchFileSnapshot("../../store/sql/schema/schema.postgres.sql");
+      await database.close();
+      await drop();
+    });
+
+    it("has the columns that are declared", async () => {
+      const { url, drop } = await running.createDatabase();
+      const database = await openPostgres(url);
+      await expectDeclaredColumns(database);
       await database.close();
       await drop();
     });

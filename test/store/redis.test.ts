@@ -1,7 +1,7 @@
 /** State on a real Redis. */
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
-import { StoreError } from "../../store/sql/control-plane.ts";
+import { StoreError } from "../../store/errors.ts";
 import { openState } from "../../store/state/open.ts";
 import { stateSuite } from "../../store/state/state.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";

@@ -1,13 +1,15 @@
 /** Faults between us and ClickHouse: every row is there exactly once afterwards, and no read is ever taken for a shorter one. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openResultStore } from "../../store/results/clickhouse.ts";
-import { startPump } from "../../store/results/pump.ts";
+import { StoreError } from "../../store/errors.ts";
+import { ClickHouseResults } from "../../store/results/clickhouse.ts";
+import { Pump } from "../../store/results/pump.ts";
 import { rowOf } from "../../store/results/result-store.suite.ts";
-import { type ResultStore, ResultStoreError } from "../../store/results/result-store.ts";
-import { openSpool } from "../../store/results/spool.ts";
+import type { ResultStore } from "../../store/results/result-store.ts";
+import { Spool } from "../../store/results/spool.ts";
 import { SILENT, startTestClickHouse, type TestClickHouse } from "./embedded.ts";
 import { FAULTS, type Fault, type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
@@ -24,8 +26,8 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "sonde-faults-"));
   clickhouse = await startTestClickHouse();
   proxy = await startFaultProxy(clickhouse.url);
-  store = openResultStore({ url: proxy.url, log: SILENT, insertTimeoutMs: INSERT_TIMEOUT_MS });
-  direct = openResultStore({ url: clickhouse.url, log: SILENT });
+  store = new ClickHouseResults({ url: proxy.url, log: SILENT, insertTimeoutMs: INSERT_TIMEOUT_MS });
+  direct = new ClickHouseResults({ url: clickhouse.url, log: SILENT });
 });
 afterAll(async () => {
   await store.close();
@@ -42,7 +44,7 @@ describe("inserts through faults", () => {
   it("apply every row exactly once, whatever happens to them", { timeout: 120_000 }, async () => {
     const BATCHES = 40;
     const ROWS = 25;
-    const spool = await openSpool({ dir: join(dir, "spool"), log: SILENT, segmentBytes: 8_000 });
+    const spool = await Spool.open({ dir: join(dir, "spool"), log: SILENT, segmentBytes: 8_000 });
     let seq = 0;
     for (let batch = 0; batch < BATCHES; batch += 1) {
       const lines = Array.from({ length: ROWS }, () => {
@@ -65,7 +67,7 @@ describe("inserts through faults", () => {
       turn += 1;
       return turn % 3 === 0 ? "none" : (FAULTS[(turn * 7) % FAULTS.length] ?? "none");
     });
-    const pump = startPump({
+    const pump = new Pump({
       spool,
       results: store,
       log: SILENT,
@@ -106,8 +108,8 @@ describe("reads through faults", () => {
     proxy.choose(() => fault);
     for (const period of ["24h", "7d"] as const) {
       const read = store.ofMonitor({ ...everything, monitorId: 1, period });
-      await expect(read).rejects.toBeInstanceOf(ResultStoreError);
-      await expect(read).rejects.toMatchObject({ retry: true });
+      await expect(read).rejects.toBeInstanceOf(StoreError);
+      await expect(read).rejects.toMatchObject({ kind: "unavailable" });
     }
     proxy.choose(() => "none");
     expect((await store.ofMonitor({ ...everything, monitorId: 1, period: "24h" })).total).toBe(500);
@@ -120,7 +122,7 @@ describe("reads through faults", () => {
 
   it("a ping without an answer rejects within its two seconds", async () => {
     proxy.choose(() => "silent-after-commit");
-    await expect(store.ping()).rejects.toBeInstanceOf(ResultStoreError);
+    await expect(store.ping()).rejects.toBeInstanceOf(StoreError);
     proxy.choose(() => "none");
     await expect(store.ping()).resolves.toBeUndefined();
   });

@@ -6,7 +6,7 @@ import { createClient } from "@clickhouse/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultRow } from "../../model/result.ts";
 import { isKept, NEWEST_KEPT } from "../../model/retention.ts";
-import { openResultStore } from "../../store/results/clickhouse.ts";
+import { ClickHouseResults } from "../../store/results/clickhouse.ts";
 import { rowOf, segmentOf } from "../../store/results/result-store.suite.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
 import { SILENT, startTestClickHouse, type TestClickHouse } from "./embedded.ts";
@@ -60,7 +60,7 @@ let client: ReturnType<typeof createClient>;
 
 beforeAll(async () => {
   clickhouse = await startTestClickHouse();
-  store = openResultStore({ url: clickhouse.url, log: SILENT });
+  store = new ClickHouseResults({ url: clickhouse.url, log: SILENT });
   client = createClient({ url: clickhouse.url });
 });
 afterAll(async () => {

@@ -4,10 +4,12 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CheckOutcome } from "../../model/result.ts";
 import { outcomeOf } from "../../scheduler/fixtures.suite.ts";
-import { type Sealing, sealingWith } from "../../store/sealing.ts";
-import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import { keyRingOf, newKeyLine } from "../../store/sealing/keys.ts";
+import { sealingWith } from "../../store/sealing/sealing.ts";
 import { type CheckerReport, type CheckerState, CLOCK_OFF_MS, isHealthy } from "../../store/state/checkers.ts";
-import { openRunSender, openRunServer, watchCheckers } from "../../store/state/open.ts";
+import { openRunSender, watchCheckers } from "../../store/state/open.ts";
+import { openRedisRunServer } from "../../store/state/redis-run-server.ts";
 import type { CheckerName, RunBatch, RunServer, SentRun } from "../../store/state/runs.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startRedis } from "../servers/redis.ts";
@@ -21,7 +23,7 @@ interface Spec {
   readonly key: number;
   readonly secret: string;
 }
-const SPEC: Spec = { key: 7, secret: "nobody-may-read-this" };
+const SPEC: Spec = { key: 7, secret: "must-stay-sealed" };
 const FIT: CheckerState = { room: 10, inFlight: 0, isFit: true, reasons: [], isLeaving: false };
 
 function runOf(checkId: number): SentRun {
@@ -67,7 +69,7 @@ withServer("Redis", server, (running) => {
     const id = randomUUID();
     const taken: Bench["taken"] = [];
     const bench: { state: CheckerState } = { state: FIT };
-    const opened = await openRunServer<Spec>(place, {
+    const opened = await openRedisRunServer<Spec>(place, {
       checker: { location, id, name: "box", version: "1" },
       sealing,
       readSpec: (value) => value as Spec,
@@ -158,8 +160,8 @@ withServer("Redis", server, (running) => {
 
     it("are refused by a checker that is not there, and by one whose stream has ended", async () => {
       const { sender } = await scheduler();
-      expect(await sender.send({ location: "de", id: "00.nobody" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
-      expect(await sender.send({ location: "fr", id: "00.nobody" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
+      expect(await sender.send({ location: "de", id: "00.absent" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
+      expect(await sender.send({ location: "fr", id: "00.absent" }, { specs: [], runs: [runOf(1)] })).toBe("absent");
       const { name } = await checker();
       expect(await withClient((redis) => redis.pttl(`sonde:runs:{de}:${name.id.slice(0, 2)}`))).toBeLessThanOrEqual(
         5_000,
@@ -203,7 +205,7 @@ withServer("Redis", server, (running) => {
       expect(outcomes[0]?.latencyMs).toBe(2);
       expect(thief.taken).toEqual([]);
       expect(seen.join("\n")).toContain("xadd");
-      expect(seen.join("\n")).not.toContain("nobody-may-read-this");
+      expect(seen.join("\n")).not.toContain("must-stay-sealed");
       for (const key of await withClient((redis) => redis.keys("*"))) {
         if (key.startsWith("sonde:checkers:")) continue;
         expect([key, (await withClient((redis) => redis.pttl(key))) > 0]).toEqual([key, true]);

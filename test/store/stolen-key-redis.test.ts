@@ -6,10 +6,12 @@ import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { outcomeOf } from "../../scheduler/fixtures.suite.ts";
-import { type Sealing, sealingWith } from "../../store/sealing.ts";
-import { keyRingOf, newKeyLine } from "../../store/sealing-keys.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import { keyRingOf, newKeyLine } from "../../store/sealing/keys.ts";
+import { sealingWith } from "../../store/sealing/sealing.ts";
 import { CHECKER_COMMANDS, checkerRule, checkerUser } from "../../store/state/checker-rights.ts";
-import { openRunSender, openRunServer, watchCheckers } from "../../store/state/open.ts";
+import { openRunSender, watchCheckers } from "../../store/state/open.ts";
+import { openRedisRunServer } from "../../store/state/redis-run-server.ts";
 import type { RunServer } from "../../store/state/runs.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startRedis } from "../servers/redis.ts";
@@ -75,7 +77,7 @@ withServer("Redis", server, ({ url }) => {
   }
 
   async function checkerOfNl(): Promise<RunServer> {
-    const opened = await openRunServer(
+    const opened = await openRedisRunServer(
       { url },
       {
         checker: { location: "nl", id: randomUUID(), name: "box", version: "1" },

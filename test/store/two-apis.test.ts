@@ -1,12 +1,12 @@
 /** Two API processes on one PostgreSQL and one Redis: limits, keys and roles are right on each, whichever API changed them. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openWorld, START_MS, type World } from "../../api/testing/world.suite.ts";
 import { overridePlans } from "../../model/plan.ts";
 import { newKeyText } from "../../store/key-text.ts";
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
-import { openControlPlane } from "../../store/sql/open.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { openState } from "../../store/state/open.ts";
 import type { State } from "../../store/state/state.ts";
+import { openWorld, START_MS, type World } from "../../testkit/api/world.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
 import { type RedisServer, startRedis } from "../servers/redis.ts";

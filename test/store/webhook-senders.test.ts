@@ -1,12 +1,13 @@
 /** Several processes that send webhooks from one PostgreSQL: one does at a time, and no event is sent by two. */
 import { pino } from "pino";
 import { afterAll, describe, expect, it } from "vitest";
-import { createLeaseKeeper, LEASE_MS } from "../../scheduler/alerts/lease.ts";
-import type { PostOutcome } from "../../scheduler/alerts/post.ts";
-import { createSender } from "../../scheduler/alerts/sender.ts";
-import type { ControlPlane } from "../../store/sql/control-plane.ts";
-import { openControlPlane } from "../../store/sql/open.ts";
-import { SENDER_LEASE } from "../../store/sql/ports/leases.ts";
+import { LEASE_MS } from "../../model/lease.ts";
+import { LeaseKeeper } from "../../scheduler/lease.ts";
+import type { PostOutcome } from "../../scheduler/webhooks/post.ts";
+import { Sender } from "../../scheduler/webhooks/sender.ts";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 
@@ -30,18 +31,20 @@ function senderOn(plane: ControlPlane, by: number, clock: { nowMs: number }, pos
   const monotonicNowMs = (): number => clock.nowMs + by * 1_000_000;
   const { leases, outgoing } = plane;
   const holder = `process ${by}`;
-  const lease = createLeaseKeeper({ leases, name: SENDER_LEASE, holder, isSoleOwner: false, monotonicNowMs });
-  const sender = createSender({
-    breathe: () => new Promise((settled) => setImmediate(settled)),
+  const lease = new LeaseKeeper({ leases, name: SENDER_LEASE, holder, isSoleOwner: false, monotonicNowMs });
+  const sender = new Sender({
     outgoing,
     lease,
-    clocks: { wallNowMs: () => START_MS + clock.nowMs, monotonicNowMs },
+    host: {
+      clocks: { wallNowMs: () => START_MS + clock.nowMs, monotonicNowMs },
+      random: () => 0.5,
+      breathe: () => new Promise((settled) => setImmediate(settled)),
+    },
     async post(_url, headers): Promise<PostOutcome> {
       posts.push({ by, id: headers["webhook-id"] ?? "" });
       return { statusCode: 200, error: null };
     },
-    open: (_where, sealed) => sealed,
-    random: () => 0.5,
+    secrets: { open: (_where, sealed) => sealed },
     log: pino({ level: "silent" }),
     onEnded() {},
   });

@@ -9,19 +9,19 @@ import { encodeSignature } from "./tags.ts";
 
 const NONCE_BYTES = 12;
 
-export interface FramingSurroundings {
+export interface FramingDeps {
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   /** Unix ms. */
   readonly wallNowMs: () => number;
 }
 
-export function createFraming(params: AmneziaParams, around: FramingSurroundings): Framing {
+export function createFraming(params: AmneziaParams, deps: FramingDeps): Framing {
   const { padding, headers, headerProtectionKey: key } = params;
   const junkBytes = junkBytesOf(params);
   let signaturesSent = 0;
 
   function within({ first, last }: Range): number {
-    return first + Math.floor((uint32At(around.randomBytes(4), 0) / 0x1_0000_0000) * (last - first + 1));
+    return first + Math.floor((uint32At(deps.randomBytes(4), 0) / 0x1_0000_0000) * (last - first + 1));
   }
 
   /** @returns what kind of message lies behind `skip` bytes, with its head readable; undefined when it is not this one */
@@ -38,22 +38,22 @@ export function createFraming(params: AmneziaParams, around: FramingSurroundings
 
   return {
     preamble() {
-      const unixS = Math.floor(around.wallNowMs() / 1_000);
+      const unixS = Math.floor(deps.wallNowMs() / 1_000);
       const signed = params.signatures.map((packet) =>
         encodeSignature(packet, params.wordBytes, {
-          randomBytes: around.randomBytes,
+          randomBytes: deps.randomBytes,
           unixS,
           counter: signaturesSent++,
         }),
       );
-      const junk = Array.from({ length: params.junk.count }, () => around.randomBytes(within(junkBytes)));
+      const junk = Array.from({ length: params.junk.count }, () => deps.randomBytes(within(junkBytes)));
       return [...signed, ...junk].filter(({ length }) => length > 0);
     },
     header: (kind) => within(headers[kind]),
     wrap(kind, message) {
       const skip = padding[kind];
       const datagram = new Uint8Array(skip + message.length);
-      datagram.set(around.randomBytes(skip));
+      datagram.set(deps.randomBytes(skip));
       datagram.set(message, skip);
       if (key === null) return datagram;
       const hidden = kind === "transport" ? TRANSPORT.headerBytes : message.length;

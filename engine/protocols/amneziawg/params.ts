@@ -2,15 +2,16 @@
  * AmneziaWG's own keys of all generations (1.0, 1.5, 2.0, 3.x): ranges checked, the generation inferred, because nothing on the wire tells
  * it. An obfuscation key that we do not know is refused: a client that ignores one fails without a word.
  */
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { entryOf, type Section } from "../wireguard/ini.ts";
+import { looseEntries } from "../wireguard/loose-entries.ts";
 import { parseSignature, type SignaturePacket } from "./tags.ts";
 
 /** What goes before an initiation, in packets and bytes (docs/decisions/0005-no-weapon.md: we are no weapon). */
-const MOST_PREAMBLE_PACKETS = 16;
-const MOST_PREAMBLE_BYTES = 2_048;
+const MAX_PREAMBLE_PACKETS = 16;
+const MAX_PREAMBLE_BYTES = 2_048;
 /** A datagram that no path fragments. */
-const MOST_PADDING = 1_400;
+const MAX_PADDING = 1_400;
 /** Header protection takes its nonce from the padding. */
 const NONCE_BYTES = 12;
 /** Ports of services that amplify: they answer any sender with more bytes than they got, so only a handshake is sent there. */
@@ -81,28 +82,28 @@ export const AMNEZIA_KEYS: readonly string[] = [
 ];
 
 /** @throws TunnelConfigError */
-export function parseParams(own: Section): AmneziaParams {
-  refuseUnknown(own);
-  const junk = junkOf(own);
-  const ranges = NUMBERED.headers.map((name) => headerOf(own, name));
+export function parseParams(section: Section): AmneziaParams {
+  refuseUnknown(section);
+  const junk = junkOf(section);
+  const ranges = NUMBERED.headers.map((name) => headerOf(section, name));
   requireApart(ranges);
-  const version = versionOf(own, ranges);
+  const version = versionOf(section, ranges);
   const wordBytes = version === "1.5" ? 8 : 4;
   const packets = (names: readonly string[]) =>
     names.flatMap((name) => {
-      const text = entryOf(own, name);
+      const text = entryOf(section, name);
       return text === undefined ? [] : [parseSignature(text, name, wordBytes)];
     });
   // J1 to J3 are sent on handshakes that the I set is not due for: never by who sends one.
   packets(CONTROLLED_JUNK);
   const signatures = packets(SIGNATURES).filter(({ sizeBytes }) => sizeBytes > 0);
   requireModest(junk, signatures);
-  const padding = paddingOf(own);
-  const headerProtectionKey = protectionKeyOf(own, padding);
-  for (const name of TIMERS) rangeOf(own, name, 0xffff_ffff);
-  if (entryOf(own, "Itime") !== undefined) countOf(own, "Itime", 0xffff_ffff);
-  const hasTrailers = switchOf(own, "RandomTrailers");
-  switchOf(own, "DisableCookies");
+  const padding = paddingOf(section);
+  const headerProtectionKey = protectionKeyOf(section, padding);
+  for (const name of TIMERS) rangeOf(section, name, 0xffff_ffff);
+  if (entryOf(section, "Itime") !== undefined) countOf(section, "Itime", 0xffff_ffff);
+  const hasTrailers = switchOf(section, "RandomTrailers");
+  switchOf(section, "DisableCookies");
   return {
     version,
     junk,
@@ -112,7 +113,7 @@ export function parseParams(own: Section): AmneziaParams {
     wordBytes,
     headerProtectionKey,
     hasTrailers: hasTrailers || version === "3.x",
-    contentPadding: rangeOf(own, "ContentPaddingAddition", 0xffff) ?? { first: 0, last: 0 },
+    contentPadding: rangeOf(section, "ContentPaddingAddition", 0xffff) ?? { first: 0, last: 0 },
   };
 }
 
@@ -129,9 +130,9 @@ export function refusePorts(params: AmneziaParams, ports: readonly number[]): vo
   }
 }
 
-function refuseUnknown(own: Section): void {
+function refuseUnknown(section: Section): void {
   const known = new Set(AMNEZIA_KEYS.map((name) => name.toLowerCase()));
-  for (const key of own.keys()) {
+  for (const key of section.keys()) {
     if (/^(?:j[a-z]{0,4}\d*|[shi]\d+|itime\d*)$/.test(key) && !known.has(key)) {
       throw new TunnelConfigError(
         "config has an obfuscation key that is not known (Jc to Jmax, S1 to S4, H1 to H4, I1 to I5 and J1 to J3 are)",
@@ -148,44 +149,44 @@ function countOf(section: Section, name: string, most: number): number {
   return value;
 }
 
-function junkOf(own: Section): AmneziaParams["junk"] {
-  const count = countOf(own, "Jc", MOST_PREAMBLE_PACKETS);
-  const least = countOf(own, "Jmin", MOST_PADDING);
-  const most = entryOf(own, "Jmax") === undefined ? least : countOf(own, "Jmax", MOST_PADDING);
+function junkOf(section: Section): AmneziaParams["junk"] {
+  const count = countOf(section, "Jc", MAX_PREAMBLE_PACKETS);
+  const least = countOf(section, "Jmin", MAX_PADDING);
+  const most = entryOf(section, "Jmax") === undefined ? least : countOf(section, "Jmax", MAX_PADDING);
   if (least > most) throw new TunnelConfigError("Jmin is above Jmax");
-  if (count * least > MOST_PREAMBLE_BYTES) {
-    throw new TunnelConfigError(`Jc packets of Jmin bytes are more than ${MOST_PREAMBLE_BYTES} bytes of junk`);
+  if (count * least > MAX_PREAMBLE_BYTES) {
+    throw new TunnelConfigError(`Jc packets of Jmin bytes are more than ${MAX_PREAMBLE_BYTES} bytes of junk`);
   }
   return { count, least, most };
 }
 
 function requireModest({ count, least }: AmneziaParams["junk"], signatures: readonly SignaturePacket[]): void {
-  if (count + signatures.length > MOST_PREAMBLE_PACKETS) {
-    throw new TunnelConfigError(`Jc and I1 to I5 are more than ${MOST_PREAMBLE_PACKETS} packets`);
+  if (count + signatures.length > MAX_PREAMBLE_PACKETS) {
+    throw new TunnelConfigError(`Jc and I1 to I5 are more than ${MAX_PREAMBLE_PACKETS} packets`);
   }
   const signed = signatures.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  if (signed + count * least > MOST_PREAMBLE_BYTES) {
-    throw new TunnelConfigError(`junk and I1 to I5 are more than ${MOST_PREAMBLE_BYTES} bytes`);
+  if (signed + count * least > MAX_PREAMBLE_BYTES) {
+    throw new TunnelConfigError(`junk and I1 to I5 are more than ${MAX_PREAMBLE_BYTES} bytes`);
   }
 }
 
 /** What junk may be long so that all of it stays within the limit. */
 export function junkBytesOf({ junk, signatures }: AmneziaParams): Range {
   const signed = signatures.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const share = junk.count === 0 ? 0 : Math.floor((MOST_PREAMBLE_BYTES - signed) / junk.count);
+  const share = junk.count === 0 ? 0 : Math.floor((MAX_PREAMBLE_BYTES - signed) / junk.count);
   return { first: junk.least, last: Math.max(junk.least, Math.min(junk.most, share)) };
 }
 
-function paddingOf(own: Section): AmneziaParams["padding"] {
+function paddingOf(section: Section): AmneziaParams["padding"] {
   const [initiation = 0, response = 0, cookie = 0, transport = 0] = NUMBERED.paddings.map((name) =>
-    countOf(own, name, MOST_PADDING),
+    countOf(section, name, MAX_PADDING),
   );
   return { initiation, response, cookie, transport };
 }
 
 /** Null for one that is not there. */
-function headerOf(own: Section, name: string): Range | null {
-  const text = entryOf(own, name)?.replace(/\s/g, "");
+function headerOf(section: Section, name: string): Range | null {
+  const text = entryOf(section, name)?.replace(/\s/g, "");
   if (text === undefined) return null;
   const [, from = "", to = from] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(text) ?? [];
   const [first, last] = [Number(from), Number(to)];
@@ -214,8 +215,8 @@ function headersOf(ranges: readonly (Range | null)[], version: AmneziaVersion): 
   return { initiation: at(0), response: at(1), cookie: at(2), transport: at(3) };
 }
 
-function versionOf(own: Section, ranges: readonly (Range | null)[]): AmneziaVersion {
-  const hasAny = (names: readonly string[]) => names.some((name) => entryOf(own, name) !== undefined);
+function versionOf(section: Section, ranges: readonly (Range | null)[]): AmneziaVersion {
+  const hasAny = (names: readonly string[]) => names.some((name) => entryOf(section, name) !== undefined);
   if (hasAny(["HeaderProtectionKey", "ContentPaddingAddition", ...TIMERS, ...SWITCHES])) return "3.x";
   if (hasAny([...CONTROLLED_JUNK, "Itime"])) return "1.5";
   const hasRange = ranges.some((range) => range !== null && range.first !== range.last);
@@ -223,8 +224,8 @@ function versionOf(own: Section, ranges: readonly (Range | null)[]): AmneziaVers
   return hasAny(["Jc", "Jmin", "Jmax", ...NUMBERED.paddings, ...NUMBERED.headers]) ? "1.0" : "plain";
 }
 
-function protectionKeyOf(own: Section, padding: AmneziaParams["padding"]): Uint8Array | null {
-  const text = entryOf(own, "HeaderProtectionKey")?.replace(/\s/g, "");
+function protectionKeyOf(section: Section, padding: AmneziaParams["padding"]): Uint8Array | null {
+  const text = entryOf(section, "HeaderProtectionKey")?.replace(/\s/g, "");
   if (text === undefined) return null;
   if (!KEY.test(text)) throw new TunnelConfigError("HeaderProtectionKey is not a key of 32 bytes in base64");
   if (Object.values(padding).some((size) => size < NONCE_BYTES)) {
@@ -233,8 +234,8 @@ function protectionKeyOf(own: Section, padding: AmneziaParams["padding"]): Uint8
   return Uint8Array.from(Buffer.from(text, "base64"));
 }
 
-function rangeOf(own: Section, name: string, most: number): Range | null {
-  const text = entryOf(own, name)?.replace(/\s/g, "");
+function rangeOf(section: Section, name: string, most: number): Range | null {
+  const text = entryOf(section, name)?.replace(/\s/g, "");
   if (text === undefined) return null;
   const [, from = "", to = from] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(text) ?? [];
   const [first, last] = [Number(from), Number(to)];
@@ -244,11 +245,18 @@ function rangeOf(own: Section, name: string, most: number): Range | null {
   return { first, last };
 }
 
-function switchOf(own: Section, name: string): boolean {
-  const text = entryOf(own, name)?.toLowerCase();
+function switchOf(section: Section, name: string): boolean {
+  const text = entryOf(section, name)?.toLowerCase();
   if (text === undefined) return false;
   if (!["on", "off", "true", "false", "1", "0", "yes", "no"].includes(text)) {
     throw new TunnelConfigError(`${name} must be on or off`);
   }
   return ["on", "true", "1", "yes"].includes(text);
+}
+
+/** Whether a file asks for junk packets before a handshake (docs/decisions/0005-no-weapon.md). */
+export function sendsJunk(config: string): boolean {
+  return looseEntries(config).some(([key, value]) =>
+    key === "jc" ? /^0*[1-9]/.test(value) : /^(?:i[1-5]|j[1-3])$/.test(key) && value !== "",
+  );
 }

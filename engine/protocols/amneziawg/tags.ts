@@ -2,12 +2,12 @@
  * Signature packets (I1 to I5, and J1 to J3 of 1.5): chains of tags that become one datagram each. Pure.
  * The union of what the generations know; what stands outside the brackets means nothing in any of them.
  */
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 
 /** A datagram that no path fragments. */
-const MOST_TAG_BYTES = 1_400;
+const MAX_TAG_BYTES = 1_400;
 /** <wt N> of 1.5: it sleeps so long, ms. We do not: no server looks at when these packets come. */
-const MOST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const DIGITS = "0123456789";
 
@@ -34,8 +34,7 @@ export interface SignatureMoment {
 export function parseSignature(text: string, name: string, wordBytes: 4 | 8): SignaturePacket {
   const tags = [...text.matchAll(/<([^<>]*)>/g)].flatMap((match) => parseTag((match[1] ?? "").trim(), name) ?? []);
   const sizeBytes = tags.reduce((sum, tag) => sum + sizeOf(tag, wordBytes), 0);
-  if (sizeBytes > MOST_TAG_BYTES)
-    throw new TunnelConfigError(`${name} is a packet of more than ${MOST_TAG_BYTES} bytes`);
+  if (sizeBytes > MAX_TAG_BYTES) throw new TunnelConfigError(`${name} is a packet of more than ${MAX_TAG_BYTES} bytes`);
   return { tags, sizeBytes };
 }
 
@@ -61,7 +60,7 @@ function parseTag(tag: string, name: string): Tag | null {
     case "ds":
       return argument === "" ? null : unknown(name);
     case "wt":
-      if (!/^\d{1,4}$/.test(argument) || Number(argument) > MOST_WAIT_MS) unknown(name);
+      if (!/^\d{1,4}$/.test(argument) || Number(argument) > MAX_WAIT_MS) unknown(name);
       return null;
     default:
       return unknown(name);
@@ -81,8 +80,8 @@ function hexOf(argument: string, name: string): Uint8Array {
 
 function sizeIn(argument: string, name: string): number {
   if (!/^\d+$/.test(argument)) unknown(name);
-  if (argument.length > 4 || Number(argument) > MOST_TAG_BYTES) {
-    throw new TunnelConfigError(`${name} has a tag of more than ${MOST_TAG_BYTES} bytes`);
+  if (argument.length > 4 || Number(argument) > MAX_TAG_BYTES) {
+    throw new TunnelConfigError(`${name} has a tag of more than ${MAX_TAG_BYTES} bytes`);
   }
   return Number(argument);
 }

@@ -4,7 +4,7 @@ import type { DnsRecord, Query, Reply } from "./message.ts";
 /** Aliases followed in one answer and over further questions together; resolvers in use stop between 8 and 16. */
 export const ALIAS_LIMIT = 12;
 
-export interface ChainEnd {
+export interface ChainResult {
   /** Where the aliases led. */
   readonly name: string;
   readonly aliases: number;
@@ -15,7 +15,7 @@ export interface ChainEnd {
 }
 
 /** Undefined when the aliases run in a circle or are too many. */
-export function followChain(reply: Reply, query: Query): ChainEnd | undefined {
+export function followChain(reply: Reply, query: Query): ChainResult | undefined {
   const aliasOf = new Map<string, DnsRecord>();
   for (const record of reply.records) if (record.type === "CNAME") aliasOf.set(record.name, record);
   let name = query.name;

@@ -4,7 +4,7 @@
  * Own code instead of dns-packet, which takes a record's length from its type and not from the message, so one that lies
  * about it shifts all that follows; the tests use dns-packet as the other side.
  */
-import { formatIpv4, formatIpv6 } from "../../transport/ip.ts";
+import { formatIpv4, formatIpv6 } from "../../net/ip.ts";
 
 const TYPE_NUMBERS = { A: 1, NS: 2, AAAA: 28 } as const;
 const TYPE_CNAME = 5;

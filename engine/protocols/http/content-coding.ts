@@ -45,65 +45,80 @@ export function codingsOf(contentEncoding: string | null): readonly string[] | u
  * @param take gets the decoded pieces, together at most `limitBytes`
  */
 export function decodeContent(codings: readonly string[], limitBytes: number, take: (piece: Buffer) => void): Decoder {
-  let streams: readonly Stream[] | undefined;
-  let failure: Error | undefined;
-  let taken = 0;
-  let settled = false;
-  let settle: () => void = () => {};
-  const finished = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
+  return new ContentDecoder(codings, limitBytes, take);
+}
 
-  function finish(): void {
-    if (settled) return;
-    settled = true;
-    for (const stream of streams ?? []) stream.destroy();
-    settle();
+class ContentDecoder implements Decoder {
+  readonly #codings: readonly string[];
+  readonly #limitBytes: number;
+  readonly #take: (piece: Buffer) => void;
+  readonly #finished: Promise<void>;
+  #settle: () => void = () => {};
+  #streams: readonly Stream[] | undefined;
+  #failure: Error | undefined;
+  #takenBytes = 0;
+  #isSettled = false;
+
+  constructor(codings: readonly string[], limitBytes: number, take: (piece: Buffer) => void) {
+    this.#codings = codings;
+    this.#limitBytes = limitBytes;
+    this.#take = take;
+    this.#finished = new Promise<void>((resolve) => {
+      this.#settle = resolve;
+    });
   }
 
-  function fail(error: Error): void {
-    if (settled) return;
-    failure = error;
-    finish();
+  push(bytes: Uint8Array): boolean {
+    if (this.#isSettled || bytes.length === 0) return !this.#isSettled;
+    this.#streams ??= this.#open(bytes);
+    // Copied: the socket's buffer is used again, zlib reads it later on another thread.
+    this.#streams[0]?.write(Buffer.from(bytes));
+    return true;
   }
 
-  function open(first: Uint8Array): readonly Stream[] {
-    const opened = codings.map((coding, index) => openStream(coding, index === 0 ? first[0] : undefined));
+  async end(cut: boolean): Promise<void> {
+    if (this.#streams === undefined) return;
+    if (!this.#isSettled) this.#streams[0]?.end();
+    await this.#finished;
+    const failure = this.#failure;
+    const isUnfinished =
+      failure !== undefined && "code" in failure && /^(?:Z_BUF_ERROR|ERR_.*END|ZSTD_.*)$/.test(String(failure.code));
+    if (failure !== undefined && !(cut && isUnfinished)) throw failure;
+  }
+
+  close(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    for (const stream of this.#streams ?? []) stream.destroy();
+    this.#settle();
+  }
+
+  #fail(error: Error): void {
+    if (this.#isSettled) return;
+    this.#failure = error;
+    this.close();
+  }
+
+  #open(first: Uint8Array): readonly Stream[] {
+    const opened = this.#codings.map((coding, index) => openStream(coding, index === 0 ? first[0] : undefined));
     opened.forEach((stream, index) => {
-      stream.on("error", fail);
+      stream.on("error", (error: Error) => this.#fail(error));
       const next = opened[index + 1];
       if (next !== undefined) stream.pipe(next);
     });
     const last = opened.at(-1);
-    last?.on("data", (piece: Buffer) => {
-      if (settled) return;
-      const rest = limitBytes - taken;
-      taken += Math.min(piece.length, rest);
-      take(piece.length <= rest ? piece : piece.subarray(0, rest));
-      if (taken >= limitBytes) finish();
-    });
-    last?.on("end", finish);
+    last?.on("data", (piece: Buffer) => this.#onData(piece));
+    last?.on("end", () => this.close());
     return opened;
   }
 
-  return {
-    push(bytes) {
-      if (settled || bytes.length === 0) return !settled;
-      streams ??= open(bytes);
-      // Copied: the socket's buffer is used again, zlib reads it later on another thread.
-      streams[0]?.write(Buffer.from(bytes));
-      return true;
-    },
-    async end(cut) {
-      if (streams === undefined) return;
-      if (!settled) streams[0]?.end();
-      await finished;
-      const unfinished =
-        failure !== undefined && "code" in failure && /^(?:Z_BUF_ERROR|ERR_.*END|ZSTD_.*)$/.test(String(failure.code));
-      if (failure !== undefined && !(cut && unfinished)) throw failure;
-    },
-    close: finish,
-  };
+  #onData(piece: Buffer): void {
+    if (this.#isSettled) return;
+    const restBytes = this.#limitBytes - this.#takenBytes;
+    this.#takenBytes += Math.min(piece.length, restBytes);
+    this.#take(piece.length <= restBytes ? piece : piece.subarray(0, restBytes));
+    if (this.#takenBytes >= this.#limitBytes) this.close();
+  }
 }
 
 /** @param firstByte of the coded bytes: tells deflate's two forms apart, zlib's header or none (RFC 9110 section 8.4.1.2) */

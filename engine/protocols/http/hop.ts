@@ -1,7 +1,7 @@
 /** One request of a website check: where it goes and its bytes, made once from a URL. */
 
 import { isIP } from "node:net";
-import { parseUrl } from "../../../model/url.ts";
+import { parseUrl, withoutBrackets } from "../../../model/url.ts";
 
 /** RFC 9110 section 15.4: the codes that send a GET elsewhere. 300 leaves the choice to a person, 304 answers a condition we never set. */
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -26,7 +26,7 @@ export interface Hop {
 
 /** @param credentials `user:password` for Basic authentication; those in the URL itself when omitted */
 export function hopTo(url: URL, acceptEncoding: string, credentials = credentialsOf(url)): Hop {
-  const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+  const host = withoutBrackets(url.hostname);
   const tls = url.protocol === "https:";
   const target = targetOf(url);
   const headers: Record<string, string> = {

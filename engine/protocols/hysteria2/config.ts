@@ -1,6 +1,6 @@
 /** hysteria2://[auth@]host[:port[,port|from-to…]]/?<parameters>#<name>, also as hy2:// (hysteria, app/cmd/client.go). */
 import { before } from "../../../model/text.ts";
-import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import { parsePort } from "../endpoint.ts";
 import { bodyOf, type ShareLink, splitAddress } from "../share-link/link.ts";
 import { tunnelOf } from "../share-link/tunnel.ts";
@@ -8,7 +8,7 @@ import { tunnelOf } from "../share-link/tunnel.ts";
 const STANDARD_PORT = 443;
 const SCHEMES = ["hysteria2", "hy2"];
 /** A list of ports that is longer is no list of a provider. */
-const MOST_RANGES = 256;
+const MAX_RANGES = 256;
 
 /** @throws TunnelConfigError */
 export function parseHysteria2(fields: TunnelFields): ParsedTunnel {
@@ -59,7 +59,7 @@ function isPortList(text: string): boolean {
 /** @throws TunnelConfigError */
 export function parsePorts(text: string): readonly (readonly [number, number])[] {
   const items = text.split(",");
-  if (!isPortList(text.replace(/\s/g, "")) || items.length > MOST_RANGES) {
+  if (!isPortList(text.replace(/\s/g, "")) || items.length > MAX_RANGES) {
     throw new TunnelConfigError("the link's ports are not numbers or ranges");
   }
   return items.map((item) => {

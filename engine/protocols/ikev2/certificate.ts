@@ -1,5 +1,7 @@
 /** Certificates, read once: a gateway sends the same one at each check, and reading takes a millisecond. Pure but for that memory. */
+
 import { createHash, X509Certificate } from "node:crypto";
+import { BoundedMap } from "../../../model/bounded-map.ts";
 import { boundCertificate } from "../keys/key-bounds.ts";
 import { DER, membersOf, oidText, readDer } from "./der.ts";
 
@@ -23,7 +25,7 @@ const EXTENSIONS_TAG = 0xa3;
 /** Of certificates that are remembered; larger ones than usual are read each time. */
 const MEMORY = { certificates: 1_000, largestBytes: 8_192 } as const;
 
-const known = new Map<string, Certificate>();
+const known = new BoundedMap<string, Certificate>(MEMORY.certificates);
 
 /** @returns undefined for bytes that are no certificate, or one whose key would cost too much to verify with */
 export function readCertificate(der: Buffer): Certificate | undefined {
@@ -32,7 +34,6 @@ export function readCertificate(der: Buffer): Certificate | undefined {
   if (remembered !== undefined) return remembered;
   const certificate = read(der);
   if (certificate === undefined || der.length > MEMORY.largestBytes) return certificate;
-  if (known.size >= MEMORY.certificates) known.clear();
   known.set(key, certificate);
   return certificate;
 }
@@ -46,6 +47,8 @@ function read(der: Buffer): Certificate | undefined {
     const { subject, issuer } = names;
     const validFromMs = Date.parse(x509.validFrom);
     const validToMs = Date.parse(x509.validTo);
+    // A time that is none would be neither too early nor too late.
+    if (Number.isNaN(validFromMs) || Number.isNaN(validToMs)) return undefined;
     return { x509, validFromMs, validToMs, subject, issuer, limits: limitsOf(der) };
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 /** The first Child SA: addresses inside the tunnel, selectors, keys of its packets (RFC 7296 sections 2.9, 2.17, 2.19). Pure. */
-import { NetworkFault } from "../../transport/fault.ts";
-import { formatIpv6 } from "../../transport/ip.ts";
+import { NetworkFault } from "../../net/fault.ts";
+import { formatIpv6 } from "../../net/ip.ts";
 import type { Prf } from "./algorithms.ts";
 import {
   ATTRIBUTE,

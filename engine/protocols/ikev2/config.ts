@@ -1,5 +1,12 @@
 /** IKEv2 gateways: no file, only fields. With a username EAP, without one a pre-shared key (docs/api-contract.md#tunnel-fields). */
-import { given, identityOf, missing, type ParsedTunnel, required, type TunnelFields } from "../../tunnel.ts";
+import {
+  identityOf,
+  missing,
+  type ParsedTunnel,
+  presentFields,
+  required,
+  type TunnelFields,
+} from "../../contract/tunnel.ts";
 import { requireCertificates } from "../certificates.ts";
 import { endpointOfFields, withAddress } from "../endpoint.ts";
 
@@ -18,7 +25,7 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
   if (isGiven(ca)) requireCertificates(ca ?? "", "ca");
   return {
     protocol: "ikev2",
-    fields: given({
+    fields: presentFields({
       host,
       ...(isEap && { username }),
       ...(password !== undefined && { password }),

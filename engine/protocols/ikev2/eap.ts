@@ -1,6 +1,6 @@
 /** EAP as the peer of a gateway: identity, MSCHAPv2, MD5 (RFC 3748, draft-kamath-pppext-eap-mschapv2). Pure. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { IkeFormatError } from "./message.ts";
 import { type MschapProof, proveMschap } from "./mschap.ts";
 
@@ -144,7 +144,7 @@ export class EapPeer {
   }
 
   #respond(data: Buffer): Buffer {
-    if (data.readUInt8(4) !== CHALLENGE_BYTES || data.length < 5 + CHALLENGE_BYTES) {
+    if (data[4] !== CHALLENGE_BYTES || data.length < 5 + CHALLENGE_BYTES) {
       throw new IkeFormatError("an MSCHAPv2 challenge of a wrong length");
     }
     this.#method = "mschap";
@@ -167,7 +167,7 @@ export class EapPeer {
       said.length !== expected.length ||
       !timingSafeEqual(Buffer.from(said, "latin1"), Buffer.from(expected))
     ) {
-      throw new NetworkFault("cert-invalid", "The gateway does not know the password: it may be somebody else's");
+      throw new NetworkFault("cert-invalid", "The gateway does not know the password: it may be a different gateway");
     }
     this.#isProven = true;
   }

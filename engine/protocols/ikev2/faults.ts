@@ -1,5 +1,5 @@
 /** What a gateway's error notifies mean for the verdict (RFC 7296 section 3.10.1). Pure. */
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { NOTIFY, type Notify, notifyName } from "./notify.ts";
 
 export type Stage = "init" | "auth" | "child";

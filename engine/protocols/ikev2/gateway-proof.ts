@@ -1,5 +1,5 @@
 /** Whether the gateway is the one that is meant: by its certificate or the pre-shared key (RFC 7296 section 2.15). Pure. */
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { AUTH_METHOD, isSharedKeyAuth, isSignature, signedOctets } from "./auth.ts";
 import {
   type Auth,

@@ -1,7 +1,7 @@
 /** Bytes from the network: whatever they are, a decoder ends in a value or in a refusal of its own, within bounds. */
 import * as fc from "fast-check";
 import { describe } from "vitest";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { fuzz, must } from "../fuzz.suite.ts";
 import { AES_128_CBC, AES_256_GCM, HMAC_SHA256_128 } from "./algorithms.ts";
 import {
@@ -120,7 +120,7 @@ describe("hostile bytes", () => {
   fuzz("as an encrypted message, and as ESP", [bytes, fc.boolean()], (datagram, isGcm) => {
     const keys = isGcm ? gcm : cbc;
     holds(() => new Opener(keys).open(datagram));
-    must(new EspReceiver(keys, datagram.subarray(0, 4)).open(datagram) === undefined, "opened what nobody sealed");
+    must(new EspReceiver(keys, datagram.subarray(0, 4)).open(datagram) === undefined, "opened what was not sealed");
   });
 
   fuzz(

@@ -7,7 +7,7 @@
  *             └──the gateway has proven itself──▶ EAP … ──▶ IKE_AUTH ──▶ up
  */
 import { createHash } from "node:crypto";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { AUTH_METHOD, isSharedKeyAuth, SIGNATURE_HASHES, sharedKeyAuth, signedOctets } from "./auth.ts";
 import {
   DELETE_IKE_SA,
@@ -59,7 +59,7 @@ export interface InitiatorSettings {
   readonly remote: { readonly address: Buffer; readonly port: number };
 }
 
-export interface InitiatorSurroundings {
+export interface InitiatorDeps {
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   readonly wallNowMs: () => number;
 }
@@ -78,7 +78,7 @@ const EAP_LIMIT = 16;
 
 export class Initiator {
   readonly #settings: InitiatorSettings;
-  readonly #around: InitiatorSurroundings;
+  readonly #deps: InitiatorDeps;
   readonly #spi: Buffer;
   #identity: Buffer = Buffer.alloc(0);
   #sa: IkeSa | undefined;
@@ -86,9 +86,9 @@ export class Initiator {
   /** Between the first message of a login and the last. */
   #isLoggingIn = false;
 
-  constructor(settings: InitiatorSettings, around: InitiatorSurroundings) {
+  constructor(settings: InitiatorSettings, deps: InitiatorDeps) {
     this.#settings = settings;
-    this.#around = around;
+    this.#deps = deps;
     this.#spi = this.#random(SPI_BYTES);
   }
 
@@ -150,13 +150,13 @@ export class Initiator {
     refuseErrors(answer.payloads, "child");
     const nonces = Buffer.concat([agreed.initiatorNonce, agreed.responderNonce]);
     const derive = { prf: agreed.suite.prf, key: agreed.sa.keys.derive, nonces };
-    return readChild(answer.payloads, childSpi, derive, this.#around.randomBytes);
+    return readChild(answer.payloads, childSpi, derive, this.#deps.randomBytes);
   }
 
   *#agree(): Talk<Agreed> {
     const initiatorNonce = this.#random(NONCE_BYTES);
     const source = this.#random(20);
-    let share = createKeyShare(FIRST_GROUP, this.#around.randomBytes);
+    let share = createKeyShare(FIRST_GROUP, this.#deps.randomBytes);
     let cookie: Buffer | undefined;
     for (let round = 0; round < INIT_LIMIT; round++) {
       const request = this.#initRequest(share, initiatorNonce, source, cookie);
@@ -168,7 +168,7 @@ export class Initiator {
       else if (wanted !== undefined) {
         const group = wanted.data.length === 2 ? wanted.data.readUInt16BE(0) : 0;
         if (!isOfferedGroup(group) || group === share.group) throw faultOfNotify(wanted, "init");
-        share = createKeyShare(group, this.#around.randomBytes);
+        share = createKeyShare(group, this.#deps.randomBytes);
       } else {
         refuseErrors(answer.payloads, "init");
         return this.#agreed(answer, request, share, initiatorNonce);
@@ -219,7 +219,7 @@ export class Initiator {
     const spis = { initiatorSpi: this.#spi, responderSpi };
     const keys = deriveIkeKeys(suite, { sharedSecret: share.agree(value), initiatorNonce, responderNonce, ...spis });
     const mayFragment = notifiesOf(payloads).some(({ type }) => type === NOTIFY.fragmentationSupported);
-    const sa = new IkeSa(keys, spis, this.#around.randomBytes, mayFragment);
+    const sa = new IkeSa(keys, spis, this.#deps.randomBytes, mayFragment);
     return { sa, suite, request, response: raw, initiatorNonce, responderNonce };
   }
 
@@ -258,7 +258,7 @@ export class Initiator {
   }
 
   *#eap(agreed: Agreed, first: Buffer, login: Login): Talk<Buffer | null> {
-    const peer = new EapPeer(login, this.#around.randomBytes);
+    const peer = new EapPeer(login, this.#deps.randomBytes);
     let packet = first;
     for (let round = 0; round < EAP_LIMIT; round++) {
       const step = this.#step(peer, packet);
@@ -323,7 +323,7 @@ export class Initiator {
   }
 
   #expected(): Expected {
-    return { ...this.#settings, nowMs: this.#around.wallNowMs() };
+    return { ...this.#settings, nowMs: this.#deps.wallNowMs() };
   }
 
   /** Values below 256 are reserved (RFC 4303 section 2.1). */
@@ -334,7 +334,7 @@ export class Initiator {
   }
 
   #random(sizeBytes: number): Buffer {
-    return Buffer.from(this.#around.randomBytes(sizeBytes));
+    return Buffer.from(this.#deps.randomBytes(sizeBytes));
   }
 }
 

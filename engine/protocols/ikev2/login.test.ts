@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { decodeEap, EapPeer } from "./eap.ts";
 import { md4 } from "./md4.ts";
+import { IkeFormatError } from "./message.ts";
 import { des, proveMschap } from "./mschap.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
@@ -97,6 +98,14 @@ describe("an EAP login", () => {
     const done = peer.step(eap(3, 8));
     expect(done).toMatchObject({ isDone: true });
     expect(done.isDone && done.masterSessionKey?.length).toBe(64);
+  });
+
+  it("by MSCHAPv2 takes a challenge that is cut off at any length for no message", () => {
+    const whole = decodeEap(mschapChallenge).data;
+    for (let sizeBytes = 0; sizeBytes < 5 + 16; sizeBytes++) {
+      const cut = eap(1, 7, 26, ...whole.subarray(0, sizeBytes));
+      expect(() => peerOf().step(cut), `${sizeBytes} bytes`).toThrow(IkeFormatError);
+    }
   });
 
   it("refuses a server that does not know the password", () => {

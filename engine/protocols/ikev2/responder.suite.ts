@@ -31,7 +31,7 @@ import {
 } from "./proposals.ts";
 import { Opener, Sealer } from "./sealed.ts";
 
-export interface GatewayManners {
+export interface GatewayBehavior {
   readonly sharedKey?: string;
   readonly certificate?: MadeCertificate;
   readonly login?: { readonly username: string; readonly password: string };
@@ -68,7 +68,7 @@ interface Known {
 }
 
 export class Gateway {
-  readonly #manners: GatewayManners;
+  readonly #behavior: GatewayBehavior;
   #known: Known | undefined;
   #first: readonly Payload[] = [];
   #proof: ReturnType<typeof proveMschap> | undefined;
@@ -78,8 +78,8 @@ export class Gateway {
   /** Names of what it was asked, in order; a repetition is not one. */
   readonly heard: string[] = [];
 
-  constructor(manners: GatewayManners) {
-    this.#manners = manners;
+  constructor(manners: GatewayBehavior) {
+    this.#behavior = manners;
   }
 
   answer(datagram: Buffer): readonly Buffer[] {
@@ -98,7 +98,7 @@ export class Gateway {
   }
 
   get #suite(): IkeSuite {
-    return this.#manners.suite ?? { encryption: AES_256_GCM, integrity: null, prf: PRF_SHA256, group: GROUP.p256 };
+    return this.#behavior.suite ?? { encryption: AES_256_GCM, integrity: null, prf: PRF_SHA256, group: GROUP.p256 };
   }
 
   #init(datagram: Buffer, header: Header): Buffer {
@@ -107,7 +107,7 @@ export class Gateway {
     const reply = (parts: readonly NewPayload[], responderSpi = Buffer.alloc(8)): Buffer =>
       encodeMessage({ ...header, responderSpi, isResponse: true, isFromInitiator: false }, parts);
     const hasCookie = notifiesOf(payloads).some(({ type, data }) => type === NOTIFY.cookie && data.equals(COOKIE));
-    if (this.#manners.asksForCookie === true && !hasCookie) return reply([notify(NOTIFY.cookie, COOKIE)]);
+    if (this.#behavior.asksForCookie === true && !hasCookie) return reply([notify(NOTIFY.cookie, COOKIE)]);
     const { group, value } = decodeKeyExchange(bodyOf(payloads, PAYLOAD.ke) ?? Buffer.alloc(5));
     const suite = this.#suite;
     if (group !== suite.group) return reply([notify(NOTIFY.invalidKePayload, Buffer.from([0, suite.group]))]);
@@ -162,9 +162,9 @@ export class Gateway {
     this.heard.push("auth");
     const isFirst = bodyOf(payloads, PAYLOAD.idInitiator) !== undefined;
     if (isFirst) this.#first = payloads;
-    if (isFirst && this.#manners.login !== undefined)
+    if (isFirst && this.#behavior.login !== undefined)
       return this.#introduction([{ type: PAYLOAD.eap, body: eapOf(1, 1, "01") }]);
-    const secret = this.#proof?.masterSessionKey ?? Buffer.from(this.#manners.sharedKey ?? "");
+    const secret = this.#proof?.masterSessionKey ?? Buffer.from(this.#behavior.sharedKey ?? "");
     const proof = decodeAuth(bodyOf(payloads, PAYLOAD.auth) ?? Buffer.alloc(4));
     if (!isSharedKeyAuth(this.#suite.prf, secret, this.#octetsOf("initiator"), proof)) {
       return [notify(NOTIFY.authenticationFailed)];
@@ -176,13 +176,13 @@ export class Gateway {
 
   /** Success is the fourth thing said: identity, challenge, success, end. */
   #login(eap: Buffer): readonly NewPayload[] {
-    const { username, password } = this.#manners.login ?? { username: "", password: "" };
+    const { username, password } = this.#behavior.login ?? { username: "", password: "" };
     const say = (body: Buffer): readonly NewPayload[] => [{ type: PAYLOAD.eap, body }];
     const type = eap.readUInt8(4);
     if (type === 1) return say(eapOf(1, 2, `1a010a001510${CHALLENGE.toString("hex")}`));
     this.heard.push(`eap ${type} ${eap.readUInt8(5)}`);
     if (eap.readUInt8(5) === 3) return say(eapOf(3, 3, ""));
-    if (this.#manners.forgetsUser === true || eap.readUInt8(5) === 4) return say(eapOf(4, 3, ""));
+    if (this.#behavior.forgetsUser === true || eap.readUInt8(5) === 4) return say(eapOf(4, 3, ""));
     const peer = eap.subarray(10, 26);
     this.#proof = proveMschap(username, password, { peer, authenticator: CHALLENGE });
     const isRight = eap.subarray(34, 58).equals(this.#proof.response);
@@ -191,7 +191,7 @@ export class Gateway {
   }
 
   #introduction(more: readonly NewPayload[]): readonly NewPayload[] {
-    const { certificate, sharedKey = "", hidesProof, isVerbose } = this.#manners;
+    const { certificate, sharedKey = "", hidesProof, isVerbose } = this.#behavior;
     const der = certificate === undefined ? undefined : new X509Certificate(certificate.certPem).raw;
     const cert = der === undefined ? [] : [{ type: PAYLOAD.cert, body: Buffer.concat([Buffer.from([4]), der]) }];
     const proof =
@@ -218,12 +218,12 @@ export class Gateway {
   }
 
   #bent(proof: Buffer): Buffer {
-    if (this.#manners.breaksProof === true) proof.writeUInt8(proof.readUInt8(10) ^ 1, 10);
+    if (this.#behavior.breaksProof === true) proof.writeUInt8(proof.readUInt8(10) ^ 1, 10);
     return proof;
   }
 
   get #identity(): Buffer {
-    return Buffer.concat([Buffer.from([2, 0, 0, 0]), Buffer.from(this.#manners.identity ?? "gw.test")]);
+    return Buffer.concat([Buffer.from([2, 0, 0, 0]), Buffer.from(this.#behavior.identity ?? "gw.test")]);
   }
 
   #octetsOf(side: "initiator" | "responder"): Buffer {
@@ -244,9 +244,9 @@ export class Gateway {
   #child(): readonly NewPayload[] {
     const known = this.#known;
     if (known === undefined) throw new Error("no keys yet");
-    if (this.#manners.childError !== undefined) return [notify(this.#manners.childError)];
+    if (this.#behavior.childError !== undefined) return [notify(this.#behavior.childError)];
     const offer = bodyOf(this.#first, PAYLOAD.sa);
-    const esp = this.#manners.esp ?? { encryption: AES_256_GCM, integrity: null };
+    const esp = this.#behavior.esp ?? { encryption: AES_256_GCM, integrity: null };
     const nonces = Buffer.concat([known.initiatorNonce, NONCE]);
     const [inward, outward] = deriveChildKeys(this.#suite.prf, known.keys.derive, nonces, esp);
     this.receiver = new EspReceiver(inward, CHILD_SPI);

@@ -7,7 +7,7 @@ import {
   makeAuthority,
   makeCertificate,
 } from "../../../demo/certificates.ts";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { certificateOf, ecPublic, oddNumber, rsaPublic } from "../keys/hostile-keys.suite.ts";
 import { readCertificate } from "./certificate.ts";
 import { createAnchors, trustedKey } from "./trust.ts";
@@ -50,6 +50,34 @@ const critical = (oid: string, value = "3000"): Buffer => {
 };
 
 describe("a gateway's certificate", () => {
+  it.each(["gw.test", "192.0.2.7", "a@gw.test", "CN=gw"])("without any name is not for %s", (identity) => {
+    const nameless = certificateOf({ spki: ecPublic("P-256", "named"), subject: "" });
+    expect(() => trustedKey([nameless], anchors, identity, NOW_MS)).toThrow(
+      `The gateway's certificate is for another name than ${identity}`,
+    );
+  });
+
+  it.each(["gw.test", "a@gw.test"])("whose name is no text is not for %s", (identity) => {
+    const der = Buffer.from(certificateOf({ spki: ecPublic("P-256", "named"), subject: "odd.rig", issuer: "root" }));
+    // RELATIVE-OID in the place of a UTF8String: OpenSSL cannot make text of it.
+    der[der.indexOf("odd.rig") - 2] = 0x0d;
+    expect(readCertificate(der)).toBeDefined();
+    expect(() => trustedKey([der], anchors, identity, NOW_MS)).toThrow(
+      `The gateway's certificate is for another name than ${identity}`,
+    );
+  });
+
+  it("whose time is none cannot be read: it would never be too late", () => {
+    const der = Buffer.from(certificateOf({ spki: ecPublic("P-256", "named"), subject: "gw.test" }));
+    const timesAt = der.indexOf(Buffer.from([0x18, 15])) + 2;
+    expect(readCertificate(der)).toBeDefined();
+    for (const at of [timesAt, timesAt + 17]) {
+      const odd = Buffer.from(der);
+      odd.write("99999999999999Z", at, "latin1");
+      expect(readCertificate(odd)).toBeUndefined();
+    }
+  });
+
   it.each<[string, () => Buffer]>([
     ["RSA of 16,384 bits", () => rsaPublic(16_384)],
     ["an exponent of 3,072 bits", () => rsaPublic(3_072, oddNumber(3_064))],
@@ -141,7 +169,7 @@ describe("a gateway's certificate", () => {
     expect(keyHashes).toHaveLength(16);
     for (const pem of rootCertificates.slice(0, 20)) {
       const { raw } = new X509Certificate(pem);
-      expect(() => trustedKey([raw], createAnchors(rootCertificates), "nobody.test", NOW_MS)).toThrow("another name");
+      expect(() => trustedKey([raw], createAnchors(rootCertificates), "other.test", NOW_MS)).toThrow("another name");
     }
   });
 

@@ -6,7 +6,8 @@
 import { createHash, type KeyObject, type X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { pemBlocks } from "../../../model/text.ts";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
+import { subjectOf } from "../certificates.ts";
 import { type Certificate, namesOf, readCertificate } from "./certificate.ts";
 
 /** Authorities that are trusted. */
@@ -57,21 +58,30 @@ export function trustedKey(
   identity: string,
   nowMs: number,
 ): KeyObject {
-  const [own, ...others] = certificates.slice(0, CERTIFICATE_LIMIT).map(readCertificate);
-  if (own === undefined) throw refused("The gateway's certificate cannot be read");
-  requireIdentity(own, identity);
-  requireTime(own, nowMs);
-  const { keyUsage } = own.x509;
+  const [leaf, ...others] = certificates.slice(0, CERTIFICATE_LIMIT).map(readCertificate);
+  if (leaf === undefined) throw refused("The gateway's certificate cannot be read");
+  requireIdentity(leaf, identity);
+  requireTime(leaf, nowMs);
+  const { keyUsage } = leaf.x509;
   if (keyUsage !== undefined && !keyUsage.some((purpose) => GATEWAY_PURPOSES.has(purpose))) {
     throw refused("The gateway's certificate is not for servers");
   }
-  if (own.limits === undefined) throw refused("The gateway's certificate has rules that are not understood here");
+  if (leaf.limits === undefined) throw refused("The gateway's certificate has rules that are not understood here");
   const intermediates = others.filter((each) => each !== undefined);
   const search = new ChainSearch(anchors, nowMs);
-  if (!search.isAnchored(own, intermediates, 0)) {
-    throw search.problem ?? refused("The gateway's certificate is signed by an unknown authority", own);
+  if (!search.isAnchored(leaf, intermediates, 0)) {
+    throw search.problem ?? refused("The gateway's certificate is signed by an unknown authority", leaf);
   }
-  return own.x509.publicKey;
+  return keyOf(leaf);
+}
+
+/** OpenSSL parses the key at this access. @throws NetworkFault */
+function keyOf({ x509 }: Certificate): KeyObject {
+  try {
+    return x509.publicKey;
+  } catch {
+    throw refused("The gateway's certificate cannot be read");
+  }
 }
 
 class ChainSearch {
@@ -127,7 +137,7 @@ function verifies(certificate: Certificate, issuer: Certificate): boolean {
 
 function requireIdentity({ x509 }: Certificate, identity: string): void {
   if (isFor(x509, identity)) return;
-  const names = x509.subjectAltName ?? x509.subject.replaceAll("\n", ", ");
+  const names = x509.subjectAltName ?? subjectOf(x509).replaceAll("\n", ", ");
   throw new NetworkFault("cert-invalid", `The gateway's certificate is for another name than ${identity}`, {
     peer: names,
     hint: "remote_id names the identity that the gateway has",
@@ -135,10 +145,15 @@ function requireIdentity({ x509 }: Certificate, identity: string): void {
 }
 
 function isFor(certificate: X509Certificate, identity: string): boolean {
-  if (isIP(identity) !== 0) return certificate.checkIP(identity) !== undefined;
-  if (identity.includes("=")) return sameName(certificate.subject, identity);
-  if (identity.includes("@")) return certificate.checkEmail(identity) !== undefined;
-  return certificate.checkHost(identity) !== undefined;
+  if (identity.includes("=")) return sameName(subjectOf(certificate), identity);
+  try {
+    if (isIP(identity) !== 0) return certificate.checkIP(identity) !== undefined;
+    if (identity.includes("@")) return certificate.checkEmail(identity) !== undefined;
+    return certificate.checkHost(identity) !== undefined;
+  } catch {
+    // OpenSSL fails at a name that is no text of its own type.
+    return false;
+  }
 }
 
 /** Distinguished names as people write them, `C=CH, O=Example, CN=gw`, in either order. */
@@ -148,9 +163,9 @@ function sameName(subject: string, written: string): boolean {
       .split(separator)
       .map((part) => part.trim())
       .filter((part) => part !== "");
-  const own = parts(subject, /\n/);
+  const leaf = parts(subject, /\n/);
   const wanted = parts(written, /[,/]/);
-  return own.join("\n") === wanted.join("\n") || own.join("\n") === wanted.reverse().join("\n");
+  return leaf.join("\n") === wanted.join("\n") || leaf.join("\n") === wanted.reverse().join("\n");
 }
 
 function requireTime(certificate: Certificate, nowMs: number): void {
@@ -171,6 +186,7 @@ function refused(message: string, certificate?: Certificate): NetworkFault {
   return new NetworkFault(
     "cert-invalid",
     message,
-    certificate === undefined ? {} : { peer: `issued by ${certificate.x509.issuer}` },
+    // Of an issuer without a name node:crypto says undefined.
+    certificate?.x509.issuer === undefined ? {} : { peer: `issued by ${certificate.x509.issuer}` },
   );
 }

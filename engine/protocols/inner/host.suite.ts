@@ -3,14 +3,14 @@ import dnsPacket from "dns-packet";
 import { internetChecksum } from "../icmp/echo.ts";
 import { decodeIp, encodeIp, type IpPacket, PROTOCOLS, transportChecksum } from "./packet.ts";
 
-export interface HostManners {
+export interface HostBehavior {
   readonly echo?: boolean;
   readonly dns?: "answer" | "refuse" | false;
   readonly tcp?: "accept" | "refuse" | false;
 }
 
 /** @returns what comes back for a packet; undefined for silence */
-export function answerOf(packet: Uint8Array, manners: HostManners): Uint8Array | undefined {
+export function answerOf(packet: Uint8Array, manners: HostBehavior): Uint8Array | undefined {
   const asked = decodeIp(packet);
   if (asked === undefined) return undefined;
   const answer = { source: asked.destination, destination: asked.source, protocol: asked.protocol };

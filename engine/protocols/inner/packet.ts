@@ -3,7 +3,7 @@
  * Packets are untrusted: every length is checked against the bytes that are there.
  */
 
-import { parseIpv4, parseIpv6 } from "../../transport/ip.ts";
+import { parseIpv4, parseIpv6 } from "../../net/ip.ts";
 import { internetChecksum } from "../icmp/echo.ts";
 
 export const PROTOCOLS = { icmp: 1, tcp: 6, udp: 17, icmpv6: 58 } as const;

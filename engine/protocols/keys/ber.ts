@@ -2,8 +2,8 @@
 import { DER, encodeDer, readDer } from "../ikev2/der.ts";
 import { KeyBoundError } from "./key-bounds.ts";
 
-const MOST_DEPTH = 24;
-const MOST_VALUES = 20_000;
+const MAX_DEPTH = 24;
+const MAX_VALUES = 20_000;
 /** An octet string made of others. */
 const CUT_OCTETS = 0x24;
 
@@ -23,8 +23,8 @@ class BerReader {
 
   value(at: number, depth: number): { readonly der: Buffer; readonly endAt: number } {
     this.#values += 1;
-    if (this.#values > MOST_VALUES) throw new KeyBoundError(`a PKCS #12 file of more than ${MOST_VALUES} values`);
-    if (depth > MOST_DEPTH) throw new KeyBoundError(`a PKCS #12 file nested deeper than ${MOST_DEPTH} levels`);
+    if (this.#values > MAX_VALUES) throw new KeyBoundError(`a PKCS #12 file of more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw new KeyBoundError(`a PKCS #12 file nested deeper than ${MAX_DEPTH} levels`);
     const tag = this.#bytes[at];
     const { contentAt, endAt } = this.#lengthAt(at);
     if (tag === undefined || (tag & 0x1f) === 0x1f) throw unreadable();

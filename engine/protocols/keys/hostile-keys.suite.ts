@@ -126,13 +126,15 @@ export function certificateOf(given: HostileCertificate): Buffer {
     explicit(3, sequence(sequence(oid("2.5.29.19"), Buffer.from([1, 1, 0xff]), octets(constraints)), ...more)),
   );
   const noise = (bits: number): Buffer => Buffer.concat([Buffer.from([0x7f]), oddNumber(bits).subarray(1)]);
-  const nobody = (): Buffer =>
+  const unsigned = (): Buffer =>
     looksLike === "dsa" ? sequence(integer(noise(256)), integer(noise(256))) : noise(signatureBits);
-  const signature = signer === undefined ? nobody() : sign("sha256", tbs, signer);
+  const signature = signer === undefined ? unsigned() : sign("sha256", tbs, signer);
   return sequence(tbs, algorithm, bitString(signature));
 }
 
+/** @param commonName empty: a name of no parts */
 function name(commonName: string): Buffer {
+  if (commonName === "") return sequence();
   return sequence(encodeDer(0x31, sequence(oid("2.5.4.3"), encodeDer(0x0c, Buffer.from(commonName)))));
 }
 

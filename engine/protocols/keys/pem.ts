@@ -13,13 +13,13 @@ const DASHES = "-----";
 const LABEL = /^[A-Z0-9 ]{1,40}$/;
 const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
 /** Ours: four bundles of every public authority. */
-const MOST_BLOCKS = 1_024;
+const MAX_BLOCKS = 1_024;
 
 /** @returns at most 1,024; reading ends at the first that has no end, and what holds other than base64 is left out */
 export function readPem(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
   let at = text.indexOf(BEGIN);
-  while (at >= 0 && blocks.length < MOST_BLOCKS) {
+  while (at >= 0 && blocks.length < MAX_BLOCKS) {
     const labelAt = at + BEGIN.length;
     const labelEnd = text.indexOf(DASHES, labelAt);
     if (labelEnd < 0) break;

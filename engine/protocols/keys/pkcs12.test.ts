@@ -91,7 +91,7 @@ describe("a PKCS #12 file", () => {
 
   it("is refused under a password, without a word of it", () => {
     expect(() => openPkcs12(file({ password: "secret" }), "")).toThrow(
-      "with a password, which nobody can type in here",
+      "with a password, which cannot be typed in here",
     );
   });
 

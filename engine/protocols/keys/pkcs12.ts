@@ -116,7 +116,7 @@ class Opening {
   open(bytes: Buffer): OpenedPkcs12 {
     const { safes, mac, authenticated } = outerOf(bytes);
     if (mac !== undefined && !this.#isAuthentic(mac, authenticated)) {
-      throw new KeyBoundError("a PKCS #12 file with a password, which nobody can type in here");
+      throw new KeyBoundError("a PKCS #12 file with a password, which cannot be typed in here");
     }
     for (const safe of safes) {
       const { name, content } = contentOf(safe);
@@ -177,7 +177,7 @@ class Opening {
       const decipher = createDecipheriv(name, key, iv);
       return Buffer.concat([decipher.update(encrypted), decipher.final()]);
     } catch {
-      throw new KeyBoundError("a PKCS #12 file with a password, which nobody can type in here");
+      throw new KeyBoundError("a PKCS #12 file with a password, which cannot be typed in here");
     }
   }
 
@@ -187,10 +187,10 @@ class Opening {
     if (name !== OID.sha1And3des && name !== OID.sha1And2Key3des) throw unknownCipher(name);
     const { salt, rounds } = saltAndRounds(parameters);
     const password = this.#isWithoutPassword ? null : this.#password;
-    const given = { hash: "sha1" as const, password, salt, rounds };
+    const common = { hash: "sha1" as const, password, salt, rounds };
     const keyBytes = name === OID.sha1And3des ? 24 : 16;
-    const key = derived({ ...given, purpose: FOR_KEY, sizeBytes: keyBytes });
-    const iv = derived({ ...given, purpose: FOR_IV, sizeBytes: 8 });
+    const key = derived({ ...common, purpose: FOR_KEY, sizeBytes: keyBytes });
+    const iv = derived({ ...common, purpose: FOR_IV, sizeBytes: 8 });
     // With two keys the first is used again.
     return { name: "des-ede3-cbc", key: Buffer.concat([key, key]).subarray(0, 24), iv };
   }
@@ -285,18 +285,18 @@ function macOf(mac: DerValue): Mac {
   const [algorithm, digest] = info?.tag === DER.sequence ? (readDer(info.content) ?? []) : [];
   if (algorithm === undefined || digest?.tag !== DER.octets || salt?.tag !== DER.octets) throw unreadable();
   const { name, parameters } = namedOf(algorithm);
-  const given = { salt: salt.content, digest: digest.content };
+  const common = { salt: salt.content, digest: digest.content };
   if (name === OID.pbmac1) {
     const [derivation, scheme] = parameters === undefined ? [] : (readDer(parameters.content) ?? []);
     const pbkdf2 = pbkdf2Parameters(derivation);
     const hmac = HMACS.get(scheme === undefined ? "" : namedOf(scheme).name);
     if (hmac === undefined) throw new KeyBoundError("a MAC that is not known");
     const pbmac = { ...pbkdf2, hmac, keyBytes: pbkdf2.keyBytes ?? 32 };
-    return { ...given, hash: pbkdf2.hash, rounds: pbkdf2.rounds, pbmac };
+    return { ...common, hash: pbkdf2.hash, rounds: pbkdf2.rounds, pbmac };
   }
   const hash = DIGESTS.get(name);
   if (hash === undefined) throw new KeyBoundError(`a digest that is not known (${name})`);
-  return { ...given, hash, rounds: rounds === undefined ? 1 : numberOf(rounds), pbmac: undefined };
+  return { ...common, hash, rounds: rounds === undefined ? 1 : numberOf(rounds), pbmac: undefined };
 }
 
 /** What an encryption scheme will cost, without computing anything. */
@@ -319,11 +319,11 @@ function pbes2Key(parameters: DerValue | undefined, password: string) {
   const { name, parameters: iv } = namedOf(scheme);
   const cipher = CIPHERS.get(name);
   if (cipher === undefined || iv?.tag !== DER.octets) throw unknownCipher(name);
-  const given = { password, keyBytes: cipher.keyBytes };
+  const common = { password, keyBytes: cipher.keyBytes };
   const key =
     namedOf(derivation).name === OID.scrypt
-      ? scryptOf({ ...scryptParameters(derivation), ...given })
-      : pbkdf2Of({ ...pbkdf2Parameters(derivation), ...given });
+      ? scryptOf({ ...scryptParameters(derivation), ...common })
+      : pbkdf2Of({ ...pbkdf2Parameters(derivation), ...common });
   return { name: cipher.name, key, iv: iv.content };
 }
 

@@ -1,14 +1,14 @@
 /** OpenConnect (AnyConnect) servers: no file, only fields. */
 import { before } from "../../../model/text.ts";
 import {
-  given,
   identityOf,
   type ParsedTunnel,
+  presentFields,
   required,
   TunnelConfigError,
   type TunnelEndpoint,
   type TunnelFields,
-} from "../../tunnel.ts";
+} from "../../contract/tunnel.ts";
 import { requireCertificates } from "../certificates.ts";
 import { endpointOfFields, withAddress } from "../endpoint.ts";
 import { isTarget } from "./login.ts";
@@ -33,7 +33,7 @@ export function parseOpenconnect(fields: TunnelFields): ParsedTunnel {
   if (ca !== undefined && ca !== "") requireCertificates(ca, "ca");
   return {
     protocol: "openconnect",
-    fields: given({
+    fields: presentFields({
       host,
       username,
       password,

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe } from "vitest";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import { fuzz, must } from "../fuzz.suite.ts";
 import { HttpSyntaxError } from "../http/syntax-error.ts";
 import { CookieJar } from "./cookies.ts";

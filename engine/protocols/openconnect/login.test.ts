@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import type { HttpAnswer, HttpRequest } from "./http.ts";
-import { type LoginEnd, type LoginSettings, logIn } from "./login.ts";
+import { type LoginResult, type LoginSettings, logIn } from "./login.ts";
 import { ASA, RECORDED } from "./recorded.suite.ts";
 
 const SETTINGS: LoginSettings = {
@@ -21,7 +21,7 @@ const moved = (location: string): Said => ({ status: 302, headers: [["location",
 
 interface Told {
   readonly requests: readonly HttpRequest[];
-  readonly end: LoginEnd | NetworkFault;
+  readonly end: LoginResult | NetworkFault;
 }
 
 /** A login with a server that says these one after the other. */

@@ -21,12 +21,12 @@ export interface LoginSettings {
   readonly group: string | null;
 }
 
-export type LoginEnd =
+export type LoginResult =
   | { readonly kind: "up"; readonly offer: TunnelOffer }
   /** Another server is to be asked; nothing about the user was told to this one. */
   | { readonly kind: "elsewhere"; readonly url: URL };
 
-export type LoginTalk = Generator<HttpRequest, LoginEnd, HttpAnswer>;
+export type LoginTalk = Generator<HttpRequest, LoginResult, HttpAnswer>;
 
 /** A server asks for name and password in at most two forms; the rest is for groups, redirects and a certificate that is not there. */
 const STEP_LIMIT = 12;

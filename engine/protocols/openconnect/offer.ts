@@ -1,5 +1,5 @@
 /** The server's answer to CONNECT: what the tunnel is like (draft-mavrogiannopoulos-openconnect-04 section 2.1.5). Pure. */
-import { literalOf } from "../../transport/literal.ts";
+import { literalOf } from "../../net/literal.ts";
 import { type AddressBytes, addressBytes } from "../inner/packet.ts";
 import { type HttpAnswer, headerOf, headersOf } from "./http.ts";
 
@@ -20,7 +20,7 @@ export interface Network {
 /** Where the server names none. */
 const STANDARD_MTU_BYTES = 1_400;
 /** RFC 791: the smallest that any network carries. */
-const LEAST_MTU_BYTES = 68;
+const MIN_MTU_BYTES = 68;
 const DNS_LIMIT = 8;
 const NETWORK_LIMIT = 1_024;
 
@@ -42,7 +42,7 @@ export function parseOffer(answer: Pick<HttpAnswer, "headers">): TunnelOffer | u
     addresses,
     dns: [...new Set([...dnsOf("x-cstp-dns"), ...dnsOf("x-cstp-dns-ip6")])].slice(0, DNS_LIMIT),
     mtuBytes:
-      Number.isInteger(mtuBytes) && mtuBytes >= LEAST_MTU_BYTES && mtuBytes <= 65_535 ? mtuBytes : STANDARD_MTU_BYTES,
+      Number.isInteger(mtuBytes) && mtuBytes >= MIN_MTU_BYTES && mtuBytes <= 65_535 ? mtuBytes : STANDARD_MTU_BYTES,
     networks: ["x-cstp-split-include", "x-cstp-split-include-ip6"]
       .flatMap((name) => headersOf(answer, name))
       .slice(0, NETWORK_LIMIT)

@@ -9,7 +9,7 @@ export function isPin(text: string): boolean {
 
 /** @param pin of the form that isPin() takes */
 export function isPinned(pin: string, certificate: X509Certificate): boolean {
-  return pinsOf(certificate).some((own) => sameText(own, pin));
+  return pinsOf(certificate).some((known) => sameText(known, pin));
 }
 
 /** What a pin of this certificate's key would be, the first for people. */
@@ -21,9 +21,9 @@ export function pinsOf({ publicKey }: X509Certificate): readonly string[] {
 }
 
 /** Hex has no case, base64 has. */
-function sameText(own: string, given: string): boolean {
-  const colon = given.indexOf(":");
-  const kind = given.slice(0, colon).toLowerCase();
-  const value = given.slice(colon + 1);
-  return own === `${kind}:${kind === "pin-sha256" ? value : value.toLowerCase()}`;
+function sameText(known: string, pin: string): boolean {
+  const colon = pin.indexOf(":");
+  const kind = pin.slice(0, colon).toLowerCase();
+  const value = pin.slice(colon + 1);
+  return known === `${kind}:${kind === "pin-sha256" ? value : value.toLowerCase()}`;
 }

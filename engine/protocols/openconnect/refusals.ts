@@ -1,5 +1,5 @@
 /** How a login fails, in words for people. None of them holds what we have sent. */
-import { NetworkFault } from "../../transport/fault.ts";
+import { NetworkFault } from "../../net/fault.ts";
 import type { HttpAnswer } from "./http.ts";
 
 export function notOpenconnect({ status }: HttpAnswer): NetworkFault {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parserSuite, SECRET } from "../config.suite.ts";
 import { must } from "../fuzz.suite.ts";
 import { parseOpenvpn, readConfig } from "./config.ts";

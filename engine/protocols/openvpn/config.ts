@@ -1,13 +1,14 @@
 /** OpenVPN configurations: the servers of a profile, in the order in which they are tried, and who logs in. */
 import {
-  given,
   identityOf,
   missing,
   type ParsedTunnel,
+  presentFields,
   TunnelConfigError,
   type TunnelFields,
   type TunnelServer,
-} from "../../tunnel.ts";
+} from "../../contract/tunnel.ts";
+import { Handover } from "../../net/handover.ts";
 import { parseHost, parsePort, withAddress } from "../endpoint.ts";
 import { boundKeyFiles } from "./key-files.ts";
 import { optionOf, type Profile, parseProfile, type Scope } from "./profile.ts";
@@ -15,7 +16,7 @@ import { refuseUnsupported } from "./refusals.ts";
 
 const STANDARD_PORT = 1_194;
 /** Servers that are tried (docs/api-contract.md#tunnel-fields). */
-export const MOST_SERVERS = 16;
+export const MAX_SERVERS = 16;
 
 export interface Remote extends TunnelServer {
   /** What the profile says for this server: everything outside of <connection> blocks, and over it what its own block has. */
@@ -32,7 +33,8 @@ export interface OpenvpnConfig {
 
 /** @throws TunnelConfigError */
 export function parseOpenvpn(fields: TunnelFields): ParsedTunnel {
-  const { servers, login, profile } = readConfig(fields);
+  const read = readConfig(fields);
+  const { servers, login, profile } = read;
   const endpoints = withAddress(
     fields,
     servers.map(({ host, port }) => ({ host, port })),
@@ -41,21 +43,30 @@ export function parseOpenvpn(fields: TunnelFields): ParsedTunnel {
   if (server === undefined) throw missing("remote");
   const { config, host, username, password, port, proto, ip } = fields;
   const account = login?.username ?? profile?.inline.get("cert") ?? null;
+  const kept = presentFields({
+    ...(config !== undefined && { config }),
+    ...(host !== undefined && { host }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(port !== undefined && { port }),
+    ...(proto !== undefined && { proto }),
+    ...(ip !== undefined && { ip }),
+    ...(fields.servers !== undefined && fields.servers.length > 0 && { servers: fields.servers }),
+  });
+  configs.leave(kept, read);
   return {
     protocol: "openvpn",
-    fields: given({
-      ...(config !== undefined && { config }),
-      ...(host !== undefined && { host }),
-      ...(username !== undefined && { username }),
-      ...(password !== undefined && { password }),
-      ...(port !== undefined && { port }),
-      ...(proto !== undefined && { proto }),
-      ...(ip !== undefined && { ip }),
-      ...(fields.servers !== undefined && fields.servers.length > 0 && { servers: fields.servers }),
-    }),
+    fields: kept,
     endpoints,
     identity: account === null ? null : identityOf("openvpn", account, server),
   };
+}
+
+const configs = new Handover<TunnelFields, OpenvpnConfig>();
+
+/** As readConfig(), without parsing what parseOpenvpn() has just parsed. @throws TunnelConfigError */
+export function configOf(fields: TunnelFields): OpenvpnConfig {
+  return configs.take(fields) ?? readConfig(fields);
 }
 
 /** @throws TunnelConfigError */
@@ -69,10 +80,10 @@ export function readConfig(fields: TunnelFields): OpenvpnConfig {
   }
   const servers = serversOf(fields, profile);
   if (servers.length === 0) throw missing("remote");
-  if (servers.length > MOST_SERVERS && fields.servers !== undefined) {
-    throw new TunnelConfigError(`servers must have at most ${MOST_SERVERS} entries`);
+  if (servers.length > MAX_SERVERS && fields.servers !== undefined) {
+    throw new TunnelConfigError(`servers must have at most ${MAX_SERVERS} entries`);
   }
-  return { profile, servers: servers.slice(0, MOST_SERVERS), login: loginOf(fields, profile) };
+  return { profile, servers: servers.slice(0, MAX_SERVERS), login: loginOf(fields, profile) };
 }
 
 /** What the monitor names replaces what the profile names. */

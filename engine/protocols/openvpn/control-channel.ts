@@ -16,17 +16,17 @@ import type { Protection } from "./protection.ts";
 const SEND_WINDOW = 6;
 const RECEIVE_WINDOW = 12;
 /** ssl_pkt.h CONTROL_SEND_ACK_MAX, reliable.h RELIABLE_ACK_SIZE; SoftEther drops packets with more. */
-const MOST_ACKS_BESIDE = 4;
-const MOST_ACKS_ALONE = 8;
+const MAX_ACKS_BESIDE = 4;
+const MAX_ACKS_ALONE = 8;
 /** Duplicates of a peer that is drowning us are not acknowledged for ever. */
-const MOST_WAITING_ACKS = 64;
+const MAX_WAITING_ACKS = 64;
 /** Below `tls-mtu` 1250 with every protection and header. */
-const MOST_PAYLOAD_BYTES = 1_100;
+const MAX_PAYLOAD_BYTES = 1_100;
 /** What is written and not sent yet, bytes: a client's flight is a few kB. */
-const MOST_QUEUED_BYTES = 262_144;
+const MAX_QUEUED_BYTES = 262_144;
 /** When a message is sent again, ms after its last time; the last one doubles from there on. */
 const FIRST_RETRY_MS = 700;
-const MOST_RETRY_MS = 4_000;
+const MAX_RETRY_MS = 4_000;
 /** Of the flags that a server's first answer carries (doc/tls-crypt-v2.txt). */
 const TLV_EARLY_NEGOTIATION = 1;
 const FLAG_RESEND_KEY = 1;
@@ -69,7 +69,7 @@ export class ControlChannel {
   readonly #held = new Map<number, Buffer>();
   #acks: number[] = [];
   /** Told last: told again beside messages, because a packet that told it may be lost and a server without state yet needs it (2.6). */
-  #told: readonly number[] = [];
+  #acknowledged: readonly number[] = [];
   /** The next message that carries TLS carries the wrapped key too. */
   #resendsKey = false;
   #queuedBytes = 0;
@@ -102,12 +102,12 @@ export class ControlChannel {
 
   /** @returns false when the peer takes nothing any more and too much is waiting */
   write(bytes: Buffer): boolean {
-    if (this.#queuedBytes + bytes.length > MOST_QUEUED_BYTES) return false;
+    if (this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES) return false;
     this.#queuedBytes += bytes.length;
     let rest = bytes;
     while (rest.length > 0) {
       const keyBytes = this.#resendsKey ? (this.#protection.wrappedKey?.length ?? 0) : 0;
-      const size = Math.max(MOST_PAYLOAD_BYTES - keyBytes, MOST_PAYLOAD_BYTES >> 2);
+      const size = Math.max(MAX_PAYLOAD_BYTES - keyBytes, MAX_PAYLOAD_BYTES >> 2);
       this.#unsent.push({
         opcode: this.#resendsKey ? OPCODE.controlWithKey : OPCODE.control,
         payload: rest.subarray(0, size),
@@ -137,7 +137,7 @@ export class ControlChannel {
     const packets: Buffer[] = [];
     for (const message of this.#unacknowledged) {
       if (this.#isStream || nowMs < message.sentAtMs + message.retryMs) continue;
-      message.retryMs = Math.min(MOST_RETRY_MS, message.retryMs * 2);
+      message.retryMs = Math.min(MAX_RETRY_MS, message.retryMs * 2);
       message.sentAtMs = nowMs;
       packets.push(this.#packetOf(message, wallNowMs));
     }
@@ -157,7 +157,7 @@ export class ControlChannel {
     const packets: Buffer[] = [];
     // The first message of ours must carry the first one: until then the server remembers nothing.
     while (this.#nextId > 1 && this.#acks.length > 0)
-      packets.push(this.#seal(OPCODE.ack, null, Buffer.alloc(0), MOST_ACKS_ALONE, wallNowMs));
+      packets.push(this.#seal(OPCODE.ack, null, Buffer.alloc(0), MAX_ACKS_ALONE, wallNowMs));
     return packets;
   }
 
@@ -189,7 +189,7 @@ export class ControlChannel {
 
   #take(id: number, payload: Buffer): Buffer {
     if (id >= this.#expected + RECEIVE_WINDOW) return Buffer.alloc(0);
-    if (this.#acks.length < MOST_WAITING_ACKS && !this.#acks.includes(id)) this.#acks.push(id);
+    if (this.#acks.length < MAX_WAITING_ACKS && !this.#acks.includes(id)) this.#acks.push(id);
     if (id < this.#expected || this.#held.has(id)) return Buffer.alloc(0);
     this.#held.set(id, Buffer.from(payload));
     const inOrder: Buffer[] = [];
@@ -202,13 +202,16 @@ export class ControlChannel {
 
   #takeWaiting(isAlone: boolean, most: number): readonly number[] {
     const fresh = this.#acks.splice(0, most);
-    const again = isAlone ? [] : this.#told.filter((id) => !fresh.includes(id)).slice(0, most - fresh.length);
-    this.#told = [...fresh, ...this.#told.filter((id) => !fresh.includes(id))].slice(0, MOST_ACKS_BESIDE);
+    const again = isAlone ? [] : this.#acknowledged.filter((id) => !fresh.includes(id)).slice(0, most - fresh.length);
+    this.#acknowledged = [...fresh, ...this.#acknowledged.filter((id) => !fresh.includes(id))].slice(
+      0,
+      MAX_ACKS_BESIDE,
+    );
     return [...fresh, ...again];
   }
 
   #packetOf({ opcode, id, payload }: Message, wallNowMs: number): Buffer {
-    const packet = this.#seal(opcode, id, payload, MOST_ACKS_BESIDE, wallNowMs);
+    const packet = this.#seal(opcode, id, payload, MAX_ACKS_BESIDE, wallNowMs);
     const { wrappedKey } = this.#protection;
     const hasKey = opcode === OPCODE.clientResetV3 || opcode === OPCODE.controlWithKey;
     return hasKey && wrappedKey !== null ? Buffer.concat([packet, wrappedKey]) : packet;

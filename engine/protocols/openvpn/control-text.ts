@@ -6,8 +6,8 @@ export const PUSH_REQUEST = Buffer.from("PUSH_REQUEST\0");
 export const EXIT = Buffer.from("EXIT\0");
 
 /** A whole reply of a server with hundreds of routes is a few dozen kB. */
-const MOST_TEXT_BYTES = 262_144;
-const MOST_OPTIONS = 10_000;
+const MAX_TEXT_BYTES = 262_144;
+const MAX_OPTIONS = 10_000;
 
 export type ControlText =
   | { readonly kind: "push-reply"; readonly options: readonly string[] }
@@ -31,7 +31,7 @@ export class ControlTextReader {
   push(bytes: Buffer): readonly ControlText[] {
     const texts = (this.#rest + bytes.toString("latin1")).split("\0");
     this.#rest = texts.pop() ?? "";
-    if (this.#rest.length > MOST_TEXT_BYTES) throw new ControlTextError("a control message has no end");
+    if (this.#rest.length > MAX_TEXT_BYTES) throw new ControlTextError("a control message has no end");
     return texts.map((text) => this.#read(Buffer.from(text, "latin1").toString("utf8").trim()));
   }
 
@@ -60,7 +60,7 @@ export class ControlTextReader {
   }
 
   #pushReply(options: readonly string[]): ControlText {
-    if (this.#pushed.length + options.length > MOST_OPTIONS) throw new ControlTextError("too many options are pushed");
+    if (this.#pushed.length + options.length > MAX_OPTIONS) throw new ControlTextError("too many options are pushed");
     this.#pushed.push(...options.map((option) => option.trim()));
     if (this.#pushed.findLast((option) => option.startsWith("push-continuation ")) === "push-continuation 2") {
       this.#pushed = this.#pushed.filter((option) => !option.startsWith("push-continuation "));

@@ -1,7 +1,7 @@
 /** Untrusted bytes and texts: for every input a decoder returns a value or refuses it with its error type, within bounds. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { fuzz, must } from "../fuzz.suite.ts";
 import { ControlChannel } from "./control-channel.ts";
 import { type Compression, ControlTextError, ControlTextReader, readPushed } from "./control-text.ts";

@@ -1,7 +1,7 @@
 /**
  * Keys and certificates that a profile carries: bounded before OpenSSL sees them, and handed on as what was looked at, written anew. Pure.
  */
-import { TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import { boundCertificates, requireCertificates, withinBounds } from "../certificates.ts";
 import { boundCrl, boundPrivateKey, KEY_LIMITS, type KeyFacts, type KeyForm } from "../keys/key-bounds.ts";
 import { type PemBlock, readPem, writePem } from "../keys/pem.ts";
@@ -29,7 +29,7 @@ const KEY_FORMS: ReadonlySet<string> = new Set<KeyForm>([
   "DSA PRIVATE KEY",
 ]);
 /** Of one client: its own and those between it and an authority. */
-const MOST_OWN = 32;
+const MAX_OWN = 32;
 
 /** What a profile's files would cost; what cannot be read passes, and fails in the check. @throws TunnelConfigError */
 export function boundKeyFiles({ connections, ...outside }: Profile): void {
@@ -67,7 +67,7 @@ export function keyFilesOf({ ca, cert, key, crl, pfx }: TlsSettings): KeyFiles {
 /** Its certificates and those of extra-certs. */
 function ownChain(pem: string): string {
   const chain = requireCertificates(pem, "<cert>");
-  if (readPem(chain).length > MOST_OWN) throw new TunnelConfigError(`<cert> holds more than ${MOST_OWN} certificates`);
+  if (readPem(chain).length > MAX_OWN) throw new TunnelConfigError(`<cert> holds more than ${MAX_OWN} certificates`);
   return chain;
 }
 
@@ -101,7 +101,7 @@ function revocationsIn(pem: string): readonly PemBlock[] {
 /** The first, as OpenSSL takes it. @throws TunnelConfigError */
 function privateKey(text: string): { readonly pem: string; readonly facts: KeyFacts } {
   if (readPem(text).some(({ label, isEncrypted }) => isEncrypted || label === "ENCRYPTED PRIVATE KEY")) {
-    throw new TunnelConfigError("<key> is encrypted; a checker has nobody to type its password");
+    throw new TunnelConfigError("<key> is encrypted; a checker cannot be asked for its password");
   }
   const [block] = keysIn(text);
   if (block === undefined) throw new TunnelConfigError("<key> cannot be read");

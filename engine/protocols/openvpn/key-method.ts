@@ -6,7 +6,7 @@ const HEAD = Buffer.of(0, 0, 0, 0, 2);
 export const PRE_MASTER_BYTES = 48;
 export const RANDOM_BYTES = 32;
 /** Longer texts are not read: a server's options are a line. */
-const MOST_STRING_BYTES = 8_192;
+const MAX_STRING_BYTES = 8_192;
 
 export interface ClientSecrets {
   readonly preMaster: Buffer;
@@ -83,7 +83,7 @@ export function decodeKeyMethod(bytes: Buffer): ServerHello | undefined {
   }
   if (bytes.length < fixed + 2) return undefined;
   const length = bytes.readUInt16BE(fixed);
-  if (length > MOST_STRING_BYTES) throw new KeyMethodError("the server's options are too long");
+  if (length > MAX_STRING_BYTES) throw new KeyMethodError("the server's options are too long");
   const optionsEnd = fixed + 2 + length;
   if (bytes.length < optionsEnd) return undefined;
   return {
@@ -99,7 +99,7 @@ function restBytes(bytes: Buffer): number {
   let at = 0;
   for (let strings = 0; strings < 3 && at + 2 <= bytes.length; strings++) {
     const length = bytes.readUInt16BE(at);
-    if (length > MOST_STRING_BYTES || at + 2 + length > bytes.length) break;
+    if (length > MAX_STRING_BYTES || at + 2 + length > bytes.length) break;
     at += 2 + length;
   }
   return at;

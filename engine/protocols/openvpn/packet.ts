@@ -19,8 +19,8 @@ export const SESSION_ID_BYTES = 8;
 /** Opcode with key id, then the session id: what stays readable under every protection. */
 export const CONTROL_HEADER_BYTES = 1 + SESSION_ID_BYTES;
 /** A packet from the network of 2.6's `tls-mtu` and more; a stream's length field allows no more than this. */
-const MOST_PACKET_BYTES = 65_535;
-const MOST_ACKS = 255;
+const MAX_PACKET_BYTES = 65_535;
+const MAX_ACKS = 255;
 
 export interface ControlPacket {
   readonly opcode: number;
@@ -72,7 +72,7 @@ export function decodeControl(header: Buffer, body: Buffer): ControlPacket | und
   const hasMessage = opcode !== OPCODE.ack;
   const acksEnd = 1 + 4 * count;
   const bodyEnd = acksEnd + (count > 0 ? SESSION_ID_BYTES : 0);
-  if (count > MOST_ACKS || body.length < bodyEnd + (hasMessage ? 4 : 0)) return undefined;
+  if (count > MAX_ACKS || body.length < bodyEnd + (hasMessage ? 4 : 0)) return undefined;
   return {
     opcode,
     keyId: keyIdOf(header),
@@ -93,7 +93,7 @@ export function uint32(value: number): Buffer {
 /** Over TCP each packet has its length before it. */
 export function encodeFrame(packet: Uint8Array): Buffer {
   const length = Buffer.alloc(2);
-  length.writeUInt16BE(Math.min(packet.length, MOST_PACKET_BYTES));
+  length.writeUInt16BE(Math.min(packet.length, MAX_PACKET_BYTES));
   return Buffer.concat([length, packet]);
 }
 

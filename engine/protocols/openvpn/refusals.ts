@@ -1,5 +1,5 @@
 /** What a profile may not ask of a checker: programs and files of this machine, and ways to the server that it does not go. Pure. */
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { isKnownOption } from "./known-options.ts";
 import type { Option, Profile } from "./profile.ts";
 
@@ -22,7 +22,7 @@ const NEVER_DONE: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 /** Options that are told. */
-const MOST_TOLD = 8;
+const MAX_TOLD = 8;
 
 /** @throws TunnelConfigError naming the line */
 export function refuseUnsupported(profile: Profile): void {
@@ -42,7 +42,7 @@ export function refuseUnsupported(profile: Profile): void {
 /** Names of options that are there and not done. */
 export function neverDone(profile: Profile): readonly string[] {
   const names = optionsOf(profile).map(({ name }) => name);
-  return [...new Set(names.filter(isNeverDone))].slice(0, MOST_TOLD);
+  return [...new Set(names.filter(isNeverDone))].slice(0, MAX_TOLD);
 }
 
 function isNeverDone(name: string): boolean {
@@ -54,7 +54,7 @@ export function unknownLines(profile: Profile): readonly number[] {
   return optionsOf(profile)
     .filter(({ name }) => !isKnownOption(name) && !isNeverDone(name))
     .map(({ line }) => line)
-    .slice(0, MOST_TOLD);
+    .slice(0, MAX_TOLD);
 }
 
 function optionsOf({ options, connections }: Profile): readonly Option[] {

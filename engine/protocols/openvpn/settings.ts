@@ -1,6 +1,6 @@
 /** What a profile means for the handshake: protection, TLS, whom to trust, ciphers. Pure; made once for all of a monitor's checks. */
 import { before } from "../../../model/text.ts";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { type Compression, compressionOf } from "./control-text.ts";
 import { type DigestName, dataCipherOf, digestOf } from "./data-channel.ts";
 import { optionOf, type Scope } from "./profile.ts";

@@ -12,7 +12,7 @@ export type KeyBlock = readonly [KeyHalf, KeyHalf];
 const PART_BYTES = 64;
 export const KEY_BLOCK_BYTES = 4 * PART_BYTES;
 /** tls_crypt.h: TLS_CRYPT_V2_MAX_WKC_LEN. */
-const MOST_WRAPPED_BYTES = 1_024;
+const MAX_WRAPPED_BYTES = 1_024;
 
 export interface ClientKeyV2 {
   readonly key: KeyBlock;
@@ -50,7 +50,7 @@ export function parseClientKeyV2(text: string): ClientKeyV2 {
   const wrapped = bytes.subarray(KEY_BLOCK_BYTES);
   const isWhole =
     wrapped.length > 2 &&
-    wrapped.length <= MOST_WRAPPED_BYTES &&
+    wrapped.length <= MAX_WRAPPED_BYTES &&
     wrapped.readUInt16BE(wrapped.length - 2) === wrapped.length;
   if (!isWhole) throw new KeyFileError("is no client key of tls-crypt-v2");
   return { key: keyBlockOf(bytes.subarray(0, KEY_BLOCK_BYTES)), wrapped };

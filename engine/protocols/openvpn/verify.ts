@@ -5,7 +5,8 @@
 
 import type { X509Certificate } from "node:crypto";
 import { before } from "../../../model/text.ts";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
+import { subjectOf } from "../certificates.ts";
 import { optionOf, type Scope } from "./profile.ts";
 
 export interface PeerRules {
@@ -63,14 +64,14 @@ function fingerprintsOf(name: string, { options, inline }: Scope): readonly stri
 }
 
 export interface PeerChain {
-  readonly own: X509Certificate;
+  readonly certificate: X509Certificate;
   /** Asked for only by rules that need it. */
   readonly issuer: () => X509Certificate | null;
 }
 
 /** @returns what is wrong with it, in words; null: nothing */
-export function refusalOf({ own, issuer: findIssuer }: PeerChain, rules: PeerRules): string | null {
-  if (rules.fingerprints.length > 0 && !rules.fingerprints.includes(plainHex(own.fingerprint256))) {
+export function refusalOf({ certificate, issuer: findIssuer }: PeerChain, rules: PeerRules): string | null {
+  if (rules.fingerprints.length > 0 && !rules.fingerprints.includes(plainHex(certificate.fingerprint256))) {
     return "The server's certificate is none of those of peer-fingerprint";
   }
   if (rules.issuerFingerprints.length > 0) {
@@ -80,30 +81,30 @@ export function refusalOf({ own, issuer: findIssuer }: PeerChain, rules: PeerRul
       return "The issuer of the server's certificate is not the one of verify-hash";
     }
   }
-  if (rules.name !== null && !hasName(own, rules.name))
+  if (rules.name !== null && !hasName(certificate, rules.name))
     return "The server's certificate is for another name than verify-x509-name says";
-  const usage = keyUsageOf(own.raw);
+  const usage = keyUsageOf(certificate.raw);
   if (rules.needsKeyUsage && usage === null)
     return "The server's certificate has no key usage, which remote-cert-tls asks for";
   if (rules.keyUsages.length > 0 && !rules.keyUsages.some((wanted) => usage !== null && (usage & wanted) === wanted)) {
     return "The server's certificate has another key usage than remote-cert-ku says";
   }
   // Node's name for extended key usages.
-  const purposes = own.keyUsage ?? [];
+  const purposes = certificate.keyUsage ?? [];
   return rules.purposes.every((purpose) => purposes.includes(purpose))
     ? null
     : "The server's certificate is not one for servers, as remote-cert-tls or remote-cert-eku asks";
 }
 
 function hasName(certificate: X509Certificate, { text, kind }: NonNullable<PeerRules["name"]>): boolean {
-  if (kind === "subject") return certificate.subject.split("\n").join(", ") === text;
+  if (kind === "subject") return subjectOf(certificate).split("\n").join(", ") === text;
   const common = commonNameOf(certificate);
   if (common === undefined) return false;
   return kind === "name" ? common === text : common.startsWith(text);
 }
 
-export function commonNameOf({ subject }: X509Certificate): string | undefined {
-  return subject
+export function commonNameOf(certificate: X509Certificate): string | undefined {
+  return subjectOf(certificate)
     .split("\n")
     .findLast((part) => part.startsWith("CN="))
     ?.slice(3);

@@ -1,5 +1,5 @@
 /** ss:// links: SIP002 with base64 or plain userinfo, and the older form that is base64 as a whole. */
-import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import {
   type AddressLink,
   base64Text,

@@ -1,6 +1,6 @@
 /** The account of a config at its server, and what its protocol lets a client choose. */
 import { before } from "../../../model/text.ts";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import {
   bytesOf,
   hostOf,
@@ -16,7 +16,7 @@ import {
   uuidOf,
   wordOf,
 } from "./field.ts";
-import type { ShareLink } from "./link.ts";
+import { requireCredential, requireUserId, type ShareLink } from "./link.ts";
 import type { Account, Obfs, Plugin } from "./proxy-config.ts";
 
 const VMESS_CIPHERS = ["auto", "aes-128-gcm", "chacha20-poly1305", "none", "zero"] as const;
@@ -59,27 +59,27 @@ const KEY_BYTES_2022: Readonly<Record<string, { size: number; keys: number }>> =
 const CONGESTION = { "": "cubic", bbr: "bbr", cubic: "cubic", newreno: "new_reno", reno: "new_reno" } as const;
 /** hysteria 2, gecko: sizes of packets it pads to, bytes. */
 const GECKO_BYTES = [512, 1_200] as const;
-const MOST_GECKO_BYTES = 2_048;
+const MAX_GECKO_BYTES = 2_048;
 
 /** @param parameters the link's, by the names that are read here. @throws TunnelConfigError */
 export function accountOf(link: ShareLink, parameters: Parameters): Account {
   const { credential } = link;
   switch (link.protocol) {
     case "vless":
-      return vlessOf(mappedUuid(credential.uuid ?? ""), parameters);
+      return vlessOf(mappedUuid(requireUserId(credential.uuid ?? "")), parameters);
     case "vmess":
-      return vmessOf(mappedUuid(credential.uuid ?? ""), parameters);
+      return vmessOf(mappedUuid(requireUserId(credential.uuid ?? "")), parameters);
     case "trojan":
-      return { protocol: "trojan", password: passwordOf(credential.password) };
+      return { protocol: "trojan", password: requiredPasswordOf(credential.password) };
     case "shadowsocks":
-      return shadowsocksOf(credential.method ?? "", passwordOf(credential.password), parameters);
+      return shadowsocksOf(credential.method ?? "", requiredPasswordOf(credential.password), parameters);
     case "hysteria2":
       return hysteria2Of(link, parameters);
     case "tuic":
       return {
         protocol: "tuic",
         uuid: uuidOf(credential.uuid ?? ""),
-        password: passwordOf(credential.password),
+        password: requiredPasswordOf(credential.password),
         ...tuicOf(parameters),
       };
     default:
@@ -91,12 +91,17 @@ function passwordOf(text: string | undefined): string {
   return lineOf(text ?? "", "the link's password", 1_024);
 }
 
-function vlessOf(uuid: string, given: Parameters): Account {
-  const flow = wordOf(paramOf(given, "flow")) || (paramOf(given, "xtls") === "2" ? "xtls-rprx-vision" : "");
+/** For links and for entries of structured lists alike: a link that is written of an entry without a password could not be read. */
+function requiredPasswordOf(text: string | undefined): string {
+  return requireCredential(passwordOf(text), "password");
+}
+
+function vlessOf(uuid: string, parameters: Parameters): Account {
+  const flow = wordOf(paramOf(parameters, "flow")) || (paramOf(parameters, "xtls") === "2" ? "xtls-rprx-vision" : "");
   if (flow !== "" && flow !== "xtls-rprx-vision" && flow !== "xtls-rprx-vision-udp443") {
     throw refuse("flow", "must be xtls-rprx-vision or xtls-rprx-vision-udp443");
   }
-  const encryption = paramOf(given, "encryption") || "none";
+  const encryption = paramOf(parameters, "encryption") || "none";
   if (encryption !== "none" && !isVlessEncryption(encryption)) {
     throw refuse("encryption", "must be none or mlkem768x25519plus with its keys");
   }
@@ -114,14 +119,14 @@ function isVlessEncryption(text: string): boolean {
 }
 
 /** Words that no core knows any more are `auto`, as both cores treat them. */
-function vmessOf(uuid: string, given: Parameters): Account {
-  const word = wordOf(paramOf(given, "encryption")).replace("chacha20-ietf-poly1305", "chacha20-poly1305");
+function vmessOf(uuid: string, parameters: Parameters): Account {
+  const word = wordOf(paramOf(parameters, "encryption")).replace("chacha20-ietf-poly1305", "chacha20-poly1305");
   const cipher = VMESS_CIPHERS.find((known) => known === word) ?? "auto";
-  const aid = paramOf(given, "aid", "alterid").trim();
+  const aid = paramOf(parameters, "aid", "alterid").trim();
   return { protocol: "vmess", uuid, cipher, alterId: aid === "" ? 0 : numberOf(aid, "aid", 0, 65_535) };
 }
 
-function shadowsocksOf(name: string, password: string, given: Parameters): Account {
+function shadowsocksOf(name: string, password: string, parameters: Parameters): Account {
   const folded = wordOf(name).replaceAll("_", "-");
   const method = METHOD_ALIASES[folded] ?? folded;
   if (!SHADOWSOCKS_METHODS.has(method)) throw refuse("method", "is a cipher that no core has");
@@ -131,8 +136,8 @@ function shadowsocksOf(name: string, password: string, given: Parameters): Accou
     protocol: "shadowsocks",
     method,
     password,
-    plugin: pluginOf(paramOf(given, "plugin")),
-    isUdpOverTcp: isTrue(given, "uot", "udpovertcp"),
+    plugin: pluginOf(paramOf(parameters, "plugin")),
+    isUdpOverTcp: isTrue(parameters, "uot", "udpovertcp"),
   };
 }
 
@@ -213,33 +218,35 @@ function intervalOf(text: string): string {
   return text.includes("-") ? before(text, "-") : text.replace(/s$/, "");
 }
 
-function obfsOf(given: Parameters): Obfs | null {
-  const password = lineOf(paramOf(given, "obfspassword"), "obfs-password", 1_024);
-  const word = wordOf(paramOf(given, "obfs")) || (password === "" ? "none" : "salamander");
+function obfsOf(parameters: Parameters): Obfs | null {
+  const password = lineOf(paramOf(parameters, "obfspassword"), "obfs-password", 1_024);
+  const word = wordOf(paramOf(parameters, "obfs")) || (password === "" ? "none" : "salamander");
   const type = oneOf(word, ["none", "salamander", "gecko"], "obfs");
   if (type === "none") return null;
   // salamander's key is at least 4 bytes (hysteria, extras/obfs).
   if (Buffer.byteLength(password) < 4) throw refuse("obfs-password", "must be at least 4 bytes");
   if (type === "salamander") return { type, password, sizesBytes: null };
   const least = numberOf(
-    paramOf(given, "minpacketsize") || String(GECKO_BYTES[0]),
+    paramOf(parameters, "minpacketsize") || String(GECKO_BYTES[0]),
     "minPacketSize",
     1,
-    MOST_GECKO_BYTES,
+    MAX_GECKO_BYTES,
   );
-  const most = paramOf(given, "maxpacketsize") || String(Math.max(least, GECKO_BYTES[1]));
-  return { type, password, sizesBytes: [least, numberOf(most, "maxPacketSize", least, MOST_GECKO_BYTES)] };
+  const most = paramOf(parameters, "maxpacketsize") || String(Math.max(least, GECKO_BYTES[1]));
+  return { type, password, sizesBytes: [least, numberOf(most, "maxPacketSize", least, MAX_GECKO_BYTES)] };
 }
 
-function tuicOf(given: Parameters) {
-  const word = paramOf(given, "congestioncontrol", "congestioncontroller", "congestion").toLowerCase().replace("_", "");
+function tuicOf(parameters: Parameters) {
+  const word = paramOf(parameters, "congestioncontrol", "congestioncontroller", "congestion")
+    .toLowerCase()
+    .replace("_", "");
   const congestion = Object.hasOwn(CONGESTION, word) ? CONGESTION[word as keyof typeof CONGESTION] : undefined;
   if (congestion === undefined) throw refuse("congestion_control", "must be one of bbr, cubic, new_reno");
   return {
     congestion,
-    udpRelay: oneOf(paramOf(given, "udprelaymode") || "native", ["native", "quic"], "udp_relay_mode"),
-    isZeroRtt: isTrue(given, "reducertt", "zerortt", "zerortthandshake", "0rtt"),
-    heartbeatMs: heartbeatOf(paramOf(given, "heartbeat", "heartbeatinterval").trim()),
+    udpRelay: oneOf(paramOf(parameters, "udprelaymode") || "native", ["native", "quic"], "udp_relay_mode"),
+    isZeroRtt: isTrue(parameters, "reducertt", "zerortt", "zerortthandshake", "0rtt"),
+    heartbeatMs: heartbeatOf(paramOf(parameters, "heartbeat", "heartbeatinterval").trim()),
   };
 }
 

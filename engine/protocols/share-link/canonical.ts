@@ -11,20 +11,28 @@ const REALITY_CARRIERS: ReadonlySet<string> = new Set(["raw", "xhttp", "grpc"]);
 
 /** @throws TunnelConfigError */
 export function canonical(link: ShareLink): NamedConfig {
-  const given = link.protocol === "hysteria2" ? link.parameters : withoutShadowrocket(link.parameters);
-  const account = accountOf(link, given);
-  if (paramOf(given, "fm") !== "") throw refuse("fm", "is not supported: masks are made from the fields of their own");
-  const transport = transportOf(account.protocol, link.host, given);
-  const security = securityOf(account.protocol, link.host, hostHeader(transport), given);
+  const parameters = link.protocol === "hysteria2" ? link.parameters : withoutShadowrocket(link.parameters);
+  const account = accountOf(link, parameters);
+  if (paramOf(parameters, "fm") !== "")
+    throw refuse("fm", "is not supported: masks are made from the fields of their own");
+  const transport = transportOf(account.protocol, link.host, parameters);
+  const security = securityOf(account.protocol, link.host, hostHeader(transport), parameters);
   if (security.kind === "reality" && !REALITY_CARRIERS.has(transport.type)) {
     throw refuse("type", "must be tcp, xhttp or grpc with REALITY");
   }
-  const config = { host: link.host, port: link.port, account, security, transport, packetEncoding: packingOf(given) };
+  const config = {
+    host: link.host,
+    port: link.port,
+    account,
+    security,
+    transport,
+    packetEncoding: packingOf(parameters),
+  };
   return { config: withUsableFlow(config), name: link.name };
 }
 
-function packingOf(given: Parameters): ProxyConfig["packetEncoding"] {
-  const word = paramOf(given, "packetencoding").toLowerCase();
+function packingOf(parameters: Parameters): ProxyConfig["packetEncoding"] {
+  const word = paramOf(parameters, "packetencoding").toLowerCase();
   if (word === "packet" || word === "packetaddr") return "packetaddr";
   return word === "none" ? "none" : "xudp";
 }
@@ -38,17 +46,17 @@ function withUsableFlow(config: ProxyConfig): ProxyConfig {
 }
 
 /** Shadowrocket's and trojan-go's words for the same things. */
-function withoutShadowrocket(given: Parameters): Parameters {
-  const isSocket = paramOf(given, "ws") === "1";
-  const obfs = paramOf(given, "obfs").toLowerCase();
-  if (!isSocket && obfs === "" && !given.has("obfsparam")) return given;
-  const more = new Map(given);
+function withoutShadowrocket(parameters: Parameters): Parameters {
+  const isSocket = paramOf(parameters, "ws") === "1";
+  const obfs = paramOf(parameters, "obfs").toLowerCase();
+  if (!isSocket && obfs === "" && !parameters.has("obfsparam")) return parameters;
+  const more = new Map(parameters);
   if (isSocket) more.set("type", "ws");
   if (obfs === "http") more.set("headertype", "http");
-  else if (obfs !== "" && obfs !== "none" && !given.has("type")) more.set("type", obfs);
+  else if (obfs !== "" && obfs !== "none" && !parameters.has("type")) more.set("type", obfs);
   more.delete("obfs");
-  const host = hostOfHeaders(paramOf(given, "obfsparam"));
-  if (host !== "" && !given.has("host")) more.set("host", host);
+  const host = hostOfHeaders(paramOf(parameters, "obfsparam"));
+  if (host !== "" && !parameters.has("host")) more.set("host", host);
   more.delete("obfsparam");
   return more;
 }

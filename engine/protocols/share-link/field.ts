@@ -1,13 +1,13 @@
 /** Checks of single fields. A refusal names the field and never repeats the text, which may be a secret. */
 import { createHash } from "node:crypto";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parseHost, parsePort, splitAuthority } from "../endpoint.ts";
 
 /** By folded name (share-link/link.ts). */
 export type Parameters = ReadonlyMap<string, string>;
 
 /** Longest text that a provider puts into one field, characters. */
-const LONGEST_TEXT = 2_048;
+const MAX_TEXT = 2_048;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what no field of a core may hold
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u;
 /** Of texts that a provider writes, nearly all: looked at in one go. */
@@ -39,7 +39,7 @@ export function refuse(field: string, why: string): TunnelConfigError {
 }
 
 /** Any one-line text. @throws TunnelConfigError */
-export function lineOf(text: string, field: string, longest = LONGEST_TEXT): string {
+export function lineOf(text: string, field: string, longest = MAX_TEXT): string {
   if (text.length > longest) throw refuse(field, `is longer than ${longest} characters`);
   if (!PLAIN_LINE.test(text) && FORBIDDEN.test(text)) throw refuse(field, "holds control characters");
   return text;
@@ -121,7 +121,7 @@ const PLAIN_PATH = /^\/[!-$&-~]*$/;
 
 /** Begins with a slash; what HTTP cannot carry is percent-encoded. @throws TunnelConfigError */
 export function pathOf(text: string, field: string): string {
-  if (text.length <= LONGEST_TEXT && PLAIN_PATH.test(text)) return text;
+  if (text.length <= MAX_TEXT && PLAIN_PATH.test(text)) return text;
   const path = lineOf(text.trim(), field);
   const slashed = path.startsWith("/") ? path : `/${path}`;
   const whole = slashed.replace(/%(?![0-9a-f]{2})/gi, "%25");

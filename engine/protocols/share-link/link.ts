@@ -6,7 +6,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import type { TunnelProtocol } from "../../../model/kind.ts";
 import { withoutTrailing } from "../../../model/text.ts";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parsePort, readHost, readPort, splitAuthority } from "../endpoint.ts";
 
 export interface ShareLink {
@@ -48,11 +48,11 @@ const INVISIBLE = /[\ufeff\u200b\u200c\u200d\u2060\u00ad\r\n\t]/g;
 const WRAPPING = /[\s\ufeff\u200b\u200c\u200d\u2060\u00ad"'`,]|&amp;/;
 
 /** A link of a provider is a few hundred characters; ML-DSA and ML-KEM keys make it thousands. */
-const LONGEST_LINK = 16_384;
+const MAX_LINK = 16_384;
 
 /** Asked before anything else of a link is looked at. @throws TunnelConfigError */
 export function refuseLong(link: string): void {
-  if (link.length > LONGEST_LINK) throw new TunnelConfigError(`the link is longer than ${LONGEST_LINK} characters`);
+  if (link.length > MAX_LINK) throw new TunnelConfigError(`the link is longer than ${MAX_LINK} characters`);
 }
 
 /** @throws TunnelConfigError when it is too long or begins with none of the schemes. @returns what follows the scheme */
@@ -111,9 +111,13 @@ export function cutLink<Whole>(body: string, readWhole: (text: string) => Whole 
   return hash < 0 && mark < 0 ? { whole, query: null, fragment: null } : cutElsewhere(body, readWhole);
 }
 
+/** Left sides that are read in all: 64 marks of each sort would be 4,096, each of which costs what the link is long. */
+const MOST_READS = 256;
+
 function cutElsewhere<Whole>(body: string, readWhole: (text: string) => Whole | undefined): CutLink<Whole> {
   const read = lastRemembered(readWhole);
-  const isWhole = (text: string): boolean => read(text) !== undefined;
+  let left = MOST_READS;
+  const isWhole = (text: string): boolean => left-- > 0 && read(text) !== undefined;
   const fragment = cutAt(body, "#", (left) => isWhole(cutAt(left, "?", isWhole).left));
   const query = cutAt(fragment.left, "?", isWhole);
   return { whole: read(query.left), query: query.right, fragment: fragment.right };
@@ -203,12 +207,10 @@ export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
+    // Without an exception for each: a hostile text has thousands of such runs.
     return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
-      try {
-        return decodeURIComponent(run);
-      } catch {
-        return run;
-      }
+      const bytes = Buffer.from(run.replaceAll("%", ""), "hex");
+      return isUtf8(bytes) ? bytes.toString() : run;
     });
   }
 }
@@ -224,6 +226,8 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /** Standard and URL-safe letters mixed, with or without padding, `%3D` included. @returns undefined when it is not base64 of UTF-8 text */
 export function base64Text(text: string): string | undefined {
+  // What stands for no character of ASCII is no letter of base64, decoded or not.
+  if (/%(?![0-7][0-9a-f])/i.test(text)) return undefined;
   let letters = decoded(text);
   if (!BASE64.test(letters)) {
     letters = letters.replace(/\s/g, "");

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { base64, SECRET, UUID } from "../config.suite.ts";
 import { mutations } from "../mutations.suite.ts";
 import { KEY16, LINKS, PBK } from "./links.suite.ts";
@@ -68,7 +68,7 @@ describe("links", () => {
       `tuic://${UUID}:pw@p.test-site.org:1?congestion_control=x`,
       "congestion_control must be one of bbr, cubic, new_reno",
     ],
-    ["tuic://nobody:pw@p.test-site.org:1", "the link's user id is not a UUID"],
+    ["tuic://no-uuid:pw@p.test-site.org:1", "the link's user id is not a UUID"],
     ["socks5://p.test-site.org:1", "the link begins with no scheme of a proxy protocol"],
   ])("refuse %s", (link, reason) => {
     expect(() => parseProxyLink(link)).toThrow(new TunnelConfigError(reason));

@@ -1,5 +1,5 @@
 /** A share link of any proxy scheme, read strictly. */
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parseHysteria2Link } from "../hysteria2/config.ts";
 import { parseShadowsocksLink } from "../shadowsocks/config.ts";
 import { parseTrojanLink } from "../trojan/config.ts";

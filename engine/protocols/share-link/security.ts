@@ -1,7 +1,7 @@
 /** TLS and REALITY of a config. */
 
-import { literalOf } from "../../transport/literal.ts";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
+import { literalOf } from "../../net/literal.ts";
 import { bytesOf, hostOf, isTrue, keyOf, lineOf, listOf, type Parameters, paramOf, refuse, wordOf } from "./field.ts";
 import {
   FINGERPRINTS,
@@ -17,43 +17,48 @@ const X25519_BYTES = 32;
 const MLDSA65_BYTES = 1_952;
 const SHORT_ID_BYTES = 8;
 const SHA256_BYTES = 32;
-const MOST_NAMES = 16;
+const MAX_NAMES = 16;
 
 /** Carried by QUIC, which has no form without TLS. */
 const ALWAYS_TLS: ReadonlySet<ProxyProtocol> = new Set(["hysteria2", "tuic"]);
 
 /** @param hostHeader what the transport sends as Host, a name to fall back to. @throws TunnelConfigError */
-export function securityOf(protocol: ProxyProtocol, server: string, hostHeader: string, given: Parameters): Security {
-  const kind = kindOf(protocol, given);
+export function securityOf(
+  protocol: ProxyProtocol,
+  server: string,
+  hostHeader: string,
+  parameters: Parameters,
+): Security {
+  const kind = kindOf(protocol, parameters);
   if (kind === "none") return { kind };
-  const sni = sniOf(server, hostHeader, given);
-  if (kind === "tls") return tlsOf(sni, given);
+  const sni = sniOf(server, hostHeader, parameters);
+  if (kind === "tls") return tlsOf(sni, parameters);
   if (ALWAYS_TLS.has(protocol)) throw refuse("security", `must be tls for ${protocol}`);
   if (sni === null) throw refuse("sni", "is missing: REALITY needs a name");
-  return realityOf(sni, given);
+  return realityOf(sni, parameters);
 }
 
-function kindOf(protocol: ProxyProtocol, given: Parameters): Security["kind"] {
-  if (ALWAYS_TLS.has(protocol)) return given.get("security")?.toLowerCase() === "reality" ? "reality" : "tls";
-  const word = wordOf(paramOf(given, "security"));
+function kindOf(protocol: ProxyProtocol, parameters: Parameters): Security["kind"] {
+  if (ALWAYS_TLS.has(protocol)) return parameters.get("security")?.toLowerCase() === "reality" ? "reality" : "tls";
+  const word = wordOf(paramOf(parameters, "security"));
   if (word === "xtls") throw refuse("security", "xtls no longer exists");
   if (word === "none" || word === "tls" || word === "reality") return word;
   if (word !== "") throw refuse("security", "must be one of none, tls, reality");
-  if (paramOf(given, "pbk", "publickey") !== "") return "reality";
-  if (isTrue(given, "tls", "overtls") || paramOf(given, "tls") === "tls") return "tls";
+  if (paramOf(parameters, "pbk", "publickey") !== "") return "reality";
+  if (isTrue(parameters, "tls", "overtls") || paramOf(parameters, "tls") === "tls") return "tls";
   return protocol === "trojan" ? "tls" : "none";
 }
 
-function sniOf(server: string, hostHeader: string, given: Parameters): string | null {
-  const named = paramOf(given, "sni", "peer", "servername", "tlsservername", "tlshost");
+function sniOf(server: string, hostHeader: string, parameters: Parameters): string | null {
+  const named = paramOf(parameters, "sni", "peer", "servername", "tlsservername", "tlshost");
   if (named.trim() !== "") return hostOf(named, "sni");
   const header = hostHeader.includes(":") ? hostHeader.replace(/:\d+$/, "") : hostHeader;
   if (header !== "" && literalOf(header) === undefined) return header;
   return literalOf(server) === undefined ? server : null;
 }
 
-function tlsOf(sni: string | null, given: Parameters): TlsSecurity {
-  const alpn = listOf(paramOf(given, "alpn"));
+function tlsOf(sni: string | null, parameters: Parameters): TlsSecurity {
+  const alpn = listOf(paramOf(parameters, "alpn"));
   if (alpn.length > 8 || !alpn.every((word) => /^[a-z0-9./-]{1,32}$/i.test(word))) {
     throw refuse("alpn", "must be at most 8 protocol names");
   }
@@ -61,29 +66,29 @@ function tlsOf(sni: string | null, given: Parameters): TlsSecurity {
     kind: "tls",
     sni,
     alpn,
-    fingerprint: fingerprintOf(given),
+    fingerprint: fingerprintOf(parameters),
     isInsecure:
-      isTrue(given, "allowinsecure", "insecure", "skipcertverify") ||
-      ["0", "false"].includes(paramOf(given, "verifycert").toLowerCase()),
-    hasNoSni: isTrue(given, "disablesni"),
-    pins: pinsOf(paramOf(given, "pcs", "pinsha256", "pinnedpeercertsha256")),
-    verifyNames: verifyNamesOf(paramOf(given, "vcn")),
-    ech: echOf(paramOf(given, "ech")),
+      isTrue(parameters, "allowinsecure", "insecure", "skipcertverify") ||
+      ["0", "false"].includes(paramOf(parameters, "verifycert").toLowerCase()),
+    hasNoSni: isTrue(parameters, "disablesni"),
+    pins: pinsOf(paramOf(parameters, "pcs", "pinsha256", "pinnedpeercertsha256")),
+    verifyNames: verifyNamesOf(paramOf(parameters, "vcn")),
+    ech: echOf(paramOf(parameters, "ech")),
   };
 }
 
-function realityOf(sni: string, given: Parameters): RealitySecurity {
-  const publicKey = paramOf(given, "pbk", "publickey");
+function realityOf(sni: string, parameters: Parameters): RealitySecurity {
+  const publicKey = paramOf(parameters, "pbk", "publickey");
   if (publicKey === "") throw new TunnelConfigError("missing pbk");
-  const shortId = wordOf(paramOf(given, "sid", "shortid"));
+  const shortId = wordOf(paramOf(parameters, "sid", "shortid"));
   if (!/^(?:[0-9a-f]{2})*$/.test(shortId) || shortId.length > 2 * SHORT_ID_BYTES) {
     throw refuse("sid", `must be at most ${SHORT_ID_BYTES} bytes in hex`);
   }
-  const mldsa65 = paramOf(given, "pqv");
+  const mldsa65 = paramOf(parameters, "pqv");
   return {
     kind: "reality",
     sni,
-    fingerprint: fingerprintOf(given) ?? "chrome",
+    fingerprint: fingerprintOf(parameters) ?? "chrome",
     publicKey: keyOf(publicKey, "pbk", X25519_BYTES),
     shortId,
     mldsa65: mldsa65 === "" ? null : keyOf(mldsa65, "pqv", MLDSA65_BYTES),
@@ -91,8 +96,8 @@ function realityOf(sni: string, given: Parameters): RealitySecurity {
 }
 
 /** Names of a version become its browser; what is unknown becomes chrome, as other clients do: it decides nothing about reachability. */
-function fingerprintOf(given: Parameters): Fingerprint | null {
-  const word = wordOf(paramOf(given, "fp", "clientfingerprint", "fingerprint"));
+function fingerprintOf(parameters: Parameters): Fingerprint | null {
+  const word = wordOf(paramOf(parameters, "fp", "clientfingerprint", "fingerprint"));
   if (word === "" || word === "none") return null;
   const plain = word.replace(/^hello/, "");
   return FINGERPRINTS.find((name) => plain === name) ?? FINGERPRINTS.find((name) => plain.startsWith(name)) ?? "chrome";
@@ -101,7 +106,7 @@ function fingerprintOf(given: Parameters): Fingerprint | null {
 function pinsOf(text: string): readonly string[] {
   if (text === "") return [];
   const pins = listOf(text).map((pin) => pin.replace(/[:-]/g, "").toLowerCase());
-  if (pins.length > MOST_NAMES || !pins.every((pin) => /^[0-9a-f]*$/.test(pin) && pin.length === 2 * SHA256_BYTES)) {
+  if (pins.length > MAX_NAMES || !pins.every((pin) => /^[0-9a-f]*$/.test(pin) && pin.length === 2 * SHA256_BYTES)) {
     throw refuse("pinSHA256", "must be SHA-256 digests in hex");
   }
   return pins;
@@ -110,7 +115,7 @@ function pinsOf(text: string): readonly string[] {
 function verifyNamesOf(text: string): readonly string[] {
   if (text === "") return [];
   const names = listOf(text).map((name) => hostOf(name, "vcn"));
-  if (names.length > MOST_NAMES) throw refuse("vcn", `has more than ${MOST_NAMES} names`);
+  if (names.length > MAX_NAMES) throw refuse("vcn", `has more than ${MAX_NAMES} names`);
   return names;
 }
 

@@ -1,7 +1,7 @@
 /** How a config is carried: each transport with its own fields, checked. */
 
-import { literalOf } from "../../transport/literal.ts";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
+import { literalOf } from "../../net/literal.ts";
 import {
   atFirst,
   hostHeaderOf,
@@ -41,34 +41,39 @@ const TYPES: Readonly<Record<string, Transport["type"]>> = {
 /** QUIC carries them itself. */
 const OWN_CARRIER: ReadonlySet<ProxyProtocol> = new Set(["hysteria2", "tuic"]);
 /** Both cores keep early data in a header. */
-const MOST_EARLY_DATA_BYTES = 65_536;
+const MAX_EARLY_DATA_BYTES = 65_536;
 const EARLY_DATA_HEADER = "Sec-WebSocket-Protocol";
-const MOST_HOSTS = 16;
+const MAX_HOSTS = 16;
 
 /** @throws TunnelConfigError */
-export function transportOf(protocol: ProxyProtocol, server: string, given: Parameters): Transport {
+export function transportOf(protocol: ProxyProtocol, server: string, parameters: Parameters): Transport {
   if (OWN_CARRIER.has(protocol)) return { type: "raw", header: null };
-  const word = wordOf(paramOf(given, "type", "network", "net"));
+  const word = wordOf(paramOf(parameters, "type", "network", "net"));
   const type = Object.hasOwn(TYPES, word) ? TYPES[word] : undefined;
   if (type === undefined)
     throw refuse("type", "must be a transport: tcp, ws, httpupgrade, grpc, xhttp, kcp, http, quic");
   switch (type) {
     case "raw":
-      return { type, header: rawHeaderOf(given) };
+      return { type, header: rawHeaderOf(parameters) };
     case "ws":
-      return wsOf(hostOrName(server, given), given);
+      return wsOf(hostOrName(server, parameters), parameters);
     case "httpupgrade":
-      return { type, host: hostOrName(server, given), path: wsOf("", given).path };
+      return { type, host: hostOrName(server, parameters), path: wsOf("", parameters).path };
     case "grpc":
-      return grpcOf(given);
+      return grpcOf(parameters);
     case "xhttp":
-      return { type, host: hostOrName(server, given), path: pathOf(paramOf(given, "path"), "path"), ...xhttpOf(given) };
+      return {
+        type,
+        host: hostOrName(server, parameters),
+        path: pathOf(paramOf(parameters, "path"), "path"),
+        ...xhttpOf(parameters),
+      };
     case "kcp":
-      return kcpOf(given);
+      return kcpOf(parameters);
     case "http":
-      return { type, path: pathOf(paramOf(given, "path"), "path"), hosts: hostsOf(given) };
+      return { type, path: pathOf(paramOf(parameters, "path"), "path"), hosts: hostsOf(parameters) };
     case "quic":
-      return quicOf(given);
+      return quicOf(parameters);
   }
 }
 
@@ -79,40 +84,43 @@ export function hostHeader(transport: Transport): string {
 }
 
 /** The Host header, then the name for TLS, then the server, as every client does. */
-function hostOrName(server: string, given: Parameters): string {
+function hostOrName(server: string, parameters: Parameters): string {
   const header =
-    hostHeaderOf(paramOf(given, "host", "wshost", "obfsparam"), "host") ||
-    hostHeaderOf(paramOf(given, "sni", "peer", "servername"), "host");
+    hostHeaderOf(paramOf(parameters, "host", "wshost", "obfsparam"), "host") ||
+    hostHeaderOf(paramOf(parameters, "sni", "peer", "servername"), "host");
   if (header !== "") return header;
   return literalOf(server)?.family === 6 ? `[${server}]` : server;
 }
 
-function hostsOf(given: Parameters): readonly string[] {
-  const hosts = listOf(paramOf(given, "host", "obfsparam"));
-  if (hosts.length > MOST_HOSTS) throw refuse("host", `has more than ${MOST_HOSTS} names`);
+function hostsOf(parameters: Parameters): readonly string[] {
+  const hosts = listOf(paramOf(parameters, "host", "obfsparam"));
+  if (hosts.length > MAX_HOSTS) throw refuse("host", `has more than ${MAX_HOSTS} names`);
   return hosts.map((host) => hostHeaderOf(host, "host"));
 }
 
-function rawHeaderOf(given: Parameters) {
-  const header = wordOf(paramOf(given, "headertype"));
+function rawHeaderOf(parameters: Parameters) {
+  const header = wordOf(paramOf(parameters, "headertype"));
   if (header === "" || header === "none") return null;
   if (header !== "http") throw refuse("headerType", "must be none or http for tcp");
-  const paths = listOf(paramOf(given, "path"));
-  if (paths.length > MOST_HOSTS) throw refuse("path", `has more than ${MOST_HOSTS} paths`);
-  return { hosts: hostsOf(given), paths: (paths.length === 0 ? ["/"] : paths).map((path) => pathOf(path, "path")) };
+  const paths = listOf(paramOf(parameters, "path"));
+  if (paths.length > MAX_HOSTS) throw refuse("path", `has more than ${MAX_HOSTS} paths`);
+  return {
+    hosts: hostsOf(parameters),
+    paths: (paths.length === 0 ? ["/"] : paths).map((path) => pathOf(path, "path")),
+  };
 }
 
 /** `?ed=2048` in the path, or on its own. */
-function wsOf(host: string, given: Parameters): Extract<Transport, { type: "ws" }> {
-  const { path, early } = splitEarly(pathOf(paramOf(given, "path", "wspath", "obfspath"), "path"));
-  const amount = early === "" ? paramOf(given, "ed") : early;
-  const header = paramOf(given, "eh");
+function wsOf(host: string, parameters: Parameters): Extract<Transport, { type: "ws" }> {
+  const { path, early } = splitEarly(pathOf(paramOf(parameters, "path", "wspath", "obfspath"), "path"));
+  const amount = early === "" ? paramOf(parameters, "ed") : early;
+  const header = paramOf(parameters, "eh");
   if (header !== "" && !/^[A-Za-z0-9-]{1,64}$/.test(header)) throw refuse("eh", "must be the name of a header");
   return {
     type: "ws",
     host,
     path,
-    earlyDataBytes: amount === "" ? 0 : numberOf(amount, "ed", 0, MOST_EARLY_DATA_BYTES),
+    earlyDataBytes: amount === "" ? 0 : numberOf(amount, "ed", 0, MAX_EARLY_DATA_BYTES),
     earlyDataHeader: header === "" ? EARLY_DATA_HEADER : header,
   };
 }
@@ -128,33 +136,36 @@ function splitEarly(written: string): { readonly path: string; readonly early: s
   return { path: rest.length === 0 ? path : `${path}?${rest.join("&")}`, early: early.slice(3) };
 }
 
-function grpcOf(given: Parameters): Transport {
-  const mode = wordOf(paramOf(given, "mode"));
+function grpcOf(parameters: Parameters): Transport {
+  const mode = wordOf(paramOf(parameters, "mode"));
   if (mode !== "" && mode !== "gun" && mode !== "guna" && mode !== "multi")
     throw refuse("mode", "must be gun or multi for grpc");
   return {
     type: "grpc",
-    serviceName: lineOf(paramOf(given, "servicename", "path"), "serviceName"),
-    authority: hostHeaderOf(paramOf(given, "authority"), "authority"),
+    serviceName: lineOf(paramOf(parameters, "servicename", "path"), "serviceName"),
+    authority: hostHeaderOf(paramOf(parameters, "authority"), "authority"),
     isMulti: mode === "multi",
   };
 }
 
 /** Bounds as in xray (infra/conf, KCPConfig). */
-function kcpOf(given: Parameters): Transport {
-  const mtu = paramOf(given, "mtu");
-  const tti = paramOf(given, "tti");
+function kcpOf(parameters: Parameters): Transport {
+  const mtu = paramOf(parameters, "mtu");
+  const tti = paramOf(parameters, "tti");
   return {
     type: "kcp",
-    header: oneOf(paramOf(given, "headertype") || "none", KCP_HEADERS, "headerType"),
-    seed: lineOf(paramOf(given, "seed"), "seed", 256),
+    header: oneOf(paramOf(parameters, "headertype") || "none", KCP_HEADERS, "headerType"),
+    seed: lineOf(paramOf(parameters, "seed"), "seed", 256),
     mtu: mtu === "" ? null : numberOf(mtu, "mtu", 576, 1_460),
     ttiMs: tti === "" ? null : numberOf(tti, "tti", 10, 100),
   };
 }
 
-function quicOf(given: Parameters): Transport {
-  if (!["", "none"].includes(paramOf(given, "quicsecurity")) || !["", "none"].includes(paramOf(given, "headertype"))) {
+function quicOf(parameters: Parameters): Transport {
+  if (
+    !["", "none"].includes(paramOf(parameters, "quicsecurity")) ||
+    !["", "none"].includes(paramOf(parameters, "headertype"))
+  ) {
     throw new TunnelConfigError("quicSecurity and headerType of quic are in no core any more");
   }
   return { type: "quic" };

@@ -1,25 +1,35 @@
 /** The tunnel of a share link: where it leads, and that a core can be given it. */
 import {
-  given,
   type ParsedTunnel,
+  presentFields,
   required,
   TunnelConfigError,
   type TunnelEndpoint,
   type TunnelFields,
-} from "../../tunnel.ts";
+} from "../../contract/tunnel.ts";
+import { Handover } from "../../net/handover.ts";
 import { parseHost, parsePort } from "../endpoint.ts";
 import { canonical } from "./canonical.ts";
 import type { ShareLink } from "./link.ts";
+import type { ProxyConfig } from "./proxy-config.ts";
+
+const configs = new Handover<TunnelFields, ProxyConfig>();
+
+/** Of the fields that tunnelOf() returned, once. */
+export function takeConfig(fields: TunnelFields): ProxyConfig | undefined {
+  return configs.take(fields);
+}
 
 /** The tunnel of a link: the link itself is what is kept. */
 export function tunnelOf(fields: TunnelFields, read: (link: string) => ShareLink): ParsedTunnel {
   const url = required(fields, "url").trim();
   const link = read(url);
   // Whatever a core would stumble over is refused here, by the name of its field.
-  canonical(link);
+  const kept = presentFields({ url });
+  configs.leave(kept, canonical(link).config);
   return {
     protocol: link.protocol,
-    fields: given({ url }),
+    fields: kept,
     endpoints: [{ host: link.host, port: link.port }, ...otherServers(link)],
     // Servers of these protocols take any number of sessions of one account.
     identity: null,

@@ -39,7 +39,7 @@ const XMUX: Readonly<Record<string, Kind>> = {
   hKeepAlivePeriod: "number",
 };
 const OUTSIDE_EXTRA = ["xPaddingBytes", "scMaxEachPostBytes", "scMinPostsIntervalMs", "uplinkChunkSize"] as const;
-const MOST_HEADERS = 16;
+const MAX_HEADERS = 16;
 /** They decide where a request goes or where it ends. */
 const OWN_HEADERS = new Set(["host", "content-length", "transfer-encoding", "connection", "upgrade"]);
 /** xray keeps these in 32 bits. */
@@ -48,13 +48,13 @@ const MOST = 2 ** 31 - 1;
 type Xhttp = Pick<Extract<Transport, { type: "xhttp" }>, "mode" | "extra" | "hasDownload">;
 
 /** @throws TunnelConfigError */
-export function xhttpOf(given: Parameters): Xhttp {
-  const word = paramOf(given, "mode").trim().toLowerCase();
+export function xhttpOf(parameters: Parameters): Xhttp {
+  const word = paramOf(parameters, "mode").trim().toLowerCase();
   const mode = word === "" ? "auto" : MODES.find((known) => known === word);
   if (mode === undefined) throw refuse("mode", `must be one of ${MODES.join(", ")}`);
-  const written = objectOf(paramOf(given, "extra"));
+  const written = objectOf(paramOf(parameters, "extra"));
   for (const name of OUTSIDE_EXTRA) {
-    const value = paramOf(given, name.toLowerCase());
+    const value = paramOf(parameters, name.toLowerCase());
     if (value !== "" && !Object.hasOwn(written, name)) written[name] = value;
   }
   const extra: Record<string, XhttpExtra[string]> = typed(written, FIELDS);
@@ -105,9 +105,9 @@ function refusePacketUpFields(extra: Record<string, unknown>): void {
 function typed(value: Record<string, unknown>, fields: Readonly<Record<string, Kind>>, prefix = "extra.") {
   const found: Record<string, string | number | boolean> = {};
   for (const [name, kind] of Object.entries(fields)) {
-    const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (given !== undefined && given !== null && given !== "")
-      found[name] = typedValue(given, kind, `${prefix}${name}`);
+    const parameters = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (parameters !== undefined && parameters !== null && parameters !== "")
+      found[name] = typedValue(parameters, kind, `${prefix}${name}`);
   }
   return found;
 }
@@ -143,7 +143,7 @@ function headersOf(value: unknown): Record<string, string> {
   if (!isObject(value)) throw refuse("extra.headers", "must be a JSON object");
   const headers: Record<string, string> = {};
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  if (entries.length > MOST_HEADERS) throw refuse("extra.headers", `has more than ${MOST_HEADERS} headers`);
+  if (entries.length > MAX_HEADERS) throw refuse("extra.headers", `has more than ${MAX_HEADERS} headers`);
   for (const [name, text] of entries) {
     if (!/^[A-Za-z0-9-]{1,64}$/.test(name) || OWN_HEADERS.has(name.toLowerCase())) {
       throw refuse("extra.headers", "has a header that cannot be set");

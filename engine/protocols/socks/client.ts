@@ -10,7 +10,7 @@ const NAME = 3;
 const IPV6 = 4;
 
 /** Users and passwords are counted in one byte; RFC 1929 section 2. */
-const LONGEST_TEXT = 255;
+const MAX_TEXT = 255;
 
 /** The method and the login, without waiting for the answer to the first: the core takes no other method. */
 export function greeting(user: string, password: string): Buffer {
@@ -32,7 +32,7 @@ export function connectRequest(target: string, port: number): Buffer {
 
 function counted(text: string, what: string): Buffer {
   const bytes = Buffer.from(text, "utf8");
-  if (bytes.length === 0 || bytes.length > LONGEST_TEXT) throw new RangeError(`a ${what} of ${bytes.length} bytes`);
+  if (bytes.length === 0 || bytes.length > MAX_TEXT) throw new RangeError(`a ${what} of ${bytes.length} bytes`);
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 

@@ -1,5 +1,5 @@
 /** trojan://<password>@<host>:<port>?<parameters>#<name>; the password may hold anything, the last `@` ends it. */
-import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import { bodyOf, portOf, requireCredential, type ShareLink, splitAddress } from "../share-link/link.ts";
 import { tunnelOf } from "../share-link/tunnel.ts";
 

@@ -1,5 +1,5 @@
 /** tuic://<uuid>:<password>@<host>[:port]?<parameters>#<name>, version 5. */
-import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import {
   bodyOf,
   decoded,

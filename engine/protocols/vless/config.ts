@@ -1,5 +1,5 @@
 /** vless://<uuid>@<host>:<port>?<parameters>#<name> (XTLS/Xray-core discussion 716), and Shadowrocket's base64 form. */
-import type { ParsedTunnel, TunnelFields } from "../../tunnel.ts";
+import type { ParsedTunnel, TunnelFields } from "../../contract/tunnel.ts";
 import { base64Text, bodyOf, portOf, requireUserId, type ShareLink, splitAddress } from "../share-link/link.ts";
 import { tunnelOf } from "../share-link/tunnel.ts";
 

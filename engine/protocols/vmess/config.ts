@@ -2,7 +2,7 @@
  * vmess:// links in their five forms: base64 of JSON (v2rayN), an address with parameters (XTLS/Xray-core discussion 716), v2fly's
  * `net+tls:uuid-alterId@…`, base64 of `cipher:uuid@host:port` (Shadowrocket), and Quantumult's line.
  */
-import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../tunnel.ts";
+import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import { parseHost, parsePort } from "../endpoint.ts";
 import { atFirst, hostOfHeaders } from "../share-link/field.ts";
 import {
@@ -65,12 +65,12 @@ function fromAddress(body: string): ShareLink {
   const { user, host, port, parameters, name } = splitAddress(body);
   const [, net, id, alterId] = /^([a-z0-9+]+):(.+?)(?:-(\d+))?$/is.exec(user) ?? [];
   const [type = "", layer = "none"] = net?.split("+") ?? [];
-  const own = [
+  const transportFields = [
     ["type", type],
     ["security", layer],
     ["aid", alterId ?? "0"],
   ] as const;
-  const more = net === undefined ? parameters : new Map([...parameters, ...own]);
+  const more = net === undefined ? parameters : new Map([...parameters, ...transportFields]);
   return linkOf(id ?? user, host, portOf(port, null), more, name);
 }
 

@@ -1,16 +1,17 @@
 /** WireGuard configurations (wg-quick files): what a monitor needs of them, with host and port of the monitor over the file's Endpoint. */
 import type { TunnelProtocol } from "../../../model/kind.ts";
-import { literalOf } from "../../transport/literal.ts";
 import {
-  given,
   identityOf,
   missing,
   type ParsedTunnel,
+  presentFields,
   required,
   TunnelConfigError,
   type TunnelEndpoint,
   type TunnelFields,
-} from "../../tunnel.ts";
+} from "../../contract/tunnel.ts";
+import { Handover } from "../../net/handover.ts";
+import { literalOf } from "../../net/literal.ts";
 import { parseEndpoint, parseHost, withAddress } from "../endpoint.ts";
 import { entryOf, itemsOf, parseIni, type Section, type WireguardFile } from "./ini.ts";
 
@@ -49,38 +50,48 @@ export interface WireguardConfig {
 
 /** @throws TunnelConfigError */
 export function parseWireguard(fields: TunnelFields): ParsedTunnel {
-  return tunnelOf("wireguard", fields, readConfig(fields));
+  const config = readConfig(fields);
+  const parsed = tunnelOf("wireguard", fields, config);
+  configs.leave(parsed.fields, config);
+  return parsed;
+}
+
+const configs = new Handover<TunnelFields, WireguardConfig>();
+
+/** As readConfig(), without parsing what parseWireguard() has just parsed. @throws TunnelConfigError */
+export function configOf(fields: TunnelFields): WireguardConfig {
+  return configs.take(fields) ?? readConfig(fields);
 }
 
 /** The whole configuration; AmneziaWG's is the same with more keys of [Interface]. @throws TunnelConfigError */
 export function readConfig(fields: TunnelFields, moreKeys: readonly string[] = []): WireguardConfig {
   const file = parseIni(required(fields, "config"));
-  const own = file.interface;
-  const addresses = itemsOf(own, "Address");
-  const privateKey = keyOf(own, "PrivateKey");
+  const client = file.interface;
+  const addresses = itemsOf(client, "Address");
+  const privateKey = keyOf(client, "PrivateKey");
   if (addresses.length === 0) throw missing("Address");
   for (const address of addresses) requireAddress(address, "Address");
   if (file.peers.length === 0) throw missing("[Peer]");
   const peers = withOverride(fields, file.peers.map(readPeer));
   if (peers.every((peer) => peer.endpoint === null)) throw missing("Endpoint");
-  portOf(own, "ListenPort");
+  portOf(client, "ListenPort");
   return {
     privateKey,
     addresses,
-    dns: itemsOf(own, "DNS"),
-    mtuBytes: mtuOf(own) ?? STANDARD_MTU,
-    reserved: reservedOf(own) ?? file.peers.map(reservedOf).find((bytes) => bytes !== null) ?? null,
+    dns: itemsOf(client, "DNS"),
+    mtuBytes: mtuOf(client) ?? STANDARD_MTU,
+    reserved: reservedOf(client) ?? file.peers.map(reservedOf).find((bytes) => bytes !== null) ?? null,
     unknownKeys: unknownKeys(file, moreKeys),
     peers,
     file,
   };
 }
 
-function unknownKeys({ interface: own, peers }: WireguardFile, moreKeys: readonly string[]): readonly string[] {
+function unknownKeys({ interface: client, peers }: WireguardFile, moreKeys: readonly string[]): readonly string[] {
   const lower = (names: readonly string[]) => new Set(names.map((name) => name.toLowerCase()));
   const [ownKnown, peerKnown] = [lower([...INTERFACE_KEYS, ...moreKeys]), lower(PEER_KEYS)];
   const unknown = [
-    ...[...own.keys()].filter((key) => !ownKnown.has(key)),
+    ...[...client.keys()].filter((key) => !ownKnown.has(key)),
     ...peers.flatMap((peer) => [...peer.keys()].filter((key) => !peerKnown.has(key))),
   ];
   // A key is shown only when it looks like one: a line may hold a misplaced secret.
@@ -94,7 +105,7 @@ export function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields, config:
   const { config: text, host, port, ip } = fields;
   return {
     protocol,
-    fields: given({
+    fields: presentFields({
       ...(text !== undefined && { config: text }),
       ...(host !== undefined && { host }),
       ...(port !== undefined && { port }),

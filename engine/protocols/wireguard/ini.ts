@@ -3,7 +3,7 @@
  * anywhere. What wg-quick would execute (PostUp …) is never looked at.
  */
 import { before, linesOf } from "../../../model/text.ts";
-import { TunnelConfigError } from "../../tunnel.ts";
+import { TunnelConfigError } from "../../contract/tunnel.ts";
 
 /** Values by lowercased key, in the order of the file; a key may come again (Address, AllowedIPs). */
 export type Section = ReadonlyMap<string, readonly string[]>;

@@ -135,7 +135,7 @@ describe("cookies", () => {
   it("are opened for the initiation they answer, and prove our address in mac2", () => {
     const server = new Responder({
       privateKey: new Uint8Array(32).fill(3),
-      clients: [{ publicKey: peerOf().own.publicBytes, presharedKey: hex(RECORDED.presharedKey) }],
+      clients: [{ publicKey: peerOf().privateKey.publicBytes, presharedKey: hex(RECORDED.presharedKey) }],
       ephemeralSeed: new Uint8Array(32).fill(4),
       cookie: new Uint8Array(16).fill(5),
     });

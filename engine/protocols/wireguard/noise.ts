@@ -21,7 +21,7 @@ const NO_PRESHARED_KEY = new Uint8Array(KEY_BYTES);
 /** One peer's keys and all that follows from them alone, made once for many handshakes. */
 export interface PeerKeys {
   readonly crypto: WireguardCrypto;
-  readonly own: PrivateKey;
+  readonly privateKey: PrivateKey;
   readonly server: PublicKey;
   /** 32 zero bytes when there is none. */
   readonly presharedKey: Uint8Array;
@@ -63,7 +63,7 @@ export function createPeerKeys(crypto: WireguardCrypto, keys: KeyMaterial): Peer
   const start = startOf(crypto);
   return {
     crypto,
-    own,
+    privateKey: own,
     server,
     presharedKey: keys.presharedKey ?? NO_PRESHARED_KEY,
     staticShared,
@@ -112,7 +112,7 @@ export function createInitiation(peer: PeerKeys, parts: InitiationParts): Initia
   let hash = crypto.hash(peer.startHash, ephemeral.publicBytes);
   const [afterEphemeral] = deriveKeys(crypto, peer.startChainingKey, ephemeral.publicBytes, 1);
   const [afterAgreement, staticKey] = deriveKeys(crypto, afterEphemeral, ephemeralShared, 2);
-  const sealedStatic = crypto.seal(staticKey, 0, peer.own.publicBytes, hash);
+  const sealedStatic = crypto.seal(staticKey, 0, peer.privateKey.publicBytes, hash);
   hash = crypto.hash(hash, sealedStatic);
   const [chainingKey, timestampKey] = deriveKeys(crypto, afterAgreement, peer.staticShared, 2);
   const sealedTimestamp = crypto.seal(timestampKey, 0, parts.timestamp, hash);
@@ -157,7 +157,7 @@ export function readResponse(peer: PeerKeys, initiation: Asked, message: Uint8Ar
   const ephemeralBytes = Uint8Array.from(message.subarray(RESPONSE.ephemeral, RESPONSE.nothing));
   const ephemeral = crypto.publicKey(ephemeralBytes);
   const ephemeralShared = initiation.ephemeral.agree(ephemeral);
-  const staticShared = peer.own.agree(ephemeral);
+  const staticShared = peer.privateKey.agree(ephemeral);
   if (ephemeralShared === null || staticShared === null) return { kind: "not-authentic" };
   const hashWithEphemeral = crypto.hash(initiation.hash, ephemeralBytes);
   const [first] = deriveKeys(crypto, initiation.chainingKey, ephemeralBytes, 1);

@@ -156,7 +156,7 @@ describe("a session", () => {
       });
     fc.assert(
       fc.property(fc.oneof(types, changed, fc.uint8Array({ maxLength: 2_000 })), (datagram) => {
-        must(fresh.receive(datagram).kind === "ignored", "an answer that nobody made");
+        must(fresh.receive(datagram).kind === "ignored", "an answer that was not made");
         const { kind } = up.receive(datagram);
         must(kind === "ignored" || kind === "packet", "another kind");
       }),

@@ -26,7 +26,7 @@ export type SessionEvent =
   | { readonly kind: "keepalive" }
   | { readonly kind: "ignored" };
 
-export interface SessionSurroundings {
+export interface SessionDeps {
   readonly framing: Framing;
   readonly randomBytes: (sizeBytes: number) => Uint8Array;
   /** The next time stamp, TAI64N. */
@@ -48,7 +48,7 @@ const IGNORED: SessionEvent = { kind: "ignored" };
 
 export class WireguardSession {
   readonly #peer: PeerKeys;
-  readonly #around: SessionSurroundings;
+  readonly #deps: SessionDeps;
   #attempts: Attempt[] = [];
   #sessions: Established[] = [];
   #started = 0;
@@ -56,9 +56,9 @@ export class WireguardSession {
   #cookie: Uint8Array | null = null;
   #straySizes: number[] = [];
 
-  constructor(peer: PeerKeys, around: SessionSurroundings) {
+  constructor(peer: PeerKeys, deps: SessionDeps) {
     this.#peer = peer;
-    this.#around = around;
+    this.#deps = deps;
   }
 
   /** Initiations made so far. */
@@ -78,7 +78,7 @@ export class WireguardSession {
 
   /** The datagrams of a new attempt, in their order; the initiation is the last. */
   initiate(): readonly Uint8Array[] {
-    const { framing, randomBytes, timestamp } = this.#around;
+    const { framing, randomBytes, timestamp } = this.#deps;
     const initiation = createInitiation(this.#peer, {
       ephemeralSeed: randomBytes(32),
       index: this.#freshIndex(),
@@ -100,7 +100,7 @@ export class WireguardSession {
 
   /** @returns undefined before a handshake is complete */
   seal(packet: Uint8Array): Uint8Array | undefined {
-    const { framing, mtuBytes } = this.#around;
+    const { framing, mtuBytes } = this.#deps;
     const message = this.#sessions
       .at(-1)
       ?.data.seal(packet, framing.header("transport"), mtuBytes, framing.extraPadding());
@@ -108,7 +108,7 @@ export class WireguardSession {
   }
 
   receive(datagram: Uint8Array): SessionEvent {
-    const candidates = this.#around.framing.unwrap(datagram);
+    const candidates = this.#deps.framing.unwrap(datagram);
     for (const framed of candidates) {
       const event = this.#read(framed);
       if (event.kind !== "ignored") return event;
@@ -170,7 +170,7 @@ export class WireguardSession {
   #freshIndex(): number {
     const isUsed = (index: number) =>
       [...this.#attempts, ...this.#sessions].some(({ initiation }) => initiation.index === index);
-    let index = uint32At(this.#around.randomBytes(4), 0);
+    let index = uint32At(this.#deps.randomBytes(4), 0);
     while (isUsed(index)) index = (index + 1) >>> 0;
     return index;
   }

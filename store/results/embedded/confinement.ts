@@ -49,6 +49,8 @@ export function confinementOf({ dir, port, frontFile }: FrontNeeds): Confinement
       connects: [],
     },
     mayUseDatagrams: false,
+    reach: "none",
+    routes: "any",
     ownId: null,
     capabilities: FILE_CAPABILITIES,
     largestFileBytes: null,

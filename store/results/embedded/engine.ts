@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Session } from "chdb";
 import koffi from "koffi";
-import type { Lane, Statement } from "./statement.ts";
+import type { Statement, StatementKind } from "./statement.ts";
 
 export interface EngineOptions {
   /** Absolute. The engine's own files go into `engine/` in it. */
@@ -73,13 +73,14 @@ export function openEngine(options: EngineOptions): Engine {
   for (const { session } of [write, upkeep, ...read]) session.query(`USE ${database}`);
   restoreSignals();
 
-  const lanes: Readonly<Record<Lane, LaneQueue>> = {
-    write: createLane([write]),
-    upkeep: createLane([upkeep]),
-    read: createLane(read),
+  const queues: Readonly<Record<StatementKind, StatementQueue>> = {
+    write: createQueue([write]),
+    upkeep: createQueue([upkeep]),
+    read: createQueue(read),
   };
   return {
-    run: (statement, body, signal) => lanes[statement.lane].run(signal, (session) => execute(session, statement, body)),
+    run: (statement, body, signal) =>
+      queues[statement.kind].run(signal, (session) => execute(session, statement, body)),
     async killAll() {
       // Not SYNC: that one hangs.
       await killer.session.queryAsync("KILL QUERY WHERE query NOT LIKE '%KILL QUERY%' ASYNC").catch(() => undefined);
@@ -120,12 +121,12 @@ async function execute(session: Session, statement: Statement, body: Buffer): Pr
   };
 }
 
-interface LaneQueue {
+interface StatementQueue {
   run<T>(signal: AbortSignal, act: (session: Session) => Promise<T>): Promise<T>;
 }
 
 /** Statements wait here for a free connection, not in the engine, where each would hold a thread of libuv's pool. */
-function createLane(connections: readonly Connection[]): LaneQueue {
+function createQueue(connections: readonly Connection[]): StatementQueue {
   const queue: (() => void)[] = [];
 
   async function acquire(): Promise<Connection> {

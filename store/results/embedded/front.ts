@@ -1,7 +1,7 @@
 /**
  * The child process: the embedded engine behind ClickHouse's HTTP interface on loopback.
  *
- * stdin: one line of JSON (FrontConfig), then nothing; its end is the order to stop, and also what a dead parent leaves.
+ * stdin: one line of JSON (FrontConfig), then nothing; its end is the order to stop, and it also ends when the parent dies.
  * stdout: lines of JSON (FrontEvent). stderr: the engine's own words, which its errors often lack.
  */
 import { statfsSync } from "node:fs";
@@ -83,7 +83,7 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
   });
 
   async function run(statement: Statement, body: Buffer, signal: AbortSignal) {
-    const isInsert = statement.lane === "write";
+    const isInsert = statement.kind === "write";
     if (isInsert && ballast.isFreed)
       throw new Error(
         "Code: 243. DB::Exception: The disk is full: inserts wait until there is room. (NOT_ENOUGH_SPACE)",

@@ -76,7 +76,7 @@ describe("the HTTP interface", () => {
     expect(await client.ping()).toEqual({ success: true });
     expect(seen).toHaveLength(0);
     expect(await client.ping({ select: true })).toEqual({ success: true });
-    expect(seen[0]?.statement).toMatchObject({ lane: "read", sql: "SELECT 'ping'" });
+    expect(seen[0]?.statement).toMatchObject({ kind: "read", sql: "SELECT 'ping'" });
   });
 
   it.each([

@@ -23,8 +23,8 @@ describe("statements of the HTTP interface", () => {
     ["OPTIMIZE TABLE t FINAL", "upkeep"],
     ["CREATE TABLE t (x Int8) ENGINE = Memory", "upkeep"],
     ["KILL QUERY WHERE 1", "upkeep"],
-  ])("%s is for the connection that does %s", (sql, lane) => {
-    expect(read({}, sql)).toMatchObject({ lane, sql: sql.replace(/^\s+/, sql.startsWith(" ") ? "  " : "") });
+  ])("%s is for the connection that does %s", (sql, kind) => {
+    expect(read({}, sql)).toMatchObject({ kind, sql: sql.replace(/^\s+/, sql.startsWith(" ") ? "  " : "") });
   });
 
   it("takes the rows of a plain insert as bytes, with the URL's settings as its own", () => {
@@ -39,7 +39,7 @@ describe("statements of the HTTP interface", () => {
       '{"id":1}\n',
     );
     expect(statement).toMatchObject({
-      lane: "write",
+      kind: "write",
       insert: {
         table: "sonde.results",
         columns: ["id", "seq"],
@@ -83,6 +83,8 @@ describe("statements of the HTTP interface", () => {
     [{}, "", "POST", 62],
     [{}, ";;", "POST", 62],
     [{ query: "DROP TABLE t" }, "", "GET", 164],
+    // An expression of such a name is larger than the language allows.
+    [{ query: "SELECT 1", [`param_${"a".repeat(70_000)}`]: "1" }, "", "POST", 36],
     [{ query: "INSERT INTO t VALUES (1)" }, "", "GET", 164],
   ])("refuses %j %s by %s with code %d", (search, body, method, code) => {
     const error = refusal(search as Record<string, string>, body, method);
@@ -117,7 +119,7 @@ describe("statements of the HTTP interface", () => {
               database: "sonde",
             });
             expect(statement.sql).not.toBe("");
-            if (method === "GET") expect(statement.lane).toBe("read");
+            if (method === "GET") expect(statement.kind).toBe("read");
           } catch (error) {
             if (!(error instanceof StatementError)) throw error;
           }

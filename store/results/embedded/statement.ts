@@ -5,10 +5,10 @@ import { withoutTrailing } from "../../../model/text.ts";
  */
 
 /** Which of the engine's connections runs it: they are serial, so each kind has its own. */
-export type Lane = "read" | "write" | "upkeep";
+export type StatementKind = "read" | "write" | "upkeep";
 
 export interface Statement {
-  readonly lane: Lane;
+  readonly kind: StatementKind;
   readonly sql: string;
   /** Used where the SQL names no format. */
   readonly format: string;
@@ -66,7 +66,8 @@ const NOT_SETTINGS = new Set([
 
 /** Formats whose rows the engine takes as bytes. */
 const RAW_FORMATS = new Set(["JSONEachRow", "JSONCompactEachRow", "TabSeparated", "TSV", "CSV"]);
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Of a setting, a parameter or a format; longer ones exist nowhere, and a parameter's becomes part of an expression. */
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const INSERT =
   /^INSERT\s+INTO\s+([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)\s*(?:\(([A-Za-z0-9_,\s]+)\)\s*)?FORMAT\s+([A-Za-z]+)$/i;
 const FIRST_WORD = /^\s*(?:\(\s*)*([A-Za-z]+)/;
@@ -91,8 +92,8 @@ export function readStatement({ method, search, body, database }: StatementReque
   const sql = trimmed(inUrl ?? body.toString("utf8"));
   const word = FIRST_WORD.exec(sql)?.[1]?.toUpperCase();
   if (word === undefined) throw new StatementError(62, "SYNTAX_ERROR", "Empty query");
-  const lane = word === "INSERT" ? "write" : READS.has(word) ? "read" : "upkeep";
-  if (method === "GET" && lane !== "read")
+  const kind = word === "INSERT" ? "write" : READS.has(word) ? "read" : "upkeep";
+  if (method === "GET" && kind !== "read")
     throw new StatementError(164, "READONLY", "Cannot execute query in readonly mode: use POST");
 
   const settings = settingsOf(search);
@@ -100,8 +101,8 @@ export function readStatement({ method, search, body, database }: StatementReque
   if (!IDENTIFIER.test(format)) throw new StatementError(73, "UNKNOWN_FORMAT", "Unknown format");
   const params = paramsOf(search, sql);
   const data = inUrl === null ? undefined : body;
-  if (lane === "write") return { lane, format, params, ...insertOf(sql, data, settings) };
-  return { lane, format, params, insert: undefined, sql: withSettings(joined(sql, data), word, settings) };
+  if (kind === "write") return { kind, format, params, ...insertOf(sql, data, settings) };
+  return { kind, format, params, insert: undefined, sql: withSettings(joined(sql, data), word, settings) };
 }
 
 function insertOf(

@@ -9,7 +9,7 @@ export function sweepLocation(keyCount: number) {
 -- ARGV: bytes that the hash may have; bytes that a stream may have, and all keys together; how many streams of runs there are; the group
 -- that those have
 -- Output: the keys that were removed
--- MEMORY USAGE counts entries and consumers, but not the names of groups: streams of runs may have the one group, others nobody can give any.
+-- MEMORY USAGE counts entries and consumers, but not the names of groups: streams of runs may have the one group, and no checker may give another stream one.
 local removed = {}
 local left = {}
 local total = 0

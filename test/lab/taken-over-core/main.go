@@ -32,6 +32,8 @@ type aims struct {
 	Unix      string `json:"unix"`
 	// A copy of this program that belongs to root, setuid.
 	Setuid string `json:"setuid"`
+	// Where it is not to come to; without it that is not tried.
+	Elsewhere *elsewhere `json:"elsewhere"`
 }
 
 type config struct {
@@ -39,6 +41,8 @@ type config struct {
 		Port int `json:"listen_port"`
 	} `json:"inbounds"`
 	Outbounds []struct {
+		Type      string `json:"type"`
+		Password  string `json:"password"`
 		Server    string `json:"server"`
 		Port      int    `json:"server_port"`
 		Transport struct {
@@ -58,6 +62,10 @@ func main() {
 		fmt.Println("sing-box version 1.14.1\n\nTags: with_quic,with_utls,with_grpc")
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == "listen" {
+		listenFor(os.Args[2])
+		return
+	}
 	text, _ := io.ReadAll(os.Stdin)
 	var given config
 	if json.Unmarshal(text, &given) != nil || len(given.Inbounds) == 0 {
@@ -70,14 +78,64 @@ func main() {
 	}
 	go serve(listener)
 	for _, outbound := range given.Outbounds {
-		plain, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(outbound.Transport.Path, "/"))
+		// What has no path of a transport travels in datagrams.
+		isUdp := outbound.Transport.Path == ""
+		text := strings.TrimPrefix(outbound.Transport.Path, "/")
+		if isUdp {
+			text = outbound.Password
+		}
+		plain, err := base64.RawURLEncoding.DecodeString(text)
 		var wanted aims
 		if err != nil || json.Unmarshal(plain, &wanted) != nil {
 			continue
 		}
-		report(fmt.Sprintf("%s:%d", outbound.Server, outbound.Port), try(wanted))
+		var found map[string]string
+		if wanted.Elsewhere == nil {
+			found = try(wanted)
+		} else {
+			found = tryElsewhere(outbound.Server, outbound.Port, isUdp, *wanted.Elsewhere)
+		}
+		report(isUdp, fmt.Sprintf("%s:%d", outbound.Server, outbound.Port), found)
 	}
 	time.Sleep(time.Minute)
+}
+
+// Says what arrives at an address, in TCP and UDP, a line each.
+func listenFor(address string) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	datagrams, err := net.ListenPacket("udp", address)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	go func() {
+		text := make([]byte, 4096)
+		for {
+			length, from, err := datagrams.ReadFrom(text)
+			if err != nil {
+				return
+			}
+			fmt.Printf("udp from %s: %s\n", from, text[:length])
+		}
+	}()
+	fmt.Println("ready")
+	for {
+		socket, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer socket.Close()
+			text := make([]byte, 4096)
+			socket.SetReadDeadline(time.Now().Add(5 * time.Second))
+			length, _ := socket.Read(text)
+			fmt.Printf("tcp from %s: %s\n", socket.RemoteAddr(), text[:length])
+		}()
+	}
 }
 
 // Lets everybody in, as a core does with the password (RFC 1928, 1929).
@@ -98,8 +156,12 @@ func serve(listener net.Listener) {
 	}
 }
 
-func report(server string, reached map[string]string) {
-	socket, err := net.DialTimeout("tcp", server, 5*time.Second)
+func report(isUdp bool, server string, reached map[string]string) {
+	network := "tcp"
+	if isUdp {
+		network = "udp"
+	}
+	socket, err := net.DialTimeout(network, server, 5*time.Second)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "no report:", err)
 		return

@@ -1,0 +1,44 @@
+/** Specs as a checker is sent them, read at its door. What is in their settings the probes' own schemas judge. */
+import type { CheckSpec, ConfigSpec } from "../engine/contract/messages.ts";
+import type { Kind } from "../model/kind.ts";
+import { booleanOf, countOf, listOf, numberOf, objectOf, Refused, textOf } from "../model/plain-values.ts";
+import { MAX_CONFIGS } from "../model/subscription.ts";
+
+/** The probers know the kinds: one that this version does not know is answered as unsupported. */
+const KIND = /^[a-z][a-z0-9]{0,31}$/;
+/** Our own words. */
+const MOST_FAULT = 2_000;
+/** An imported server may take 120 s; ten times that, ms. */
+const MOST_TIMEOUT_MS = 1_200_000;
+
+/** @throws Refused */
+export function readSpec(value: unknown): CheckSpec {
+  const from = objectOf(value, "spec");
+  return {
+    key: countOf(from.key, "key"),
+    kind: kindOf(from.kind, "kind"),
+    settings: objectOf(from.settings, "settings"),
+    timeoutMs: numberOf(from.timeoutMs, 1, MOST_TIMEOUT_MS, "timeoutMs"),
+    ...(from.configs !== undefined && { configs: listOf(from.configs, MAX_CONFIGS, "configs").map(configOf) }),
+    ...(from.fault !== undefined && { fault: textOf(from.fault, MOST_FAULT, "fault") }),
+    ...(from.isPublic !== undefined && { isPublic: booleanOf(from.isPublic, "isPublic") }),
+    ...(from.workspace !== undefined && { workspace: countOf(from.workspace, "workspace") }),
+    // Without it a checker would go on with the spec that it knows, and a quarantined one would be run.
+    ...(from.revision !== undefined && { revision: countOf(from.revision, "revision") }),
+  };
+}
+
+function configOf(value: unknown): ConfigSpec {
+  const from = objectOf(value, "configs");
+  return {
+    id: countOf(from.id, "configs.id"),
+    kind: kindOf(from.kind, "configs.kind"),
+    settings: objectOf(from.settings, "configs.settings"),
+    ...(from.fault !== undefined && { fault: textOf(from.fault, MOST_FAULT, "configs.fault") }),
+  };
+}
+
+function kindOf(value: unknown, what: string): Kind {
+  if (typeof value !== "string" || !KIND.test(value)) throw new Refused(`${what} is no kind's name`);
+  return value as Kind;
+}

@@ -1,0 +1,83 @@
+/** The kinds by name. The only file of the engine that the API may import. */
+import type { ZodType } from "zod";
+import { CONTRACT_KINDS, type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
+import * as list from "../probes/index.ts";
+import type { AnyKind, AnyTunnel, AnyUptime } from "./kind.ts";
+import type { Probe } from "./probe.ts";
+import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
+
+/** For the rule of the API that such a file must say where it leads. */
+export { hasEndpoint } from "../protocols/wireguard/loose-entries.ts";
+/** The API refuses addresses with the guard that the probers dial through. */
+export { createGuard, isDocumentationName, type Judgement } from "../transport/guard.ts";
+/** Names are asked of the same servers as by the probers. */
+export { createNameLookup } from "../transport/name-lookup.ts";
+export { createFingerprint } from "./fingerprint.ts";
+export { type AnyTunnel, type AnyUptime, type Engine, fieldsOf, type Target } from "./kind.ts";
+export { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "./tunnel.ts";
+export * from "./tunnel-fields.ts";
+
+type Listed = keyof typeof list;
+/** Does not compile when the list lacks a kind, or exports what is none. */
+const byKind: Readonly<Record<Kind, AnyKind> & Record<Exclude<Listed, Kind>, never>> = list;
+
+/** In the order of messages and of the document: the contract's, then those beside it by name. */
+export const uptimeKinds: readonly AnyUptime[] = [
+  ...CONTRACT_KINDS,
+  ...Object.keys(byKind)
+    .filter((kind) => ![...CONTRACT_KINDS, ...TUNNEL_PROTOCOLS].some((other) => other === kind))
+    .sort(),
+].map((kind) => uptimeOf(kind as UptimeKind));
+export const tunnels: readonly AnyTunnel[] = TUNNEL_PROTOCOLS.map(tunnelOf);
+export const UPTIME_KINDS: readonly UptimeKind[] = uptimeKinds.map(({ kind }) => kind);
+export const KINDS: readonly Kind[] = [...UPTIME_KINDS, ...TUNNEL_PROTOCOLS];
+
+/** Kinds are foreign words: `constructor` is not one. */
+export function kindNamed(word: string): AnyKind | undefined {
+  return Object.hasOwn(byKind, word) ? byKind[word as Kind] : undefined;
+}
+
+export function isUptimeKind(word: string): word is UptimeKind {
+  return kindNamed(word)?.family === "uptime";
+}
+
+export function uptimeOf(kind: UptimeKind): AnyUptime {
+  const described = byKind[kind];
+  if (described.family !== "uptime" || described.kind !== kind)
+    throw new Error(`${kind} is described as ${described.kind}`);
+  return described;
+}
+
+export function tunnelOf(kind: TunnelProtocol): AnyTunnel {
+  const described = byKind[kind];
+  if (described.family !== "tunnel" || described.kind !== kind)
+    throw new Error(`${kind} is described as ${described.kind}`);
+  return described;
+}
+
+/** The schema of a kind's own API fields; undefined for what is no kind. */
+export function settingsOf(kind: string): ZodType | undefined {
+  return kindNamed(kind)?.settings;
+}
+
+/** What a tunnel's configuration means, whether or not it can be measured here. @throws TunnelConfigError */
+export function parse(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
+  return tunnelOf(protocol).parse(fields);
+}
+
+/** A probe of some kind; its settings are what its own schema yields. */
+export type AnyProbe = Probe<unknown>;
+export type ProbeList = Readonly<Record<string, AnyProbe>>;
+
+/** In the thread that runs checks: the code of every kind that has some. */
+export async function loadProbes(): Promise<ProbeList> {
+  const loaded = Object.values<AnyKind>(byKind).map(async (described) =>
+    described.isPassive ? [] : [[described.kind, await probeOf(described)] as const],
+  );
+  return Object.fromEntries((await Promise.all(loaded)).flat());
+}
+
+async function probeOf({ settings, load }: Exclude<AnyKind, { readonly isPassive: true }>): Promise<AnyProbe> {
+  const { run } = await load();
+  return { settings, run };
+}

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { MessageBatcher } from "./message-batcher.ts";
+
+it("sends the words of one turn in one message, in their order", async () => {
+  const sent: (readonly number[])[] = [];
+  const mailbox = new MessageBatcher<number>({ postMessage: (words) => sent.push(words) });
+  for (const word of [1, 2, 3]) mailbox.post(word);
+  expect(sent).toEqual([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  mailbox.post(4);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent).toEqual([[1, 2, 3], [4]]);
+});

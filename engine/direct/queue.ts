@@ -1,0 +1,246 @@
+/**
+ * Checks without a schedule: which runs next, and which outcome counts. Limits and second looks are those of schedules
+ * (engine/limits). Pure.
+ *
+ * waiting ──next()──▶ running ──ended()──▶ undecided ──judge()──▶ settled
+ *    ▲                                         │ failed in a crowd, or unfit
+ *    └─────────────── retries ◀────────────────┘
+ *
+ * Few retries run at a time, and late if possible: they start when nothing else waits, or when many of them have gathered.
+ * When several second looks in a row confirmed the failure, load was not the cause: failures that still wait count without a second look. While
+ * other checks wait, a few failures still get one, as samples; the first sample that passes turns second looks for all on again. So a list of dead
+ * servers takes only its time-outs: a second look at each would double the time, and one at the end would add another time-out.
+ */
+import type { CheckOutcome } from "../../model/result.ts";
+import type { CheckSpec } from "../contract/messages.ts";
+import { Admission, ConcurrencyLimits, type Limited } from "../limits/concurrency.ts";
+import { SecondLooks } from "../limits/second-looks.ts";
+
+/** Retries at the same time; our choice. */
+const RETRIES_AT_ONCE = 32;
+/**
+ * Retries start although others still wait when so many have gathered per place: four times what is in flight, because places used for second
+ * looks are missing for first runs until the last wave of time-outs, which has free places; within what may be undecided. Our choice.
+ */
+const GATHERED_PER_PLACE = 4;
+const GATHERED = { least: 256, most: 2_048 } as const;
+/** Second looks in a row that found the failure again; our choice. */
+const CONVINCED_AFTER = 32;
+/** Places of all, of which one goes on taking second looks then; our choice: what it costs is not seen. */
+const PLACES_PER_SAMPLE = 64;
+/** Runs of a check that ends as unfit each time, before `unfit` is its outcome; our choice. */
+const MOST_UNFIT_RUNS = 3;
+/** Ended and not yet counted, beyond which nothing new is asked for: bounds memory. */
+const MOST_UNDECIDED = 4_096;
+
+/** Accounts that are remembered although no check uses them; our choice. */
+const ACCOUNTS_KEPT = 1_024;
+
+const NO_LIMITS: QueuedCheck["limits"] = [];
+
+/** What a caller wants checked. */
+export interface WantedCheck {
+  readonly spec: CheckSpec;
+  /** Checks with the same one never run at the same time; null: any number may. */
+  readonly identity: string | null;
+  /** Used to decide whether our own network was cut; null when the caller does not check that. */
+  readonly host: string | null;
+  readonly settle: (outcome: CheckOutcome) => void;
+}
+
+export interface QueuedCheck extends WantedCheck, Limited<QueuedCheck> {
+  /** Nothing is known of it from before. */
+  readonly wasHealthy: false;
+  readonly isNew: true;
+  /** Runs so far. */
+  attempt: number;
+  wasCrowded: boolean;
+  /** The failure that counts unless a second look passes; null while there is none. */
+  doubted: CheckOutcome | null;
+}
+
+export class DirectQueue {
+  readonly #concurrency: number;
+  readonly #mostGathered: number;
+  readonly #admission: Admission<QueuedCheck>;
+  /** Of accounts: one check at a time. */
+  readonly #accounts = new ConcurrencyLimits<QueuedCheck>();
+  /** Accounts at which the unused ones are forgotten. */
+  #sweepAt = ACCOUNTS_KEPT;
+  /** Those that wait for their account. */
+  readonly #atAccounts = new Set<QueuedCheck>();
+  /** Not yet started once. */
+  #waiting: QueuedCheck[] = [];
+  /** Those that are run again, first those that were unfit. */
+  readonly #retries = new SecondLooks<QueuedCheck>(RETRIES_AT_ONCE);
+  /** Of the retries: second looks, ended ones until they are judged. */
+  #looksRunning = 0;
+  #undecided = 0;
+  #confirmedInARow = 0;
+  /** Failures that have or await a second look. */
+  #doubts = 0;
+  /** At the last call of next(), no check waited for its first run. */
+  #isLast = false;
+  #secondLooks = 0;
+
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
+    this.#admission = new Admission<QueuedCheck>(concurrency);
+    // What may run starts in next() only.
+    this.#admission.hold(true);
+    this.#mostGathered = Math.min(GATHERED.most, Math.max(GATHERED.least, concurrency * GATHERED_PER_PLACE));
+  }
+
+  get running(): number {
+    return this.#admission.running;
+  }
+
+  /** Not yet run. */
+  get waiting(): number {
+    return this.#waiting.length + this.#admission.waiting;
+  }
+
+  /** Ended, and waiting for what it means. */
+  get undecided(): number {
+    return this.#undecided + this.#retries.waiting;
+  }
+
+  get secondLooks(): number {
+    return this.#secondLooks;
+  }
+
+  /** Whether one more would not only wait here. */
+  get hasRoom(): boolean {
+    return this.waiting < this.#concurrency && this.undecided < MOST_UNDECIDED;
+  }
+
+  add(wanted: WantedCheck): void {
+    this.#waiting.push({
+      ...wanted,
+      wasHealthy: false,
+      isNew: true,
+      attempt: 0,
+      wasCrowded: false,
+      doubted: null,
+      limits: NO_LIMITS,
+      workspace: 0,
+      state: "waiting",
+    });
+  }
+
+  /**
+   * What starts now: counted as running from here on.
+   * @param isMoreToCome the caller has more checks to add as soon as there is room
+   */
+  next(isMoreToCome = false): QueuedCheck[] {
+    // First those whose account became free when the one before ended.
+    this.#admission.hold(false);
+    const starting: QueuedCheck[] = [];
+    this.#collect(starting);
+    const isEarly = this.#isConvinced || this.#retries.waiting >= this.#mostGathered || this.#retries.running > 0;
+    if (isEarly) this.#startRetries(starting);
+    while (this.running < this.#concurrency && this.#waiting.length > 0) this.#start(this.#waiting.shift(), starting);
+    this.#isLast = this.#waiting.length === 0 && !isMoreToCome;
+    if (this.#isLast) this.#startRetries(starting);
+    this.#admission.hold(true);
+    if (this.#accounts.size >= this.#sweepAt) this.#sweep();
+    return starting;
+  }
+
+  /** A run has ended: its place and account are free. What it means is for judge(). */
+  ended(check: QueuedCheck): void {
+    if (check.attempt > 1) this.#retries.ended();
+    this.#undecided += 1;
+    this.#admission.release(check);
+  }
+
+  /** Once it is known whether our own network was cut. */
+  judge(check: QueuedCheck, outcome: CheckOutcome): void {
+    this.#undecided -= 1;
+    if (check.doubted !== null) this.#looksRunning -= 1;
+    if (outcome.verdict === "unfit" && check.attempt < MOST_UNFIT_RUNS) {
+      this.#retries.addFirst(check);
+      return;
+    }
+    if (check.doubted !== null) {
+      this.#doubts -= 1;
+      this.#learn(outcome);
+      check.settle(outcome.verdict === "unfit" ? check.doubted : outcome);
+    } else if (check.wasCrowded && this.#isWorthALook()) {
+      check.doubted = outcome;
+      this.#doubts += 1;
+      this.#retries.add(check);
+    } else {
+      check.settle(outcome);
+    }
+  }
+
+  /** Nothing starts any more. @returns what never ran, or would have been looked at again */
+  takeAll(): QueuedCheck[] {
+    const all = [...this.#retries.takeOut(), ...this.#waiting, ...this.#atAccounts];
+    for (const check of this.#atAccounts) this.#admission.withdraw(check);
+    this.#atAccounts.clear();
+    this.#waiting = [];
+    return all;
+  }
+
+  #startRetries(starting: QueuedCheck[]): void {
+    while (this.#retries.hasRoom && this.running < this.#concurrency && this.#retries.waiting > 0) {
+      if (this.#isAwaitingEvidence && this.#retries.first()?.doubted !== null) return;
+      this.#retries.started();
+      this.#start(this.#retries.next(), starting);
+    }
+  }
+
+  #start(check: QueuedCheck | undefined, starting: QueuedCheck[]): void {
+    if (check === undefined) return;
+    const { identity } = check;
+    check.limits = identity === null ? NO_LIMITS : [this.#accounts.of(identity, 1)];
+    this.#admission.request(check);
+    if (check.state === "waiting") this.#atAccounts.add(check);
+    else this.#collect(starting);
+  }
+
+  /** Takes those that got their places. */
+  #collect(starting: QueuedCheck[]): void {
+    for (const check of this.#admission.takeStarted()) {
+      this.#atAccounts.delete(check);
+      check.attempt += 1;
+      if (check.doubted !== null) {
+        this.#secondLooks += 1;
+        this.#looksRunning += 1;
+      }
+      starting.push(check);
+    }
+  }
+
+  /** A list may name more accounts than memory should hold. */
+  #sweep(): void {
+    this.#accounts.sweep(new Set([...this.#atAccounts].flatMap(({ limits }) => limits)));
+    this.#sweepAt = Math.max(ACCOUNTS_KEPT, 2 * this.#accounts.size);
+  }
+
+  /** Enough second looks are running to convince: one more would end last, and change nothing. */
+  get #isAwaitingEvidence(): boolean {
+    return !this.#isConvinced && this.#confirmedInARow + this.#looksRunning >= CONVINCED_AFTER;
+  }
+
+  get #isConvinced(): boolean {
+    return this.#confirmedInARow >= CONVINCED_AFTER;
+  }
+
+  #isWorthALook(): boolean {
+    if (!this.#isConvinced) return true;
+    return !this.#isLast && this.#doubts < Math.ceil(this.#concurrency / PLACES_PER_SAMPLE);
+  }
+
+  /** From a second look. */
+  #learn({ verdict }: CheckOutcome): void {
+    if (verdict === "ok") this.#confirmedInARow = 0;
+    else if (verdict !== "unfit") this.#confirmedInARow += 1;
+    if (this.#confirmedInARow !== CONVINCED_AFTER) return;
+    const doubted = this.#retries.takeOut((check) => check.doubted !== null);
+    this.#doubts -= doubted.length;
+    for (const { settle, doubted: failure } of doubted) if (failure !== null) settle(failure);
+  }
+}

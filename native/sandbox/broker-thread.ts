@@ -1,0 +1,74 @@
+/** The thread of a broker: nothing else runs in it, so that a connection waits for no other work. */
+import { parentPort, workerData } from "node:worker_threads";
+import { loadLibc } from "../libc.ts";
+import { openReadiness } from "../readiness.ts";
+import { Broker } from "./broker.ts";
+import { loadKernel } from "./kernel.ts";
+import type { Target } from "./peer.ts";
+
+export interface BrokerThreadData {
+  /** Our end of the socket pair; closed by this thread. */
+  readonly inbox: number;
+  /** The user that children are: the thread becomes the same, because only that user, or root with all rights, may read their memory. */
+  readonly ownId: number | null;
+}
+
+export type ToBroker =
+  | { readonly type: "announce"; readonly token: string; readonly targets: readonly Target[] }
+  | { readonly type: "forget"; readonly token: string }
+  | { readonly type: "close" };
+
+export type FromBroker =
+  | { readonly type: "ready" }
+  | { readonly type: "unavailable"; readonly reason: string }
+  | {
+      readonly type: "refused";
+      readonly token: string;
+      readonly protocol: "tcp" | "udp";
+      /** 4 or 16 bytes; null: an address of another family. */
+      readonly ip: Uint8Array | null;
+      readonly port: number;
+    };
+
+async function serve({ inbox, ownId }: BrokerThreadData): Promise<void> {
+  const post = (word: FromBroker): void => parentPort?.postMessage(word);
+  const [libc, kernel] = [loadLibc(), loadKernel()];
+  const readiness = libc === null ? null : await openReadiness(libc);
+  if (libc === null || kernel === null || readiness === null) {
+    post({ type: "unavailable", reason: "there is no native code for this system" });
+    return;
+  }
+  if (ownId !== null && kernel.becomeUser(ownId) !== 0) {
+    readiness.close();
+    post({ type: "unavailable", reason: `the thread cannot become another user (errno ${kernel.errno()})` });
+    return;
+  }
+  const broker = new Broker({
+    libc,
+    readiness,
+    arch: kernel.arch,
+    inbox,
+    onRefused: (token, { protocol, peer }) =>
+      post({ type: "refused", token, protocol, ip: peer?.ip ?? null, port: peer?.port ?? 0 }),
+  });
+  // Also when the thread ends by a fault: a child whose listener is closed hears ENOSYS and does not wait for ever.
+  process.once("exit", () => {
+    broker.close();
+    libc.close(inbox);
+  });
+  parentPort?.on("message", (word: ToBroker) => {
+    if (word.type === "announce") {
+      broker.announce(
+        word.token,
+        word.targets.map((target) => ({ ...target, ip: Buffer.from(target.ip) })),
+      );
+    } else if (word.type === "forget") broker.forget(word.token);
+    else {
+      readiness.close();
+      parentPort?.close();
+    }
+  });
+  post({ type: "ready" });
+}
+
+await serve(workerData as BrokerThreadData);

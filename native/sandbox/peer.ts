@@ -1,0 +1,86 @@
+/** Addresses as a system call names them (ip(7), ipv6(7)), and lists of those that a process may reach. Pure. */
+
+export type Protocol = "tcp" | "udp";
+
+/** Where a packet goes: an IPv4 address in its IPv6 form is the IPv4 address. */
+export interface Peer {
+  /** 4 or 16. */
+  readonly ip: Buffer;
+  readonly port: number;
+}
+
+/** What a process may reach: one address, and ports from one to another. */
+export interface Target {
+  readonly ip: Buffer;
+  readonly firstPort: number;
+  readonly lastPort: number;
+  readonly protocol: Protocol;
+}
+
+const AF_INET = 2;
+const AF_INET6 = 10;
+/** sizeof(struct sockaddr_in); of struct sockaddr_in6 the kernel needs what stands before the scope. */
+const IPV4_BYTES = 16;
+const IPV6_LEAST_BYTES = 24;
+export const IPV6_BYTES = 28;
+const MAPPED = Buffer.from("00000000000000000000ffff", "hex");
+
+/** @returns null for another family, one that is cut off, and one that names an interface */
+export function parseSockaddr(bytes: Buffer): Peer | null {
+  if (bytes.length < 4) return null;
+  const family = bytes.readUInt16LE(0);
+  const port = bytes.readUInt16BE(2);
+  if (family === AF_INET && bytes.length >= IPV4_BYTES) return { ip: Buffer.from(bytes.subarray(4, 8)), port };
+  if (family !== AF_INET6 || bytes.length < IPV6_LEAST_BYTES) return null;
+  if (bytes.length >= IPV6_BYTES && bytes.readUInt32LE(24) !== 0) return null;
+  return { ip: unmapped(bytes.subarray(8, 24)), port };
+}
+
+/** @param ip 4 or 16 bytes */
+export function unmapped(ip: Buffer): Buffer {
+  const isMapped = ip.length === 16 && ip.subarray(0, 12).equals(MAPPED);
+  return Buffer.from(isMapped ? ip.subarray(12) : ip);
+}
+
+/**
+ * Writes only what a Peer has: no flow label, no scope.
+ * @param isIpv6 the family of the socket: an IPv4 address is written in its IPv6 form
+ * @returns the length; 0 when the address does not go with the family
+ */
+export function writePeer(out: Buffer, { ip, port }: Peer, isIpv6: boolean): number {
+  out.fill(0, 0, IPV6_BYTES);
+  out.writeUInt16LE(isIpv6 ? AF_INET6 : AF_INET, 0);
+  out.writeUInt16BE(port, 2);
+  if (!isIpv6) {
+    ip.copy(out, 4, 0, 4);
+    return ip.length === 4 ? IPV4_BYTES : 0;
+  }
+  if (ip.length === 16) ip.copy(out, 8);
+  else Buffer.concat([MAPPED, ip]).copy(out, 8);
+  return IPV6_BYTES;
+}
+
+export class TargetList {
+  /** By protocol and address. */
+  readonly #ports = new Map<string, { readonly single: Set<number>; readonly ranges: (readonly [number, number])[] }>();
+
+  constructor(targets: readonly Target[]) {
+    for (const { ip, firstPort, lastPort, protocol } of targets) {
+      const key = keyOf(protocol, unmapped(ip));
+      const ports = this.#ports.get(key) ?? { single: new Set<number>(), ranges: [] };
+      if (firstPort === lastPort) ports.single.add(firstPort);
+      else ports.ranges.push([firstPort, lastPort]);
+      this.#ports.set(key, ports);
+    }
+  }
+
+  has({ ip, port }: Peer, protocol: Protocol): boolean {
+    const ports = this.#ports.get(keyOf(protocol, ip));
+    if (ports === undefined) return false;
+    return ports.single.has(port) || ports.ranges.some(([from, to]) => from <= port && port <= to);
+  }
+}
+
+function keyOf(protocol: Protocol, ip: Buffer): string {
+  return `${protocol} ${ip.toString("hex")}`;
+}

@@ -1,0 +1,62 @@
+/** First start: owner, workspace on the Business plan, project and key of an empty control plane. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { newKeyText } from "../store/key-text.ts";
+import type { CreatedWorkspace } from "../store/sql/accounts/port.ts";
+import type { ControlPlane } from "../store/sql/control-plane/port.ts";
+
+export interface FirstStart {
+  /** Shown once; null when this was not the first start. */
+  readonly firstKey: string | null;
+  /** What the key file holds; null when there is none. */
+  readonly ownerKey: string | null;
+  readonly keyFile: string;
+  readonly projectId: number;
+}
+
+/** The project of a first start, for starts after it. */
+const FIRST_PROJECT = "first_project";
+
+export async function ensureFirst(controlPlane: ControlPlane, keyFile: string): Promise<FirstStart> {
+  const nowMs = Date.now();
+  const made = (await controlPlane.accounts.isEmpty()) ? await makeFirst(controlPlane, nowMs) : undefined;
+  if (made === undefined) {
+    const projectId = Number((await controlPlane.meta.get(FIRST_PROJECT)) ?? 1);
+    return { firstKey: null, ownerKey: readKey(keyFile), keyFile, projectId };
+  }
+  const { userId, organizationId, projectId } = made;
+  const key = newKeyText();
+  const { id } = await controlPlane.keys.create({
+    name: "First key",
+    kind: "workspace",
+    userId,
+    organizationId,
+    expiresAtMs: null,
+    nowMs,
+    secretHash: key.secretHash,
+  });
+  await controlPlane.meta.set(FIRST_PROJECT, String(projectId));
+  const text = key.text(id);
+  writeFileSync(keyFile, `${text}\n`, { mode: 0o600 });
+  return { firstKey: text, ownerKey: text, keyFile, projectId };
+}
+
+/** @returns undefined when another process was faster */
+async function makeFirst({ accounts }: ControlPlane, nowMs: number): Promise<CreatedWorkspace | undefined> {
+  try {
+    return await accounts.createFirst({
+      email: "owner@localhost",
+      userName: "Owner",
+      workspaceName: "Workspace",
+      plan: "business",
+      projectName: "Project",
+      nowMs,
+    });
+  } catch (error) {
+    if (await accounts.isEmpty()) throw error;
+    return undefined;
+  }
+}
+
+function readKey(keyFile: string): string | null {
+  return existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : null;
+}

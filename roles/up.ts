@@ -1,0 +1,153 @@
+/**
+ * Wiring only: settings → stores → engine → scheduler → API. Starts in that order, stops in reverse. The one file that may import from
+ * every folder.
+ */
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import type { Logger } from "pino";
+import type { ApiHealth } from "../api/api.ts";
+import { startApi } from "../api/start.ts";
+import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
+import { ANY_LOCATION } from "../model/monitor.ts";
+import type { SchedulerHandle } from "../scheduler/role/handle.ts";
+import type { SchedulerStatus } from "../scheduler/role/status.ts";
+import type { DataFolder } from "../store/data-folder.ts";
+import { ClickHouseResults } from "../store/results/clickhouse.ts";
+import { EmbeddedClickHouse } from "../store/results/embedded/child.ts";
+import { openControlPlane, type SqlLocation } from "../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../store/sql/control-plane/port.ts";
+import { openChecks, openState } from "../store/state/open.ts";
+import type { State } from "../store/state/state.ts";
+import { VERSION } from "../version.ts";
+import { checkSettings } from "./check-settings.ts";
+import { ensureFirst, type FirstStart } from "./first-start.ts";
+import { claimFolder, joined, openSealingOf, startScheduling } from "./scheduling.ts";
+import {
+  type Closers,
+  closing,
+  lookAtKeyFile,
+  openOwn,
+  processMetrics,
+  requirePort,
+  startedOr,
+  startWhole,
+  tellProtection,
+} from "./shared.ts";
+
+export interface ServiceOptions {
+  readonly log: Logger;
+  /** What the start is doing, for people. */
+  readonly progress: (line: string) => void;
+  /** Where its probers stand; only the general pool when absent. */
+  readonly locations?: readonly string[];
+}
+
+export interface Service extends FirstStart {
+  /** Without /api/v1. */
+  readonly url: string;
+  /** Why uWebSockets.js was meant and is not used. */
+  readonly httpRefused: string | null;
+  /** Drains and stops everything, in reverse order. */
+  close(): Promise<void>;
+}
+
+/** @throws an Error of one line that says what to do; nothing keeps running then */
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  await tellProtection(config, options.log);
+  lookAtKeyFile(config.sealingKeyFile, config, options.log);
+  return startWhole(options.log, (closers) => start(config, options, closers));
+}
+
+async function start(config: Config, options: ServiceOptions, closers: Closers): Promise<Omit<Service, "close">> {
+  const { log, locations = [ANY_LOCATION] } = options;
+  await checkSettings(config);
+  const port = await requirePort(config.host, config.port);
+  const folder = claimFolder(config.dataDir, log, closers);
+  const stores = await openStores(config, folder, options, closers);
+  const { sealing, results, clickhouseUrl, embedded, checks, controlPlane, state } = stores;
+
+  const own = await openOwn(closers, log, { ...config, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
+  const { scheduler, pool, metrics } = await startScheduling(closers, {
+    config,
+    log,
+    engine: engineOptionsOf(config, own),
+    sealing,
+    workers: config.workers ?? Math.max(1, availableParallelism() - 1),
+    data: { ...stores.locations, locations, checkers: null, clickhouseUrl, spoolDir: folder.file("spool") },
+    meanwhile: embedded === null ? undefined : startedOr(embedded.ready),
+  });
+
+  const registry = processMetrics();
+  const api = await startApi({
+    config: { ...config, port, ownEndpoints: own.entries, own: own.memory },
+    controlPlane,
+    state,
+    checks,
+    results,
+    sealing,
+    clock: { now: () => Date.now() },
+    log,
+    version: VERSION,
+    health: healthOf(controlPlane, scheduler, state),
+    metrics: () => joined([registry.metrics(), scheduler.status()?.metrics ?? "", pool.metrics(), metrics()]),
+    regions: async () => {
+      const healthyCheckers = (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0;
+      return locations.map((code) => ({ code, healthyCheckers }));
+    },
+    storeCondition: () => conditionOf(embedded, scheduler.status()),
+  });
+  closing(closers, api);
+  const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE));
+  return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
+}
+
+/** The servers that the settings name, and what is in the data folder for the others. */
+async function openStores(config: Config, folder: DataFolder, { log, progress }: ServiceOptions, closers: Closers) {
+  const sql: SqlLocation =
+    config.databaseUrl === null ? { file: folder.file("control.sqlite") } : { url: config.databaseUrl };
+  const controlPlane = closing(closers, await openControlPlane(sql, { role: "api" }));
+  const sealingKeyFile = config.sealingKeyFile ?? folder.file("sealing.key");
+  const keyFile = { keyFile: sealingKeyFile, createIfMissing: config.sealingKeyFile === null };
+  const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
+  const notices = config.redisUrl === null ? { file: folder.file("state.sqlite") } : { url: config.redisUrl };
+  const state = closing(closers, await openState(notices));
+  const checks = closing(closers, await openChecks(notices, () => sealing));
+  const embedded =
+    config.clickhouseUrl === null ? closing(closers, await startEmbedded(folder, config, log, progress)) : null;
+  const clickhouseUrl = config.clickhouseUrl ?? embedded?.url ?? "";
+  const results = closing(closers, new ClickHouseResults({ url: clickhouseUrl, log }));
+  const locations = { sql, notices, sealingKeyFile };
+  return { locations, controlPlane, sealing, state, checks, embedded, clickhouseUrl, results };
+}
+
+async function startEmbedded(
+  folder: DataFolder,
+  { isDebuggable }: Config,
+  log: Logger,
+  progress: (line: string) => void,
+): Promise<EmbeddedClickHouse> {
+  const dir = folder.file("clickhouse");
+  if (!existsSync(dir)) progress("making the result store (a few seconds the first time) …");
+  return startedOr(EmbeddedClickHouse.start({ dir, log, isDebuggable }));
+}
+
+/** The counters of limits and quotas may be in a Redis. */
+function healthOf(
+  controlPlane: Pick<ControlPlane, "ping">,
+  scheduler: SchedulerHandle,
+  state: Pick<State, "ping">,
+): ApiHealth {
+  return {
+    database: () => controlPlane.ping(),
+    queue: async () => void (await Promise.all([scheduler.ping(), state.ping()])),
+    warnings: () => scheduler.status()?.warnings ?? [],
+  };
+}
+
+/** Why results are late or away, for the API's answers. */
+function conditionOf(embedded: EmbeddedClickHouse | null, status: SchedulerStatus | undefined): string | null {
+  const state = embedded?.state();
+  if (state?.isDiskFull === true) return "The disk is full: results wait until there is room";
+  if (state !== undefined && state.status !== "ready") return "The result store is being restarted: results wait";
+  return status?.trouble ?? null;
+}

@@ -1,0 +1,118 @@
+/**
+ * Due times of planned checks. Periods do not drift: the next due time is computed from the phase, never from the end of the last run.
+ * Due times that could not be used (a freeze, a check that still runs) are counted and not made up for.
+ */
+import { heartbeatPatienceMs } from "../../model/schedule.ts";
+import { nextDue } from "../plan/phase.ts";
+import type { PlannedCheck } from "../plan/planned-check.ts";
+import { createWheel } from "./wheel.ts";
+
+/**
+ * A planned check is due. For a heartbeat its deadline has passed, and the next one is the listener's to set.
+ * @returns false when the run before is not over, and this due time is skipped
+ */
+export type OnDue = (planned: PlannedCheck, dueAtMs: number) => boolean;
+
+export class DueTimes {
+  readonly #byId: (id: number) => PlannedCheck | undefined;
+  readonly #onSkipped: (planned: PlannedCheck, count: number) => void;
+  #wheel: ReturnType<typeof createWheel>;
+  #skipped = 0;
+
+  /**
+   * @param byId the planned check by its id in the wheel
+   * @param onSkipped due times of it that came to nothing
+   */
+  constructor(
+    nowMs: number,
+    byId: (id: number) => PlannedCheck | undefined,
+    onSkipped: (planned: PlannedCheck, count: number) => void,
+  ) {
+    this.#wheel = createWheel(nowMs);
+    this.#byId = byId;
+    this.#onSkipped = onSkipped;
+  }
+
+  /** Due times that came to nothing since the start. */
+  get skipped(): number {
+    return this.#skipped;
+  }
+
+  /** Reports every planned check that is due, each once, and sets its next due time. */
+  advance(nowMs: number, onDue: OnDue): void {
+    this.#wheel.advance(nowMs, (id) => {
+      const planned = this.#byId(id);
+      if (planned !== undefined) this.#take(planned, nowMs, onDue);
+    });
+  }
+
+  /** Its next due time, replacing the one it had. */
+  set(planned: PlannedCheck, atMs: number): void {
+    this.clear(planned);
+    planned.nextDueAtMs = atMs;
+    this.#wheel.insert(planned.id, atMs);
+  }
+
+  clear(planned: PlannedCheck): void {
+    if (planned.nextDueAtMs === Number.POSITIVE_INFINITY) return;
+    this.#wheel.remove(planned.id);
+    planned.nextDueAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** Sets the first due time of its phase after a time. */
+  settle(planned: PlannedCheck, afterMs: number): void {
+    this.set(planned, nextDue(afterMs, planned.intervalMs, planned.phaseMs));
+  }
+
+  /** Moves the next due time to a time, unless it is sooner already. */
+  hasten(planned: PlannedCheck, atMs: number): void {
+    if (atMs < planned.nextDueAtMs) this.set(planned, atMs);
+  }
+
+  /**
+   * It was last checked by another scheduler or before a restart. Of the due times since then, the last is taken late if they
+   * stopped no longer ago than `latestMs`; all others are counted.
+   */
+  resume(planned: PlannedCheck, lastAtMs: number, nowMs: number, latestMs: number): void {
+    const { intervalMs, phaseMs } = planned;
+    const dueAtMs = nextDue(lastAtMs, intervalMs, phaseMs);
+    // Of several the last is taken, and the others are counted, when it is.
+    if (nowMs - dueAtMs <= latestMs) {
+      this.set(planned, dueAtMs);
+      return;
+    }
+    this.skip(planned, Math.floor((nowMs - dueAtMs) / intervalMs) + 1);
+    this.settle(planned, nowMs);
+  }
+
+  /** The clock was set: all due times are set again by phase, without a burst. */
+  restart(all: Iterable<PlannedCheck>, nowMs: number): void {
+    this.#wheel = createWheel(nowMs);
+    for (const planned of all) {
+      planned.nextDueAtMs = Number.POSITIVE_INFINITY;
+      // A heartbeat's deadline was computed by the wrong clock.
+      if (planned.spec === null) this.set(planned, nowMs + heartbeatPatienceMs(planned.monitor));
+      else this.settle(planned, nowMs);
+    }
+  }
+
+  /** Counts due times that came to nothing. */
+  skip(planned: PlannedCheck, count: number): void {
+    if (count === 0) return;
+    this.#skipped += count;
+    this.#onSkipped(planned, count);
+  }
+
+  #take(planned: PlannedCheck, nowMs: number, onDue: OnDue): void {
+    const dueAtMs = planned.nextDueAtMs;
+    planned.nextDueAtMs = Number.POSITIVE_INFINITY;
+    if (planned.spec === null) {
+      onDue(planned, dueAtMs);
+      return;
+    }
+    const late = Math.floor((nowMs - dueAtMs) / planned.intervalMs);
+    const isTaken = onDue(planned, dueAtMs + late * planned.intervalMs);
+    this.skip(planned, isTaken ? late : late + 1);
+    this.settle(planned, nowMs);
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * The straight way of a check, in reading order:
+ *
+ *   due ──▶ limits ──▶ send ──▶ outcome ──▶ hold ──▶ judge ──▶ store
+ *    ▲                  ▲                    │        │
+ *    │                  └────second look─────┘        │
+ *    └──────────────the next one comes sooner─────────┘
+ *
+ * Each stage is a class of its own, which does not know the others; here an outcome of one is handed to the next. One wheel, one set of limits
+ * and one sink serve all shards that this process holds.
+ */
+import type { Admission } from "../../engine/limits/concurrency.ts";
+import type { CheckOutcome } from "../../model/result.ts";
+import { DueTimes } from "../due/due-times.ts";
+import type { CheckSpecs } from "../plan/check-specs.ts";
+import type { Plan } from "../plan/plan.ts";
+import { type PlannedCheck, type Run, runOf } from "../plan/planned-check.ts";
+import { CheckIds, Dispatch, type ProberSet } from "../run/dispatch.ts";
+import { OnDemandRuns } from "../run/on-demand.ts";
+import type { OwnedShards } from "../shards/owned-shards.ts";
+import type { JudgedOutcome } from "../sink/judged-outcome.ts";
+import type { Sink } from "../sink/sink.ts";
+import type { CheckContext } from "./check-context.ts";
+import { missedOutcome } from "./heartbeats.ts";
+import { Hold, type OpenSuspects } from "./hold.ts";
+import { PlanChanges } from "./plan-changes.ts";
+import type { MonitorStates } from "./states.ts";
+
+export interface CheckPipelineOptions {
+  readonly plan: Plan;
+  readonly specs: CheckSpecs;
+  readonly states: MonitorStates;
+  readonly sink: Pick<Sink, "add" | "skip">;
+  readonly probers: ProberSet;
+  readonly admission: Admission<Run>;
+  readonly ownedShards: Pick<OwnedShards, "isActive" | "shardOf">;
+  readonly openSuspects: OpenSuspects;
+  readonly nowMs: () => number;
+  /** Every final outcome, for metrics. */
+  readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
+}
+
+export class CheckPipeline {
+  readonly dueTimes: DueTimes;
+  readonly onDemandRuns: OnDemandRuns;
+  readonly changes: PlanChanges;
+  readonly checkIds: CheckIds;
+  readonly #options: CheckPipelineOptions;
+  readonly #admission: Admission<Run>;
+  readonly #dispatch: Dispatch;
+  readonly #hold: Hold;
+
+  constructor(options: CheckPipelineOptions) {
+    const { plan, specs, states, sink, probers, admission, ownedShards, nowMs } = options;
+    this.#options = options;
+    this.checkIds = new CheckIds(nowMs());
+    this.dueTimes = new DueTimes(
+      nowMs(),
+      (id) => plan.byId(id),
+      ({ monitor }, count) => sink.skip(ownedShards.shardOf(monitor.id), count),
+    );
+    this.#admission = admission;
+    const dispatch = new Dispatch({ probers, states, checkIds: this.checkIds, nowMs });
+    this.#dispatch = dispatch;
+    this.#hold = new Hold(states, options.openSuspects, (run, outcome) => this.#judge(run, outcome));
+    this.onDemandRuns = new OnDemandRuns({ plan, specs, dispatch, admission });
+    const { dueTimes, onDemandRuns } = this;
+    this.changes = new PlanChanges({ states, dueTimes, admission, dispatch, onDemandRuns, nowMs });
+  }
+
+  get running(): number {
+    return this.#admission.running;
+  }
+
+  /** Runs that wait for a limit. */
+  get waiting(): number {
+    return this.#admission.waiting;
+  }
+
+  /** Runs that are over and whose outcome is not known, or stands behind an unknown one of the same monitor. */
+  get pending(): number {
+    return this.#hold.pending;
+  }
+
+  get secondLooks(): number {
+    return this.#hold.secondLooks;
+  }
+
+  /** Our own network counts as cut: failures become `unfit`. */
+  get isCut(): boolean {
+    return this.#hold.isCut;
+  }
+
+  /** Takes all that is due, and sends it. */
+  advance(): void {
+    this.dueTimes.advance(this.#options.nowMs(), this.#due);
+    this.flush();
+  }
+
+  /** due ──▶ limits */
+  readonly #due = (planned: PlannedCheck, dueAtMs: number): boolean => {
+    // The shard's next holder counts or makes up for what does not begin here.
+    if (!this.#options.ownedShards.isActive(planned.monitor.id)) return true;
+    if (planned.spec === null) {
+      this.#missDeadline(planned, dueAtMs);
+      return true;
+    }
+    if (planned.run !== null) return false;
+    planned.run = runOf(planned, planned.spec, dueAtMs);
+    this.#admission.request(planned.run);
+    return true;
+  };
+
+  /** limits ──▶ send */
+  flush(): void {
+    for (let run = this.#hold.nextSecondLook(); run !== undefined; run = this.#hold.nextSecondLook()) {
+      if (this.#isDropped(run)) {
+        this.#over(run);
+        continue;
+      }
+      this.#hold.startSecondLook(run);
+      this.#dispatch.send(run);
+    }
+    for (const run of this.#admission.takeStarted()) this.#dispatch.send(run);
+    this.#dispatch.flush();
+  }
+
+  /** outcome ──▶ hold: the outcomes of runs, and of pending ones. */
+  take(outcomes: readonly CheckOutcome[]): void {
+    for (const outcome of outcomes) if (!this.#hold.settle(outcome)) this.#end(outcome, false);
+    this.flush();
+  }
+
+  /** outcome ──▶ hold: these runs are over; take() gets their outcomes when their checker knows whether its own network had failed. */
+  takePending(outcomes: readonly CheckOutcome[]): void {
+    for (const outcome of outcomes) this.#end(outcome, true);
+    this.flush();
+  }
+
+  #end(outcome: CheckOutcome, isPending: boolean): void {
+    const run = this.#dispatch.ended(outcome.checkId);
+    if (run === undefined) return;
+    if (this.#hold.keepForSecondLook(run, outcome, this.#admission.running)) return;
+    const isDropped = this.#isDropped(run);
+    this.#over(run);
+    if (!isDropped) this.#hold.take(run, outcome, isPending);
+  }
+
+  /** hold ──▶ judge */
+  #judge(run: Run, outcome: CheckOutcome): void {
+    const { planned, location, attempt } = run;
+    if (run.onEnd !== null) {
+      run.onEnd(outcome, attempt);
+      return;
+    }
+    // Removed while its outcome was held.
+    if (planned === null || planned.isRemoved) return;
+    // No checker could run it, which says nothing about its target.
+    if (outcome.verdict === "cancelled") this.dueTimes.skip(planned, 1);
+    else this.judged(planned, this.record({ monitor: planned.monitor, location, attempt, inboxId: null }, outcome));
+  }
+
+  /** judge ──▶ store */
+  record(context: CheckContext, outcome: CheckOutcome): JudgedOutcome {
+    this.#options.onOutcome(context, outcome);
+    const judged = this.#options.states.judge(context, outcome);
+    this.#options.sink.add(judged);
+    return judged;
+  }
+
+  /** An outcome of its monitor was judged there: it may be due sooner than its phase says. */
+  judged(planned: PlannedCheck, { nextWithinMs }: JudgedOutcome): void {
+    planned.lastSignAtMs = this.#options.nowMs();
+    this.dueTimes.hasten(planned, planned.lastSignAtMs + nextWithinMs);
+  }
+
+  /** A heartbeat's next deadline, after a call. */
+  expect(planned: PlannedCheck, deadlineAtMs: number): void {
+    planned.lastSignAtMs = this.#options.nowMs();
+    this.dueTimes.set(planned, deadlineAtMs);
+  }
+
+  /** Lets out what waits for the canaries: before a stop. */
+  releaseSuspects(): void {
+    this.#hold.flush();
+  }
+
+  /** Asks no canary any more. */
+  close(): void {
+    this.#hold.close();
+  }
+
+  #missDeadline(planned: PlannedCheck, deadlineAtMs: number): void {
+    const { monitor, location, intervalMs } = planned;
+    const nowMs = this.#options.nowMs();
+    const outcome = missedOutcome(monitor, deadlineAtMs, nowMs, this.checkIds.next());
+    this.record({ monitor, location, attempt: 1, inboxId: null }, outcome);
+    this.expect(planned, nowMs + intervalMs);
+  }
+
+  /** Its outcome says nothing: the monitor was removed, or changed while it ran. */
+  #isDropped({ planned, spec }: Run): boolean {
+    return planned !== null && (planned.isRemoved || planned.spec !== spec);
+  }
+
+  /** Its places and its planned check are free. */
+  #over(run: Run): void {
+    const { planned, spec } = run;
+    if (planned !== null) planned.run = null;
+    this.#admission.release(run);
+    // It measured what the monitor was before: what it is now is checked at once.
+    if (planned !== null && !planned.isRemoved && planned.spec !== spec) {
+      this.dueTimes.set(planned, this.#options.nowMs());
+    }
+  }
+}

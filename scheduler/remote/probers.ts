@@ -1,0 +1,195 @@
+/** Where a scheduler's checks run: on the prober threads of its own process, or on checkers that are processes of their own. */
+
+import { randomUUID } from "node:crypto";
+import type { MessagePort } from "node:worker_threads";
+import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
+import { connectProbers, type Probers, type ProbersCallbacks } from "../../engine/pool/probers.ts";
+import { after } from "../../engine/transport/after.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import { openLocationKeys } from "../../store/sealing/location-keys.ts";
+import type { Locations } from "../../store/sql/coordination/locations-port.ts";
+import { type AccountLeases, ASK_AGAIN_MS } from "../../store/state/accounts.ts";
+import type { CheckerWatch } from "../../store/state/checkers.ts";
+import { openAccountLeases, openRunSender, watchCheckers } from "../../store/state/open.ts";
+import type { RedisPlace } from "../../store/state/redis.ts";
+import { SYSTEM_CLOCKS } from "../clock.ts";
+import { AccountTurns, RENEW_MS } from "./account-turns.ts";
+import {
+  LOOK_EVERY_MS,
+  RETURN_WITHIN_MS,
+  RemoteProbers,
+  type RemoteProbersCallbacks,
+  START_WITHIN_MS,
+} from "./remote-probers.ts";
+
+export interface OpenProbers {
+  readonly probers: Probers;
+  /** Whether a checker runs there now. */
+  readonly hasChecker: (location: string) => boolean;
+  /** The process that measured an outcome has judged it: this process's own network says nothing about it. */
+  readonly areJudged: boolean;
+}
+
+/** Prober threads of this process. */
+export interface ThreadPlace {
+  readonly control: MessagePort;
+  /** Where they stand. */
+  readonly locations: readonly string[];
+}
+
+/** Checkers that are processes of their own. */
+export interface CheckerPlace {
+  readonly redis: RedisPlace;
+  readonly locations: Locations;
+  /** The operator's: it opens the locations' keys. */
+  readonly sealing: Pick<Sealing, "open">;
+}
+
+export interface ProberEvents extends ProbersCallbacks, RemoteProbersCallbacks {
+  /** hasChecker() answers otherwise than before for some location. */
+  onAvailability(): void;
+  /** Something that the operator should know; it goes on by itself. */
+  onTrouble(error: unknown): void;
+  /** So much of what came from a location's checkers was none, and is dropped. */
+  onRefused(location: string, count: number, reason: string): void;
+}
+
+export function openProbers(place: ThreadPlace | CheckerPlace, events: ProberEvents): Promise<OpenProbers> {
+  return "redis" in place ? openCheckers(place, events) : openThreads(place, events);
+}
+
+async function openThreads({ control, locations }: ThreadPlace, events: ProberEvents): Promise<OpenProbers> {
+  return {
+    probers: connectProbers(control, events),
+    hasChecker: (location) => locations.includes(location),
+    areJudged: false,
+  };
+}
+
+async function openCheckers(place: CheckerPlace, events: ProberEvents): Promise<OpenProbers> {
+  const checkers = await Checkers.open(place, events);
+  return { probers: checkers, hasChecker: (location) => checkers.isStaffed(location), areJudged: true };
+}
+
+/** Remote probers whose runs wait for their accounts, and which of their locations have a checker. */
+class Checkers implements Probers {
+  readonly #events: ProberEvents;
+  readonly #accounts: AccountTurns;
+  readonly #remote: RemoteProbers;
+  readonly #timers: readonly NodeJS.Timeout[];
+  /** null: not opened yet, and no checker is known. */
+  #watch: CheckerWatch | null = null;
+  #staffed: ReadonlySet<string> = new Set();
+
+  static async open({ redis, locations, sealing }: CheckerPlace, events: ProberEvents): Promise<Checkers> {
+    const keys = await openLocationKeys({ locations, sealing, onError: events.onTrouble });
+    const scheduler = randomUUID();
+    const leases = await openAccountLeases(redis);
+    const checkers = new Checkers(leases, scheduler, events);
+    const { onRefused } = events;
+    const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => checkers.#look(), onRefused });
+    checkers.#watch = watch;
+    checkers.#look();
+    const sender = await openRunSender<CheckSpec>(redis, {
+      scheduler,
+      locations: keys.codes,
+      sealingOf: keys.sealingOf,
+      refreshKeys: keys.refresh,
+      onOutcomes: (location, outcomes) => checkers.#remote.take(location, outcomes),
+      onCaughtUp: (monotonicMs, behind) => checkers.#remote.caughtUp(monotonicMs, behind),
+      onRefused,
+    });
+    checkers.#remote.connect({
+      send: sender.send,
+      isThere: sender.isThere,
+      async close() {
+        for (const timer of checkers.#timers) clearInterval(timer);
+        keys.close();
+        await leases.close();
+        await watch.close();
+        await sender.close();
+      },
+    });
+    return checkers;
+  }
+
+  private constructor(leases: AccountLeases, scheduler: string, events: ProberEvents) {
+    this.#events = events;
+    const { onHarm, onRefused } = events;
+    this.#accounts = new AccountTurns({
+      leases,
+      scheduler,
+      run: (runs) => this.#remote.run(runs),
+      onOutcomes: events.onOutcomes,
+      marginMs: START_WITHIN_MS + RETURN_WITHIN_MS,
+      wallNowMs: SYSTEM_CLOCKS.wallNowMs,
+    });
+    this.#remote = new RemoteProbers({
+      callbacks: {
+        onOutcomes: (outcomes) => this.#accounts.take(outcomes),
+        ...(onHarm !== undefined && { onHarm }),
+        onPending: (outcomes) => {
+          // What is over frees its account, whatever is known of it.
+          this.#accounts.ended(outcomes);
+          events.onPending(outcomes);
+        },
+      },
+      onRefused,
+      watch: {
+        healthy: () => this.#watch?.healthy() ?? [],
+        clockOffsetMs: () => this.#watch?.clockOffsetMs() ?? 0,
+      },
+      clocks: SYSTEM_CLOCKS,
+      after,
+    });
+    this.#timers = [
+      setInterval(() => this.#remote.look(), LOOK_EVERY_MS),
+      setInterval(() => void this.#accounts.look(), ASK_AGAIN_MS),
+      setInterval(() => void this.#accounts.renew(), RENEW_MS),
+    ];
+  }
+
+  get size(): number {
+    return this.#remote.size;
+  }
+
+  get inFlight(): number {
+    return this.#remote.inFlight;
+  }
+
+  get overBudget(): number {
+    return this.#remote.overBudget;
+  }
+
+  isStaffed(location: string): boolean {
+    return this.#staffed.has(location);
+  }
+
+  define(specs: readonly CheckSpec[]): void {
+    this.#remote.define(specs);
+  }
+
+  forget(specKeys: readonly number[]): void {
+    this.#remote.forget(specKeys);
+  }
+
+  run(runs: readonly CheckRun[]): void {
+    this.#accounts.run(runs);
+  }
+
+  async close(): Promise<void> {
+    this.#accounts.close();
+    await this.#remote.close();
+  }
+
+  /** Checkers came or went. */
+  #look(): void {
+    if (this.#watch === null) return;
+    const now = this.#watch.staffed();
+    const isOther = now.size !== this.#staffed.size || [...now].some((location) => !this.#staffed.has(location));
+    this.#staffed = now;
+    this.#remote.look();
+    this.#events.onChange?.({ type: "up", detail: `${this.#watch.healthy().length} checkers are healthy` });
+    if (isOther) this.#events.onAvailability();
+  }
+}

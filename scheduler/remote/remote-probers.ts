@@ -1,0 +1,443 @@
+/**
+ * Probers in separate processes: sends every run to a checker of its location, tracks where it is, and reports one outcome for each.
+ *
+ * A monitor stays with one checker, found by rendezvous hashing (Thaler and Ravishankar 1998), so that when a checker
+ * comes or goes, only its monitors move. A confirming check runs at the next checker in that order. A run without an answer by its deadline
+ * cannot begin there any more: it runs elsewhere, or ends as `cancelled`, a skipped turn. No run is missed because Redis is away: a deadline
+ * passes only when everything that arrived before it was read.
+ */
+
+import type { CheckRun, CheckSpec, RunTarget } from "../../engine/contract/messages.ts";
+import { type Probers, type ProbersCallbacks, unrunOutcome } from "../../engine/pool/probers.ts";
+import type { After } from "../../engine/transport/after.ts";
+import { HOLD_MS } from "../../engine/trust/suspect-buffer.ts";
+import { familyOf } from "../../model/kind.ts";
+import type { CheckOutcome } from "../../model/result.ts";
+import type { CheckerReport, CheckerWatch } from "../../store/state/checkers.ts";
+import type { RunSender, SentHarm, SentOutcome, SentRun } from "../../store/state/runs.ts";
+import type { Clocks } from "../clock.ts";
+import { RunOutbox } from "./run-outbox.ts";
+
+/** A checker begins a run within this, or never, ms. */
+export const START_WITHIN_MS = 5_000;
+/** Added to that and the check's time-out, for the way back, ms. */
+export const RETURN_WITHIN_MS = 5_000;
+/** How often look() is to be called, ms. */
+export const LOOK_EVERY_MS = 250;
+/** After this without an answer the scheduler asks whether the checker is alive, ms: longer than the 5 s that a stream outlives its checker. */
+const SUSPECT_AFTER_MS = 6_000;
+/** A checker that was absent gets no runs for this long, ms. */
+const ABSENT_MS = 1_000;
+/** Runs of this long go to a checker in one message, ms. */
+const GATHER_MS = 20;
+/** A checker must say within this whether a failure counts, or its turn counts as skipped, ms. */
+export const WORD_WITHIN_MS = HOLD_MS + RETURN_WITHIN_MS;
+/** Most characters of a checker's report how a run brought its prober down. */
+const REASON_LENGTH = 200;
+/** Failed sends of one run before its turn counts as skipped. */
+const MOST_TRIES = 3;
+
+const NO_CHECKER_MESSAGE = "The check was not run: no checker had room for it in time";
+const CHANGED_MESSAGE = "The check was cancelled because its monitor has changed";
+const STOPPING_MESSAGE = "The check was cancelled because the scheduler is stopping";
+
+const UNSAID_MESSAGE = "The checker did not say whether its own network had failed";
+
+export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcomes" | "onHarm"> {
+  /** These runs are over; onOutcomes gets their outcomes when their checker knows whether its own network had failed. */
+  onPending(outcomes: readonly CheckOutcome[]): void;
+}
+
+export interface RemoteProbersOptions {
+  readonly callbacks: RemoteProbersCallbacks;
+  /** An outcome from there cannot belong to its run; it is dropped. */
+  readonly onRefused: (location: string, count: number, reason: string) => void;
+  readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
+  readonly clocks: Clocks;
+  readonly after: After;
+  /** Runs of this long go to a checker in one message, ms; absent: the default. */
+  readonly gatherMs?: number;
+}
+
+/** Most difference between a checker's clock and ours, compared through Redis, ms; checkers whose clock is 2 s off get no runs. */
+const CLOCKS_APART_MS = 60_000;
+
+interface Defined {
+  readonly spec: CheckSpec;
+  /** Size on the wire, before sealing. */
+  readonly sizeBytes: number;
+}
+
+interface Flight {
+  readonly run: CheckRun;
+  /** The spec that was sent last; undefined: none yet. */
+  spec: CheckSpec | undefined;
+  readonly place: RunTarget;
+  /** null: it waits for a checker. */
+  checker: CheckerReport | null;
+  /** By our monotonic clock. */
+  sentAtMs: number;
+  /** By our monotonic clock; a run without an answer by then is missed. */
+  deadlineMs: number;
+  /** Checkers that it was sent to. */
+  readonly tried: string[];
+  /** It was run; the scheduler waits only for its checker's final outcome. */
+  isOver: boolean;
+}
+
+export class RemoteProbers implements Probers {
+  readonly #options: RemoteProbersOptions;
+  readonly #specs = new Map<number, Defined>();
+  readonly #flights = new Map<number, Flight>();
+  readonly #load = new Map<string, number>();
+  /** Until when a checker gets no runs. */
+  readonly #absent = new Map<string, number>();
+  readonly #outbox: RunOutbox<Flight>;
+  #sender: RunSender<CheckSpec> | null = null;
+  #unsent: CheckOutcome[] = [];
+  #isClosing = false;
+  #isProbing = false;
+
+  constructor(options: RemoteProbersOptions) {
+    this.#options = options;
+    this.#outbox = new RunOutbox({
+      gapMs: options.gatherMs ?? GATHER_MS,
+      monotonicNowMs: options.clocks.monotonicNowMs,
+      after: options.after,
+      sizeBytes: ({ run }) => this.#specs.get(run.specKey)?.sizeBytes ?? 0,
+      post: (checker, flights) => void this.#post(checker, flights),
+    });
+  }
+
+  /** Runs wait until it is called. */
+  connect(sender: RunSender<CheckSpec>): void {
+    this.#sender = sender;
+    this.look();
+  }
+
+  get size(): number {
+    return this.#options.watch.healthy().length;
+  }
+
+  /** Each checker has its own budget. */
+  get overBudget(): number {
+    return 0;
+  }
+
+  get inFlight(): number {
+    return this.#flights.size;
+  }
+
+  define(specs: readonly CheckSpec[]): void {
+    for (const spec of specs) {
+      this.#specs.set(spec.key, { spec, sizeBytes: Buffer.byteLength(JSON.stringify(spec)) });
+    }
+  }
+
+  forget(specKeys: readonly number[]): void {
+    for (const key of specKeys) this.#specs.delete(key);
+  }
+
+  run(runs: readonly CheckRun[]): void {
+    const flights: Flight[] = [];
+    for (const run of runs) {
+      if (run.place === undefined) throw new Error(`run ${run.checkId} does not say where`);
+      const flight: Flight = {
+        run,
+        spec: undefined,
+        place: run.place,
+        checker: null,
+        sentAtMs: 0,
+        deadlineMs: 0,
+        tried: [],
+        isOver: false,
+      };
+      this.#flights.set(run.checkId, flight);
+      flights.push(flight);
+    }
+    if (this.#isClosing) for (const flight of flights) this.#refuse(flight, STOPPING_MESSAGE);
+    else this.#send(flights);
+  }
+
+  /** From a location's checkers; the first answer is applied, later ones are dropped. */
+  take(location: string, outcomes: readonly SentOutcome[]): void {
+    const aheadMs = this.#options.watch.clockOffsetMs();
+    const measured: CheckOutcome[] = [];
+    const pending: CheckOutcome[] = [];
+    const unrun: Flight[] = [];
+    const nowMs = this.#options.clocks.wallNowMs();
+    for (const outcome of outcomes) {
+      const flight = this.#flights.get(outcome.checkId);
+      // Answered before, sent by an earlier process, or of another location.
+      if (flight === undefined || flight.place.location !== location) continue;
+      const reason = this.#misfit(flight, outcome, outcome.startedAtMs + aheadMs, nowMs);
+      if (reason !== null) {
+        this.#options.onRefused(location, 1, reason);
+        continue;
+      }
+      if (outcome.verdict === "cancelled" && outcome.isSpent !== true) {
+        unrun.push(flight);
+        continue;
+      }
+      const { withheld: isPending, harm, ...said } = outcome;
+      if (harm !== undefined) this.#tellHarm(flight, harm);
+      // Whole ms, as in rows.
+      const ours = { ...said, startedAtMs: Math.round(said.startedAtMs + aheadMs) };
+      if (isPending !== true) {
+        this.#end(flight);
+        measured.push(ours);
+      } else if (!flight.isOver) {
+        flight.isOver = true;
+        flight.deadlineMs = this.#options.clocks.monotonicNowMs() + WORD_WITHIN_MS;
+        pending.push(ours);
+      }
+    }
+    for (const flight of unrun) this.#leaveChecker(flight);
+    this.#again(unrun);
+    if (pending.length > 0) this.#options.callbacks.onPending(pending);
+    if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
+  }
+
+  /** Called before its outcome, so that the next turn is not sent elsewhere. */
+  #tellHarm({ run, spec }: Flight, { reason, configId }: SentHarm): void {
+    if (spec === undefined) return;
+    const words = reason.slice(0, REASON_LENGTH);
+    this.#options.callbacks.onHarm?.(run, { spec, reason: words, configId });
+  }
+
+  /** @returns why the outcome cannot belong to that run; the run then counts as unanswered */
+  #misfit(flight: Flight, outcome: SentOutcome, startedAtMs: number, nowMs: number): string | null {
+    const { run } = flight;
+    // A wrong time would stay for ever in ids and states, which only go forward.
+    if (startedAtMs > nowMs + CLOCKS_APART_MS) return "an outcome of the future";
+    if (startedAtMs < Math.min(run.dueAtMs, nowMs) - CLOCKS_APART_MS) return "an outcome from before its run was due";
+    if (outcome.configs === undefined) return null;
+    const known = this.#specs.get(run.specKey)?.spec.configs ?? [];
+    if (outcome.configs.length > known.length) return "outcomes of configs that its run does not have";
+    const ids = new Set(known.map(({ id }) => id));
+    return outcome.configs.every(({ configId }) => ids.has(configId))
+      ? null
+      : "outcomes of configs that its run does not have";
+  }
+
+  /**
+   * Everything that had arrived by that time was read.
+   * @param monotonicMs by our own clock
+   * @param behind locations that are not read so far
+   */
+  caughtUp(monotonicMs: number, behind: ReadonlySet<string> = NONE): void {
+    const missed: Flight[] = [];
+    for (const flight of this.#flights.values()) {
+      if (flight.checker === null || flight.deadlineMs >= monotonicMs) continue;
+      if (!behind.has(flight.place.location)) missed.push(flight);
+    }
+    for (const flight of missed) this.#leaveChecker(flight);
+    this.#again(missed);
+    void this.#probe();
+  }
+
+  /**
+   * Runs of a checker that is dead or stands still are sent elsewhere before their deadline. Tunnels wait for it, because a tunnel's account
+   * must not be used twice at once.
+   */
+  async #probe(): Promise<void> {
+    if (this.#isProbing || this.#sender === null) return;
+    this.#isProbing = true;
+    const nowMs = this.#options.clocks.monotonicNowMs();
+    const suspects = new Map<string, { readonly checker: CheckerReport; readonly flights: Flight[] }>();
+    for (const flight of this.#flights.values()) {
+      const { checker, sentAtMs } = flight;
+      if (checker === null || nowMs - sentAtMs <= SUSPECT_AFTER_MS) continue;
+      const suspect = suspects.get(checker.id);
+      if (suspect === undefined) suspects.set(checker.id, { checker, flights: [flight] });
+      else suspect.flights.push(flight);
+    }
+    for (const { checker, flights } of suspects.values()) {
+      if (await this.#sender.isThere(checker)) continue;
+      const lost = flights.filter((flight) => flight.checker?.id === checker.id && this.#mayRunTwice(flight));
+      for (const flight of lost) this.#leaveChecker(flight);
+      this.#again(lost);
+    }
+    this.#isProbing = false;
+  }
+
+  #mayRunTwice({ run }: Flight): boolean {
+    const kind = this.#specs.get(run.specKey)?.spec.kind;
+    return kind === undefined || familyOf(kind) === "uptime";
+  }
+
+  /** Sends waiting runs whose location has a checker now. */
+  look(): void {
+    const waiting: Flight[] = [];
+    for (const flight of this.#flights.values()) if (flight.checker === null) waiting.push(flight);
+    this.#again(waiting);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#outbox.close();
+    for (const flight of [...this.#flights.values()]) this.#refuse(flight, STOPPING_MESSAGE);
+    this.#emitUnsent();
+    await this.#sender?.close();
+  }
+
+  /** Sends runs that did not start to another checker, if there is one and they have not expired. */
+  #again(flights: readonly Flight[]): void {
+    const nowMs = this.#options.clocks.wallNowMs();
+    const living: Flight[] = [];
+    for (const flight of flights) {
+      if (!this.#flights.has(flight.run.checkId)) continue;
+      if (flight.isOver) this.#refuse(flight, UNSAID_MESSAGE);
+      else if (!this.#specs.has(flight.run.specKey)) this.#refuse(flight, CHANGED_MESSAGE);
+      else if (nowMs > flight.place.expiresAtMs || flight.tried.length >= MOST_TRIES)
+        this.#refuse(flight, NO_CHECKER_MESSAGE);
+      else living.push(flight);
+    }
+    this.#send(living);
+  }
+
+  #send(flights: readonly Flight[]): void {
+    if (this.#sender === null || flights.length === 0) return;
+    const byLocation = this.#present();
+    const batches = new Map<CheckerReport, Flight[]>();
+    for (const flight of flights) {
+      const checker = this.#choose(flight, byLocation.get(flight.place.location) ?? []);
+      if (checker === undefined) continue;
+      this.#enter(flight, checker);
+      const batch = batches.get(checker);
+      if (batch === undefined) batches.set(checker, [flight]);
+      else batch.push(flight);
+    }
+    for (const [checker, batch] of batches) this.#outbox.add(checker, batch);
+  }
+
+  async #post(checker: CheckerReport, gathered: readonly Flight[]): Promise<void> {
+    if (this.#sender === null) return;
+    const specs = new Map<number, CheckSpec>();
+    const flights: Flight[] = [];
+    for (const flight of gathered) {
+      const defined = this.#specs.get(flight.run.specKey);
+      if (defined === undefined) {
+        this.#refuse(flight, CHANGED_MESSAGE);
+        continue;
+      }
+      specs.set(flight.run.specKey, defined.spec);
+      flight.spec = defined.spec;
+      flights.push(flight);
+    }
+    if (flights.length === 0) return;
+    const { clocks, watch } = this.#options;
+    const aheadMs = watch.clockOffsetMs();
+    const runs = flights.map((flight) => this.#toSent(flight, aheadMs));
+    const answer = await this.#sender.send(checker, { specs: [...specs.values()], runs });
+    if (answer === "sent") return;
+    if (answer === "unknown") {
+      // The message may have arrived: runs that must not run twice at once wait for their deadline. All others are sent again; the first
+      // outcome counts.
+      for (const flight of flights) {
+        if (flight.checker?.id === checker.id && this.#mayRunTwice(flight)) this.#leaveChecker(flight);
+      }
+      return;
+    }
+    if (answer === "absent") this.#absent.set(checker.id, clocks.monotonicNowMs() + ABSENT_MS);
+    const refused = flights.filter((flight) => flight.checker?.id === checker.id);
+    for (const flight of refused) {
+      this.#leaveChecker(flight);
+      // It was not sent there.
+      flight.tried.pop();
+    }
+    if (answer === "absent") this.#again(refused);
+  }
+
+  #toSent({ run, place }: Flight, aheadMs: number): SentRun {
+    const startByMs = Math.min(place.expiresAtMs, this.#options.clocks.wallNowMs() + START_WITHIN_MS);
+    return {
+      checkId: run.checkId,
+      specKey: run.specKey,
+      dueAtMs: run.dueAtMs - aheadMs,
+      startByMs: startByMs - aheadMs,
+      alone: run.alone,
+      host: place.host,
+      wasHealthy: place.wasHealthy,
+    };
+  }
+
+  /** Checkers that may get runs, by location; those that trust their own measurements first. */
+  #present(): ReadonlyMap<string, readonly CheckerReport[]> {
+    const nowMs = this.#options.clocks.monotonicNowMs();
+    for (const [id, untilMs] of this.#absent) if (untilMs <= nowMs) this.#absent.delete(id);
+    const byLocation = new Map<string, CheckerReport[]>();
+    for (const checker of this.#options.watch.healthy()) {
+      if (this.#absent.has(checker.id)) continue;
+      const others = byLocation.get(checker.location);
+      if (others === undefined) byLocation.set(checker.location, [checker]);
+      else others.push(checker);
+    }
+    for (const [location, all] of byLocation) {
+      const fit = all.filter(({ isFit }) => isFit);
+      if (fit.length > 0) byLocation.set(location, fit);
+    }
+    return byLocation;
+  }
+
+  #choose({ place, tried }: Flight, among: readonly CheckerReport[]): CheckerReport | undefined {
+    const withRoom = among.filter(({ id, room }) => (this.#load.get(id) ?? 0) < room);
+    const untried = withRoom.filter(({ id }) => !tried.includes(id));
+    const open = untried.length > 0 ? untried : withRoom;
+    if (open.length < 2) return open[0];
+    const ranked = open
+      .map((checker) => ({ checker, weight: weightOf(place.home, checker.id) }))
+      .sort((a, b) => b.weight - a.weight);
+    return ranked[place.elsewhere && tried.length === 0 ? 1 : 0]?.checker;
+  }
+
+  #enter(flight: Flight, checker: CheckerReport): void {
+    const timeoutMs = this.#specs.get(flight.run.specKey)?.spec.timeoutMs ?? 0;
+    flight.checker = checker;
+    flight.tried.push(checker.id);
+    flight.sentAtMs = this.#options.clocks.monotonicNowMs();
+    flight.deadlineMs = this.#options.clocks.monotonicNowMs() + START_WITHIN_MS + timeoutMs + RETURN_WITHIN_MS;
+    this.#load.set(checker.id, (this.#load.get(checker.id) ?? 0) + 1);
+  }
+
+  #leaveChecker(flight: Flight): void {
+    if (flight.checker === null) return;
+    const { id } = flight.checker;
+    flight.checker = null;
+    const load = (this.#load.get(id) ?? 1) - 1;
+    if (load > 0) this.#load.set(id, load);
+    else this.#load.delete(id);
+  }
+
+  #end(flight: Flight): void {
+    this.#leaveChecker(flight);
+    this.#flights.delete(flight.run.checkId);
+  }
+
+  /** Asynchronous, so that run() never calls back before it returns. */
+  #refuse(flight: Flight, message: string): void {
+    this.#end(flight);
+    if (this.#unsent.length === 0) queueMicrotask(() => this.#emitUnsent());
+    this.#unsent.push(unrunOutcome(flight.run, "cancelled", message, this.#options.clocks.wallNowMs()));
+  }
+
+  #emitUnsent(): void {
+    const outcomes = this.#unsent;
+    this.#unsent = [];
+    if (outcomes.length > 0) this.#options.callbacks.onOutcomes(outcomes);
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The weight of a home at a checker, the same in every scheduler: FNV-1a over both, then mixed (fmix32 of MurmurHash3). */
+function weightOf(home: number, checker: string): number {
+  let hash = 0x811c9dc5;
+  for (const text of [String(home), " ", checker]) {
+    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,321 @@
+/**
+ * The scheduler's loop, on the shards that this process holds. All shards share one wheel, one set of limits and one sink, so that a process
+ * costs the same whatever it holds, and taking or losing a shard affects no other. The loop follows the control plane, advances the wheel,
+ * sends checks, takes outcomes, and bounds every queue. The system's timers are used here and nowhere deeper.
+ */
+import { setImmediate } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { EngineOptions } from "../../engine/contract/options.ts";
+import { Admission, type ConcurrencyLimit, ConcurrencyLimits } from "../../engine/limits/concurrency.ts";
+import { after } from "../../engine/transport/after.ts";
+import type { Canary } from "../../engine/trust/canary.ts";
+import { OwnNetwork } from "../../engine/trust/own-network.ts";
+import type { CheckOutcome } from "../../model/result.ts";
+import type { Pump } from "../../store/results/pump.ts";
+import type { Spool } from "../../store/results/spool.ts";
+import type { SetAside } from "../../store/set-aside.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { ShardLease } from "../../store/sql/coordination/shards-port.ts";
+import type { CheckServerOptions } from "../../store/state/checks.ts";
+import type { Notices } from "../../store/state/state.ts";
+import { type Clocks, createPlanClock, type PlanClock } from "../clock.ts";
+import type { CheckContext } from "../judge/check-context.ts";
+import type { OpenSuspects } from "../judge/hold.ts";
+import { HeartbeatInbox } from "../judge/inbox.ts";
+import { CheckPipeline } from "../judge/pipeline.ts";
+import type { Arrival } from "../judge/plan-changes.ts";
+import type { MonitorStates } from "../judge/states.ts";
+import { TestJobs } from "../judge/test-jobs.ts";
+import { oneAtATime } from "../one-at-a-time.ts";
+import type { ReadInput } from "../plan/check-inputs.ts";
+import { CheckSpecs, HOST_LIMIT } from "../plan/check-specs.ts";
+import { Plan, type PlanChange } from "../plan/plan.ts";
+import type { PlannedCheck, Run } from "../plan/planned-check.ts";
+import type { ProberSet } from "../run/dispatch.ts";
+import { OneOffChecks } from "../run/one-off.ts";
+import type { OwnedShards } from "../shards/owned-shards.ts";
+import { Sink } from "../sink/sink.ts";
+import { Follower } from "./follow.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** How often the wheel is advanced, ms: the resolution of lateness. */
+const TICK_MS = 5;
+/** How often the control plane is asked for changes, in case a notice was lost; docs/decisions/0006-stores.md. */
+const FOLLOW_MS = 1_000;
+const WATCHDOG_MS = 5_000;
+/** Checks in flight in this process; our choice: descriptors and memory for thousands of silent targets. */
+const OVERALL_LIMIT = 4_096;
+/** Checks in flight of one workspace; the rest stays free for others when all its targets hang. */
+const WORKSPACE_LIMIT = OVERALL_LIMIT * 0.75;
+
+/** How long checks of shards that are given back may run on, ms; what has not ended by then is run by their next holder. */
+const GIVE_BACK_MS = 3_000;
+
+export interface LoopOptions {
+  readonly ownedShards: OwnedShards;
+  /** A write was refused because another scheduler holds these. */
+  readonly onLost: (leases: readonly ShardLease[]) => void;
+  readonly controlPlane: ControlPlane;
+  readonly states: MonitorStates;
+  readonly spool: Spool;
+  readonly pump: Pick<Pump, "wake">;
+  /** Keeps rows that a store refuses for their values. */
+  readonly setAside: Pick<SetAside, "add" | "has">;
+  readonly notices: Notices;
+  readonly probers: ProberSet;
+  readonly clocks: Clocks;
+  /** Reads the input of a monitor's check. */
+  readonly readInput: ReadInput;
+  /** Whether a checker runs there. */
+  readonly hasChecker: (location: string) => boolean;
+  /** How our own network is watched; null: the process that measures an outcome judges its own network. */
+  readonly ownNetwork: { readonly engine: EngineOptions; readonly canaries: readonly Canary[] } | null;
+  readonly log: Logger;
+  /** Every final outcome, for metrics. */
+  readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
+}
+
+export interface LoopState {
+  readonly monitors: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly skippedTurns: number;
+  readonly secondLooks: number;
+  readonly silentMonitors: number;
+  readonly backlogRows: number;
+  /** Outcomes of shards that another scheduler took before they were written. */
+  readonly refusedRows: number;
+  readonly trouble: string | null;
+  /** Our own network counts as cut: failures become `unfit`. */
+  readonly isCut: boolean;
+}
+
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #clock: PlanClock;
+  readonly #plan: Plan;
+  readonly #sink: Sink;
+  readonly #pipeline: CheckPipeline;
+  readonly #admission = new Admission<Run>(OVERALL_LIMIT);
+  readonly #limits = new ConcurrencyLimits<Run>();
+  readonly #testJobs: TestJobs;
+  readonly #inbox: HeartbeatInbox;
+  readonly #follower: Follower;
+  readonly #watchdog: Watchdog;
+  readonly #oneOffChecks: OneOffChecks;
+  #stopTimers: () => Promise<void> = async () => undefined;
+  #isDraining = false;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#clock = createPlanClock(options.clocks);
+    const { nowMs } = this.#clock;
+    const sizes = { perHost: HOST_LIMIT, perWorkspace: WORKSPACE_LIMIT };
+    const specs = new CheckSpecs(this.#limits, sizes, options.readInput);
+    this.#plan = new Plan(specs, options.hasChecker);
+    this.#sink = openSink(options, this.#admission);
+    this.#pipeline = new CheckPipeline({
+      ...options,
+      plan: this.#plan,
+      specs,
+      sink: this.#sink,
+      admission: this.#admission,
+      openSuspects: suspectsOf(options, nowMs),
+      nowMs,
+    });
+    const parts = { ...options, plan: this.#plan, pipeline: this.#pipeline, sink: this.#sink, nowMs };
+    this.#testJobs = new TestJobs(parts);
+    this.#inbox = new HeartbeatInbox(parts);
+    this.#follower = new Follower({
+      ...parts,
+      breathe: () => setImmediate(),
+      apply: (change, arrival, lastCallAtMs) => this.#apply(change, arrival, lastCallAtMs),
+    });
+    this.#watchdog = new Watchdog(options.log);
+    const { onDemandRuns } = this.#pipeline;
+    this.#oneOffChecks = new OneOffChecks({ onDemandRuns, flush: () => this.#pipeline.flush(), after });
+  }
+
+  /**
+   * Resolves when the plan is made and the first due times are set.
+   * @param own shards that are held from the start
+   * @param replay called when their data is loaded and nothing is planned yet
+   */
+  async start(own: readonly ShardLease[], replay: () => Promise<void>): Promise<void> {
+    await this.load(own, replay);
+    this.#stopTimers = this.#startTimers();
+  }
+
+  /** Takes outcomes of runs. */
+  take(outcomes: readonly CheckOutcome[]): void {
+    // A check that a stop cancelled has no result: it is due again after the next start.
+    this.#pipeline.take(this.#isDraining ? outcomes.filter(({ verdict }) => verdict !== "cancelled") : outcomes);
+  }
+
+  /** These runs are over; take() gets their outcomes when their checker knows whether its own network had failed. */
+  takePending(outcomes: readonly CheckOutcome[]): void {
+    this.#pipeline.takePending(outcomes);
+  }
+
+  /** Checkers came or went: the answer of hasChecker() has changed for some location. */
+  reconsider(): void {
+    this.#follower.reconsider();
+    this.#pipeline.flush();
+  }
+
+  /** Runs a config that is not stored. */
+  readonly check: CheckServerOptions["take"] = (check, checkClass) => this.#oneOffChecks.run(check, checkClass);
+
+  /** Starts work on shards that were taken. */
+  async load(leases: readonly ShardLease[], replay?: () => Promise<void>): Promise<void> {
+    await this.#follower.load(leases, replay);
+    this.#pipeline.flush();
+  }
+
+  /** Ends work on them: running checks end and are written, then the shards are dropped. */
+  async giveBack(leases: readonly ShardLease[]): Promise<void> {
+    const { clocks, ownedShards } = this.#options;
+    const shards = new Set(leases.map(({ shard }) => shard));
+    for (const shard of shards) ownedShards.retire(shard);
+    const leaving: PlannedCheck[] = [];
+    for (const planned of this.#plan.all()) {
+      if (shards.has(ownedShards.shardOf(planned.monitor.id))) leaving.push(planned);
+    }
+    for (const planned of leaving) this.#pipeline.changes.retire(planned);
+    await until(() => leaving.every(({ run }) => run === null), clocks, GIVE_BACK_MS);
+    for (const shard of shards) await this.#sink.flush(shard);
+    for (const { shard, epoch } of leases) if (ownedShards.lease(shard)?.epoch === epoch) ownedShards.drop(shard);
+    this.#forgetLost();
+  }
+
+  /** Drops them with all that is under way: another scheduler holds them. */
+  lose(leases: readonly ShardLease[]): void {
+    for (const { shard } of leases) this.#options.ownedShards.drop(shard);
+    this.#forgetLost();
+  }
+
+  state(): LoopState {
+    const { backlogRows, refusedRows, trouble } = this.#sink;
+    const { running, waiting, secondLooks, isCut, dueTimes } = this.#pipeline;
+    return {
+      monitors: this.#plan.monitorCount,
+      running,
+      waiting,
+      skippedTurns: dueTimes.skipped,
+      secondLooks,
+      silentMonitors: this.#watchdog.silent,
+      backlogRows,
+      refusedRows,
+      trouble,
+      isCut,
+    };
+  }
+
+  /** Starts nothing more, waits for running checks up to a bound, and writes everything. */
+  async drain(longestMs: number): Promise<void> {
+    this.#isDraining = true;
+    await this.#stopTimers();
+    this.#admission.hold(true);
+    await until(() => this.#pipeline.running + this.#pipeline.pending === 0, this.#options.clocks, longestMs);
+    this.#pipeline.releaseSuspects();
+    await this.#sink.flush();
+  }
+
+  /** Asks no canary any more. */
+  close(): void {
+    this.#pipeline.close();
+  }
+
+  #apply(change: PlanChange, arrival: Arrival, lastCallAtMs: number | null): void {
+    this.#pipeline.changes.apply(change, arrival, lastCallAtMs);
+    if (change.type === "respecified" || change.type === "removed") this.#testJobs.refresh(change.planned.monitor.id);
+  }
+
+  /** Drops everything of shards that are not held (any more): due times, waiting and running checks, states, unwritten rows. */
+  #forgetLost(): void {
+    const { ownedShards, states } = this.#options;
+    this.#follower.drop();
+    this.#testJobs.forget();
+    this.#inbox.forget();
+    states.forgetAll((monitorId) => ownedShards.leaseOf(monitorId) === undefined);
+    this.#sink.drop();
+    this.#pipeline.flush();
+  }
+
+  /** @returns a function that stops them, and waits for what is under way */
+  #startTimers(): () => Promise<void> {
+    const { log, notices } = this.#options;
+    const following = oneAtATime(
+      () => this.#follower.follow().then(() => this.#pipeline.flush()),
+      (error) => log.error({ err: error }, "following the control plane failed and is tried again"),
+    );
+    const draining = oneAtATime(
+      () => this.#inbox.look(),
+      (error) => log.error({ err: error }, "reading heartbeats failed and is tried again"),
+    );
+    const testing = oneAtATime(
+      () => this.#testJobs.look().then(() => this.#pipeline.flush()),
+      (error) => log.error({ err: error }, "looking for tests failed and is tried again"),
+    );
+    const unsubscribe = [
+      notices.subscribe("monitors", following.request),
+      notices.subscribe("heartbeats", draining.request),
+      notices.subscribe("jobs", testing.request),
+    ];
+    const timers = [
+      setInterval(() => this.#pipeline.advance(), TICK_MS),
+      setInterval(() => this.#checkClock(), FOLLOW_MS),
+      setInterval(following.request, FOLLOW_MS),
+      setInterval(draining.request, FOLLOW_MS),
+      setInterval(testing.request, FOLLOW_MS),
+      setInterval(() => this.#watch(), WATCHDOG_MS),
+    ];
+    draining.request();
+    testing.request();
+    return async () => {
+      for (const stop of unsubscribe.splice(0)) stop();
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all([following.stop(), draining.stop(), testing.stop()]);
+    };
+  }
+
+  #checkClock(): void {
+    const movedMs = this.#clock.check();
+    if (movedMs === 0) return;
+    this.#options.log.warn(
+      { movedMs: Math.round(movedMs) },
+      "the wall clock was set: every check goes to its phase anew",
+    );
+    this.#pipeline.dueTimes.restart(this.#plan.all(), this.#clock.nowMs());
+  }
+
+  /** Looks for silent monitors, and forgets limits that nothing uses. */
+  #watch(): void {
+    this.#watchdog.look(this.#plan.all(), this.#clock.nowMs());
+    const inUse = new Set<ConcurrencyLimit<Run>>();
+    for (const planned of this.#plan.all()) for (const limit of planned.limits) inUse.add(limit);
+    this.#limits.sweep(inUse);
+  }
+}
+
+function openSink(options: LoopOptions, admission: Admission<Run>): Sink {
+  const { controlPlane, log, notices, onLost, ownedShards, pump, setAside, spool, states } = options;
+  const events = {
+    onApplied: (appliedSeq: number) => pump.wake(appliedSeq),
+    onTestsEnded: () => notices.publish("jobs"),
+    onLost,
+    onHold: (isHeld: boolean) => admission.hold(isHeld),
+  };
+  return new Sink({ spool, store: controlPlane.sink, setAside, ownedShards, states, events, log });
+}
+
+function suspectsOf({ ownNetwork, log }: LoopOptions, nowMs: () => number): OpenSuspects {
+  return (deliver) => (ownNetwork === null ? null : new OwnNetwork<Run>({ ...ownNetwork, nowMs, log, deliver }));
+}
+
+async function until(isSo: () => boolean, clocks: Clocks, longestMs: number): Promise<void> {
+  const endAtMs = clocks.monotonicNowMs() + longestMs;
+  while (!isSo() && clocks.monotonicNowMs() < endAtMs) {
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+}

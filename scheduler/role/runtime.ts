@@ -1,0 +1,365 @@
+/**
+ * Everything that runs in the scheduler's thread. open() opens what needs a wait, the constructor connects the parts, start() replays what a
+ * crash left behind and begins to check, stop() writes everything down. Nothing reports or is called back before all parts are there.
+ */
+import type { MessagePort } from "node:worker_threads";
+import type { Logger } from "pino";
+import { createFingerprint } from "../../engine/contract/fingerprint.ts";
+import type { ProberFitness } from "../../engine/contract/messages.ts";
+import type { EngineOptions } from "../../engine/contract/options.ts";
+import { type Canary, findCanaries } from "../../engine/trust/canary.ts";
+import { LEASE_MS } from "../../model/lease.ts";
+import { ANY_LOCATION } from "../../model/monitor.ts";
+import type { Pump } from "../../store/results/pump.ts";
+import type { ResultStore } from "../../store/results/result-store.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import { openHashKey } from "../../store/sealing/hash-key.ts";
+import { openSealing } from "../../store/sealing/sealing.ts";
+import type { SqlLocation } from "../../store/sql/control-plane/open.ts";
+import { ShardsLost } from "../../store/sql/coordination/shards-port.ts";
+import { type NoticesPlace, openCheckServer } from "../../store/state/open.ts";
+import type { RedisPlace } from "../../store/state/redis.ts";
+import { createRefusals, type Refusals } from "../../store/state/refusals.ts";
+import { SYSTEM_CLOCKS } from "../clock.ts";
+import { MonitorStates } from "../judge/states.ts";
+import { createMetrics } from "../metrics.ts";
+import { createInputReader } from "../plan/check-inputs.ts";
+import { ProberRelay } from "../remote/prober-relay.ts";
+import { type CheckerPlace, type OpenProbers, openProbers, type ThreadPlace } from "../remote/probers.ts";
+import { ONE_OFF_ROOM } from "../run/one-off.ts";
+import { REFRESH_MS, SchedulerQuarantine } from "../run/quarantine.ts";
+import { ShardKeeper, takeOwn } from "../shards/keeper.ts";
+import { OwnedShards } from "../shards/owned-shards.ts";
+import { startShardTurns } from "../shards/shard-turns.ts";
+import { replay } from "../sink/replay.ts";
+import { StorePartWriter } from "../sink/writer.ts";
+import { Loop, type LoopOptions } from "./loop.ts";
+import { type ReportedParts, reportOf, type StatusParts, statusOf } from "./report.ts";
+import type { FromScheduler } from "./status.ts";
+import { closeStores, openPump, openStores, type Stores } from "./stores.ts";
+
+/** What roles/up.ts hands over; structured-cloneable but for the port, which is transferred. */
+export interface SchedulerData {
+  readonly port: MessagePort;
+  /** When a scheduler without beats counts as dead, ms; absent: the default. */
+  readonly shardLeaseMs?: number;
+  /** Names this process in the rows. */
+  readonly checker: string;
+  /** The location of this process's probers. */
+  readonly locations: readonly string[];
+  /** Where separate checker processes are reached; null: this process's probers check. */
+  readonly checkers: RedisPlace | null;
+  readonly sql: SqlLocation;
+  /** One-off checks are requested there too. */
+  readonly notices: NoticesPlace;
+  readonly sealingKeyFile: string;
+  readonly clickhouseUrl: string;
+  readonly spoolDir: string;
+  readonly logLevel: string;
+}
+
+/** How often this thread reports to the main thread, ms. */
+const STATUS_MS = 1_000;
+/** How long a stop waits for checks that run; what has not ended by then is cancelled, and is due again after the next start. */
+const DRAIN_MS = 3_000;
+/** How long a stop waits for ClickHouse; rows that it did not take stay in the spool. */
+const PUMP_DRAIN_MS = 2_000;
+/** Old rows are thinned once a day, at this hour (UTC). */
+const THINNING_HOUR = 3;
+
+export interface RuntimeOptions {
+  readonly settings: SchedulerData;
+  /** Carries the prober threads. */
+  readonly control: MessagePort;
+  readonly engine: EngineOptions;
+  readonly log: Logger;
+}
+
+/** What was opened with a wait. */
+interface OpenParts {
+  readonly stores: Stores;
+  readonly shardCount: number;
+  readonly sealing: Sealing;
+  readonly pump: Pump;
+  readonly quarantine: OpenQuarantine;
+  readonly reports: ProberRelay;
+  readonly open: OpenProbers;
+  /** null: the process that measures an outcome judges its own network. */
+  readonly canaries: readonly Canary[] | null;
+}
+
+export class SchedulerRuntime {
+  readonly #options: RuntimeOptions;
+  readonly #opened: OpenParts;
+  readonly #states: MonitorStates;
+  readonly #parts: StatusParts;
+  /** Of this process's probers. */
+  readonly #fitness = new Map<number, ProberFitness>();
+  #isStarted = false;
+  /** In the order of a stop. */
+  readonly #stops: (() => void | Promise<void>)[] = [];
+
+  /** @throws StoreError when a store cannot be used; CanaryError for a canary that is none */
+  static async open(options: RuntimeOptions): Promise<SchedulerRuntime> {
+    const { settings, control, engine, log } = options;
+    const stores = await openStores(settings, log);
+    const shardCount = (await stores.controlPlane.shards.view()).shards.length;
+    const pump = await openPump(stores, log);
+    const sealing = openSealing({ keyFile: settings.sealingKeyFile, createIfMissing: false });
+    const quarantine = await openQuarantine(stores, sealing, log);
+    const reports = new ProberRelay();
+    const open = await openProbers(placeOf(settings, control, stores, sealing), reports);
+    const canaries = open.areJudged ? null : await findCanaries(engine);
+    return new SchedulerRuntime(options, { stores, shardCount, sealing, pump, quarantine, reports, open, canaries });
+  }
+
+  private constructor(options: RuntimeOptions, opened: OpenParts) {
+    this.#options = options;
+    this.#opened = opened;
+    const { settings, engine, log } = options;
+    const { stores, pump, quarantine, open, canaries } = opened;
+    const metrics = createMetrics();
+    // They do not run quarantined configurations.
+    const probers = quarantine.keeper.guard(open.probers);
+    const ownedShards = new OwnedShards(opened.shardCount);
+    const states = new MonitorStates({ checker: settings.checker, ownedShards });
+    this.#states = states;
+    const loop = new Loop({
+      ...stores,
+      ownedShards,
+      onLost: (leases) => this.#parts.keeper.lost(leases),
+      states,
+      pump,
+      probers,
+      clocks: SYSTEM_CLOCKS,
+      readInput: createInputReader(opened.sealing.open, (error) => metrics.sealedFault(error, log)),
+      hasChecker: open.hasChecker,
+      ownNetwork: canaries === null ? null : { engine, canaries },
+      log,
+      onOutcome: ({ monitor }, outcome) => metrics.count(monitor.kind, outcome),
+    });
+    const refusals = sayRefusals(log);
+    const reported: ReportedParts = { stores, loop, pump, refusals };
+    this.#parts = {
+      ...reported,
+      ownedShards,
+      keeper: openKeeper(settings, reported, ownedShards, log),
+      metrics,
+      fitness: this.#fitness,
+      quarantine: quarantine.keeper,
+      probers,
+    };
+  }
+
+  /** Resolves when checks run. */
+  async start(): Promise<void> {
+    const { stores, loop, keeper, ownedShards } = this.#parts;
+    const { log, settings } = this.#options;
+    const { controlPlane, spool } = stores;
+    this.#listen();
+    const own = await takeOwn(controlPlane.shards, spool.name, controlPlane.dialect === "sqlite");
+    await loop.start(own, () => this.#replay());
+    this.#isStarted = true;
+    const stopMoves = await keepShards(settings, stores, keeper, log);
+    const timers = [setInterval(() => void this.#report(), STATUS_MS), thinNightly(stores.results, ownedShards, log)];
+    const { sealing, open, quarantine } = this.#opened;
+    // Separate checker processes take one-off checks themselves.
+    const oneOff = open.areJudged
+      ? null
+      : await openCheckServer(settings.notices, sealing, {
+          location: ANY_LOCATION,
+          room: ONE_OFF_ROOM,
+          take: loop.check,
+        });
+    this.#stops.push(
+      () => oneOff?.close(),
+      () => {
+        for (const timer of timers) clearInterval(timer);
+      },
+      quarantine.close,
+      () => loop.close(),
+      stopMoves,
+    );
+    await this.#report();
+  }
+
+  /** Waits for running checks, writes everything, and frees the shards. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) await stop();
+    const { stores, loop, keeper, pump } = this.#parts;
+    await loop.drain(DRAIN_MS);
+    await this.#parts.probers.close();
+    await loop.drain(0);
+    // So the next scheduler need not wait until this one counts as dead.
+    await keeper
+      .leave()
+      .catch((error: unknown) =>
+        this.#options.log.warn({ err: error }, "shards are not given back: others wait for the end of their lease"),
+      );
+    await pump.stop(PUMP_DRAIN_MS);
+    await closeStores(stores);
+  }
+
+  #listen(): void {
+    const { loop, refusals } = this.#parts;
+    const { log } = this.#options;
+    this.#opened.reports.listen({
+      onOutcomes: (outcomes) => loop.take(outcomes),
+      onPending: (outcomes) => loop.takePending(outcomes),
+      onHarm: (run, harm) => this.#parts.quarantine.harmed(run, harm),
+      onFitness: (prober, fitness) => this.#fitness.set(prober, fitness),
+      onChange: ({ type, detail }) => {
+        if (type !== "up") log.warn({ detail }, `prober ${type}`);
+        void this.#report();
+      },
+      onAvailability: () => loop.reconsider(),
+      onRefused: refusals.add,
+      onTrouble: (error) => log.error({ err: error }, "reading locations and their keys failed and is tried again"),
+    });
+  }
+
+  /** Tells the main thread, which takes the first report for readiness. */
+  async #report(): Promise<void> {
+    if (!this.#isStarted) return;
+    const message: FromScheduler = { type: "status", status: await statusOf(this.#parts) };
+    this.#options.settings.port.postMessage(message);
+  }
+
+  #replay(): Promise<void> {
+    const { stores, pump, ownedShards } = this.#parts;
+    return replayAll({ ...stores, ownedShards, states: this.#states, pump, log: this.#options.log });
+  }
+}
+
+function placeOf(
+  { checkers, locations }: SchedulerData,
+  control: MessagePort,
+  { controlPlane }: Stores,
+  sealing: Sealing,
+): ThreadPlace | CheckerPlace {
+  if (checkers === null) return { control, locations };
+  return { redis: checkers, locations: controlPlane.locations, sealing };
+}
+
+interface OpenQuarantine {
+  readonly keeper: SchedulerQuarantine;
+  readonly close: () => void;
+}
+
+/** Loads the quarantine before the first check, because a held configuration would bring a prober down again. */
+async function openQuarantine(
+  { controlPlane, notices }: Stores,
+  sealing: Sealing,
+  log: Logger,
+): Promise<OpenQuarantine> {
+  const keeper = new SchedulerQuarantine({
+    store: controlPlane.quarantine,
+    fingerprint: createFingerprint(await openHashKey(controlPlane, sealing)),
+    nowMs: SYSTEM_CLOCKS.wallNowMs,
+    log,
+    onStruck: () => notices.publish("quarantine"),
+  });
+  const look = (): void => {
+    keeper
+      .refresh()
+      .catch((error: unknown) => log.error({ err: error }, "the quarantine cannot be read; what is known holds"));
+  };
+  await keeper.refresh();
+  const timer = setInterval(look, REFRESH_MS);
+  const unsubscribe = notices.subscribe("quarantine", look);
+  return {
+    keeper,
+    close() {
+      clearInterval(timer);
+      unsubscribe();
+    },
+  };
+}
+
+function sayRefusals(log: Logger): Refusals {
+  return createRefusals({
+    monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
+    say: (location, count, reason) =>
+      log.warn({ location, count, reason }, "what came from a location's checkers is refused: is its key stolen?"),
+  });
+}
+
+/** Applies the rows that are on disk and not yet in SQL. */
+async function replayAll({
+  spool,
+  controlPlane,
+  ownedShards,
+  states,
+  pump,
+  setAside,
+  log,
+}: Pick<
+  LoopOptions,
+  "spool" | "controlPlane" | "ownedShards" | "states" | "pump" | "setAside" | "log"
+>): Promise<void> {
+  const writer = new StorePartWriter({
+    spool,
+    store: controlPlane.sink,
+    setAside,
+    states,
+    steps: {
+      // A store that is away ends the start, like everything else that is missing.
+      run: (_step, attempt) => attempt(),
+      wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      nowMs: SYSTEM_CLOCKS.wallNowMs,
+    },
+    events: {
+      onTestsEnded() {},
+      onLost(leases) {
+        throw new ShardsLost(leases.map(({ shard }) => shard));
+      },
+    },
+  });
+  const { rows, refusedRows } = await replay(spool, controlPlane, ownedShards, states, writer);
+  pump.wake(await controlPlane.sink.appliedSeq(spool.name));
+  if (rows > 0) log.info({ rows }, "results that were on disk when the last run ended are applied");
+  if (refusedRows > 0) log.warn({ refusedRows }, "results of shards that others have taken since are dropped");
+}
+
+function openKeeper(
+  { checker, shardLeaseMs = LEASE_MS }: SchedulerData,
+  reported: ReportedParts,
+  ownedShards: OwnedShards,
+  log: Logger,
+): ShardKeeper {
+  const { loop, stores } = reported;
+  const { controlPlane, notices, spool } = stores;
+  return new ShardKeeper({
+    store: controlPlane.shards,
+    ownedShards,
+    self: { id: spool.name, name: `${checker} ${process.pid}`, report: () => reportOf(reported) },
+    work: loop,
+    leaseMs: shardLeaseMs,
+    monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
+    log,
+    onFreed: () => notices.publish("shards"),
+  });
+}
+
+/** A separate data folder has one owner: it needs no beats and shares with no process. @returns what stops it */
+async function keepShards(
+  { shardLeaseMs = LEASE_MS }: SchedulerData,
+  { controlPlane, notices }: Stores,
+  keeper: ShardKeeper,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  if (controlPlane.dialect === "sqlite") return async () => undefined;
+  return startShardTurns({ keeper, leaseMs: shardLeaseMs, notices, log });
+}
+
+function thinNightly(results: ResultStore, ownedShards: OwnedShards, log: Logger): NodeJS.Timeout {
+  let thinnedOn = -1;
+  return setInterval(() => {
+    const now = new Date();
+    if (now.getUTCHours() < THINNING_HOUR || now.getUTCDate() === thinnedOn || !ownedShards.hasFirst) return;
+    thinnedOn = now.getUTCDate();
+    results
+      .thin()
+      .catch((error: unknown) => log.error({ err: error }, "thinning failed; tomorrow's will do its work too"));
+  }, 60_000);
+}

@@ -1,0 +1,69 @@
+/** What the scheduler's thread opens of its own: SQL, ClickHouse, notices, the spool, and what sets rows aside. */
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { ClickHouseResults } from "../../store/results/clickhouse.ts";
+import { Pump } from "../../store/results/pump.ts";
+import type { ResultStore } from "../../store/results/result-store.ts";
+import { Spool } from "../../store/results/spool.ts";
+import { openSetAside, type SetAside } from "../../store/set-aside.ts";
+import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { startSinkWriter } from "../../store/sql/sink/writer.ts";
+import type { OpenNotices } from "../../store/state/notices.ts";
+import { type NoticesPlace, openNotices } from "../../store/state/open.ts";
+import { SYSTEM_CLOCKS } from "../clock.ts";
+
+export interface StorePlaces {
+  readonly sql: SqlLocation;
+  readonly notices: NoticesPlace;
+  readonly clickhouseUrl: string;
+  readonly spoolDir: string;
+}
+
+export interface Stores {
+  readonly controlPlane: ControlPlane;
+  readonly results: ResultStore;
+  readonly notices: OpenNotices;
+  readonly spool: Spool;
+  readonly setAside: SetAside;
+}
+
+export async function openStores(places: StorePlaces, log: Logger): Promise<Stores> {
+  const controlPlane = await openSinkControlPlane(places.sql);
+  const results = new ClickHouseResults({ url: places.clickhouseUrl, log });
+  const notices = await openNotices(places.notices);
+  const spool = await Spool.open({ dir: places.spoolDir, log, afterSeq: controlPlane.sink.appliedSeq });
+  const file = join(places.spoolDir, "set-aside.ndjson");
+  const setAside = await openSetAside({ file, log, nowMs: SYSTEM_CLOCKS.wallNowMs });
+  return { controlPlane, results, notices, spool, setAside };
+}
+
+/** On SQLite the sink's transactions leave this thread. */
+async function openSinkControlPlane(sql: SqlLocation): Promise<ControlPlane> {
+  const controlPlane = await openControlPlane(sql, { role: "sink" });
+  if ("url" in sql) return controlPlane;
+  const writer = startSinkWriter(sql.file);
+  return {
+    ...controlPlane,
+    sink: { ...controlPlane.sink, apply: writer.apply },
+    async close() {
+      await writer.close();
+      await controlPlane.close();
+    },
+  };
+}
+
+export async function closeStores({ controlPlane, results, notices, spool }: Stores): Promise<void> {
+  await spool.close();
+  await results.close();
+  await notices.close();
+  await controlPlane.close();
+}
+
+export async function openPump({ controlPlane, spool, results, setAside }: Stores, log: Logger): Promise<Pump> {
+  const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
+  const pump = new Pump({ spool, results, log, setAside, appliedSeq });
+  // Rows that the last process left go first.
+  pump.wake(appliedSeq);
+  return pump;
+}

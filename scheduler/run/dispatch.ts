@@ -1,0 +1,114 @@
+/** Dispatch: sends runs to the probers, many in a message, and finds the run that an outcome ends, once. */
+import type { CheckRun, CheckSpec, RunTarget } from "../../engine/contract/messages.ts";
+import type { Run } from "../plan/planned-check.ts";
+
+/** What dispatch needs of engine/pool/probers.ts. */
+export interface ProberSet {
+  define(specs: readonly CheckSpec[]): void;
+  forget(specKeys: readonly number[]): void;
+  run(runs: readonly CheckRun[]): void;
+}
+
+/** What is known of a monitor's location between two checks. */
+export interface TargetStates {
+  /** Confirmed up when last judged. */
+  wasHealthy(monitorId: number, location: string): boolean;
+  /** A failure now would confirm an earlier one. */
+  isConfirming(monitorId: number, location: string): boolean;
+}
+
+/** Names checks and judged outcomes: unique across restarts as long as this process makes fewer than a million a second. */
+export class CheckIds {
+  #last: number;
+
+  constructor(nowMs: number) {
+    this.#last = Math.floor(nowMs) * 1_000;
+  }
+
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+}
+
+export interface DispatchOptions {
+  readonly probers: ProberSet;
+  readonly states: TargetStates;
+  readonly checkIds: CheckIds;
+  readonly nowMs: () => number;
+}
+
+export class Dispatch {
+  readonly #probers: ProberSet;
+  readonly #states: TargetStates;
+  readonly #checkIds: CheckIds;
+  readonly #nowMs: () => number;
+  /** Sent, and without an outcome, by check. */
+  readonly #running = new Map<number, Run>();
+  #unsent: CheckRun[] = [];
+  /** Sent after the runs of the same flush, because one of them may still name the spec. */
+  #obsoleteSpecKeys: number[] = [];
+
+  constructor({ probers, states, checkIds, nowMs }: DispatchOptions) {
+    this.#probers = probers;
+    this.#states = states;
+    this.#checkIds = checkIds;
+    this.#nowMs = nowMs;
+  }
+
+  define(spec: CheckSpec): void {
+    this.#probers.define([spec]);
+  }
+
+  forget(specKey: number): void {
+    this.#obsoleteSpecKeys.push(specKey);
+  }
+
+  /** It goes with the next flush. */
+  send(run: Run): void {
+    const checkId = this.#checkIds.next();
+    run.checkId = checkId;
+    this.#running.set(checkId, run);
+    const nowMs = this.#nowMs();
+    // A second look is due now. Whole ms: people read the lateness.
+    const dueAtMs = Math.round(run.attempt > 1 ? nowMs : (run.dueAtMs ?? nowMs));
+    this.#unsent.push({ checkId, specKey: run.spec.key, dueAtMs, alone: false, place: this.#placeOf(run, nowMs) });
+  }
+
+  /** Sends what there is since the last flush; called once per turn of the loop. */
+  flush(): void {
+    if (this.#unsent.length > 0) {
+      const runs = this.#unsent;
+      this.#unsent = [];
+      this.#probers.run(runs);
+    }
+    if (this.#obsoleteSpecKeys.length > 0) {
+      const specKeys = this.#obsoleteSpecKeys;
+      this.#obsoleteSpecKeys = [];
+      this.#probers.forget(specKeys);
+    }
+  }
+
+  /** @returns the run whose outcome came; undefined: it was taken before, or belongs to an earlier process */
+  ended(checkId: number): Run | undefined {
+    const run = this.#running.get(checkId);
+    if (run === undefined) return undefined;
+    this.#running.delete(checkId);
+    run.checkId = 0;
+    return run;
+  }
+
+  #placeOf(run: Run, nowMs: number): RunTarget {
+    const { monitorId, location, identity, spec } = run;
+    return {
+      location,
+      home: monitorId ?? 0,
+      // Another checker confirms a failure, if there is one (docs/decisions/0002-one-check-one-way.md).
+      elsewhere: run.attempt > 1 || (monitorId !== null && this.#states.isConfirming(monitorId, location)),
+      expiresAtMs: nowMs + run.patienceMs,
+      host: run.host,
+      wasHealthy: monitorId !== null && this.#states.wasHealthy(monitorId, location),
+      account: identity === null ? null : { identity, timeoutMs: spec.timeoutMs },
+    };
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Decides which shards this process holds. It beats, reads the others' beats, takes shards that are free or a dead scheduler's up to its fair
+ * share, gives back those beyond it, and drops at once those that another scheduler has taken. The rules are model/shards.ts.
+ *
+ *   free ──take──▶ loading ──▶ held ──share shrank──▶ giving back ──▶ free
+ *                                └──another took it: we were frozen, or away from SQL──▶ lost
+ */
+import type { Logger } from "pino";
+import { decideShards, type Presence, PresenceWatch, type ShardClaim } from "../../model/shards.ts";
+import type { SchedulerReport, ShardLease, Shards, ShardsView } from "../../store/sql/coordination/shards-port.ts";
+import type { OwnedShards } from "./owned-shards.ts";
+
+/** A process as the other schedulers see it. */
+export interface SchedulerIdentity {
+  /** Names this scheduler for as long as its spool lives. */
+  readonly id: string;
+  /** Shown to operators. */
+  readonly name: string;
+  /** What this process says of itself. */
+  report(): SchedulerReport;
+}
+
+/** The work on shards. */
+export interface ShardWork {
+  /** Begins the work on shards that were taken; they are held when it resolves. */
+  load(leases: readonly ShardLease[]): Promise<void>;
+  /** Ends the work on them and writes everything down; they are dropped when it resolves. */
+  giveBack(leases: readonly ShardLease[]): Promise<void>;
+  /** Drops the work on them. */
+  lose(leases: readonly ShardLease[]): void;
+}
+
+export interface ShardKeeperOptions {
+  readonly store: Shards;
+  readonly ownedShards: OwnedShards;
+  readonly self: SchedulerIdentity;
+  readonly work: ShardWork;
+  readonly leaseMs: number;
+  readonly monotonicNowMs: () => number;
+  readonly log: Logger;
+  /** Shards are free: the schedulers that wait may look. */
+  readonly onFreed: () => void;
+}
+
+/** Since the start. */
+export interface ShardMoveCounts {
+  readonly taken: number;
+  readonly givenBack: number;
+  readonly lost: number;
+}
+
+/**
+ * What this process held when it ended, without a wait and under the same epochs: its folder has one owner, so no other process is this scheduler,
+ * and the rows in its spool are still good.
+ * @param isSoleOwner the control plane is in that folder as well: everything is its own
+ */
+export async function takeOwn(store: Shards, id: string, isSoleOwner: boolean): Promise<readonly ShardLease[]> {
+  const leases: ShardLease[] = [];
+  for (const { shard, holder, epoch } of (await store.view()).shards) {
+    const held = holder === id ? epoch : isSoleOwner ? await store.take(shard, id, epoch) : undefined;
+    if (held !== undefined) leases.push({ shard, epoch: held });
+  }
+  return leases;
+}
+
+/** What a look has shown. */
+interface Look {
+  readonly view: ShardsView;
+  readonly presence: ReadonlyMap<string, Presence>;
+}
+
+export class ShardKeeper {
+  readonly #store: Shards;
+  readonly #ownedShards: OwnedShards;
+  readonly #self: SchedulerIdentity;
+  readonly #work: ShardWork;
+  readonly #watch: PresenceWatch;
+  readonly #nowMs: () => number;
+  readonly #log: Logger;
+  readonly #onFreed: () => void;
+  readonly #moves = { taken: 0, givenBack: 0, lost: 0 };
+  #latest: Look | undefined;
+
+  constructor(options: ShardKeeperOptions) {
+    this.#store = options.store;
+    this.#ownedShards = options.ownedShards;
+    this.#self = options.self;
+    this.#work = options.work;
+    this.#watch = new PresenceWatch(options.leaseMs);
+    this.#nowMs = options.monotonicNowMs;
+    this.#log = options.log;
+    this.#onFreed = options.onFreed;
+  }
+
+  get moves(): ShardMoveCounts {
+    return this.#moves;
+  }
+
+  /** Beats, looks, and drops shards that another scheduler holds. */
+  async look(): Promise<void> {
+    const { id, name } = this.#self;
+    await this.#store.beat(id, name, this.#self.report());
+    // Read after our own leases: shards that are taken meanwhile are not in it, and are no news.
+    const before = this.#ownedShards.leases();
+    const view = await this.#store.view();
+    this.lost(before.filter(({ shard, epoch }) => view.shards[shard]?.epoch !== epoch));
+    this.#latest = { view, presence: this.#watch.look(view.schedulers, this.#nowMs()) };
+  }
+
+  /** Takes and gives back by the latest look; may take seconds, and looks go on meanwhile. */
+  async move(): Promise<void> {
+    const latest = this.#latest;
+    // Each look is good for one move.
+    this.#latest = undefined;
+    if (latest === undefined) return;
+    const { view, presence } = latest;
+    const moves = decideShards(this.#self.id, this.#claims(view), presence);
+    if (moves.giveBack.length > 0) await this.#giveBack(moves.giveBack);
+    if (moves.take.length > 0) await this.#take(moves.take, view);
+    await this.#forgetDead(latest);
+  }
+
+  /** A shard that is ours in SQL but not in memory was taken just before an answer got lost: it counts as free. */
+  #claims({ shards }: ShardsView): readonly ShardClaim[] {
+    const { id } = this.#self;
+    return shards.map(({ shard, holder }) => {
+      if (this.#ownedShards.lease(shard) !== undefined) return { shard, holder: id };
+      return { shard, holder: holder === id ? null : holder };
+    });
+  }
+
+  async #giveBack(shards: readonly number[]): Promise<void> {
+    const leases = shards.flatMap((shard) => this.#ownedShards.lease(shard) ?? []);
+    await this.#work.giveBack(leases);
+    await this.#store.release(leases);
+    this.#moves.givenBack += leases.length;
+    this.#log.info({ shards }, "shards given back, because other schedulers have come");
+    this.#onFreed();
+  }
+
+  async #take(shards: readonly number[], view: ShardsView): Promise<void> {
+    const leases: ShardLease[] = [];
+    for (const shard of shards) {
+      const epoch = await this.#store.take(shard, this.#self.id, view.shards[shard]?.epoch ?? -1);
+      if (epoch !== undefined) leases.push({ shard, epoch });
+    }
+    if (leases.length === 0) return;
+    try {
+      await this.#work.load(leases);
+    } catch (error) {
+      // Not ours in memory: should the release fail too, the next look finds them free for us.
+      await this.#store.release(leases).catch(() => {});
+      throw error;
+    }
+    this.#moves.taken += leases.length;
+    this.#log.info({ shards: leases.map(({ shard }) => shard) }, "shards taken");
+  }
+
+  /** Rows of dead schedulers stay until they hold no shard. */
+  async #forgetDead({ view, presence }: Look): Promise<void> {
+    for (const { id, beat } of view.schedulers) {
+      if (presence.get(id) !== "dead" || id === this.#self.id) continue;
+      if (view.shards.every(({ holder }) => holder !== id)) await this.#store.forget(id, beat);
+    }
+  }
+
+  /** A write was refused because another scheduler holds these. */
+  lost(leases: readonly ShardLease[]): void {
+    const ours = leases.filter(({ shard, epoch }) => this.#ownedShards.lease(shard)?.epoch === epoch);
+    if (ours.length === 0) return;
+    this.#moves.lost += ours.length;
+    this.#log.warn(
+      { shards: ours.map(({ shard }) => shard) },
+      "another scheduler has taken shards: what was not written is theirs",
+    );
+    this.#work.lose(ours);
+  }
+
+  /** Frees everything; the work must have ended. */
+  async leave(): Promise<void> {
+    const leases = this.#ownedShards.leases();
+    await this.#store.forget(this.#self.id);
+    await this.#store.release(leases);
+    this.#onFreed();
+  }
+}

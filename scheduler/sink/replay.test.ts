@@ -1,0 +1,62 @@
+/** What a start makes of the rows that a death left in the spool: with a real spool and a real file of rows that are set aside. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Spool } from "../../store/results/spool.ts";
+import { openSetAside } from "../../store/set-aside.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { SinkBatch } from "../../store/sql/sink/port.ts";
+import { judgedOf, liveOf, monitorOf } from "../fixtures.suite.ts";
+import { replay } from "./replay.ts";
+import { StorePartWriter } from "./writer.ts";
+
+const log = pino({ level: "silent" });
+let dir = "";
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "sonde-replay-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+it("a row that was set aside before a death leaves the spool, though SQL would now take it with those behind it", async () => {
+  const spool = await Spool.open({ dir: join(dir, "spool"), log });
+  const lines = ["a", "b", "c", "d"].map((id) => JSON.stringify({ id, monitor_id: 1 }));
+  await spool.append(lines);
+  const file = join(dir, "set-aside.ndjson");
+  const before = await openSetAside({ file, log, nowMs: () => 0 });
+  await before.add({ store: "sql", monitorId: 1, error: new Error("refused"), line: lines[1] ?? "" });
+
+  const applied: Pick<SinkBatch, "appliedSeq" | "live">[] = [];
+  const sink = { apply: async (batch: SinkBatch) => void applied.push(batch), touch: async () => {} };
+  const ownedShards = { leaseOf: () => ({ shard: 0, epoch: 1 }) };
+  let judged = 0;
+  const states = {
+    monitor: () => monitorOf({ id: 1 }),
+    set() {},
+    heal() {},
+    originOf: () => ({ monitorId: 1, epoch: 1 }),
+    rejudge: (line: string) => judgedOf(liveOf({ monitorId: 1, seq: ++judged }), { line }),
+  };
+  const writer = new StorePartWriter({
+    spool,
+    store: sink,
+    setAside: await openSetAside({ file, log, nowMs: () => 0 }),
+    states,
+    steps: { run: (_step, attempt) => attempt(), wait: async () => {}, nowMs: () => 0 },
+    events: { onTestsEnded() {}, onLost() {} },
+  });
+  const plane = { sink: { ...sink, appliedSeq: async () => 0 } } as unknown as ControlPlane;
+  await replay(spool, plane, ownedShards, states, writer);
+
+  const left: string[] = [];
+  for await (const batch of spool.replay(0)) left.push(...batch.lines);
+  expect(left).toEqual([lines[0], lines[2], lines[3]]);
+  // The sequence passes it alone, without a state of its own.
+  expect(applied.map(({ appliedSeq, live }) => [appliedSeq, live.length])).toEqual([
+    [1, 1],
+    [2, 0],
+    [4, 1],
+  ]);
+  await spool.close();
+});

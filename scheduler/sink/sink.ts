@@ -1,0 +1,264 @@
+/**
+ * Writes outcomes as rows, statuses and incidents. The order is fixed, so that a crash between any two steps loses and doubles nothing:
+ *
+ *   judged in memory ─▶ spool (one sync per batch) ─▶ one SQL transaction, up to that spool sequence ─▶ acknowledged ─▶ ClickHouse
+ *
+ * A restart replays the spool from the sequence that SQL has applied; ClickHouse gets whole segments by a token (store/results/pump.ts).
+ * A step that fails is tried again with the same batch; meanwhile outcomes wait here, up to a bound, and dispatch is held.
+ * When another scheduler has taken a shard, SQL refuses the batch. It is tried again without that shard's rows, which leave the spool as
+ * well: the shard's holder runs or counts their turns.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { LiveState } from "../../model/status.ts";
+import { isAboutValues } from "../../store/errors.ts";
+import type { Spool } from "../../store/results/spool.ts";
+import type { SetAside } from "../../store/set-aside.ts";
+import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards-port.ts";
+import type { SinkStore } from "../../store/sql/sink/port.ts";
+import type { OwnedShards } from "../shards/owned-shards.ts";
+import type { JudgedOutcome } from "./judged-outcome.ts";
+import { type Part, writeInParts } from "./parts.ts";
+import { RETRY_FIRST_MS, RETRY_LONGEST_MS, type Steps, StorePartWriter } from "./writer.ts";
+
+/** How long results wait for more of them, ms; docs/decisions/0002-one-check-one-way.md allows 1 s. */
+const BATCH_WAIT_MS = 250;
+/** A batch is written sooner when it has this many; our choice: well below a second's worth at full speed. */
+const BATCH_ROWS = 2_000;
+/** Outcomes that may wait for a store that is away; about 15 s at full speed and 60 MB. */
+const BACKLOG_ROWS = 100_000;
+
+/** States of monitors in memory. */
+export interface LiveStates {
+  /** The live state as of the latest judged outcome. */
+  live(monitorId: number): LiveState | undefined;
+  /** A store refused a row of the monitor for its values: the values in memory may be as bad. */
+  heal(monitorId: number): void;
+}
+
+/** What the sink reports. */
+export interface SinkEvents {
+  /** Rows are on disk and in SQL: the segment may go to ClickHouse. */
+  onApplied(appliedSeq: number): void;
+  /** Tests have ended in SQL: callers that wait may look. */
+  onTestsEnded(): void;
+  /** A write was refused because another scheduler holds these. */
+  onLost(leases: readonly ShardLease[]): void;
+  /** The backlog is full (true) or has room again (false). */
+  onHold(isHeld: boolean): void;
+}
+
+export interface SinkOptions {
+  readonly spool: Pick<Spool, "name" | "append" | "discard">;
+  readonly store: Pick<SinkStore, "apply" | "touch">;
+  readonly setAside: Pick<SetAside, "add" | "has">;
+  readonly ownedShards: Pick<OwnedShards, "leaseOf" | "lease">;
+  readonly states: LiveStates;
+  readonly events: SinkEvents;
+  readonly log: Logger;
+}
+
+/** Steps that are tried until they succeed, because an outcome must not be judged twice. */
+class RetriedSteps implements Steps {
+  readonly #log: Logger;
+  #trouble: string | null = null;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Why the latest step failed; null when none does. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  async run<T>(step: string, attempt: () => Promise<T>): Promise<T> {
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LONGEST_MS)) {
+      try {
+        const done = await attempt();
+        this.#trouble = null;
+        return done;
+      } catch (error) {
+        if (error instanceof ShardsLost || isAboutValues(error)) throw error;
+        this.#trouble = `${step}: ${error instanceof Error ? error.message : String(error)}`;
+        this.#log.error({ err: error, step, waitMs }, "results wait: a step of the sink failed and is tried again");
+        await delay(waitMs);
+      }
+    }
+  }
+
+  async wait(ms: number): Promise<void> {
+    await delay(ms);
+  }
+
+  nowMs(): number {
+    return Date.now();
+  }
+}
+
+export class Sink {
+  readonly #spool: SinkOptions["spool"];
+  readonly #ownedShards: SinkOptions["ownedShards"];
+  readonly #states: LiveStates;
+  readonly #events: SinkEvents;
+  readonly #steps: RetriedSteps;
+  readonly #writer: StorePartWriter;
+  #pending: JudgedOutcome[] = [];
+  #beingWritten: readonly JudgedOutcome[] = [];
+  #discardedInboxIds: number[] = [];
+  /** Monitors whose live state moved without a check. */
+  #touched = new Set<number>();
+  /** Turns, by shard. */
+  #skipped = new Map<number, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #isHeld = false;
+  #refusedRows = 0;
+
+  constructor({ spool, store, setAside, ownedShards, states, events, log }: SinkOptions) {
+    this.#spool = spool;
+    this.#ownedShards = ownedShards;
+    this.#states = states;
+    this.#events = events;
+    this.#steps = new RetriedSteps(log);
+    this.#writer = new StorePartWriter({
+      spool,
+      store,
+      setAside,
+      states,
+      steps: this.#steps,
+      events: {
+        onTestsEnded: () => events.onTestsEnded(),
+        onLost: (leases, rows) => {
+          this.#refusedRows += rows;
+          events.onLost(leases);
+        },
+      },
+    });
+  }
+
+  /** Outcomes of shards that another took before they were written. */
+  get refusedRows(): number {
+    return this.#refusedRows;
+  }
+
+  get backlogRows(): number {
+    return this.#pending.length;
+  }
+
+  /** Why the latest step failed; null when none does. */
+  get trouble(): string | null {
+    return this.#steps.trouble;
+  }
+
+  add(outcome: JudgedOutcome): void {
+    this.#pending.push(outcome);
+    this.#updateHold();
+    this.#arm();
+  }
+
+  /** An inbox row whose monitor is gone. */
+  discard(inboxId: number): void {
+    this.#discardedInboxIds.push(inboxId);
+  }
+
+  /** A live state moved without a check: written with the next batch, or by itself. */
+  touch(monitorId: number): void {
+    this.#touched.add(monitorId);
+    this.#arm();
+  }
+
+  /** Turns of a shard that were not run: counted in SQL with the next batch. */
+  skip(shard: number, turns: number): void {
+    this.#skipped.set(shard, (this.#skipped.get(shard) ?? 0) + turns);
+    this.#arm();
+  }
+
+  /** Drops what is unwritten of shards that are no longer held; a write that has begun goes on. */
+  drop(): void {
+    const isOurs = ({ lease }: JudgedOutcome): boolean => this.#ownedShards.lease(lease.shard)?.epoch === lease.epoch;
+    const kept = this.#pending.filter(isOurs);
+    this.#refusedRows += this.#pending.length - kept.length;
+    this.#pending = kept;
+    for (const monitorId of this.#touched) {
+      if (this.#ownedShards.leaseOf(monitorId) === undefined) this.#touched.delete(monitorId);
+    }
+    for (const shard of this.#skipped.keys()) {
+      if (this.#ownedShards.lease(shard) === undefined) this.#skipped.delete(shard);
+    }
+  }
+
+  /** Resolves when nothing waits any more; with a shard, when nothing of it does. */
+  async flush(shard?: number): Promise<void> {
+    const isOf = ({ lease }: JudgedOutcome): boolean => lease.shard === shard;
+    if (shard === undefined) while (!this.#isEmpty() || this.#writing !== undefined) await this.#write();
+    else while (this.#pending.some(isOf) || this.#beingWritten.some(isOf)) await this.#write();
+  }
+
+  /** Starts or schedules the write of what is pending. */
+  #arm(): void {
+    if (this.#writing !== undefined || this.#isEmpty()) return;
+    if (this.#pending.length >= BATCH_ROWS) void this.#write();
+    else this.#timer ??= setTimeout(() => void this.#write(), BATCH_WAIT_MS);
+  }
+
+  /** One writer at a time: the batches' order is the order of the spool's sequence. */
+  #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing ??= this.#writeBatch().finally(() => {
+      this.#writing = undefined;
+      this.#updateHold();
+      this.#arm();
+    });
+    return this.#writing;
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#takePending();
+    const { items } = batch;
+    this.#beingWritten = items;
+    if (items.length === 0) {
+      await writeInParts(batch, this.#writer);
+      return;
+    }
+    const lines = items.map(({ line }) => line);
+    const appliedSeq = await this.#steps.run("spool", () => this.#spool.append(lines));
+    const firstSeq = appliedSeq - items.length + 1;
+    const seqs = items.map((_item, index) => firstSeq + index);
+    const written = await writeInParts({ ...batch, seqs, appliedSeq }, this.#writer);
+    this.#beingWritten = [];
+    this.#events.onApplied(appliedSeq);
+    if (written.some(({ endedTest }) => endedTest !== undefined)) this.#events.onTestsEnded();
+  }
+
+  #takePending(): Part {
+    const moved = [...this.#touched].flatMap((monitorId) => {
+      const [lease, live] = [this.#ownedShards.leaseOf(monitorId), this.#states.live(monitorId)];
+      return lease === undefined || live === undefined ? [] : [{ live, lease }];
+    });
+    const skips = [...this.#skipped].flatMap(([shard, turns]) => {
+      const lease = this.#ownedShards.lease(shard);
+      return lease === undefined ? [] : [{ turns, lease }];
+    });
+    const discardedInboxIds = this.#discardedInboxIds;
+    const batch = { items: this.#pending, seqs: [], appliedSeq: 0, moved, skips, discardedInboxIds };
+    this.#pending = [];
+    this.#discardedInboxIds = [];
+    this.#touched = new Set();
+    this.#skipped = new Map();
+    return batch;
+  }
+
+  #isEmpty(): boolean {
+    return this.#pending.length === 0 && this.#touched.size === 0 && this.#skipped.size === 0;
+  }
+
+  #updateHold(): void {
+    const waiting = this.#pending.length;
+    const shouldHold = this.#isHeld ? waiting > BACKLOG_ROWS / 2 : waiting >= BACKLOG_ROWS;
+    if (shouldHold === this.#isHeld) return;
+    this.#isHeld = shouldHold;
+    this.#events.onHold(shouldHold);
+  }
+}

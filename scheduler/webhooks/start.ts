@@ -1,0 +1,105 @@
+/**
+ * Starts the sender, on the main thread of a process that schedules. The sender waits for receivers nearly all of the time, so here neither
+ * the wheel's thread nor a prober waits for it, however many receivers hang.
+ */
+
+import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { EngineOptions } from "../../engine/contract/options.ts";
+import { createTransport } from "../../engine/transport/index.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
+import { SYSTEM_CLOCKS } from "../clock.ts";
+import type { LeaseKeeper } from "../lease.ts";
+import { oneAtATime } from "../one-at-a-time.ts";
+import { processLease } from "../process-lease.ts";
+import { SenderMetrics } from "./metrics.ts";
+import { createPost } from "./post.ts";
+import { Sender } from "./sender.ts";
+
+/** How often the sender looks at the outbox, ms; within it, the first attempt of a new event begins. */
+const TURN_MS = 500;
+/** How long a stop waits for attempts under way; what has not ended by then is sent again after the next start. */
+const DRAIN_MS = 3_000;
+const DRAIN_LOOK_MS = 20;
+
+export interface SenderPlace {
+  readonly sql: SqlLocation;
+  readonly sealing: Pick<Sealing, "open">;
+  readonly engine: EngineOptions;
+  readonly log: Logger;
+  readonly version: string;
+}
+
+export interface RunningSender {
+  /** Lines for Prometheus. */
+  metrics(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What exists once the control plane is open. */
+interface Sending {
+  readonly controlPlane: ControlPlane;
+  readonly lease: LeaseKeeper;
+  readonly sender: Sender;
+}
+
+export function startSender(place: SenderPlace): RunningSender {
+  const { log } = place;
+  const metrics = new SenderMetrics();
+  let sending: Sending | undefined;
+  const turning = oneAtATime(
+    async () => {
+      sending ??= await open(place, () => turning.request());
+      await sending.sender.turn();
+    },
+    (error) => log.error({ err: error }, "looking for events to send failed and is tried again"),
+  );
+  const timer = setInterval(turning.request, TURN_MS);
+  turning.request();
+
+  return {
+    async metrics() {
+      const pending = await sending?.controlPlane.outgoing.pending().catch(() => undefined);
+      return metrics.text(sending?.sender.counts ?? { delivered: 0, failed: 0 }, pending);
+    },
+    async close() {
+      clearInterval(timer);
+      sending?.sender.drain();
+      const endAtMs = SYSTEM_CLOCKS.monotonicNowMs() + DRAIN_MS;
+      while ((sending?.sender.inFlight ?? 0) > 0 && SYSTEM_CLOCKS.monotonicNowMs() < endAtMs) {
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+      }
+      await turning.stop();
+      sending?.sender.abort();
+      await sending?.lease
+        .release()
+        .catch((error: unknown) =>
+          log.warn({ err: error }, "the sender's lease is not given back: another process waits for its end"),
+        );
+      await sending?.controlPlane.close();
+    },
+  };
+}
+
+/**
+ * The sender has a separate connection, whose commits do not wait for the disk, because this thread answers the API. After a power cut the
+ * last commits may be lost; their attempts are made once more, under the same id.
+ */
+async function open({ sql, sealing, engine, log, version }: SenderPlace, onEnded: () => void): Promise<Sending> {
+  const controlPlane = await openControlPlane(sql, { role: "sink" });
+  const lease = processLease(controlPlane, SENDER_LEASE, randomUUID());
+  const sender = new Sender({
+    outgoing: controlPlane.outgoing,
+    lease,
+    post: createPost(createTransport(engine), `Sonde/${version} (webhook)`),
+    secrets: sealing,
+    host: { clocks: SYSTEM_CLOCKS, random: Math.random, breathe: () => setImmediate() },
+    log,
+    onEnded,
+  });
+  return { controlPlane, lease, sender };
+}

@@ -1,0 +1,135 @@
+/** People, and which workspaces they belong to in which role. */
+import type { Role } from "../../../model/plan.ts";
+import { type Database, type Session, statement } from "../db/database.ts";
+import { raiseGeneration } from "../db/generation.ts";
+import { decoder, encoder } from "../schema/column.ts";
+import { type Row, USERS } from "../schema/tables.ts";
+import { caseKey } from "../schema/text.ts";
+import type { Accounts, Person, UserRecord } from "./port.ts";
+import { holdWorkspace, toWorkspace } from "./workspaces.ts";
+
+const USER = statement("user", "select * from users where id = ?");
+const ROLE = statement("role", "select role from memberships where user_id = ? and organization_id = ?");
+
+const toUser: (row: Row<"users">) => UserRecord = decoder(USERS);
+const fromUser = encoder<Person, typeof USERS.columns>(USERS);
+type People = Pick<Accounts, "isEmpty" | "user" | "userByEmail" | "setUserActive">;
+type Memberships = Pick<Accounts, "role" | "memberships" | "membersOf" | "addMember" | "removeMember">;
+
+export function createPeople({ read, write }: Database): People {
+  return {
+    async isEmpty() {
+      return (await read.kysely.selectFrom("users").select("id").limit(1).execute()).length === 0;
+    },
+
+    user: (id) => findUser(read, id),
+    userByEmail: (email) => findByEmail(read, email),
+    setUserActive: (id, active) =>
+      write(async (session) => {
+        const { numUpdatedRows } = await session.kysely
+          .updateTable("users")
+          .set({ active: active ? 1 : 0 })
+          .where("id", "=", id)
+          .executeTakeFirst();
+        await raiseGeneration(session);
+        return numUpdatedRows > 0n;
+      }),
+  };
+}
+
+export function createMemberships({ read, write }: Database): Memberships {
+  return {
+    async role(userId, organizationId) {
+      return (await read.query<{ role: Role }>(ROLE, userId, organizationId))[0]?.role;
+    },
+    async memberships(userId) {
+      const rows = await read.kysely
+        .selectFrom("memberships as m")
+        .innerJoin("workspaces as w", "w.id", "m.organization_id")
+        .selectAll("w")
+        .select("m.role")
+        .where("m.user_id", "=", userId)
+        .orderBy("m.created_at_ms")
+        .orderBy("w.id")
+        .execute();
+      return rows.map((row) => ({ workspace: toWorkspace(row), role: row.role }));
+    },
+    async membersOf(organizationId) {
+      const rows = await read.kysely
+        .selectFrom("memberships as m")
+        .innerJoin("users as u", "u.id", "m.user_id")
+        .selectAll("u")
+        .select("m.role")
+        .where("m.organization_id", "=", organizationId)
+        .orderBy("m.created_at_ms")
+        .orderBy("u.id")
+        .execute();
+      return rows.map((row) => ({ user: toUser(row), role: row.role }));
+    },
+    addMember: (organizationId, person, role, nowMs) =>
+      write((session) => addMember(session, organizationId, person, role, nowMs)),
+    removeMember: (organizationId, userId) =>
+      write(async (session) => {
+        const { numDeletedRows } = await session.kysely
+          .deleteFrom("memberships")
+          .where("organization_id", "=", organizationId)
+          .where("user_id", "=", userId)
+          .executeTakeFirst();
+        await raiseGeneration(session);
+        return numDeletedRows > 0n;
+      }),
+  };
+}
+
+export async function findUser(session: Session, id: number): Promise<UserRecord | undefined> {
+  const [row] = await session.query<Row<"users">>(USER, id);
+  return row && toUser(row);
+}
+
+export async function insertUser(session: Session, person: Person, nowMs: number): Promise<number> {
+  return (await userInsert(session, person, nowMs).returning("id").executeTakeFirstOrThrow()).id;
+}
+
+function userInsert({ kysely }: Session, { email, name }: Person, nowMs: number) {
+  return kysely.insertInto("users").values({ ...fromUser({ email, name, active: true }), created_at_ms: nowMs });
+}
+
+async function findByEmail(session: Session, email: string): Promise<UserRecord | undefined> {
+  const row = await session.kysely
+    .selectFrom("users")
+    .selectAll()
+    .where("email_key", "=", caseKey(email))
+    .executeTakeFirst();
+  return row && toUser(row);
+}
+
+export async function findOrInsertUser(session: Session, person: Person, nowMs: number): Promise<number> {
+  const { id } =
+    (await userInsert(session, person, nowMs)
+      .onConflict((of) => of.column("email_key").doNothing())
+      .returning("id")
+      .executeTakeFirst()) ?? {};
+  // The address exists already. If another writer was just inserting it, its row is committed by now.
+  const found = id ?? (await findByEmail(session, person.email))?.id;
+  if (found === undefined) throw new Error("a person was neither made nor found");
+  return found;
+}
+
+async function addMember(
+  session: Session,
+  organizationId: number,
+  person: Person,
+  role: Role,
+  nowMs: number,
+): Promise<{ readonly userId: number; readonly roleBefore: Role | null } | undefined> {
+  if ((await holdWorkspace(session, organizationId)) === undefined) return undefined;
+  const userId = await findOrInsertUser(session, person, nowMs);
+  const [before] = await session.query<{ role: Role }>(ROLE, userId, organizationId);
+  await session.kysely
+    .insertInto("memberships")
+    .values({ organization_id: organizationId, user_id: userId, role, created_at_ms: nowMs })
+    .onConflict((of) => of.columns(["user_id", "organization_id"]).doUpdateSet({ role }))
+    .execute();
+  await raiseGeneration(session);
+  return { userId, roleBefore: before?.role ?? null };
+}

@@ -1,0 +1,76 @@
+/** Opens the control plane on SQLite or PostgreSQL and brings its schema up to date. */
+import { createAccounts } from "../accounts/accounts.ts";
+import { createKeys } from "../accounts/keys.ts";
+import { createLeases } from "../coordination/leases.ts";
+import { createLocations } from "../coordination/locations.ts";
+import { createMeta } from "../coordination/meta.ts";
+import { createQuarantines } from "../coordination/quarantine.ts";
+import { createShards } from "../coordination/shards.ts";
+import { readGeneration } from "../db/generation.ts";
+import { openSqlite } from "../db/sqlite.ts";
+import { createIncidents } from "../incidents/incidents.ts";
+import { createJobs } from "../jobs/jobs.ts";
+import { createHeartbeats } from "../monitors/heartbeats.ts";
+import { createHistory } from "../monitors/history.ts";
+import { createImports } from "../monitors/imports.ts";
+import { createMaintenance } from "../monitors/maintenance.ts";
+import { createMonitors } from "../monitors/monitors.ts";
+import { createPlans } from "../monitors/plans.ts";
+import type { SchemaMode } from "../schema/migrate.ts";
+import { createSealed } from "../sealed/reseal.ts";
+import { createSinkStore } from "../sink/sink.ts";
+import { createSubscriptions } from "../subscriptions/subscriptions.ts";
+import { createSyncs } from "../subscriptions/syncs.ts";
+import { createOutgoing } from "../webhooks/outgoing.ts";
+import { createWebhooks } from "../webhooks/webhooks.ts";
+import type { ControlPlane } from "./port.ts";
+
+/** Where it is: the path of an SQLite file in an existing folder, or `postgres://…`. Plain data: it crosses threads. */
+export type SqlLocation = { readonly file: string } | { readonly url: string };
+
+export interface ControlPlaneOptions {
+  /**
+   * `api`: a commit waits for the disk, because a caller is told that it is done. `sink`: it does not, because results are replayed
+   * from the spool. PostgreSQL always waits.
+   */
+  readonly role: "api" | "sink";
+  /** `expect`: refuses a store without this version's schema and changes nothing; a service makes it. */
+  readonly schema?: SchemaMode;
+}
+
+/** @throws StoreError, one line that says what to do, when the store cannot be used; nothing is half-written then */
+export async function openControlPlane(location: SqlLocation, options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { role, schema = "make" } = options;
+  const database =
+    "url" in location
+      ? await (await import("../db/postgres.ts")).openPostgres(location.url, schema)
+      : await openSqlite({ file: location.file, durable: role === "api", schema });
+  return {
+    dialect: database.dialect,
+    accounts: createAccounts(database),
+    keys: createKeys(database),
+    plans: createPlans(database),
+    monitors: createMonitors(database),
+    incidents: createIncidents(database),
+    history: createHistory(database),
+    heartbeats: createHeartbeats(database),
+    jobs: createJobs(database),
+    subscriptions: createSubscriptions(database),
+    imports: createImports(database),
+    syncs: createSyncs(database),
+    sink: createSinkStore(database),
+    maintenance: createMaintenance(database),
+    webhooks: createWebhooks(database),
+    outgoing: createOutgoing(database),
+    leases: createLeases(database),
+    locations: createLocations(database),
+    shards: createShards(database),
+    quarantine: createQuarantines(database),
+    meta: createMeta(database),
+    sealed: createSealed(database),
+    generation: () => readGeneration(database.read),
+    stamp: () => database.stamp(),
+    ping: () => database.ping(),
+    close: () => database.close(),
+  };
+}

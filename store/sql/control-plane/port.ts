@@ -1,0 +1,58 @@
+/**
+ * The control plane: what must survive and be consistent. One port, two adapters (SQLite, PostgreSQL), one shared suite.
+ * Every change of keys, rights, plans or monitors raises the generation in the same transaction.
+ * Ids are positive integers given by the store. Times are Unix ms. All methods reject with StoreError when the store is away.
+ */
+
+import type { Keys } from "../accounts/keys-port.ts";
+import type { Accounts } from "../accounts/port.ts";
+import type { Leases } from "../coordination/leases-port.ts";
+import type { Locations } from "../coordination/locations-port.ts";
+import type { Meta } from "../coordination/meta-port.ts";
+import type { Quarantines } from "../coordination/quarantine-port.ts";
+import type { Shards } from "../coordination/shards-port.ts";
+import type { Incidents } from "../incidents/port.ts";
+import type { Jobs } from "../jobs/port.ts";
+import type { Heartbeats } from "../monitors/heartbeats-port.ts";
+import type { History } from "../monitors/history-port.ts";
+import type { Imports } from "../monitors/imports-port.ts";
+import type { Maintenance } from "../monitors/maintenance-port.ts";
+import type { Plans } from "../monitors/plans-port.ts";
+import type { Monitors } from "../monitors/port.ts";
+import type { Sealed } from "../sealed/port.ts";
+import type { SinkStore } from "../sink/port.ts";
+import type { Subscriptions } from "../subscriptions/port.ts";
+import type { Syncs } from "../subscriptions/syncs-port.ts";
+import type { Outgoing, Webhooks } from "../webhooks/port.ts";
+
+export interface ControlPlane {
+  readonly dialect: "sqlite" | "postgres";
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly plans: Plans;
+  readonly monitors: Monitors;
+  readonly incidents: Incidents;
+  readonly history: History;
+  readonly heartbeats: Heartbeats;
+  readonly jobs: Jobs;
+  readonly subscriptions: Subscriptions;
+  readonly imports: Imports;
+  readonly syncs: Syncs;
+  readonly maintenance: Maintenance;
+  readonly webhooks: Webhooks;
+  readonly outgoing: Outgoing;
+  readonly leases: Leases;
+  readonly locations: Locations;
+  readonly shards: Shards;
+  readonly quarantine: Quarantines;
+  readonly sink: SinkStore;
+  readonly meta: Meta;
+  readonly sealed: Sealed;
+  /** Raised by every change that a cache or the plan must hear of. */
+  generation(): Promise<number>;
+  /** A number that changes with every commit of any process; null where asking costs as much as reading anew (PostgreSQL). */
+  stamp(): number | null;
+  /** Answers within two seconds or rejects. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,161 @@
+/** PostgreSQL: a bounded pool; hot statements are prepared by name on each connection; nothing waits without an end. */
+
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type Transaction,
+} from "kysely";
+import pg from "pg";
+import { StoreError } from "../../errors.ts";
+import { migrate, type SchemaMode } from "../schema/migrate.ts";
+import type { Tables } from "../schema/tables.ts";
+import type { BulkStatement, Database, Session, Statement, Value } from "./database.ts";
+import { mayRunAgain, postgresFault } from "./postgres-faults.ts";
+
+/** Connections of one process and role; a server's default is 100 for all. */
+const POOL_SIZE = 10;
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_TIMEOUT_MS = 30_000;
+/** The server gives up on a statement, a lock, an abandoned transaction. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+const LOCK_TIMEOUT_MS = 10_000;
+/** Shorter than a lease: a process that is frozen in a transaction must not keep others from taking its shards. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
+/** Our own deadline; longer than those of the server, so that the server ends the statement first. */
+const QUERY_TIMEOUT_MS = 20_000;
+/** Contract of ping. */
+const PING_TIMEOUT_MS = 2_000;
+const TRANSACTION_ATTEMPTS = 4;
+/** Type of `bigint` and `count(*)`: https://www.postgresql.org/docs/15/catalog-pg-type.html */
+const INT8_OID = 20;
+
+/** @param schema whether it may be made or brought up to date */
+export async function openPostgres(url: string, schema: SchemaMode = "make"): Promise<Database> {
+  const server = serverOf(url);
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: "sonde",
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    // Our ids, times and counts stay below 2^53.
+    types: { getTypeParser: (oid: number, format?: "text" | "binary") => parserOf(oid, format) },
+  });
+  // A connection that dies while idle leaves the pool by itself; the next query opens another.
+  pool.on("error", () => {});
+  // A connection in use may fail between two statements, when no call waits for it. Ignored here: the next statement fails too.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const names = new Map<string, string>();
+  const source = createSource(pool, names, server);
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: source }) });
+  try {
+    await migrate(kysely as unknown as Kysely<unknown>, "postgres", `the database at ${server}`, schema);
+  } catch (error) {
+    await pool.end();
+    throw postgresFault(error, server);
+  }
+  return {
+    dialect: "postgres",
+    read: createSession(kysely, names),
+    write: (work) => transact(kysely, names, work),
+    stamp: () => null,
+    ping: () => within(PING_TIMEOUT_MS, server, CompiledQuery.raw("select 1"), kysely),
+    scrub: async () => {},
+    close: () => pool.end(),
+  };
+}
+
+/** The driver's own parsers, but for int8, which they leave as text. */
+function parserOf(oid: number, format: "text" | "binary" = "text"): (text: string) => unknown {
+  return oid === INT8_OID ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
+}
+
+/** What kysely takes connections from: errors become StoreErrors, and statements of ours get their names. */
+function createSource(pool: pg.Pool, names: ReadonlyMap<string, string>, server: string): PostgresPool {
+  const connect = async (): Promise<PostgresPoolClient> => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw postgresFault(error, server);
+    });
+    let isBroken = false;
+    const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+      const name = names.get(text);
+      try {
+        return await client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+      } catch (error) {
+        // Our own time-out leaves the statement running; an answer that comes later must not meet another query.
+        isBroken ||= !(error instanceof pg.DatabaseError);
+        throw postgresFault(error, server);
+      }
+    };
+    return { query: query as PostgresPoolClient["query"], release: () => client.release(isBroken) };
+  };
+  return { connect, end: () => pool.end() };
+}
+
+function createSession(kysely: Kysely<Tables> | Transaction<Tables>, names: Map<string, string>): Session {
+  const run = async (name: string, text: string, values: readonly unknown[]): Promise<readonly unknown[]> => {
+    if (!names.has(text)) names.set(text, name);
+    const { rows } = await kysely.executeQuery(CompiledQuery.raw(text, [...values]));
+    return rows;
+  };
+  return {
+    dialect: "postgres",
+    kysely,
+    async query<Row>(wanted: Statement, ...values: Value[]) {
+      return (await run(wanted.name, wanted.postgres, values)) as readonly Row[];
+    },
+    async bulk(wanted: BulkStatement, rows) {
+      const first = rows[0];
+      if (first === undefined) return;
+      const columns = first.map((_value, index) => rows.map((row) => row[index] ?? null));
+      await run(wanted.name, wanted.postgres, columns);
+    },
+  };
+}
+
+async function transact<T>(
+  kysely: Kysely<Tables>,
+  names: Map<string, string>,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await kysely.transaction().execute((transaction) => work(createSession(transaction, names)));
+    } catch (error) {
+      if (attempt === TRANSACTION_ATTEMPTS || !mayRunAgain(error)) throw error;
+    }
+  }
+}
+
+async function within(timeoutMs: number, server: string, query: CompiledQuery, kysely: Kysely<Tables>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new StoreError(`PostgreSQL at ${server} does not answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+  });
+  const answer = kysely.executeQuery(query);
+  // An answer after the deadline is ignored.
+  answer.catch(() => {});
+  try {
+    await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Host, port and database: never the user or the password. */
+function serverOf(url: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  const host = searchParams.get("host") ?? hostname;
+  return `${host === "" ? "localhost" : host}${port === "" ? "" : `:${port}`}${pathname}`;
+}

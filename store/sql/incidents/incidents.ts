@@ -1,0 +1,157 @@
+/** Incidents, read and acknowledged; the sink opens and closes them (incidents.ts). */
+import type { Actor } from "../../../model/actor.ts";
+import { acknowledgedEvent, type EventMonitor } from "../../../model/event.ts";
+import { type Database, type Session, statement } from "../db/database.ts";
+import { eventMonitors } from "../events/event-monitors.ts";
+import { appendEvents } from "../events/outbox.ts";
+import { decoder } from "../schema/column.ts";
+import { INCIDENTS, type Row } from "../schema/tables.ts";
+import { storableOrNull, toJson } from "../schema/text.ts";
+import { insertEvents, toEvent } from "./events.ts";
+import type { IncidentRecord, Incidents } from "./port.ts";
+
+type IncidentRow = Row<"incidents"> & {
+  readonly monitor_name: string;
+  readonly monitor_kind: string;
+  readonly monitor_active: 0 | 1;
+};
+const decode = decoder(INCIDENTS);
+
+const FIND = statement(
+  "find_incident",
+  `select i.*, m.name as monitor_name, m.kind as monitor_kind, m.active as monitor_active
+   from incidents i join monitors m on m.id = i.monitor_id where i.id = ? and i.project_id = ?`,
+);
+
+export function createIncidents({ read, write }: Database): Incidents {
+  return {
+    list: (projectId, { monitorId, limit }) => list(read, projectId, monitorId, limit),
+    find: (projectId, id) => find(read, projectId, id),
+    async events(incidentId, limit, offset) {
+      const ofIncident = read.kysely.selectFrom("incident_events").where("incident_id", "=", incidentId);
+      const rows = await ofIncident.selectAll().orderBy("at_ms").orderBy("id").limit(limit).offset(offset).execute();
+      const { total } = await ofIncident.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+      return { rows: rows.map(toEvent), total };
+    },
+    acknowledge: (projectId, id, nowMs, actor, note) =>
+      write(async (session) => {
+        const before = await find(session, projectId, id);
+        if (before === undefined) return undefined;
+        // A transaction that needs both locks the monitor before the incident.
+        const monitor = (await eventMonitors(session, [before.monitorId])).get(before.monitorId);
+        const isFirst = await acknowledge(session, projectId, id, nowMs, actor, note);
+        const incident = await find(session, projectId, id);
+        if (isFirst && incident !== undefined && monitor !== undefined) {
+          await tell(session, monitor, incident, actor, nowMs);
+        }
+        return incident;
+      }),
+    async countOpen() {
+      const { total } = await read.kysely
+        .selectFrom("incidents as i")
+        .innerJoin("monitors as m", "m.id", "i.monitor_id")
+        .where("i.ended_at_ms", "is", null)
+        .where("m.active", "=", 1)
+        .select((of) => of.fn.countAll<number>().as("total"))
+        .executeTakeFirstOrThrow();
+      return total;
+    },
+  };
+}
+
+async function find(session: Session, projectId: number, id: number): Promise<IncidentRecord | undefined> {
+  const row = (await session.query<IncidentRow>(FIND, id, projectId))[0];
+  return row && toIncident(row);
+}
+
+/** Two questions, so that each walks its index and stops at the limit, however many incidents there were. */
+async function list(
+  session: Session,
+  projectId: number,
+  monitorId: number | null,
+  limit: number,
+): Promise<readonly IncidentRecord[]> {
+  const open = await ofActiveMonitors(session, projectId, monitorId)
+    .where("i.ended_at_ms", "is", null)
+    .orderBy((of) => of.case().when("i.level", "=", "down").then(0).else(1).end())
+    .orderBy((of) => of.case().when("i.acknowledged_at_ms", "is", null).then(0).else(1).end())
+    .orderBy("i.started_at_ms", "desc")
+    .orderBy("i.id", "desc")
+    .limit(limit)
+    .execute();
+  const left = limit - open.length;
+  if (left <= 0) return open.map(toIncident);
+  const closed = await ofActiveMonitors(session, projectId, monitorId)
+    .where("i.ended_at_ms", "is not", null)
+    .orderBy("i.started_at_ms", "desc")
+    .orderBy("i.id", "desc")
+    .limit(left)
+    .execute();
+  // One that closed between the two questions is in both: it is listed where it was met first.
+  const seen = new Set(open.map((row) => row.id));
+  return [...open, ...closed.filter((row) => !seen.has(row.id))].map(toIncident);
+}
+
+function ofActiveMonitors(session: Session, projectId: number, monitorId: number | null) {
+  const query = session.kysely
+    .selectFrom("incidents as i")
+    .innerJoin("monitors as m", "m.id", "i.monitor_id")
+    .selectAll("i")
+    .select(["m.name as monitor_name", "m.kind as monitor_kind", "m.active as monitor_active"])
+    .where("i.project_id", "=", projectId)
+    .where("m.active", "=", 1);
+  return monitorId === null ? query : query.where("i.monitor_id", "=", monitorId);
+}
+
+/** Changes nothing when it was done before. @returns whether this was the first */
+async function acknowledge(
+  session: Session,
+  projectId: number,
+  id: number,
+  nowMs: number,
+  actor: Actor,
+  note: string | null,
+): Promise<boolean> {
+  const done = await session.kysely
+    .updateTable("incidents")
+    .set((of) => ({
+      acknowledged_at_ms: nowMs,
+      acknowledged_by: toJson(actor),
+      event_count: of("event_count", "+", 1),
+    }))
+    .where("id", "=", id)
+    .where("project_id", "=", projectId)
+    .where("acknowledged_at_ms", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  if (done === undefined) return false;
+  const data = { note: storableOrNull(note) };
+  await insertEvents(session, [
+    {
+      incidentId: id,
+      event: { type: "acknowledged", atMs: nowMs, message: "Incident acknowledged", actor, location: null, data },
+    },
+  ]);
+  return true;
+}
+
+async function tell(
+  session: Session,
+  monitor: EventMonitor,
+  incident: IncidentRecord,
+  actor: Actor,
+  nowMs: number,
+): Promise<void> {
+  const ofMonitor = session.kysely.selectFrom("live").where("monitor_id", "=", monitor.id);
+  const { status } = await ofMonitor.select("status").executeTakeFirstOrThrow();
+  await appendEvents(session, [acknowledgedEvent(monitor, status, incident, actor, nowMs)]);
+}
+
+function toIncident(row: IncidentRow): IncidentRecord {
+  return {
+    ...decode(row),
+    monitorName: row.monitor_name,
+    monitorKind: row.monitor_kind,
+    monitorPaused: row.monitor_active === 0,
+  };
+}

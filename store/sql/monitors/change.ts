@@ -1,0 +1,63 @@
+/** What a change makes of a monitor, and what its history says about it. Pure. */
+import { isPassive } from "../../../model/kind.ts";
+import { isActive, MONITOR_NAMES, type Monitor, PAUSE_REASONS, type PauseReason } from "../../../model/monitor.ts";
+import { storable, storableOrNull } from "../schema/text.ts";
+import type { MonitorChange } from "./port.ts";
+
+export interface ChangedMonitor {
+  readonly monitor: Monitor;
+  /** API names of the fields that differ now, pausing aside. */
+  readonly fields: readonly string[];
+  readonly turned: "paused" | "resumed" | null;
+  /** Whether anything differs at all. */
+  readonly isChanged: boolean;
+}
+
+export function changeMonitor(before: Monitor, change: MonitorChange, nowMs: number): ChangedMonitor {
+  const { addPauseReason, removePauseReasons, sealedFields, ...values } = change;
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  const merged: Monitor = { ...before, ...given };
+  const pauseReasons = changeReasons(before.pauseReasons, addPauseReason, removePauseReasons ?? []);
+  const after: Monitor = { ...merged, name: storable(merged.name), host: storableOrNull(merged.host), pauseReasons };
+  const fields = [...new Set([...changedFields(before, after), ...(sealedFields ?? [])])];
+  const isHostChanged = before.host !== after.host;
+  const isChanged = fields.length > 0 || isHostChanged || !isSame(before.pauseReasons, pauseReasons);
+  const turned = turnOf(before, after);
+  const pausedAtMs = turned === null ? before.pausedAtMs : turned === "paused" ? nowMs : null;
+  return { monitor: isChanged ? { ...after, pausedAtMs, updatedAtMs: nowMs } : before, fields, turned, isChanged };
+}
+
+/** Always in the order of the list, each once. */
+function changeReasons(
+  before: readonly PauseReason[],
+  added: PauseReason | undefined,
+  removed: readonly PauseReason[],
+): readonly PauseReason[] {
+  return PAUSE_REASONS.filter((reason) => reason === added || (before.includes(reason) && !removed.includes(reason)));
+}
+
+function turnOf(before: Monitor, after: Monitor): ChangedMonitor["turned"] {
+  if (isActive(before) === isActive(after)) return null;
+  return isActive(after) ? "resumed" : "paused";
+}
+
+function changedFields(before: Monitor, after: Monitor): readonly string[] {
+  const fields: string[] = [];
+  for (const [field, apiName] of Object.entries(MONITOR_NAMES)) {
+    const key = field as keyof typeof MONITOR_NAMES;
+    if (isSame(before[key], after[key])) continue;
+    // A heartbeat's interval is its period (docs/api-contract.md#heartbeat-address).
+    fields.push(key === "intervalS" && isPassive(after.kind) ? "period" : apiName);
+  }
+  const settings = new Set([...Object.keys(before.settings), ...Object.keys(after.settings)]);
+  for (const name of settings) {
+    if (!isSame(before.settings[name], after.settings[name])) fields.push(name);
+  }
+  // A heartbeat's period and grace stand in both.
+  return [...new Set(fields)];
+}
+
+/** Values are plain JSON. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

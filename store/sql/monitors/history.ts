@@ -1,0 +1,51 @@
+/** What people and the service did to a monitor (docs/api-contract.md#monitors). */
+import { insertInChunks } from "../db/bulk.ts";
+import type { Database, Session } from "../db/database.ts";
+import { decoder, encoder } from "../schema/column.ts";
+import { HISTORY, type Row } from "../schema/tables.ts";
+import type { History, HistoryEntry } from "./history-port.ts";
+
+export type NewHistoryEntry = Omit<HistoryEntry, "id">;
+
+const toEntry: (row: Row<"history">) => HistoryEntry = decoder(HISTORY);
+const fromEntry = encoder<NewHistoryEntry, typeof HISTORY.columns>(HISTORY);
+
+export function createHistory({ read }: Database): History {
+  return {
+    async list(monitorId, limit, offset) {
+      const ofMonitor = read.kysely.selectFrom("history").where("monitor_id", "=", monitorId);
+      const rows = await ofMonitor
+        .selectAll()
+        .orderBy("at_ms", "desc")
+        .orderBy("id", "desc")
+        .limit(limit)
+        .offset(offset)
+        .execute();
+      const { total } = await ofMonitor.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+      return {
+        rows: rows.map(toEntry),
+        total,
+      };
+    },
+  };
+}
+
+/** In the transaction of what it tells. */
+export function addHistory(session: Session, monitorId: number, ...entries: NewHistoryEntry[]): Promise<void> {
+  return insertHistory(
+    session,
+    entries.map((entry) => ({ monitorId, entry })),
+  );
+}
+
+/** Of many monitors at once. */
+export async function insertHistory(
+  session: Session,
+  entries: readonly { readonly monitorId: number; readonly entry: NewHistoryEntry }[],
+): Promise<void> {
+  await insertInChunks(
+    session,
+    "history",
+    entries.map(({ monitorId, entry }) => ({ ...fromEntry(entry), monitor_id: monitorId })),
+  );
+}

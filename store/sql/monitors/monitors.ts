@@ -1,0 +1,239 @@
+/** Monitors, read: one, pages, searches, what the plan asks. Changes are in writes.ts. */
+import { type SelectQueryBuilder, sql } from "kysely";
+import { familyOf, type Kind, WEBSITE_KINDS } from "../../../model/kind.ts";
+import type { Engines } from "../../../model/subscription.ts";
+import { toProject } from "../accounts/projects.ts";
+import { isInShards } from "../coordination/shard-filter.ts";
+import type { ShardFilter } from "../coordination/shards-port.ts";
+import { type Database, type Session, statement } from "../db/database.ts";
+import { readGeneration } from "../db/generation.ts";
+import type { Dialect } from "../schema/dialect.ts";
+import type { Tables } from "../schema/tables.ts";
+import { caseKey, searchable } from "../schema/text.ts";
+import { sealedConfigs } from "./imports.ts";
+import type { MonitorFilter, Monitors, MonitorWithLive } from "./port.ts";
+import { LIVE_COLUMNS, MONITOR_COLUMNS, type MonitorWithLiveRow, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
+import { createMonitorWrites } from "./writes.ts";
+
+const FIND = statement(
+  "find_monitor",
+  `select ${[...MONITOR_COLUMNS, ...LIVE_COLUMNS].join(", ")} from monitors m join live l on l.monitor_id = m.id
+   where m.id = ? and m.project_id = ? and m.deleted_at_ms is null`,
+);
+
+/** Of the subscription that a monitor follows. */
+const WORKERS = "(select s.max_workers from subscriptions s where s.id = m.subscription_id)";
+const ENGINE = "(select s.engine from subscriptions s where s.id = m.subscription_id)";
+
+const RECALL = statement(
+  "recall_monitor",
+  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")}, ${WORKERS} as subscription_workers, ${ENGINE} as subscription_engine
+   from monitors m join live l on l.monitor_id = m.id
+   where m.id = ? and m.deleted_at_ms is null`,
+);
+
+type MonitorQuery = SelectQueryBuilder<Tables & { m: Tables["monitors"]; l: Tables["live"] }, "m" | "l", object>;
+
+export function createMonitors(database: Database): Monitors {
+  const { read } = database;
+  return {
+    ...createMonitorWrites(database),
+    async find(projectId, id) {
+      const row = (await read.query<MonitorWithLiveRow>(FIND, id, projectId))[0];
+      return row && toMonitorWithLive(row);
+    },
+    list: (projectId, filter) => list(read, projectId, filter),
+    search: (projectIds, text, id, limit, offset) => search(read, projectIds, text, id, limit, offset),
+    async hostExpiry(projectId, host) {
+      const row = await read.kysely
+        .selectFrom("monitors")
+        .select(["ssl_expiration_days as sslExpirationDays", "domain_expiration_days as domainExpirationDays"])
+        .where("project_id", "=", projectId)
+        .where("host", "=", host)
+        .where("kind", "in", WEBSITE_KINDS)
+        .where("deleted_at_ms", "is", null)
+        // All of a host are alike, but where only the other could be set: the one that says more speaks for them.
+        .orderBy(sql`coalesce(ssl_expiration_days, 0) + coalesce(domain_expiration_days, 0)`, "desc")
+        .orderBy("id")
+        .limit(1)
+        .executeTakeFirst();
+      return row ?? null;
+    },
+    async names(projectId) {
+      const rows = await read.kysely
+        .selectFrom("monitors")
+        .select(["id", "name"])
+        .where("project_id", "=", projectId)
+        .where("deleted_at_ms", "is", null)
+        .execute();
+      return new Map(rows.map((row) => [row.id, row.name]));
+    },
+    async deletedSince(projectId, sinceMs) {
+      const rows = await read.kysely
+        .selectFrom("monitors")
+        .select("id")
+        .where("project_id", "=", projectId)
+        .where("deleted_at_ms", ">=", sinceMs)
+        .orderBy("id")
+        .execute();
+      return rows.map((row) => row.id);
+    },
+    async recall(id) {
+      const row = (await read.query<MonitorWithLiveRow>(RECALL, id))[0];
+      return row && (await withConfigs(read, [toMonitorWithLive(row)]))[0];
+    },
+    changedSince: (generation, filter) => changedSince(read, generation, filter),
+  };
+}
+
+async function list(session: Session, projectId: number, filter: MonitorFilter) {
+  const rows = await filtered(monitorsWithLive(session), session.dialect, projectId, filter)
+    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .orderBy("m.name_key")
+    .orderBy("m.id")
+    .limit(filter.limit)
+    .offset(filter.offset)
+    .execute();
+  const isLiveAsked = filter.status !== null && filter.status !== "paused";
+  const base = isLiveAsked ? monitorsWithLive(session) : monitorsWithoutLive(session);
+  const counted = filtered(base, session.dialect, projectId, filter);
+  return { rows: rows.map(toMonitorWithLive), total: await countAll(counted, rows.length, filter) };
+}
+
+function filtered(base: MonitorQuery, dialect: Dialect, projectId: number, filter: MonitorFilter): MonitorQuery {
+  const { family, activeOnly, status, protocol, nameContains } = filter;
+  let query = base.where("m.project_id", "=", projectId);
+  if (family !== "all") query = query.where("m.family", "=", family);
+  if (activeOnly) query = query.where("m.active", "=", 1);
+  if (protocol !== null) query = query.where("m.kind", "=", protocol as Kind);
+  if (status === "paused") query = query.where("m.active", "=", 0);
+  else if (status !== null) query = query.where("m.active", "=", 1).where("l.status", "=", status);
+  if (nameContains !== null) query = query.where(contains(dialect, "m.name_key", caseKey(nameContains)));
+  return query;
+}
+
+async function search(
+  session: Session,
+  projectIds: readonly number[],
+  text: string,
+  id: number | null,
+  limit: number,
+  offset: number,
+) {
+  if (projectIds.length === 0) return { rows: [], total: 0 };
+  const isMatch = contains(session.dialect, "m.search_key", searchable(text));
+  const matching = (base: MonitorQuery): MonitorQuery =>
+    base
+      .where("m.project_id", "in", projectIds)
+      .where((of) => (id === null ? isMatch : of.or([isMatch, of("m.id", "=", id)])));
+  const rows = await matching(monitorsWithLive(session))
+    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .orderBy("m.name_key")
+    .orderBy("m.id")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const projects = await session.kysely.selectFrom("projects").selectAll().where("id", "in", projectIds).execute();
+  const byId = new Map(projects.map((row) => [row.id, toProject(row)]));
+  return {
+    rows: rows.map(toMonitorWithLive).flatMap((row) => {
+      const project = byId.get(row.monitor.projectId);
+      return project === undefined ? [] : [{ ...row, project }];
+    }),
+    total: await countAll(matching(monitorsWithoutLive(session)), rows.length, { limit, offset }),
+  };
+}
+
+function monitorsWithLive(session: Session): MonitorQuery {
+  return session.kysely
+    .selectFrom("monitors as m")
+    .innerJoin("live as l", "l.monitor_id", "m.id")
+    .where("m.deleted_at_ms", "is", null);
+}
+
+/** To count what the index alone can tell: every monitor that is not deleted has a live row, so the join changes no number. */
+function monitorsWithoutLive(session: Session): MonitorQuery {
+  const query = session.kysely.selectFrom("monitors as m").where("m.deleted_at_ms", "is", null);
+  return query as unknown as MonitorQuery;
+}
+
+/** Matches across all pages; a page that is not full has told it already. */
+async function countAll(
+  matching: MonitorQuery,
+  found: number,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<number> {
+  if (found < page.limit && (found > 0 || page.offset === 0)) return page.offset + found;
+  const { total } = await matching.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return total;
+}
+
+/** Not LIKE: nothing in the text is a wildcard. */
+function contains(dialect: Dialect, column: "m.name_key" | "m.search_key", text: string) {
+  const position = dialect === "sqlite" ? sql`instr` : sql`strpos`;
+  return sql<boolean>`${position}(${sql.ref(column)}, ${text}) > 0`;
+}
+
+/** What is checked, with everything that a check needs. */
+function planned(session: Session, filter: ShardFilter | undefined) {
+  return monitorsWithLive(session)
+    .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
+    .select(sql<number | null>`${sql.raw(WORKERS)}`.as("subscription_workers"))
+    .select(sql<Engines | null>`${sql.raw(ENGINE)}`.as("subscription_engine"))
+    .where("m.active", "=", 1)
+    .where("m.project_id", "not in", inactiveProjects(session))
+    .where(isInShards("m.id", filter))
+    .orderBy("m.id");
+}
+
+async function changedSince(session: Session, generation: number, filter: ShardFilter | undefined) {
+  // Read first: what commits in between is told now and once more next time.
+  const current = await readGeneration(session);
+  if (!Number.isFinite(generation)) {
+    const rows = await planned(session, filter).execute();
+    return { generation: current, changed: await withConfigs(session, rows.map(toMonitorWithLive)), removedIds: [] };
+  }
+  if (current <= generation) return { generation: current, changed: [], removedIds: [] };
+  const removedIds: number[] = [];
+  const states = await session.kysely
+    .selectFrom("monitors")
+    .select("id")
+    .where("generation", ">", generation)
+    .where(isInShards("id", filter))
+    .where((of) =>
+      of.or([
+        of("active", "=", 0),
+        of("deleted_at_ms", "is not", null),
+        of("project_id", "in", inactiveProjects(session)),
+      ]),
+    )
+    .orderBy("id")
+    .execute();
+  for (const { id } of states) removedIds.push(id);
+  const rows = await planned(session, filter).where("m.generation", ">", generation).execute();
+  const changed = await withConfigs(session, rows.map(toMonitorWithLive));
+  return { generation: current, changed, removedIds: notIn(removedIds, changed) };
+}
+
+/** A tunnel without fields of its own was imported, and runs the configs of its server. */
+async function withConfigs(session: Session, rows: readonly MonitorWithLive[]): Promise<readonly MonitorWithLive[]> {
+  const imported = rows.flatMap(({ monitor: { id, kind, sealed } }) =>
+    sealed === undefined && familyOf(kind) === "tunnel" ? [id] : [],
+  );
+  if (imported.length === 0) return rows;
+  const configs = await sealedConfigs(session, imported);
+  return rows.map((row) => {
+    const own = configs.get(row.monitor.id);
+    return own === undefined ? row : { ...row, monitor: { ...row.monitor, configs: own } };
+  });
+}
+
+function inactiveProjects(session: Session) {
+  return session.kysely.selectFrom("projects").select("id").where("active", "=", 0);
+}
+
+/** A monitor that was resumed between the two questions is in both answers: the later one holds. */
+function notIn(ids: readonly number[], changed: readonly MonitorWithLive[]): readonly number[] {
+  const back = new Set(changed.map(({ monitor }) => monitor.id));
+  return ids.filter((id) => !back.has(id));
+}

@@ -1,0 +1,132 @@
+/** Monitors with their live states. Every change raises the generation in its transaction. */
+import type { Actor } from "../../../model/actor.ts";
+import type { Family } from "../../../model/kind.ts";
+import type { MONITOR_NAMES, Monitor, PauseReason } from "../../../model/monitor.ts";
+import type { LiveState, MonitorStatus } from "../../../model/status.ts";
+import type { ProjectRecord } from "../accounts/port.ts";
+import type { ShardFilter } from "../coordination/shards-port.ts";
+import type { ToSeal } from "../schema/seal-new.ts";
+
+/** A monitor with its live state, as lists and the plan need it. */
+export interface MonitorWithLive {
+  readonly monitor: Monitor;
+  readonly live: LiveState;
+}
+
+/** What a new monitor is made of; the store adds ids and times. */
+export type NewMonitor = Omit<
+  Monitor,
+  "id" | "createdAtMs" | "updatedAtMs" | "maintenance" | "sealed" | "urlSealed"
+> & {
+  readonly nowMs: number;
+  /** Heartbeats only: the sealed token and the hash it is looked up by. */
+  readonly heartbeatToken: { readonly sealed: ToSeal; readonly hash: string } | null;
+  /** Tunnels only. */
+  readonly sealed?: ToSeal;
+  /** Websites whose address hides something. */
+  readonly urlSealed?: ToSeal;
+};
+export type MonitorChange = Partial<
+  Pick<Monitor, keyof typeof MONITOR_NAMES | "settings" | "sealed" | "urlSealed" | "host">
+> & {
+  readonly addPauseReason?: PauseReason;
+  readonly removePauseReasons?: readonly PauseReason[];
+  /** Names of the sealed fields that differ, for the history. */
+  readonly sealedFields?: readonly string[];
+};
+
+/** Every tunnel slot of the workspace is taken (docs/api-contract.md#plans). */
+export class SlotsFullError extends Error {
+  override readonly name = "SlotsFullError";
+  readonly used: number;
+  readonly slots: number;
+
+  constructor(used: number, slots: number) {
+    super(`${used} of ${slots} tunnel slots are taken`);
+    this.used = used;
+    this.slots = slots;
+  }
+}
+
+export interface MonitorFilter {
+  readonly family: Family | "all";
+  readonly activeOnly: boolean;
+  readonly status: MonitorStatus | null;
+  readonly protocol: string | null;
+  /** Case-insensitive substring of the name. */
+  readonly nameContains: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Monitors {
+  /**
+   * Writes the monitor, its live row, and a history entry.
+   * @param slots of the workspace's plan, null unlimited: a tunnel needs a free one, counted in the transaction. @throws SlotsFullError
+   */
+  create(input: NewMonitor, actor: Actor, slots?: number | null): Promise<Monitor>;
+  /** Not deleted, in that project. */
+  find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
+  /** Sorted by name without case, then id. `total` counts before paging. */
+  list(
+    projectId: number,
+    filter: MonitorFilter,
+  ): Promise<{ readonly rows: readonly MonitorWithLive[]; readonly total: number }>;
+  /** Across projects: name, host or tag contains the text, or the id is the number. Sorted by name, then id. */
+  search(
+    projectIds: readonly number[],
+    text: string,
+    id: number | null,
+    limit: number,
+    offset: number,
+  ): Promise<{
+    readonly rows: readonly (MonitorWithLive & { readonly project: ProjectRecord })[];
+    readonly total: number;
+  }>;
+  /**
+   * Reads, lets `decide` answer with a change, and writes it, in one transaction holding the row: of two callers at once no update is lost.
+   * `decide` may be asked again after a deadlock (PostgreSQL), so it has no effect of its own; what it throws passes through.
+   * A pause or resume also writes its history entry, and an event into an open incident (monitor_paused, monitor_resumed).
+   * @param slots of the workspace's plan, null unlimited: a tunnel that the plan paused needs a free one. @throws SlotsFullError
+   * @returns the monitor after the change; undefined when it is not there
+   */
+  update(
+    projectId: number,
+    id: number,
+    nowMs: number,
+    actor: Actor,
+    decide: (now: MonitorWithLive) => MonitorChange,
+    slots?: number | null,
+  ): Promise<MonitorWithLive | undefined>;
+  /** Tombstone; its incidents go with it. False when it was not there. */
+  remove(projectId: number, id: number, nowMs: number, actor: Actor): Promise<boolean>;
+  /** The settings that other website and keyword checks on the host share; null when there is none (docs/api-contract.md#uptime-fields). */
+  hostExpiry(
+    projectId: number,
+    host: string,
+  ): Promise<{ readonly sslExpirationDays: number | null; readonly domainExpirationDays: number | null } | null>;
+  /** Sets them on all of the project's website and keyword checks on the host; certificate days on https addresses only. */
+  setHostExpiry(
+    projectId: number,
+    host: string,
+    expiry: { sslExpirationDays?: number | null; domainExpirationDays?: number | null },
+    nowMs: number,
+  ): Promise<void>;
+  names(projectId: number): Promise<ReadonlyMap<number, string>>;
+  /** Monitors of the project deleted since then: their results are hidden until they expire. */
+  deletedSince(projectId: number, sinceMs: number): Promise<readonly number[]>;
+  /** Of any project, paused or not, not deleted: for results that come in after the plan let go of the monitor. */
+  recall(id: number): Promise<MonitorWithLive | undefined>;
+  /**
+   * For the plan: every active monitor (Infinity: whole set) or what changed after a generation, deleted and paused ones as removals.
+   * @param filter absent: of all shards
+   */
+  changedSince(
+    generation: number,
+    filter?: ShardFilter,
+  ): Promise<{
+    readonly generation: number;
+    readonly changed: readonly MonitorWithLive[];
+    readonly removedIds: readonly number[];
+  }>;
+}

@@ -1,0 +1,82 @@
+/** Monitors and live states between their rows and the words of the model. */
+import type { Monitor } from "../../../model/monitor.ts";
+import type { LiveState } from "../../../model/status.ts";
+import type { Engines } from "../../../model/subscription.ts";
+import { bulkUpdate } from "../db/bulk.ts";
+import { decoder, encoder, insertColumns, recordColumns, valuesOf } from "../schema/column.ts";
+import { LIVE, MONITORS, type Row } from "../schema/tables.ts";
+import type { MonitorWithLive } from "./port.ts";
+
+/** Read of a monitor; what the store keeps besides is not. */
+export const MONITOR_COLUMNS = [
+  ...recordColumns(MONITORS),
+  "url_sealed" as const,
+  "maintenance_from_ms" as const,
+  "maintenance_until_ms" as const,
+].map((name) => `m.${name}` as const);
+
+/** Read only where the secrets are needed: a list of tunnels would carry a megabyte of them. */
+export const SEALED_COLUMN = "m.sealed";
+
+const LIVE_VALUES = insertColumns(LIVE).filter((name) => name !== "monitor_id");
+/** No name occurs in both lists. */
+export const LIVE_COLUMNS = LIVE_VALUES.map((name) => `l.${name}` as const);
+
+type BareName<Qualified extends string> = Qualified extends `${string}.${infer Name}` ? Name : never;
+type MonitorRow = Pick<Row<"monitors">, BareName<(typeof MONITOR_COLUMNS)[number]>>;
+type LiveRow = Pick<Row<"live">, BareName<(typeof LIVE_COLUMNS)[number]>>;
+export type MonitorWithLiveRow = MonitorRow &
+  LiveRow & {
+    readonly sealed?: string | null;
+    readonly subscription_workers?: number | null;
+    readonly subscription_engine?: Engines | null;
+  };
+
+const decodeMonitor = decoder(MONITORS, { maintenance: null as Monitor["maintenance"] });
+const decodeLive = decoder(LIVE, { certificate: null as LiveState["certificate"] });
+const encodeMonitor = encoder<Omit<Monitor, "id">, typeof MONITORS.columns>(MONITORS);
+
+export function toMonitorWithLive(row: MonitorWithLiveRow): MonitorWithLive {
+  return { monitor: toMonitor(row), live: toLive(row) };
+}
+
+type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
+
+function toMonitor(row: MonitorWithLiveRow): Monitor {
+  const monitor: Writable<Monitor> = decodeMonitor(row);
+  monitor.maintenance = spanOf(row.maintenance_from_ms, row.maintenance_until_ms);
+  if (typeof row.sealed === "string") monitor.sealed = row.sealed;
+  if (typeof row.url_sealed === "string") monitor.urlSealed = row.url_sealed;
+  if (typeof row.subscription_workers === "number") monitor.subscriptionWorkers = row.subscription_workers;
+  if (typeof row.subscription_engine === "string") monitor.subscriptionEngines = row.subscription_engine;
+  return monitor;
+}
+
+function spanOf(fromMs: number | null, untilMs: number | null): Monitor["maintenance"] {
+  return fromMs === null || untilMs === null ? null : { fromMs, untilMs };
+}
+
+/** The columns of a monitor's row that follow from the monitor; id, generation, tombstone and maintenance are the store's. */
+export function fromMonitor(monitor: Omit<Monitor, "id">) {
+  // One that was read without its secrets keeps them.
+  const row = encodeMonitor(monitor);
+  return monitor.sealed === undefined ? row : { ...row, sealed: monitor.sealed };
+}
+
+function toLive(row: MonitorWithLiveRow): LiveState {
+  const { certificate_valid: valid, certificate_expires_at_ms: expiresAtMs } = row;
+  const live: Writable<LiveState> = decodeLive(row as MonitorWithLiveRow & Pick<Row<"live">, "monitor_id">);
+  // The row has the monitor's number under the monitor's own name.
+  live.monitorId = row.id;
+  if (valid !== null && expiresAtMs !== null) live.certificate = { valid: valid === 1, expiresAtMs };
+  return live;
+}
+
+/** The row of a live state. */
+export const fromLive = encoder<LiveState, typeof LIVE.columns>(LIVE);
+
+/** Writes whole live states; a monitor without a live row, a deleted one, is passed over. */
+export const WRITE_LIVE = bulkUpdate("write_live", LIVE, { set: LIVE_VALUES, key: "monitor_id" });
+
+/** The values of WRITE_LIVE, in its order. */
+export const liveValues = valuesOf<LiveState, typeof LIVE.columns>(LIVE, [...LIVE_VALUES, "monitor_id"]);

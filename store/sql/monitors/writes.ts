@@ -1,0 +1,198 @@
+/** Monitors, changed. Each change is one transaction that also raises the generation and writes history. */
+
+import { type Actor, SYSTEM_ACTOR } from "../../../model/actor.ts";
+import { pauseEvent } from "../../../model/event.ts";
+import { familyOf, WEBSITE_KINDS } from "../../../model/kind.ts";
+import { newLiveState } from "../../../model/live.ts";
+import type { Monitor } from "../../../model/monitor.ts";
+import type { Database, Session } from "../db/database.ts";
+import { raiseGeneration } from "../db/generation.ts";
+import { appendEvents } from "../events/outbox.ts";
+import { addEventToOpenIncident } from "../incidents/events.ts";
+import { sealedFor } from "../schema/seal-new.ts";
+import { storable, storableOrNull } from "../schema/text.ts";
+import { type ChangedMonitor, changeMonitor } from "./change.ts";
+import { addHistory, type NewHistoryEntry } from "./history.ts";
+import { excludeImported, forgetImport } from "./imports.ts";
+import type { MonitorChange, Monitors, MonitorWithLive, NewMonitor } from "./port.ts";
+import { fromLive, fromMonitor, LIVE_COLUMNS, MONITOR_COLUMNS, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
+import { requireSlot } from "./slots.ts";
+
+type MonitorWrites = Pick<Monitors, "create" | "update" | "remove" | "setHostExpiry">;
+type HostExpiry = Parameters<Monitors["setHostExpiry"]>[2];
+
+export function createMonitorWrites({ write }: Database): MonitorWrites {
+  return {
+    create: (input, actor, slots = null) =>
+      write(async (session) => {
+        if (familyOf(input.kind) === "tunnel") await requireSlot(session, input.organizationId, slots);
+        return create(session, input, actor);
+      }),
+    update: (projectId, id, nowMs, actor, decide, slots = null) =>
+      write(async (session) => {
+        const now = await hold(session, projectId, id);
+        if (now === undefined) return undefined;
+        const wanted = decide(now);
+        if (takesSlot(now, wanted)) await requireSlot(session, now.monitor.organizationId, slots);
+        if (wanted.sealed !== undefined) await forgetImport(session, id);
+        return change(session, now, wanted, nowMs, actor);
+      }),
+    remove: (projectId, id, nowMs) => write((session) => remove(session, projectId, id, nowMs)),
+    setHostExpiry: (projectId, host, expiry, nowMs) =>
+      write((session) => setHostExpiry(session, projectId, host, expiry, nowMs)),
+  };
+}
+
+/** A tunnel that the plan paused has given its slot back (docs/api-contract.md#plans). */
+function takesSlot({ monitor }: MonitorWithLive, { removePauseReasons }: MonitorChange): boolean {
+  return (
+    familyOf(monitor.kind) === "tunnel" &&
+    monitor.pauseReasons.includes("plan") &&
+    removePauseReasons?.includes("plan") === true
+  );
+}
+
+async function create(session: Session, input: NewMonitor, actor: Actor): Promise<Monitor> {
+  const { nowMs, heartbeatToken, sealed, urlSealed, ...given } = input;
+  const monitor = {
+    ...given,
+    name: storable(given.name),
+    host: storableOrNull(given.host),
+    maintenance: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  const generation = await raiseGeneration(session);
+  const { kysely } = session;
+  const { id } = await kysely
+    .insertInto("monitors")
+    .values({ ...fromMonitor(monitor), deleted_at_ms: null, generation })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const secrets = {
+    ...(sealed !== undefined && { sealed: sealedFor(id, sealed) }),
+    ...(urlSealed !== undefined && { urlSealed: sealedFor(id, urlSealed) }),
+  };
+  if (sealed !== undefined || urlSealed !== undefined) {
+    const columns = { sealed: secrets.sealed ?? null, url_sealed: secrets.urlSealed ?? null };
+    await kysely.updateTable("monitors").set(columns).where("id", "=", id).execute();
+  }
+  await kysely
+    .insertInto("live")
+    .values(fromLive(newLiveState(id)))
+    .execute();
+  if (heartbeatToken !== null) {
+    const token = sealedFor(id, heartbeatToken.sealed);
+    await kysely
+      .insertInto("heartbeats")
+      .values({ monitor_id: id, token_hash: heartbeatToken.hash, token_sealed: token, last_call_at_ms: null })
+      .execute();
+  }
+  await addHistory(session, id, { type: "created", atMs: nowMs, message: "Monitor created", actor });
+  return { ...monitor, ...secrets, id };
+}
+
+/** The monitor, held against other writers until the transaction ends. */
+async function hold(session: Session, projectId: number, id: number): Promise<MonitorWithLive | undefined> {
+  let query = session.kysely
+    .selectFrom("monitors as m")
+    .innerJoin("live as l", "l.monitor_id", "m.id")
+    .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
+    .where("m.id", "=", id)
+    .where("m.project_id", "=", projectId)
+    .where("m.deleted_at_ms", "is", null);
+  if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
+  const row = await query.executeTakeFirst();
+  return row && toMonitorWithLive(row);
+}
+
+/** Of a monitor that this transaction holds. @returns it after the change */
+export async function change(
+  session: Session,
+  now: MonitorWithLive,
+  wanted: MonitorChange,
+  nowMs: number,
+  actor: Actor,
+): Promise<MonitorWithLive> {
+  const changed = changeMonitor(now.monitor, wanted, nowMs);
+  if (!changed.isChanged) return now;
+  const { monitor, turned } = changed;
+  await addHistory(session, monitor.id, ...historyOf(changed, nowMs, actor));
+  if (turned !== null) {
+    await addEventToOpenIncident(session, monitor.id, {
+      type: turned === "paused" ? "monitor_paused" : "monitor_resumed",
+      atMs: nowMs,
+      message: PAUSE_MESSAGES[turned],
+      actor,
+      location: null,
+      data: {},
+    });
+    await appendEvents(session, [pauseEvent(monitor, now.live.status, actor, nowMs)]);
+  }
+  await session.kysely
+    .updateTable("monitors")
+    .set({ ...fromMonitor(monitor), generation: await raiseGeneration(session) })
+    .where("id", "=", monitor.id)
+    .execute();
+  return { monitor, live: now.live };
+}
+
+/** Contract, States and transitions: the history shows these words. */
+export const PAUSE_MESSAGES = { paused: "Monitoring paused", resumed: "Monitoring resumed" } as const;
+
+export function historyOf({ fields, turned }: ChangedMonitor, atMs: number, actor: Actor): NewHistoryEntry[] {
+  const entries: NewHistoryEntry[] = [];
+  if (fields.length > 0) entries.push({ type: "updated", atMs, message: `Updated ${fields.join(", ")}`, actor });
+  if (turned !== null) entries.push({ type: turned, atMs, message: PAUSE_MESSAGES[turned], actor });
+  return entries;
+}
+
+/** A tombstone without settings stays: the plan hears of it, and results are hidden until they expire. */
+async function remove(session: Session, projectId: number, id: number, nowMs: number): Promise<boolean> {
+  const now = await hold(session, projectId, id);
+  if (now === undefined) return false;
+  const { kysely } = session;
+  await excludeImported(session, now.monitor);
+  await kysely.deleteFrom("live").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("heartbeats").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("heartbeat_inbox").where("monitor_id", "=", id).execute();
+  // Their events go with them (on delete cascade).
+  await kysely.deleteFrom("incidents").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("history").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("maintenance_windows").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("expiry_alerts").where("monitor_id", "=", id).execute();
+  await kysely.deleteFrom("jobs").where("monitor_id", "=", id).execute();
+  const generation = await raiseGeneration(session);
+  await kysely
+    .updateTable("monitors")
+    .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, generation, settings: "{}", sealed: null, url_sealed: null })
+    .where("id", "=", id)
+    .execute();
+  return true;
+}
+
+/** Certificates are of https addresses only; an http check of the same host keeps its null. */
+async function setHostExpiry(
+  session: Session,
+  projectId: number,
+  host: string,
+  expiry: HostExpiry,
+  nowMs: number,
+): Promise<void> {
+  let query = session.kysely
+    .selectFrom("monitors as m")
+    .innerJoin("live as l", "l.monitor_id", "m.id")
+    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .where("m.project_id", "=", projectId)
+    .where("m.host", "=", host)
+    .where("m.kind", "in", WEBSITE_KINDS)
+    .where("m.deleted_at_ms", "is", null)
+    .orderBy("m.id");
+  if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
+  for (const now of (await query.execute()).map(toMonitorWithLive)) {
+    const { sslExpirationDays, ...others } = expiry;
+    const isHttps = String(now.monitor.settings.url).toLowerCase().startsWith("https:");
+    const wanted = isHttps && sslExpirationDays !== undefined ? { ...others, sslExpirationDays } : others;
+    await change(session, now, wanted, nowMs, SYSTEM_ACTOR);
+  }
+}

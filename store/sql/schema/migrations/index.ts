@@ -1,0 +1,26 @@
+/** THE LIST of migrations. A new one is a new file and one line, or a few lines here; one that was released never changes. */
+import type { Kysely } from "kysely";
+import type { Dialect } from "../dialect.ts";
+import { controlPlane } from "./0001-control-plane.ts";
+import { outbox } from "./0002-outbox.ts";
+import { jobs } from "./0003-jobs.ts";
+import { subscriptions } from "./0005-subscriptions.ts";
+import { webhooks } from "./0006-webhooks.ts";
+import { syncs } from "./0007-syncs.ts";
+import { locations } from "./0008-locations.ts";
+import { shards } from "./0009-shards.ts";
+import { quarantine } from "./0010-quarantine.ts";
+import { sealedTargets } from "./0011-sealed-targets.ts";
+
+export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
+  "0001-control-plane": controlPlane,
+  "0002-outbox": outbox,
+  "0003-jobs": jobs,
+  "0005-subscriptions": subscriptions,
+  "0006-webhooks": webhooks,
+  "0007-syncs": syncs,
+  "0008-locations": locations,
+  "0009-shards": shards,
+  "0010-quarantine": quarantine,
+  "0011-sealed-targets": sealedTargets,
+};

@@ -1,0 +1,11 @@
+/** Secrets of a row that is being made: sealed when it has its id, in the same transaction. */
+
+/** A sealed text, or what makes it once the row that it is bound to has its id. */
+export type ToSeal = string | ((id: number) => string);
+
+export function sealedFor(id: number, secret: ToSeal): string {
+  return typeof secret === "string" ? secret : secret(id);
+}
+
+/** Stands in a column that may not be empty until then. */
+export const NOT_SEALED_YET = "";

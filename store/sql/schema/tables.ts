@@ -1,0 +1,458 @@
+/**
+ * THE LIST of tables and their columns, as the migrations left them: names, types and nullability are compared with both databases by
+ * tests. Times are Unix ms, booleans 0 or 1, lists and objects JSON text.
+ */
+import type { Selectable } from "kysely";
+import type { Actor } from "../../../model/actor.ts";
+import type { EventType, ExpirySubject } from "../../../model/event.ts";
+import type { IncidentLevel } from "../../../model/incident.ts";
+import { type Family, familyOf, type Kind } from "../../../model/kind.ts";
+import { isActive, type Monitor, type PauseReason } from "../../../model/monitor.ts";
+import type { PlanName, Role } from "../../../model/plan.ts";
+import type { LiveState, LiveStatus, LocationState, RowStatus } from "../../../model/status.ts";
+import type { Engines, SyncStatus } from "../../../model/subscription.ts";
+import type { ErrorCategory } from "../../../model/verdict.ts";
+import type { DeliveryState, OffReason } from "../../../model/webhook.ts";
+import { configCell, SEALED_CELLS } from "../../sealed-cells.ts";
+import {
+  bigint,
+  derived,
+  flag,
+  float,
+  id,
+  int,
+  json,
+  type KyselyTable,
+  named,
+  nullable,
+  own,
+  prose,
+  sealed,
+  type Table,
+  table,
+  text,
+  time,
+} from "./column.ts";
+import { caseKey, searchKey } from "./text.ts";
+
+const meta = table("meta", { name: text(), value: text() });
+/** One row, id 1. */
+const generation = table("generation", { id: int(), value: bigint() });
+
+export const USERS = table("users", {
+  id: id(),
+  email: prose(),
+  /** Lowercased, unique. */
+  email_key: derived(text(), (user: { readonly email: string }) => caseKey(user.email)),
+  name: nullable(prose()),
+  active: flag(),
+  created_at_ms: own(bigint()),
+});
+
+export const WORKSPACES = table("workspaces", {
+  id: id(),
+  name: prose(),
+  plan: text<PlanName>(),
+  suspended: flag(),
+  created_at_ms: bigint(),
+});
+
+const memberships = table("memberships", {
+  organization_id: bigint(),
+  user_id: bigint(),
+  role: text<Role>(),
+  created_at_ms: bigint(),
+});
+
+export const PROJECTS = table("projects", {
+  id: id(),
+  organization_id: bigint(),
+  name: prose(),
+  active: flag(),
+  created_at_ms: bigint(),
+});
+
+export const API_KEYS = table("api_keys", {
+  id: id(),
+  name: prose(),
+  kind: text<"workspace" | "account">(),
+  user_id: bigint(),
+  organization_id: nullable(bigint()),
+  secret_hash: text(),
+  active: flag(),
+  expires_at_ms: nullable(bigint()),
+  created_at_ms: bigint(),
+  last_used_at_ms: nullable(bigint()),
+});
+
+type Written = Omit<Monitor, "id">;
+
+/** The members of Monitor under their own names; `maintenance`, `sealed` and `urlSealed` are made in monitors/rows.ts. */
+export const MONITORS = table("monitors", {
+  id: id(),
+  project_id: bigint(),
+  organization_id: bigint(),
+  name: prose(),
+  name_key: derived(text(), (monitor: Written) => caseKey(monitor.name)),
+  search_key: derived(text(), (monitor: Written) => searchKey(monitor)),
+  kind: text<Kind>(),
+  family: derived(text<Family>(), (monitor: Written) => familyOf(monitor.kind)),
+  settings: json<Monitor["settings"]>(),
+  sealed: own(nullable(sealed(SEALED_CELLS.tunnel, text()))),
+  /** A website's whole address where `settings` shows only a part of it. */
+  url_sealed: derived(
+    nullable(sealed(SEALED_CELLS.target, text())),
+    (monitor: Written): string | null => monitor.urlSealed ?? null,
+  ),
+  interval_s: int(),
+  timeout_s: int(),
+  max_retries: int(),
+  tags: json<readonly string[]>(),
+  pause_reasons: json<readonly PauseReason[]>(),
+  /** 1 when there is no pause reason. */
+  active: derived(flag(), (monitor: Written) => isActive(monitor)),
+  paused_at_ms: nullable(bigint()),
+  locations: json<readonly string[]>(),
+  disabled_locations: json<readonly string[]>(),
+  notify_on_partial: flag(),
+  host: nullable(prose()),
+  ssl_expiration_days: nullable(int()),
+  domain_expiration_days: nullable(int()),
+  grace_s: nullable(int()),
+  /** What the maintenance windows come to that have not ended. */
+  maintenance_from_ms: own(nullable(bigint())),
+  maintenance_until_ms: own(nullable(bigint())),
+  subscription_id: nullable(bigint()),
+  created_at_ms: bigint(),
+  updated_at_ms: bigint(),
+  /** Set: a tombstone. */
+  deleted_at_ms: own(nullable(bigint())),
+  /** The generation that its latest change raised. */
+  generation: own(bigint()),
+});
+
+/** One row per monitor that is not deleted: the members of LiveState under their own names, but for `certificate`. */
+export const LIVE = table("live", {
+  monitor_id: bigint(),
+  status: text<LiveStatus>(),
+  last_checked_at_ms: nullable(time()),
+  latency_ms: nullable(float()),
+  connect_ms: nullable(float()),
+  region: nullable(text()),
+  lateness_ms: nullable(float()),
+  seq: bigint(),
+  last_row_status: nullable(text<RowStatus>()),
+  certificate_valid: derived(nullable(flag()), ({ certificate }: LiveState) => certificate?.valid ?? null),
+  certificate_expires_at_ms: derived(
+    nullable(time()),
+    ({ certificate }: LiveState) => certificate?.expiresAtMs ?? null,
+  ),
+  location_states: named("locations", json<Readonly<Record<string, LocationState>>>()),
+  error_message: nullable(prose()),
+});
+
+const heartbeats = table("heartbeats", {
+  monitor_id: bigint(),
+  token_hash: text(),
+  token_sealed: sealed(SEALED_CELLS.heartbeat, text()),
+  last_call_at_ms: nullable(bigint()),
+});
+
+export const HEARTBEAT_INBOX = table("heartbeat_inbox", {
+  id: id(),
+  monitor_id: bigint(),
+  at_ms: bigint(),
+  up: flag(),
+  message: nullable(prose()),
+  ping_ms: nullable(float()),
+});
+
+export const INCIDENTS = table("incidents", {
+  id: id(),
+  monitor_id: bigint(),
+  project_id: bigint(),
+  level: text<IncidentLevel>(),
+  started_at_ms: bigint(),
+  ended_at_ms: nullable(bigint()),
+  acknowledged_at_ms: nullable(bigint()),
+  acknowledged_by: nullable(json<Actor>()),
+  error_message: prose(),
+  error_category: nullable(text<ErrorCategory>()),
+  locations: json<readonly string[]>(),
+  event_count: int(),
+});
+
+export const INCIDENT_EVENTS = table("incident_events", {
+  id: id(),
+  incident_id: own(bigint()),
+  type: text(),
+  at_ms: time(),
+  message: prose(),
+  actor: json<Actor>(),
+  location: nullable(prose()),
+  data: json<Readonly<Record<string, unknown>>>(),
+});
+
+export const HISTORY = table("history", {
+  id: id(),
+  monitor_id: own(bigint()),
+  type: text<"created" | "updated" | "paused" | "resumed">(),
+  at_ms: bigint(),
+  message: prose(),
+  actor: json<Actor>(),
+});
+
+const shards = table("shards", {
+  shard: int(),
+  /** A scheduler's id; null: free. */
+  holder: nullable(text()),
+  /** Counts takings. */
+  epoch: bigint(),
+  /** Turns that no prober ran. */
+  skipped: bigint(),
+});
+
+const schedulers = table("schedulers", {
+  /** Of its spool. */
+  id: text(),
+  name: text(),
+  beat: bigint(),
+  report: text(),
+});
+
+/** Up to which sequence a spool's results are applied. */
+const sinkSpools = table("sink_spools", { spool: text(), applied_seq: bigint() });
+
+/** Events that no delivery was made of yet. */
+const outbox = table("outbox", {
+  id: id(),
+  /** Its name outside, given once and for all. */
+  event_id: text(),
+  type: text<EventType>(),
+  project_id: bigint(),
+  /** The only webhook that gets it; null: those of the project that want the type. */
+  webhook_id: nullable(bigint()),
+  at_ms: bigint(),
+  data: json<Readonly<Record<string, unknown>>>(),
+});
+
+export const WEBHOOKS = table("webhooks", {
+  id: id(),
+  project_id: bigint(),
+  /** As it is shown; in clear where `url_sealed` is null. */
+  url: text(),
+  secret_sealed: own(sealed(SEALED_CELLS.webhook, text())),
+  /** Signs as well until then. */
+  old_secret_sealed: own(nullable(sealed(SEALED_CELLS.webhook, text()))),
+  old_secret_until_ms: own(nullable(bigint())),
+  url_sealed: own(nullable(sealed(SEALED_CELLS.webhookUrl, text()))),
+  /** null: every type. */
+  events: nullable(json<readonly EventType[]>()),
+  active: flag(),
+  off_reason: nullable(text<OffReason>()),
+  off_at_ms: nullable(bigint()),
+  /** The first failure since the last success. */
+  failing_since_ms: nullable(bigint()),
+  last_success_at_ms: nullable(bigint()),
+  /** The earliest next attempt of its deliveries; null when none waits. */
+  next_due_at_ms: own(nullable(bigint())),
+  created_at_ms: bigint(),
+});
+
+export const WEBHOOK_DELIVERIES = table("webhook_deliveries", {
+  id: id(),
+  webhook_id: own(bigint()),
+  /** The same for every webhook and every attempt of one event. */
+  event_id: text(),
+  type: text<EventType>(),
+  body: own(text()),
+  /** The incident that it tells of: its events say whether the alert arrived. */
+  incident_id: own(nullable(bigint())),
+  state: text<DeliveryState>(),
+  attempts: own(int()),
+  /** null: it has ended. */
+  next_attempt_at_ms: nullable(bigint()),
+  created_at_ms: bigint(),
+  ended_at_ms: nullable(bigint()),
+});
+
+export const WEBHOOK_ATTEMPTS = table("webhook_attempts", {
+  id: own(id()),
+  delivery_id: own(bigint()),
+  at_ms: bigint(),
+  status_code: nullable(int()),
+  error: nullable(prose()),
+  duration_ms: float(),
+});
+
+const leases = table("leases", { name: text(), holder: nullable(text()), epoch: bigint(), beat: bigint() });
+
+const maintenanceWindows = table("maintenance_windows", {
+  id: id(),
+  monitor_id: bigint(),
+  starts_at_ms: bigint(),
+  ends_at_ms: bigint(),
+});
+
+/** The most urgent threshold that was told of a certificate or a registration; another expiry date is another one. */
+const expiryAlerts = table("expiry_alerts", {
+  monitor_id: bigint(),
+  subject: text<ExpirySubject>(),
+  expires_at_ms: bigint(),
+  threshold_days: int(),
+});
+
+/** Work that was asked for; open until it has an end. */
+const jobs = table("jobs", {
+  id: id(),
+  kind: text<"test" | "retest" | "sync">(),
+  project_id: bigint(),
+  monitor_id: nullable(bigint()),
+  subscription_id: nullable(bigint()),
+  incident_id: nullable(bigint()),
+  test_id: nullable(text()),
+  location: nullable(text()),
+  created_at_ms: bigint(),
+  expires_at_ms: nullable(bigint()),
+  ended_at_ms: nullable(bigint()),
+  /** Of a test: how it ended. */
+  result: nullable(text()),
+});
+
+/** On-demand tests that a workspace used, by calendar month (`YYYY-MM`, UTC). */
+const onDemand = table("on_demand", { organization_id: bigint(), month: text(), used: bigint() });
+
+export const SUBSCRIPTIONS = table("subscriptions", {
+  id: id(),
+  project_id: bigint(),
+  organization_id: bigint(),
+  name: nullable(prose()),
+  url_sealed: sealed(SEALED_CELLS.subscription, text()),
+  url_hash: own(text()),
+  sync_interval_s: int(),
+  timeout_s: int(),
+  max_workers: int(),
+  engine: text<Engines>(),
+  enabled: flag(),
+  last_synced_at_ms: nullable(bigint()),
+  last_server_count: nullable(int()),
+  last_sync_status: text<SyncStatus>(),
+  sync_error_message: nullable(prose()),
+  failures: int(),
+  /** Lists in a row that were refused as shrunken. */
+  shrunken: own(int()),
+  attempted_at_ms: own(nullable(bigint())),
+  created_at_ms: bigint(),
+  updated_at_ms: bigint(),
+});
+
+const excludedServers = table("excluded_servers", { subscription_id: bigint(), server_address: text() });
+
+/** Keys that hashes of secrets are made with. */
+const hashKeys = table("hash_keys", { id: int(), sealed: sealed(SEALED_CELLS.hashKey, text()) });
+
+/** One row per monitor that was imported. */
+export const IMPORTED_SERVERS = table("imported_servers", {
+  monitor_id: own(bigint()),
+  server_address: nullable(prose()),
+  server_name: nullable(prose()),
+  config_count: int(),
+});
+
+export const IMPORTED_CONFIGS = table("imported_configs", {
+  id: id(),
+  monitor_id: bigint(),
+  position: int(),
+  identity: text(),
+  tag: prose(),
+  type: text<Kind>(),
+  server: prose(),
+  port: int(),
+  // A config is sealed before it has a row, so it is bound to what it says.
+  sealed: sealed((projectId = 0, identity = "") => configCell(Number(projectId), String(identity)), text(), [
+    "(select m.project_id from monitors m where m.id = imported_configs.monitor_id)",
+    "identity",
+  ]),
+});
+
+export const CONFIG_RESULTS = table("config_results", {
+  config_id: bigint(),
+  location: text(),
+  at_ms: time(),
+  success: flag(),
+  total_ms: float(),
+  error: prose(),
+  error_category: text(),
+  public_ip: prose(),
+  engine_used: text(),
+});
+
+export const LOCATIONS = table("locations", {
+  id: own(id()),
+  /** Unique. */
+  code: text(),
+  key_sealed: sealed(SEALED_CELLS.location, text(), ["code"]),
+  /** Of a rotation that is not finished. */
+  next_key_sealed: nullable(sealed(SEALED_CELLS.location, text(), ["code"])),
+  created_at_ms: bigint(),
+});
+
+export const QUARANTINE = table("quarantine", {
+  id: id(),
+  /** Unique. */
+  fingerprint: text(),
+  kind: text(),
+  reason: text(),
+  strikes: int(),
+  monitor_id: nullable(bigint()),
+  location: text(),
+  first_at_ms: bigint(),
+  last_at_ms: bigint(),
+  until_ms: bigint(),
+});
+
+export const TABLES = {
+  meta,
+  generation,
+  users: USERS,
+  workspaces: WORKSPACES,
+  memberships,
+  projects: PROJECTS,
+  api_keys: API_KEYS,
+  heartbeats,
+  hash_keys: hashKeys,
+  monitors: MONITORS,
+  live: LIVE,
+  heartbeat_inbox: HEARTBEAT_INBOX,
+  incidents: INCIDENTS,
+  incident_events: INCIDENT_EVENTS,
+  history: HISTORY,
+  shards,
+  schedulers,
+  sink_spools: sinkSpools,
+  outbox,
+  webhooks: WEBHOOKS,
+  webhook_deliveries: WEBHOOK_DELIVERIES,
+  webhook_attempts: WEBHOOK_ATTEMPTS,
+  leases,
+  maintenance_windows: maintenanceWindows,
+  expiry_alerts: expiryAlerts,
+  jobs,
+  on_demand: onDemand,
+  subscriptions: SUBSCRIPTIONS,
+  excluded_servers: excludedServers,
+  imported_servers: IMPORTED_SERVERS,
+  imported_configs: IMPORTED_CONFIGS,
+  config_results: CONFIG_RESULTS,
+  locations: LOCATIONS,
+  quarantine: QUARANTINE,
+} as const;
+
+/** The schema as the query builder sees it. */
+export type Tables = {
+  readonly [Name in keyof typeof TABLES]: (typeof TABLES)[Name] extends Table<string, infer Of>
+    ? KyselyTable<Of>
+    : never;
+};
+/** What a query answers of all columns. */
+export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;

@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { caseKey, searchable, searchKey, storable } from "./text.ts";
+
+describe("text", () => {
+  it("is stored as a database gives it back", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary" }),
+        fc.array(fc.constantFrom("\0", "\ud800", "\udc00", "a", "🚀")),
+        (text, odd) => {
+          const stored = storable(text + odd.join(""));
+          expect(stored).not.toContain("\0");
+          expect(Buffer.from(stored, "utf8").toString("utf8")).toBe(stored);
+          expect(storable(stored)).toBe(stored);
+        },
+      ),
+      { numRuns: 100_000 },
+    );
+  });
+
+  it("keeps pairs of surrogates and replaces single ones", () => {
+    expect(storable("🚀\ud83d🚀\ude80!")).toBe("🚀\ufffd🚀\ufffd!");
+  });
+
+  it("finds each part of a monitor, and nothing across two parts", () => {
+    const part = fc.string({ minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(part, part, fc.array(part, { maxLength: 3 }), part, (name, host, tags, question) => {
+        const key = searchKey({ name, host, tags });
+        for (const text of [name, host, ...tags]) expect(key).toContain(searchable(text.toUpperCase().toLowerCase()));
+        const isInShards = [name, host, ...tags].some((text) => searchable(text).includes(searchable(question)));
+        expect(key.includes(searchable(question))).toBe(isInShards);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it("folds case and composition", () => {
+    expect(caseKey("ÄPFEL")).toBe(caseKey("a\u0308pfel"));
+    expect(caseKey("БАНАН")).toBe("банан");
+  });
+});

@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { IncidentChange, IncidentLevel } from "../../../model/incident.ts";
+import { foldIncidentChanges, type IncidentDraft } from "./incidents.ts";
+
+const WHY = { message: "refused", category: "server_not_connected" as const, locations: ["any"] };
+
+function change(type: IncidentChange["type"], monitorId: number, atMs: number, level: IncidentLevel): IncidentChange {
+  switch (type) {
+    case "open":
+      return { type, monitorId, atMs, level, ...WHY };
+    case "location":
+      return { type, monitorId, atMs, location: "de", status: "down", message: null };
+    case "close":
+      return { type, monitorId, atMs };
+    case "raise":
+    case "message":
+      return { type, monitorId, atMs, ...WHY };
+  }
+}
+
+/** What an incident says of itself through its events. */
+function levelByEvents(draft: IncidentDraft): unknown {
+  let level: unknown;
+  for (const event of draft.events) {
+    if (event.type === "opened") level = event.data.level;
+    if (event.type === "level_changed") level = event.data.to;
+  }
+  return level;
+}
+
+describe("foldIncidentChanges", () => {
+  it("never has two open, never lowers, and tells each turn once, whatever the changes are", () => {
+    const type = fc.constantFrom<IncidentChange["type"]>("open", "raise", "message", "location", "close");
+    const level = fc.constantFrom<IncidentLevel>("down", "degraded");
+    const step = fc.tuple(type, fc.integer({ min: 1, max: 4 }), level);
+    // Monitor 4 was deleted.
+    const projectOf = new Map([1, 2, 3].map((id) => [id, 10 + id] as const));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const changes = steps.map(([type, monitorId, level], index) => change(type, monitorId, 1_000 * index, level));
+        const drafts = foldIncidentChanges(changes, projectOf, new Map());
+        for (const monitorId of [1, 2, 3, 4]) {
+          const mine = drafts.filter((draft) => draft.monitorId === monitorId);
+          const open = mine.filter((draft) => draft.endedAtMs === null);
+          expect(open.length).toBeLessThanOrEqual(1);
+          if (open.length === 1) expect(mine.at(-1)).toBe(open[0]);
+          if (monitorId === 4) expect(mine).toEqual([]);
+          expect(open.length === 1).toBe(isOpenAfter(changes, monitorId) && monitorId !== 4);
+          for (const draft of mine) {
+            expect(draft.projectId).toBe(10 + monitorId);
+            const types = draft.events.map((event) => event.type);
+            expect(types.filter((one) => one === "opened")).toHaveLength(1);
+            expect(types[0]).toBe("opened");
+            expect(types.filter((one) => one === "recovered")).toHaveLength(draft.endedAtMs === null ? 0 : 1);
+            expect(types.filter((one) => one === "level_changed").length).toBeLessThanOrEqual(1);
+            expect(draft.level).toBe(levelByEvents(draft));
+          }
+        }
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it("never ends an incident before it began", () => {
+    const changes = [change("open", 1, 5_000, "down"), change("close", 1, 4_000, "down")];
+    const [draft] = foldIncidentChanges(changes, new Map([[1, 1]]), new Map());
+    expect(draft).toMatchObject({ startedAtMs: 5_000, endedAtMs: 5_000 });
+    expect(draft?.events.at(-1)?.data).toEqual({ duration_seconds: 0 });
+  });
+});
+
+/** The plain rule: the last of `open` and `close` decides. */
+function isOpenAfter(changes: readonly IncidentChange[], monitorId: number): boolean {
+  const turns = changes.filter((one) => one.monitorId === monitorId && (one.type === "open" || one.type === "close"));
+  return turns.at(-1)?.type === "open";
+}

@@ -1,0 +1,273 @@
+/** Where the commands of a page run: a checkout with a data folder of its own, free ports, and what the page's blocks need. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePort } from "../../testkit/free-port.ts";
+import { openWireguardWorld } from "../command.ts";
+import { CORE_PLACES } from "../lab/cores.ts";
+import { openLinkRig, UUID } from "../lab/link-rig.ts";
+import type { SharedStores } from "../roles.ts";
+import { ended, eventually, temporaryFolder, until } from "../service.ts";
+import { startSystemd } from "../systemd.ts";
+import { startWebsite } from "../targets.ts";
+import { openTerminal } from "../terminal.ts";
+import type { Need, Step } from "./page.ts";
+import { killGroup, openShell, type Ran, type Shell } from "./shell.ts";
+import { differs } from "./shown.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** What a command reads of a checkout. */
+const CHECKOUT = ["package.json", "node_modules", "scripts", "dist", "docs", "docker"];
+/** Until a demo's slowest target is known to be down, on two busy cores, ms. */
+const SHOWN_WITHIN_MS = 90_000;
+/** Until a check that a page looks at has been run, ms. */
+const ANSWER_WITHIN_MS = 30_000;
+/** Of the page's shell, for what it starts. Sourcing it complains about bash's own read-only variables. */
+const STATE = ".shell-state";
+const READY = /Sonde listens on|Sonde schedules|Sonde checks from/;
+const SERVICE =
+  /^(?:[A-Z_]+=\S+\s+|\\\n\s*)*(?:npm start|(?:npx )?sonde (?:up|api|scheduler|checker))(?!\S)(?!.*--help)/;
+/** Asks and changes nothing: may be asked again until the answer is there. */
+const READ = /^(?:ask (?!.*(?: -d | -X ))|(?:npx )?sonde (?:results|monitors|incidents)|curl (?!.*(?: -d | -X )))/;
+
+export interface World {
+  /** @throws when the command does not hold, or its output is not what the page shows */
+  take(step: Step): Promise<void>;
+  /** Ends the shell of the page before; what it has started goes on. */
+  openTerminal(): void;
+  close(): Promise<void>;
+}
+
+/** @param stores of a page that needs them */
+export async function openWorld(needs: ReadonlySet<Need>, stores?: () => Promise<SharedStores>): Promise<World> {
+  const folder = join(temporaryFolder(), "sonde");
+  mkdirSync(folder);
+  for (const name of CHECKOUT) symlinkSync(join(ROOT, name), join(folder, name));
+  const port = await freePort();
+  const page = new Page(folder, {
+    PATH: process.env.PATH ?? "",
+    HOME: folder,
+    TERM: "xterm-256color",
+    SONDE_PORT: String(port),
+    SONDE_LOG: "warn",
+    // What is checked is on this machine; a test has no gateway to ask.
+    SONDE_CANARIES: "",
+    npm_config_update_notifier: "false",
+  });
+  page.replace("127.0.0.1:8080", `127.0.0.1:${port}`);
+  for (const need of needs) await PROVIDE[need]?.(page, stores);
+  return page;
+}
+
+class Page implements World {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+  /** Words before the page's shell. */
+  within: readonly string[] = [];
+  #replaced: (readonly [text: string, by: string])[] = [];
+  readonly #closing: (() => Promise<unknown>)[] = [];
+  #shell: Shell | null = null;
+
+  constructor(folder: string, env: Record<string, string>) {
+    this.folder = folder;
+    this.env = env;
+  }
+
+  replace(text: string, by: string): void {
+    this.#replaced.push([text, by]);
+  }
+
+  /** Takes a replacement back. */
+  keep(text: string): void {
+    this.#replaced = this.#replaced.filter(([from]) => from !== text);
+  }
+
+  atEnd(close: () => Promise<unknown>): void {
+    this.#closing.unshift(close);
+  }
+
+  async take({ command, shown, line }: Step): Promise<void> {
+    const [words, wanted] = [this.#here(command), shown === null ? null : this.#here(shown)];
+    try {
+      if (SERVICE.test(words)) await (wanted === null ? this.start(words) : this.#watch(words, wanted));
+      else await this.#hold(words, wanted);
+    } catch (error) {
+      throw new Error(`line ${line}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /** Runs it in the background until the page ends. */
+  async start(command: string): Promise<void> {
+    // With the variables and functions that the page has made so far.
+    const state = join(this.folder, STATE);
+    await this.#open().run(`{ declare -p; declare -f; } > ${state}`);
+    const child = spawn("bash", ["--norc", "-c", `. ${state} 2>/dev/null\n${command}`], {
+      cwd: this.folder,
+      env: this.env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    this.atEnd(() => stopped(child));
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+      });
+    }
+    await until(
+      () => READY.test(said),
+      child,
+      () => said,
+    );
+  }
+
+  openTerminal(): void {
+    this.#shell?.close();
+    this.#shell = null;
+  }
+
+  /** Of what was started and is to end: the last first. */
+  async stop(): Promise<void> {
+    for (const close of this.#closing.splice(0)) await close();
+  }
+
+  async close(): Promise<void> {
+    this.openTerminal();
+    await this.stop();
+  }
+
+  #open(): Shell {
+    this.#shell ??= openShell(this.folder, this.env, this.within);
+    return this.#shell;
+  }
+
+  #here(text: string): string {
+    return this.#replaced.reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  }
+
+  async #hold(command: string, wanted: string | null): Promise<void> {
+    const shell = this.#open();
+    const look = async (): Promise<string | undefined> => faultOf(await shell.run(command), wanted);
+    let fault = await look();
+    const endMs = performance.now() + ANSWER_WITHIN_MS;
+    while (fault !== undefined && wanted !== null && READ.test(command) && performance.now() < endMs) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      fault = await look();
+    }
+    if (fault !== undefined) throw new Error(`${command}: ${fault}`);
+  }
+
+  /** On a terminal, which it draws on again and again. */
+  async #watch(command: string, wanted: string): Promise<void> {
+    const script = `cd ${this.folder} && exec ${command}`;
+    const terminal = openTerminal("bash", ["--norc", "-c", script], this.env, { columns: 160, rows: 40 });
+    this.atEnd(async () => {
+      terminal.type("\u0003");
+      await terminal.ended;
+    });
+    const screen = (): string => terminal.shown().split("\u001b[2J").at(-1) ?? "";
+    await eventually(async () => (differs(wanted, screen()) === undefined ? true : undefined), SHOWN_WITHIN_MS).catch(
+      () => {
+        throw new Error(`${command}: ${differs(wanted, screen())}`);
+      },
+    );
+  }
+}
+
+function faultOf({ code, output }: Ran, wanted: string | null): string | undefined {
+  if (code !== 0) return `ended with ${code}: ${output.slice(-2_000)}`;
+  return wanted === null ? undefined : differs(wanted, output);
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  await ended(child, () => killGroup(child, "SIGTERM"));
+  killGroup(child);
+}
+
+type Provide = (page: Page, stores?: () => Promise<SharedStores>) => Promise<void>;
+
+const LOOPBACK_OPEN = "127.0.0.0/8";
+
+const PROVIDE: Readonly<Partial<Record<Need, Provide>>> = {
+  async website(page) {
+    const site = await startWebsite();
+    page.atEnd(() => site.close());
+    page.env.SONDE_ALLOW_NETS = LOOPBACK_OPEN;
+    page.replace("https://example.org/", site.url);
+  },
+
+  async wireguard(page) {
+    const world = await openWireguardWorld(1);
+    page.atEnd(async () => world.server.close());
+    page.env.SONDE_ALLOW_NETS = LOOPBACK_OPEN;
+    page.env.SONDE_TUNNEL_TARGETS = "icmp:1.1.1.1";
+    writeFileSync(join(page.folder, "wg0.conf"), world.file(0));
+    page.replace("vpn.example.net:51820", `127.0.0.1:${world.server.port}`);
+  },
+
+  async cores(page) {
+    const rig = await openLinkRig();
+    page.atEnd(() => rig.close());
+    const [port] = await rig.serve("singbox", [{ type: "vless", listen: "127.0.0.1", users: [{ uuid: UUID }] }]);
+    const roots = join(rig.folder, "roots.pem");
+    writeFileSync(roots, rig.authority.pem);
+    const link = `vless://${UUID}@127.0.0.1:${port}#Berlin`;
+    Object.assign(page.env, {
+      SONDE_ALLOW_NETS: LOOPBACK_OPEN,
+      SONDE_VERIFY_URLS: rig.verifyUrls.join(","),
+      SONDE_EXTRA_CA: roots,
+      ...(CORE_PLACES.xray !== null && { SONDE_XRAY: CORE_PLACES.xray }),
+      ...(CORE_PLACES.singbox !== null && { SONDE_SING_BOX: CORE_PLACES.singbox }),
+    });
+    page.replace("vless://…@vpn.example.net:443?security=tls#Berlin", link);
+    await serveList(page, [link]);
+  },
+
+  list: (page) =>
+    serveList(
+      page,
+      ["Berlin", "Paris"].map((name, at) => `vless://${UUID}@127.0.0.${at + 2}:9#${name}`),
+    ),
+
+  async stores(page, stores) {
+    if (stores === undefined) throw new Error("no stores were given");
+    const { databaseUrl, redisUrl, clickhouseUrl } = await stores();
+    page.replace("postgres://sonde:secret@db/sonde", databaseUrl);
+    page.replace("postgres://sonde:secret@db/restored", (await stores()).databaseUrl);
+    page.replace("redis://cache:6379", redisUrl);
+    page.replace("http://sonde:secret@clickhouse:8123/sonde", clickhouseUrl);
+  },
+
+  /** A machine that an operator is root of, with the checkout in /opt/sonde and no user of ours yet. */
+  async systemd(page) {
+    const systemd = await startSystemd([], ROOT, false);
+    page.atEnd(() => systemd.stop());
+    page.within = systemd.within;
+    page.keep("127.0.0.1:8080");
+  },
+
+  /** A network of its own, for rules of the firewall. */
+  async namespace(page) {
+    page.within = ["unshare", "-n"];
+    // A user that every Debian has.
+    page.replace("skuid sonde", "skuid daemon");
+  },
+
+  // As `npm start` does it.
+  service: (page) => page.start("exec node dist/cli/sonde.js up"),
+
+  /** Of a service that ran and was stopped. */
+  async data(page) {
+    await page.start("exec node dist/cli/sonde.js up");
+    await page.stop();
+  },
+};
+
+async function serveList(page: Page, links: readonly string[]): Promise<void> {
+  const site = await startWebsite();
+  site.answer(200, `${links.join("\n")}\n`);
+  page.atEnd(() => site.close());
+  page.env.SONDE_ALLOW_NETS = LOOPBACK_OPEN;
+  page.replace("https://provider.example/sub/token", `${site.url}sub/token`);
+}

@@ -1,0 +1,100 @@
+/**
+ * A rolling restart: processes of the version before and of this one work on one database at the same time. What the commit before the
+ * store was rebuilt wrote (test/fixtures/written-by-d585d16.json) is read here as that commit read it, and the same history written here
+ * makes the same rows, so that commit reads ours. docs/develop/tests.md says how the two run beside each other by hand.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, expect, it } from "vitest";
+import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { Database, Session } from "../../store/sql/db/database.ts";
+import { openPostgres } from "../../store/sql/db/postgres.ts";
+import { openSqlite } from "../../store/sql/db/sqlite.ts";
+import { TABLES } from "../../store/sql/schema/tables.ts";
+import { readEverything, rowsOf, writeEverything } from "../../testkit/store/everything.suite.ts";
+import { isMissing, withServer } from "../servers/missing.ts";
+import { startPostgres } from "../servers/postgres.ts";
+
+interface Written {
+  readonly rows: Readonly<Record<string, readonly Readonly<Record<string, string | number | null>>[]>>;
+  readonly reads: unknown;
+}
+const written = JSON.parse(
+  readFileSync(new URL("../fixtures/written-by-d585d16.json", import.meta.url), "utf8"),
+) as Readonly<Record<"sqlite" | "postgres", Written>>;
+
+const folder = mkdtempSync(join(tmpdir(), "sonde-upgrade-"));
+const server = await startPostgres();
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  if (!isMissing(server)) await server.stop();
+});
+
+async function withPlane<T>(location: SqlLocation, work: (plane: ControlPlane) => Promise<T>): Promise<T> {
+  const plane = await openControlPlane(location, { role: "api" });
+  try {
+    return await work(plane);
+  } finally {
+    await plane.close();
+  }
+}
+
+async function withDatabase<T>(location: SqlLocation, work: (database: Database) => Promise<T>): Promise<T> {
+  const database =
+    "url" in location ? await openPostgres(location.url) : await openSqlite({ file: location.file, durable: false });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Puts the recorded rows in the place of what a new database holds. */
+async function putRows({ kysely }: Session, { rows }: Written): Promise<void> {
+  for (const [table, all] of Object.entries(rows)) {
+    await sql`delete from ${sql.table(table)}`.execute(kysely);
+    for (const row of all) {
+      const names = sql.join(Object.keys(row).map((name) => sql.ref(name)));
+      await sql`insert into ${sql.table(table)} (${names}) values (${sql.join(Object.values(row))})`.execute(kysely);
+    }
+  }
+}
+
+async function readsWhatWasWritten(location: SqlLocation, before: Written): Promise<void> {
+  await withDatabase(location, (database) => database.write((session) => putRows(session, before)));
+  expect(await withPlane(location, readEverything)).toEqual(before.reads);
+}
+
+async function writesTheSame(location: SqlLocation, before: Written): Promise<void> {
+  const reads = await withPlane(location, async (plane) => {
+    await writeEverything(plane);
+    return readEverything(plane);
+  });
+  expect(reads).toEqual(before.reads);
+  const rows = await withDatabase(location, ({ read }) => rowsOf(read, Object.keys(TABLES)));
+  expect(rows).toEqual(before.rows);
+  for (const [table, found] of Object.entries(rows)) {
+    if (table !== "heartbeat_inbox" && table !== "outbox") expect([table, found.length]).not.toEqual([table, 0]);
+  }
+}
+
+const WAYS = [
+  ["reads what the version before wrote", readsWhatWasWritten],
+  ["writes what the version before wrote", writesTheSame],
+] as const;
+
+it.each(WAYS)("SQLite: %s", async (name, check) => {
+  await check({ file: join(folder, `${name}.db`) }, written.sqlite);
+});
+
+withServer("PostgreSQL", server, (running) => {
+  it.each(WAYS)("PostgreSQL: %s", async (_name, check) => {
+    const { url, drop } = await running.createDatabase();
+    await check({ url }, written.postgres);
+    await drop();
+  });
+});

@@ -1,0 +1,45 @@
+/** What every control plane must do, whatever it is kept in: THE LIST of its ideas. */
+import { accountTests } from "./accounts.suite.ts";
+import { type DatabaseMaker, onGround } from "./ground.suite.ts";
+import { heartbeatTests } from "./heartbeats.suite.ts";
+import { incidentTests } from "./incidents.suite.ts";
+import { keyTests } from "./keys.suite.ts";
+import { locationTests } from "./locations.suite.ts";
+import { changeTests } from "./monitor-changes.suite.ts";
+import { listTests, planTests } from "./monitor-lists.suite.ts";
+import { monitorTests } from "./monitors.suite.ts";
+import { planChangeTests } from "./plans.suite.ts";
+import { quarantineTests } from "./quarantine.suite.ts";
+import { sealedTests } from "./sealed.suite.ts";
+import { shardTests } from "./shards.suite.ts";
+import { sinkTests } from "./sink-store.suite.ts";
+import { subscriptionTests } from "./subscriptions.suite.ts";
+import { syncTests } from "./syncs.suite.ts";
+import { upkeepTests } from "./upkeep.suite.ts";
+import { maintenanceTests, webhookTests } from "./webhooks.suite.ts";
+
+export type { DatabaseMaker } from "./ground.suite.ts";
+
+export function controlPlaneSuite(name: string, databases: DatabaseMaker): void {
+  onGround(`control plane on ${name}`, databases, [
+    accountTests,
+    keyTests,
+    planChangeTests,
+    monitorTests,
+    changeTests,
+    listTests,
+    planTests,
+    incidentTests,
+    heartbeatTests,
+    sinkTests,
+    shardTests,
+    subscriptionTests,
+    syncTests,
+    sealedTests,
+    webhookTests,
+    maintenanceTests,
+    locationTests,
+    quarantineTests,
+    upkeepTests,
+  ]);
+}

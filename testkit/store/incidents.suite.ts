@@ -1,0 +1,195 @@
+/** Incidents and their events. */
+import { describe, expect, it } from "vitest";
+import { SYSTEM_ACTOR } from "../../model/actor.ts";
+import type { IncidentChange } from "../../model/incident.ts";
+import { ADA, batch, type Ground, make, NOW_MS, opening } from "./ground.suite.ts";
+
+export function incidentTests(given: () => Ground): void {
+  describe("incidents", () => {
+    it("lists open ones first: down, then unacknowledged, then newest; the rest newest first; none of paused monitors", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const ids: Record<string, number> = {};
+      for (const name of ["old down", "new down", "acked down", "degraded", "closed a", "closed b", "paused"]) {
+        ids[name] = await make(ground, { name });
+      }
+      const id = (name: string): number => ids[name] ?? 0;
+      await plane.sink.apply(
+        batch(1, {
+          incidents: [
+            opening(id("closed a"), NOW_MS - 900),
+            { type: "close", monitorId: id("closed a"), atMs: NOW_MS - 100 },
+            opening(id("closed b"), NOW_MS - 800),
+            { type: "close", monitorId: id("closed b"), atMs: NOW_MS - 700 },
+            opening(id("old down"), NOW_MS - 500),
+            opening(id("new down"), NOW_MS - 300),
+            opening(id("acked down"), NOW_MS - 100),
+            opening(id("degraded"), NOW_MS - 50, "degraded"),
+            opening(id("paused"), NOW_MS),
+          ],
+        }),
+      );
+      await plane.monitors.update(projectId, id("paused"), NOW_MS, ADA, () => ({ addPauseReason: "user" }));
+      const all = async (limit = 100) => plane.incidents.list(projectId, { monitorId: null, limit });
+      const acked = (await all()).find((incident) => incident.monitorId === id("acked down"));
+      await plane.incidents.acknowledge(projectId, acked?.id ?? 0, NOW_MS, ADA, null);
+      const order = ["new down", "old down", "acked down", "degraded", "closed b", "closed a"];
+      expect((await all()).map((incident) => incident.monitorName)).toEqual(order);
+      expect((await all(3)).map((incident) => incident.monitorName)).toEqual(order.slice(0, 3));
+      expect((await all(5)).map((incident) => incident.monitorName)).toEqual(order.slice(0, 5));
+      const mine = await plane.incidents.list(projectId, { monitorId: id("closed a"), limit: 5 });
+      expect(mine.map((incident) => incident.monitorName)).toEqual(["closed a"]);
+      expect(await plane.incidents.list(projectId + 1, { monitorId: null, limit: 5 })).toEqual([]);
+      expect(await plane.incidents.countOpen()).toBe(4);
+      expect((await plane.sink.openIncidents()).get(id("degraded"))).toBe("degraded");
+      expect((await plane.sink.openIncidents()).size).toBe(5);
+    });
+
+    it("runs from opened to recovered with one event each", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const monitorId = await make(ground);
+      await plane.sink.apply(batch(1, { incidents: [opening(monitorId, NOW_MS, "degraded")] }));
+      await plane.sink.apply(
+        batch(2, {
+          incidents: [
+            { type: "message", monitorId, atMs: NOW_MS + 1_000, message: "still", category: null, locations: ["de"] },
+            {
+              type: "raise",
+              monitorId,
+              atMs: NOW_MS + 2_000,
+              message: "gone",
+              category: "timeout",
+              locations: ["de", "nl"],
+            },
+            { type: "location", monitorId, atMs: NOW_MS + 2_500, location: "nl", status: "down", message: "no route" },
+          ],
+        }),
+      );
+      const [open] = await plane.incidents.list(projectId, { monitorId, limit: 5 });
+      expect(open).toEqual({
+        id: open?.id,
+        monitorId,
+        monitorName: "Shop",
+        monitorKind: "http",
+        projectId,
+        level: "down",
+        startedAtMs: NOW_MS,
+        endedAtMs: null,
+        acknowledgedAtMs: null,
+        acknowledgedBy: null,
+        errorMessage: "gone",
+        errorCategory: "timeout",
+        locations: ["de", "nl"],
+        eventCount: 3,
+        monitorPaused: false,
+      });
+      await plane.sink.apply(batch(3, { incidents: [{ type: "close", monitorId, atMs: NOW_MS + 61_999 }] }));
+      const id = open?.id ?? 0;
+      expect(await plane.incidents.find(projectId, id)).toMatchObject({
+        endedAtMs: NOW_MS + 61_999,
+        eventCount: 4,
+        level: "down",
+      });
+      const { rows, total } = await plane.incidents.events(id, 10, 0);
+      expect(total).toBe(4);
+      expect(
+        rows.map(({ type, message, data, location, actor }) => ({ type, message, data, location, actor })),
+      ).toEqual([
+        {
+          type: "opened",
+          message: "Incident opened: degraded",
+          data: { level: "degraded", error_message: "connection refused" },
+          location: null,
+          actor: SYSTEM_ACTOR,
+        },
+        {
+          type: "level_changed",
+          message: "Level changed from degraded to down",
+          data: { from: "degraded", to: "down" },
+          location: null,
+          actor: SYSTEM_ACTOR,
+        },
+        {
+          type: "location_changed",
+          message: "Location nl: down",
+          data: { status: "down", error_message: "no route" },
+          location: "nl",
+          actor: SYSTEM_ACTOR,
+        },
+        {
+          type: "recovered",
+          message: "Incident recovered",
+          data: { duration_seconds: 61 },
+          location: null,
+          actor: SYSTEM_ACTOR,
+        },
+      ]);
+      expect((await plane.incidents.events(id, 1, 1)).rows.map((row) => row.type)).toEqual(["level_changed"]);
+      expect(await plane.incidents.find(projectId + 1, id)).toBeUndefined();
+    });
+
+    it("keeps the first acknowledgement, also of a recovered one, from many at once", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const monitorId = await make(ground);
+      await plane.sink.apply(
+        batch(1, { incidents: [opening(monitorId), { type: "close", monitorId, atMs: NOW_MS + 1 }] }),
+      );
+      const [incident] = await plane.incidents.list(projectId, { monitorId, limit: 1 });
+      const id = incident?.id ?? 0;
+      const calls = Array.from({ length: 8 }, (_, index) =>
+        plane.incidents.acknowledge(projectId, id, NOW_MS + 10 + index, { ...ADA, keyId: index }, `note ${index}`),
+      );
+      const answers = await Promise.all(calls);
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      const keyId = answers[0]?.acknowledgedBy?.keyId ?? -1;
+      expect(answers[0]).toMatchObject({ acknowledgedAtMs: NOW_MS + 10 + keyId, eventCount: 3 });
+      const { rows } = await plane.incidents.events(id, 10, 0);
+      expect(rows.filter((row) => row.type === "acknowledged").map((row) => row.data)).toEqual([
+        { note: `note ${keyId}` },
+      ]);
+      expect(await plane.incidents.acknowledge(projectId, id + 1, NOW_MS, ADA, null)).toBeUndefined();
+      expect(await plane.incidents.acknowledge(projectId + 1, id, NOW_MS, ADA, null)).toBeUndefined();
+    });
+
+    it("has at most one open per monitor, whatever the sink says", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const a = await make(ground, { name: "a" });
+      const b = await make(ground, { name: "b" });
+      const close = (monitorId: number, atMs: number): IncidentChange => ({ type: "close", monitorId, atMs });
+      await plane.sink.apply(
+        batch(1, { incidents: [close(a, NOW_MS), opening(a, NOW_MS + 1), opening(a, NOW_MS + 2)] }),
+      );
+      await plane.sink.apply(
+        batch(2, {
+          incidents: [
+            close(a, NOW_MS + 10),
+            opening(b, NOW_MS + 10, "degraded"),
+            opening(a, NOW_MS + 11),
+            close(a, NOW_MS + 12),
+            opening(b, NOW_MS + 12, "down"),
+            opening(a, NOW_MS + 13),
+          ],
+        }),
+      );
+      const times = async (monitorId: number): Promise<unknown[]> =>
+        (await plane.incidents.list(projectId, { monitorId, limit: 9 })).map((row) => [
+          row.startedAtMs - NOW_MS,
+          row.endedAtMs,
+        ]);
+      expect(await times(a)).toEqual([
+        [13, null],
+        [11, NOW_MS + 12],
+        [1, NOW_MS + 10],
+      ]);
+      expect(await times(b)).toEqual([[10, null]]);
+      const [raised] = await plane.incidents.list(projectId, { monitorId: b, limit: 9 });
+      expect(raised).toMatchObject({ level: "down", eventCount: 2 });
+      const [latest] = await plane.incidents.list(projectId, { monitorId: a, limit: 1 });
+      const events = await plane.incidents.events(latest?.id ?? 0, 10, 0);
+      expect(events.rows.map((row) => [row.type, row.atMs])).toEqual([["opened", NOW_MS + 13]]);
+    });
+  });
+}
