@@ -26,7 +26,8 @@ export class Responder {
   readonly #options: ResponderOptions;
   readonly #own;
   readonly #sessions = new Map<number, DataSession>();
-  #latestTimestamp = "";
+  /** Each client's newest timestamp: a server compares a client's initiation with those of that client only (WireGuard paper, 5.1). */
+  readonly #latestTimestamps = new Map<string, string>();
   #nextIndex = 0x1000;
 
   constructor(options: ResponderOptions) {
@@ -77,7 +78,7 @@ export class Responder {
     const [c3, timestampKey] = deriveKeys(crypto, c2, this.#agree(client), 2);
     const sealedTimestamp = initiation.subarray(INITIATION.timestamp, INITIATION.mac1);
     const timestamp = crypto.open(timestampKey, 0, sealedTimestamp, hash);
-    if (timestamp === null || !this.#isNewer(timestamp)) return undefined;
+    if (timestamp === null || !this.#isNewer(client, timestamp)) return undefined;
     hash = crypto.hash(hash, sealedTimestamp);
 
     const own = crypto.privateKey(this.#options.ephemeralSeed);
@@ -118,10 +119,11 @@ export class Responder {
     return this.#own.agree(crypto.publicKey(publicKey)) ?? EMPTY;
   }
 
-  #isNewer(timestamp: Uint8Array): boolean {
+  #isNewer(client: Uint8Array, timestamp: Uint8Array): boolean {
+    const name = Buffer.from(client).toString("hex");
     const text = Buffer.from(timestamp).toString("hex");
-    if (text <= this.#latestTimestamp) return false;
-    this.#latestTimestamp = text;
+    if (text <= (this.#latestTimestamps.get(name) ?? "")) return false;
+    this.#latestTimestamps.set(name, text);
     return true;
   }
 }
