@@ -3,7 +3,7 @@
  * the same suite.
  */
 import type { Socket } from "node:net";
-import { Client, errors } from "undici";
+import { Client, type Dispatcher, errors } from "undici";
 import { faultOfAbort, NetworkFault } from "../net/fault.ts";
 import {
   HEADER_COUNT_LIMIT,
@@ -39,7 +39,9 @@ export async function exchangeFull(
   });
   context.phase("request");
   try {
-    await request(client, hop, listener, context);
+    const answer = new AnswerHandler(listener, context.signal);
+    client.dispatch({ path: hop.target, method: "GET", headers: hop.headers, reset: true }, answer);
+    await answer.done;
   } catch (error) {
     throw faultOf(error, context.signal);
   } finally {
@@ -48,22 +50,70 @@ export async function exchangeFull(
   }
 }
 
-async function request(client: Client, hop: Hop, listener: ResponseListener, { signal }: DialContext): Promise<void> {
-  const response = await client.request({ path: hop.target, method: "GET", headers: hop.headers, reset: true, signal });
-  // Abandoned bodies are reported as errors once the client is destroyed.
-  response.body.on("error", () => undefined);
-  boundHeaders(response.headers);
-  if (!listener.head(headOf(response.statusCode, response.headers))) return;
-  let bodyBytes = 0;
-  for await (const piece of response.body as AsyncIterable<Buffer>) {
-    const taken = piece.subarray(0, BODY_LIMIT_BYTES - bodyBytes);
-    bodyBytes += taken.length;
-    if (!listener.body(taken) || bodyBytes >= BODY_LIMIT_BYTES) return;
+type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * Hands the answer to the listener piece by piece. It never pauses the connection: undici 7 throws out of its reach, and so ends the
+ * thread, when a server closes a connection that is paused (https://github.com/nodejs/undici/issues/5360). A body is bounded by
+ * BODY_LIMIT_BYTES instead, and a piece is searched before the next is read.
+ */
+class AnswerHandler implements Dispatcher.DispatchHandler {
+  /** Settles with the end of the exchange. */
+  readonly done: Promise<void>;
+  readonly #listener: ResponseListener;
+  readonly #signal: AbortSignal;
+  readonly #settle: { resolve(): void; reject(error: unknown): void };
+  #bodyBytes = 0;
+
+  constructor(listener: ResponseListener, signal: AbortSignal) {
+    this.#listener = listener;
+    this.#signal = signal;
+    let resolve = (): void => {};
+    let reject = (_error: unknown): void => {};
+    this.done = new Promise<void>((resolved, rejected) => {
+      resolve = resolved;
+      reject = rejected;
+    });
+    this.#settle = { resolve, reject };
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const abort = (): void => controller.abort(faultOfAbort(this.#signal));
+    if (this.#signal.aborted) abort();
+    else this.#signal.addEventListener("abort", abort, { once: true });
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HeaderFields): void {
+    // 100 to 199 come before the answer.
+    if (status < 200) return;
+    boundHeaders(headers);
+    if (!this.#listener.head(headOf(status, headers))) this.#stop(controller);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (controller.aborted) return;
+    const taken = piece.subarray(0, BODY_LIMIT_BYTES - this.#bodyBytes);
+    this.#bodyBytes += taken.length;
+    if (!this.#listener.body(taken) || this.#bodyBytes >= BODY_LIMIT_BYTES) this.#stop(controller);
+  }
+
+  onResponseEnd(): void {
+    this.#settle.resolve();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settle.reject(error);
+  }
+
+  /** The rest of the answer is not wanted. */
+  #stop(controller: Dispatcher.DispatchController): void {
+    this.#settle.resolve();
+    controller.abort(new Error("The rest of the answer is not wanted"));
   }
 }
 
 /** As our own reader bounds them. @throws NetworkFault */
-function boundHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+function boundHeaders(headers: HeaderFields): void {
   let count = 0;
   for (const [name, value] of Object.entries(headers)) {
     for (const line of Array.isArray(value) ? value : [value ?? ""]) {
@@ -73,7 +123,7 @@ function boundHeaders(headers: Readonly<Record<string, string | string[] | undef
   }
 }
 
-function headOf(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): ResponseHead {
+function headOf(status: number, headers: HeaderFields): ResponseHead {
   return {
     status,
     location: first(headers.location),

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { Agent, type buildConnector, fetch } from "undici";
 import { dialHttp } from "../transport/dial-http.ts";
 import type { Transport } from "../transport/transport.ts";
+import { NeverPaused, tooLarge } from "./never-paused.ts";
 
 export interface GuardedFetch {
   /** GET and the like; rejects as fetch() does, also for an answer larger than the bound. */
@@ -13,7 +14,7 @@ export interface GuardedFetch {
 }
 
 export interface GuardedFetchLimits {
-  /** Decoded body, bytes. */
+  /** A body as it is sent and as it is decoded, each, bytes. */
   readonly bodyBytes: number;
   /** Name, connect and TLS together, ms. */
   readonly connectTimeoutMs: number;
@@ -28,13 +29,16 @@ export function createGuardedFetch(transport: Transport, limits: GuardedFetchLim
       );
     },
   });
+  const dispatcher = agent.compose(
+    (dispatch) => (options, handler) => dispatch(options, new NeverPaused(handler, limits.bodyBytes)),
+  );
   return {
     async fetch(url, init = {}) {
       const response = await fetch(url, {
         method: init.method ?? "GET",
         headers: [...new Headers(init.headers)],
         ...(init.signal === undefined ? {} : { signal: init.signal }),
-        dispatcher: agent,
+        dispatcher,
       });
       const body = await readBounded(response.body, limits.bodyBytes);
       // A body is not allowed with these (Fetch Standard, "null body status").
@@ -65,7 +69,7 @@ async function readBounded(body: AsyncIterable<Uint8Array> | null, limitBytes: n
   let sizeBytes = 0;
   for await (const piece of body ?? []) {
     sizeBytes += piece.length;
-    if (sizeBytes > limitBytes) throw new Error(`The answer is larger than ${limitBytes} bytes`);
+    if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
