@@ -17,8 +17,22 @@ const MONITOR = {
 const QUIET = { certificate: null, domainExpiresAtMs: null, startedAtMs: AT_MS };
 
 function live(status: LiveStatus): LiveState {
-  const down = { status: "down", confirmed: "down", notPassed: 2, lastCheckAtMs: AT_MS, pingMs: null } as const;
-  const up = { status: "up", confirmed: "up", notPassed: 0, lastCheckAtMs: AT_MS, pingMs: 1 } as const;
+  const down = {
+    status: "down",
+    confirmed: "down",
+    notPassed: 2,
+    failingSinceMs: AT_MS,
+    lastCheckAtMs: AT_MS,
+    pingMs: null,
+  } as const;
+  const up = {
+    status: "up",
+    confirmed: "up",
+    notPassed: 0,
+    failingSinceMs: null,
+    lastCheckAtMs: AT_MS,
+    pingMs: 1,
+  } as const;
   return {
     ...newLiveState(7),
     status,

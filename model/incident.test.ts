@@ -65,6 +65,7 @@ describe("one location", () => {
         type: "open",
         monitorId: 7,
         atMs: 3_000,
+        startedAtMs: 2_000,
         level: "down",
         message: "said refused",
         category: "server_not_connected",
@@ -74,6 +75,26 @@ describe("one location", () => {
     expect(story.types("refused")).toEqual([[]]);
     expect(story.check({ verdict: "ok" })).toEqual([{ type: "close", monitorId: 7, atMs: 5_000 }]);
     expect(story.open).toBeNull();
+  });
+
+  it("begins with the first of the failures, and not before a maintenance window", () => {
+    const story = new Story({ ...monitor, maxRetries: 3 });
+    expect(story.types("timeout", "ok", "timeout", "unfit", "refused").flat()).toEqual([]);
+    expect(story.check({ verdict: "timeout" })).toMatchObject([{ type: "open", atMs: 6_000, startedAtMs: 3_000 }]);
+
+    const maintained = new Story({ ...monitor, maxRetries: 3 });
+    maintained.types("ok", "timeout");
+    maintained.check({ verdict: "ok", inMaintenance: true });
+    maintained.types("timeout");
+    expect(maintained.check({ verdict: "timeout" })).toMatchObject([{ type: "open", atMs: 5_000, startedAtMs: 4_000 }]);
+  });
+
+  it("begins when the location that failed last began to fail", () => {
+    const story = new Story({ ...monitor, locations: ["de", "nl"] });
+    const at = (location: string, verdict: Verdict) => story.check({ location, verdict });
+    for (const location of ["de", "nl", "de", "de", "de"]) at(location, location === "de" ? "timeout" : "ok");
+    expect(at("nl", "timeout").map(({ type }) => type)).not.toContain("open");
+    expect(at("nl", "timeout")).toMatchObject([{ type: "open", atMs: 7_000, startedAtMs: 6_000 }]);
   });
 
   it("opens degraded only when refused credentials are confirmed", () => {

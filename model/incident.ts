@@ -43,6 +43,8 @@ export type IncidentChange =
       readonly type: "open";
       readonly monitorId: number;
       readonly atMs: number;
+      /** Of the first failure of those that led here: at most `atMs`. */
+      readonly startedAtMs: number;
       readonly level: IncidentLevel;
     } & Failure)
   | ({ readonly type: "raise" | "message"; readonly monitorId: number; readonly atMs: number } & Failure)
@@ -94,10 +96,13 @@ function opened(enabled: readonly string[], after: LiveState, check: IncidentChe
   const level = levelOf(enabledStates(enabled, after.locations), after);
   if (level === null) return NOTHING;
   const failure = failureOf(enabled, after, check);
+  const atMs = check.outcome.startedAtMs;
   const change = {
     type: "open",
     monitorId: after.monitorId,
-    atMs: check.outcome.startedAtMs,
+    atMs,
+    // The location that failed last began to fail last: before that the monitor was not down as a whole.
+    startedAtMs: Math.min(after.locations[check.location]?.failingSinceMs ?? atMs, atMs),
     level,
     ...failure,
   } as const;

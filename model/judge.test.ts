@@ -43,7 +43,15 @@ describe("docs/api-contract.md#status, row by row", () => {
   it.each(Object.entries(NOW))("%s, passed: healthy", (_now, state) => {
     const judged = judgeLocation(state, check("ok"), rule(3));
     expect(judged).toEqual({
-      state: { status: "up", confirmed: "up", notPassed: 0, lastCheckAtMs: 1_000, pingMs: 12, errorCategory: null },
+      state: {
+        status: "up",
+        confirmed: "up",
+        notPassed: 0,
+        failingSinceMs: null,
+        lastCheckAtMs: 1_000,
+        pingMs: 12,
+        errorCategory: null,
+      },
       rowStatus: "healthy",
       errorCategory: null,
     });
@@ -104,13 +112,24 @@ describe("docs/api-contract.md#status, row by row", () => {
   });
 
   it.each(VERDICTS.flatMap((verdict) => Object.entries(NOW).map(([now, state]) => [verdict, now, state] as const)))(
-    "maintenance, %s while %s: row unknown, nothing moves",
+    "maintenance, %s while %s: row unknown, nothing moves but when it began to fail, which is forgotten",
     (verdict, _now, state) => {
       const judged = judgeLocation(state, check(verdict), rule(1, true));
       expect(judged.rowStatus).toBe("unknown");
-      expect(judged.state).toEqual({ ...state, lastCheckAtMs: 1_000, pingMs: verdict === "ok" ? 12 : null });
+      const pingMs = verdict === "ok" ? 12 : null;
+      expect(judged.state).toEqual({ ...state, failingSinceMs: null, lastCheckAtMs: 1_000, pingMs });
     },
   );
+
+  it("remembers when the failures that go on now began", () => {
+    expect(judgeAll(["ok", "timeout", "unfit", "refused", "auth-failed"], 3).state.failingSinceMs).toBe(2_000);
+    expect(judgeAll(["timeout", "ok", "unfit"], 3).state.failingSinceMs).toBeNull();
+    expect(judgeAll(["timeout", "timeout", "ok", "timeout"], 2).state.failingSinceMs).toBe(4_000);
+    // As a version before left it.
+    const { failingSinceMs: _, ...before } = judgeAll(["timeout"], 3).state;
+    const judged = judgeLocation(before as LocationState, check("timeout", { startedAtMs: 7_000 }), rule(3));
+    expect(judged.state).toMatchObject({ notPassed: 2, failingSinceMs: 7_000 });
+  });
 
   it("maxretries 1 means at once", () => {
     expect(judgeAll(["timeout"], 1)).toMatchObject({ rowStatus: "down", state: { status: "down" } });

@@ -40,7 +40,15 @@ interface LocationJudgement {
 
 /** A location that was never checked. */
 export function newLocationState(): LocationState {
-  return { status: "unknown", confirmed: null, notPassed: 0, lastCheckAtMs: null, pingMs: null, errorCategory: null };
+  return {
+    status: "unknown",
+    confirmed: null,
+    notPassed: 0,
+    failingSinceMs: null,
+    lastCheckAtMs: null,
+    pingMs: null,
+    errorCategory: null,
+  };
 }
 
 export function judgeLocation(state: LocationState, outcome: LocationOutcome, rule: LocationRule): LocationJudgement {
@@ -48,18 +56,20 @@ export function judgeLocation(state: LocationState, outcome: LocationOutcome, ru
   const errorCategory = errorCategoryOf(verdict, familyOf(rule.kind), outcome.peerAnswered);
   const pingMs = verdict === "ok" ? outcome.latencyMs : null;
   if (rule.inMaintenance) {
-    return { state: { ...state, lastCheckAtMs: atMs, pingMs }, rowStatus: "unknown", errorCategory };
+    const during = { ...state, failingSinceMs: null, lastCheckAtMs: atMs, pingMs };
+    return { state: during, rowStatus: "unknown", errorCategory };
   }
 
   const learned = confirmedStatusOf(verdict);
   if (learned === undefined) {
-    return { state: withoutVerdict(state, atMs, state.notPassed, errorCategory), rowStatus: "degraded", errorCategory };
+    return { state: withoutVerdict(state, atMs, errorCategory), rowStatus: "degraded", errorCategory };
   }
   if (learned === "up") {
     const passed: LocationState = {
       status: "up",
       confirmed: "up",
       notPassed: 0,
+      failingSinceMs: null,
       lastCheckAtMs: atMs,
       pingMs,
       errorCategory,
@@ -68,14 +78,18 @@ export function judgeLocation(state: LocationState, outcome: LocationOutcome, ru
   }
 
   const notPassed = state.notPassed + 1;
+  // A row of a version before has none.
+  const failingSinceMs = state.failingSinceMs ?? atMs;
   const isConfirmed = isPassive(rule.kind) || notPassed >= rule.maxRetries || state.confirmed === learned;
   if (!isConfirmed) {
-    return { state: withoutVerdict(state, atMs, notPassed, errorCategory), rowStatus: "degraded", errorCategory };
+    const pending = withoutVerdict({ ...state, notPassed, failingSinceMs }, atMs, errorCategory);
+    return { state: pending, rowStatus: "degraded", errorCategory };
   }
   const failed: LocationState = {
     status: learned,
     confirmed: learned,
     notPassed,
+    failingSinceMs,
     lastCheckAtMs: atMs,
     pingMs,
     errorCategory,
@@ -84,17 +98,11 @@ export function judgeLocation(state: LocationState, outcome: LocationOutcome, ru
 }
 
 /** Nothing was confirmed: a location that is down stays down, for the reason it is down for; others wait for a verdict. */
-function withoutVerdict(
-  state: LocationState,
-  atMs: number,
-  notPassed: number,
-  errorCategory: ErrorCategory | null,
-): LocationState {
+function withoutVerdict(state: LocationState, atMs: number, errorCategory: ErrorCategory | null): LocationState {
   const isDown = state.confirmed === "down";
   return {
+    ...state,
     status: isDown ? "down" : "pending",
-    confirmed: state.confirmed,
-    notPassed,
     lastCheckAtMs: atMs,
     pingMs: null,
     errorCategory: isDown ? state.errorCategory : errorCategory,

@@ -47,7 +47,15 @@ describe("applyCheck", () => {
       lastRowStatus: "healthy",
       certificate: null,
       locations: {
-        any: { status: "up", confirmed: "up", notPassed: 0, lastCheckAtMs: 1_000, pingMs: 41, errorCategory: null },
+        any: {
+          status: "up",
+          confirmed: "up",
+          notPassed: 0,
+          failingSinceMs: null,
+          lastCheckAtMs: 1_000,
+          pingMs: 41,
+          errorCategory: null,
+        },
       },
       errorMessage: null,
     });

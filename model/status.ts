@@ -21,6 +21,8 @@ export interface LocationState {
   readonly confirmed: ConfirmedStatus | null;
   /** Checks in a row that did not pass; verdicts about us do not move it. */
   readonly notPassed: number;
+  /** Start of the first of them, Unix ms; null while there are none, and forgotten in a maintenance window. */
+  readonly failingSinceMs: number | null;
   /** Start of the latest check, Unix ms; null before the first. */
   readonly lastCheckAtMs: number | null;
   readonly pingMs: number | null;

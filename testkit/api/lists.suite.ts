@@ -116,6 +116,7 @@ export function listsSuite(server: "uws" | "node"): void {
                 status: "down",
                 confirmed: "down",
                 notPassed: 2,
+                failingSinceMs: atMs,
                 lastCheckAtMs: atMs,
                 pingMs: null,
                 errorCategory: "timeout",

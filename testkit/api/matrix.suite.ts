@@ -189,7 +189,7 @@ async function prepare(server: "uws" | "node"): Promise<Ground> {
     appliedSeq: 1,
     live: [],
     drainedInboxIds: [],
-    incidents: [{ type: "open", monitorId: monitor.id, atMs: START_MS, level: "down", ...why }],
+    incidents: [{ type: "open", monitorId: monitor.id, atMs: START_MS, startedAtMs: START_MS, level: "down", ...why }],
   });
   const [incident] = await incidents.list(foreign.projectId, { monitorId: null, limit: 1 });
   const subscription = await subscriptions.create({

@@ -171,6 +171,7 @@ export function resultsSuite(server: "uws" | "node"): void {
           type: "open",
           monitorId,
           atMs: START_MS - agoS * 1_000,
+          startedAtMs: START_MS - agoS * 1_000,
           level,
           message: "no answer",
           category: "timeout",

@@ -384,6 +384,7 @@ function retestTests(server: "uws" | "node"): void {
             type: "open",
             monitorId,
             atMs: START_MS - 60_000,
+            startedAtMs: START_MS - 60_000,
             level: "down",
             message: "no",
             category: null,

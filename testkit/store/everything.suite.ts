@@ -173,10 +173,10 @@ async function writeResults(plane: ControlPlane, { organizationId, projectId }: 
     appliedSeq: 3,
     live: [liveState(1, "down"), liveState(3, "healthy")],
     incidents: [
-      { type: "open", ...at(1, 400), level: "degraded", ...why },
+      { type: "open", ...at(1, 400), startedAtMs: AT_MS + 400.75, level: "degraded", ...why },
       { type: "raise", ...at(1, 410), ...why },
       { type: "location", ...at(1, 420), location: "any", status: "down", message: "no" },
-      { type: "open", ...at(3, 400), level: "down", ...why },
+      { type: "open", ...at(3, 400), startedAtMs: AT_MS + 400.75, level: "down", ...why },
     ],
     alerts: [
       { type: "partial", ...at(1, 430), previousStatus: "healthy", locationsDown: ["de"] },
@@ -224,7 +224,13 @@ async function writeResults(plane: ControlPlane, { organizationId, projectId }: 
 }
 
 function liveState(monitorId: number, status: "down" | "healthy") {
-  const location = { notPassed: 1, lastCheckAtMs: AT_MS, pingMs: 2.5, errorCategory: null } as const;
+  const location = {
+    notPassed: 1,
+    failingSinceMs: AT_MS,
+    lastCheckAtMs: AT_MS,
+    pingMs: 2.5,
+    errorCategory: null,
+  } as const;
   return {
     monitorId,
     status,

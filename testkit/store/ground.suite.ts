@@ -115,6 +115,7 @@ export const PASSED: LocationState = {
   status: "up",
   confirmed: "up",
   notPassed: 0,
+  failingSinceMs: null,
   lastCheckAtMs: NOW_MS,
   pingMs: 12.5,
   errorCategory: null,
@@ -145,5 +146,5 @@ export function batch(appliedSeq: number, over: Partial<SinkBatch> = {}): SinkBa
 export const WHY = { message: "connection refused", category: "server_not_connected" as const, locations: ["any"] };
 
 export function opening(monitorId: number, atMs = NOW_MS, level: "down" | "degraded" = "down"): IncidentChange {
-  return { type: "open", monitorId, atMs, level, ...WHY };
+  return { type: "open", monitorId, atMs, startedAtMs: atMs, level, ...WHY };
 }

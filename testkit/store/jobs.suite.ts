@@ -165,6 +165,7 @@ export function jobSuite(name: string, databases: DatabaseMaker): void {
             type: "open",
             monitorId,
             atMs: NOW_MS,
+            startedAtMs: NOW_MS,
             level: "down",
             message: "refused",
             category: null,

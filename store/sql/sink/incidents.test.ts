@@ -8,7 +8,7 @@ const WHY = { message: "refused", category: "server_not_connected" as const, loc
 function change(type: IncidentChange["type"], monitorId: number, atMs: number, level: IncidentLevel): IncidentChange {
   switch (type) {
     case "open":
-      return { type, monitorId, atMs, level, ...WHY };
+      return { type, monitorId, atMs, startedAtMs: atMs, level, ...WHY };
     case "location":
       return { type, monitorId, atMs, location: "de", status: "down", message: null };
     case "close":

@@ -70,13 +70,13 @@ export function foldIncidentChanges(
 type Change<Type extends IncidentChange["type"]> = Extract<IncidentChange, { type: Type }>;
 
 function openIncident(change: Change<"open">, projectId: number): IncidentDraft {
-  const { monitorId, atMs, level, message, category, locations } = change;
+  const { monitorId, atMs, startedAtMs, level, message, category, locations } = change;
   const opened = event("opened", atMs, `Incident opened: ${level}`, { level, error_message: message });
   const incident: IncidentDraft = {
     id: null,
     monitorId,
     projectId,
-    startedAtMs: Math.round(atMs),
+    startedAtMs: Math.round(startedAtMs),
     acknowledgedAtMs: null,
     level,
     endedAtMs: null,
