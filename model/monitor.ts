@@ -26,7 +26,9 @@ export interface Monitor {
   readonly urlSealed?: string | null;
   /** Seconds; for a heartbeat the period. */
   readonly intervalS: number;
+  /** As it was chosen; how long a check may take is timeoutMsOf() (schedule.ts). */
   readonly timeoutS: number;
+  readonly timeoutFollowsInterval: boolean;
   /** Failures in a row that confirm down. */
   readonly maxRetries: number;
   readonly tags: readonly string[];
@@ -62,6 +64,7 @@ export const MONITOR_NAMES = {
   kind: "protocol",
   intervalS: "interval",
   timeoutS: "timeout",
+  timeoutFollowsInterval: "timeout_follows_interval",
   maxRetries: "maxretries",
   tags: "tags",
   locations: "locations",
@@ -74,6 +77,7 @@ export const MONITOR_NAMES = {
 
 /** What a monitor is where its maker says nothing: active, checked from one location, alerted of outages alone. */
 export const MONITOR_DEFAULTS = {
+  timeoutFollowsInterval: false,
   tags: [],
   pauseReasons: [],
   pausedAtMs: null,

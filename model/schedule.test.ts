@@ -7,6 +7,7 @@ import {
   heartbeatDeadlineMs,
   refuseInterval,
   refusePeriod,
+  timeoutMsOf,
 } from "./schedule.ts";
 import type { RegionalStatus } from "./status.ts";
 import { VERDICTS, type Verdict } from "./verdict.ts";
@@ -29,6 +30,17 @@ describe("defaults", () => {
     [604_800, 120_960],
   ])("a period of %i s has a grace of %i s", (periodS, graceS) => {
     expect(defaultGraceS(periodS)).toBe(graceS);
+  });
+});
+
+describe("how long a check may take", () => {
+  it.each([
+    [1, 10],
+    [30, 30],
+    [3_600, 120],
+  ])("follows an interval of %i s within the bounds of a time-out, where that was chosen", (intervalS, expectedS) => {
+    expect(timeoutMsOf({ intervalS, timeoutS: 60, timeoutFollowsInterval: true })).toBe(expectedS * 1_000);
+    expect(timeoutMsOf({ intervalS, timeoutS: 60, timeoutFollowsInterval: false })).toBe(60_000);
   });
 });
 

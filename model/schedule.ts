@@ -20,6 +20,17 @@ export const PERIOD_S = { least: 60, most: 604_800 } as const;
 /** Seconds a call may be late (docs/api-contract.md#monitors, #uptime-fields). */
 export const GRACE_S = { least: 0, most: 604_800, leastStandard: 60 } as const;
 
+/** How long a check may take, ms: what was chosen, or the interval within the same bounds. */
+export function timeoutMsOf(monitor: {
+  readonly intervalS: number;
+  readonly timeoutS: number;
+  readonly timeoutFollowsInterval: boolean;
+}): number {
+  const { intervalS, timeoutS, timeoutFollowsInterval } = monitor;
+  const seconds = timeoutFollowsInterval ? Math.min(Math.max(intervalS, TIMEOUT_S.least), TIMEOUT_S.most) : timeoutS;
+  return seconds * 1_000;
+}
+
 /** Seconds between checks unless the caller says otherwise. */
 export function defaultIntervalS(plan: Pick<Plan, "shortestIntervalS">): number {
   return Math.max(INTERVAL_S.standard, plan.shortestIntervalS);

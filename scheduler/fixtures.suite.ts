@@ -17,6 +17,7 @@ export function monitorOf(over: Partial<Monitor> = {}): Monitor {
     settings: { url: "http://site.test/" },
     intervalS: 60,
     timeoutS: 10,
+    timeoutFollowsInterval: false,
     maxRetries: 2,
     tags: [],
     pauseReasons: [],

@@ -14,6 +14,7 @@ const everyKind: Shape = {
 const checked: Shape = {
   interval: commonFields.interval.optional(),
   timeout: commonFields.timeout.optional(),
+  timeout_follows_interval: commonFields.timeout_follows_interval.optional(),
   maxretries: commonFields.maxretries.optional(),
 };
 

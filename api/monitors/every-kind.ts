@@ -48,6 +48,11 @@ export const commonFields = {
     .describe(
       `Seconds a request may take, ${TIMEOUT_S.least} to ${TIMEOUT_S.most}; 0 or omitted is ${TIMEOUT_S.standard}`,
     ),
+  timeout_follows_interval: z
+    .boolean({ error: "timeout_follows_interval must be true or false." })
+    .describe(
+      `Addition: a check may take as long as the interval is, ${TIMEOUT_S.least} seconds at least and ${TIMEOUT_S.most} at most, whatever timeout says. Default: false`,
+    ),
   maxretries: z
     .int({ error: retriesError })
     .min(0, { error: retriesError })
@@ -77,6 +82,7 @@ export interface CommonFields {
   readonly name?: string;
   readonly intervalS?: number;
   readonly timeoutS?: number;
+  readonly timeoutFollowsInterval?: boolean;
   readonly maxRetries?: number;
   readonly tags?: readonly string[];
 }
@@ -86,12 +92,14 @@ export function readCommon(body: JsonObject): CommonFields {
   const name = readField(body, "name", nameField);
   const intervalS = readField(body, "interval", commonFields.interval);
   const timeoutS = readField(body, "timeout", commonFields.timeout);
+  const timeoutFollowsInterval = readField(body, "timeout_follows_interval", commonFields.timeout_follows_interval);
   const maxRetries = readField(body, "maxretries", commonFields.maxretries);
   const tags = readField(body, "tags", commonFields.tags);
   return {
     ...(name !== undefined && { name }),
     ...(intervalS !== undefined && { intervalS }),
     ...(timeoutS !== undefined && { timeoutS: timeoutS === 0 ? TIMEOUT_S.standard : timeoutS }),
+    ...(timeoutFollowsInterval !== undefined && { timeoutFollowsInterval }),
     ...(maxRetries !== undefined && { maxRetries: maxRetries === 0 ? RETRIES.standard : maxRetries }),
     ...(tags !== undefined && { tags: [...new Set(tags)] }),
   };

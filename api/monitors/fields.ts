@@ -17,7 +17,7 @@ export { isUptimeKind };
 export const TUNNEL_BODY_FIELDS: readonly string[] = ["protocol", ...TUNNEL_FIELD_NAMES];
 
 /** Fields of every kind that is checked; a passive one has none of them. */
-const CHECKED_FIELDS = ["interval", "timeout", "maxretries"] as const;
+const CHECKED_FIELDS = ["interval", "timeout", "timeout_follows_interval", "maxretries"] as const;
 
 /** The uptime kinds that have a field; all kinds have name, type, tags and active. */
 const KINDS_OF = kindsByField();

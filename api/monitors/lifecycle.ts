@@ -30,6 +30,7 @@ export function newMonitorOf(
     settings: {},
     intervalS: draft.intervalS ?? defaultIntervalS(call.plan),
     timeoutS: draft.timeoutS ?? DEFAULTS.timeoutS,
+    timeoutFollowsInterval: draft.timeoutFollowsInterval ?? MONITOR_DEFAULTS.timeoutFollowsInterval,
     maxRetries: draft.maxRetries ?? DEFAULTS.maxRetries,
     tags: draft.tags ?? MONITOR_DEFAULTS.tags,
     ...(draft.active === false && { pauseReasons: ["user"] as const, pausedAtMs: call.nowMs }),

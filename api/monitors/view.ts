@@ -57,6 +57,8 @@ export function viewMonitor(
     view.period = monitor.intervalS;
     view.grace = monitor.graceS;
     if (heartbeatUrl !== null) view.heartbeat_url = heartbeatUrl;
+  } else {
+    view.timeout_follows_interval = monitor.timeoutFollowsInterval;
   }
   return view;
 }

@@ -56,6 +56,10 @@ const monitorFields = {
   aggregate_status: z.enum(MONITOR_STATUSES).describe("Always equal to status"),
   active: z.boolean(),
   interval: wholeOrNull.describe("Seconds between scheduled checks"),
+  timeout_follows_interval: z
+    .boolean()
+    .optional()
+    .describe("Addition: a check may take as long as the interval is; absent for heartbeats"),
   latency_ms: wholeOrNull,
   connect_ms: wholeOrNull.optional().describe("Tunnels only"),
   region: z.string().nullable(),

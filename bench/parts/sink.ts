@@ -71,6 +71,7 @@ function createMonitor(
       settings: { url: `http://127.0.0.1:1/${n}` },
       intervalS: 1,
       timeoutS: 10,
+      timeoutFollowsInterval: false,
       maxRetries: 2,
       tags: [],
       pauseReasons: [],

@@ -3,6 +3,7 @@ import type { CheckSpec } from "../../engine/contract/messages.ts";
 import type { ConcurrencyLimit, ConcurrencyLimits } from "../../engine/limits/concurrency.ts";
 import type { Kind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
+import { timeoutMsOf } from "../../model/schedule.ts";
 import type { CheckInput, ReadInput } from "./check-inputs.ts";
 import type { Run } from "./planned-check.ts";
 
@@ -45,14 +46,14 @@ export class CheckSpecs {
   }
 
   ofMonitor(monitor: Monitor): Specified {
-    const { kind, timeoutS, organizationId, host, subscriptionId, subscriptionWorkers } = monitor;
+    const { kind, organizationId, host, subscriptionId, subscriptionWorkers } = monitor;
     const input = this.#read(monitor);
     const subscription =
       subscriptionId === null || subscriptionWorkers === undefined
         ? null
         : this.#limits.of(`subscription ${subscriptionId}`, subscriptionWorkers);
     return {
-      spec: this.#specOf(kind, timeoutS * 1_000, organizationId, input),
+      spec: this.#specOf(kind, timeoutMsOf(monitor), organizationId, input),
       identity: input.identity,
       limits: this.#limitsOf(host, organizationId, subscription, input.identity),
     };

@@ -4,6 +4,7 @@
 import { isPassive } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { enabledLocations } from "../../model/monitor.ts";
+import { timeoutMsOf } from "../../model/schedule.ts";
 import type { CheckSpecs, Specified } from "./check-specs.ts";
 import { phaseOf } from "./phase.ts";
 import type { PlannedCheck } from "./planned-check.ts";
@@ -138,7 +139,7 @@ export class Plan {
 function measuresTheSame(before: Monitor, after: Monitor): boolean {
   return (
     before.kind === after.kind &&
-    before.timeoutS === after.timeoutS &&
+    timeoutMsOf(before) === timeoutMsOf(after) &&
     before.host === after.host &&
     before.sealed === after.sealed &&
     before.urlSealed === after.urlSealed &&

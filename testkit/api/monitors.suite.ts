@@ -30,6 +30,7 @@ export function monitorsSuite(server: "uws" | "node"): void {
         aggregate_status: "unknown",
         active: true,
         interval: 180,
+        timeout_follows_interval: false,
         latency_ms: null,
         region: null,
         locations: ["any"],
@@ -140,6 +141,7 @@ export function monitorsSuite(server: "uws" | "node"): void {
       [{ ...web, interval: "60" }, "interval must be a whole number from 1 to 86400."],
       [{ ...web, interval: 1e300 }, "interval must be a whole number from 1 to 86400."],
       [{ ...web, timeout: 9 }, "timeout must be a whole number from 10 to 120."],
+      [{ ...web, timeout_follows_interval: 1 }, "timeout_follows_interval must be true or false."],
       [{ ...web, maxretries: 11 }, "maxretries must be a whole number from 1 to 10."],
       [{ ...web, active: "false" }, "active must be true or false."],
       [{ ...web, tags: "a" }, "tags must be an array of at most 20 texts of 1 to 50 characters."],
@@ -247,7 +249,9 @@ export function monitorsSuite(server: "uws" | "node"): void {
       const moved = (await change(before.id, { port: 5433, type: "port", protocol: "port" })).body;
       expect(moved).toEqual({ ...renamed, port: 5433 });
       expect((await change(before.id, { tags: [] })).body.tags).toEqual([]);
-      expect((await change(before.id, {})).body).toEqual({ ...moved, tags: [] });
+      const following = (await change(before.id, { timeout_follows_interval: true })).body;
+      expect(following).toEqual({ ...moved, tags: [], timeout_follows_interval: true });
+      expect((await change(before.id, {})).body).toEqual(following);
     });
 
     it("refuses changes with the contract's words", async () => {

@@ -24,6 +24,7 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
         aggregate_status: "unknown",
         active: true,
         interval: 180,
+        timeout_follows_interval: false,
         latency_ms: null,
         connect_ms: null,
         region: null,

@@ -12,6 +12,7 @@ const MONITOR: Monitor = {
   settings: { url: "https://shop.test-site.org/", ip_version: null },
   intervalS: 60,
   timeoutS: 30,
+  timeoutFollowsInterval: false,
   maxRetries: 2,
   tags: ["a"],
   pauseReasons: [],
@@ -41,6 +42,7 @@ describe("changeMonitor", () => {
       name: "b",
       intervalS: 61,
       timeoutS: 31,
+      timeoutFollowsInterval: true,
       maxRetries: 3,
       tags: [],
       locations: ["de"],
@@ -52,7 +54,7 @@ describe("changeMonitor", () => {
       settings: { ip_version: null, keyword: "x" },
     };
     const names =
-      "name interval timeout maxretries tags locations disabled_locations notify_on_partial ssl_expiration domain_expiration grace url keyword";
+      "name interval timeout timeout_follows_interval maxretries tags locations disabled_locations notify_on_partial ssl_expiration domain_expiration grace url keyword";
     expect(changeMonitor(MONITOR, change, 9).fields).toEqual(names.split(" "));
     expect(changeMonitor({ ...MONITOR, kind: "push" }, { intervalS: 61 }, 9).fields).toEqual(["period"]);
   });

@@ -216,7 +216,8 @@ CREATE TABLE "monitors" ("id" integer primary key autoincrement,
   "sealed" text,
   "maintenance_from_ms" bigint,
   "maintenance_until_ms" bigint,
-  "url_sealed" text);
+  "url_sealed" text,
+  "timeout_follows_interval" integer default 0 not null);
 
 CREATE INDEX "monitors_by_generation" on "monitors" ("generation");
 

@@ -106,6 +106,7 @@ export const MONITORS = table("monitors", {
   ),
   interval_s: int(),
   timeout_s: int(),
+  timeout_follows_interval: flag(),
   max_retries: int(),
   tags: json<readonly string[]>(),
   pause_reasons: json<readonly PauseReason[]>(),

@@ -11,6 +11,7 @@ import { locations } from "./0008-locations.ts";
 import { shards } from "./0009-shards.ts";
 import { quarantine } from "./0010-quarantine.ts";
 import { sealedTargets } from "./0011-sealed-targets.ts";
+import { timeoutFollowsInterval } from "./0012-timeout-follows-interval.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -23,4 +24,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0009-shards": shards,
   "0010-quarantine": quarantine,
   "0011-sealed-targets": sealedTargets,
+  "0012-timeout-follows-interval": timeoutFollowsInterval,
 };
