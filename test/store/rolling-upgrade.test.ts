@@ -1,7 +1,7 @@
 /**
  * A rolling restart: processes of the version before and of this one work on one database at the same time. What the commit before the
  * store was rebuilt wrote (test/fixtures/written-by-d585d16.json) is read here as that commit read it, and the same history written here
- * makes the same rows, so that commit reads ours. docs/develop/tests.md says how the two run beside each other by hand.
+ * makes the same rows but for columns that were added since, so that commit reads ours. docs/develop/tests.md says how the two run beside each other by hand.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,6 +25,18 @@ interface Written {
 const written = JSON.parse(
   readFileSync(new URL("../fixtures/written-by-d585d16.json", import.meta.url), "utf8"),
 ) as Readonly<Record<"sqlite" | "postgres", Written>>;
+
+/** What later versions added, as a reader and as a column. The version before does not write it and does not look at it. */
+const ADDED: ReadonlySet<string> = new Set(["timeoutFollowsInterval", "timeout_follows_interval", "failingSinceMs"]);
+
+/** The same, as the version before knows it: without what was added, in objects and in columns that hold JSON. */
+function withoutAdded(value: unknown): unknown {
+  if (typeof value === "string" && value.startsWith("{")) return JSON.stringify(withoutAdded(JSON.parse(value)));
+  if (Array.isArray(value)) return value.map(withoutAdded);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !ADDED.has(name));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutAdded(inner)]));
+}
 
 const folder = mkdtempSync(join(tmpdir(), "sonde-upgrade-"));
 const server = await startPostgres();
@@ -66,7 +78,7 @@ async function putRows({ kysely }: Session, { rows }: Written): Promise<void> {
 
 async function readsWhatWasWritten(location: SqlLocation, before: Written): Promise<void> {
   await withDatabase(location, (database) => database.write((session) => putRows(session, before)));
-  expect(await withPlane(location, readEverything)).toEqual(before.reads);
+  expect(withoutAdded(await withPlane(location, readEverything))).toEqual(withoutAdded(before.reads));
 }
 
 async function writesTheSame(location: SqlLocation, before: Written): Promise<void> {
@@ -74,9 +86,9 @@ async function writesTheSame(location: SqlLocation, before: Written): Promise<vo
     await writeEverything(plane);
     return readEverything(plane);
   });
-  expect(reads).toEqual(before.reads);
+  expect(withoutAdded(reads)).toEqual(withoutAdded(before.reads));
   const rows = await withDatabase(location, ({ read }) => rowsOf(read, Object.keys(TABLES)));
-  expect(rows).toEqual(before.rows);
+  expect(withoutAdded(rows)).toEqual(withoutAdded(before.rows));
   for (const [table, found] of Object.entries(rows)) {
     if (table !== "heartbeat_inbox" && table !== "outbox") expect([table, found.length]).not.toEqual([table, 0]);
   }
