@@ -1,7 +1,8 @@
 /**
  * A rolling restart: processes of the version before and of this one work on one database at the same time. What the commit before the
  * store was rebuilt wrote (test/fixtures/written-by-d585d16.json) is read here as that commit read it, and the same history written here
- * makes the same rows but for columns that were added since, so that commit reads ours. docs/develop/tests.md says how the two run beside each other by hand.
+ * makes the same rows but for columns that were added since, so that commit reads ours. docs/develop/tests.md says how the two run beside
+ * each other by hand.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
