@@ -4,6 +4,7 @@ import { formatId, formatResultId } from "../../model/ids.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { PERIOD_MS, PERIODS } from "../../model/result.ts";
 import { formatIso, formatUtc } from "../../model/time.ts";
+import { uptimePercent } from "../../model/uptime.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { ResultDetails, StoredResult } from "../../store/results/result-store.ts";
 import type { Api } from "../api.ts";
@@ -83,6 +84,7 @@ async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const found = await api.controlPlane.monitors.find(call.project.id, id);
   if (found === undefined) throw refusal("serverNotFound");
   const { period, limit, offset, status, explain } = readQuery(monitorQuery, call.request.query);
+  const fromMs = call.nowMs - PERIOD_MS[period];
   const { rows, total, inPeriod, healthy } = await reading(api, () =>
     api.results.ofMonitor({
       projectId: call.project.id,
@@ -96,6 +98,7 @@ async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
     }),
   );
   const { name } = found.monitor;
+  const downtime = await api.controlPlane.incidents.downtime(found.monitor, fromMs);
   return answered(api, {
     server_id: formatId("server", id),
     server_name: name,
@@ -103,6 +106,7 @@ async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
     period,
     total,
     success_rate: inPeriod === 0 ? null : Math.round((healthy / inPeriod) * 100),
+    uptime_percent: inPeriod === 0 ? null : uptimePercent(downtime, { fromMs, toMs: call.nowMs }),
   });
 }
 

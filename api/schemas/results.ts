@@ -48,4 +48,10 @@ export const monitorResults = z.strictObject({
   period,
   total,
   success_rate: z.int().min(0).max(100).nullable(),
+  uptime_percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .nullable()
+    .describe("Percent of the period's watched time that the monitor was not down, to three decimals"),
 });

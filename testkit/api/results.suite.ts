@@ -153,6 +153,50 @@ export function resultsSuite(server: "uws" | "node"): void {
     });
   });
 
+  describe("uptime", () => {
+    it("is the share of time that the monitor was not down, whatever rows are left", async () => {
+      const world = await openWorld(server);
+      try {
+        const body = { type: "ping", name: "Gate", host: "g.test-site.org" };
+        const { id } = (await world.send("POST", "/api/v1/servers", { body })).body;
+        const uptime = async () =>
+          (await world.send("GET", `/api/v1/results/server/${id}?period=7d`)).body.uptime_percent;
+        expect(await uptime()).toBeNull();
+        const monitorId = Number(id.slice(4));
+        const begin = {
+          type: "open",
+          monitorId,
+          atMs: START_MS + 60_000,
+          startedAtMs: START_MS,
+          level: "down",
+        } as const;
+        const why = { message: "no answer", category: "timeout", locations: ["any"] } as const;
+        const end = { type: "close", monitorId, atMs: START_MS + 6 * HOUR_MS } as const;
+        const incidents = [{ ...begin, ...why }, end];
+        await world.controlPlane.sink.apply({
+          spool: "spool",
+          appliedSeq: 1,
+          live: [],
+          incidents,
+          drainedInboxIds: [],
+        });
+        world.clock.nowMs = START_MS + 96 * HOUR_MS;
+        const row = {
+          projectId: world.projectId,
+          id: "1763405405000000001",
+          monitorId,
+          kind: "ping",
+          status: "healthy",
+        } as const;
+        const measured = { latencyMs: 12, connectMs: null, testedAtMs: world.clock.nowMs, errorMessage: null } as const;
+        world.results.rows.push({ ...row, ...measured, details: null, full: DETAILS });
+        expect(await uptime()).toBe(93.75);
+      } finally {
+        await world.close();
+      }
+    });
+  });
+
   describe("incidents", () => {
     let world: World;
     let batch = 0;

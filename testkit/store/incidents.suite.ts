@@ -45,6 +45,34 @@ export function incidentTests(given: () => Ground): void {
       expect((await plane.sink.openIncidents()).size).toBe(5);
     });
 
+    it("tells when a monitor was down and when it was paused", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const monitorId = await make(ground);
+      const createdAtMs = (await plane.monitors.find(projectId, monitorId))?.monitor.createdAtMs ?? 0;
+      const why = { message: "gone", category: null, locations: ["any"] };
+      const steps = [
+        opening(monitorId, NOW_MS + 100, "degraded"),
+        { type: "close", monitorId, atMs: NOW_MS + 200 } as const,
+        opening(monitorId, NOW_MS + 300),
+        { type: "close", monitorId, atMs: NOW_MS + 400 } as const,
+        opening(monitorId, NOW_MS + 500, "degraded"),
+        { type: "raise", monitorId, atMs: NOW_MS + 600, ...why } as const,
+      ];
+      for (const [index, step] of steps.entries()) await plane.sink.apply(batch(index + 1, { incidents: [step] }));
+      await plane.monitors.update(projectId, monitorId, NOW_MS + 700, ADA, () => ({ addPauseReason: "user" }));
+      const monitor = { id: monitorId, createdAtMs };
+      const lasting = { fromMs: NOW_MS + 600, toMs: null };
+      const turns = [{ type: "paused", atMs: NOW_MS + 700 }];
+      expect(await plane.incidents.downtime(monitor, 0)).toEqual({
+        down: [lasting, { fromMs: NOW_MS + 300, toMs: NOW_MS + 400 }],
+        turns,
+        knownFromMs: createdAtMs,
+      });
+      const later = await plane.incidents.downtime(monitor, NOW_MS + 450);
+      expect(later).toEqual({ down: [lasting], turns, knownFromMs: createdAtMs });
+    });
+
     it("runs from opened to recovered with one event each", async () => {
       const ground = given();
       const { plane, projectId } = ground;

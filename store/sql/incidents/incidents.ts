@@ -7,6 +7,7 @@ import { appendEvents } from "../events/outbox.ts";
 import { decoder } from "../schema/column.ts";
 import { INCIDENTS, type Row } from "../schema/tables.ts";
 import { storableOrNull, toJson } from "../schema/text.ts";
+import { readDowntime } from "./downtime.ts";
 import { insertEvents, toEvent } from "./events.ts";
 import type { IncidentRecord, Incidents } from "./port.ts";
 
@@ -56,6 +57,7 @@ export function createIncidents({ read, write }: Database): Incidents {
         .executeTakeFirstOrThrow();
       return total;
     },
+    downtime: (monitor, sinceMs) => readDowntime(read, monitor, sinceMs),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Incidents and what happened during them (docs/api-contract.md#incidents). */
 import type { Actor } from "../../../model/actor.ts";
 import type { IncidentLevel } from "../../../model/incident.ts";
+import type { Downtime } from "../../../model/uptime.ts";
 import type { ErrorCategory } from "../../../model/verdict.ts";
 
 export interface IncidentRecord {
@@ -63,4 +64,6 @@ export interface Incidents {
     note: string | null,
   ): Promise<IncidentRecord | undefined>;
   countOpen(): Promise<number>;
+  /** @param sinceMs incidents that ended before it are left out */
+  downtime(monitor: { readonly id: number; readonly createdAtMs: number }, sinceMs: number): Promise<Downtime>;
 }
