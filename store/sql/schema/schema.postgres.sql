@@ -302,7 +302,7 @@ create table monitors (
   maintenance_from_ms bigint,
   maintenance_until_ms bigint,
   url_sealed text,
-  timeout_follows_interval integer not null default 0,
+  timeout_follows_interval integer not null,
   constraint monitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
   constraint monitors_pkey PRIMARY KEY (id),
   constraint monitors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
