@@ -63,8 +63,8 @@ function truthOf(monitorId: number, monitor: JudgedMonitor, rows: readonly TrueR
     for (const change of step.changes) {
       const last = incidents.at(-1);
       if (change.type === "open") {
-        const { atMs, level, message, category } = change;
-        incidents.push({ startedAtMs: atMs, endedAtMs: null, level, errorMessage: message, errorCategory: category });
+        const { startedAtMs, level, message, category } = change;
+        incidents.push({ startedAtMs, endedAtMs: null, level, errorMessage: message, errorCategory: category });
       } else if (last !== undefined && change.type === "close") {
         incidents[incidents.length - 1] = { ...last, endedAtMs: change.atMs };
       } else if (last !== undefined && (change.type === "raise" || change.type === "message")) {
