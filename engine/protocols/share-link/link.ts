@@ -158,7 +158,13 @@ export function isPort(text: string): boolean {
   return readPort(text) !== undefined;
 }
 
-/** By hand: `+` is no blank here, and a value that was encoded twice is decoded twice. The last value that is not empty counts. */
+/** Base64 has no blanks: in these a `+` is a letter. */
+const BASE64_NAMES: ReadonlySet<string> = new Set(["encryption", "pbk", "publickey", "pqv", "ech"]);
+
+/**
+ * By hand, because keys have many spellings and values are encoded in several ways. `+` is a blank: panels write queries as forms do
+ * (WHATWG URL, section 5.2). The last value that is not empty counts.
+ */
 export function parametersOf(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   const mark = query.includes("&") ? "&" : ";";
@@ -172,7 +178,8 @@ export function parametersOf(query: string): ReadonlyMap<string, string> {
     const written = query.slice(from, keyEnd);
     const key = foldedName(decoded(written));
     const raw = query.slice(keyEnd + 1, end);
-    const value = raw.includes("%") ? decodedValue(raw) : raw;
+    const blanked = raw.includes("+") && !BASE64_NAMES.has(key) ? raw.replaceAll("+", " ") : raw;
+    const value = blanked.includes("%") ? decodedValue(blanked) : blanked;
     if (key !== "" && (value !== "" || !parameters.has(key))) parameters.set(key, value);
     from = end + 1;
   }

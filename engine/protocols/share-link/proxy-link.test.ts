@@ -98,6 +98,26 @@ it("reads what other clients export in their own ways", () => {
   });
 });
 
+/** As Python's urlencode and a browser's forms write a query. */
+const formEncoded = (pairs: Readonly<Record<string, string>>): string => new URLSearchParams(pairs).toString();
+
+it("reads `+` of a query as a blank, and as a letter in base64", () => {
+  const config = (pairs: Readonly<Record<string, string>>) => parseProxyLink(at(`?${formEncoded(pairs)}`)).config;
+  const extra = '{"xPaddingBytes": "100-1000", "noGRPCHeader": false, "headers": {"X-A": "1 + 1"}}';
+  expect(config({ type: "xhttp", extra }).transport).toMatchObject({
+    extra: { xPaddingBytes: "100-1000", noGRPCHeader: false, headers: { "X-A": "1 + 1" } },
+  });
+  expect(config({ security: "tls", alpn: "h3, h2, http/1.1" }).security).toMatchObject({
+    alpn: ["h3", "h2", "http/1.1"],
+  });
+  expect(config({ type: "ws", path: "/a b+c" }).transport).toMatchObject({ path: "/a%20b+c" });
+  // Bytes whose base64 has a plus at its beginning, within, and at its end, with the plus not encoded.
+  const key = `+${"A".repeat(20)}+${"A".repeat(19)}+8`;
+  const raw = parseProxyLink(at(`?security=reality&sni=a.test-site.org&pbk=${key}`)).config;
+  expect(raw.security).toMatchObject({ publicKey: Buffer.from(key, "base64").toString("base64url") });
+  expect(parseProxyLink(at("?security=tls&ech=AEX+DQ++")).config.security).toMatchObject({ ech: "AEX+DQ++" });
+});
+
 it("knows schemes", () => {
   expect(schemeOf(" VLESS://x")).toBe("vless");
   expect([isProxyScheme("hy2"), isProxyScheme("constructor"), schemeOf("no link")]).toEqual([true, false, undefined]);

@@ -160,7 +160,8 @@ const READINGS = [(text: string) => text, mended, (text: string) => mended(text)
 function fromQuantumult(line: string): ShareLink {
   const [label = "", rest = ""] = line.split(/=(.*)/s);
   const [, host = "", port = "", cipher = "", id = "", ...options] = rest.split(",").map((part) => part.trim());
-  const parameters = parametersOf([`encryption=${cipher}`, ...options].join("&"));
+  // No form wrote this line: its `+` is a plus.
+  const parameters = parametersOf([`encryption=${cipher}`, ...options].join("&").replaceAll("+", "%2B"));
   const name = label.trim() === "" ? null : label.trim();
   return linkOf(
     id.replaceAll('"', ""),
