@@ -3,7 +3,6 @@ import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import {
   bytesOf,
-  hostOf,
   isTrue,
   lineOf,
   mappedUuid,
@@ -11,13 +10,13 @@ import {
   oneOf,
   type Parameters,
   paramOf,
-  pathOf,
   refuse,
   uuidOf,
   wordOf,
 } from "./field.ts";
 import { requireCredential, requireUserId, type ShareLink } from "./link.ts";
-import type { Account, Obfs, Plugin } from "./proxy-config.ts";
+import { pluginOf } from "./plugin.ts";
+import type { Account, Obfs } from "./proxy-config.ts";
 
 const VMESS_CIPHERS = ["auto", "aes-128-gcm", "chacha20-poly1305", "none", "zero"] as const;
 /** Those that some core has; sing-box's older ones included. */
@@ -72,7 +71,7 @@ export function accountOf(link: ShareLink, parameters: Parameters): Account {
     case "trojan":
       return { protocol: "trojan", password: requiredPasswordOf(credential.password) };
     case "shadowsocks":
-      return shadowsocksOf(credential.method ?? "", requiredPasswordOf(credential.password), parameters);
+      return shadowsocksOf(link, parameters);
     case "hysteria2":
       return hysteria2Of(link, parameters);
     case "tuic":
@@ -126,8 +125,9 @@ function vmessOf(uuid: string, parameters: Parameters): Account {
   return { protocol: "vmess", uuid, cipher, alterId: aid === "" ? 0 : numberOf(aid, "aid", 0, 65_535) };
 }
 
-function shadowsocksOf(name: string, password: string, parameters: Parameters): Account {
-  const folded = wordOf(name).replaceAll("_", "-");
+function shadowsocksOf(link: ShareLink, parameters: Parameters): Account {
+  const password = requiredPasswordOf(link.credential.password);
+  const folded = wordOf(link.credential.method ?? "").replaceAll("_", "-");
   const method = METHOD_ALIASES[folded] ?? folded;
   if (!SHADOWSOCKS_METHODS.has(method)) throw refuse("method", "is a cipher that no core has");
   const keys = KEY_BYTES_2022[method];
@@ -136,7 +136,7 @@ function shadowsocksOf(name: string, password: string, parameters: Parameters): 
     protocol: "shadowsocks",
     method,
     password,
-    plugin: pluginOf(paramOf(parameters, "plugin")),
+    plugin: pluginOf(link, parameters),
     isUdpOverTcp: isTrue(parameters, "uot", "udpovertcp"),
   };
 }
@@ -152,53 +152,6 @@ function require2022Keys(password: string, { size, keys }: { size: number; keys:
       `must be ${keys > 1 ? "one or more keys" : "a key"} of ${size} bytes in base64`,
     );
   }
-}
-
-/** A key up to its `=` that no `\` makes a letter; a `\` may itself be made one. */
-const KEY_AND_VALUE = /^((?:\\.|[^\\=])*)(?:=(.*))?$/s;
-
-/** SIP003: `name;key=value;flag`, `\` before a mark that is meant. */
-function pluginOf(text: string): Plugin | null {
-  if (text === "") return null;
-  const [name = "", ...options] = pluginOptions(lineOf(text, "plugin"));
-  const values = new Map(options.map((option) => optionOf(option)));
-  if (["obfs-local", "simple-obfs", "obfs"].includes(name)) {
-    const mode = oneOf(values.get("obfs") ?? values.get("mode") ?? "http", ["http", "tls"], "plugin's obfs");
-    return { name: "obfs-local", mode, host: hostOf(values.get("obfs-host") ?? values.get("host") ?? "", "obfs-host") };
-  }
-  if (name === "v2ray-plugin" || name === "xray-plugin") return v2rayPluginOf(values);
-  throw refuse("plugin", "must be obfs-local or v2ray-plugin: others would be programs to run");
-}
-
-/** The pieces between the `;` that no `\` makes a letter. */
-function pluginOptions(text: string): readonly string[] {
-  const pieces: string[] = [];
-  let from = 0;
-  for (let at = 0; at < text.length; at++) {
-    if (text[at] === "\\") at++;
-    else if (text[at] === ";") {
-      pieces.push(text.slice(from, at));
-      from = at + 1;
-    }
-  }
-  return [...pieces, text.slice(from)];
-}
-
-function v2rayPluginOf(values: ReadonlyMap<string, string>): Plugin {
-  const mux = values.get("mux");
-  return {
-    name: "v2ray-plugin",
-    mode: oneOf(values.get("mode") ?? "websocket", ["websocket", "quic"], "plugin's mode"),
-    hasTls: values.has("tls") && values.get("tls") !== "false",
-    host: hostOf(values.get("host") ?? "", "plugin's host"),
-    path: pathOf(values.get("path") ?? "/", "plugin's path"),
-    mux: mux === undefined ? 1 : numberOf(mux, "plugin's mux", 0, 1_024),
-  };
-}
-
-function optionOf(option: string): readonly [string, string] {
-  const [, key = "", value = ""] = KEY_AND_VALUE.exec(option) ?? [];
-  return [key.trim(), value.replace(/\\(.)/g, "$1")];
 }
 
 function hysteria2Of({ credential, port, ports }: ShareLink, parameters: Parameters): Account {

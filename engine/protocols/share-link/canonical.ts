@@ -1,7 +1,8 @@
 /** From a link's parts to the one typed config, or to a reason that names the field. */
 import { accountOf } from "./account.ts";
-import { hostOfHeaders, type Parameters, paramOf, refuse } from "./field.ts";
+import { hostOfHeaders, isTrue, type Parameters, paramOf, refuse, wordOf } from "./field.ts";
 import type { ShareLink } from "./link.ts";
+import { trojanCarrierOf } from "./plugin.ts";
 import type { NamedConfig, ProxyConfig } from "./proxy-config.ts";
 import { securityOf } from "./security.ts";
 import { hostHeader, transportOf } from "./transport.ts";
@@ -11,7 +12,7 @@ const REALITY_CARRIERS: ReadonlySet<string> = new Set(["raw", "xhttp", "grpc"]);
 
 /** @throws TunnelConfigError */
 export function canonical(link: ShareLink): NamedConfig {
-  const parameters = link.protocol === "hysteria2" ? link.parameters : withoutShadowrocket(link.parameters);
+  const parameters = standardParameters(link);
   const account = accountOf(link, parameters);
   if (paramOf(parameters, "fm") !== "")
     throw refuse("fm", "is not supported: masks are made from the fields of their own");
@@ -45,9 +46,25 @@ function withUsableFlow(config: ProxyConfig): ProxyConfig {
   return isUsable ? config : { ...config, account: { ...account, flow: "" } };
 }
 
-/** Shadowrocket's and trojan-go's words for the same things. */
+/** Shadowrocket's and trojan-go's words for the same things. A word that is left over would be a link of another carrier. */
+function standardParameters({ protocol, parameters }: ShareLink): Parameters {
+  if (protocol === "shadowsocks") {
+    if (isSaid(paramOf(parameters, "obfs"))) throw refuse("obfs", "must stand in plugin for Shadowsocks");
+    return parameters;
+  }
+  const carrier = protocol === "trojan" ? trojanCarrierOf(parameters) : undefined;
+  if (carrier !== undefined) return new Map([...parameters, ...carrier]);
+  if (isSaid(paramOf(parameters, "plugin"))) throw refuse("plugin", "is for Shadowsocks and Trojan only");
+  return protocol === "hysteria2" ? parameters : withoutShadowrocket(parameters);
+}
+
+function isSaid(word: string): boolean {
+  return word !== "" && wordOf(word) !== "none";
+}
+
 function withoutShadowrocket(parameters: Parameters): Parameters {
-  const isSocket = paramOf(parameters, "ws") === "1";
+  // It may stand alone, as a flag.
+  const isSocket = parameters.get("ws") === "" || isTrue(parameters, "ws");
   const obfs = paramOf(parameters, "obfs").toLowerCase();
   if (!isSocket && obfs === "" && !parameters.has("obfsparam")) return parameters;
   const more = new Map(parameters);

@@ -1,5 +1,6 @@
 /** Checks of single fields. A refusal names the field and never repeats the text, which may be a secret. */
 import { createHash } from "node:crypto";
+import { isIP } from "node:net";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parseHost, parsePort, splitAuthority } from "../endpoint.ts";
 
@@ -101,18 +102,23 @@ export function keyOf(text: string, field: string, sizeBytes: number): string {
   return bytes.toString("base64url");
 }
 
-/** A name or address; empty stays empty. @throws TunnelConfigError */
+/** A name or address that is sent and never dialled; empty stays empty. @throws TunnelConfigError */
 export function hostOf(text: string, field: string): string {
   const trimmed = text.trim();
-  return trimmed === "" ? "" : parseHost(trimmed, field);
+  // What a resolver would take for an address (`123` is 0.0.0.123 to it) is a name to servers.
+  const isBareNumber = NUMBER_NAME.test(trimmed) && isIP(trimmed) === 0;
+  return trimmed === "" || isBareNumber ? trimmed.toLowerCase() : parseHost(trimmed, field);
 }
+
+/** Labels of digits, or of hexadecimal digits behind `0x` (inet_aton). */
+const NUMBER_NAME = /^[0-9a-fx]+(?:\.[0-9a-fx]+)*$/i;
 
 /** What an HTTP client may send as Host: with a port, where there is one. @throws TunnelConfigError */
 export function hostHeaderOf(text: string, field: string): string {
   const [first] = listOf(text);
   if (first === undefined) return "";
   const { host, port } = splitAuthority(first);
-  const name = parseHost(host, field);
+  const name = hostOf(host, field);
   const written = name.includes(":") ? `[${name}]` : name;
   return port === null ? written : `${written}:${parsePort(port, `the port of ${field}`)}`;
 }

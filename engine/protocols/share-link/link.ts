@@ -58,6 +58,7 @@ export function refuseLong(link: string): void {
 /** @throws TunnelConfigError when it is too long or begins with none of the schemes. @returns what follows the scheme */
 export function bodyOf(link: string, schemes: readonly string[]): string {
   refuseLong(link);
+  refuseSeveral(link);
   const text = WRAPPING.test(link) ? unquoted(unescaped(link.replace(INVISIBLE, "").trim())) : link;
   const colon = text.indexOf("://");
   const scheme = text.slice(0, Math.max(0, colon));
@@ -67,6 +68,22 @@ export function bodyOf(link: string, schemes: readonly string[]): string {
   const body = text.slice(colon + 3);
   if (body === "") throw new TunnelConfigError("the link is empty");
   return body;
+}
+
+/** Before the name: in no other part of a link a scheme of a proxy stands as it is. `wss://` is none. */
+const JOINED_LINK = /(?:vless|vmess|trojan|hysteria2?|hy2|tuic|anytls|(?<![a-z])ssr?):\/\//i;
+/** A name may hold such words; a link of its own begins behind a blank, a mark or `\n` in letters. */
+const NEXT_LINK = /(?:[\s\ufeff,;|"'`]|\\[nr])(?:vless|vmess|trojan|hysteria2?|hy2|tuic|anytls|ssr?):\/\//i;
+
+/** Read as one, two links are a server with a password that is none. @throws TunnelConfigError */
+function refuseSeveral(link: string): void {
+  const from = link.indexOf("://") + 3;
+  if (link.indexOf("://", from) < 0) return;
+  const hash = link.indexOf("#", from);
+  const isJoined = JOINED_LINK.test(hash < 0 ? link.slice(from) : link.slice(from, hash));
+  if (isJoined || NEXT_LINK.test(link.slice(from))) {
+    throw new TunnelConfigError("the text holds more than one link, and a monitor watches one");
+  }
 }
 
 /** Pages escape `&` once or twice. */
@@ -159,7 +176,11 @@ export function isPort(text: string): boolean {
 }
 
 /** Base64 has no blanks: in these a `+` is a letter. */
-const BASE64_NAMES: ReadonlySet<string> = new Set(["encryption", "pbk", "publickey", "pqv", "ech"]);
+const BASE64_NAMES: ReadonlySet<string> = new Set(["encryption", "pbk", "publickey", "pqv", "ech", "v2rayplugin"]);
+/** In these `%41` may be meant as it stands. */
+const FREE_TEXTS: ReadonlySet<string> = new Set(
+  "path wspath obfspath servicename seed extra plugin password obfspassword auth remarks remark ps name".split(" "),
+);
 
 /**
  * By hand, because keys have many spellings and values are encoded in several ways. `+` is a blank: panels write queries as forms do
@@ -167,7 +188,8 @@ const BASE64_NAMES: ReadonlySet<string> = new Set(["encryption", "pbk", "publick
  */
 export function parametersOf(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  const mark = query.includes("&") ? "&" : ";";
+  // A plugin's options have `;` between them, which few writers encode.
+  const mark = query.includes("&") || query.startsWith("plugin=") ? "&" : ";";
   let equals = query.indexOf("=");
   for (let from = 0; from < query.length; ) {
     const next = query.indexOf(mark, from);
@@ -179,16 +201,22 @@ export function parametersOf(query: string): ReadonlyMap<string, string> {
     const key = foldedName(decoded(written));
     const raw = query.slice(keyEnd + 1, end);
     const blanked = raw.includes("+") && !BASE64_NAMES.has(key) ? raw.replaceAll("+", " ") : raw;
-    const value = blanked.includes("%") ? decodedValue(blanked) : blanked;
+    const once = decoded(blanked);
+    const value = raw.includes("%25") && isEncodedAgain(key, once) ? decoded(once) : once;
     if (key !== "" && (value !== "" || !parameters.has(key))) parameters.set(key, value);
     from = end + 1;
   }
   return parameters;
 }
 
-function decodedValue(raw: string): string {
-  const once = decoded(raw);
-  return raw.includes("%25") && /%[0-9a-f]{2}/i.test(once) ? decoded(once) : once;
+/**
+ * Converters encode whole queries a second time. Where a `%` may be meant, only a beginning that no value has tells so: a path has a slash there,
+ * `extra` a brace.
+ *
+ * @param value decoded once
+ */
+export function isEncodedAgain(name: string, value: string): boolean {
+  return FREE_TEXTS.has(foldedName(name)) ? /^%(?:2f|7b)/i.test(value) : /%[0-9a-f]{2}/i.test(value);
 }
 
 /** As most exporters write them, and what they are here: looked up faster than folded. */

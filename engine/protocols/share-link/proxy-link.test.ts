@@ -118,6 +118,103 @@ it("reads `+` of a query as a blank, and as a letter in base64", () => {
   expect(parseProxyLink(at("?security=tls&ech=AEX+DQ++")).config.security).toMatchObject({ ech: "AEX+DQ++" });
 });
 
+describe("what was misread once", () => {
+  const config = (link: string) => parseProxyLink(link).config;
+  const shadowsocks = (query: string): string => `ss://${base64("aes-256-gcm:pw")}@p.test-site.org:8388?${query}#n`;
+
+  it.each(["\n", "\r\n", " ", ",", "\\n", ""])("two links with %j between them are not one", (between) => {
+    const several = new TunnelConfigError("the text holds more than one link, and a monitor watches one");
+    for (const [first, second] of [
+      ["trojan://one@a.test-site.org:443", "trojan://two@b.test-site.org:443"],
+      ["ss://one", `vmess://${UUID}@b.test-site.org:443`],
+      [at(""), shadowsocks("uot=1")],
+    ] as const) {
+      expect(() => parseProxyLink(`${first}${between}${second}`)).toThrow(several);
+      if (between !== "") expect(() => parseProxyLink(`${first}#name${between}${second}`)).toThrow(several);
+    }
+  });
+
+  it("a name and a value may hold addresses", () => {
+    expect(parseProxyLink(`${at("?type=ws&path=/wss://x")}#see https://test-site.org or t.me/ss`).name).toBe(
+      "see https://test-site.org or t.me/ss",
+    );
+  });
+
+  it.each([
+    "plugin=obfs-local;obfs=websocket;obfs-host=c.test-site.org;obfs-uri=/w",
+    "sni=s.test-site.org&plugin=obfs-local%3Bobfs%3Dwebsocket%3Bobfs-host%3Dc.test-site.org%3Bobfs-uri%3D%2Fw",
+    "udp&ws&wspath=%2Fw&wsHost=c.test-site.org",
+    "ws=true&wspath=/w&wsHost=c.test-site.org",
+  ])("a Trojan link with %s is WebSocket", (query) => {
+    expect(config(`trojan://pw@p.test-site.org:443?${query}`).transport).toMatchObject({
+      type: "ws",
+      host: "c.test-site.org",
+      path: "/w",
+    });
+  });
+
+  it("a Trojan link without them is TCP", () => {
+    expect(config("trojan://pw@p.test-site.org:443?ws=0&tfo").transport).toMatchObject({ type: "raw" });
+  });
+
+  it("a plugin of Shadowsocks stays one, however it is written", () => {
+    const plugin = {
+      name: "v2ray-plugin",
+      mode: "websocket",
+      host: "c.test-site.org",
+      path: "/w",
+      hasTls: true,
+      mux: 0,
+    };
+    const json = base64(JSON.stringify({ ...plugin, name: undefined, hasTls: undefined, tls: true, mux: false }));
+    expect(config(shadowsocks(`v2ray-plugin=${json}`)).account).toMatchObject({ plugin });
+    const same = base64(JSON.stringify({ mode: "websocket", address: "p.test-site.org", port: "8388" }));
+    expect(config(shadowsocks(`v2ray-plugin=${same}`)).account).toMatchObject({ plugin: { hasTls: false, mux: 1 } });
+    const raw = "plugin=obfs-local;obfs=tls;obfs-host=c.test-site.org";
+    expect(config(shadowsocks(raw)).account).toMatchObject({ plugin: { mode: "tls", host: "c.test-site.org" } });
+  });
+
+  it.each([
+    [shadowsocks(`shadow-tls=${base64("{}")}`), "shadow-tls is a layer that no core here has beneath Shadowsocks"],
+    [shadowsocks(`gost=${base64("{}")}`), "gost is a layer that no core here has beneath Shadowsocks"],
+    [shadowsocks("v2ray-plugin=e"), "v2ray-plugin is no JSON in base64"],
+    [shadowsocks(`v2ray-plugin=${base64("[]")}`), "v2ray-plugin must be a JSON object"],
+    [
+      shadowsocks(`v2ray-plugin=${base64('{"address":"q.test-site.org"}')}`),
+      "v2ray-plugin names another server than the link",
+    ],
+    [
+      shadowsocks(`plugin=obfs-local&v2ray-plugin=${base64("{}")}`),
+      "v2ray-plugin stands beside a plugin: only one of them can be meant",
+    ],
+    [shadowsocks("obfs=http"), "obfs must stand in plugin for Shadowsocks"],
+    [
+      "trojan://pw@p.test-site.org:443?plugin=obfs-local;obfs=http",
+      "plugin must be obfs-local with obfs=websocket for Trojan",
+    ],
+    [at("?plugin=obfs-local"), "plugin is for Shadowsocks and Trojan only"],
+    ["hy2://pw@p.test-site.org:443?plugin=obfs-local", "plugin is for Shadowsocks and Trojan only"],
+  ])("a layer that cannot be had is named: %s", (link, reason) => {
+    expect(() => parseProxyLink(link)).toThrow(new TunnelConfigError(reason));
+  });
+
+  it("a value is decoded twice only where it was encoded twice", () => {
+    const ws = (path: string) => config(at(`?type=ws&path=${path}`)).transport;
+    expect(ws("%2Fw%3Fto%3D%2526ed%253D9")).toMatchObject({ path: "/w?to=%26ed%3D9", earlyDataBytes: 0 });
+    expect(ws("%252Fw%253Fed%253D9")).toMatchObject({ path: "/w", earlyDataBytes: 9 });
+    expect(config("hy2://pw@p.test-site.org:443?obfs=salamander&obfs-password=a%2541").account).toMatchObject({
+      obfs: { password: "a%41" },
+    });
+    const twice = encodeURIComponent(encodeURIComponent("h2,http/1.1"));
+    expect(config(at(`?security=tls&alpn=${twice}`)).security).toMatchObject({ alpn: ["h2", "http/1.1"] });
+  });
+
+  it.each(["123", "0x10", "1.2.3", "10.20.30.256"])("the name %s is sent as a name", (name) => {
+    expect(config(at(`?security=tls&sni=${name}`)).security).toMatchObject({ sni: name });
+    expect(config(at(`?type=ws&host=${name}:80`)).transport).toMatchObject({ host: `${name}:80` });
+  });
+});
+
 it("knows schemes", () => {
   expect(schemeOf(" VLESS://x")).toBe("vless");
   expect([isProxyScheme("hy2"), isProxyScheme("constructor"), schemeOf("no link")]).toEqual([true, false, undefined]);

@@ -1,4 +1,5 @@
 /** A config as a link again, in the form that most clients read. Reading it yields the same config. */
+import { isEncodedAgain } from "./link.ts";
 import type { NamedConfig, Obfs, Plugin, PortRange, ProxyConfig, Security, Transport } from "./proxy-config.ts";
 
 type Pairs = Record<string, string>;
@@ -49,15 +50,15 @@ export function writeLink({ config, name }: NamedConfig): string {
 function link(scheme: string, user: string, { host, port }: ProxyConfig, pairs: Pairs, name: string | null): string {
   const query = Object.entries(pairs)
     .filter(([, value]) => value !== "")
-    .map(([key, value]) => `${key}=${written(value)}`);
+    .map(([key, value]) => `${key}=${written(key, value)}`);
   const server = host.includes(":") ? `[${host}]` : host;
   return `${scheme}://${user}@${server}:${port}${query.length === 0 ? "" : `?${query.join("&")}`}${fragment(name)}`;
 }
 
-/** Readers decode what looks encoded once more (v2rayN): such a value is encoded twice. */
-function written(value: string): string {
+/** What would be decoded twice is encoded twice. */
+function written(key: string, value: string): string {
   const once = encodeURIComponent(value);
-  return /%[0-9a-f]{2}/i.test(value) ? encodeURIComponent(once) : once;
+  return isEncodedAgain(key, value) ? encodeURIComponent(once) : once;
 }
 
 function fragment(name: string | null): string {
