@@ -6,8 +6,8 @@
 import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { Random } from "../../testkit/random.ts";
 import { type Material, mutate } from "./mutate.ts";
-import { Random } from "./random.ts";
 import type { FuzzTarget } from "./target.ts";
 import { Violation } from "./violation.ts";
 

@@ -1,5 +1,5 @@
 /** Inputs made of valid ones: bits, bytes, lengths, pieces and tokens changed, several changes on top of each other. Pure. */
-import type { Random } from "./random.ts";
+import type { Random } from "../../testkit/random.ts";
 
 /** Values at which lengths and counters go wrong. */
 const EDGES = [0, 1, 2, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff];
