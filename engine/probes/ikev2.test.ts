@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
+import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
 import {
@@ -74,6 +77,9 @@ async function check(port: number, fields: Partial<TunnelFields> = { psk: KEY },
 const login = { ...LOGIN, ca: authority.certPem };
 const byLogin: ServerBehavior = { login: LOGIN, certificate };
 
+/** Another group than the one that we send first. */
+const otherGroup = { suite: { encryption: AES_256_GCM, integrity: null, prf: PRF_SHA256, group: GROUP.modp2048 } };
+
 describe("an IKEv2 tunnel", () => {
   it("comes up with a pre-shared key and carries an echo: times and address are those of the contract", async () => {
     const server = await serverWith({ sharedKey: KEY });
@@ -130,12 +136,43 @@ describe("an IKEv2 tunnel", () => {
     ["answers in fragments", { isVerbose: true }],
     ["its first answers lost", { lost: 2 }],
     ["every answer twice", { instead: (_nth, datagram) => [datagram, datagram] }],
+    [
+      "every answer twice, a cookie and another group",
+      { ...otherGroup, asksForCookie: true, instead: (_nth, datagram) => [datagram, datagram] },
+    ],
     ["our own packets mirrored before its answer", { instead: (_nth, datagram, request) => [request, datagram] }],
     ["noise before its answer", { instead: (_nth, datagram) => [...noise(), datagram] }],
     ["forged answers before its own", { instead: (_nth, datagram) => [bent(datagram), datagram] }],
   ])("comes up with %s", async (_name, manners) => {
     const server = await serverWith({ sharedKey: KEY, ...manners });
     expect(await check(server.port)).toMatchObject({ verdict: "ok" });
+  });
+});
+
+describe("an IKEv2 tunnel through a path that", () => {
+  it.each(Object.entries(FAULTY_PATHS))("%s comes up", async (_name, faults) => {
+    const server = await serverWith({ sharedKey: KEY, ...otherGroup, asksForCookie: true, isVerbose: true });
+    const relay = await openDatagramRelay({ server: { host: "127.0.0.1", port: server.port }, faults });
+    try {
+      expect(await check(relay.port)).toMatchObject({ verdict: "ok" });
+    } finally {
+      await relay.close();
+    }
+  });
+
+  it("is a mirror, without a gateway behind it, does not answer", async () => {
+    const nothing = createSocket("udp4");
+    nothing.bind(0, "127.0.0.1");
+    await once(nothing, "listening");
+    const server = { host: "127.0.0.1", port: nothing.address().port };
+    const relay = await openDatagramRelay({ server, faults: { isMirror: true } });
+    try {
+      const outcome = await check(relay.port, { psk: KEY }, 1_500);
+      expect(outcome).toMatchObject({ verdict: "timeout", category: "server_not_connected" });
+    } finally {
+      await relay.close();
+      nothing.close();
+    }
   });
 });
 
@@ -292,6 +329,30 @@ describe("an IKEv2 gateway that", () => {
     const server = await serverWith({ ...byLogin, deafFrom });
     const outcome = await check(server.port, login, 1_500);
     expect(outcome).toMatchObject({ verdict: "timeout", category, message: expect.stringContaining(words) });
+  });
+
+  it("asks for another group and is silent then has answered", async () => {
+    const server = await serverWith({ sharedKey: KEY, ...otherGroup, deafFrom: 1 });
+    const outcome = await check(server.port, { psk: KEY }, 1_500);
+    expect(outcome).toMatchObject({
+      verdict: "timeout",
+      category: "timeout",
+      message: expect.stringContaining("silent since"),
+    });
+  });
+
+  it("asks for the group that it has been given, again and again", async () => {
+    let first: Buffer | undefined;
+    const insists = (_nth: number, datagram: Buffer): readonly Buffer[] => {
+      first ??= datagram;
+      return [first];
+    };
+    const server = await serverWith({ sharedKey: KEY, ...otherGroup, instead: insists });
+    const outcome = await check(server.port, { psk: KEY }, 1_500);
+    expect(outcome).toMatchObject({
+      verdict: "handshake-failed",
+      message: expect.stringContaining("goes on asking"),
+    });
   });
 
   it("carries nothing is stuck, and is left in order", async () => {

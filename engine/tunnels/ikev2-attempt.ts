@@ -8,7 +8,13 @@ import { NetworkFault, whenAborted } from "../net/fault.ts";
 import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import type { Child } from "../protocols/ikev2/child.ts";
 import type { Request } from "../protocols/ikev2/ike-sa.ts";
-import { type Answer, Initiator, type InitiatorSettings, type Talk } from "../protocols/ikev2/initiator.ts";
+import {
+  type Answer,
+  goesOnAsking,
+  Initiator,
+  type InitiatorSettings,
+  type Talk,
+} from "../protocols/ikev2/initiator.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
 import type { Address, DatagramLink } from "../transport/transport.ts";
 
@@ -59,6 +65,9 @@ export class Ikev2Attempt {
   /** The way that was answered on last. */
   #way: Way | null = null;
   #request: Request | null = null;
+  #isSentAgain = false;
+  /** The gateway has repeated itself since the present request was sent last. */
+  #isRepeating = false;
   #linkFault: Error | undefined;
   #hasTriedNatPort = false;
   #timers: (() => void)[] = [];
@@ -155,12 +164,13 @@ export class Ikev2Attempt {
 
   #ask(request: Request): void {
     this.#request = request;
+    this.#isSentAgain = false;
     if (request.stage !== "init") this.#marked ??= this.#openWay(NAT_PORT, true);
     this.#sendRequest();
     const leftMs = this.#endsAtMs - this.#context.now();
     const waitMs = Math.max(1, Math.min(request.stage === "init" ? FIRST_ANSWER_MS : ANSWER_MS, leftMs));
     for (const afterMs of RETRIES_AFTER_MS) {
-      if (afterMs < waitMs) this.#timer(afterMs, () => this.#sendRequest());
+      if (afterMs < waitMs) this.#timer(afterMs, () => this.#sendAgain());
     }
     if (request.stage === "init" && this.#plain !== null && NAT_PORT_AFTER_MS < waitMs) {
       this.#timer(NAT_PORT_AFTER_MS, () => this.#tryNatPort());
@@ -168,7 +178,13 @@ export class Ikev2Attempt {
     this.#timer(waitMs, () => this.#advance(() => this.#talk.throw(this.#silence(request, waitMs))));
   }
 
+  #sendAgain(): void {
+    this.#isSentAgain = true;
+    this.#sendRequest();
+  }
+
   #sendRequest(): void {
+    this.#isRepeating = false;
     const { stage, datagrams } = this.#request ?? { stage: "init", datagrams: [] };
     const ways =
       stage === "init" ? [this.#way ?? this.#plain, this.#way === null ? this.#marked : null] : [this.#marked];
@@ -216,7 +232,8 @@ export class Ikev2Attempt {
   #hear(way: Way, message: Uint8Array): void {
     try {
       const heard = this.#initiator.hear(message);
-      if (heard.kind === "ignored") return;
+      if (heard.kind === "repeated") this.#isRepeating = true;
+      if (heard.kind === "repeated" || heard.kind === "ignored") return;
       this.#context.answered();
       this.#way = way;
       if (heard.kind === "answer") this.#onAnswer?.(heard);
@@ -251,21 +268,28 @@ export class Ikev2Attempt {
 
   #silence(request: Request, afterMs: number): Error {
     const seconds = Math.round(afterMs / 100) / 10;
-    if (request.stage === "init") {
+    // A path repeats what it has; what comes long after that is the gateway's word about the present request.
+    if (this.#isRepeating && this.#isSentAgain) return goesOnAsking();
+    if (this.#way === null) {
       // That a port is closed says more than that the other one is silent.
       if (this.#linkFault !== undefined) return this.#linkFault;
       const ports = this.#end.port === IKE_PORT ? "500 and 4500" : String(this.#end.port);
       return new NetworkFault("timeout", `No answer on UDP port ${ports} in ${seconds} s`, {
-        peerAnswered: this.#way !== null,
         hint: "The gateway is down, a firewall drops UDP, or it has had too many half-open attempts from this address",
       });
     }
     return new NetworkFault("timeout", `The gateway answered the first message and is silent since (${seconds} s)`, {
       peerAnswered: true,
-      hint: this.#hasMovedOn
-        ? "UDP port 4500 or fragments of large datagrams may be blocked on the way"
-        : "Fragments of large datagrams may be blocked on the way",
+      hint: this.#silenceHint(request),
     });
+  }
+
+  #silenceHint({ stage }: Request): string {
+    if (stage === "init")
+      return "It asked for another first message, with a cookie or another group, and did not answer it";
+    return this.#hasMovedOn
+      ? "UDP port 4500 or fragments of large datagrams may be blocked on the way"
+      : "Fragments of large datagrams may be blocked on the way";
   }
 
   #ownAddress(): Identity {

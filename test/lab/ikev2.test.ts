@@ -1,10 +1,11 @@
 /** IKEv2 against strongSwan: every row of the expected matrix, and nothing left at the gateway afterwards. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { classify } from "../../engine/net/classify.ts";
 import { ikev2 } from "../../engine/probes/ikev2.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { makeCheck } from "../../engine/transport/peers.suite.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
+import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import { describeWith } from "../prerequisites.ts";
 import { connections, LOGIN, PRE_SHARED_KEY } from "./ikev2-gateway.ts";
 import { MATRIX, type Row, SUITES } from "./ikev2-matrix.ts";
@@ -12,8 +13,11 @@ import { type Gateway, INTERNET, INTERNET_6, openGateway } from "./strongswan.ts
 
 const probe = await ikev2.load();
 
+/** Where the paths with faults begin. */
+const RELAY = "127.0.77.1";
+
 const transport = createTransport({
-  allowNets: ["10.201.0.0/16"],
+  allowNets: ["10.201.0.0/16", `${RELAY}/32`],
   ownEndpoints: [],
   resolvers: ["127.0.0.1:1"],
   extraCaPem: null,
@@ -97,5 +101,28 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 against strongS
     tell(`${proposals} / ${espProposals}`, outcome, null);
     expect(outcome.verdict, `${outcome.message}\n${gateway.log()}`).toBe("ok");
     expect(gateway.log()).toBeDefined();
+  });
+
+  describe("through a path that", () => {
+    const fields = () => ({ host: RELAY, remote_id: "gw.test", ...LOGIN, ca: gateway.authority.pem });
+    // What is repeated after the farewell leaves half-open SAs.
+    afterAll(async () => expect(await untilForgotten(gateway), gateway.log()).toBe(0));
+
+    it.each(Object.entries(FAULTY_PATHS))("%s comes up", { timeout: 60_000 }, async (name, faults) => {
+      gateway.load(connections({ proposals: "aes256-sha256-modp2048" }));
+      const relays = await Promise.all(
+        [500, 4_500].map((port) =>
+          openDatagramRelay({
+            server: { host: gateway.namespace.serverIp, port },
+            faults,
+            listen: { host: RELAY, port },
+          }),
+        ),
+      );
+      const outcome = await check({ fields, timeoutMs: 20_000 }, gateway);
+      await Promise.all(relays.map((relay) => relay.close()));
+      tell(`a path that ${name}`, outcome, null);
+      expect(outcome.verdict, `${outcome.message}\n${gateway.log()}`).toBe("ok");
+    });
   });
 });

@@ -80,6 +80,7 @@ export class EapPeer {
   #refused: string | undefined;
   #failure: NetworkFault | undefined;
   #isRefused = false;
+  #last: { readonly request: Buffer; readonly reply: Buffer } | undefined;
 
   constructor(login: Login, random: (sizeBytes: number) => Uint8Array) {
     this.#login = login;
@@ -105,7 +106,9 @@ export class EapPeer {
     }
     if (packet.code === CODE.success) return this.#succeed();
     if (packet.code !== CODE.request) throw new IkeFormatError("an EAP packet that is no request");
-    return { isDone: false, reply: this.#answer(packet) };
+    // A login server that repeats its request wants the same reply: a new one would fit another challenge (RFC 3748 section 4.1).
+    if (this.#last?.request.equals(bytes) !== true) this.#last = { request: bytes, reply: this.#answer(packet) };
+    return { isDone: false, reply: this.#last.reply };
   }
 
   #answer(packet: EapPacket): Buffer {

@@ -17,6 +17,9 @@ const keys = deriveIkeKeys(suite, {
   ...spis,
 });
 
+/** Comes in several fragments. */
+const LONG: readonly NewPayload[] = [{ type: PAYLOAD.vendor, body: Buffer.alloc(3_000, 7) }];
+
 function rig() {
   const sa = new IkeSa(keys, spis, randomBytes, true);
   const sealer = new Sealer(keys.fromResponder, randomBytes);
@@ -28,7 +31,9 @@ function rig() {
   ): Buffer =>
     sealer.seal({ ...spis, exchange, messageId, isResponse, isFromInitiator: false }, payloads, false)[0] ??
     Buffer.alloc(0);
-  return { sa, say, read: new Opener(keys.fromInitiator) };
+  const pieces = (exchange: number, messageId: number, isResponse: boolean): readonly Buffer[] =>
+    sealer.seal({ ...spis, exchange, messageId, isResponse, isFromInitiator: false }, LONG, true);
+  return { sa, say, pieces, read: new Opener(keys.fromInitiator) };
 }
 
 describe("an IKE SA", () => {
@@ -47,6 +52,22 @@ describe("an IKE SA", () => {
     expect(sa.hear(answer).kind).toBe("ignored");
   });
 
+  it("gathers an answer's fragments while others of earlier answers and of a request come between them", () => {
+    const { sa, pieces, say } = rig();
+    const [oldFirst, ...old] = pieces(EXCHANGE.auth, 1, true);
+    sa.request(EXCHANGE.auth, "auth", []);
+    const heard = [oldFirst, ...old].map((piece) => sa.hear(piece ?? Buffer.alloc(0)).kind);
+    expect(heard).toEqual([...old.map(() => "ignored"), "answer"]);
+    sa.request(EXCHANGE.auth, "auth", []);
+    const answer = pieces(EXCHANGE.auth, 2, true);
+    const asked = pieces(EXCHANGE.informational, 0, false);
+    const kinds = answer.flatMap((piece, index) =>
+      [oldFirst, asked[index], say(EXCHANGE.auth, 1, true), piece].map((each) => sa.hear(each ?? Buffer.alloc(0)).kind),
+    );
+    expect(kinds.filter((kind) => kind !== "ignored")).toEqual(["request", "answer"]);
+    expect(kinds.at(-1)).toBe("answer");
+  });
+
   it("answers the gateway's own requests, a repeated one with the same bytes", () => {
     const { sa, say, read } = rig();
     const alive = say(EXCHANGE.informational, 0, false);
@@ -56,6 +77,8 @@ describe("an IKE SA", () => {
     const [reply = Buffer.alloc(0)] = heard.kind === "request" ? heard.reply : [];
     expect(read.open(reply)).toMatchObject({ header: { isResponse: true, messageId: 0 }, payloads: [] });
     expect(sa.hear(say(EXCHANGE.informational, 5, false)).kind).toBe("ignored");
+    expect(sa.hear(say(EXCHANGE.informational, 1, false)).kind).toBe("request");
+    expect(sa.hear(alive).kind).toBe("ignored");
   });
 
   it("refuses every request for new keys, and sees a Delete", () => {

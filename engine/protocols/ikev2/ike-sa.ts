@@ -1,7 +1,15 @@
 /** An IKE SA once keys are agreed: our requests, the gateway's answers and its own requests (RFC 7296 sections 2.1 to 2.3). Pure. */
 import { decodeDelete } from "./bodies.ts";
 import type { IkeKeys } from "./keys.ts";
-import { EXCHANGE, type NewPayload, PAYLOAD, type Payload } from "./message.ts";
+import {
+  decodeHeader,
+  EXCHANGE,
+  type Header,
+  IkeFormatError,
+  type NewPayload,
+  PAYLOAD,
+  type Payload,
+} from "./message.ts";
 import { NOTIFY, notify } from "./notify.ts";
 import { PROTOCOL } from "./proposals.ts";
 import { Opener, Sealer } from "./sealed.ts";
@@ -18,6 +26,8 @@ export type Heard =
   | { readonly kind: "answer"; readonly payloads: readonly Payload[]; readonly raw: Buffer }
   /** The gateway asked something; `isOver` when it was to end the IKE SA or its tunnel. */
   | { readonly kind: "request"; readonly reply: readonly Buffer[]; readonly isOver: boolean }
+  /** The gateway said so before, and was answered: the path repeats, or the gateway does. */
+  | { readonly kind: "repeated" }
   | { readonly kind: "ignored" };
 
 export const IGNORED: Heard = { kind: "ignored" };
@@ -28,7 +38,9 @@ export class IkeSa {
   readonly responderSpi: Buffer;
   readonly #mayFragment: boolean;
   readonly #sealer: Sealer;
-  readonly #opener: Opener;
+  /** Each gathers fragments of one message: those of a request do not push out those of an answer. */
+  readonly #answers: Opener;
+  readonly #requests: Opener;
   /** IKE_SA_INIT was 0. */
   #nextId = 1;
   #awaited: { readonly id: number; readonly exchange: number } | undefined;
@@ -47,7 +59,8 @@ export class IkeSa {
     this.responderSpi = spis.responderSpi;
     this.#mayFragment = mayFragment;
     this.#sealer = new Sealer(keys.fromInitiator, random);
-    this.#opener = new Opener(keys.fromResponder);
+    this.#answers = new Opener(keys.fromResponder);
+    this.#requests = new Opener(keys.fromResponder);
   }
 
   request(exchange: number, stage: Request["stage"], payloads: readonly NewPayload[]): Request {
@@ -56,36 +69,54 @@ export class IkeSa {
     return { stage, datagrams: this.#seal(exchange, id, false, payloads) };
   }
 
-  /** @throws IkeFormatError for what is from the gateway and cannot be read */
+  /**
+   * The header tells whether it is waited for, before its keys are tried: a late fragment must not push out those of the present message.
+   *
+   * @throws IkeFormatError for what is from the gateway and cannot be read
+   */
   hear(datagram: Uint8Array): Heard {
-    const opened = this.#opener.open(datagram);
-    if (opened === undefined) return IGNORED;
-    const { header, payloads } = opened;
-    const isOurs = header.initiatorSpi.equals(this.initiatorSpi) && header.responderSpi.equals(this.responderSpi);
-    // A packet of ours that is mirrored fails the keys already; its flag says so too.
+    const header = headerOf(datagram);
+    const isOurs =
+      header?.initiatorSpi.equals(this.initiatorSpi) === true && header.responderSpi.equals(this.responderSpi);
+    // A packet of ours that is mirrored has our flag.
     if (!isOurs || header.isFromInitiator) return IGNORED;
-    if (!header.isResponse) return this.#answer(header.exchange, header.messageId, payloads);
-    const isAwaited = header.messageId === this.#awaited?.id && header.exchange === this.#awaited.exchange;
-    if (!isAwaited) return IGNORED;
-    this.#awaited = undefined;
-    return { kind: "answer", payloads, raw: Buffer.from(datagram) };
+    return header.isResponse ? this.#take(header, datagram) : this.#answer(header, datagram);
   }
 
-  #answer(exchange: number, id: number, payloads: readonly Payload[]): Heard {
-    if (id === this.#lastReply?.id) return { kind: "request", reply: this.#lastReply.reply, isOver: false };
-    if (id !== this.#expectedId) return IGNORED;
+  #take({ exchange, messageId }: Header, datagram: Uint8Array): Heard {
+    const isAwaited = messageId === this.#awaited?.id && exchange === this.#awaited.exchange;
+    const opened = isAwaited ? this.#answers.open(datagram) : undefined;
+    if (opened === undefined) return IGNORED;
+    this.#awaited = undefined;
+    return { kind: "answer", payloads: opened.payloads, raw: Buffer.from(datagram) };
+  }
+
+  #answer({ exchange, messageId: id }: Header, datagram: Uint8Array): Heard {
+    const isRepeated = id === this.#lastReply?.id;
+    const opened = isRepeated || id === this.#expectedId ? this.#requests.open(datagram) : undefined;
+    if (opened === undefined) return IGNORED;
+    if (isRepeated) return { kind: "request", reply: this.#lastReply?.reply ?? [], isOver: false };
     this.#expectedId += 1;
     // A probe is over before anything needs new keys.
     const isRefused = exchange !== EXCHANGE.informational;
     const reply = this.#seal(exchange, id, true, isRefused ? [notify(NOTIFY.temporaryFailure)] : []);
     this.#lastReply = { id, reply };
-    return { kind: "request", reply, isOver: payloads.some(endsTunnel) };
+    return { kind: "request", reply, isOver: opened.payloads.some(endsTunnel) };
   }
 
   #seal(exchange: number, messageId: number, isResponse: boolean, payloads: readonly NewPayload[]): readonly Buffer[] {
     const { initiatorSpi, responderSpi } = this;
     const header = { initiatorSpi, responderSpi, exchange, messageId, isResponse, isFromInitiator: true };
     return this.#sealer.seal(header, payloads, this.#mayFragment);
+  }
+}
+
+function headerOf(datagram: Uint8Array): Header | undefined {
+  try {
+    return decodeHeader(datagram);
+  } catch (error) {
+    if (error instanceof IkeFormatError) return undefined;
+    throw error;
   }
 }
 

@@ -23,6 +23,7 @@ import {
 import { type Child, readChild } from "./child.ts";
 import { EapPeer, type EapStep, type Login } from "./eap.ts";
 import { faultOfNotify, type Stage } from "./faults.ts";
+import { FirstAnswers, wishOf } from "./first-answers.ts";
 import { type Agreed, CERTIFICATE_X509, type Expected, gatewayOctets, requireGateway } from "./gateway-proof.ts";
 import { type Heard, IGNORED, IkeSa, type Request } from "./ike-sa.ts";
 import { createKeyShare, type KeyShare } from "./key-share.ts";
@@ -80,6 +81,7 @@ export class Initiator {
   readonly #settings: InitiatorSettings;
   readonly #deps: InitiatorDeps;
   readonly #spi: Buffer;
+  readonly #firstAnswers = new FirstAnswers();
   #identity: Buffer = Buffer.alloc(0);
   #sa: IkeSa | undefined;
   #mayBeRemembered = false;
@@ -135,7 +137,8 @@ export class Initiator {
     }
     const isAnswer = header.isResponse && !header.isFromInitiator && header.exchange === EXCHANGE.init;
     if (!isAnswer || header.messageId !== 0) return IGNORED;
-    return { kind: "answer", payloads: decodeChain(header.firstPayload, raw.subarray(HEADER_BYTES)), raw };
+    const payloads = decodeChain(header.firstPayload, raw.subarray(HEADER_BYTES));
+    return this.#firstAnswers.isOld(payloads) ? { kind: "repeated" } : { kind: "answer", payloads, raw };
   }
 
   *#open(): Talk<Child> {
@@ -160,21 +163,22 @@ export class Initiator {
     let cookie: Buffer | undefined;
     for (let round = 0; round < INIT_LIMIT; round++) {
       const request = this.#initRequest(share, initiatorNonce, source, cookie);
+      this.#firstAnswers.sends(share.group);
       const answer = yield { stage: "init", datagrams: [request] };
-      const notifies = notifiesOf(answer.payloads);
-      const asked = notifies.find(({ type }) => type === NOTIFY.cookie);
-      const wanted = notifies.find(({ type }) => type === NOTIFY.invalidKePayload);
-      if (asked !== undefined) cookie = asked.data;
-      else if (wanted !== undefined) {
-        const group = wanted.data.length === 2 ? wanted.data.readUInt16BE(0) : 0;
-        if (!isOfferedGroup(group) || group === share.group) throw faultOfNotify(wanted, "init");
-        share = createKeyShare(group, this.#deps.randomBytes);
-      } else {
+      const wish = wishOf(answer.payloads);
+      if (wish === undefined) {
         refuseErrors(answer.payloads, "init");
         return this.#agreed(answer, request, share, initiatorNonce);
       }
+      if (wish.kind === "cookie") cookie = wish.cookie;
+      else {
+        const { group } = wish;
+        if (!isOfferedGroup(group) || group === share.group) throw faultOfNotify(wish.notify, "init");
+        share = createKeyShare(group, this.#deps.randomBytes);
+      }
+      this.#firstAnswers.grant(wish);
     }
-    throw new NetworkFault("handshake-failed", "The gateway goes on asking for another first message");
+    throw goesOnAsking();
   }
 
   #initRequest(share: KeyShare, nonce: Buffer, source: Buffer, cookie: Buffer | undefined): Buffer {
@@ -336,6 +340,12 @@ export class Initiator {
   #random(sizeBytes: number): Buffer {
     return Buffer.from(this.#deps.randomBytes(sizeBytes));
   }
+}
+
+export function goesOnAsking(): NetworkFault {
+  return new NetworkFault("handshake-failed", "The gateway goes on asking for another first message", {
+    peerAnswered: true,
+  });
 }
 
 function refuseErrors(payloads: readonly Payload[], stage: Stage): void {

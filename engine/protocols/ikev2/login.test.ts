@@ -100,6 +100,14 @@ describe("an EAP login", () => {
     expect(done.isDone && done.masterSessionKey?.length).toBe(64);
   });
 
+  it("gives a repeated request the same reply", () => {
+    let asked = 0;
+    const peer = new EapPeer(login, (sizeBytes) => Buffer.alloc(sizeBytes, ++asked));
+    const first = reply(peer, mschapChallenge);
+    expect(reply(peer, Buffer.from(mschapChallenge))).toEqual(first);
+    expect(reply(peer, eap(1, 8, 26, 1, 9, Buffer.from([0, 24]), 16, challenge, Buffer.from("gw")))).not.toEqual(first);
+  });
+
   it("by MSCHAPv2 takes a challenge that is cut off at any length for no message", () => {
     const whole = decodeEap(mschapChallenge).data;
     for (let sizeBytes = 0; sizeBytes < 5 + 16; sizeBytes++) {

@@ -1,0 +1,164 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { makeAuthority, makeCertificate } from "../../../demo/certificates.ts";
+import { Random } from "../../../testkit/random.ts";
+import { AES_256_GCM, GROUP, PRF_SHA256 } from "./algorithms.ts";
+import type { Child } from "./child.ts";
+import type { Login } from "./eap.ts";
+import type { Heard, Request } from "./ike-sa.ts";
+import { Initiator } from "./initiator.ts";
+import { EXCHANGE, encodeMessage, type NewPayload } from "./message.ts";
+import { NOTIFY, notify } from "./notify.ts";
+import { Gateway, type GatewayBehavior } from "./responder.suite.ts";
+import { createAnchors } from "./trust.ts";
+
+const KEY = "the key of this test";
+const LOGIN: Login = { username: "alice", password: "the password of alice" };
+const authority = makeAuthority();
+const certificate = makeCertificate({ commonName: "gw", names: ["gw.test"], issuer: authority });
+const anchors = createAnchors([authority.certPem]);
+/** None that we send first. */
+const suite = { encryption: AES_256_GCM, integrity: null, prf: PRF_SHA256, group: GROUP.p384 };
+
+function initiatorOf(login: Login | null): Initiator {
+  return new Initiator(
+    {
+      identity: () => ({ type: 2, data: Buffer.from("client.test") }),
+      wantedIdentity: null,
+      gateway: "gw.test",
+      login,
+      sharedKey: login === null ? KEY : null,
+      anchors: () => anchors,
+      remote: { address: Buffer.alloc(4), port: 500 },
+    },
+    { randomBytes, wallNowMs: () => Date.now() },
+  );
+}
+
+/** A path that has kept every datagram of both sides, and delivers all of them again at each step, in any order. */
+class ForgetfulPath {
+  readonly #gateway: Gateway;
+  readonly #random: Random;
+  readonly #requests: Buffer[] = [];
+  readonly #replies: Buffer[] = [];
+
+  constructor(gateway: Gateway, seed: number) {
+    this.#gateway = gateway;
+    this.#random = new Random(seed);
+  }
+
+  /** @returns what the client hears: replies old and new, and its own words */
+  carry(datagrams: readonly Buffer[]): readonly Buffer[] {
+    this.#requests.push(...datagrams);
+    for (const request of this.#shuffled(this.#requests)) this.#replies.push(...this.#gateway.answer(request));
+    return this.#shuffled([...this.#replies, ...this.#requests]);
+  }
+
+  #shuffled(all: readonly Buffer[]): readonly Buffer[] {
+    return all
+      .map((datagram) => ({ datagram, at: this.#random.next() }))
+      .sort((one, other) => one.at - other.at)
+      .map(({ datagram }) => datagram);
+  }
+}
+
+function comeUp(manners: GatewayBehavior, login: Login | null, seed: number): Child {
+  const initiator = initiatorOf(login);
+  const path = new ForgetfulPath(new Gateway(manners), seed);
+  const talk = initiator.open();
+  let step = talk.next();
+  while (!step.done) {
+    const asked: Request = step.value;
+    for (const datagram of path.carry(asked.datagrams)) {
+      const heard = initiator.hear(datagram);
+      if (heard.kind !== "answer") continue;
+      if (step.done || step.value !== asked) expect.fail("an answer to nothing that was asked");
+      step = talk.next(heard);
+    }
+    if (!step.done && step.value === asked) expect.fail("no answer was recognised");
+  }
+  return step.value;
+}
+
+describe("a path that repeats and reorders everything that was ever said", () => {
+  it.each<readonly [string, GatewayBehavior, Login | null]>([
+    ["a pre-shared key", { sharedKey: KEY }, null],
+    ["another group and a cookie", { sharedKey: KEY, suite, asksForCookie: true }, null],
+    ["answers in fragments", { sharedKey: KEY, isVerbose: true }, null],
+    [
+      "a login in fragments, another group, a cookie",
+      { login: LOGIN, certificate, isVerbose: true, suite, asksForCookie: true },
+      LOGIN,
+    ],
+  ])("does not keep a tunnel from coming up: %s", (_name, manners, login) => {
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        expect(comeUp(manners, login, seed).addresses).toHaveLength(1);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+describe("an answer to a first message", () => {
+  function asking() {
+    const initiator = initiatorOf(null);
+    const talk = initiator.open();
+    const first = talk.next();
+    const [request = Buffer.alloc(0)] = first.done ? [] : first.value.datagrams;
+    const wishing = (...wishes: readonly NewPayload[]): Buffer => {
+      const header = { initiatorSpi: request.subarray(0, 8), responderSpi: Buffer.alloc(8), messageId: 0 };
+      return encodeMessage({ ...header, exchange: EXCHANGE.init, isFromInitiator: false, isResponse: true }, wishes);
+    };
+    /** Goes on where it is new. */
+    const hear = (datagram: Buffer): Heard["kind"] => {
+      const heard = initiator.hear(datagram);
+      if (heard.kind === "answer") talk.next(heard);
+      return heard.kind;
+    };
+    return {
+      request,
+      hear,
+      wishing,
+      group: (id: number) => wishing(notify(NOTIFY.invalidKePayload, Buffer.from([0, id]))),
+    };
+  }
+
+  it("that names the group which it has been given since is a repetition", () => {
+    const { hear, group } = asking();
+    expect(hear(group(GROUP.p384))).toBe("answer");
+    expect(hear(group(GROUP.p384))).toBe("repeated");
+    expect(hear(group(GROUP.x25519))).toBe("answer");
+    expect(hear(group(GROUP.p384))).toBe("repeated");
+  });
+
+  it("with a cookie that it has been given since is a repetition, with another one it is not", () => {
+    const { hear, wishing, group } = asking();
+    const cookie = (text: string): Buffer => wishing(notify(NOTIFY.cookie, Buffer.from(text)));
+    expect(hear(cookie("one"))).toBe("answer");
+    expect(hear(cookie("one"))).toBe("repeated");
+    expect(hear(group(GROUP.p384))).toBe("answer");
+    expect(hear(cookie("one"))).toBe("repeated");
+    expect(hear(cookie("two"))).toBe("answer");
+    expect(hear(cookie("one"))).toBe("repeated");
+    expect(hear(group(GROUP.p384))).toBe("repeated");
+  });
+
+  it("that goes on with the group of an earlier message answers that one", () => {
+    const { request, hear, group } = asking();
+    const [late = Buffer.alloc(0)] = new Gateway({ sharedKey: KEY }).answer(request);
+    expect(hear(group(GROUP.p384))).toBe("answer");
+    expect(hear(late)).toBe("repeated");
+  });
+
+  it("is none when it is our own message", () => {
+    const { request, hear } = asking();
+    expect(hear(request)).toBe("ignored");
+  });
+
+  it("that names the group which came first is no repetition, and ends it", () => {
+    const { hear, group } = asking();
+    expect(() => hear(group(GROUP.p256))).toThrow(/group 19/);
+  });
+});
