@@ -60,6 +60,7 @@ import {
 import { namesOf, readCertificate } from "./protocols/ikev2/certificate.ts";
 import { readDer } from "./protocols/ikev2/der.ts";
 import { decodeEap } from "./protocols/ikev2/eap.ts";
+import { readIdentity } from "./protocols/ikev2/identity.ts";
 import { decodeHeader } from "./protocols/ikev2/message.ts";
 import { decodeNotify } from "./protocols/ikev2/notify.ts";
 import { decodeProposals } from "./protocols/ikev2/proposals.ts";
@@ -296,6 +297,10 @@ const TEXTS: readonly Reader[] = [
     [`${WIREGUARD}DNS = `, PEER],
   ]),
   named("wireguard: parseIni", parseIni, [["[Interface]\n", ""]]),
+  named("ikev2: readIdentity", readIdentity, [
+    ["@#", "0"],
+    ["keyid:", ""],
+  ]),
   named("requireCertificates", (of) => requireCertificates(of, "ca"), [
     ["-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----"],
   ]),

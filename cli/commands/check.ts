@@ -13,6 +13,7 @@ interface Words {
   readonly pskFile?: string;
   readonly port?: number;
   readonly remoteId?: string;
+  readonly localId?: string;
   readonly group?: string;
   readonly ca?: string;
   readonly pin?: string;
@@ -40,6 +41,7 @@ export function addCheck(program: Command): void {
     .option("--host <host>", "use this server instead of the file's (wireguard, amneziawg, openvpn)")
     .option("--port <n>", "use this port", portOf)
     .option("--remote-id <id>", "ikev2: who the server must be")
+    .option("--local-id <id>", "ikev2: who we say we are, when it is not the username")
     .option("--group <name>", "openconnect: the group to log in to")
     .option("--ca <file>", "openconnect, ikev2: PEM of the authorities to trust")
     .option("--pin <pin>", "openconnect: pin-sha256:… of the server's key")
@@ -125,7 +127,7 @@ function isFile(word: string): boolean {
 }
 
 async function loginOf(words: Words, protocol: string | null): Promise<LoginFields> {
-  const { username, host, port, remoteId, group, pin } = words;
+  const { username, host, port, remoteId, localId, group, pin } = words;
   const { askSecret, readSecret } = await import("../check/secret.ts");
   const isLogin = protocol === "openconnect" || protocol === "ikev2" || username !== undefined;
   const psk = words.pskFile === undefined ? undefined : await readSecret(words.pskFile);
@@ -143,6 +145,7 @@ async function loginOf(words: Words, protocol: string | null): Promise<LoginFiel
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(remoteId !== undefined && { remote_id: remoteId }),
+    ...(localId !== undefined && { local_id: localId }),
     ...(group !== undefined && { group }),
     ...(pin !== undefined && { pin }),
     ...(words.ca !== undefined && { ca: readText(words.ca) }),

@@ -48,6 +48,12 @@ export const TUNNEL_FIELDS = {
   ca: { ...inCheck, schema: text, about: "openconnect and ikev2: PEM", maxBytes: LARGE },
   pin: { ...inCheck, schema: text, about: "openconnect: pin-sha256:…", maxBytes: 256 },
   psk: { ...inCheck, schema: text, about: "ikev2", maxBytes: 4_096 },
+  local_id: {
+    ...inCheck,
+    schema: text,
+    about: "ikev2: our identity; by default the username, and with a pre-shared key our address",
+    maxBytes: 256,
+  },
 } as const satisfies Readonly<Record<string, FieldFacts>>;
 
 type Facts = typeof TUNNEL_FIELDS;

@@ -26,6 +26,7 @@ import {
   PRF_SHA512,
   type Prf,
 } from "../protocols/ikev2/algorithms.ts";
+import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import { NOTIFY } from "../protocols/ikev2/notify.ts";
 import { ASSIGNED } from "../protocols/ikev2/responder.suite.ts";
 import { createTransport } from "../transport/index.ts";
@@ -77,6 +78,10 @@ async function check(port: number, fields: Partial<TunnelFields> = { psk: KEY },
 const login = { ...LOGIN, ca: authority.certPem };
 const byLogin: ServerBehavior = { login: LOGIN, certificate };
 
+function idOf(type: number, text: string): Identity {
+  return { type, data: Buffer.from(text) };
+}
+
 /** Another group than the one that we send first. */
 const otherGroup = { suite: { encryption: AES_256_GCM, integrity: null, prf: PRF_SHA256, group: GROUP.modp2048 } };
 
@@ -104,6 +109,34 @@ describe("an IKEv2 tunnel", () => {
     const server = await serverWith(byLogin);
     expect((await check(server.port, login)).verdict).toBe("ok");
     expect(server.heard).toEqual(["init", "auth", "eap 26 2", "eap 26 3", "auth", "delete"]);
+  });
+
+  it.each<readonly [string, ServerBehavior, Partial<TunnelFields>]>([
+    [
+      "a pre-shared key and a name",
+      { sharedKey: KEY, client: idOf(IDENTITY.fqdn, "a.test") },
+      { psk: KEY, local_id: "@a.test" },
+    ],
+    [
+      "a pre-shared key and a key id",
+      { sharedKey: KEY, client: idOf(IDENTITY.keyId, "jk") },
+      { psk: KEY, local_id: "@#6a6b" },
+    ],
+    [
+      "a login and another identity",
+      { ...byLogin, client: idOf(IDENTITY.email, "a@a.test") },
+      { ...login, local_id: "a@a.test" },
+    ],
+    ["a login and no other identity", { ...byLogin, client: idOf(IDENTITY.fqdn, "alice") }, login],
+    [
+      "a pre-shared key and our address",
+      { sharedKey: KEY, client: { type: IDENTITY.ipv4, data: Buffer.from([127, 0, 0, 1]) } },
+      { psk: KEY },
+    ],
+  ])("is known to the gateway by %s, and by nothing else", async (_name, manners, fields) => {
+    const [server, other] = [await serverWith(manners), await serverWith(manners)];
+    expect(await check(server.port, fields)).toMatchObject({ verdict: "ok" });
+    expect(await check(other.port, { ...fields, local_id: "b.test" })).toMatchObject({ verdict: "auth-failed" });
   });
 
   const groups = Object.values(GROUP);

@@ -4,11 +4,11 @@ import type { Outcome, ProbeContext } from "../contract/probe.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { targetsOf } from "../contract/tunnel-targets.ts";
 import { endpointOfFields } from "../protocols/endpoint.ts";
-import { IDENTITY, type Identity, type Selector } from "../protocols/ikev2/bodies.ts";
+import type { Identity, Selector } from "../protocols/ikev2/bodies.ts";
 import { isReached } from "../protocols/ikev2/child.ts";
 import type { Login } from "../protocols/ikev2/eap.ts";
+import { plainIdentity, readIdentity } from "../protocols/ikev2/identity.ts";
 import { type Anchors, createAnchors } from "../protocols/ikev2/trust.ts";
-import { addressBytes } from "../protocols/inner/packet.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import type { Address } from "../transport/transport.ts";
 import { checkTunnel } from "./check-tunnel.ts";
@@ -44,20 +44,11 @@ export function prepareGateway(fields: TunnelFields): PreparedGateway {
     ip: ip ?? null,
     login,
     sharedKey: psk ?? (login === null ? (password ?? null) : null),
-    identity: login === null ? null : identityOf(login.username),
-    wantedIdentity: remoteId === undefined || remoteId.includes("=") ? null : identityOf(remoteId),
+    identity: readIdentity(fields.local_id ?? "") ?? (login === null ? null : plainIdentity(login.username)),
+    wantedIdentity: remoteId === undefined || remoteId.includes("=") ? null : plainIdentity(remoteId),
     gateway: remoteId ?? host,
     anchors: ca === undefined ? null : createAnchors([ca]),
   };
-}
-
-/** The type that gateways expect for a text of this form. */
-function identityOf(text: string): Identity {
-  const address = addressBytes(text);
-  if (address !== undefined) {
-    return { type: address.length === 4 ? IDENTITY.ipv4 : IDENTITY.ipv6, data: Buffer.from(address) };
-  }
-  return { type: text.includes("@") ? IDENTITY.email : IDENTITY.fqdn, data: Buffer.from(text) };
 }
 
 export async function checkGateway(prepared: PreparedGateway, context: ProbeContext): Promise<Outcome> {

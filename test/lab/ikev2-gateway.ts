@@ -27,11 +27,13 @@ export function connections({
   const certificate = (name: string, id: string): string => `local { auth = pubkey
       certs = ${name}.crt
       id = ${id} }`;
-  const eap = (method: string): string => `remote { auth = ${method}
+  const eap = (method: string, client = "%any"): string => `remote { auth = ${method}
+      id = ${client}
       eap_id = %any }`;
-  const psk = (id: string): string => `local { auth = psk
+  const psk = (id: string, client = "%any"): string => `local { auth = psk
       id = ${id} }
-    remote { auth = psk }`;
+    remote { auth = psk
+      id = ${client} }`;
   const connection = (name: string, sides: string, child = net, more = "pools = lab"): string => `  ${name} {
     version = 2
     proposals = ${proposals}
@@ -50,6 +52,9 @@ ${connection("f-narrow", psk("narrow.test"), CHILD(espProposals, "10.250.0.1/32"
 ${connection("g-esp", psk("esp.test"), CHILD("aes192-sha256"))}
 ${connection("i-split", psk("split.test"), CHILD(espProposals, `${BRANCH}/24`))}
 ${connection("j-six", psk("six.test"), CHILD(espProposals, "::/0"), "pools = lab6")}
+${connection("k-name", psk("name.test", "branch.test"))}
+${connection("l-keyid", psk("keyid.test", "keyid:branch"))}
+${connection("m-laptop", `${certificate("gateway", "laptop.test")}\n    ${eap("eap-mschapv2", "laptop@branch.test")}`)}
 ${connection("h-nopool", psk("nopool.test"), net, "")}
 }
 pools {

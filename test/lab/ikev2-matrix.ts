@@ -58,6 +58,27 @@ export const MATRIX: readonly Row[] = [
   { name: "EAP-MSCHAPv2, remote_id", fields: login({ remote_id: "gw.test" }), ...ok },
   { name: "EAP-MSCHAPv2, ECDSA certificate", fields: login({ remote_id: "curve.test" }), ...ok },
   { name: "EAP-MD5", fields: login({ remote_id: "md5.test" }), ...ok },
+  {
+    name: "pre-shared key, our identity a name",
+    fields: shared({ remote_id: "name.test", local_id: "branch.test" }),
+    ...ok,
+  },
+  {
+    name: "pre-shared key, our identity a key id",
+    fields: shared({ remote_id: "keyid.test", local_id: "keyid:branch" }),
+    ...ok,
+  },
+  {
+    name: "pre-shared key, another identity than the gateway knows",
+    fields: shared({ remote_id: "name.test" }),
+    ...refused,
+    said: /refused the credentials/,
+  },
+  {
+    name: "EAP-MSCHAPv2, another IKE identity",
+    fields: login({ remote_id: "laptop.test", local_id: "laptop@branch.test" }),
+    ...ok,
+  },
   { name: "everything on port 4500", fields: shared({ port: 4_500 }), ...ok },
   { name: "port 500 blocked, 4500 open", fields: shared(), filter: ["udp dport 500 drop"], ...ok },
   { name: "port 500 refused, 4500 open", fields: shared(), filter: ["udp dport 500 reject"], ...ok },

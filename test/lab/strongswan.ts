@@ -79,7 +79,7 @@ export async function openGateway(): Promise<Gateway> {
 /** What swanctl reads from its folders. */
 function writeCertificates(folder: string, authority: Authority, serverIp: string): void {
   for (const name of ["x509", "x509ca", "private"]) mkdirSync(join(folder, name));
-  authority.issue("gateway", `DNS:gw.test,DNS:md5.test,IP:${serverIp}`, { rsaBits: 2_048 });
+  authority.issue("gateway", `DNS:gw.test,DNS:md5.test,DNS:laptop.test,IP:${serverIp}`, { rsaBits: 2_048 });
   authority.issue("curve", "DNS:curve.test");
   authority.issue("client", "DNS:client.test", { purpose: "clientAuth" });
   copyFileSync(join(folder, "lab.crt"), join(folder, "x509ca", "lab.crt"));

@@ -112,6 +112,7 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
       ["ca", 5],
       ["pin", 5],
       ["psk", 5],
+      ["local_id", 5],
       ["config", "a\u0000b"],
     ])("refuses %s = %j as a wrong type, on create and on change", async (field, value) => {
       const wrong = { error: true, code: 400, message: `Missing or invalid ${field}` };
@@ -134,6 +135,7 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
       ["group", 256],
       ["ca", 102_400],
       ["psk", 4_096],
+      ["local_id", 256],
     ])("refuses %s beyond %i bytes with both numbers", async (field, limit) => {
       const long = "é".repeat(limit / 2 + 1);
       const size = Buffer.byteLength(long);

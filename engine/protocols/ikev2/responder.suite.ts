@@ -3,7 +3,14 @@ import { randomBytes, sign, X509Certificate } from "node:crypto";
 import type { MadeCertificate } from "../../../demo/certificates.ts";
 import { AES_256_GCM, GROUP, NO_ESN, PRF_SHA256, TRANSFORM } from "./algorithms.ts";
 import { AUTH_METHOD, isSharedKeyAuth, sharedKeyAuth, signedOctets } from "./auth.ts";
-import { decodeAuth, decodeKeyExchange, encodeAuth, encodeKeyExchange } from "./bodies.ts";
+import {
+  decodeAuth,
+  decodeKeyExchange,
+  encodeAuth,
+  encodeIdentity,
+  encodeKeyExchange,
+  type Identity,
+} from "./bodies.ts";
 import { EspReceiver, EspSender } from "./esp.ts";
 import { createKeyShare } from "./key-share.ts";
 import { deriveChildKeys, deriveIkeKeys, type IkeKeys } from "./keys.ts";
@@ -41,6 +48,8 @@ export interface GatewayBehavior {
   /** Makes its answers so long that they come in fragments. */
   readonly isVerbose?: boolean;
   readonly identity?: string;
+  /** The one client that it knows. */
+  readonly client?: Identity;
   /** Instead of a tunnel. */
   readonly childError?: number;
   /** Instead of a proof. */
@@ -162,6 +171,7 @@ export class Gateway {
     this.heard.push("auth");
     const isFirst = bodyOf(payloads, PAYLOAD.idInitiator) !== undefined;
     if (isFirst) this.#first = payloads;
+    if (isFirst && !this.#knowsClient) return [notify(NOTIFY.authenticationFailed)];
     if (isFirst && this.#behavior.login !== undefined)
       return this.#introduction([{ type: PAYLOAD.eap, body: eapOf(1, 1, "01") }]);
     const secret = this.#proof?.masterSessionKey ?? Buffer.from(this.#behavior.sharedKey ?? "");
@@ -172,6 +182,11 @@ export class Gateway {
     return isFirst
       ? this.#introduction(this.#child())
       : [{ type: PAYLOAD.auth, body: this.#sharedProof(secret) }, ...this.#child()];
+  }
+
+  get #knowsClient(): boolean {
+    const { client } = this.#behavior;
+    return client === undefined || bodyOf(this.#first, PAYLOAD.idInitiator)?.equals(encodeIdentity(client)) === true;
   }
 
   /** Success is the fourth thing said: identity, challenge, success, end. */

@@ -211,9 +211,10 @@ const files: readonly FuzzTarget[] = [
 
 /** Fields one behind the other, each a line: which are there follows from the seeds. */
 function fieldsOf(input: Buffer): TunnelFields {
-  const [host = "", username, password, port, ip, psk, remote_id, group, pin, ...rest] = text(input).split("\x1e");
+  const [host = "", username, password, port, ip, psk, remote_id, group, pin, local_id, ...rest] =
+    text(input).split("\x1e");
   const ca = rest.join("\x1e");
-  const given = { host, username, password, ip, psk, remote_id, group, pin };
+  const given = { host, username, password, ip, psk, remote_id, group, pin, local_id };
   const number = Number(port);
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
   return {
@@ -224,8 +225,8 @@ function fieldsOf(input: Buffer): TunnelFields {
 }
 const FIELD_SEEDS = utf8(
   "ike.test-site.org\x1eada\x1epw",
-  "ike.test-site.org\x1e\x1e\x1e4500\x1e9.9.9.9\x1eshared\x1egw.test-site.org",
-  `oc.test-site.org:8443/?camouflage\x1eada\x1epw\x1e\x1e\x1e\x1e\x1estaff\x1epin-sha256:${"A".repeat(43)}=\x1e${MADE.certPem}`,
+  "ike.test-site.org\x1e\x1e\x1e4500\x1e9.9.9.9\x1eshared\x1egw.test-site.org\x1e\x1e\x1e@#0a1b",
+  `oc.test-site.org:8443/?camouflage\x1eada\x1epw\x1e\x1e\x1e\x1e\x1estaff\x1epin-sha256:${"A".repeat(43)}=\x1e\x1e${MADE.certPem}`,
   "https://[2001:470::5]:8443/a\x1eada\x1epw",
 );
 
