@@ -58,7 +58,7 @@ import {
   decodeSelectors,
 } from "./protocols/ikev2/bodies.ts";
 import { namesOf, readCertificate } from "./protocols/ikev2/certificate.ts";
-import { readDer } from "./protocols/ikev2/der.ts";
+import { DER, encodeDer, readDer } from "./protocols/ikev2/der.ts";
 import { decodeEap } from "./protocols/ikev2/eap.ts";
 import { readIdentity } from "./protocols/ikev2/identity.ts";
 import { decodeHeader } from "./protocols/ikev2/message.ts";
@@ -80,6 +80,7 @@ import { decodeKeyMethod } from "./protocols/openvpn/key-method.ts";
 import { decodeControl } from "./protocols/openvpn/packet.ts";
 import { parseProfile } from "./protocols/openvpn/profile.ts";
 import { parseClientKeyV2, parseStaticKey } from "./protocols/openvpn/static-key.ts";
+import { commonName, subjectText } from "./protocols/openvpn/subject.ts";
 import { cipherListOf, suiteListOf } from "./protocols/openvpn/tls-settings.ts";
 import { parseShadowsocksLink } from "./protocols/shadowsocks/config.ts";
 import { bytesOf, hostHeaderOf, hostOfHeaders, listOf, pathOf, uuidOf } from "./protocols/share-link/field.ts";
@@ -188,6 +189,13 @@ const named = (
   longest = LONGEST,
 ): Reader => text(read, frames, longest, name);
 const latin = (of: string): Buffer => Buffer.from(of, "latin1");
+/** As much of a certificate as readers of its subject look at, with a common name of these bytes. */
+function withSubject(of: Buffer): Buffer {
+  const sequence = (...parts: readonly Buffer[]) => encodeDer(DER.sequence, Buffer.concat(parts));
+  const name = sequence(encodeDer(0x31, sequence(Buffer.from([6, 3, 0x55, 4, 3]), encodeDer(0x1e, of))));
+  const none = sequence();
+  return sequence(sequence(none, none, none, none, name));
+}
 
 const UUID = "2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f";
 const afterScheme = (scheme: string): Reader["frames"] => [
@@ -568,6 +576,8 @@ const BYTES: readonly Reader[] = [
     decodeInner,
     decodeKeyMethod,
     decodeControl: (of: Buffer) => decodeControl(Buffer.alloc(9), of),
+    subjectText: (of: Buffer) => subjectText(withSubject(of)),
+    commonName: (of: Buffer) => commonName(withSubject(of)),
     decodeFrames,
     parseSockaddr,
     parseVector,

@@ -79,6 +79,20 @@ describe("refuseAnonymous", () => {
   ])("refuses anonymous callers who bring one: case %#", (lines) => {
     expect(() => refuseAnonymous(orderOf(lines))).toThrow("<pkcs12> is not opened for public checks");
   });
+  it.each([19, 53, 123, 161, 389, 443, 1_900, 5_353, 11_211])(
+    "refuses junk to port %i, which others may send",
+    (port) => {
+      const own = `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.0.0.2/32\n`;
+      const peer = `[Peer]\nPublicKey = ${KEY}\nEndpoint = vpn.test-site.org:${port}\n`;
+      for (const junk of ["Jc = 16\nJmin = 5\nJmax = 9\n", "I1 = <b 0xfe><r 20>\n"]) {
+        const body = { protocol: "amneziawg", config: own + junk + peer };
+        expect(readCheck(body, TIMEOUT_S, true).tunnel.endpoints).toMatchObject([{ port }]);
+        const order = readCheck(body, PUBLIC_TIMEOUT_S, false);
+        expect(() => refuseAnonymous(order)).toThrow("junk and signature packets are not sent for public checks");
+      }
+      refuseAnonymous(readCheck({ protocol: "amneziawg", config: own + peer }, PUBLIC_TIMEOUT_S, false));
+    },
+  );
   it("lets everything else pass", () => {
     refuseAnonymous(orderOf("# <pkcs12>\n"));
     const link = `vless://${UUID}@vpn.test-site.org:443?security=tls`;

@@ -4,7 +4,7 @@ import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
 import { createTransport } from "../transport/index.ts";
-import { makeCheck } from "../transport/peers.suite.ts";
+import { makeCheck, openMirror } from "../transport/peers.suite.ts";
 import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
 import { amneziawg } from "./amneziawg.ts";
 
@@ -47,11 +47,11 @@ function covered(datagram: Uint8Array, bytes: number): Uint8Array {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
-function configOf(server: WireguardServer, lines: string): string {
+function configOf(server: Pick<WireguardServer, "port" | "publicKey">, lines: string): string {
   return `[Interface]\nPrivateKey = ${base64(CLIENT)}\nAddress = 10.66.0.2/32\n${lines}[Peer]\nPublicKey = ${base64(server.publicKey)}\nEndpoint = 127.0.0.1:${server.port}\nAllowedIPs = 0.0.0.0/0\n`;
 }
 
-async function check(config: string, isAnonymous = false): Promise<Outcome> {
+async function check(config: string, isAnonymous = false, withinMs = 10_000): Promise<Outcome> {
   const transport = createTransport(
     {
       allowNets: ["127.0.0.0/8"],
@@ -64,7 +64,8 @@ async function check(config: string, isAnonymous = false): Promise<Outcome> {
     { isAnonymous },
   );
   try {
-    return await probe.run(amneziawg.settings.parse({ config }), makeCheck(transport).context);
+    const context = { ...makeCheck(transport).context, deadlineAtMs: Date.now() + withinMs };
+    return await probe.run(amneziawg.settings.parse({ config }), context);
   } catch (error) {
     return classify(error, "handshake");
   }
@@ -116,6 +117,22 @@ describe("an AmneziaWG tunnel", () => {
       message: expect.stringContaining("means S2 = 16 there"),
     });
   }, 20_000);
+
+  it.each(["", `HeaderProtectionKey = ${base64(PROTECTION)}\nRandomTrailers = on\n`])(
+    "whose datagrams come back to it is not connected, and nothing is said of its settings: %j",
+    async (newer) => {
+      const mirror = await openMirror();
+      const publicKey = nodeCrypto.privateKey(new Uint8Array(32).fill(0x61)).publicBytes;
+      const lines = `${SHARED}${newer}Jc = 4\nJmin = 60\nJmax = 120\nI1 = <r 108>\nI2 = <r 200>\n`;
+      const outcome = await check(configOf({ port: mirror.port, publicKey }, lines), false, 1_200);
+      await mirror.close();
+      expect(outcome).toMatchObject({
+        verdict: "timeout",
+        peerAnswered: false,
+        hint: "2 initiations were sent, and only this checker's own datagrams came back: something on the way mirrors them",
+      });
+    },
+  );
 
   it("sends no junk for an anonymous caller", async () => {
     const server = await serverWith();

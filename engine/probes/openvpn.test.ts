@@ -6,7 +6,7 @@ import { classify } from "../net/classify.ts";
 import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
 import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
 import { createTransport } from "../transport/index.ts";
-import { closedPort, makeCheck, openBlackHole } from "../transport/peers.suite.ts";
+import { closedPort, makeCheck, openBlackHole, openMirror } from "../transport/peers.suite.ts";
 import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
 
@@ -48,10 +48,12 @@ const transport = createTransport({
 async function check(
   config: string,
   fields: TunnelFields = {},
+  withinMs = 10_000,
 ): Promise<Outcome & { readonly phases: readonly string[] }> {
   const rig = makeCheck(transport);
   try {
-    const outcome = await probe.run(openvpn.settings.parse({ config, ...fields }), rig.context);
+    const context = { ...rig.context, deadlineAtMs: Date.now() + withinMs };
+    const outcome = await probe.run(openvpn.settings.parse({ config, ...fields }), context);
     return { ...outcome, phases: rig.phases };
   } catch (error) {
     return { ...classify(error, "handshake"), phases: rig.phases };
@@ -96,6 +98,7 @@ describe("an OpenVPN tunnel", () => {
     ],
     ["though packets are lost", { loses: (count) => count === 0 || count === 3 }],
     ["though packets come twice and in another order", { isMessy: true }],
+    ["though what it sends comes back", { isMirrored: true }],
   ])("comes up %s", async (_name, options) => {
     const server = await serverWith(options);
     const lines = options.proto === "tcp" ? ["proto tcp"] : [];
@@ -240,6 +243,23 @@ describe("an OpenVPN tunnel", () => {
     const other = await serverWith({ hasOtherKeys: true });
     expect((await check(profile(other))).verdict).toBe("misconfigured");
   }, 30_000);
+
+  it("is stuck, not unreadable, when only what it sends comes back through it", async () => {
+    const server = await serverWith({ host: {}, isMirrored: true });
+    expect(await check(profile(server), {}, 3_000)).toMatchObject({ verdict: "stuck" });
+  });
+
+  const key = `-----BEGIN OpenVPN Static key V1-----\n${RECORDED.tlsAuth.staticKey.toString("hex")}\n-----END OpenVPN Static key V1-----`;
+  it.each([
+    ["without protection", []],
+    ["under one tls-auth key both ways", [`<tls-auth>\n${key}\n</tls-auth>`]],
+    ["under tls-crypt", [`<tls-crypt>\n${key}\n</tls-crypt>`]],
+  ])("%s is not connected to a server that only sends back what it is sent", async (_name, lines) => {
+    const mirror = await openMirror();
+    const outcome = await check(profile(mirror, ...lines), {}, 1_200);
+    await mirror.close();
+    expect(outcome).toMatchObject({ verdict: "timeout", peerAnswered: false });
+  });
 
   it.each([
     ["remote 127.0.0.1 9\n", "missing <ca>"],

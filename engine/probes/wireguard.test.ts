@@ -3,7 +3,7 @@ import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
 import { createTransport } from "../transport/index.ts";
-import { makeCheck } from "../transport/peers.suite.ts";
+import { makeCheck, openMirror } from "../transport/peers.suite.ts";
 import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
 import { wireguard } from "./wireguard.ts";
 
@@ -32,7 +32,10 @@ async function serverWith(options: Partial<ServerOptions> = {}): Promise<Wiregua
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
-function peerLines(server: WireguardServer, changes: Readonly<Record<string, string>> = {}): string {
+function peerLines(
+  server: Pick<WireguardServer, "port" | "publicKey">,
+  changes: Readonly<Record<string, string>> = {},
+): string {
   const lines = {
     PublicKey: base64(server.publicKey),
     Endpoint: `127.0.0.1:${server.port}`,
@@ -191,6 +194,22 @@ describe("a WireGuard tunnel", () => {
       message: "The server answered with 150 bytes that are not WireGuard's",
     });
   }, 20_000);
+
+  it.each(["", "Reserved = 1, 2, 3\n"])("whose datagrams come back to it is not connected: %j", async (reserved) => {
+    const mirror = await openMirror();
+    const rig = makeCheck(transportWith());
+    const config = `${OWN}${reserved}${peerLines({ port: mirror.port, publicKey: CLIENT_KEY })}`;
+    const outcome = await check(config, undefined, {
+      ...rig,
+      context: { ...rig.context, deadlineAtMs: Date.now() + 1_200 },
+    });
+    await mirror.close();
+    expect(outcome).toMatchObject({
+      verdict: "timeout",
+      peerAnswered: false,
+      hint: expect.stringContaining("something on the way mirrors them"),
+    });
+  });
 
   it("of several servers needs them all, and asks each for what it routes", async () => {
     const [one, two] = [await serverWith(), await serverWith({ privateKey: new Uint8Array(32).fill(0x63) })];

@@ -1,5 +1,6 @@
 /** What tests of transport and probes dial: listeners with any behaviour on free ports of loopback, and a check's context. */
 import { randomBytes } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
@@ -41,6 +42,15 @@ export async function closedPort(host = "127.0.0.1"): Promise<number> {
   const peer = await openTcpPeer(undefined, host);
   await peer.close();
   return peer.port;
+}
+
+/** Sends every datagram back to where it came from, as echo (RFC 862) does. */
+export async function openMirror(): Promise<Peer> {
+  const socket = createSocket("udp4");
+  socket.on("message", (datagram, from) => socket.send(datagram, from.port, from.address));
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return { port: socket.address().port, close: () => new Promise((resolve) => socket.close(() => resolve())) };
 }
 
 /** Its thread sleeps and never accepts, and its queue is full, so the kernel drops further attempts: connecting hangs. */

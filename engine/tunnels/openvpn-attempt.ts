@@ -3,7 +3,6 @@ import { X509Certificate } from "node:crypto";
 import type { SecureContext, TLSSocket } from "node:tls";
 import type { ProbeContext } from "../contract/probe.ts";
 import { NetworkFault, whenAborted } from "../net/fault.ts";
-import { subjectOf } from "../protocols/certificates.ts";
 import { ControlChannel } from "../protocols/openvpn/control-channel.ts";
 import {
   type ControlText,
@@ -30,7 +29,9 @@ import { isData, opcodeOf, SESSION_ID_BYTES } from "../protocols/openvpn/packet.
 import { createProtection } from "../protocols/openvpn/protection.ts";
 import type { SessionSettings } from "../protocols/openvpn/settings.ts";
 import { KEY_BLOCK_BYTES, keyBlockOf } from "../protocols/openvpn/static-key.ts";
+import { subjectText } from "../protocols/openvpn/subject.ts";
 import { refusalOf } from "../protocols/openvpn/verify.ts";
+import { SentDatagrams } from "../protocols/sent-datagrams.ts";
 import { openTlsWithin, type TlsWithin } from "../transport/tls-within.ts";
 import { faultOfEnd, faultOfSilence, faultOfText, faultOfTls, type Stage, untrusted } from "./openvpn-faults.ts";
 import type { Link, LinkListener } from "./openvpn-link.ts";
@@ -49,6 +50,8 @@ const ACKS_AT_ONCE = 4;
 const PUSH_REQUEST_MS = 2_000;
 /** How long the farewell has to be taken, ms. */
 const GOODBYE_MS = 100;
+/** Data packets that are remembered, to know them when they come back: a check sends some dozens. */
+const SENT_LIMIT = 64;
 const EXPORTER = "EXPORTER-OpenVPN-datakeys";
 
 export interface AttemptOptions {
@@ -94,6 +97,7 @@ export class OpenvpnAttempt {
   #isClosed = false;
   #onPacket: ((packet: Uint8Array, atMs: number) => void) | null = null;
   #onProgress: () => void = () => {};
+  readonly #sent = new SentDatagrams(SENT_LIMIT);
   /** Packets of the server that are not under our keys, or not framed as the profile says. */
   strayPackets = 0;
 
@@ -182,7 +186,10 @@ export class OpenvpnAttempt {
   }
 
   send(ipPacket: Uint8Array): void {
-    if (this.#data !== null) this.#link?.send(this.#data.seal(ipPacket));
+    if (this.#data === null) return;
+    const packet = this.#data.seal(ipPacket);
+    this.#sent.add(packet);
+    this.#link?.send(packet);
   }
 
   onPacket(listener: (packet: Uint8Array, atMs: number) => void): void {
@@ -246,7 +253,9 @@ export class OpenvpnAttempt {
     const opened = this.#data?.open(packet);
     if (opened === undefined) return;
     if (opened.kind === "packet") this.#onPacket?.(opened.packet, atMs);
-    else if (opened.kind !== "in-band" && opened.kind !== "replayed") this.strayPackets++;
+    else if (opened.kind !== "in-band" && opened.kind !== "replayed" && !this.#sent.recognise(packet)) {
+      this.strayPackets++;
+    }
   }
 
   #startTls(): void {
@@ -291,7 +300,7 @@ export class OpenvpnAttempt {
     const words = refusalOf({ certificate: certificate, issuer: () => issuerOf(socket) }, rules);
     return words === null
       ? null
-      : new NetworkFault("cert-invalid", words, { peerAnswered: true, peer: subjectOf(certificate) });
+      : new NetworkFault("cert-invalid", words, { peerAnswered: true, peer: subjectText(certificate.raw).toString() });
   }
 
   #read(bytes: Buffer): void {

@@ -4,7 +4,7 @@ import { classifyCode } from "../net/classify.ts";
 import { NetworkFault } from "../net/fault.ts";
 import type { ControlText } from "../protocols/openvpn/control-text.ts";
 import type { ProtectionKeys } from "../protocols/openvpn/protection.ts";
-import { commonNameOf } from "../protocols/openvpn/verify.ts";
+import { commonName } from "../protocols/openvpn/subject.ts";
 
 /** Up to: the server's first answer, its TLS, our certificate's taking, its keys, its options. */
 export type Stage = "reset" | "hello" | "certificates" | "keys" | "options" | "up";
@@ -154,7 +154,7 @@ export function untrusted(code: string, certificate: X509Certificate): NetworkFa
         : "";
   return new NetworkFault("cert-invalid", `${words}${date}`, {
     peerAnswered: true,
-    peer: commonNameOf(certificate) ?? "",
+    peer: commonName(certificate.raw)?.toString() ?? "",
     hint: "The server's certificate is judged by the profile's <ca> alone",
   });
 }

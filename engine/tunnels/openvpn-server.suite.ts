@@ -35,6 +35,8 @@ export interface ServerOptions {
   readonly isBabbling?: boolean;
   /** Everything is sent twice, and the last of a few at once comes first. */
   readonly isMessy?: boolean;
+  /** Every packet of the client comes back beside its answer. */
+  readonly isMirrored?: boolean;
   /** Messages of a client from this number on are not there for it: 1 is what TLS begins with, 2 the client's certificate. */
   readonly ignoresFrom?: number;
   readonly host?: HostBehavior;
@@ -144,6 +146,7 @@ class Session {
 
   /** @returns false for a packet that is not under its keys */
   receive(packet: Buffer): boolean {
+    if (this.#options.isMirrored === true) this.#ends.send(packet);
     if (this.#ends.loses()) {
       if (this.#options.isBabbling === true) this.#babble();
       return true;

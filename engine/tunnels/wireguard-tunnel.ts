@@ -208,9 +208,16 @@ export class WireguardTunnel implements Tunnel {
       `No handshake response in ${seconds} s: server down, UDP blocked, wrong server public key, client key not registered there, or clock behind`,
       {
         peerAnswered: false,
-        hint: hint ?? `${this.#session.attempts} initiations were sent and nothing came back`,
+        hint: hint ?? this.#whatCameBack(),
       },
     );
+  }
+
+  #whatCameBack(): string {
+    const sent = `${this.#session.attempts} initiations were sent`;
+    return this.#session.isMirrored
+      ? `${sent}, and only this checker's own datagrams came back: something on the way mirrors them`
+      : `${sent} and nothing came back`;
   }
 }
 

@@ -16,6 +16,7 @@ parserSuite("amneziawg", {
     [{ config: file }, "awg.test-site.org 443"],
     [{ config: file.replace(own, "") }, "awg.test-site.org 443"],
     [without("I1 = <b 0xdeadbeef><r 20> <t>", "I1 ="), "awg.test-site.org 443"],
+    [without(":443", ":123"), "awg.test-site.org 123"],
   ],
   bad: [
     [{}, "missing config"],

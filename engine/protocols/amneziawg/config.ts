@@ -2,7 +2,7 @@
 import type { ParsedTunnel, TunnelFields } from "../../contract/tunnel.ts";
 import { Handover } from "../../net/handover.ts";
 import { readConfig, tunnelOf, type WireguardConfig } from "../wireguard/config.ts";
-import { AMNEZIA_KEYS, type AmneziaParams, parseParams, refusePorts } from "./params.ts";
+import { AMNEZIA_KEYS, type AmneziaParams, parseParams } from "./params.ts";
 
 export interface AmneziaConfig extends WireguardConfig {
   readonly params: AmneziaParams;
@@ -26,10 +26,5 @@ export function configOf(fields: TunnelFields): AmneziaConfig {
 /** @throws TunnelConfigError */
 export function readAmneziaConfig(fields: TunnelFields): AmneziaConfig {
   const config = readConfig(fields, AMNEZIA_KEYS);
-  const params = parseParams(config.file.interface);
-  refusePorts(
-    params,
-    config.peers.flatMap(({ endpoint }) => (endpoint === null ? [] : [endpoint.port])),
-  );
-  return { ...config, params };
+  return { ...config, params: parseParams(config.file.interface) };
 }

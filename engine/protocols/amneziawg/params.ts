@@ -14,8 +14,6 @@ const MAX_PREAMBLE_BYTES = 2_048;
 const MAX_PADDING = 1_400;
 /** Header protection takes its nonce from the padding. */
 const NONCE_BYTES = 12;
-/** Ports of services that amplify: they answer any sender with more bytes than they got, so only a handshake is sent there. */
-const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([19, 53, 123, 161, 389, 1_900, 5_353, 11_211]);
 
 /** Both ends belong to it. */
 export interface Range {
@@ -120,14 +118,6 @@ export function parseParams(section: Section): AmneziaParams {
 /** Whether anything goes out that no server has asked for. */
 export function hasPreamble({ junk, signatures }: AmneziaParams): boolean {
   return junk.count > 0 || signatures.length > 0;
-}
-
-/** @throws TunnelConfigError */
-export function refusePorts(params: AmneziaParams, ports: readonly number[]): void {
-  const port = ports.find((each) => FORBIDDEN_PORTS.has(each));
-  if (hasPreamble(params) && port !== undefined) {
-    throw new TunnelConfigError(`junk and signature packets are not sent to port ${port}`);
-  }
 }
 
 function refuseUnknown(section: Section): void {

@@ -100,6 +100,8 @@ export interface HostileCertificate {
   readonly spki: Buffer;
   readonly subject?: string;
   readonly issuer?: string;
+  /** The subject's parts, DER, instead. */
+  readonly subjectParts?: readonly Buffer[];
   readonly isAuthority?: boolean;
   /** The issuer's key; without one the signature is random bytes of the form in `looksLike`. */
   readonly signer?: KeyObject;
@@ -121,7 +123,7 @@ export function certificateOf(given: HostileCertificate): Buffer {
     algorithm,
     name(issuer),
     sequence(time(Date.now() - 86_400_000), time(Date.now() + 86_400_000)),
-    name(subject),
+    given.subjectParts === undefined ? name(subject) : sequence(...given.subjectParts),
     spki,
     explicit(3, sequence(sequence(oid("2.5.29.19"), Buffer.from([1, 1, 0xff]), octets(constraints)), ...more)),
   );

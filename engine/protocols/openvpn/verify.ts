@@ -6,8 +6,8 @@
 import type { X509Certificate } from "node:crypto";
 import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
-import { subjectOf } from "../certificates.ts";
 import { optionOf, type Scope } from "./profile.ts";
+import { commonName, subjectText } from "./subject.ts";
 
 export interface PeerRules {
   readonly name: { readonly text: string; readonly kind: "subject" | "name" | "name-prefix" } | null;
@@ -37,6 +37,7 @@ export function rulesOf({ options, inline }: Scope): PeerRules {
   if (kind !== "subject" && kind !== "name" && kind !== "name-prefix") {
     throw new TunnelConfigError("verify-x509-name is by subject, name or name-prefix");
   }
+  if (name === "") throw new TunnelConfigError("verify-x509-name has an empty name");
   const [role] = optionOf(options, "remote-cert-tls") ?? [];
   if (role !== undefined && role !== "server") throw new TunnelConfigError("remote-cert-tls must be server");
   const [purpose] = optionOf(options, "remote-cert-eku") ?? [];
@@ -96,18 +97,11 @@ export function refusalOf({ certificate, issuer: findIssuer }: PeerChain, rules:
     : "The server's certificate is not one for servers, as remote-cert-tls or remote-cert-eku asks";
 }
 
-function hasName(certificate: X509Certificate, { text, kind }: NonNullable<PeerRules["name"]>): boolean {
-  if (kind === "subject") return subjectOf(certificate).split("\n").join(", ") === text;
-  const common = commonNameOf(certificate);
-  if (common === undefined) return false;
-  return kind === "name" ? common === text : common.startsWith(text);
-}
-
-export function commonNameOf(certificate: X509Certificate): string | undefined {
-  return subjectOf(certificate)
-    .split("\n")
-    .findLast((part) => part.startsWith("CN="))
-    ?.slice(3);
+function hasName({ raw }: X509Certificate, { text, kind }: NonNullable<PeerRules["name"]>): boolean {
+  const wanted = Buffer.from(text);
+  if (kind === "subject") return subjectText(raw).equals(wanted);
+  const found = commonName(raw);
+  return (kind === "name" ? found : found?.subarray(0, wanted.length))?.equals(wanted) === true;
 }
 
 function plainHex(fingerprint: string): string {

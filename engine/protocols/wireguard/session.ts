@@ -4,6 +4,7 @@
  * Every retry is a new initiation, and an answer to any of them counts. The newest answered one is what we send under, because a server
  * keeps the newest and forgets one that we have not used yet.
  */
+import { SentDatagrams } from "../sent-datagrams.ts";
 import { DataSession } from "./data.ts";
 import { COOKIE_REPLY, type Framed, type Framing, RESPONSE, TRANSPORT, uint32At } from "./message.ts";
 import { type Asked, createInitiation, type PeerKeys, readCookie, readResponse } from "./noise.ts";
@@ -13,6 +14,8 @@ const ATTEMPT_LIMIT = 16;
 const SESSION_LIMIT = 4;
 /** Cookies that are taken: a server that goes on asking for proof is not going to talk. */
 const COOKIE_LIMIT = 4;
+/** Datagrams of handshakes that are remembered, to know them when they come back: more than a check sends (amneziawg/params.ts). */
+const SENT_LIMIT = 256;
 /** Sizes of unreadable datagrams that are remembered, for the diagnosis. */
 const STRAY_LIMIT = 8;
 
@@ -55,6 +58,7 @@ export class WireguardSession {
   #cookies = 0;
   #cookie: Uint8Array | null = null;
   #straySizes: number[] = [];
+  readonly #sent = new SentDatagrams(SENT_LIMIT);
 
   constructor(peer: PeerKeys, deps: SessionDeps) {
     this.#peer = peer;
@@ -71,9 +75,14 @@ export class WireguardSession {
     return this.#cookies > 0;
   }
 
-  /** Sizes of the first datagrams that came before a handshake was complete and could not be read. */
+  /** Sizes of the first datagrams that came before a handshake was complete and could not be read; those of this client are left out. */
   get straySizes(): readonly number[] {
     return this.#straySizes;
+  }
+
+  /** Whether datagrams of this client have come back before a handshake was complete. */
+  get isMirrored(): boolean {
+    return this.#sent.hasReturned;
   }
 
   /** The datagrams of a new attempt, in their order; the initiation is the last. */
@@ -89,7 +98,9 @@ export class WireguardSession {
     const number = this.#started++;
     if (initiation === null) return [];
     this.#attempts = [...this.#attempts.slice(1 - ATTEMPT_LIMIT), { number, initiation: initiation.asked }];
-    return [...framing.preamble(), framing.wrap("initiation", initiation.message)];
+    const datagrams = [...framing.preamble(), framing.wrap("initiation", initiation.message)];
+    for (const datagram of datagrams) this.#sent.add(datagram);
+    return datagrams;
   }
 
   /** Of no use afterwards: what comes late is nothing to it. */
@@ -115,7 +126,8 @@ export class WireguardSession {
     }
     // A forged or late handshake message says nothing; what cannot be one, while an answer to a handshake is awaited, may say much.
     const isStray = this.#sessions.length === 0 && candidates.every(({ kind }) => kind === "transport");
-    if (isStray && this.#straySizes.length < STRAY_LIMIT) this.#straySizes.push(datagram.length);
+    const isTold = isStray && this.#straySizes.length < STRAY_LIMIT && !this.#sent.recognise(datagram);
+    if (isTold) this.#straySizes.push(datagram.length);
     return IGNORED;
   }
 

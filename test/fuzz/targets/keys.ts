@@ -37,6 +37,7 @@ import { boundPkcs12, openPkcs12 } from "../../../engine/protocols/keys/pkcs12.t
 import { parseProfile } from "../../../engine/protocols/openvpn/profile.ts";
 import { RECORDED as OVPN } from "../../../engine/protocols/openvpn/recorded.suite.ts";
 import { KeyFileError, parseClientKeyV2, parseStaticKey } from "../../../engine/protocols/openvpn/static-key.ts";
+import { commonName, subjectText } from "../../../engine/protocols/openvpn/subject.ts";
 import { refusalOf as refusalOfPeer, rulesOf } from "../../../engine/protocols/openvpn/verify.ts";
 import { type FuzzTarget, must, text, utf8 } from "../target.ts";
 
@@ -59,7 +60,7 @@ const NAMELESS = certificateOf({ spki: SPKI, signer: pair.privateKey, subject: "
 /** One of each way to compare. */
 const IDENTITIES = ["gw.test", "192.0.2.7", "a@gw.test", "CN=gw"] as const;
 const RULES = [
-  "verify-x509-name gw",
+  "verify-x509-name CN=gw",
   "verify-x509-name gw name-prefix",
   "remote-cert-tls server",
   "verify-hash 00:11",
@@ -223,6 +224,9 @@ const der: readonly FuzzTarget[] = [
         // TLS refuses it.
         return "none";
       }
+      const printed = subjectText(own.raw);
+      must(!printed.some((byte) => byte < 0x20 || byte === 0x7f), "a control character in a subject");
+      must((commonName(own.raw)?.length ?? 0) <= 64, "a name that is too long");
       return RULES.map((rules) => refusalOfPeer({ certificate: own, issuer: () => own }, rules)?.length).join();
     },
   },
