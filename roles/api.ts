@@ -2,21 +2,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { Gauge, type Registry } from "prom-client";
-import type { RegionState } from "../api/api.ts";
 import { startApi } from "../api/start.ts";
 import { type Config, OWNER_KEY_FILE } from "../config.ts";
-import { ANY_LOCATION } from "../model/monitor.ts";
 import { ClickHouseResults } from "../store/results/clickhouse.ts";
-import { type LocationKeys, openLocationKeys } from "../store/sealing/location-keys.ts";
 import { openFollowedSealing } from "../store/sealing/row-form.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { SchedulerWatch } from "../store/sql/coordination/scheduler-watch.ts";
-import type { CheckerWatch } from "../store/state/checkers.ts";
-import { openChecks, openState, watchCheckers } from "../store/state/open.ts";
-import { createRefusals, type Refusals } from "../store/state/refusals.ts";
+import { openChecks, openState } from "../store/state/open.ts";
 import { VERSION } from "../version.ts";
 import { checkSettings } from "./check-settings.ts";
+import { openCheckerPlaces } from "./checker-places.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import {
   type Closers,
@@ -59,17 +54,14 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   closers.push(async () => followed.close());
   const redis = { url: redisUrl };
   const state = closing(closers, await openState(redis));
-  const onError = (error: unknown): void =>
-    log.error({ err: error }, "reading locations and their keys failed and is tried again");
-  const keys = closing(closers, await openLocationKeys({ locations: controlPlane.locations, sealing, onError }));
   const registry = processMetrics();
-  const refusals = countRefusals(registry, log);
-  const checkers = closing(closers, await watchCheckers(redis, { locations: keys.codes, onRefused: refusals.add }));
+  const parts = { redis, controlPlane, sealing, ownLocations: [], registry, log };
+  const { keys, onRefused, regions } = await openCheckerPlaces(closers, parts);
   const schedulers = closing(
     closers,
     new SchedulerWatch({ shards: controlPlane.shards, monotonicNowMs: () => performance.now() }),
   );
-  const checks = closing(closers, await openChecks(redis, keys.sealingOf, keys.refresh, refusals.add));
+  const checks = closing(closers, await openChecks(redis, keys.sealingOf, keys.refresh, onRefused));
   const results = closing(closers, new ClickHouseResults({ url: clickhouseUrl, log }));
 
   const own = await openOwn(closers, log, { ...config, port }, [databaseUrl, redisUrl, clickhouseUrl]);
@@ -92,7 +84,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
           warnings: () => schedulers.warnings(),
         },
         metrics: () => registry.metrics(),
-        regions: async () => regionsOf(keys, checkers),
+        regions: async () => regions(),
         storeCondition: () => schedulers.trouble(),
       },
       { lingerMs: LINGER_MS },
@@ -102,32 +94,4 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const first = await ensureFirst(controlPlane, join(config.dataDir, OWNER_KEY_FILE));
   return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
-}
-
-/** What a location's checkers say to this process, and is refused. */
-function countRefusals(registry: Registry, log: Logger): Refusals {
-  const refusals = createRefusals({
-    monotonicNowMs: () => performance.now(),
-    say: (location, count, reason) =>
-      log.warn({ location, count, reason }, "what came from a location's checkers is refused: is its key stolen?"),
-  });
-  new Gauge({
-    name: "sonde_checkers_refused",
-    help: "Answers and reports of a location's checkers that were refused since the start",
-    labelNames: ["location"],
-    registers: [registry],
-    collect() {
-      for (const [location, count] of refusals.counts) this.set({ location }, count);
-    },
-  });
-  return refusals;
-}
-
-/** Every location that the operator made, and the general pool. */
-function regionsOf(keys: LocationKeys, checkers: CheckerWatch): readonly RegionState[] {
-  const healthy = checkers.healthy();
-  return [...new Set([ANY_LOCATION, ...keys.codes()])].map((code) => ({
-    code,
-    healthyCheckers: healthy.filter(({ location }) => location === code).length,
-  }));
 }

@@ -16,10 +16,12 @@ import { ClickHouseResults } from "../store/results/clickhouse.ts";
 import { EmbeddedClickHouse } from "../store/results/embedded/child.ts";
 import { openControlPlane, type SqlLocation } from "../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
+import type { Checks } from "../store/state/checks.ts";
 import { openChecks, openState } from "../store/state/open.ts";
 import type { State } from "../store/state/state.ts";
 import { VERSION } from "../version.ts";
 import { checkSettings } from "./check-settings.ts";
+import { type CheckerPlaces, openCheckerPlaces } from "./checker-places.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { claimFolder, joined, openSealingOf, startScheduling } from "./scheduling.ts";
 import {
@@ -63,8 +65,22 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   await checkSettings(config);
   const port = await requirePort(config.host, config.port);
   const folder = claimFolder(config.dataDir, log, closers);
+  const registry = processMetrics();
   const stores = await openStores(config, folder, options, closers);
-  const { sealing, results, clickhouseUrl, embedded, checks, controlPlane, state } = stores;
+  const { sealing, results, clickhouseUrl, embedded, controlPlane, state } = stores;
+  const checkers = config.redisUrl === null ? null : { url: config.redisUrl };
+  const places =
+    checkers === null
+      ? null
+      : await openCheckerPlaces(closers, {
+          redis: checkers,
+          controlPlane,
+          sealing,
+          ownLocations: locations,
+          registry,
+          log,
+        });
+  const checks = closing(closers, await openChecksOf(stores, places, locations));
 
   const own = await openOwn(closers, log, { ...config, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
   const { scheduler, pool, metrics } = await startScheduling(closers, {
@@ -73,11 +89,10 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     engine: engineOptionsOf(config, own),
     sealing,
     workers: config.workers ?? Math.max(1, availableParallelism() - 1),
-    data: { ...stores.locations, locations, checkers: null, clickhouseUrl, spoolDir: folder.file("spool") },
+    data: { ...stores.locations, locations, checkers, clickhouseUrl, spoolDir: folder.file("spool") },
     meanwhile: embedded === null ? undefined : startedOr(embedded.ready),
   });
 
-  const registry = processMetrics();
   const api = await startApi({
     config: { ...config, port, ownEndpoints: own.entries, own: own.memory },
     controlPlane,
@@ -88,11 +103,12 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     clock: { now: () => Date.now() },
     log,
     version: VERSION,
-    health: healthOf(controlPlane, scheduler, state),
+    health: healthOf(controlPlane, scheduler, state, places),
     metrics: () => joined([registry.metrics(), scheduler.status()?.metrics ?? "", pool.metrics(), metrics()]),
     regions: async () => {
       const healthyCheckers = (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0;
-      return locations.map((code) => ({ code, healthyCheckers }));
+      const elsewhere = places?.regions().filter(({ code }) => !locations.includes(code)) ?? [];
+      return [...locations.map((code) => ({ code, healthyCheckers })), ...elsewhere];
     },
     storeCondition: () => conditionOf(embedded, scheduler.status()),
   });
@@ -100,6 +116,8 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE));
   return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
 }
+
+type Stores = Awaited<ReturnType<typeof openStores>>;
 
 /** The servers that the settings name, and what is in the data folder for the others. */
 async function openStores(config: Config, folder: DataFolder, { log, progress }: ServiceOptions, closers: Closers) {
@@ -111,13 +129,24 @@ async function openStores(config: Config, folder: DataFolder, { log, progress }:
   const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
   const notices = config.redisUrl === null ? { file: folder.file("state.sqlite") } : { url: config.redisUrl };
   const state = closing(closers, await openState(notices));
-  const checks = closing(closers, await openChecks(notices, () => sealing));
   const embedded =
     config.clickhouseUrl === null ? closing(closers, await startEmbedded(folder, config, log, progress)) : null;
   const clickhouseUrl = config.clickhouseUrl ?? embedded?.url ?? "";
   const results = closing(closers, new ClickHouseResults({ url: clickhouseUrl, log }));
   const locations = { sql, notices, sealingKeyFile };
-  return { locations, controlPlane, sealing, state, checks, embedded, clickhouseUrl, results };
+  return { locations, controlPlane, sealing, state, embedded, clickhouseUrl, results };
+}
+
+/** One-off checks: this process's probers take those of its locations, and the checkers of another location its own. */
+function openChecksOf(
+  { locations, sealing }: Pick<Stores, "locations" | "sealing">,
+  places: CheckerPlaces | null,
+  ownLocations: readonly string[],
+): Promise<Checks> {
+  if (places === null) return openChecks(locations.notices, () => sealing);
+  const { keys, onRefused } = places;
+  const sealingOf = (location: string) => (ownLocations.includes(location) ? sealing : keys.sealingOf(location));
+  return openChecks(locations.notices, sealingOf, keys.refresh, onRefused);
 }
 
 async function startEmbedded(
@@ -136,11 +165,15 @@ function healthOf(
   controlPlane: Pick<ControlPlane, "ping">,
   scheduler: SchedulerHandle,
   state: Pick<State, "ping">,
+  places: Pick<CheckerPlaces, "hasIdle"> | null,
 ): ApiHealth {
   return {
     database: () => controlPlane.ping(),
     queue: async () => void (await Promise.all([scheduler.ping(), state.ping()])),
-    warnings: () => scheduler.status()?.warnings ?? [],
+    warnings() {
+      const idle = places?.hasIdle() === true ? (["checkers_idle"] as const) : [];
+      return [...(scheduler.status()?.warnings ?? []), ...idle];
+    },
   };
 }
 

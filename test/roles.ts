@@ -133,7 +133,8 @@ export function startApart(stores: SharedStores): (settings: ServiceSettings) =>
   };
 }
 
-async function startRole(settings: ServiceSettings, banner: RegExp): Promise<Role> {
+/** @param banner what it says when it is ready */
+export async function startRole(settings: ServiceSettings, banner: RegExp): Promise<Role> {
   const { child, output, dataDir } = await runSonde(settings);
   await until(() => banner.test(output()), child, output);
   return {

@@ -14,7 +14,7 @@ afterEach(() => vi.useRealTimers());
 /** The real stage for suspects, without canaries: a failure of a healthy target waits HOLD_MS. */
 const openSuspects: OpenSuspects = (deliver) => {
   const trust = new NetworkTrust<Run>({ nowMs: () => Date.now(), deliver, onSuspicion: () => {}, onCut: () => {} });
-  return Object.assign(trust, { close: () => {} });
+  return { locations: ["any"], suspects: Object.assign(trust, { close: () => {} }) };
 };
 
 /** How a run ends: what its outcome waits for. */
@@ -29,10 +29,12 @@ type End = keyof typeof ENDS;
 const WAYS = Object.keys(ENDS) as End[];
 
 /** Healthy monitors, one order each; every run is of the next due time. */
-function scene(monitorIds: readonly number[]) {
+function scene(monitorIds: readonly number[], locations: readonly string[] = ["any"]) {
   const at = pipelineScene({
     // Different hosts in different domains, so that no crowd of failures looks like a cut network.
-    monitors: monitorIds.map((id) => monitorOf({ id, host: `h${id}.org`, maxRetries: 100, intervalS: 3_600 })),
+    monitors: monitorIds.map((id) =>
+      monitorOf({ id, locations, host: `h${id}.org`, maxRetries: 100, intervalS: 3_600 }),
+    ),
     areHealthy: true,
     openSuspects,
     nowMs: () => Date.now(),
@@ -157,6 +159,13 @@ describe("Hold", () => {
       expect([at.pipeline.pending, at.pipeline.running, at.pipeline.waiting]).toEqual([0, 0, 0]);
     });
     fc.assert(property, { numRuns: 1_000 });
+  });
+
+  it("does not ask the canaries of this process about what a checker elsewhere measured", () => {
+    const at = scene([1], ["de"]);
+    const check = at.begin(1) ?? 0;
+    at.finish(1, check, "suspect");
+    expect(at.released(1)).toEqual([check]);
   });
 
   it("lets a failure count at once when too many wait for their second look", () => {

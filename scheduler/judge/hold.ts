@@ -29,23 +29,28 @@ const SECOND_LOOKS_WAITING = 256;
 /** Gets each outcome once. */
 export type Deliver = (run: Run, outcome: CheckOutcome) => void;
 
-/** The stage for suspects; null where the process that measured has judged its own network. */
-export type OpenSuspects = (
-  deliver: Deliver,
-) => Pick<OwnNetwork<Run>, "take" | "flush" | "close" | "isCut" | "held"> | null;
+/** The stage for suspects, and the locations that this process measures; null: it measures none. */
+export type OpenSuspects = (deliver: Deliver) => {
+  readonly suspects: Pick<OwnNetwork<Run>, "take" | "flush" | "close" | "isCut" | "held">;
+  readonly locations: readonly string[];
+} | null;
 
 export class Hold {
   readonly #states: TargetStates;
   readonly #secondLooks = new SecondLooks<Run>(SECOND_LOOKS_AT_ONCE);
   readonly #pending: PendingOutcomes<Run>;
-  readonly #suspects: ReturnType<OpenSuspects>;
+  /** Of outcomes that were measured here; a checker elsewhere has judged its own network. */
+  readonly #suspects: NonNullable<ReturnType<OpenSuspects>>["suspects"] | null;
+  readonly #ownLocations: ReadonlySet<string>;
   readonly #deliver: Deliver;
   #secondLooksTaken = 0;
 
   constructor(states: TargetStates, openSuspects: OpenSuspects, deliver: Deliver) {
     this.#states = states;
     this.#deliver = deliver;
-    this.#suspects = openSuspects(deliver);
+    const opened = openSuspects(deliver);
+    this.#suspects = opened?.suspects ?? null;
+    this.#ownLocations = new Set(opened?.locations);
     this.#pending = new PendingOutcomes((run, outcome) => this.#suspect(run, outcome));
   }
 
@@ -116,7 +121,7 @@ export class Hold {
   }
 
   #suspect(run: Run, outcome: CheckOutcome): void {
-    if (this.#suspects === null) {
+    if (this.#suspects === null || !this.#ownLocations.has(run.location)) {
       this.#deliver(run, outcome);
       return;
     }

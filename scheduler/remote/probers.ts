@@ -1,4 +1,4 @@
-/** Where a scheduler's checks run: on the prober threads of its own process, or on checkers that are processes of their own. */
+/** Where a scheduler's checks run: on the prober threads of its own process, on checkers that are processes of their own, or on both. */
 
 import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
@@ -14,6 +14,7 @@ import { openAccountLeases, openRunSender, watchCheckers } from "../../store/sta
 import type { RedisPlace } from "../../store/state/redis.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { AccountTurns, RENEW_MS } from "./account-turns.ts";
+import { ProbersByLocation } from "./probers-by-location.ts";
 import {
   LOOK_EVERY_MS,
   RETURN_WITHIN_MS,
@@ -26,8 +27,11 @@ export interface OpenProbers {
   readonly probers: Probers;
   /** Whether a checker runs there now. */
   readonly hasChecker: (location: string) => boolean;
-  /** The process that measured an outcome has judged it: this process's own network says nothing about it. */
-  readonly areJudged: boolean;
+  /**
+   * Where this process measures itself. Outcomes of every other location were judged by the checker that measured them: this process's own
+   * network says nothing about those.
+   */
+  readonly ownLocations: readonly string[];
 }
 
 /** Prober threads of this process. */
@@ -54,21 +58,23 @@ export interface ProberEvents extends ProbersCallbacks, RemoteProbersCallbacks {
   onRefused(location: string, count: number, reason: string): void;
 }
 
-export function openProbers(place: ThreadPlace | CheckerPlace, events: ProberEvents): Promise<OpenProbers> {
-  return "redis" in place ? openCheckers(place, events) : openThreads(place, events);
+export interface ProberPlaces {
+  /** null: no thread of this process runs checks. */
+  readonly threads: ThreadPlace | null;
+  /** null: no other process runs checks. */
+  readonly checkers: CheckerPlace | null;
 }
 
-async function openThreads({ control, locations }: ThreadPlace, events: ProberEvents): Promise<OpenProbers> {
-  return {
-    probers: connectProbers(control, events),
-    hasChecker: (location) => locations.includes(location),
-    areJudged: false,
-  };
-}
-
-async function openCheckers(place: CheckerPlace, events: ProberEvents): Promise<OpenProbers> {
-  const checkers = await Checkers.open(place, events);
-  return { probers: checkers, hasChecker: (location) => checkers.isStaffed(location), areJudged: true };
+/** Where both are given, the threads run the checks of their own locations, and checkers those of all others. @throws what Redis throws */
+export async function openProbers({ threads, checkers }: ProberPlaces, events: ProberEvents): Promise<OpenProbers> {
+  const ownLocations = threads?.locations ?? [];
+  const own = threads === null ? null : connectProbers(threads.control, events);
+  const remote = checkers === null ? null : await Checkers.open(checkers, events);
+  const probers = own !== null && remote !== null ? new ProbersByLocation(own, remote, ownLocations) : (own ?? remote);
+  if (probers === null) throw new Error("there is no place where checks run");
+  const hasChecker = (location: string): boolean =>
+    ownLocations.includes(location) || remote?.isStaffed(location) === true;
+  return { probers, hasChecker, ownLocations };
 }
 
 /** Remote probers whose runs wait for their accounts, and which of their locations have a checker. */

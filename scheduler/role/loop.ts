@@ -68,8 +68,12 @@ export interface LoopOptions {
   readonly readInput: ReadInput;
   /** Whether a checker runs there. */
   readonly hasChecker: (location: string) => boolean;
-  /** How our own network is watched; null: the process that measures an outcome judges its own network. */
-  readonly ownNetwork: { readonly engine: EngineOptions; readonly canaries: readonly Canary[] } | null;
+  /** How our own network is watched, and the locations that are measured over it; null: this process measures nothing itself. */
+  readonly ownNetwork: {
+    readonly engine: EngineOptions;
+    readonly canaries: readonly Canary[];
+    readonly locations: readonly string[];
+  } | null;
   readonly log: Logger;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
@@ -310,7 +314,9 @@ function openSink(options: LoopOptions, admission: Admission<Run>): Sink {
 }
 
 function suspectsOf({ ownNetwork, log }: LoopOptions, nowMs: () => number): OpenSuspects {
-  return (deliver) => (ownNetwork === null ? null : new OwnNetwork<Run>({ ...ownNetwork, nowMs, log, deliver }));
+  if (ownNetwork === null) return () => null;
+  const { locations, ...network } = ownNetwork;
+  return (deliver) => ({ locations, suspects: new OwnNetwork<Run>({ ...network, nowMs, log, deliver }) });
 }
 
 async function until(isSo: () => boolean, clocks: Clocks, longestMs: number): Promise<void> {

@@ -25,7 +25,7 @@ import { MonitorStates } from "../judge/states.ts";
 import { createMetrics } from "../metrics.ts";
 import { createInputReader } from "../plan/check-inputs.ts";
 import { ProberRelay } from "../remote/prober-relay.ts";
-import { type CheckerPlace, type OpenProbers, openProbers, type ThreadPlace } from "../remote/probers.ts";
+import { type OpenProbers, openProbers, type ProberPlaces } from "../remote/probers.ts";
 import { ONE_OFF_ROOM } from "../run/one-off.ts";
 import { REFRESH_MS, SchedulerQuarantine } from "../run/quarantine.ts";
 import { ShardKeeper, takeOwn } from "../shards/keeper.ts";
@@ -45,9 +45,9 @@ export interface SchedulerData {
   readonly shardLeaseMs?: number;
   /** Names this process in the rows. */
   readonly checker: string;
-  /** The location of this process's probers. */
+  /** Where this process's prober threads stand; empty: it has none. */
   readonly locations: readonly string[];
-  /** Where separate checker processes are reached; null: this process's probers check. */
+  /** Where the checkers of other locations are reached; null: there are none. */
   readonly checkers: RedisPlace | null;
   readonly sql: SqlLocation;
   /** One-off checks are requested there too. */
@@ -84,7 +84,7 @@ interface OpenParts {
   readonly quarantine: OpenQuarantine;
   readonly reports: ProberRelay;
   readonly open: OpenProbers;
-  /** null: the process that measures an outcome judges its own network. */
+  /** null: this process measures nothing itself. */
   readonly canaries: readonly Canary[] | null;
 }
 
@@ -108,8 +108,8 @@ export class SchedulerRuntime {
     const sealing = openSealing({ keyFile: settings.sealingKeyFile, createIfMissing: false });
     const quarantine = await openQuarantine(stores, sealing, log);
     const reports = new ProberRelay();
-    const open = await openProbers(placeOf(settings, control, stores, sealing), reports);
-    const canaries = open.areJudged ? null : await findCanaries(engine);
+    const open = await openProbers(placesOf(settings, control, stores, sealing), reports);
+    const canaries = open.ownLocations.length === 0 ? null : await findCanaries(engine);
     return new SchedulerRuntime(options, { stores, shardCount, sealing, pump, quarantine, reports, open, canaries });
   }
 
@@ -134,7 +134,7 @@ export class SchedulerRuntime {
       clocks: SYSTEM_CLOCKS,
       readInput: createInputReader(opened.sealing.open, (error) => metrics.sealedFault(error, log)),
       hasChecker: open.hasChecker,
-      ownNetwork: canaries === null ? null : { engine, canaries },
+      ownNetwork: canaries === null ? null : { engine, canaries, locations: open.ownLocations },
       log,
       onOutcome: ({ monitor }, outcome) => metrics.count(monitor.kind, outcome),
     });
@@ -163,14 +163,14 @@ export class SchedulerRuntime {
     const stopMoves = await keepShards(settings, stores, keeper, log);
     const timers = [setInterval(() => void this.#report(), STATUS_MS), thinNightly(stores.results, ownedShards, log)];
     const { sealing, open, quarantine } = this.#opened;
-    // Separate checker processes take one-off checks themselves.
-    const oneOff = open.areJudged
-      ? null
-      : await openCheckServer(settings.notices, sealing, {
+    // Separate checker processes take one-off checks of their locations themselves.
+    const oneOff = open.ownLocations.includes(ANY_LOCATION)
+      ? await openCheckServer(settings.notices, sealing, {
           location: ANY_LOCATION,
           room: ONE_OFF_ROOM,
           take: loop.check,
-        });
+        })
+      : null;
     this.#stops.push(
       () => oneOff?.close(),
       () => {
@@ -231,14 +231,16 @@ export class SchedulerRuntime {
   }
 }
 
-function placeOf(
+function placesOf(
   { checkers, locations }: SchedulerData,
   control: MessagePort,
   { controlPlane }: Stores,
   sealing: Sealing,
-): ThreadPlace | CheckerPlace {
-  if (checkers === null) return { control, locations };
-  return { redis: checkers, locations: controlPlane.locations, sealing };
+): ProberPlaces {
+  return {
+    threads: locations.length === 0 ? null : { control, locations },
+    checkers: checkers === null ? null : { redis: checkers, locations: controlPlane.locations, sealing },
+  };
 }
 
 interface OpenQuarantine {

@@ -1,5 +1,5 @@
 /** A network of a test's own: a namespace for servers, joined to us by a pair of links. Gone with the test; what a killed one left, with the next. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,8 @@ export interface ServerNamespace {
   /** A command line that runs inside of it. */
   within(command: readonly string[]): readonly string[];
   run(command: string, ...args: readonly string[]): string;
+  /** Starts a server inside of it, which ends with it. */
+  spawn(command: string, ...args: readonly string[]): void;
   addAddress(ip: string, device: "lo" | "way"): void;
   /** Replaces all rules of its firewall: `udp dport 500 drop`, one a line. Without rules it lets everything in. */
   filter(rules: readonly string[]): void;
@@ -49,6 +51,10 @@ export function openNamespace(kind: string): ServerNamespace {
     clientIp,
     within,
     run,
+    spawn(command, ...args) {
+      const [first = command, ...rest] = within([command, ...args]);
+      spawn(first, rest, { stdio: "ignore" }).unref();
+    },
     addAddress: (address, on) => ip("-n", name, "address", "add", `${address}/${prefixOf(address, on)}`, "dev", on),
     filter(rules) {
       run("nft", "flush", "ruleset");

@@ -28,9 +28,10 @@ export interface ShardRow extends ShardLease {
 /** What a scheduler says of itself; for people and for the API's answers. */
 /**
  * What the operator should look at although nothing is late. location_troubled: what a location's checkers send is refused again and again ·
- * rows_set_aside: a store has refused rows for what is in them, and they are in a file
+ * rows_set_aside: a store has refused rows for what is in them, and they are in a file · checkers_idle: a checker runs where another process
+ * checks already, and gets no runs
  */
-export const WARNINGS = ["location_troubled", "rows_set_aside"] as const;
+export const WARNINGS = ["location_troubled", "rows_set_aside", "checkers_idle"] as const;
 export type Warning = (typeof WARNINGS)[number];
 
 export interface SchedulerReport {
