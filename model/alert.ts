@@ -1,7 +1,8 @@
 /**
- * Alerts that are no incidents (docs/api-contract.md#incidents): a monitor becomes partial and is told to say so; its certificate or its domain's
- * registration runs out. The latter is told once for each certificate or registration and threshold: what was told is remembered.
+ * Alerts that are no incidents (docs/api-contract.md#incidents): a monitor becomes partial and is told to say so; too few configs of its server work;
+ * its certificate or its domain's registration runs out. The last is told once for each certificate or registration and threshold: what was told is remembered.
  */
+import type { ConfigShare } from "./config-share.ts";
 import type { ExpirySubject } from "./event.ts";
 import { enabledLocations, type Monitor } from "./monitor.ts";
 import type { CheckOutcome } from "./result.ts";
@@ -15,6 +16,15 @@ export type MonitorAlert =
       readonly atMs: number;
       readonly previousStatus: LiveStatus;
       readonly locationsDown: readonly string[];
+    }
+  | {
+      readonly type: "configs";
+      readonly monitorId: number;
+      readonly atMs: number;
+      readonly status: LiveStatus;
+      readonly told: "failing" | "recovered";
+      readonly share: ConfigShare;
+      readonly location: string;
     }
   | ({
       readonly type: "expiring";

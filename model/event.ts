@@ -3,6 +3,7 @@
  * members. No credentials, share links or heartbeat addresses: a monitor is told by id, name, kind, status and tags only.
  */
 import type { Actor } from "./actor.ts";
+import type { ConfigShare } from "./config-share.ts";
 import { formatId, parseId } from "./ids.ts";
 import { type IncidentLevel, severityOf } from "./incident.ts";
 import { familyOf, type Kind } from "./kind.ts";
@@ -16,6 +17,8 @@ export const EVENT_TYPES = [
   "monitor.partial",
   "monitor.certificate_expiring",
   "monitor.domain_expiring",
+  "monitor.configs_failing",
+  "monitor.configs_recovered",
   "incident.opened",
   "incident.level_changed",
   "incident.recovered",
@@ -117,6 +120,23 @@ export function expiryEvent(
   };
 }
 
+/** @param told whether too few configs of its server work, or enough again */
+export function configShareEvent(
+  told: "failing" | "recovered",
+  monitor: EventMonitor,
+  status: LiveStatus,
+  { working, total }: ConfigShare,
+  location: string,
+  atMs: number,
+): NewEvent {
+  return {
+    type: `monitor.configs_${told}`,
+    projectId: monitor.projectId,
+    atMs,
+    data: { monitor: monitorData(monitor, status), configs_working: working, configs_total: total, location },
+  };
+}
+
 /** What a list row says of an incident. */
 export interface EventIncident {
   readonly id: number;
@@ -195,6 +215,7 @@ export interface EventSubscription {
   readonly syncIntervalS: number;
   readonly timeoutS: number;
   readonly maxWorkers: number;
+  readonly configAlertPercent: number;
   readonly engine: string;
   readonly enabled: boolean;
   readonly lastSyncedAtMs: number | null;
@@ -214,6 +235,7 @@ export function subscriptionData(subscription: EventSubscription) {
     syncIntervalSec: subscription.syncIntervalS,
     timeoutSeconds: subscription.timeoutS,
     maxWorkers: subscription.maxWorkers,
+    configAlertPercent: subscription.configAlertPercent,
     engine: subscription.engine,
     enabled: subscription.enabled,
     lastSyncedAt: lastSyncedAtMs === null ? null : formatUtc(lastSyncedAtMs),

@@ -50,6 +50,8 @@ export interface Monitor {
   readonly subscriptionId: number | null;
   /** How many of its subscription's monitors may be checked at once. Read where checks are made; absent of what follows none. */
   readonly subscriptionWorkers?: number;
+  /** Of its subscription, percent (config-share.ts). */
+  readonly configAlertPercent?: number;
   /** What its configs are tried with. Read where checks are made; absent of what follows no subscription. */
   readonly subscriptionEngines?: Engines;
   /** Of an imported server, what its checks run. Read where checks are made; absent of everything else. */

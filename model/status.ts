@@ -27,6 +27,8 @@ export interface LocationState {
   readonly lastCheckAtMs: number | null;
   readonly pingMs: number | null;
   readonly errorCategory: ErrorCategory | null;
+  /** Checks in a row in which too few of the server's configs worked (config-share.ts); absent: none. */
+  readonly lowShareChecks?: number;
 }
 
 /** Everything a monitor remembers between two checks: one row of `live`. Plain JSON but for the ids. */

@@ -8,6 +8,9 @@ export const SERVER_TIMEOUT_S = { least: 10, most: 120, standard: 30 } as const;
 /** Servers tested at the same time. */
 export const WORKERS = { least: 1, most: 1_000, standard: 50 } as const;
 
+/** A monitor of several configs alerts when a smaller share of them works, percent; 0 is never. */
+export const CONFIG_ALERT_PERCENT = { least: 0, most: 100, standard: 50 } as const;
+
 export const SYNC_STATUSES = ["pending", "success", "failed", "auto_disabled"] as const;
 export type SyncStatus = (typeof SYNC_STATUSES)[number];
 

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { subscriptionData } from "../../model/event.ts";
 import { refuseInterval } from "../../model/schedule.ts";
-import { defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
+import { CONFIG_ALERT_PERCENT, defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import { type SubscriptionRecord, UrlTakenError } from "../../store/sql/subscriptions/port.ts";
@@ -47,6 +47,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
       syncIntervalS: draft.syncIntervalS ?? defaultSyncIntervalS(call.plan),
       timeoutS: draft.timeoutS ?? SERVER_TIMEOUT_S.standard,
       maxWorkers: draft.maxWorkers ?? WORKERS.standard,
+      configAlertPercent: draft.configAlertPercent ?? CONFIG_ALERT_PERCENT.standard,
       enabled: draft.enabled ?? true,
       nowMs: call.nowMs,
     }),

@@ -1,6 +1,13 @@
 /** Subscriptions: the record, its list, and what changes answer (docs/api-contract.md#subscriptions). */
 import { z } from "zod";
-import { ENGINES, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, SYNC_STATUSES, WORKERS } from "../../model/subscription.ts";
+import {
+  CONFIG_ALERT_PERCENT,
+  ENGINES,
+  SERVER_TIMEOUT_S,
+  SYNC_INTERVAL_S,
+  SYNC_STATUSES,
+  WORKERS,
+} from "../../model/subscription.ts";
 import { total, utc, wholeOrNull } from "./words.ts";
 
 export const subscription = z
@@ -15,6 +22,11 @@ export const subscription = z
       .max(SERVER_TIMEOUT_S.most)
       .describe("Seconds each server's test may take"),
     maxWorkers: z.int().min(WORKERS.least).max(WORKERS.most).describe("Servers tested at the same time"),
+    configAlertPercent: z
+      .int()
+      .min(CONFIG_ALERT_PERCENT.least)
+      .max(CONFIG_ALERT_PERCENT.most)
+      .describe("A monitor of several configs alerts when a smaller share of them works; 0 is never"),
     engine: z.enum(ENGINES).describe("Engines tried per config"),
     enabled: z.boolean(),
     lastSyncedAt: utc.nullable().describe("null before the first sync"),

@@ -1,7 +1,13 @@
 /** A subscription's body, new or changed: schemas that validate and document, with the contract's messages (docs/api-contract.md#subscriptions). */
 
 import { z } from "zod";
-import { normalUrl, SERVER_TIMEOUT_S, SYNC_INTERVAL_S, WORKERS } from "../../model/subscription.ts";
+import {
+  CONFIG_ALERT_PERCENT,
+  normalUrl,
+  SERVER_TIMEOUT_S,
+  SYNC_INTERVAL_S,
+  WORKERS,
+} from "../../model/subscription.ts";
 import { parseUrl, withoutBrackets } from "../../model/url.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, fieldTooLong, refusal } from "../errors.ts";
@@ -43,6 +49,11 @@ const fields = {
     `Seconds each server's test may take. Default ${SERVER_TIMEOUT_S.standard}`,
   ),
   maxWorkers: wholeNumber("maxWorkers", WORKERS, `Servers tested at the same time. Default ${WORKERS.standard}`),
+  configAlertPercent: wholeNumber(
+    "configAlertPercent",
+    CONFIG_ALERT_PERCENT,
+    `Percent; a monitor of several configs alerts when a smaller share of them works, 0 is never. Default ${CONFIG_ALERT_PERCENT.standard}`,
+  ),
   enabled: z.boolean().describe("The string `false` counts as true"),
 } as const;
 
@@ -53,6 +64,7 @@ export const createBody = z
     syncIntervalSec: fields.syncIntervalSec.optional(),
     timeoutSeconds: fields.timeoutSeconds.optional(),
     maxWorkers: fields.maxWorkers.optional(),
+    configAlertPercent: fields.configAlertPercent.optional(),
     enabled: fields.enabled.optional(),
   })
   .meta({ id: "CreateSubscription" });
@@ -73,6 +85,7 @@ export interface SubscriptionDraft {
   readonly syncIntervalS?: number;
   readonly timeoutS?: number;
   readonly maxWorkers?: number;
+  readonly configAlertPercent?: number;
   readonly enabled?: boolean;
 }
 
@@ -83,6 +96,7 @@ export function readDraft(body: JsonObject): SubscriptionDraft {
   const syncIntervalS = readField(body, "syncIntervalSec", fields.syncIntervalSec);
   const timeoutS = readField(body, "timeoutSeconds", fields.timeoutSeconds);
   const maxWorkers = readField(body, "maxWorkers", fields.maxWorkers);
+  const configAlertPercent = readField(body, "configAlertPercent", fields.configAlertPercent);
   const enabled = fieldOf(body, "enabled");
   return {
     ...(url !== undefined && { url }),
@@ -90,6 +104,7 @@ export function readDraft(body: JsonObject): SubscriptionDraft {
     ...(syncIntervalS !== undefined && { syncIntervalS }),
     ...(timeoutS !== undefined && { timeoutS }),
     ...(maxWorkers !== undefined && { maxWorkers }),
+    ...(configAlertPercent !== undefined && { configAlertPercent }),
     // The JSON value false is the only no (docs/api-contract.md#subscriptions).
     ...(enabled !== undefined && enabled !== null && { enabled: enabled !== false }),
   };

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { CheckOutcome, ConfigOutcome } from "../../model/result.ts";
 import { VERDICTS } from "../../model/verdict.ts";
 import { liveOf, monitorOf, outcomeOf } from "../fixtures.suite.ts";
 import { MonitorStates } from "./states.ts";
@@ -18,6 +19,10 @@ function statesWith(openIncidents: ReadonlyMap<number, "down" | "degraded"> = ne
   return states;
 }
 
+const configOf = (configId: number, verdict: "ok" | "timeout"): ConfigOutcome => ({
+  ...{ configId, verdict, totalMs: 1, peerAnswered: false, message: verdict === "ok" ? null : "no answer" },
+  ...{ publicIp: null, engineUsed: null },
+});
 const CONTEXT = { monitor: monitorOf(), location: "any", attempt: 1, inboxId: null };
 
 describe("MonitorStates", () => {
@@ -156,6 +161,33 @@ describe("MonitorStates", () => {
     const restarted = emptyStates(new Map(), toldExpiries);
     restarted.set(monitor, liveOf());
     expect(restarted.judge({ ...CONTEXT, monitor }, seen).alerts).toMatchObject([{ subject: "domain" }]);
+  });
+
+  it("tells once that too few configs of a server work, and once that enough do again, also over a death", () => {
+    const monitor = monitorOf({ kind: "vless", maxRetries: 2, subscriptionId: 1, configAlertPercent: 50 });
+    const states = statesWith();
+    states.set(monitor, liveOf());
+    const seen = (working: number, over: Partial<CheckOutcome> = {}) => {
+      const configs = Array.from({ length: 11 }, (_, at) => configOf(at + 1, at < working ? "ok" : "timeout"));
+      return outcomeOf(1, { verdict: working > 0 ? "ok" : "timeout", configs, ...over });
+    };
+    const check = (working: number, of = states, over: Partial<CheckOutcome> = {}) =>
+      of.judge({ ...CONTEXT, monitor }, seen(working, over));
+    expect(check(11).alerts).toEqual([]);
+    expect(states.live(1)?.locations.any).not.toHaveProperty("lowShareChecks");
+    const first = check(2);
+    expect(first.alerts).toEqual([]);
+    // Nothing works, or nothing is known: the incident tells the one, a row the other.
+    expect([check(0).alerts, check(3, states, { verdict: "unfit" }).alerts]).toEqual([[], []]);
+    const replayed = emptyStates();
+    replayed.set(monitor, liveOf({ locations: states.live(1)?.locations ?? {} }));
+    const told = { type: "configs", told: "failing", share: { working: 2, total: 11 }, location: "any" };
+    const item = check(2);
+    expect(item.alerts).toMatchObject([told]);
+    expect(replayed.rejudge(item.line)?.alerts).toEqual(item.alerts);
+    expect(check(2).alerts).toEqual([]);
+    expect(check(6, replayed).alerts).toMatchObject([{ type: "configs", told: "recovered" }]);
+    expect(check(6, replayed).alerts).toEqual([]);
   });
 
   it("tells of a partial outage that a checker's return brought, with the next check", () => {

@@ -3,6 +3,7 @@
  * must be written; a check reads nothing from a store.
  */
 import { alertsOf, type MonitorAlert, rememberSent, type SentExpiryAlert } from "../../model/alert.ts";
+import { shareOf, shareStep } from "../../model/config-share.ts";
 import { createResultIds } from "../../model/ids.ts";
 import { type IncidentChange, type IncidentLevel, incidentStep, type OpenIncident } from "../../model/incident.ts";
 import { applyCheck, newLiveState, withAvailability } from "../../model/live.ts";
@@ -11,6 +12,7 @@ import { sound } from "../../model/outcome-reader.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { delayAfterS } from "../../model/schedule.ts";
 import type { LiveState, LiveStatus } from "../../model/status.ts";
+import { CONFIG_ALERT_PERCENT } from "../../model/subscription.ts";
 import type { ShardLease } from "../../store/sql/coordination/shards-port.ts";
 import type { TargetStates } from "../run/dispatch.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
@@ -129,9 +131,9 @@ export class MonitorStates implements TargetStates {
     const outcome = sound(unbounded);
     const { monitor, location, inboxId, jobId } = context;
     const inMaintenance = isInMaintenance(monitor, outcome.startedAtMs);
-    const advanced = this.#advance(monitor, location, outcome, inMaintenance);
-    const { lease, row } = advanced;
     const configResults = configResultsOf(outcome, location);
+    const advanced = this.#advance(monitor, location, outcome, inMaintenance, configResults);
+    const { lease, row } = advanced;
     const id = this.#nextId(lease, outcome.startedAtMs);
     const { checker } = this.#options;
     const line = lineOf(context, outcome, { id, checker, epoch: lease.epoch, columns: row, configs: configResults });
@@ -147,8 +149,8 @@ export class MonitorStates implements TargetStates {
     // Only maintenance makes a row unknown.
     const inMaintenance = row.status === "unknown";
     const asItWas = { ...monitor, maxRetries: row.replay.max_retries };
-    const advanced = this.#advance(asItWas, row.location, outcome, inMaintenance);
     const { inbox_id: inboxId, job_id: jobId, configs: configResults } = row.replay;
+    const advanced = this.#advance(asItWas, row.location, outcome, inMaintenance, configResults);
     return judgedOf(advanced, line, inboxId, endOf(jobId, outcome, row), configResults);
   }
 
@@ -159,10 +161,17 @@ export class MonitorStates implements TargetStates {
   }
 
   /** Applies one outcome to the monitor's state. */
-  #advance(monitor: Monitor, location: string, outcome: CheckOutcome, inMaintenance: boolean): Advanced {
+  #advance(
+    monitor: Monitor,
+    location: string,
+    outcome: CheckOutcome,
+    inMaintenance: boolean,
+    configs: JudgedOutcome["configResults"],
+  ): Advanced {
     const lease = this.#leaseOf(monitor.id);
     const before = this.#lives.get(monitor.id) ?? newLiveState(monitor.id);
-    const { live, row } = applyCheck(before, monitor, location, outcome, inMaintenance);
+    const { live: judged, row } = applyCheck(before, monitor, location, outcome, inMaintenance);
+    const { live, alert } = withShare(before, judged, monitor, location, outcome, inMaintenance ? undefined : configs);
     this.#lives.set(monitor.id, live);
     const step = incidentStep(this.#open.get(monitor.id) ?? null, monitor, before, live, {
       location,
@@ -172,7 +181,8 @@ export class MonitorStates implements TargetStates {
     });
     if (step.open === null) this.#open.delete(monitor.id);
     else this.#open.set(monitor.id, step.open);
-    const alerts = inMaintenance ? NO_ALERTS : this.#alert(monitor, before, live, outcome);
+    const others = inMaintenance ? NO_ALERTS : this.#alert(monitor, before, live, outcome);
+    const alerts = alert === null ? others : [...others, alert];
     const state = live.locations[location] ?? { status: "unknown" as const };
     const nextWithinMs = delayAfterS(state, outcome.verdict, monitor.intervalS) * 1_000;
     return { lease, live, row, incidents: step.changes, alerts, nextWithinMs };
@@ -226,6 +236,34 @@ function judgedOf(
   configResults: JudgedOutcome["configResults"],
 ): JudgedOutcome {
   return { lease, line, live, incidents, alerts, inboxId, endedTest, configResults, nextWithinMs };
+}
+
+/** Carries a location's count of checks with too small a share of working configs, and tells what the latest one confirms. */
+function withShare(
+  before: LiveState,
+  live: LiveState,
+  { maxRetries, configAlertPercent = CONFIG_ALERT_PERCENT.standard }: Monitor,
+  location: string,
+  outcome: CheckOutcome,
+  configs: JudgedOutcome["configResults"],
+): { readonly live: LiveState; readonly alert: MonitorAlert | null } {
+  const lowBefore = before.locations[location]?.lowShareChecks ?? 0;
+  const share = configs === undefined ? null : shareOf(outcome.verdict, configs);
+  const state = live.locations[location];
+  if (state === undefined || (share === null && lowBefore === 0)) return { live, alert: null };
+  const { lowChecks, told } =
+    share === null ? { lowChecks: lowBefore, told: null } : shareStep(lowBefore, share, configAlertPercent, maxRetries);
+  if (lowChecks === 0 && lowBefore === 0) return { live, alert: null };
+  const { lowShareChecks: _gone, ...rest } = state;
+  const counted = lowChecks === 0 ? rest : { ...rest, lowShareChecks: lowChecks };
+  const alert: MonitorAlert | null =
+    told === null || share === null
+      ? null
+      : {
+          ...{ type: "configs", monitorId: live.monitorId, atMs: outcome.startedAtMs, status: live.status },
+          ...{ told, share, location },
+        };
+  return { live: { ...live, locations: { ...live.locations, [location]: counted } }, alert };
 }
 
 /** When the latest of some monitors was checked, Unix ms; 0: never. */

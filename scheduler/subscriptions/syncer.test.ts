@@ -54,7 +54,15 @@ describe("syncs at work", () => {
   async function subscribe(projectId = ids.projectId): Promise<number> {
     const url = `url ${++lastUrl}`;
     const { organizationId } = ids;
-    const values = { name: null, syncIntervalS: 300, timeoutS: 30, maxWorkers: 50, enabled: true, nowMs };
+    const values = {
+      name: null,
+      syncIntervalS: 300,
+      timeoutS: 30,
+      maxWorkers: 50,
+      configAlertPercent: 50,
+      enabled: true,
+      nowMs,
+    };
     return (await plane.subscriptions.create({ projectId, organizationId, urlSealed: url, urlHash: url, ...values }))
       .id;
   }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
-import { EVENT_TYPES, type EventType, incidentEvent, type NewEvent, subscriptionEvent } from "../../model/event.ts";
+import { configShareEvent, EVENT_TYPES, type EventType, incidentEvent, type NewEvent, subscriptionEvent } from "../../model/event.ts";
 import { openReceiver, type Received, type Receiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { openSqlite } from "../../store/sql/db/sqlite.ts";
 import { appendEvents } from "../../store/sql/events/outbox.ts";
@@ -221,6 +221,7 @@ describe("webhooks", () => {
       syncIntervalS: 300,
       timeoutS: 30,
       maxWorkers: 50,
+      configAlertPercent: 50,
       engine: "both",
       enabled: true,
       lastSyncedAtMs: null,
@@ -232,7 +233,10 @@ describe("webhooks", () => {
     };
     await append(subscriptionEvent("subscription.sync_failed", subscription, nowMs));
     await append(subscriptionEvent("subscription.auto_disabled", { ...subscription, enabled: false }, nowMs));
+    for (const told of ["failing", "recovered"] as const)
+      await append(configShareEvent(told, monitor, "healthy", { working: 2, total: 11 }, "any", nowMs));
     await hear("incident.level_changed");
+    expect((await hear("monitor.configs_failing")).data).toMatchObject({ configs_working: 2, configs_total: 11 });
     expect((await hear("subscription.sync_failed")).data).toMatchObject({
       subscription: { id: 5, lastSyncStatus: "failed" },
     });

@@ -4,7 +4,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ProviderServer, startProvider } from "../../engine/subscription/provider-server.suite.ts";
+import { openReceiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { admin } from "../admin.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, startProduct } from "../product.ts";
 import { cleanUp, eventually } from "../service.ts";
@@ -141,5 +143,35 @@ describeWith(["proxy cores"], "a subscription in the product", () => {
         error_message: status === "healthy" ? null : expect.any(String),
       });
     }
+  });
+
+  it("tells when too small a share of a server's configs works, and when it is back", {
+    timeout: WITHIN_MS,
+  }, async () => {
+    const receiver = await openReceiver();
+    const events = "monitor.configs_failing,monitor.configs_recovered";
+    const words = ["webhook", "create", "--project", "prj_1", "--url", receiver.url, "--events", events];
+    await admin(product, { SONDE_ALLOW_NETS: "127.0.0.0/8" }, ...words);
+    const alive = (await judged()).find(({ status }) => status === "healthy");
+    const { body: list } = await product.api.get<{ subscriptions: readonly { readonly id: number }[] }>(
+      "/subscriptions",
+    );
+    const path = `/subscriptions/${list.subscriptions[0]?.id}`;
+    const heard = (type: string, percent: number): Promise<{ readonly data: Readonly<Record<string, unknown>> }> =>
+      eventually(async () => {
+        const changed = await product.api.put(path, { configAlertPercent: percent });
+        expect([changed.status, changed.body]).toMatchObject([200, { configAlertPercent: percent }]);
+        await product.api.post("/test", { server_id: alive?.id });
+        const found = receiver.received.find(({ body }) => JSON.parse(body).type === type);
+        return found === undefined ? undefined : JSON.parse(found.body);
+      }, WITHIN_MS);
+    // Half of its four configs work, which is enough by default.
+    expect((await heard("monitor.configs_failing", 60)).data).toMatchObject({
+      monitor: { id: alive?.id, status: "healthy" },
+      ...{ configs_working: 2, configs_total: 4, location: "any" },
+    });
+    await heard("monitor.configs_recovered", 50);
+    expect(receiver.received).toHaveLength(2);
+    await receiver.close();
   });
 });

@@ -28,7 +28,10 @@ const written = JSON.parse(
 ) as Readonly<Record<"sqlite" | "postgres", Written>>;
 
 /** What later versions added, as a reader and as a column. The version before does not write it and does not look at it. */
-const ADDED: ReadonlySet<string> = new Set(["timeoutFollowsInterval", "timeout_follows_interval", "failingSinceMs"]);
+const ADDED: ReadonlySet<string> = new Set([
+  ...["timeoutFollowsInterval", "timeout_follows_interval", "failingSinceMs"],
+  ...["configAlertPercent", "config_alert_percent"],
+]);
 
 /** The same, as the version before knows it: without what was added, in objects and in columns that hold JSON. */
 function withoutAdded(value: unknown): unknown {

@@ -23,6 +23,7 @@ export function importedMonitorsSuite(server: "uws" | "node"): void {
         syncIntervalS: 300,
         timeoutS: 30,
         maxWorkers: 50,
+        configAlertPercent: 50,
         enabled: true,
         nowMs: clock.nowMs,
       });

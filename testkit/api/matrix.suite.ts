@@ -256,6 +256,7 @@ const FOREIGN_SUBSCRIPTION = {
   syncIntervalS: 300,
   timeoutS: 30,
   maxWorkers: 50,
+  configAlertPercent: 50,
   enabled: true,
   nowMs: START_MS,
 } as const;

@@ -78,6 +78,7 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
         syncIntervalSec: 300,
         timeoutSeconds: 30,
         maxWorkers: 50,
+        configAlertPercent: 50,
         engine: "both",
         enabled: true,
         lastSyncedAt: null,
@@ -98,6 +99,7 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
         syncIntervalSec: 60,
         timeoutSeconds: 120,
         maxWorkers: 1_000,
+        configAlertPercent: 50,
         engine: "xray",
       });
       expect(off).toMatchObject({
@@ -106,6 +108,7 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
         syncIntervalSec: 60,
         timeoutSeconds: 120,
         maxWorkers: 1_000,
+        configAlertPercent: 50,
         engine: "both",
         lastSyncStatus: "pending",
       });

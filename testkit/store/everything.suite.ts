@@ -103,6 +103,7 @@ async function writeSubscription(plane: ControlPlane, ids: Ids): Promise<void> {
     syncIntervalS: 300,
     timeoutS: 20,
     maxWorkers: 50,
+    configAlertPercent: 50,
     enabled: true,
     nowMs: AT_MS,
   });

@@ -66,6 +66,7 @@ export function planChangeTests(given: () => Ground, another: Another): void {
         syncIntervalS: 60,
         timeoutS: 30,
         maxWorkers: 50,
+        configAlertPercent: 50,
         enabled: true,
         nowMs: NOW_MS,
       });

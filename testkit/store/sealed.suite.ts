@@ -128,6 +128,7 @@ export function sealedTests(given: () => Ground): void {
         syncIntervalS: 300,
         timeoutS: 20,
         maxWorkers: 50,
+        configAlertPercent: 50,
         enabled: true,
         nowMs: 1,
       });

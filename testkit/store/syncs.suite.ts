@@ -48,6 +48,7 @@ export function syncTests(given: () => Ground, another: Another): void {
         syncIntervalS: 300,
         timeoutS: 20,
         maxWorkers: 50,
+        configAlertPercent: 50,
         enabled: true,
         nowMs: NOW_MS,
       });

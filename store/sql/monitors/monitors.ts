@@ -23,11 +23,13 @@ const FIND = statement(
 
 /** Of the subscription that a monitor follows. */
 const WORKERS = "(select s.max_workers from subscriptions s where s.id = m.subscription_id)";
+const ALERT_PERCENT = "(select s.config_alert_percent from subscriptions s where s.id = m.subscription_id)";
 const ENGINE = "(select s.engine from subscriptions s where s.id = m.subscription_id)";
 
 const RECALL = statement(
   "recall_monitor",
-  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")}, ${WORKERS} as subscription_workers, ${ENGINE} as subscription_engine
+  `select ${[...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS].join(", ")}, ${WORKERS} as subscription_workers,
+     ${ALERT_PERCENT} as subscription_alert_percent, ${ENGINE} as subscription_engine
    from monitors m join live l on l.monitor_id = m.id
    where m.id = ? and m.deleted_at_ms is null`,
 );
@@ -179,6 +181,7 @@ function planned(session: Session, filter: ShardFilter | undefined) {
   return monitorsWithLive(session)
     .select([...MONITOR_COLUMNS, SEALED_COLUMN, ...LIVE_COLUMNS])
     .select(sql<number | null>`${sql.raw(WORKERS)}`.as("subscription_workers"))
+    .select(sql<number | null>`${sql.raw(ALERT_PERCENT)}`.as("subscription_alert_percent"))
     .select(sql<Engines | null>`${sql.raw(ENGINE)}`.as("subscription_engine"))
     .where("m.active", "=", 1)
     .where("m.project_id", "not in", inactiveProjects(session))

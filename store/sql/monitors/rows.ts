@@ -29,6 +29,7 @@ export type MonitorWithLiveRow = MonitorRow &
   LiveRow & {
     readonly sealed?: string | null;
     readonly subscription_workers?: number | null;
+    readonly subscription_alert_percent?: number | null;
     readonly subscription_engine?: Engines | null;
   };
 
@@ -48,6 +49,7 @@ function toMonitor(row: MonitorWithLiveRow): Monitor {
   if (typeof row.sealed === "string") monitor.sealed = row.sealed;
   if (typeof row.url_sealed === "string") monitor.urlSealed = row.url_sealed;
   if (typeof row.subscription_workers === "number") monitor.subscriptionWorkers = row.subscription_workers;
+  if (typeof row.subscription_alert_percent === "number") monitor.configAlertPercent = row.subscription_alert_percent;
   if (typeof row.subscription_engine === "string") monitor.subscriptionEngines = row.subscription_engine;
   return monitor;
 }

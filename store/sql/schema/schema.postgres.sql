@@ -410,6 +410,7 @@ create table subscriptions (
   updated_at_ms bigint not null,
   attempted_at_ms bigint,
   shrunken integer not null,
+  config_alert_percent integer not null,
   constraint subscriptions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES workspaces(id),
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)

@@ -295,7 +295,8 @@ CREATE TABLE "subscriptions" ("id" integer primary key autoincrement,
   "created_at_ms" bigint not null,
   "updated_at_ms" bigint not null,
   "attempted_at_ms" bigint,
-  "shrunken" integer default 0 not null);
+  "shrunken" integer default 0 not null,
+  "config_alert_percent" integer default 50 not null);
 
 CREATE UNIQUE INDEX "subscriptions_by_url" on "subscriptions" ("project_id", "url_hash");
 

@@ -333,6 +333,7 @@ export const SUBSCRIPTIONS = table("subscriptions", {
   sync_interval_s: int(),
   timeout_s: int(),
   max_workers: int(),
+  config_alert_percent: int(),
   engine: text<Engines>(),
   enabled: flag(),
   last_synced_at_ms: nullable(bigint()),

@@ -1,6 +1,7 @@
 /** Alerts of a batch, in the sink's transaction: the event goes to the outbox, and what was told of an expiry is remembered. */
 import type { MonitorAlert, SentExpiryAlert } from "../../../model/alert.ts";
 import {
+  configShareEvent,
   type EventMonitor,
   type ExpirySubject,
   expiryEvent,
@@ -41,9 +42,14 @@ export async function applyAlerts(session: Session, alerts: readonly MonitorAler
 }
 
 function eventOf(alert: MonitorAlert, monitor: EventMonitor): NewEvent {
-  return alert.type === "partial"
-    ? partialEvent(monitor, alert.previousStatus, alert.locationsDown, alert.atMs)
-    : expiryEvent(alert.subject, monitor, alert.status, alert.expiresAtMs, alert.atMs);
+  switch (alert.type) {
+    case "partial":
+      return partialEvent(monitor, alert.previousStatus, alert.locationsDown, alert.atMs);
+    case "configs":
+      return configShareEvent(alert.told, monitor, alert.status, alert.share, alert.location, alert.atMs);
+    case "expiring":
+      return expiryEvent(alert.subject, monitor, alert.status, alert.expiresAtMs, alert.atMs);
+  }
 }
 
 interface ToldColumns {

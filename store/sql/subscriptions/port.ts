@@ -12,6 +12,8 @@ export interface SubscriptionRecord {
   readonly syncIntervalS: number;
   readonly timeoutS: number;
   readonly maxWorkers: number;
+  /** A monitor of several configs alerts when a smaller share of them works, percent; 0 is never. */
+  readonly configAlertPercent: number;
   readonly engine: Engines;
   readonly enabled: boolean;
   readonly lastSyncedAtMs: number | null;
@@ -27,7 +29,14 @@ export interface SubscriptionRecord {
 export interface NewSubscription
   extends Pick<
     SubscriptionRecord,
-    "projectId" | "organizationId" | "name" | "syncIntervalS" | "timeoutS" | "maxWorkers" | "enabled"
+    | "projectId"
+    | "organizationId"
+    | "name"
+    | "syncIntervalS"
+    | "timeoutS"
+    | "maxWorkers"
+    | "configAlertPercent"
+    | "enabled"
   > {
   readonly urlSealed: ToSeal;
   /** Equal for equal addresses; says nothing without the key that it was made with. */
@@ -36,7 +45,10 @@ export interface NewSubscription
 }
 
 export type SubscriptionChange = Partial<
-  Pick<SubscriptionRecord, "name" | "syncIntervalS" | "timeoutS" | "maxWorkers" | "engine" | "enabled">
+  Pick<
+    SubscriptionRecord,
+    "name" | "syncIntervalS" | "timeoutS" | "maxWorkers" | "configAlertPercent" | "engine" | "enabled"
+  >
 > & { readonly url?: { readonly sealed: string; readonly hash: string } };
 
 export interface SyncRequest {

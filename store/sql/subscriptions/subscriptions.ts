@@ -112,6 +112,7 @@ async function create(session: Session, input: NewSubscription): Promise<Subscri
       sync_interval_s: input.syncIntervalS,
       timeout_s: input.timeoutS,
       max_workers: input.maxWorkers,
+      config_alert_percent: input.configAlertPercent,
       engine: "both",
       enabled: input.enabled ? 1 : 0,
       last_synced_at_ms: null,
@@ -205,8 +206,9 @@ async function followMonitors(
   if (Object.keys(wanted).length > 0) {
     await changeMonitors(session, await holdImported(session, after.id), wanted, nowMs);
   }
-  if (before.maxWorkers === after.maxWorkers && before.engine === after.engine) return;
-  // Nothing of the monitors differs, but how many of them run at once, and on what.
+  const followed = ["maxWorkers", "engine", "configAlertPercent"] as const;
+  if (followed.every((name) => before[name] === after[name])) return;
+  // Nothing of the monitors differs, but how many of them run at once, on what, and when they alert.
   await session.kysely
     .updateTable("monitors")
     .set({ generation: await raiseGeneration(session) })
@@ -259,6 +261,7 @@ async function save(session: Session, record: SubscriptionRecord): Promise<void>
       sync_interval_s: record.syncIntervalS,
       timeout_s: record.timeoutS,
       max_workers: record.maxWorkers,
+      config_alert_percent: record.configAlertPercent,
       engine: record.engine,
       enabled: record.enabled ? 1 : 0,
       last_sync_status: record.lastSyncStatus,

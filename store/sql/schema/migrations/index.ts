@@ -12,6 +12,7 @@ import { shards } from "./0009-shards.ts";
 import { quarantine } from "./0010-quarantine.ts";
 import { sealedTargets } from "./0011-sealed-targets.ts";
 import { timeoutFollowsInterval } from "./0012-timeout-follows-interval.ts";
+import { configAlertPercent } from "./0013-config-alert-percent.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -25,4 +26,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0010-quarantine": quarantine,
   "0011-sealed-targets": sealedTargets,
   "0012-timeout-follows-interval": timeoutFollowsInterval,
+  "0013-config-alert-percent": configAlertPercent,
 };
