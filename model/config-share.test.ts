@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { shareOf, shareStep } from "./config-share.ts";
 
 const configs = (working: number, total: number) =>
-  Array.from({ length: total }, (_, at) => ({ success: at < working }));
+  Array.from({ length: total }, (_, at) => ({ success: at < working, errorCategory: at < working ? "" : "timeout" }));
 
 describe("shareOf", () => {
   it("counts what works, and says nothing after a fault of our own or where nothing works", () => {
@@ -11,6 +11,8 @@ describe("shareOf", () => {
     expect(shareOf("timeout", configs(0, 11))).toBeNull();
     expect(shareOf("unfit", configs(2, 11))).toBeNull();
     expect(shareOf("cancelled", configs(2, 2))).toBeNull();
+    const notRun = { success: false, errorCategory: "checker_error" };
+    expect(shareOf("ok", [...configs(1, 2), notRun])).toEqual({ working: 1, total: 2 });
   });
 });
 
