@@ -44,7 +44,10 @@ async function refused(settings: ServiceSettings): Promise<Refusal> {
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
     said += chunk;
   });
+  // What it said may be read after its exit.
+  const closed = once(child, "close");
   const code = await ended(child, () => {});
+  await closed;
   const lines = said.split("\n").filter((line) => line !== "" && !line.endsWith("…"));
   return { lines, code, dataDir };
 }

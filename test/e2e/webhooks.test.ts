@@ -6,7 +6,14 @@ import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
-import { configShareEvent, EVENT_TYPES, type EventType, incidentEvent, type NewEvent, subscriptionEvent } from "../../model/event.ts";
+import {
+  configShareEvent,
+  EVENT_TYPES,
+  type EventType,
+  incidentEvent,
+  type NewEvent,
+  subscriptionEvent,
+} from "../../model/event.ts";
 import { openReceiver, type Received, type Receiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { openSqlite } from "../../store/sql/db/sqlite.ts";
 import { appendEvents } from "../../store/sql/events/outbox.ts";
@@ -237,6 +244,7 @@ describe("webhooks", () => {
       await append(configShareEvent(told, monitor, "healthy", { working: 2, total: 11 }, "any", nowMs));
     await hear("incident.level_changed");
     expect((await hear("monitor.configs_failing")).data).toMatchObject({ configs_working: 2, configs_total: 11 });
+    await hear("monitor.configs_recovered");
     expect((await hear("subscription.sync_failed")).data).toMatchObject({
       subscription: { id: 5, lastSyncStatus: "failed" },
     });

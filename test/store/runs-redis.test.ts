@@ -252,7 +252,7 @@ withServer("Redis", server, (running) => {
       const before = changes;
       de.state = { ...FIT, isFit: false, reasons: ["cut"] };
       await expect.poll(() => watch.healthy().some(({ isFit }) => !isFit), { timeout: 5_000 }).toBe(true);
-      expect(changes).toBeGreaterThan(before);
+      await expect.poll(() => changes, { timeout: 5_000 }).toBeGreaterThan(before);
       await de.server.leave();
       await expect.poll(() => watch.healthy().length, { timeout: 5_000 }).toBe(1);
       // It may only be starting anew.
