@@ -1,7 +1,7 @@
 // `npm test`: prepares, then runs every suite. Further words go to vitest: npm test -- engine/
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -78,7 +78,10 @@ async function coresForLabs() {
   const built = (file) => import(pathToFileURL(join(ROOT, "dist", "engine", "cores", file)).href);
   const { ENGINES, findCore } = await built("program.js");
   const { loadCorePlaces } = await import(pathToFileURL(join(ROOT, "dist", "config.js")).href);
-  const dataDir = join(ROOT, "node_modules", ".cache", "sonde", "cores");
+  const cache = join(ROOT, "node_modules", ".cache");
+  // For every user: a folder of cores is closed to others, and so would be all that is made on the way to it.
+  mkdirSync(cache, { recursive: true });
+  const dataDir = join(cache, "sonde", "cores");
   const mayBuild = process.argv.length <= 2 && spawnSync("go", ["version"]).status === 0;
   const settings = {};
   for (const engine of ENGINES) {
