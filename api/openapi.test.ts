@@ -240,9 +240,10 @@ describe("the OpenAPI document", () => {
 
   it("names the fields of each kind that its own schema reads", () => {
     const of = (name: string) => components[name] as { properties?: object; required?: string[] } | undefined;
-    for (const kind of UPTIME_KINDS) expect(of(`Create_${kind}`)?.required).toContain("name");
-    expect(of("Create_http")?.required).toEqual(["type", "name", "url"]);
-    expect(Object.keys(of("Create_keyword")?.properties ?? {})).toEqual(
+    for (const kind of UPTIME_KINDS)
+      expect(of(`Create${kind.charAt(0).toUpperCase()}${kind.slice(1)}`)?.required).toContain("name");
+    expect(of("CreateHttp")?.required).toEqual(["type", "name", "url"]);
+    expect(Object.keys(of("CreateKeyword")?.properties ?? {})).toEqual(
       expect.arrayContaining([
         "keyword",
         "invert_keyword",
@@ -252,7 +253,7 @@ describe("the OpenAPI document", () => {
         "tags",
       ]),
     );
-    expect(of("Create_push")?.required).toEqual(["type", "name", "period"]);
-    expect(Object.keys(of("Create_push")?.properties ?? {})).not.toContain("interval");
+    expect(of("CreatePush")?.required).toEqual(["type", "name", "period"]);
+    expect(Object.keys(of("CreatePush")?.properties ?? {})).not.toContain("interval");
   });
 });

@@ -9,6 +9,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 import { addExamples } from "./document/body-examples.ts";
+import { forClients } from "./document/clients.ts";
 import type { JsonSchema } from "./document/examples.ts";
 import { type HeadersByName, headersOf } from "./document/headers.ts";
 import { addLinks } from "./document/links.ts";
@@ -49,7 +50,7 @@ const DESCRIPTION = `Watches VPN tunnels and uptime targets.
 - Send the key as \`X-API-Key\`, or as \`Authorization: Bearer <key>\`. Most endpoints also want the project, as \`X-Project-Id\`.
 - Ids are accepted with their prefix (\`srv_12\`) or as the bare number (\`12\`).
 - Each GET answers HEAD too. A path that is not there answers 404, a method that is not there 405 with \`Allow\`; neither asks for a key.
-- Within v1 there are only additions: clients ignore fields they do not know.`;
+- Within v1 there are only additions: clients ignore fields they do not know, and words that a list does not have yet.`;
 
 export interface DocumentOptions {
   readonly baseUrl: string;
@@ -58,6 +59,7 @@ export interface DocumentOptions {
   readonly version: string;
 }
 
+/** Closed: it has each field and word of this version, and no other. */
 export function createOpenApi(routes: readonly Route[], { baseUrl, docsUrl, version }: DocumentOptions): JsonSchema {
   const shown = routes.filter((route) => route.hidden !== true);
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -95,13 +97,14 @@ export function createOpenApi(routes: readonly Route[], { baseUrl, docsUrl, vers
   return plain;
 }
 
+/** As it is published. */
 export function documentText(
   routes: readonly Route[],
   options: () => DocumentOptions,
 ): { json(): string; yaml(): string } {
   let made: { readonly json: string; readonly yaml: string } | null = null;
   const make = () => {
-    const document = createOpenApi(routes, options());
+    const document = forClients(createOpenApi(routes, options()));
     made = { json: JSON.stringify(document), yaml: dump(document, { lineWidth: -1, noRefs: true }) };
     return made;
   };
@@ -115,7 +118,7 @@ function operation(route: Route, method: string): ZodOpenApiOperationObject {
   const query = route.query === undefined ? {} : { query: queryObject(route.query) };
   const body = route.body;
   return {
-    operationId: operationId(method, route),
+    operationId: operationId(route, method),
     tags: [route.group],
     summary: route.summary,
     ...described,
@@ -179,7 +182,7 @@ function nameOf(message: string): string {
   const words = message.split(/[^a-z0-9]+/i).filter((word) => word !== "");
   return words
     .slice(0, 6)
-    .map((word, index) => (index === 0 ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1)))
+    .map((word, index) => (index === 0 ? word.toLowerCase() : capitalised(word)))
     .join("");
 }
 
@@ -212,7 +215,7 @@ function anywhere(name: "notFound" | "methodNotAllowed"): ZodOpenApiResponseObje
 function preflight(route: Route, methods: readonly string[]): ZodOpenApiOperationObject {
   const allow = z.literal(allowedMethods(methods, true));
   return {
-    operationId: operationId("options", route),
+    operationId: `preflight${capitalised(route.operationId)}`,
     tags: [route.group],
     summary: "What pages of other origins may send",
     security: [],
@@ -235,8 +238,11 @@ function preflight(route: Route, methods: readonly string[]): ZodOpenApiOperatio
   };
 }
 
-/** `getServersIdHistory`. */
-function operationId(method: string, route: Route): string {
-  const words = route.path.split(/[^a-z]+/i).filter((word) => word !== "");
-  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+/** A route of any method stands under several, and an id names one of them: `sendHeartbeat`, `sendHeartbeatByPost`. */
+function operationId({ method, operationId: id }: Route, shown: string): string {
+  return method === "*" && shown !== ANY_METHOD[0] ? `${id}By${capitalised(shown)}` : id;
+}
+
+function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }

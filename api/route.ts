@@ -41,6 +41,8 @@ interface RouteBase {
   /** Relative to the API root unless `atRoot`; `{name}` is a parameter. */
   readonly path: string;
   readonly atRoot?: true;
+  /** What generated clients call it, as `createMonitor`: never changed once it was released. */
+  readonly operationId: string;
   readonly group: string;
   readonly summary: string;
   readonly description?: string;

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { describe, it } from "vitest";
 import { ENGINES, findCore } from "../engine/cores/program.ts";
 import { missingPythonTools } from "./contract/python-tools.ts";
+import { missingTypescriptTools } from "./contract/typescript-tools.ts";
 import { CORE_PLACES } from "./lab/cores.ts";
 import { findProgram, isExecutable } from "./servers/server.ts";
 
@@ -47,6 +48,7 @@ const CHECKS = {
   "clients of the stores": () => program("redis-cli", "redis-tools") ?? program("pg_dump", "postgresql-client"),
   compiler: () => program("g++", "g++") ?? program("make", "make") ?? program("python3", "python3"),
   "python tools": missingPythonTools,
+  "typescript tools": missingTypescriptTools,
   "tmpfs mount": () => (isRoot() ? triedMount() : "mounting a small tmpfs needs root"),
   "unprivileged ping": () =>
     isInPingGroup() ? undefined : "net.ipv4.ping_group_range is closed to this user's group (as root: sysctl)",

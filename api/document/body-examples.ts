@@ -37,11 +37,13 @@ function addRequestExamples(content: Content, document: JsonSchema): void {
     return;
   }
   content.examples = Object.fromEntries(
-    kinds.map((kind, index) => [nameOf(kind) ?? `example${index + 1}`, { value: exampleOf(kind, document) }]),
+    kinds.map((kind, index) => [nameOf(kind, document) ?? `example${index + 1}`, { value: exampleOf(kind, document) }]),
   );
 }
 
-/** `#/components/schemas/Create_http` is `http`. */
-function nameOf(schema: JsonSchema): string | undefined {
-  return typeof schema.$ref === "string" ? schema.$ref.split(/[/_]/).at(-1) : undefined;
+/** Of the kind `http`: what its field `type` says. */
+function nameOf(schema: JsonSchema, document: JsonSchema): string | undefined {
+  const whole = typeof schema.$ref === "string" ? resolve(schema.$ref, document) : schema;
+  const { type } = (whole.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+  return typeof type?.const === "string" ? type.const : undefined;
 }

@@ -80,6 +80,7 @@ export const account: readonly Route[] = [
   {
     method: "GET",
     path: "/whoami",
+    operationId: "whoami",
     group: "Account",
     summary: "Who the key belongs to and what it reaches",
     scope: "key",
@@ -89,6 +90,7 @@ export const account: readonly Route[] = [
   {
     method: "GET",
     path: "/organizations",
+    operationId: "listOrganizations",
     group: "Account",
     summary: "List the workspaces that the key reaches, with the caller's role",
     scope: "key",
@@ -98,6 +100,7 @@ export const account: readonly Route[] = [
   {
     method: "GET",
     path: "/projects",
+    operationId: "listProjects",
     group: "Account",
     summary: "List the active projects that the key reaches",
     scope: "key",

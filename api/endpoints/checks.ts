@@ -118,12 +118,16 @@ export const checks: readonly Route[] = [
   {
     method: "POST",
     path: "/check",
+    operationId: "checkConfig",
     group: "Tests",
     summary: "Check a configuration once, without saving it",
     description:
       "Waits for the result. Does not use the on-demand quota. A protocol that this version cannot run answers `down` with `checker_error`: a fault of ours, said of no server.",
     scope: "key",
-    body: { schema: z.object({ ...checkFields, ...engineField, ...regionFields }), required: true },
+    body: {
+      schema: z.object({ ...checkFields, ...engineField, ...regionFields }).meta({ id: "CheckConfig" }),
+      required: true,
+    },
     responses: { 200: schemas.check },
     refusals: [
       ...REFUSALS,
@@ -136,13 +140,17 @@ export const checks: readonly Route[] = [
   {
     method: "POST",
     path: "/check/public",
+    operationId: "checkConfigWithoutKey",
     group: "Tests",
     summary: "Check a configuration once, without a key",
     description:
       "5 per IPv4 address or IPv6 /64 in any 24 hours; what was not checked does not count. At most 60 requests in any hour, whatever came of them. Nothing of the configuration is stored or logged.",
     scope: "public",
     cors: true,
-    body: { schema: z.object({ ...checkFields, region: z.literal("any").optional() }), required: true },
+    body: {
+      schema: z.object({ ...checkFields, region: z.literal("any").optional() }).meta({ id: "CheckConfigWithoutKey" }),
+      required: true,
+    },
     responses: { 200: schemas.check, 429: schemas.publicLimitError },
     headers: {
       "X-RateLimit-Limit": limitHeader("Checks in any 24 hours"),

@@ -109,6 +109,7 @@ export const health: readonly Route[] = [
   {
     method: "GET",
     path: "/health",
+    operationId: "getHealth",
     group: "Public",
     summary: "Whether the API is up",
     scope: "public",
@@ -120,6 +121,7 @@ export const health: readonly Route[] = [
   {
     method: "GET",
     path: "/health/deep",
+    operationId: "getDeepHealth",
     group: "Public",
     summary: "Whether the database and the job queue are up too",
     scope: "public",
@@ -131,6 +133,7 @@ export const health: readonly Route[] = [
   {
     method: "GET",
     path: "/regions",
+    operationId: "listRegions",
     group: "Public",
     summary: "Locations one can test from, with their healthy checkers",
     scope: "public",

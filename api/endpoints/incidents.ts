@@ -101,6 +101,7 @@ export const incidents: readonly Route[] = [
   {
     method: "GET",
     path: "/incidents",
+    operationId: "listIncidents",
     group: "Incidents",
     summary: "List incidents, open ones first",
     scope: "project",
@@ -112,6 +113,7 @@ export const incidents: readonly Route[] = [
   {
     method: "GET",
     path: "/incidents/{id}",
+    operationId: "getIncident",
     group: "Incidents",
     summary: "Read an incident",
     scope: "project",
@@ -122,6 +124,7 @@ export const incidents: readonly Route[] = [
   {
     method: "GET",
     path: "/incidents/{id}/events",
+    operationId: "listIncidentEvents",
     group: "Incidents",
     summary: "What happened during an incident, oldest first",
     scope: "project",
@@ -133,12 +136,16 @@ export const incidents: readonly Route[] = [
   {
     method: "POST",
     path: "/incidents/{id}/acknowledge",
+    operationId: "acknowledgeIncident",
     group: "Incidents",
     summary: "Acknowledge an incident; repeating it changes nothing",
     scope: "project",
     editorsOnly: "You do not have permission to edit this project",
     params: incidentIdParams,
-    body: { schema: z.object({ note: z.string().max(MAX_NOTE).nullable().optional() }), required: false },
+    body: {
+      schema: z.object({ note: z.string().max(MAX_NOTE).nullable().optional() }).meta({ id: "AcknowledgeIncident" }),
+      required: false,
+    },
     responses: { 200: schemas.incident },
     refusals: ["noteInvalid"],
     handle: acknowledge,

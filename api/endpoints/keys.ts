@@ -24,21 +24,23 @@ const revokeQuery = {
   hard: textParameter("`1` deletes the key for good; anything else disables it."),
 } as const;
 
-const createBody = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(MAX_KEY_NAME)
-    .meta({ examples: ["ci"] }),
-  expires: z
-    .string()
-    .nullable()
-    .optional()
-    .describe(
-      "Date or date-time; a date alone means 00:00:00 UTC. Omitted or null: never. A key that expires makes none that lives longer, so it must send one",
-    )
-    .meta({ examples: ["2030-12-31T00:00:00Z"] }),
-});
+const createBody = z
+  .object({
+    name: z
+      .string()
+      .min(1)
+      .max(MAX_KEY_NAME)
+      .meta({ examples: ["ci"] }),
+    expires: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        "Date or date-time; a date alone means 00:00:00 UTC. Omitted or null: never. A key that expires makes none that lives longer, so it must send one",
+      )
+      .meta({ examples: ["2030-12-31T00:00:00Z"] }),
+  })
+  .meta({ id: "CreateKey" });
 
 async function list(api: Api, call: KeyCall): Promise<ApiResponse> {
   const keys = (await visibleKeys(api, call)).map((key) => viewKey(key, call.nowMs));
@@ -151,6 +153,7 @@ export const keys: readonly Route[] = [
   {
     method: "GET",
     path: "/keys",
+    operationId: "listKeys",
     group: "Keys",
     summary: "List API keys, newest first",
     description:
@@ -162,6 +165,7 @@ export const keys: readonly Route[] = [
   {
     method: "POST",
     path: "/keys",
+    operationId: "createKey",
     group: "Keys",
     summary: "Create an API key; its secret is shown once",
     scope: "key",
@@ -183,6 +187,7 @@ export const keys: readonly Route[] = [
   {
     method: "DELETE",
     path: "/keys/{id}",
+    operationId: "revokeKey",
     group: "Keys",
     summary: "Disable an API key, or delete it for good",
     scope: "key",

@@ -50,6 +50,7 @@ export const operator: readonly Route[] = [
   {
     method: "GET",
     path: "/metrics",
+    operationId: "getMetrics",
     atRoot: true,
     group: "Operator",
     summary: "Prometheus metrics",

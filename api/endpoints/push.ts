@@ -74,6 +74,7 @@ export const pushes: readonly Route[] = [
   {
     method: "*",
     path: "/api/push/{token}",
+    operationId: "sendHeartbeat",
     atRoot: true,
     group: "Heartbeats",
     summary: "A job's sign of life; any method",

@@ -111,10 +111,11 @@ const POLICY_HEADERS: Readonly<Record<string, ResponseHeader>> = {
 
 const base = { method: "GET", atRoot: true, group: "Reference", scope: "public" } as const;
 
-function document(path: string, mediaType: string, text: (api: Api) => string): Route {
+function document(path: string, operationId: string, mediaType: string, text: (api: Api) => string): Route {
   return {
     ...base,
     path,
+    operationId,
     summary: "This document",
     cors: true,
     responses: { 200: mediaType, 304: "" },
@@ -131,6 +132,7 @@ function asset(name: string, mediaType: string, read: () => Promise<Published>):
   return {
     ...base,
     path: `/docs/${name}`,
+    operationId: `getPagePart ${name}`,
     summary: "A part of the reference page",
     hidden: true,
     responses: { 200: mediaType, 304: "" },
@@ -142,12 +144,13 @@ const page = published(PAGE, HTML, REVALIDATED);
 const start = published(START, SCRIPT, REVALIDATED);
 
 export const reference: readonly Route[] = [
-  document("/docs/openapi.yaml", YAML, (api) => api.document.yaml()),
-  document("/openapi.yaml", YAML, (api) => api.document.yaml()),
-  document("/openapi.json", JSON_TYPE, (api) => api.document.json()),
+  document("/docs/openapi.yaml", "getDocumentBesidePage", YAML, (api) => api.document.yaml()),
+  document("/openapi.yaml", "getDocumentAsYaml", YAML, (api) => api.document.yaml()),
+  document("/openapi.json", "getDocument", JSON_TYPE, (api) => api.document.json()),
   {
     ...base,
     path: "/docs",
+    operationId: "getDocumentPage",
     summary: "This document as a page",
     responses: { 200: HTML, 304: "" },
     headers: { ...CACHE_HEADERS, ...POLICY_HEADERS },

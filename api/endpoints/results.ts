@@ -192,6 +192,7 @@ export const results: readonly Route[] = [
   {
     method: "GET",
     path: "/results",
+    operationId: "listResults",
     group: "Results",
     summary: "Results of the project, newest first",
     scope: "project",
@@ -204,6 +205,7 @@ export const results: readonly Route[] = [
   {
     method: "GET",
     path: "/results/failures",
+    operationId: "listFailures",
     group: "Results",
     summary: "Results of the project that were down, newest first",
     scope: "project",
@@ -216,6 +218,7 @@ export const results: readonly Route[] = [
   {
     method: "GET",
     path: "/results/server/{id}",
+    operationId: "listMonitorResults",
     group: "Results",
     summary: "Results of one monitor, newest first",
     scope: "project",

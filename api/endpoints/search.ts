@@ -63,6 +63,7 @@ export const searches: readonly Route[] = [
   {
     method: "GET",
     path: "/servers/search",
+    operationId: "searchMonitors",
     group: "Monitors",
     summary: "Search monitors across every project the key can reach",
     scope: "key",

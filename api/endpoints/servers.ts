@@ -314,6 +314,7 @@ export const servers: readonly Route[] = [
   {
     method: "GET",
     path: "/servers",
+    operationId: "listMonitors",
     group: "Monitors",
     summary: "List monitors, sorted by name",
     scope: "project",
@@ -326,6 +327,7 @@ export const servers: readonly Route[] = [
   {
     method: "POST",
     path: "/servers",
+    operationId: "createMonitor",
     group: "Monitors",
     summary: "Create a monitor and queue its first check",
     scope: "project",
@@ -339,6 +341,7 @@ export const servers: readonly Route[] = [
   {
     method: "GET",
     path: "/servers/{id}",
+    operationId: "getMonitor",
     group: "Monitors",
     summary: "Read a monitor",
     scope: "project",
@@ -350,6 +353,7 @@ export const servers: readonly Route[] = [
   {
     method: "PUT",
     path: "/servers/{id}",
+    operationId: "updateMonitor",
     group: "Monitors",
     summary: "Change the fields that are sent",
     scope: "project",
@@ -364,6 +368,7 @@ export const servers: readonly Route[] = [
   {
     method: "DELETE",
     path: "/servers/{id}",
+    operationId: "deleteMonitor",
     group: "Monitors",
     summary: "Delete a monitor with its results and incidents",
     scope: "project",
@@ -376,6 +381,7 @@ export const servers: readonly Route[] = [
   {
     method: "GET",
     path: "/servers/{id}/history",
+    operationId: "listMonitorHistory",
     group: "Monitors",
     summary: "What was done to a monitor, newest first",
     description: "An addition of ours.",

@@ -153,6 +153,7 @@ export const subscriptions: readonly Route[] = [
   {
     method: "GET",
     path: "/subscriptions",
+    operationId: "listSubscriptions",
     group: "Subscriptions",
     summary: "List subscriptions, oldest first",
     scope: "project",
@@ -164,6 +165,7 @@ export const subscriptions: readonly Route[] = [
   {
     method: "POST",
     path: "/subscriptions",
+    operationId: "createSubscription",
     group: "Subscriptions",
     summary: "Add a subscription and start its first sync",
     scope: "project",
@@ -177,6 +179,7 @@ export const subscriptions: readonly Route[] = [
   {
     method: "GET",
     path: "/subscriptions/{id}",
+    operationId: "getSubscription",
     group: "Subscriptions",
     summary: "Read a subscription",
     scope: "project",
@@ -189,6 +192,7 @@ export const subscriptions: readonly Route[] = [
   {
     method: "PUT",
     path: "/subscriptions/{id}",
+    operationId: "updateSubscription",
     group: "Subscriptions",
     summary: "Change the fields that are sent",
     description: "Switching it off pauses all its monitors; switching it on resumes them.",
@@ -204,6 +208,7 @@ export const subscriptions: readonly Route[] = [
   {
     method: "DELETE",
     path: "/subscriptions/{id}",
+    operationId: "deleteSubscription",
     group: "Subscriptions",
     summary: "Delete a subscription; its monitors are kept, paused",
     scope: "project",
@@ -217,6 +222,7 @@ export const subscriptions: readonly Route[] = [
   {
     method: "POST",
     path: "/subscriptions/{id}/sync",
+    operationId: "syncSubscription",
     group: "Subscriptions",
     summary: "Start a sync now; one that is switched off is switched on first",
     scope: "project",

@@ -152,13 +152,14 @@ export const tests: readonly Route[] = [
   {
     method: "POST",
     path: "/test",
+    operationId: "testMonitor",
     group: "Tests",
     summary: "Test a tunnel now",
     description:
       "Waits up to 75 seconds, then answers 202; the result appears in the monitor's results and status. Uses one on-demand test.",
     scope: "project",
     editorsOnly: MAY_NOT_TEST,
-    body: { schema: z.object({ server_id: serverId, ...regionFields }), required: true },
+    body: { schema: z.object({ server_id: serverId, ...regionFields }).meta({ id: "TestMonitor" }), required: true },
     responses: { 200: schemas.test, 202: schemas.pendingTest },
     refusals: [
       "serverIdInvalid",
@@ -173,6 +174,7 @@ export const tests: readonly Route[] = [
   {
     method: "POST",
     path: "/test/batch",
+    operationId: "testMonitors",
     group: "Tests",
     summary: "Test many tunnels now",
     description:
@@ -180,7 +182,9 @@ export const tests: readonly Route[] = [
     scope: "project",
     editorsOnly: MAY_NOT_TEST,
     body: {
-      schema: z.object({ server_ids: z.array(serverId).min(1).max(MOST_IDS), ...regionFields }),
+      schema: z
+        .object({ server_ids: z.array(serverId).min(1).max(MOST_IDS), ...regionFields })
+        .meta({ id: "TestMonitors" }),
       required: true,
     },
     responses: { 200: schemas.batch },
@@ -190,6 +194,7 @@ export const tests: readonly Route[] = [
   {
     method: "POST",
     path: "/incidents/{id}/retest",
+    operationId: "retestIncident",
     group: "Incidents",
     summary: "Test an incident's monitor now",
     description:

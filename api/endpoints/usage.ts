@@ -103,6 +103,7 @@ export const usages: readonly Route[] = [
   {
     method: "GET",
     path: "/usage",
+    operationId: "getUsage",
     group: "Account",
     summary: "Requests and on-demand tests used, limits, daily history and the busiest endpoints",
     scope: "key",

@@ -19,6 +19,7 @@ export const verifications: readonly Route[] = [
   {
     method: "GET",
     path: "/verify",
+    operationId: "verifyToken",
     atRoot: true,
     group: "Operator",
     summary: "Answers the token that it is asked with: proof that a request came through",

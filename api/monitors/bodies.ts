@@ -28,7 +28,11 @@ function createBodyOf(described: AnyUptime) {
       ...everyKind,
       ...fieldsOf(described),
     })
-    .meta({ id: `Create_${kind}`, description: summary, examples: [{ type: kind, name: "Berlin 1", ...example }] });
+    .meta({
+      id: `Create${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+      description: summary,
+      examples: [{ type: kind, name: "Berlin 1", ...example }],
+    });
 }
 
 const tunnelFields: Shape = {
@@ -38,7 +42,7 @@ const tunnelFields: Shape = {
 
 const createTunnel = z
   .object({ type: z.literal("vpn").optional(), name: nameField, ...checked, ...everyKind, ...tunnelFields })
-  .meta({ id: "Create_vpn" });
+  .meta({ id: "CreateVpn" });
 
 export const createBody = z.union([...uptimeKinds.map(createBodyOf), createTunnel]).meta({ id: "CreateMonitor" });
 

@@ -38,7 +38,9 @@ export const organization = z
     created_at: iso,
   })
   .meta({ id: "Organization" });
-export const organizationList = z.strictObject({ organizations: z.array(organization), total });
+export const organizationList = z
+  .strictObject({ organizations: z.array(organization), total })
+  .meta({ id: "OrganizationList" });
 
 export const project = z
   .strictObject({
@@ -51,7 +53,7 @@ export const project = z
     created_at: iso,
   })
   .meta({ id: "Project" });
-export const projectList = z.strictObject({ projects: z.array(project), total });
+export const projectList = z.strictObject({ projects: z.array(project), total }).meta({ id: "ProjectList" });
 
 const usageWindow = z
   .strictObject({

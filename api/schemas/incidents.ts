@@ -30,21 +30,25 @@ export const incident = z
     event_count: z.int().min(0),
   })
   .meta({ id: "Incident" });
-export const incidentList = z.strictObject({ incidents: z.array(incidentRow), total, active: total });
-export const incidentEvents = z.strictObject({
-  incident_id: id("inc_"),
-  events: z.array(
-    z
-      .strictObject({
-        id: id("evt_"),
-        type: z.enum(INCIDENT_EVENT_TYPES),
-        at: iso,
-        message: z.string(),
-        actor,
-        location: z.string().nullable(),
-        data: z.record(z.string(), z.unknown()),
-      })
-      .meta({ id: "IncidentEvent" }),
-  ),
-  total,
-});
+export const incidentList = z
+  .strictObject({ incidents: z.array(incidentRow), total, active: total })
+  .meta({ id: "IncidentList" });
+export const incidentEvents = z
+  .strictObject({
+    incident_id: id("inc_"),
+    events: z.array(
+      z
+        .strictObject({
+          id: id("evt_"),
+          type: z.enum(INCIDENT_EVENT_TYPES),
+          at: iso,
+          message: z.string(),
+          actor,
+          location: z.string().nullable(),
+          data: z.record(z.string(), z.unknown()),
+        })
+        .meta({ id: "IncidentEvent" }),
+    ),
+    total,
+  })
+  .meta({ id: "IncidentEventList" });

@@ -17,8 +17,10 @@ const keyFields = {
   status: z.enum(["active", "inactive", "expired"]),
 };
 
-export const key = z.strictObject({ ...keyFields, active: z.union([z.literal(0), z.literal(1)]) }).meta({ id: "Key" });
-export const keyList = z.strictObject({ keys: z.array(key), total });
+export const key = z
+  .strictObject({ ...keyFields, active: z.int().min(0).max(1).describe("1 is switched on") })
+  .meta({ id: "Key" });
+export const keyList = z.strictObject({ keys: z.array(key), total }).meta({ id: "KeyList" });
 
 export const createdKey = z
   .strictObject({
@@ -32,9 +34,11 @@ export const createdKey = z
   })
   .meta({ id: "CreatedKey" });
 
-export const revokedKey = z.strictObject({
-  success: z.literal(true),
-  id: keyId,
-  status: z.enum(["inactive", "expired"]).nullable().describe("null after deletion"),
-  deleted: z.boolean(),
-});
+export const revokedKey = z
+  .strictObject({
+    success: z.literal(true),
+    id: keyId,
+    status: z.enum(["inactive", "expired"]).nullable().describe("null after deletion"),
+    deleted: z.boolean(),
+  })
+  .meta({ id: "RevokedKey" });

@@ -8,7 +8,12 @@ import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, utc, wh
 const regionalStatus = z
   .strictObject({
     status: z.enum(REGIONAL_STATUSES),
-    last_check: z.union([iso, z.literal("")]),
+    // One text, not a choice of two: generated clients tell choices apart by their type.
+    last_check: z
+      .string()
+      .regex(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)?$/)
+      .describe("ISO 8601, UTC, with milliseconds; empty before the first check")
+      .meta({ examples: ["2026-11-21T06:10:00.000Z"] }),
     ping_ms: z.number().nullable(),
     error_category: errorCategory.optional(),
   })
@@ -114,37 +119,41 @@ export const monitor = z
   })
   .meta({ id: "Monitor" });
 
-export const monitorList = z.strictObject({ servers: z.array(monitorRow), total });
+export const monitorList = z.strictObject({ servers: z.array(monitorRow), total }).meta({ id: "MonitorList" });
 
-export const searchList = z.strictObject({
-  servers: z.array(
-    z
-      .strictObject({
-        ...monitorFields,
-        project_id: id("prj_"),
-        project_name: z.string(),
-        organization_id: z.int(),
-        organization_name: z.string(),
-      })
-      .meta({ id: "FoundMonitor" }),
-  ),
-  total,
-});
+export const searchList = z
+  .strictObject({
+    servers: z.array(
+      z
+        .strictObject({
+          ...monitorFields,
+          project_id: id("prj_"),
+          project_name: z.string(),
+          organization_id: z.int(),
+          organization_name: z.string(),
+        })
+        .meta({ id: "FoundMonitor" }),
+    ),
+    total,
+  })
+  .meta({ id: "FoundMonitorList" });
 
-export const removed = z.strictObject({ success: z.literal(true), id: id("srv_") });
+export const removed = z.strictObject({ success: z.literal(true), id: id("srv_") }).meta({ id: "RemovedMonitor" });
 
-export const historyList = z.strictObject({
-  server_id: id("srv_"),
-  entries: z.array(
-    z
-      .strictObject({
-        id: id("hst_"),
-        type: z.enum(["created", "updated", "paused", "resumed"]),
-        at: iso,
-        message: z.string(),
-        actor,
-      })
-      .meta({ id: "HistoryEntry" }),
-  ),
-  total,
-});
+export const historyList = z
+  .strictObject({
+    server_id: id("srv_"),
+    entries: z.array(
+      z
+        .strictObject({
+          id: id("hst_"),
+          type: z.enum(["created", "updated", "paused", "resumed"]),
+          at: iso,
+          message: z.string(),
+          actor,
+        })
+        .meta({ id: "HistoryEntry" }),
+    ),
+    total,
+  })
+  .meta({ id: "HistoryList" });

@@ -3,38 +3,50 @@ import { z } from "zod";
 import { WARNINGS } from "../../store/sql/coordination/shards-port.ts";
 import { iso, total, wholeOrNull } from "./words.ts";
 
-export const health = z.strictObject({
-  status: z.literal("ok"),
-  version: z.string(),
-  uptime: z.int().min(0),
-  timestamp: iso,
-});
-const component = z.strictObject({ status: z.enum(["ok", "error"]), latency_ms: wholeOrNull });
-const checks = z.strictObject({ database: component, queue: component });
-export const deepHealth = z.strictObject({
-  status: z.literal("ok"),
-  version: z.string(),
-  uptime: z.int().min(0),
-  timestamp: iso,
-  checks,
-  // Only where there is something to look at; the logs and metrics say what.
-  warnings: z.array(z.enum(WARNINGS)).optional(),
-});
-export const failedHealth = z.strictObject({
-  error: z.literal(true),
-  code: z.literal(503),
-  message: z.literal("Health check failed"),
-  details: z.strictObject({ checks }),
-});
+export const health = z
+  .strictObject({
+    status: z.literal("ok"),
+    version: z.string(),
+    uptime: z.int().min(0),
+    timestamp: iso,
+  })
+  .meta({ id: "Health" });
+const component = z
+  .strictObject({ status: z.enum(["ok", "error"]), latency_ms: wholeOrNull })
+  .meta({ id: "HealthComponent" });
+const checks = z.strictObject({ database: component, queue: component }).meta({ id: "HealthChecks" });
+export const deepHealth = z
+  .strictObject({
+    status: z.literal("ok"),
+    version: z.string(),
+    uptime: z.int().min(0),
+    timestamp: iso,
+    checks,
+    // Only where there is something to look at; the logs and metrics say what.
+    warnings: z.array(z.enum(WARNINGS)).optional(),
+  })
+  .meta({ id: "DeepHealth" });
+export const failedHealth = z
+  .strictObject({
+    error: z.literal(true),
+    code: z.literal(503),
+    message: z.literal("Health check failed"),
+    details: z.strictObject({ checks }),
+  })
+  .meta({ id: "FailedHealth" });
 
-export const regionList = z.strictObject({
-  regions: z.array(
-    z
-      .strictObject({ code: z.string(), name: z.string(), healthy_checkers: z.int().min(0), available: z.boolean() })
-      .meta({ id: "Region" }),
-  ),
-  total,
-});
+export const regionList = z
+  .strictObject({
+    regions: z.array(
+      z
+        .strictObject({ code: z.string(), name: z.string(), healthy_checkers: z.int().min(0), available: z.boolean() })
+        .meta({ id: "Region" }),
+    ),
+    total,
+  })
+  .meta({ id: "RegionList" });
 
-export const heartbeatTaken = z.strictObject({ ok: z.literal(true) });
-export const heartbeatRefused = z.strictObject({ ok: z.literal(false), msg: z.string() });
+export const heartbeatTaken = z.strictObject({ ok: z.literal(true) }).meta({ id: "HeartbeatTaken" });
+export const heartbeatRefused = z
+  .strictObject({ ok: z.literal(false), msg: z.string() })
+  .meta({ id: "HeartbeatRefused" });

@@ -39,19 +39,21 @@ export const result = z
   .meta({ id: "CheckResult" });
 
 const period = z.enum(PERIODS);
-export const resultList = z.strictObject({ results: z.array(result), period, total });
-export const failureList = z.strictObject({ failures: z.array(result), period, total });
-export const monitorResults = z.strictObject({
-  server_id: id("srv_"),
-  server_name: z.string(),
-  results: z.array(result),
-  period,
-  total,
-  success_rate: z.int().min(0).max(100).nullable(),
-  uptime_percent: z
-    .number()
-    .min(0)
-    .max(100)
-    .nullable()
-    .describe("Percent of the period's watched time that the monitor was not down, to three decimals"),
-});
+export const resultList = z.strictObject({ results: z.array(result), period, total }).meta({ id: "ResultList" });
+export const failureList = z.strictObject({ failures: z.array(result), period, total }).meta({ id: "FailureList" });
+export const monitorResults = z
+  .strictObject({
+    server_id: id("srv_"),
+    server_name: z.string(),
+    results: z.array(result),
+    period,
+    total,
+    success_rate: z.int().min(0).max(100).nullable(),
+    uptime_percent: z
+      .number()
+      .min(0)
+      .max(100)
+      .nullable()
+      .describe("Percent of the period's watched time that the monitor was not down, to three decimals"),
+  })
+  .meta({ id: "MonitorResults" });

@@ -38,15 +38,21 @@ export const subscription = z
   })
   .meta({ id: "Subscription", description: "Its URL is never returned" });
 
-export const subscriptionList = z.strictObject({ subscriptions: z.array(subscription), total });
+export const subscriptionList = z
+  .strictObject({ subscriptions: z.array(subscription), total })
+  .meta({ id: "SubscriptionList" });
 
-export const subscriptionRemoved = z.strictObject({
-  success: z.literal(true),
-  paused_monitors: z.int().min(0).describe("Monitors that it had imported: they are kept, paused"),
-});
+export const subscriptionRemoved = z
+  .strictObject({
+    success: z.literal(true),
+    paused_monitors: z.int().min(0).describe("Monitors that it had imported: they are kept, paused"),
+  })
+  .meta({ id: "RemovedSubscription" });
 
-export const syncStarted = z.strictObject({
-  subscription_id: z.int().min(1),
-  status: z.literal("syncing"),
-  message: z.enum(["Sync started", "A sync is already running"]),
-});
+export const syncStarted = z
+  .strictObject({
+    subscription_id: z.int().min(1),
+    status: z.literal("syncing"),
+    message: z.enum(["Sync started", "A sync is already running"]),
+  })
+  .meta({ id: "StartedSync" });

@@ -1,4 +1,4 @@
-/** Schemathesis and a validator of another lineage, from PyPI: installed once into a folder of their own, pinned in requirements.txt. */
+/** Schemathesis, a validator of another lineage and a generator of Python clients, from PyPI: installed once into a folder of their own, pinned in requirements.txt. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { findProgram } from "../servers/server.ts";
 
 const REQUIREMENTS = fileURLToPath(new URL("requirements.txt", import.meta.url));
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/sonde/", import.meta.url));
-/** Forty wheels over a slow network. */
+/** Fifty wheels over a slow network. */
 const INSTALL_WITHIN_MS = 300_000;
 
 /** Installs them if they are not there yet. @returns why they cannot be had, in words that say what to do */
