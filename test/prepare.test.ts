@@ -149,6 +149,27 @@ describe("uWebSockets.js's binaries", () => {
   });
 });
 
+describe("better-sqlite3's sources", () => {
+  /** Which of its two lines this Node loads (scripts/prune.mjs). */
+  const SQLITE = Number(process.versions.napi) >= 10 ? "better-sqlite3-napi" : "better-sqlite3";
+  const LOADS = "module.exports = class { close() {} };";
+  const BRINGS = `d=node_modules/${SQLITE}; [ -d $d ] || { mkdir -p $d; echo '${LOADS}' > $d/index.js; touch $d/binding.gyp; echo brought >> log; }`;
+
+  it("are gone after an install, and brought again for a Node that must compile them", async () => {
+    const { dir, start } = clone(BRINGS);
+    const again = async (): Promise<string> => {
+      rmSync(join(dir, "node_modules/.sonde-installed"), { force: true });
+      await start();
+      expect(existsSync(join(dir, "node_modules", SQLITE, "binding.gyp"))).toBe(false);
+      return readFileSync(join(dir, "log"), "utf8");
+    };
+    expect(await again()).toBe("brought\n");
+    expect(await again()).toBe("brought\n");
+    writeFileSync(join(dir, "node_modules", SQLITE, "index.js"), "throw new Error('compiled for another Node');\n");
+    expect(await again()).toBe("brought\nbrought\n");
+  });
+});
+
 describe("a second start", () => {
   const BUILDS = `
     const { mkdirSync, writeFileSync, appendFileSync } = require("node:fs");

@@ -1,12 +1,12 @@
-/** What the image leaves out of node_modules is nothing that is needed: the pruned native packages load and work. */
+/** What `npm start` and the image take out of node_modules is nothing that is needed: the pruned native packages load and work. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PRUNE = join(ROOT, "docker/prune.mjs");
+const PRUNE = join(ROOT, "scripts/prune.mjs");
 /** Two files of half of it. */
 const MADE_UP_MIB = 8;
 /** Native packages and what they load themselves. */
@@ -30,9 +30,10 @@ let said = "";
 beforeAll(() => {
   mkdirSync(pruned);
   for (const name of PACKAGES) execFileSync("cp", ["-al", join(ROOT, "node_modules", name), join(pruned, name)]);
-  // scripts/prepare.mjs leaves one binary already; in an image npm has brought all.
+  // They are pruned already where this runs; npm brings them with all.
   for (const name of ["uws_win32_x64_115.node", "uws_darwin_arm64_137.node"])
     writeFileSync(join(pruned, "uWebSockets.js", name), Buffer.alloc(MADE_UP_MIB * 2 ** 19));
+  for (const name of ["better-sqlite3/src", "koffi/vendor"]) mkdirSync(join(pruned, name), { recursive: true });
   said = execFileSync(process.execPath, [PRUNE, pruned], { encoding: "utf8" });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,6 +49,11 @@ it("keeps one of uWebSockets.js's binaries and frees what the others take", () =
   const binaries = readdirSync(join(pruned, "uWebSockets.js")).filter((name) => name.endsWith(".node"));
   expect(binaries).toEqual([`uws_linux_${process.arch}_${process.versions.modules}.node`]);
   expect(Number(/pruned (\d+) MiB/.exec(said)?.[1])).toBeGreaterThan(MADE_UP_MIB);
+});
+
+it("takes out sources that were compiled", () => {
+  for (const name of ["better-sqlite3/src", "better-sqlite3/deps", "better-sqlite3/binding.gyp", "koffi/vendor"])
+    expect([name, existsSync(join(pruned, name))]).toEqual([name, false]);
 });
 
 it("better-sqlite3 still opens a database", () => {
@@ -74,6 +80,6 @@ it("says so when its list is out of date, or nothing was named", () => {
     (...words: string[]) =>
     () =>
       execFileSync(process.execPath, [PRUNE, ...words], { stdio: "pipe" });
-  expect(attempt(pruned)).toThrow(/koffi is not there: the list in docker\/prune\.mjs is out of date/);
+  expect(attempt(pruned)).toThrow(/koffi is not there: the list in scripts\/prune\.mjs is out of date/);
   expect(attempt()).toThrow(/say which node_modules/);
 });
