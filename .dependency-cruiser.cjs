@@ -8,7 +8,7 @@ const ROOMS = {
   model: [],
   native: [],
   engine: ["^model/", "^native/"],
-  store: ["^model/", "^native/sandbox/"],
+  store: ["^model/", "^native/(sandbox/|make-folder\\.ts$)"],
   scheduler: ["^model/", "^store/", "^engine/", "^log\\.ts$"],
   // A checker has no database: Redis, the probers, and what runs and trusts checks.
   checker: ["^model/", "^store/state/", "^store/(errors|sealed-text)\\.ts$", "^engine/", "^scheduler/(run/one-off|metrics)\\.ts$", "^log\\.ts$"],
@@ -220,7 +220,7 @@ module.exports = {
       comment: "files at the root are leaves, but for config.ts, which borrows two types",
       severity: "error",
       from: { path: "^[^/]+\\.ts$", pathNot: ["^vitest\\.config\\.ts$", TESTS] },
-      to: { dependencyTypes: ["local"], pathNot: ["^engine/contract/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(plan|text|url)\\.ts$"] },
+      to: { dependencyTypes: ["local"], pathNot: ["^engine/contract/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(nearest|plan|text|url)\\.ts$"] },
     },
     {
       name: "probes-stand-alone",

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { ConfigError, forgetSecrets, loadConfig } from "./config.ts";
+import { ConfigError, forgetSecrets, loadClientConfig, loadConfig, loadCorePlaces } from "./config.ts";
 
 const credentials = mkdtempSync(join(tmpdir(), "sonde-credentials-"));
 afterAll(() => rmSync(credentials, { recursive: true, force: true }));
@@ -40,6 +40,16 @@ it("the key of a checker's location is the service manager's credential, if ther
   expect(loadConfig(env).locationKeyFile).toBeNull();
   writeFileSync(join(credentials, "location.key"), "one key\nanother");
   expect(loadConfig(env).locationKeyFile).toBe(join(credentials, "location.key"));
+});
+
+it("a name that is no setting is refused by every command, with the one that was meant", () => {
+  const env = { SONDE_PROT: "9000" };
+  for (const load of [loadConfig, loadCorePlaces, (given: typeof env) => loadClientConfig({}, given)]) {
+    expect(() => load(env)).toThrow(new ConfigError("SONDE_PROT is no setting: is SONDE_PORT meant?"));
+  }
+  expect(() => loadConfig({ SONDE_INTERVAL: "5" })).toThrow(/no setting: docs\/use\/settings\.md lists them/);
+  const others = { SONDE_URL: "http://127.0.0.1:1", SONDE_KEY: "k", SONDE_PROJECT: "prj_1", SONDE_TEST_SEED: "1" };
+  expect(loadConfig({ ...others, SONDE_PORT: "9000" }).port).toBe(9_000);
 });
 
 describe("settings that are secrets", () => {

@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import type { EngineOptions } from "./engine/contract/options.ts";
 import type { CorePaths } from "./engine/cores/program.ts";
+import { nearestOf } from "./model/nearest.ts";
 import { overridePlans, type PlanTable } from "./model/plan.ts";
 import { withoutTrailing } from "./model/text.ts";
 import { parseUrl } from "./model/url.ts";
@@ -25,7 +26,13 @@ const optionalText = z
   .string()
   .optional()
   .transform((text) => (text === undefined || text.trim() === "" ? null : text.trim()));
-const port = z.coerce.number({ error: "must be a port, 0 to 65535" }).int().min(0).max(65_535);
+/** Digits alone: `Number("")` is 0, and port 0 is any free one. */
+function whole(from: number, to: number, error: string) {
+  return z
+    .string()
+    .refine((text) => /^\d{1,5}$/.test(text) && Number(text) >= from && Number(text) <= to, error)
+    .transform(Number);
+}
 
 function urlWith(...schemes: readonly string[]) {
   return optionalText.refine(
@@ -35,8 +42,8 @@ function urlWith(...schemes: readonly string[]) {
 }
 
 const schema = z.object({
-  SONDE_HOST: z.string().default("127.0.0.1"),
-  SONDE_PORT: port.default(8080),
+  SONDE_HOST: z.string().trim().min(1, "must be an address or a name: an empty one would be all addresses of this machine").default("127.0.0.1"),
+  SONDE_PORT: whole(0, 65_535, "must be a port, 0 to 65535").default(8080),
   SONDE_BASE_URL: urlWith("http:", "https:"),
   SONDE_DATA_DIR: z.string().min(1).default("./data"),
   SONDE_DATABASE_URL: urlWith("postgres:", "postgresql:"),
@@ -51,11 +58,13 @@ const schema = z.object({
   SONDE_TUNNEL_TARGETS: list,
   SONDE_VERIFY_URLS: list,
   SONDE_SEALING_KEY_FILE: optionalText,
+  SONDE_XRAY: optionalText,
+  SONDE_SING_BOX: optionalText,
   SONDE_RDAP_BOOTSTRAP: urlWith("http:", "https:"),
   SONDE_METRICS_TOKEN: optionalText,
   SONDE_TRUSTED_PROXIES: list,
   SONDE_PLANS: optionalText,
-  SONDE_WORKERS: z.coerce.number({ error: "must be a whole number from 1 to 64" }).int().min(1).max(64).optional(),
+  SONDE_WORKERS: whole(1, 64, "must be a whole number from 1 to 64").optional(),
   SONDE_LOG: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
   SONDE_UWS: optionalText,
   SONDE_UWS_SHA256: optionalText.refine(
@@ -66,6 +75,25 @@ const schema = z.object({
   SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
   SONDE_DEBUGGABLE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
+
+/** Every setting of a process that serves or checks. */
+export const SETTINGS = Object.keys(schema.shape);
+/** Of commands that ask a running service. */
+export const CLIENT_SETTINGS = ["SONDE_URL", "SONDE_KEY", "SONDE_PROJECT"] as const;
+const KNOWN = new Set([...SETTINGS, ...CLIENT_SETTINGS]);
+const PREFIX = "SONDE_";
+/** What tests tell the programs that they start beside ours. */
+const OF_TESTS = `${PREFIX}TEST_`;
+
+/** @throws ConfigError for a name that is no setting: a misspelt one would leave its default in place, unnoticed */
+function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void {
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith(PREFIX) || name.startsWith(OF_TESTS) || KNOWN.has(name)) continue;
+    const meant = nearestOf(name, KNOWN);
+    const advice = meant === undefined ? "docs/use/settings.md lists them" : `is ${meant} meant?`;
+    throw new ConfigError(`${name} is no setting: ${advice}`);
+  }
+}
 
 /** Settings that are secrets, or hold one. */
 const SECRETS = [
@@ -128,12 +156,8 @@ export class ConfigError extends Error {
 }
 
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const parsed = schema.safeParse(env);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw new ConfigError(`${issue?.path.join(".") ?? "environment"} ${issue?.message ?? "is not usable"}`);
-  }
-  const values = parsed.data;
+  refuseUnknown(env);
+  const values = read(schema, env);
   const sealingKeyFile =
     absolute(values.SONDE_SEALING_KEY_FILE) ?? credential(env.CREDENTIALS_DIRECTORY, SEALING_CREDENTIAL);
   if (values.SONDE_DATABASE_URL !== null && sealingKeyFile === null) {
@@ -157,7 +181,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     canaries: values.SONDE_CANARIES === undefined ? null : list.parse(values.SONDE_CANARIES),
     tunnelTargets: values.SONDE_TUNNEL_TARGETS.length === 0 ? null : values.SONDE_TUNNEL_TARGETS,
     verifyUrls: values.SONDE_VERIFY_URLS.length === 0 ? null : values.SONDE_VERIFY_URLS,
-    cores: loadCorePlaces(env),
+    cores: corePlacesOf(values, env),
     sealingKeyFile,
     locationKeyFile: credential(env.CREDENTIALS_DIRECTORY, LOCATION_CREDENTIAL),
     credentialsDir: env.CREDENTIALS_DIRECTORY ?? null,
@@ -171,6 +195,17 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     uws: uwsOf(values.SONDE_UWS, values.SONDE_UWS_SHA256),
     isDebuggable: values.SONDE_DEBUGGABLE === "1",
   };
+}
+
+/** @throws ConfigError that names the first one that cannot be used */
+function read<Shape extends z.ZodRawShape>(
+  settings: z.ZodObject<Shape>,
+  env: Readonly<Record<string, string | undefined>>,
+): z.infer<z.ZodObject<Shape>> {
+  const parsed = settings.safeParse(env);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new ConfigError(`${issue?.path.join(".") ?? "environment"} ${issue?.message ?? "is not usable"}`);
 }
 
 /** Where the service manager put a key; null: nowhere, or the word that there is none. @throws ConfigError when it cannot be read */
@@ -217,6 +252,8 @@ function uwsOf(path: string | null, sha256: string | null): Config["uws"] {
   if (path === null && sha256 === null) return null;
   if (path === null || sha256 === null)
     throw new ConfigError("SONDE_UWS and SONDE_UWS_SHA256 belong together: a binary of uWebSockets.js and its SHA-256");
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new ConfigError(`SONDE_UWS: there is no file ${path}`);
   return { path: resolve(path), sha256: sha256.toLowerCase() };
 }
 
@@ -251,16 +288,18 @@ function readPlans(path: string): PlanTable {
 
 /** Where the programs of the proxy cores are looked for. */
 export function loadCorePlaces(env: Readonly<Record<string, string | undefined>> = process.env): CorePaths {
-  const settings = z.object({
-    SONDE_XRAY: optionalText,
-    SONDE_SING_BOX: optionalText,
-    SONDE_DATA_DIR: z.string().min(1).default("./data"),
-  });
-  const { SONDE_XRAY, SONDE_SING_BOX, SONDE_DATA_DIR } = settings.parse(env);
+  refuseUnknown(env);
+  return corePlacesOf(read(schema.pick({ SONDE_XRAY: true, SONDE_SING_BOX: true, SONDE_DATA_DIR: true }), env), env);
+}
+
+function corePlacesOf(
+  values: Pick<z.infer<typeof schema>, "SONDE_XRAY" | "SONDE_SING_BOX" | "SONDE_DATA_DIR">,
+  env: Readonly<Record<string, string | undefined>>,
+): CorePaths {
   return {
-    xray: absolute(SONDE_XRAY),
-    singbox: absolute(SONDE_SING_BOX),
-    dataDir: resolve(SONDE_DATA_DIR),
+    xray: absolute(values.SONDE_XRAY),
+    singbox: absolute(values.SONDE_SING_BOX),
+    dataDir: resolve(values.SONDE_DATA_DIR),
     path: env.PATH ?? "",
   };
 }
@@ -279,6 +318,7 @@ export function loadClientConfig(
   words: { readonly url?: string; readonly key?: string; readonly project?: string },
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ClientConfig {
+  refuseUnknown(env);
   const url =
     words.url ??
     env.SONDE_URL ??

@@ -19,8 +19,21 @@ const PLAIN_ERRORS = new Set([
   "StartError",
   "AllowNetError",
   "CanaryError",
+  "ResolverEntryError",
+  "TunnelTargetError",
+  "VerifyUrlError",
   "ListenError",
 ]);
+
+/** How long what a failure left open may keep the process, ms: a supervisor waits for its end. */
+const END_WITHIN_MS = 1_000;
+
+function endSoon(): void {
+  const timer = setInterval(() => {
+    if (process.stdout.writableLength === 0) process.exit();
+  }, END_WITHIN_MS);
+  timer.unref();
+}
 
 try {
   await program.parseAsync(process.argv);
@@ -31,4 +44,5 @@ try {
     `sonde: ${isPlain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
   process.exitCode = error instanceof CommandError ? error.exitCode : 1;
+  endSoon();
 }

@@ -1,10 +1,10 @@
 /** Wiring of `sonde api`: the API over stores that several processes share. It runs no check and schedules nothing. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { startApi } from "../api/start.ts";
 import { type Config, OWNER_KEY_FILE } from "../config.ts";
-import { ClickHouseResults } from "../store/results/clickhouse.ts";
+import { makeDataFolder } from "../store/data-folder.ts";
+import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openFollowedSealing } from "../store/sealing/row-form.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { SchedulerWatch } from "../store/sql/coordination/scheduler-watch.ts";
@@ -44,6 +44,8 @@ export function startApiRole(config: Config, log: Logger): Promise<Whole<ApiRole
 async function start(config: Config, log: Logger, closers: Closers): Promise<ApiRole> {
   const { databaseUrl, redisUrl, clickhouseUrl } = requireServers(config, "api");
   await checkSettings(config);
+  // Only the key of a first start is kept there.
+  makeDataFolder(config.dataDir);
   // One that is given is not tried first: a proxy that looks for us to come back would be connected, and reset.
   const port = config.port === 0 ? await requirePort(config.host, 0) : config.port;
   const controlPlane = closing(closers, await openControlPlane({ url: databaseUrl }, { role: "api" }));
@@ -62,7 +64,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
     new SchedulerWatch({ shards: controlPlane.shards, monotonicNowMs: () => performance.now() }),
   );
   const checks = closing(closers, await openChecks(redis, keys.sealingOf, keys.refresh, onRefused));
-  const results = closing(closers, new ClickHouseResults({ url: clickhouseUrl, log }));
+  const results = closing(closers, await openClickHouse({ url: clickhouseUrl, log }));
 
   const own = await openOwn(closers, log, { ...config, port }, [databaseUrl, redisUrl, clickhouseUrl]);
   const api = closing(
@@ -90,8 +92,6 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
       { lingerMs: LINGER_MS },
     ),
   );
-  // Only the key of a first start is kept there.
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const first = await ensureFirst(controlPlane, join(config.dataDir, OWNER_KEY_FILE));
   return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
 }

@@ -2,10 +2,12 @@
 import { clientAddressOf } from "../api/address.ts";
 import { type Config, ConfigError, engineOptionsOf } from "../config.ts";
 import { parseTunnelTarget } from "../engine/contract/tunnel-targets.ts";
+import { ENGINES, PROGRAMS, requireProgram } from "../engine/cores/program.ts";
 import { createGuard } from "../engine/transport/guard.ts";
 import { parseNameServer } from "../engine/transport/name-servers.ts";
 import { createTlsStarter } from "../engine/transport/stream.ts";
 import { findCanaries } from "../engine/trust/canary.ts";
+import { parseVerifyUrl } from "../engine/verify/endpoint.ts";
 
 /** @throws ConfigError, one line that names the setting */
 export async function checkSettings(config: Config): Promise<void> {
@@ -16,6 +18,8 @@ export async function checkSettings(config: Config): Promise<void> {
     SONDE_EXTRA_CA: () => createTlsStarter(config.extraCaPem),
     SONDE_CANARIES: () => findCanaries(engineOptionsOf(config)),
     SONDE_TUNNEL_TARGETS: () => (config.tunnelTargets ?? []).map(parseTunnelTarget),
+    SONDE_VERIFY_URLS: () => config.verifyUrls?.forEach(parseVerifyUrl),
+    ...Object.fromEntries(ENGINES.map((engine) => [PROGRAMS[engine].setting, () => requireProgram(config.cores[engine])])),
     SONDE_TRUSTED_PROXIES: () => clientAddressOf(config.trustedProxies),
   };
   for (const [name, check] of Object.entries(checks)) {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Config, engineOptionsOf } from "../config.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
+import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { checkSettings } from "./check-settings.ts";
 import { startRoleListener } from "./listener.ts";
@@ -61,6 +62,7 @@ async function start(
   const sealingKeyFile = config.sealingKeyFile ?? join(config.dataDir, "sealing.key");
   const keyFile = { keyFile: sealingKeyFile, createIfMissing: false };
   const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
+  await (await openClickHouse({ url: clickhouseUrl, log })).close();
   const redis = { url: redisUrl };
   const own = await openOwn(closers, log, listen, [databaseUrl, redisUrl, clickhouseUrl]);
   const scheduling = await startScheduling(closers, {

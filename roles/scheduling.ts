@@ -75,6 +75,9 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
     ...data,
     checker: hostname(),
     logLevel: log.level,
+  }).catch((error: unknown) => {
+    scheduler.abandon();
+    throw error;
   });
   closers.push(
     () => pool.close(),

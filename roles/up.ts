@@ -12,7 +12,7 @@ import { ANY_LOCATION } from "../model/monitor.ts";
 import type { SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerStatus } from "../scheduler/role/status.ts";
 import type { DataFolder } from "../store/data-folder.ts";
-import { ClickHouseResults } from "../store/results/clickhouse.ts";
+import { ClickHouseResults, openClickHouse } from "../store/results/clickhouse.ts";
 import { EmbeddedClickHouse } from "../store/results/embedded/child.ts";
 import { openControlPlane, type SqlLocation } from "../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
@@ -132,7 +132,9 @@ async function openStores(config: Config, folder: DataFolder, { log, progress }:
   const embedded =
     config.clickhouseUrl === null ? closing(closers, await startEmbedded(folder, config, log, progress)) : null;
   const clickhouseUrl = config.clickhouseUrl ?? embedded?.url ?? "";
-  const results = closing(closers, new ClickHouseResults({ url: clickhouseUrl, log }));
+  const place = { url: clickhouseUrl, log };
+  // Our own child may still be starting, and says itself when it cannot.
+  const results = closing(closers, embedded === null ? await openClickHouse(place) : new ClickHouseResults(place));
   const locations = { sql, notices, sealingKeyFile };
   return { locations, controlPlane, sealing, state, embedded, clickhouseUrl, results };
 }

@@ -1,7 +1,8 @@
 /** The data folder: made on the first start, readable by us alone, and owned by one process at a time. */
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
+import { makeFolder } from "../native/make-folder.ts";
 import { StoreError } from "./errors.ts";
 import { Sqlite, type SqliteHandle } from "./sqlite-library.ts";
 
@@ -19,7 +20,7 @@ export interface DataFolder {
 export function claimDataFolder(path: string): DataFolder {
   // SQLite and ClickHouse make files with whatever this leaves. A worker thread cannot set it, and has it from the main one.
   if (isMainThread) process.umask(OTHERS);
-  makeFolder(path);
+  makeDataFolder(path);
   const release = lock(path);
   return { path, file: (name) => join(path, name), ...tighten(path), release };
 }
@@ -63,9 +64,10 @@ export function warnOfPermissions({ path, tightened, open }: DataFolder, warn: (
   if (open.length > 0) warn(some(open), "files of the data folder belong to another user and could not be looked at");
 }
 
-function makeFolder(path: string): void {
+/** Closed to other users. @throws StoreError when it cannot be made or written */
+export function makeDataFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     chmodSync(path, 0o700);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {

@@ -2,9 +2,10 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../../native/make-folder.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { cores } from "./choice.ts";
 import type { Engine } from "./core.ts";
@@ -24,7 +25,7 @@ const BUILD_MS = 30 * 60_000;
 export async function installCore(engine: Engine, dataDir: string): Promise<FoundCore> {
   const { file, package: main, tags, linked } = PROGRAMS[engine];
   const folder = coresFolder(dataDir);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const built = join(folder, `.${file}.new`);
   const args = ["build", "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", tags.join(","), "-ldflags", linked];
   // Without C, so that the program runs on any Linux of this kind.

@@ -1,6 +1,6 @@
 /** The cores' programs on this machine: their paths, their versions, and their own check of a config file. */
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Engine } from "./core.ts";
 
@@ -73,6 +73,12 @@ export function findCore(engine: Engine, paths: CorePaths): FoundCore | undefine
     .map((folder) => join(folder, file))
     .find(isExecutable);
   return path === undefined ? undefined : { engine, path, from: "PATH" };
+}
+
+/** @param path as it was set; null: it was not. @throws an Error of one line */
+export function requireProgram(path: string | null): void {
+  if (path === null || (isExecutable(path) && statSync(path).isFile())) return;
+  throw new Error(`there is no program that may be run at ${path}`);
 }
 
 function isExecutable(path: string): boolean {

@@ -18,6 +18,8 @@ export interface SchedulerHandle {
   fail(error: Error): boolean;
   /** Rejects when it has not spoken for a while. */
   ping(): Promise<void>;
+  /** Its thread could not be started: nothing will be heard of it. */
+  abandon(): void;
   /** Resolves when everything is written down. */
   stop(): Promise<void>;
 }
@@ -59,6 +61,7 @@ export function holdScheduler(needsProbers = true): SchedulerHandle {
     async ping() {
       if (performance.now() - heardAtMs > SILENT_MS) throw new Error("the scheduler does not answer");
     },
+    abandon: () => ours.close(),
     async stop() {
       const order: ToScheduler = { type: "stop" };
       ours.postMessage(order);

@@ -1,6 +1,6 @@
 /** Errors of the client or the server → the errors that callers of the store get. */
 
-import { StoreError } from "../errors.ts";
+import { coded, StoreError } from "../errors.ts";
 
 /**
  * Codes by which ClickHouse says that the rows themselves are wrong (src/Common/ErrorCodes.cpp). Anything else may pass later.
@@ -41,7 +41,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return coded(error).message;
 }
 
 export function readError(error: unknown, onSchemaGone: () => void): StoreError {

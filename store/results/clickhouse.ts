@@ -44,6 +44,9 @@ const UPKEEP_CONNECTIONS = 1;
 /** A list of hidden monitors may be long. */
 const MAX_QUERY_BYTES = 4 * 1024 * 1024;
 
+/** Of a server's own words in a message for the operator, characters. */
+const LONGEST_REASON = 300;
+
 const DATABASE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
@@ -65,7 +68,7 @@ export class ClickHouseResults implements ResultStore {
   readonly #upkeep: ClickHouseClient;
   readonly #schema: Schema;
 
-  /** Connects at the first use. @throws TypeError when the address names no plain database */
+  /** Connects at the first use. @throws StoreError when the address names no plain database */
   constructor({ url, log, insertTimeoutMs = INSERT_TIMEOUT_MS }: ResultStoreOptions) {
     const server = parseUrl(url);
     this.#database = server.database;
@@ -165,6 +168,26 @@ export class ClickHouseResults implements ResultStore {
   }
 }
 
+/**
+ * Opens it and asks once: an address where no ClickHouse answers would show only as results that never come.
+ * @throws StoreError of one line that says what to do
+ */
+export async function openClickHouse(options: ResultStoreOptions): Promise<ClickHouseResults> {
+  const results = new ClickHouseResults(options);
+  try {
+    await results.ping();
+    return results;
+  } catch (error) {
+    await results.close();
+    const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n", 1);
+    const { host } = new URL(options.url);
+    throw new StoreError(
+      `no ClickHouse answers at ${host} (${reason.slice(0, LONGEST_REASON)}): start it, or correct SONDE_CLICKHOUSE_URL`,
+      { cause: error },
+    );
+  }
+}
+
 interface Server {
   readonly base: URL;
   readonly database: string;
@@ -174,9 +197,9 @@ interface Server {
 
 function parseUrl(url: string): Server {
   const parsed = new URL(url);
-  const database = decodeURIComponent(parsed.pathname.slice(1)) || "sonde";
+  const database = parsed.pathname.slice(1) || "sonde";
   if (!DATABASE.test(database))
-    throw new TypeError(`SONDE_CLICKHOUSE_URL: the database must be a plain name, not ${JSON.stringify(database)}`);
+    throw new StoreError(`SONDE_CLICKHOUSE_URL: the database must be a plain name, not ${JSON.stringify(database)}`);
   parsed.pathname = "";
   return { base: parsed, database, isLocal: LOOPBACK.has(parsed.hostname) };
 }

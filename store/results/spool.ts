@@ -6,10 +6,11 @@
  * number when all rows are released. When the spool is full, rows without a change of status are dropped first, oldest segment first.
  */
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { SerialQueue } from "../../model/serial-queue.ts";
+import { makeFolder } from "../../native/make-folder.ts";
 import { StoreError } from "../errors.ts";
 import { encodeFrame, isChange, linesOf } from "./spool-frame.ts";
 import {
@@ -100,7 +101,7 @@ export class Spool {
   /** Opens the spool of a folder, which is created when missing, and recovers what an earlier run left in it. */
   static async open(options: SpoolOptions): Promise<Spool> {
     const { dir, log } = options;
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    makeFolder(dir);
     const name = await nameOf(dir);
     const { segments, nextSeq } = await recoverSegments(dir, log);
     const appliedSeq = (await options.afterSeq?.(name)) ?? 0;

@@ -18,6 +18,7 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { SETTINGS } from "../../config.ts";
 import { freePort } from "../../testkit/free-port.ts";
 import type { ResultsBody } from "../client.ts";
 import { describeWith } from "../prerequisites.ts";
@@ -112,11 +113,14 @@ describe.concurrent("a start with a setting that cannot be used", () => {
   const settings: Record<string, readonly [env: () => Record<string, string>, ...words: (string | RegExp)[]]> = {
     "port: no number": [() => ({ SONDE_PORT: "http" }), "SONDE_PORT", "0 to 65535"],
     "port: too large": [() => ({ SONDE_PORT: "65536" }), "SONDE_PORT", "0 to 65535"],
+    "port: empty": [() => ({ SONDE_PORT: "" }), "SONDE_PORT", "0 to 65535"],
+    "host: empty": [() => ({ SONDE_HOST: "" }), "SONDE_HOST", "all addresses"],
     "host: not this machine's": [() => ({ SONDE_HOST: "192.0.2.1" }), "192.0.2.1", "SONDE_HOST"],
     "host: no name": [() => ({ SONDE_HOST: "unknown.invalid" }), "unknown.invalid", "SONDE_HOST"],
     "base URL": [() => ({ SONDE_BASE_URL: "example" }), "SONDE_BASE_URL", "http://"],
     "docs URL": [() => ({ SONDE_DOCS_URL: "ftp://127.0.0.1/" }), "SONDE_DOCS_URL", "http://"],
     "data folder: empty": [() => ({ SONDE_DATA_DIR: "" }), "SONDE_DATA_DIR"],
+    "data folder: where none can be made": [() => ({ SONDE_DATA_DIR: "/proc/sonde" }), "SONDE_DATA_DIR", "ENOENT"],
     "database: another scheme": [
       () => ({ SONDE_DATABASE_URL: "mysql://127.0.0.1/a" }),
       "SONDE_DATABASE_URL",
@@ -141,12 +145,26 @@ describe.concurrent("a start with a setting that cannot be used", () => {
       "SONDE_CLICKHOUSE_URL",
       "http://",
     ],
+    "clickhouse: no server there": [
+      () => ({ SONDE_CLICKHOUSE_URL: "http://u:s3cret@127.0.0.1:1/a" }),
+      "SONDE_CLICKHOUSE_URL",
+      "127.0.0.1:1",
+      "ECONNREFUSED",
+      /^(?!.*s3cret)/,
+    ],
+    "clickhouse: no name": [() => ({ SONDE_CLICKHOUSE_URL: "http://unknown.invalid" }), "SONDE_CLICKHOUSE_URL"],
+    "clickhouse: no database": [() => ({ SONDE_CLICKHOUSE_URL: "http://127.0.0.1:1/a-b" }), "SONDE_CLICKHOUSE_URL"],
     "allowed networks": [() => ({ SONDE_ALLOW_NETS: "10.0.0.0/40" }), "SONDE_ALLOW_NETS", "10.0.0.0/40"],
     "allowed ports": [() => ({ SONDE_ALLOW_NETS: "10.0.0.0/8:99999" }), "SONDE_ALLOW_NETS", "99999"],
     "public networks": [() => ({ SONDE_PUBLIC_ALLOW_NETS: "here" }), "SONDE_PUBLIC_ALLOW_NETS", "here"],
     resolvers: [() => ({ SONDE_RESOLVERS: "dns.test" }), "SONDE_RESOLVERS", "dns.test"],
     "roots: no file": [() => ({ SONDE_EXTRA_CA: NOWHERE }), "SONDE_EXTRA_CA", NOWHERE],
     "roots: no PEM": [() => ({ SONDE_EXTRA_CA: file("roots") }), "SONDE_EXTRA_CA"],
+    "tunnel targets": [() => ({ SONDE_TUNNEL_TARGETS: "dns:name" }), "SONDE_TUNNEL_TARGETS", "dns:name"],
+    "verify URLs": [() => ({ SONDE_VERIFY_URLS: "foo" }), "SONDE_VERIFY_URLS", "foo", "#204"],
+    "xray: no file": [() => ({ SONDE_XRAY: NOWHERE }), "SONDE_XRAY", NOWHERE],
+    "sing-box: a folder": [() => ({ SONDE_SING_BOX: temporaryFolder() }), "SONDE_SING_BOX"],
+    "sing-box: no program": [() => ({ SONDE_SING_BOX: file("text") }), "SONDE_SING_BOX"],
     canaries: [() => ({ SONDE_CANARIES: "bird" }), "SONDE_CANARIES", "bird"],
     "sealing key: no file": [() => ({ SONDE_SEALING_KEY_FILE: NOWHERE }), "SONDE_SEALING_KEY_FILE", NOWHERE],
     "sealing key: no key": [() => ({ SONDE_SEALING_KEY_FILE: file("short") }), "32 bytes"],
@@ -160,7 +178,22 @@ describe.concurrent("a start with a setting that cannot be used", () => {
     workers: [() => ({ SONDE_WORKERS: "0" }), "SONDE_WORKERS", "1 to 64"],
     log: [() => ({ SONDE_LOG: "loud" }), "SONDE_LOG", "info"],
     server: [() => ({ SONDE_HTTP: "apache" }), "SONDE_HTTP", "uws"],
+    "uWebSockets.js: no file": [
+      () => ({ SONDE_UWS: NOWHERE, SONDE_UWS_SHA256: "0".repeat(64) }),
+      "SONDE_UWS",
+      NOWHERE,
+    ],
+    "uWebSockets.js: without a hash": [() => ({ SONDE_UWS: file("") }), "SONDE_UWS_SHA256"],
+    "uWebSockets.js: no hash": [() => ({ SONDE_UWS_SHA256: "abc" }), "SONDE_UWS_SHA256", "64"],
+    debugging: [() => ({ SONDE_DEBUGGABLE: "yes" }), "SONDE_DEBUGGABLE", "0 or 1"],
+    "a slip of the pen": [() => ({ SONDE_PROT: "9000" }), "SONDE_PROT is no setting", "SONDE_PORT"],
+    "no name of ours": [() => ({ SONDE_INTERVAL: "5" }), "SONDE_INTERVAL is no setting", "settings.md"],
   };
+
+  it("is tried for each setting that does not take any text", () => {
+    const tried = new Set(Object.values(settings).flatMap(([env]) => Object.keys(env())));
+    expect(SETTINGS.filter((name) => !tried.has(name))).toEqual(["SONDE_METRICS_TOKEN"]);
+  });
 
   it.each(Object.entries(settings))("%s", { timeout: TIMEOUT_MS }, async (_name, [env, ...words]) => {
     const { dataDir } = await expectRefusal({ env: env() }, ...words);

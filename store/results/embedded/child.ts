@@ -2,10 +2,10 @@
  * Our own ClickHouse: the front (front.ts) as a child process. Port and password stay the same while this process lives, so that clients
  * only have to retry. A child that dies or freezes is restarted; rows wait in the spool meanwhile.
  */
-import { mkdirSync } from "node:fs";
 import { get } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { makeFolder } from "../../../native/make-folder.ts";
 import { StoreError } from "../../errors.ts";
 import type { FrontProcess } from "./front-process.ts";
 import { Launcher, type LauncherOptions } from "./launcher.ts";
@@ -86,7 +86,7 @@ export class EmbeddedClickHouse {
    */
   static async start(options: EmbeddedOptions): Promise<EmbeddedClickHouse> {
     const { dir, log } = options;
-    makeFolder(dir);
+    makeOwnFolder(dir);
     const board = new StateBoard();
     const launcher = new Launcher(options, (isFull, freeBytes) => {
       sayDisk(log, dir, { isFull, wasFull: board.state.isDiskFull, freeBytes });
@@ -209,9 +209,9 @@ function startFault(error: unknown): StoreError {
   return new StoreError(`the embedded ClickHouse does not start: ${reason}`);
 }
 
-function makeFolder(dir: string): void {
+function makeOwnFolder(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolder(dir);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     throw new Error(`cannot make the result store's folder ${dir} (${code}): move away what is in its place`);

@@ -2,10 +2,11 @@
  * The embedded engine (chDB) and its connections. A connection is serial, so each kind of work has its own: one writes, one does upkeep,
  * some read. Settings are fixed when a connection opens. Main thread of the child only: the engine does not survive the end of a worker.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Session } from "chdb";
 import koffi from "koffi";
+import { makeFolder } from "../../../native/make-folder.ts";
 import type { Statement, StatementKind } from "./statement.ts";
 
 export interface EngineOptions {
@@ -52,7 +53,7 @@ interface Connection {
 export function openEngine(options: EngineOptions): Engine {
   const { dir, database, readConnections } = options;
   const path = join(dir, "engine");
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
   const configFile = join(dir, "engine.xml");
   writeFileSync(configFile, configXml(options.maxMemoryBytes), { mode: 0o600 });
   const connect = (args: readonly string[]): Connection => {
