@@ -42,7 +42,11 @@ function urlWith(...schemes: readonly string[]) {
 }
 
 const schema = z.object({
-  SONDE_HOST: z.string().trim().min(1, "must be an address or a name: an empty one would be all addresses of this machine").default("127.0.0.1"),
+  SONDE_HOST: z
+    .string()
+    .trim()
+    .min(1, "must be an address or a name: an empty one would be all addresses of this machine")
+    .default("127.0.0.1"),
   SONDE_PORT: whole(0, 65_535, "must be a port, 0 to 65535").default(8080),
   SONDE_BASE_URL: urlWith("http:", "https:"),
   SONDE_DATA_DIR: z.string().min(1).default("./data"),

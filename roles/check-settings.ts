@@ -19,7 +19,9 @@ export async function checkSettings(config: Config): Promise<void> {
     SONDE_CANARIES: () => findCanaries(engineOptionsOf(config)),
     SONDE_TUNNEL_TARGETS: () => (config.tunnelTargets ?? []).map(parseTunnelTarget),
     SONDE_VERIFY_URLS: () => config.verifyUrls?.forEach(parseVerifyUrl),
-    ...Object.fromEntries(ENGINES.map((engine) => [PROGRAMS[engine].setting, () => requireProgram(config.cores[engine])])),
+    ...Object.fromEntries(
+      ENGINES.map((engine) => [PROGRAMS[engine].setting, () => requireProgram(config.cores[engine])]),
+    ),
     SONDE_TRUSTED_PROXIES: () => clientAddressOf(config.trustedProxies),
   };
   for (const [name, check] of Object.entries(checks)) {

@@ -37,6 +37,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
   const forgotten: number[] = [];
   const judged: { readonly context: CheckContext; readonly outcome: CheckOutcome; readonly item: JudgedOutcome }[] = [];
   const skipped: PlannedCheck[] = [];
+  const logged: (readonly [message: string, fields: object])[] = [];
   const admission = new Admission<Run>(overallLimit);
   const checkSpecs = new CheckSpecs(new ConcurrencyLimits<Run>(), { perHost, perWorkspace }, read);
   const plan = new Plan(checkSpecs);
@@ -69,6 +70,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
     onOutcome: (context, outcome) => {
       latest = { context, outcome };
     },
+    log: { info: (fields, message) => void logged.push([message, fields]) },
   });
   const set = (monitor: Monitor): readonly PlannedCheck[] => {
     states.set(monitor, liveOf({ monitorId: monitor.id, locations: areHealthy ? healthyAt(monitor) : {} }));
@@ -79,6 +81,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
   const last = (): number => runs.at(-1)?.checkId ?? 0;
   return {
     ...{ pipeline, plan, specs: checkSpecs, defined: specs, states, admission, runs, forgotten, judged, skipped },
+    logged,
     set,
     remove(monitorId: number): void {
       for (const change of plan.remove(monitorId)) pipeline.changes.apply(change, "changed", null);

@@ -52,6 +52,19 @@ describe("CheckPipeline", () => {
     }
   });
 
+  it("says in the log when an incident opens and closes, once each", () => {
+    const at = pipelineScene({ monitors: [monitorOf({ maxRetries: 0, name: "Site" })], areHealthy: true });
+    for (const verdict of ["rejected", "rejected", "ok", "ok"] as const) {
+      at.advance(60_000);
+      at.answer({ verdict, message: verdict === "ok" ? null : "status 500" });
+    }
+    const monitor = { monitor: "srv_1", name: "Site" };
+    expect(at.logged).toEqual([
+      ["incident opened", { ...monitor, level: "down", reason: "status 500", since: expect.stringMatching(/Z$/) }],
+      ["incident closed", { ...monitor, at: expect.stringMatching(/Z$/) }],
+    ]);
+  });
+
   it("drops the outcome of a monitor that was removed, and gives its places back", () => {
     const at = pipelineScene();
     at.advance(0);

@@ -10,6 +10,7 @@
  * and one sink serve all shards that this process holds.
  */
 import type { Admission } from "../../engine/limits/concurrency.ts";
+import type { Log } from "../../model/log.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { DueTimes } from "../due/due-times.ts";
 import type { CheckSpecs } from "../plan/check-specs.ts";
@@ -23,6 +24,7 @@ import type { Sink } from "../sink/sink.ts";
 import type { CheckContext } from "./check-context.ts";
 import { missedOutcome } from "./heartbeats.ts";
 import { Hold, type OpenSuspects } from "./hold.ts";
+import { sayIncidents } from "./incident-log.ts";
 import { PlanChanges } from "./plan-changes.ts";
 import type { MonitorStates } from "./states.ts";
 
@@ -38,6 +40,7 @@ export interface CheckPipelineOptions {
   readonly nowMs: () => number;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
+  readonly log: Pick<Log, "info">;
 }
 
 export class CheckPipeline {
@@ -162,9 +165,11 @@ export class CheckPipeline {
 
   /** judge ──▶ store */
   record(context: CheckContext, outcome: CheckOutcome): JudgedOutcome {
-    this.#options.onOutcome(context, outcome);
-    const judged = this.#options.states.judge(context, outcome);
-    this.#options.sink.add(judged);
+    const { onOutcome, states, sink, log } = this.#options;
+    onOutcome(context, outcome);
+    const judged = states.judge(context, outcome);
+    if (judged.incidents.length > 0) sayIncidents(log, context.monitor, judged.incidents);
+    sink.add(judged);
     return judged;
   }
 

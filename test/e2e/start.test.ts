@@ -178,11 +178,7 @@ describe.concurrent("a start with a setting that cannot be used", () => {
     workers: [() => ({ SONDE_WORKERS: "0" }), "SONDE_WORKERS", "1 to 64"],
     log: [() => ({ SONDE_LOG: "loud" }), "SONDE_LOG", "info"],
     server: [() => ({ SONDE_HTTP: "apache" }), "SONDE_HTTP", "uws"],
-    "uWebSockets.js: no file": [
-      () => ({ SONDE_UWS: NOWHERE, SONDE_UWS_SHA256: "0".repeat(64) }),
-      "SONDE_UWS",
-      NOWHERE,
-    ],
+    "uWebSockets.js: no file": [() => ({ SONDE_UWS: NOWHERE, SONDE_UWS_SHA256: "0".repeat(64) }), "SONDE_UWS", NOWHERE],
     "uWebSockets.js: without a hash": [() => ({ SONDE_UWS: file("") }), "SONDE_UWS_SHA256"],
     "uWebSockets.js: no hash": [() => ({ SONDE_UWS_SHA256: "abc" }), "SONDE_UWS_SHA256", "64"],
     debugging: [() => ({ SONDE_DEBUGGABLE: "yes" }), "SONDE_DEBUGGABLE", "0 or 1"],

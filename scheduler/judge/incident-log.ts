@@ -1,0 +1,34 @@
+/** The log's lines about incidents: what was down is read there where no webhook and no person watches the API. */
+
+import { formatId } from "../../model/ids.ts";
+import type { IncidentChange } from "../../model/incident.ts";
+import type { Log } from "../../model/log.ts";
+import type { Monitor } from "../../model/monitor.ts";
+import { formatIso } from "../../model/time.ts";
+
+/** A line for each that opens, becomes worse or closes. */
+export function sayIncidents(
+  log: Pick<Log, "info">,
+  { id, name }: Pick<Monitor, "id" | "name">,
+  changes: readonly IncidentChange[],
+): void {
+  for (const change of changes) {
+    const monitor = { monitor: formatId("server", id), name };
+    switch (change.type) {
+      case "open": {
+        const { level, message, startedAtMs } = change;
+        log.info({ ...monitor, level, reason: message, since: formatIso(startedAtMs) }, "incident opened");
+        break;
+      }
+      case "raise":
+        log.info({ ...monitor, level: "down", reason: change.message }, "incident raised");
+        break;
+      case "close":
+        log.info({ ...monitor, at: formatIso(change.atMs) }, "incident closed");
+        break;
+      case "message":
+      case "location":
+        break;
+    }
+  }
+}
