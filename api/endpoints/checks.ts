@@ -26,7 +26,7 @@ import { runCheck } from "../checks/run.ts";
 import { ApiError } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import type { Targets } from "../monitors/targets.ts";
-import { locate, readRegion, regionFields, requireRegionOnPlan } from "../on-demand/region.ts";
+import { locate, readRegion, regionFields, requireAnyRegion, requireRegionOnPlan } from "../on-demand/region.ts";
 import type { Call, KeyCall, Refusal, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
@@ -80,11 +80,10 @@ async function publicCheck(api: Api, call: Call): Promise<ApiResponse> {
 
 async function readPublicCheck(api: Api, call: Call): Promise<CheckOrder> {
   const body = readObject(call.request);
-  const wanted = readRegion(body);
   const order = readCheck(body, PUBLIC_TIMEOUT_S, false);
   refuseAnonymous(order);
   await acceptAnonymousTargets(api.publicTargets, order.tunnel.endpoints, api.config.publicAllowNets.length > 0);
-  requireRegionOnPlan(wanted, { regionTargeting: false });
+  requireAnyRegion(body);
   return order;
 }
 
@@ -97,7 +96,6 @@ const REFUSALS: readonly Refusal[] = [
   "protocolUndetected",
   "endpointMissing",
   [400, "Missing host for openconnect"],
-  "regionInvalid",
   "regionOnPlan",
   [413, "config must be at most 102400 bytes (received 102401)."],
   [422, `Unsupported protocol. Supported: ${TUNNEL_PROTOCOLS.join(", ")}.`],
@@ -131,6 +129,7 @@ export const checks: readonly Route[] = [
     responses: { 200: schemas.check },
     refusals: [
       ...REFUSALS,
+      "regionInvalid",
       [422, "vpn.example.com is reserved for documentation and cannot be monitored."],
       "engineInvalid",
       "noCheckerInRegion",

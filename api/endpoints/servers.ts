@@ -28,7 +28,7 @@ import {
 import { isUptimeKind } from "../monitors/fields.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
-import { createRefusals, updateRefusals } from "../monitors/refusals.ts";
+import { createRefusals, unknownType, updateRefusals } from "../monitors/refusals.ts";
 import { hashToken, newToken } from "../monitors/token.ts";
 import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
 import { hasTunnelField } from "../monitors/tunnels.ts";
@@ -141,9 +141,12 @@ function isTunnel(body: JsonObject): boolean {
 /** @throws for groups and what is no type at all */
 function kindOfNew(body: JsonObject): UptimeKind {
   const type = fieldOf(body, "type");
-  if (type === undefined) throw refusal(typeof fieldOf(body, "name") === "string" ? "typeInvalid" : "nameInvalid");
+  if (type === undefined) {
+    const isNamed = typeof fieldOf(body, "name") === "string";
+    throw isNamed ? refusal("typeInvalid", { details: { types: schemas.MONITOR_TYPES } }) : refusal("nameInvalid");
+  }
   if (type === "group") throw refusal("typeGroup");
-  if (typeof type !== "string" || !isUptimeKind(type)) throw refusal("typeInvalid");
+  if (typeof type !== "string" || !isUptimeKind(type)) throw badRequest(unknownType(type));
   return type;
 }
 

@@ -141,6 +141,7 @@ async function withUniqueUrl<T>(work: Promise<T>): Promise<T> {
 
 const ofBody: readonly Refusal[] = [
   "urlInvalid",
+  [400, "Missing or invalid url: url must begin with http:// or https://."],
   [400, "url must reach a public address: 10.0.0.1 is a private address."],
   [400, "syncIntervalSec must be a whole number from 60 to 86400."],
   "noMonitorsOnPlan",

@@ -1,4 +1,5 @@
 /** A monitor's body, new or changed, to what is stored. Validation is pure: the plan and the stored monitor are handed in. */
+import { isIP } from "node:net";
 import {
   fieldsOf,
   settingsOf,
@@ -6,8 +7,9 @@ import {
   TUNNEL_FIELDS,
   type TunnelFieldName,
   uptimeOf,
+  webUrlFault,
 } from "../../engine/contract/registry.ts";
-import type { UptimeKind } from "../../model/kind.ts";
+import { isWebsite, type UptimeKind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import type { Plan } from "../../model/plan.ts";
 import { refuseInterval, refusePeriod } from "../../model/schedule.ts";
@@ -86,7 +88,9 @@ function readSettings(kind: UptimeKind, sent: Settings, stored: Settings): ReadS
   }
   const schema = settingsOf(kind);
   if (schema === undefined) throw new ApiError(422, `${kind} checks cannot be run here.`);
+  refuseUrl(kind, sent, stored);
   const whole = parsed(schema, { ...stored, ...sent }, `Missing or invalid ${Object.keys(sent)[0] ?? "type"}`);
+  refuseOtherFamily(sent, whole as Settings, targetOf(kind, whole as Settings));
   const { ssl_expiration: ssl, domain_expiration: domain, ...settings } = whole as Record<string, unknown>;
   return {
     settings,
@@ -96,6 +100,22 @@ function readSettings(kind: UptimeKind, sent: Settings, stored: Settings): ReadS
     },
     ...("period" in sent && { periodS: Number(settings.period) }),
   };
+}
+
+/** The stored one may be sent back, whatever was taken when it was stored. @throws 400 */
+function refuseUrl(kind: UptimeKind, { url }: Settings, stored: Settings): void {
+  if (!isWebsite(kind) || typeof url !== "string" || url === stored.url) return;
+  const fault = webUrlFault(url);
+  if (fault !== undefined) throw badRequest(`Missing or invalid url: ${fault}.`);
+}
+
+/** An address of the family that the check must not use is never dialled. @throws 400 */
+function refuseOtherFamily(sent: Settings, { ip_version: wanted }: Settings, target: Target | null): void {
+  const isSent = "ip_version" in sent || "url" in sent || "host" in sent;
+  if (!isSent || target === null || (wanted !== "ipv4" && wanted !== "ipv6")) return;
+  const family = isIP(target.host);
+  if (family === 0 || family === Number(wanted.slice(-1))) return;
+  throw badRequest(`ip_version is ${wanted}, but ${target.host} is an IPv${family} address.`);
 }
 
 /** 0 and null are off and read back as null (docs/api-contract.md#monitors). */

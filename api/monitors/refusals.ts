@@ -1,10 +1,20 @@
-/** For the document: what creating and changing a monitor refuses, with examples where the message has numbers or names in it. */
+/** What creating and changing a monitor refuses: for the document, with examples where the message has numbers or names in it. */
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import type { Refusal } from "../route.ts";
+import { MONITOR_TYPES } from "../schemas/words.ts";
+
+/** With the types that there are. A protocol in the place of the type is a frequent mistake. */
+export function unknownType(type: unknown): string {
+  const protocol = TUNNEL_PROTOCOLS.find((each) => each === type);
+  return protocol === undefined
+    ? `Missing or invalid type: type must be one of ${MONITOR_TYPES.join(", ")}.`
+    : `Missing or invalid type: a tunnel has the type vpn and the protocol ${protocol}.`;
+}
 
 const ofBody: readonly Refusal[] = [
   "nameInvalid",
   "urlInvalid",
+  [400, "Missing or invalid url: url must begin with http:// or https://."],
   "configInvalid",
   [400, "interval must be a whole number from 1 to 86400."],
   [400, "port is for port checks."],
@@ -18,7 +28,7 @@ const ofBody: readonly Refusal[] = [
   [422, "www.example.com is reserved for documentation and cannot be monitored."],
 ];
 
-export const createRefusals: readonly Refusal[] = ["typeInvalid", "typeGroup", ...ofBody];
+export const createRefusals: readonly Refusal[] = ["typeInvalid", [400, unknownType("")], "typeGroup", ...ofBody];
 export const updateRefusals: readonly Refusal[] = [
   "typeChange",
   ...ofBody,

@@ -35,9 +35,14 @@ export function readRegion(body: JsonObject): WantedRegion {
   return { region, mustBeThere: fieldOf(body, "region_fallback") === "fail" };
 }
 
+/** For callers without a plan: nothing but `any`, whatever else was sent. @throws 402 */
+export function requireAnyRegion(body: JsonObject): void {
+  if ((fieldOf(body, "region") ?? ANY_LOCATION) !== ANY_LOCATION) throw refusal("regionOnPlan");
+}
+
 /** @throws 402 */
-export function requireRegionOnPlan({ region }: WantedRegion, plan: Pick<Plan, "regionTargeting">): void {
-  if (region !== ANY_LOCATION && !plan.regionTargeting) throw refusal("regionOnPlan");
+export function requireRegionOnPlan({ region }: WantedRegion, { regionTargeting }: Plan): void {
+  if (region !== ANY_LOCATION && !regionTargeting) throw refusal("regionOnPlan");
 }
 
 /** @returns the location that runs it. @throws 503 when the region has no checker and no other may run it */

@@ -1,6 +1,7 @@
 /** A subscription's body, new or changed: schemas that validate and document, with the contract's messages (docs/api-contract.md#subscriptions). */
 
 import { z } from "zod";
+import { webUrlFault } from "../../engine/contract/registry.ts";
 import {
   CONFIG_ALERT_PERCENT,
   normalUrl,
@@ -116,6 +117,8 @@ function urlOf(value: unknown): SubscriptionUrl | undefined {
   const size = Buffer.byteLength(value);
   if (size > MAX_URL_BYTES) throw fieldTooLong("url", MAX_URL_BYTES, size);
   const text = value.trim();
+  const fault = webUrlFault(text);
+  if (fault !== undefined) throw badRequest(`Missing or invalid url: ${fault}.`);
   const normal = normalUrl(text);
   const url = parseUrl(text);
   if (normal === undefined || url === undefined) throw refusal("urlInvalid");

@@ -178,7 +178,11 @@ async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
   if (url.username !== "" || url.password !== "")
     throw new CommandError("--url must not carry a user name or a password");
   if (Buffer.byteLength(text) > MAX_URL_BYTES) throw new CommandError(`--url must have at most ${MAX_URL_BYTES} bytes`);
-  const { createGuard, createNameLookup, isDocumentationName } = await import("../../engine/contract/registry.ts");
+  const { createGuard, createNameLookup, isDocumentationName, webUrlFault } = await import(
+    "../../engine/contract/registry.ts"
+  );
+  const fault = webUrlFault(text);
+  if (fault !== undefined) throw new CommandError(`--url: ${fault}`);
   const { storeEndpoints } = await import("../../store/endpoints.ts");
   const host = withoutBrackets(url.hostname);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);

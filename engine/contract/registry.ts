@@ -6,6 +6,8 @@ import type { AnyKind, AnyTunnel, AnyUptime } from "./kind.ts";
 import type { Probe } from "./probe.ts";
 import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
 
+/** The API refuses websites that no check could dial. */
+export { webUrlFault } from "../protocols/http/web-url.ts";
 /** For the rule of the API that such a file must say where it leads. */
 export { hasEndpoint } from "../protocols/wireguard/loose-entries.ts";
 /** The API refuses addresses with the guard that the probers dial through. */

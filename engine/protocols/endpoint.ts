@@ -1,5 +1,6 @@
 /** Servers as configurations write them: `host:port`, `[v6]:port`, names in any script. */
 
+import { isIP } from "node:net";
 import { withoutBrackets } from "../../model/url.ts";
 import { TunnelConfigError, type TunnelEndpoint, type TunnelFields } from "../contract/tunnel.ts";
 import { literalOf } from "../net/literal.ts";
@@ -84,10 +85,11 @@ export function withAddress(fields: TunnelFields, endpoints: readonly TunnelEndp
   return [first, { host: address, port: first.port }, ...endpoints.slice(1)];
 }
 
-/** @throws TunnelConfigError when `ip` is no literal address */
+/** @throws TunnelConfigError when `ip` is not an address in its usual form */
 export function addressOf(fields: TunnelFields): string | undefined {
   if (fields.ip === undefined || fields.ip.trim() === "") return undefined;
-  const literal = literalOf(fields.ip);
+  // `1.2.3` is an address to inet_aton(3), and a typing error to its writer.
+  const literal = isIP(withoutBrackets(fields.ip.trim())) === 0 ? undefined : literalOf(fields.ip);
   if (literal === undefined || literal.hasZone) throw new TunnelConfigError("ip must be an IPv4 or IPv6 address");
   return literal.ip;
 }

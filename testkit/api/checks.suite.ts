@@ -355,7 +355,7 @@ function publicTests(server: "uws" | "node"): void {
       await open();
       for (const [body, status] of [
         [{}, 400],
-        [{ config: VLESS, region: "Q" }, 400],
+        [{ config: VLESS, region: "Q" }, 402],
         [{ config: VLESS, region: "de" }, 402],
         [{ config: "x".repeat(102_401), protocol: "openvpn" }, 413],
         [{ config: VLESS.replace("@vpn.test-site.org", "@10.0.0.1") }, 422],
@@ -502,11 +502,14 @@ function publicTests(server: "uws" | "node"): void {
       const preflight = await world.send("OPTIONS", "/api/v1/check/public", { key: null, project: null });
       expect(preflight.status).toBe(204);
       expect(preflight.headers["access-control-allow-methods"]).toContain("POST");
-      expect((await post({ config: VLESS, region: "de" })).body).toEqual({
-        error: true,
-        code: 402,
-        message: "Region targeting requires the Pro plan or above.",
-      });
+      for (const region of ["de", "DE", "germany", "", 5, ["any"]]) {
+        expect((await post({ config: VLESS, region })).body).toEqual({
+          error: true,
+          code: 402,
+          message: "Region targeting requires the Pro plan or above.",
+        });
+      }
+      expect((await post({ config: VLESS, region: "any" })).status).toBe(200);
     });
   });
 }

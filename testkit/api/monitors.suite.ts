@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWorld, type World } from "./world.suite.ts";
 
+const TYPES = "Missing or invalid type: type must be one of vpn, http, keyword, ping, port, dns, push, smtp, tls.";
+
 export function monitorsSuite(server: "uws" | "node"): void {
   describe("monitors", () => {
     let world: World;
@@ -116,13 +118,30 @@ export function monitorsSuite(server: "uws" | "node"): void {
       [{ ...web, name: "x".repeat(256) }, "Missing or invalid name"],
       [{ ...web, name: "a\u0000b" }, "Missing or invalid name"],
       [{ ...web, name: ["a"] }, "Missing or invalid name"],
-      [{ name: "x" }, "Missing or invalid type"],
-      [{ name: "x", type: "ftp" }, "Missing or invalid type"],
-      [{ name: "x", type: 7 }, "Missing or invalid type"],
-      [{ name: "x", type: "__proto__" }, "Missing or invalid type"],
+      [{ name: "x", type: "ftp" }, TYPES],
+      [{ name: "x", type: 7 }, TYPES],
+      [{ name: "x", type: "__proto__" }, TYPES],
+      [
+        { name: "x", type: "wireguard" },
+        "Missing or invalid type: a tunnel has the type vpn and the protocol wireguard.",
+      ],
       [{ name: "x", type: "group" }, "Groups cannot be created through the API."],
       [{ type: "http", name: "x" }, "Missing or invalid url"],
-      [{ ...web, url: "ftp://a.test-site.org/" }, "Missing or invalid url"],
+      [{ ...web, url: "ftp://a.test-site.org/" }, "Missing or invalid url: url must begin with http:// or https://."],
+      [{ ...web, url: "http:///path" }, "Missing or invalid url: url has no host."],
+      [
+        { ...web, url: "https://a.test-site.org:0/" },
+        "Missing or invalid url: the port of url must be from 1 to 65535.",
+      ],
+      [{ ...web, url: "http://a!b/" }, "Missing or invalid url: the host of url is neither a name nor an address."],
+      [
+        { ...web, url: "http://[2606:4700::1111]/", ip_version: "ipv4" },
+        "ip_version is ipv4, but 2606:4700::1111 is an IPv6 address.",
+      ],
+      [
+        { type: "ping", name: "x", host: "9.9.9.9", ip_version: "ipv6" },
+        "ip_version is ipv6, but 9.9.9.9 is an IPv4 address.",
+      ],
       [{ ...web, url: 5 }, "Missing or invalid url"],
       [{ type: "keyword", name: "x", url: web.url }, "Missing or invalid keyword"],
       [
@@ -172,6 +191,25 @@ export function monitorsSuite(server: "uws" | "node"): void {
       const before = (await world.send("GET", "/api/v1/servers?family=all")).body.total;
       expect((await create(body)).body).toEqual({ error: true, code: 400, message });
       expect((await world.send("GET", "/api/v1/servers?family=all")).body.total).toBe(before);
+    });
+
+    it("names the types that there are where none was sent", async () => {
+      const { body } = await create({ name: "x" });
+      expect(body).toMatchObject({ error: true, code: 400, message: "Missing or invalid type" });
+      expect(body.details.types.join(", ")).toBe(TYPES.slice(TYPES.indexOf("vpn"), -1));
+    });
+
+    it("takes back the address that is stored, also one that would be refused today", async () => {
+      const { id } = await made(web);
+      const settings = JSON.stringify({
+        url: "http:///old.test-site.org/",
+        accepted_statuscodes: ["200"],
+        ip_version: null,
+      });
+      world.sql("update monitors set settings = ?, url_sealed = null where id = ?", settings, Number(id.slice(4)));
+      const same = { url: "http:///old.test-site.org/", accepted_statuscodes: ["204"] };
+      expect((await change(id, same)).body).toMatchObject(same);
+      expect((await change(id, { url: "http:///new.test-site.org/" })).status).toBe(400);
     });
 
     it.each([

@@ -64,6 +64,7 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
         "servers must have at most 16 entries",
       ],
       [{ ...GOOD.openconnect, ip: "a.test-site.org" }, "ip must be an IPv4 or IPv6 address"],
+      [{ ...GOOD.wireguard, wireguard_ip: "1.2.3" }, "ip must be an IPv4 or IPv6 address"],
     ])("refuses %j", async (body, reason) => {
       expect((await create({ name: "T", ...body })).body).toEqual({
         error: true,
@@ -71,6 +72,19 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
         message: `Invalid VPN configuration: ${reason}`,
       });
     });
+
+    it.each(["1.2.3", "0x7f.1", "010.1.1.1", "2130706433", "1.2.3.4:5", "fe80::1%eth0"])(
+      "refuses the address %s, which its writer did not mean",
+      async (ip) => {
+        for (const protocol of ["openconnect", "openvpn", "ikev2", "wireguard", "amneziawg"] as const) {
+          const { body } = await create({ name: "T", ...GOOD[protocol], ip });
+          expect(body).toMatchObject({
+            code: 422,
+            message: expect.stringContaining("ip must be an IPv4 or IPv6 address"),
+          });
+        }
+      },
+    );
 
     it.each([
       { protocol: "pptp", config: "x" },
