@@ -8,6 +8,7 @@ import { ApiError, errorResponse, RETRY_SOON, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse, Handle } from "./http.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
+import { createWarned } from "./warned.ts";
 
 const CORS: readonly string[] = ["Access-Control-Allow-Origin", "*"];
 /** Answers to keys may carry heartbeat addresses and new keys. */
@@ -16,6 +17,7 @@ const PRIVATE: readonly string[] = ["Cache-Control", "no-store"];
 export function createApp(api: Api, routes: readonly Route[]): Handle {
   const router = createRouter(routes);
   const addressOf = clientAddressOf(api.config.trustedProxies);
+  const warned = createWarned(routes);
   /** As usage names them; put together once, not for each request. */
   const endpoints = new Map(routes.map((route) => [route, `${route.method} ${route.path}`]));
 
@@ -33,7 +35,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
     return andThen(answer(api, route, call, admission), (answered) => {
-      const response = withHeaders(route, admission, answered);
+      const response = warned(route, request, withHeaders(route, admission, answered));
       if (admission.counted !== null) {
         const { organizationId, keyId } = admission.counted;
         const endpoint = endpoints.get(route) ?? "";

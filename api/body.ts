@@ -21,7 +21,16 @@ export function readObject(request: ApiRequest): JsonObject {
   if (body === null) throw refusal("invalidJson");
   const value = parse(body);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw refusal("invalidJson");
+  objects.set(request, value as JsonObject);
   return value as JsonObject;
+}
+
+/** What was read of each request, for those that look at it later. */
+const objects = new WeakMap<ApiRequest, JsonObject>();
+
+/** The body that a handler has read; undefined when none did. */
+export function objectOf(request: ApiRequest): JsonObject | undefined {
+  return objects.get(request);
 }
 
 /** For endpoints whose body may be left out: blanks count as nothing. */

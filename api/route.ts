@@ -7,9 +7,11 @@ import type { Plan, Role } from "../model/plan.ts";
 import type { KeyAccess } from "../store/sql/accounts/keys-port.ts";
 import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
 import type { Api } from "./api.ts";
+import type { JsonObject } from "./body.ts";
 import { type ErrorName, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse } from "./http.ts";
 import type { QueryParameters } from "./query.ts";
+import type { Known } from "./warnings.ts";
 
 export interface Call {
   readonly request: ApiRequest;
@@ -48,7 +50,7 @@ interface RouteBase {
   readonly description?: string;
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: QueryParameters;
-  readonly body?: { readonly schema: z.ZodType; readonly required: boolean };
+  readonly body?: RouteBody;
   /** By status: the schema of a JSON answer, or the media type of another. */
   readonly responses: Readonly<Record<number, z.ZodType | string>>;
   /** Further statuses that answer the standard error body. */
@@ -62,6 +64,13 @@ interface RouteBase {
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
   /** Left out of the document. */
   readonly hidden?: true;
+}
+
+interface RouteBody {
+  readonly schema: z.ZodType;
+  readonly required: boolean;
+  /** The fields that counted for the record that was answered, where that depends on its kind; absent: all of the schema. */
+  fieldsOf?(answered: JsonObject): Known;
 }
 
 export type Refusal = ErrorName | readonly [status: number, example: string];

@@ -13,6 +13,7 @@ import { resultsSuite } from "../testkit/api/results.suite.ts";
 import { subscriptionsSuite } from "../testkit/api/subscriptions.suite.ts";
 import { testsSuite } from "../testkit/api/tests.suite.ts";
 import { tunnelsSuite } from "../testkit/api/tunnels.suite.ts";
+import { warningsSuite } from "../testkit/api/warnings.suite.ts";
 
 authSuite("node");
 accountSuite("node");
@@ -28,3 +29,4 @@ checksSuite("node");
 publicSuite("node");
 hostileSuite("node");
 methodsSuite("node");
+warningsSuite("node");

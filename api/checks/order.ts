@@ -17,6 +17,7 @@ import { badRequest, refusal, unprocessable } from "../errors.ts";
 import { refuseLongFields } from "../monitors/draft.ts";
 import { hasNul } from "../monitors/every-kind.ts";
 import { linkedProtocol, tunnelSchemas, unsupportedProtocol } from "../monitors/tunnels.ts";
+import type { Known } from "../warnings.ts";
 
 export type Engine = "xray" | "singbox";
 
@@ -66,6 +67,18 @@ export const checkFields = {
 export const engineField = {
   engine: z.enum(ENGINES).optional().describe("Share links only; by default the service's order"),
 };
+
+/** What counts in a body whose configuration was of this protocol. @param names all that the endpoint takes */
+export function knownCheckFields(protocol: TunnelProtocol, names: Iterable<string>): Known {
+  const { fields, form } = tunnelOf(protocol);
+  const known = new Set(names);
+  const elsewhere = new Set<string>(form.by === "link" ? [] : ["engine"]);
+  for (const field of CHECK_FIELD_NAMES) {
+    if (field !== "config" && !fields.includes(field)) elsewhere.add(field);
+  }
+  for (const field of elsewhere) known.delete(field);
+  return { names: known, elsewhere, sort: protocol };
+}
 
 /** @throws 400, 413 or 422 */
 export function readCheck(body: JsonObject, timeout: TimeoutRange, takesEngine: boolean): CheckOrder {

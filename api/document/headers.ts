@@ -1,6 +1,7 @@
 /** Response headers of each route and status (docs/api-contract.md#plans, #order-of-checks). */
 import { z } from "zod";
 import type { ResponseHeader, Route } from "../route.ts";
+import { WARNING_HEADER } from "../warned.ts";
 
 const WHOLE = z.int().min(0);
 
@@ -29,11 +30,17 @@ const ANY_ORIGIN: ResponseHeader = {
   required: true,
 };
 
+const WARNING: ResponseHeader = {
+  description: "Present only where something that was sent is ignored, such as an unknown query parameter: what it was",
+  schema: z.string(),
+  required: false,
+};
+
 export type HeadersByName = Readonly<Record<string, ResponseHeader>>;
 
 /** @returns what an answer of that status carries */
 export function headersOf(route: Route, status: number): HeadersByName {
-  const headers: Record<string, ResponseHeader> = {};
+  const headers: Record<string, ResponseHeader> = { [WARNING_HEADER]: WARNING };
   if (route.scope === "public") {
     if (route.cors === true) headers["Access-Control-Allow-Origin"] = ANY_ORIGIN;
   } else {

@@ -1,9 +1,9 @@
 /** One-off checks of a configuration, with a key and without (docs/api-contract.md#checks-without-a-monitor, #regions). */
 import { z } from "zod";
-import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
+import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
 import { ANY_LOCATION } from "../../model/monitor.ts";
 import type { Api } from "../api.ts";
-import { readObject } from "../body.ts";
+import { type JsonObject, readObject } from "../body.ts";
 import { acceptAnonymousTargets, TARGET_REFUSED } from "../checks/anonymous.ts";
 import {
   type Allowance,
@@ -17,6 +17,7 @@ import {
   type CheckOrder,
   checkFields,
   engineField,
+  knownCheckFields,
   PUBLIC_TIMEOUT_S,
   readCheck,
   refuseAnonymous,
@@ -112,6 +113,11 @@ const limitHeader = (description: string): ResponseHeader => ({
   required: false,
 });
 
+function bodyOf(id: string, fields: Readonly<Record<string, z.ZodType>>): NonNullable<Route["body"]> {
+  const fieldsOf = ({ protocol }: JsonObject) => knownCheckFields(protocol as TunnelProtocol, Object.keys(fields));
+  return { schema: z.object(fields).meta({ id }), required: true, fieldsOf };
+}
+
 export const checks: readonly Route[] = [
   {
     method: "POST",
@@ -122,10 +128,7 @@ export const checks: readonly Route[] = [
     description:
       "Waits for the result. Does not use the on-demand quota. A protocol that this version cannot run answers `down` with `checker_error`: a fault of ours, said of no server.",
     scope: "key",
-    body: {
-      schema: z.object({ ...checkFields, ...engineField, ...regionFields }).meta({ id: "CheckConfig" }),
-      required: true,
-    },
+    body: bodyOf("CheckConfig", { ...checkFields, ...engineField, ...regionFields }),
     responses: { 200: schemas.check },
     refusals: [
       ...REFUSALS,
@@ -146,10 +149,7 @@ export const checks: readonly Route[] = [
       "5 per IPv4 address or IPv6 /64 in any 24 hours; what was not checked does not count. At most 60 requests in any hour, whatever came of them. Nothing of the configuration is stored or logged.",
     scope: "public",
     cors: true,
-    body: {
-      schema: z.object({ ...checkFields, region: z.literal("any").optional() }).meta({ id: "CheckConfigWithoutKey" }),
-      required: true,
-    },
+    body: bodyOf("CheckConfigWithoutKey", { ...checkFields, region: z.literal("any").optional() }),
     responses: { 200: schemas.check, 429: schemas.publicLimitError },
     headers: {
       "X-RateLimit-Limit": limitHeader("Checks in any 24 hours"),

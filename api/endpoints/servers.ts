@@ -1,7 +1,7 @@
 /** Monitors: list, create, read, change, delete, history (docs/api-contract.md#monitors). */
 import { actorData } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
-import { isPassive, isWebsite, type UptimeKind } from "../../model/kind.ts";
+import { isPassive, isWebsite, type Kind, type UptimeKind } from "../../model/kind.ts";
 import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
@@ -25,7 +25,7 @@ import {
   refuseShort,
   targetOf,
 } from "../monitors/draft.ts";
-import { isUptimeKind } from "../monitors/fields.ts";
+import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
 import { createRefusals, unknownType, updateRefusals } from "../monitors/refusals.ts";
@@ -36,6 +36,7 @@ import { type MonitorView, viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, textParameter, wordParameter } from "../query.ts";
 import { canEdit, type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
+import type { Known } from "../warnings.ts";
 import { serverIdParams } from "./params.ts";
 
 /** Code points (docs/api-contract.md#monitors). */
@@ -313,6 +314,10 @@ function heartbeatUrl(api: Api, token: string): string {
   return `${api.baseUrl()}/api/push/${token}`;
 }
 
+function fieldsOf({ protocol }: JsonObject): Known {
+  return knownFieldsOf(protocol as Kind);
+}
+
 export const servers: readonly Route[] = [
   {
     method: "GET",
@@ -335,7 +340,7 @@ export const servers: readonly Route[] = [
     summary: "Create a monitor and queue its first check",
     scope: "project",
     editorsOnly: "You do not have permission to create monitors in this project",
-    body: { schema: createBody, required: true },
+    body: { schema: createBody, required: true, fieldsOf },
     refusals: createRefusals,
     responses: { 200: schemas.monitor },
     errors: [400, 403, 404, 413, 422],
@@ -362,7 +367,7 @@ export const servers: readonly Route[] = [
     scope: "project",
     editorsOnly: "You do not have permission to edit this monitor",
     params: serverIdParams,
-    body: { schema: updateBody, required: true },
+    body: { schema: updateBody, required: true, fieldsOf },
     refusals: updateRefusals,
     responses: { 200: schemas.monitor },
     errors: [400, 403, 404, 409, 413, 422],

@@ -4,12 +4,15 @@ import {
   fieldsOf,
   isUptimeKind,
   TUNNEL_FIELD_NAMES,
+  TUNNEL_FIELDS,
+  tunnelOf,
   uptimeKinds,
   uptimeOf,
 } from "../../engine/contract/registry.ts";
-import { CONTRACT_KINDS, type UptimeKind } from "../../model/kind.ts";
+import { CONTRACT_KINDS, type Kind, type UptimeKind } from "../../model/kind.ts";
 import type { JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
+import type { Known } from "../warnings.ts";
 
 export { isUptimeKind };
 
@@ -25,10 +28,13 @@ const KINDS_OF = kindsByField();
 function kindsByField(): ReadonlyMap<string, readonly AnyUptime[]> {
   const byField = new Map<string, AnyUptime[]>();
   for (const kind of uptimeKinds) {
-    const fields = [...(kind.isPassive ? [] : CHECKED_FIELDS), ...Object.keys(fieldsOf(kind))];
-    for (const field of fields) byField.set(field, [...(byField.get(field) ?? []), kind]);
+    for (const field of fieldsOfKind(kind)) byField.set(field, [...(byField.get(field) ?? []), kind]);
   }
   return byField;
+}
+
+function fieldsOfKind(kind: AnyUptime): readonly string[] {
+  return [...(kind.isPassive ? [] : CHECKED_FIELDS), ...Object.keys(fieldsOf(kind))];
 }
 
 /** @throws 400 naming the first field, in the order of the body, that checks of this kind do not have */
@@ -44,6 +50,30 @@ export function refuseForeignFields(kind: UptimeKind, body: JsonObject): void {
       throw badRequest(`${field} is for vpn checks.`);
     }
   }
+}
+
+const knownFields = new Map<Kind, Known>();
+
+/** What counts in a body of this kind. Of an uptime check what is for another kind was refused; of a tunnel it is ignored. */
+export function knownFieldsOf(kind: Kind): Known {
+  const known = knownFields.get(kind) ?? makeKnown(kind);
+  knownFields.set(kind, known);
+  return known;
+}
+
+function makeKnown(kind: Kind): Known {
+  const ofAll = ["name", "type", "protocol", "tags", "active"];
+  if (isUptimeKind(kind)) return { names: new Set([...ofAll, ...fieldsOfKind(uptimeOf(kind))]) };
+  const { fields, form } = tunnelOf(kind);
+  const own = TUNNEL_FIELD_NAMES.filter((name) => {
+    const { aliasOf } = TUNNEL_FIELDS[name];
+    return fields.some((field) => field === (aliasOf ?? name)) && (aliasOf === null || form.by === "wg-quick");
+  });
+  return {
+    names: new Set([...ofAll, ...CHECKED_FIELDS, ...own]),
+    elsewhere: new Set([...TUNNEL_FIELD_NAMES, ...KINDS_OF.keys()]),
+    sort: kind,
+  };
 }
 
 /** The contract's messages name the kinds of the contract, without those that take the field as an addition of ours. */

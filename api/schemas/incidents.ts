@@ -1,7 +1,7 @@
 /** Incidents and their activity log (docs/api-contract.md#incidents). */
 import { z } from "zod";
 import { INCIDENT_EVENT_TYPES } from "../../store/sql/incidents/port.ts";
-import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total } from "./words.ts";
+import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, warnings } from "./words.ts";
 
 const incidentFields = {
   id: id("inc_"),
@@ -28,6 +28,7 @@ export const incident = z
     locations: z.array(z.string()),
     error_category: errorCategory.nullable(),
     event_count: z.int().min(0),
+    warnings,
   })
   .meta({ id: "Incident" });
 export const incidentList = z

@@ -1,6 +1,6 @@
 /** API keys (docs/api-contract.md#keys). */
 import { z } from "zod";
-import { total, utc } from "./words.ts";
+import { total, utc, warnings } from "./words.ts";
 
 const keyId = z
   .int()
@@ -31,6 +31,7 @@ export const createdKey = z
       .regex(/^uk[0-9]+_[A-Za-z0-9_-]+$/)
       .describe("The whole secret, shown once")
       .meta({ examples: ["uk31_0123456789abcdefghijklmnopqrstuvwxyzABCD"] }),
+    warnings,
   })
   .meta({ id: "CreatedKey" });
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { fieldsOf, uptimeKinds } from "../../engine/contract/registry.ts";
 import { MONITOR_STATUSES, REGIONAL_STATUSES } from "../../model/status.ts";
 import { moreFieldsOf } from "../monitors/fields.ts";
-import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, utc, wholeOrNull } from "./words.ts";
+import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, utc, warnings, wholeOrNull } from "./words.ts";
 
 const regionalStatus = z
   .strictObject({
@@ -116,6 +116,7 @@ export const monitor = z
   .strictObject({
     ...monitorFields,
     heartbeat_url: z.string().optional().describe("Heartbeats only, and only to callers who can edit: a secret"),
+    warnings,
   })
   .meta({ id: "Monitor" });
 

@@ -8,7 +8,7 @@ import {
   SYNC_STATUSES,
   WORKERS,
 } from "../../model/subscription.ts";
-import { total, utc, wholeOrNull } from "./words.ts";
+import { total, utc, warnings, wholeOrNull } from "./words.ts";
 
 export const subscription = z
   .strictObject({
@@ -35,6 +35,7 @@ export const subscription = z
     syncErrorMessage: z.string().nullable(),
     createdAt: utc,
     updatedAt: utc,
+    warnings,
   })
   .meta({ id: "Subscription", description: "Its URL is never returned" });
 
@@ -54,5 +55,6 @@ export const syncStarted = z
     subscription_id: z.int().min(1),
     status: z.literal("syncing"),
     message: z.enum(["Sync started", "A sync is already running"]),
+    warnings,
   })
   .meta({ id: "StartedSync" });

@@ -1,7 +1,7 @@
 /** On-demand tests and one-off checks (docs/api-contract.md#tests). */
 import { z } from "zod";
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
-import { errorCategory, id, iso, total, utc, wholeOrNull } from "./words.ts";
+import { errorCategory, id, iso, total, utc, warnings, wholeOrNull } from "./words.ts";
 
 /** Cannot be looked up. */
 function label(prefix: string) {
@@ -24,13 +24,14 @@ export const test = z
     connect_ms: wholeOrNull,
     error_message: z.string().nullable(),
     tested_at: utc,
+    warnings,
   })
   .meta({ id: "Test" });
 export const pendingTest = z
-  .strictObject({ test_id: testId, server_id: id("srv_"), status: pending, tested_at: iso })
+  .strictObject({ test_id: testId, server_id: id("srv_"), status: pending, tested_at: iso, warnings })
   .meta({ id: "PendingTest" });
 export const retest = z
-  .strictObject({ test_id: testId, incident_id: id("inc_"), status: pending })
+  .strictObject({ test_id: testId, incident_id: id("inc_"), status: pending, warnings })
   .meta({ id: "Retest" });
 
 export const batch = z
@@ -54,6 +55,7 @@ export const batch = z
     total: total.describe("Monitors in the request, skipped ones included; each once"),
     successful: total.describe("Tests queued"),
     failed: total.describe("Tests that could not be queued"),
+    warnings,
   })
   .meta({ id: "Batch" });
 
@@ -72,6 +74,7 @@ export const check = z
     error_message: z.string().nullable(),
     error_category: errorCategory.nullable(),
     engine_used: z.enum(["xray", "singbox"]).nullable(),
+    warnings,
   })
   .meta({ id: "ConfigCheck" });
 

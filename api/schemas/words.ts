@@ -28,6 +28,14 @@ export function id(prefix: string) {
     .meta({ examples: [`${prefix}12`] });
 }
 
+/** Of answers to POST and PUT; reads have the header X-Sonde-Warning. */
+export const warnings = z
+  .array(z.string())
+  .min(1)
+  .optional()
+  .describe("Only in answers to POST and PUT, and only where something that was sent is ignored: what it was")
+  .meta({ examples: [['unknown field "intervall" was ignored; did you mean "interval"?']] });
+
 export const errorCategory = z.enum(ERROR_CATEGORIES);
 
 export const actor = z

@@ -22,7 +22,7 @@ export function monitorsSuite(server: "uws" | "node"): void {
     const web = { type: "http", name: "Shop", url: "https://shop.test-site.org/a?b=1" };
 
     it("creates a website check with every default", async () => {
-      const shop = await made({ ...web, tags: [" Prod ", "prod", "EU"], unknown_field: 1 });
+      const shop = await made({ ...web, tags: [" Prod ", "prod", "EU"] });
       expect(shop).toEqual({
         id: expect.stringMatching(/^srv_\d+$/),
         name: "Shop",

@@ -195,8 +195,10 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
       const before = await made({ name: "A" });
       world.clock.nowMs += 60_000;
       expect((await change(before.id, {})).body).toEqual(before);
-      const after = (await change(before.id, { name: null, syncIntervalSec: 600, unknown: 1, engine: "xray" })).body;
+      const sent = { name: null, syncIntervalSec: 600, unknown: 1, engine: "xray" };
+      const { warnings, ...after } = (await change(before.id, sent)).body;
       expect(after).toEqual({ ...before, name: null, syncIntervalSec: 600, updatedAt: "2026-11-21 06:11:05" });
+      expect(warnings).toEqual(['unknown field "unknown" was ignored', 'field "engine" cannot be set and was ignored']);
       world.clock.nowMs -= 60_000;
     });
 

@@ -14,7 +14,7 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
     const { create, change, made, settings } = tunnelCalls(() => world);
 
     it.each(TUNNEL_PROTOCOLS)("creates a %s monitor with every default, and finds it by host", async (protocol) => {
-      const tunnel = await made({ name: `Of ${protocol}`, ...GOOD[protocol], tags: ["VPN"], unknown_field: {} });
+      const tunnel = await made({ name: `Of ${protocol}`, ...GOOD[protocol], tags: ["VPN"] });
       expect(tunnel).toEqual({
         id: expect.stringMatching(/^srv_\d+$/),
         name: `Of ${protocol}`,

@@ -1,0 +1,55 @@
+/** Adds to an answer what of its request was ignored: `warnings` in the bodies of POST and PUT, a header on everything else. */
+import { type JsonObject, objectOf } from "./body.ts";
+import type { ApiRequest, ApiResponse } from "./http.ts";
+import type { Route } from "./route.ts";
+import { ignoredFields, ignoredParameters, type Known, namesIn } from "./warnings.ts";
+
+export const WARNING_HEADER = "X-Sonde-Warning";
+
+export type Warned = (route: Route, request: ApiRequest, response: ApiResponse) => ApiResponse;
+
+export function createWarned(routes: readonly Route[]): Warned {
+  const known = new Map(routes.map((route) => [route, knownOf(route)]));
+  return (route, request, response) => {
+    const of = known.get(route);
+    if (of === undefined) return response;
+    const parameters = ignoredParameters(request.query, of.parameters);
+    const sent = route.body === undefined ? undefined : objectOf(request);
+    if (sent === undefined && parameters.length === 0) return response;
+    const record = recordOf(route, response);
+    const fields = sent === undefined ? [] : fieldsIgnored(route, of.fields, sent, record);
+    const warnings = [...fields, ...parameters];
+    if (warnings.length === 0) return response;
+    if (record === null) {
+      return { ...response, headers: [...response.headers, WARNING_HEADER, warnings.join("; ")] };
+    }
+    // In its place at the end: the text of a large answer is not made anew.
+    const body = `${String(response.body).slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
+    return { ...response, body };
+  };
+}
+
+interface KnownOfRoute {
+  readonly parameters: Known;
+  readonly fields: Known;
+}
+
+/** @returns undefined for what the document leaves out: parts of pages */
+function knownOf(route: Route): KnownOfRoute | undefined {
+  if (route.hidden === true) return undefined;
+  return {
+    parameters: { names: new Set(Object.keys(route.query ?? {})) },
+    fields: { names: route.body === undefined ? new Set() : namesIn(route.body.schema) },
+  };
+}
+
+/** The record that a POST or PUT answers; null for every other answer, and for refusals, whose body has no place for warnings. */
+function recordOf({ method }: Route, { status, body }: ApiResponse): JsonObject | null {
+  if ((method !== "POST" && method !== "PUT") || status >= 300 || typeof body !== "string") return null;
+  return JSON.parse(body) as JsonObject;
+}
+
+function fieldsIgnored(route: Route, fields: Known, sent: JsonObject, record: JsonObject | null): readonly string[] {
+  if (record === null) return ignoredFields(sent, fields, {});
+  return ignoredFields(sent, route.body?.fieldsOf?.(record) ?? fields, record);
+}
