@@ -172,7 +172,7 @@ function takeRequest(
   const limits = requestLimits(plan);
   const count = (take: RequestTake): ApiResponse | null => {
     admission.limitHeaders = limitHeaders(plan, take.usedInMinute, nowMs);
-    if (take.refusedBy !== null) return limitExceeded(take.refusedBy, limits);
+    if (take.refusedBy !== null) return limitExceeded(take.refusedBy, limits, nowMs);
     admission.counted = { organizationId: workspace.id, keyId: access.key.id };
     api.uses.set(access.key.id, nowMs);
     return null;

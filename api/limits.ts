@@ -6,6 +6,7 @@ import { type ApiResponse, JSON_HEADERS } from "./http.ts";
 /** Stands for "unlimited" in the two headers, which carry a number always (docs/api-contract.md#plans). */
 const UNLIMITED = 1_000_000_000;
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** A wrong-key bucket gives one more try every so many seconds (docs/api-contract.md#order-of-checks). */
 export const WRONG_KEY_RETRY_S = 6;
@@ -35,40 +36,51 @@ export function limitHeaders(plan: Plan, usedInMinute: number, nowMs: number): r
   return headers;
 }
 
+interface Lasting {
+  readonly windowMs: number;
+  /** What the contract has in the body, whatever is left of the window. */
+  readonly retryAfterS: number;
+}
+
 const WINDOWS: Readonly<
   Record<
     RequestWindow,
-    { error: string; message: (limit: number) => string; limit: keyof RequestLimits; retryAfterS: number | null }
+    { error: string; message: (limit: number) => string; limit: keyof RequestLimits; lasts: Lasting | null }
   >
 > = {
   minute: {
     error: "Rate limit exceeded",
     message: (limit) => `Per-minute limit of ${limit} requests exceeded`,
     limit: "perMinute",
-    retryAfterS: 60,
+    lasts: { windowMs: MINUTE_MS, retryAfterS: 60 },
   },
   day: {
     error: "Daily limit exceeded",
     message: (limit) => `Daily limit of ${limit} requests exceeded`,
     limit: "perDay",
-    retryAfterS: 3_600,
+    lasts: { windowMs: DAY_MS, retryAfterS: 3_600 },
   },
   month: {
     error: "Monthly limit exceeded",
     message: (limit) => `Monthly limit of ${limit} requests exceeded`,
     limit: "perMonth",
-    retryAfterS: null,
+    lasts: null,
   },
 };
 
-/** The 429 of a usage limit has a shape of its own: `error` is text, there is no code. */
-export function limitExceeded(window: RequestWindow, limits: RequestLimits): ApiResponse {
-  const { error, message, limit, retryAfterS } = WINDOWS[window];
+/** The 429 of a usage limit has a shape of its own: `error` is text, there is no code. Retry-After is what is left of the window. */
+export function limitExceeded(window: RequestWindow, limits: RequestLimits, nowMs: number): ApiResponse {
+  const { error, message, limit, lasts } = WINDOWS[window];
   const body = { error, message: message(limits[limit] ?? 0) };
-  if (retryAfterS === null) return { status: 429, headers: JSON_HEADERS, body: JSON.stringify(body) };
+  if (lasts === null) return { status: 429, headers: JSON_HEADERS, body: JSON.stringify(body) };
   return {
     status: 429,
-    headers: [...JSON_HEADERS, "Retry-After", String(retryAfterS)],
-    body: JSON.stringify({ ...body, retry_after: retryAfterS }),
+    headers: [...JSON_HEADERS, "Retry-After", String(restS(lasts.windowMs, nowMs))],
+    body: JSON.stringify({ ...body, retry_after: lasts.retryAfterS }),
   };
+}
+
+/** Seconds until a window ends that is cut at UTC boundaries; at least 1. */
+export function restS(windowMs: number, nowMs: number): number {
+  return Math.ceil((windowMs - (nowMs % windowMs)) / 1_000);
 }

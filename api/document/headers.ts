@@ -15,7 +15,8 @@ const LIMIT_HEADERS = {
 } as const;
 
 const RETRY_AFTER: ResponseHeader = {
-  description: "Seconds after which asking again is worth it; none when the month is used up",
+  description:
+    "Seconds after which asking again is worth it: what is left of the minute or the day; none when the month is used up",
   schema: WHOLE,
   required: false,
 };

@@ -6,6 +6,7 @@ import type { HeartbeatCall } from "../../store/sql/monitors/heartbeats-port.ts"
 import type { Api } from "../api.ts";
 import { RETRY_SOON } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
+import { restS } from "../limits.ts";
 import { hashToken } from "../monitors/token.ts";
 import { textParameter } from "../query.ts";
 import type { Call, Route } from "../route.ts";
@@ -32,7 +33,10 @@ async function push(api: Api, call: Call): Promise<ApiResponse> {
     const heartbeat = hash === null ? undefined : await api.controlPlane.heartbeats.byTokenHash(hash);
     if (hash === null || heartbeat === undefined) return refused(404, "Unknown or paused heartbeat.");
     if (!(await api.state.counters.takeFrom(`push:${hash}`, CALLS_PER_MINUTE, MINUTE_MS, call.nowMs))) {
-      return refused(429, `More than ${CALLS_PER_MINUTE} calls in a minute.`, ["Retry-After", secondsLeft(call.nowMs)]);
+      return refused(429, `More than ${CALLS_PER_MINUTE} calls in a minute.`, [
+        "Retry-After",
+        String(restS(MINUTE_MS, call.nowMs)),
+      ]);
     }
     const sent = readCall(call.request.query);
     if (sent === null) return refused(404, `ping must be a number from 0 to ${MAX_PING_MS}.`);
@@ -59,10 +63,6 @@ function readCall(queryText: string): HeartbeatCall | null {
     message: [...message.slice(0, 2 * MAX_MESSAGE)].slice(0, MAX_MESSAGE).join(""),
     pingMs: ping === "" ? null : Math.round(Number(ping)),
   };
-}
-
-function secondsLeft(nowMs: number): string {
-  return String(Math.ceil((MINUTE_MS - (nowMs % MINUTE_MS)) / 1_000));
 }
 
 /** The family's own form, which jobs written for Uptime Kuma expect. */
