@@ -14,6 +14,7 @@ const from = (remoteAddress: string, forwardedFor = ""): ApiRequest => ({
   forwardedFor,
   isProxied: false,
   ifNoneMatch: "",
+  acceptEncoding: "",
   remoteAddress,
   body: null,
 });

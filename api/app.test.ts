@@ -113,6 +113,7 @@ describe("the application", () => {
     forwardedFor: "",
     isProxied: false,
     ifNoneMatch: "",
+    acceptEncoding: "",
     remoteAddress: "127.0.0.1",
     body: null,
     ...sent,

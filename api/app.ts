@@ -6,6 +6,7 @@ import type { Api } from "./api.ts";
 import { type Admission, admit } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse, Handle } from "./http.ts";
+import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
 import { createWarned } from "./warned.ts";
@@ -18,6 +19,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   const router = createRouter(routes);
   const addressOf = clientAddressOf(api.config.trustedProxies);
   const warned = createWarned(routes);
+  const asListed = createListed();
   /** As usage names them; put together once, not for each request. */
   const endpoints = new Map(routes.map((route) => [route, `${route.method} ${route.path}`]));
 
@@ -34,8 +36,10 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const admission: Admission = { limitHeaders: null, counted: null };
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
-    return andThen(answer(api, route, call, admission), (answered) => {
-      const response = warned(route, request, withHeaders(route, admission, answered));
+    const ready = andThen(answer(api, route, call, admission), (answered) =>
+      asListed(route, request, warned(route, request, withHeaders(route, admission, answered))),
+    );
+    return andThen(ready, (response) => {
       if (admission.counted !== null) {
         const { organizationId, keyId } = admission.counted;
         const endpoint = endpoints.get(route) ?? "";
@@ -99,7 +103,7 @@ function withHeaders(route: Route, admission: Admission, response: ApiResponse):
   if (route.scope !== "public") extra = extra === null ? PRIVATE : extra.concat(PRIVATE);
   else if (route.cors === true) extra = CORS;
   if (extra === null) return response;
-  return { status: response.status, headers: response.headers.concat(extra), body: response.body };
+  return { ...response, headers: response.headers.concat(extra) };
 }
 
 /** 405 with Allow; OPTIONS of a public endpoint answers CORS instead (docs/api-contract.md#health-and-documents). */

@@ -36,7 +36,10 @@ export class Head {
   projectId = "";
   /** All lines of the header as one list, in their order (RFC 9110 section 5.3): the last entry is that of the nearest proxy. */
   forwardedFor = "";
+  /** All lines of the header as one list. */
   ifNoneMatch = "";
+  /** All lines of the header as one list. */
+  acceptEncoding = "";
   isChunked = false;
   /** Whether a proxy said that it stands between, or the caller means another host than this machine's loopback. */
   isProxied = false;
@@ -72,10 +75,13 @@ export class Head {
         break;
       case "x-forwarded-for":
         this.isProxied = true;
-        this.forwardedFor = this.forwardedFor === "" ? value : `${this.forwardedFor}, ${value}`;
+        this.forwardedFor = joined(this.forwardedFor, value);
         break;
       case "if-none-match":
-        this.ifNoneMatch = value;
+        this.ifNoneMatch = joined(this.ifNoneMatch, value);
+        break;
+      case "accept-encoding":
+        this.acceptEncoding = joined(this.acceptEncoding, value);
         break;
       case "content-length":
         this.#lengths++;
@@ -121,6 +127,11 @@ export class Head {
       return BAD_REQUEST;
     return this.#length > MAX_DISCARDED_BYTES ? TOO_LARGE : null;
   }
+}
+
+/** RFC 9110 section 5.3. */
+function joined(before: string, value: string): string {
+  return before === "" ? value : `${before}, ${value}`;
 }
 
 /** @param rawHeaders names and values in turn, as node:http gives them */

@@ -23,8 +23,8 @@ export interface ApiRequest {
   readonly forwardedFor: string;
   /** Whether it came by a proxy, or for another host than this machine's loopback; false proves nothing. */
   readonly isProxied: boolean;
-  /** Of what is published outside the API root; empty within it, where nothing is cached. */
   readonly ifNoneMatch: string;
+  readonly acceptEncoding: string;
   /** Of the connection; a proxy's when one stands before us. */
   readonly remoteAddress: string;
   /** null when nothing was sent. */
@@ -36,6 +36,8 @@ export interface ApiResponse {
   /** Names and values in turn: cheaper to walk than a map. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array;
+  /** It shows secrets: never compressed (listed.ts). */
+  readonly holdsSecrets?: true;
 }
 
 /** At once when nothing has to be waited for; never throws, never rejects. */

@@ -50,6 +50,7 @@ const DESCRIPTION = `Watches VPN tunnels and uptime targets.
 - Send the key as \`X-API-Key\`, or as \`Authorization: Bearer <key>\`. Most endpoints also want the project, as \`X-Project-Id\`.
 - Ids are accepted with their prefix (\`srv_12\`) or as the bare number (\`12\`).
 - Each GET answers HEAD too. A path that is not there answers 404, a method that is not there 405 with \`Allow\`; neither asks for a key.
+- Lists have an \`ETag\`: sent back as \`If-None-Match\` it gives 304 while nothing changed. They may be compressed with gzip.
 - Within v1 there are only additions: clients ignore fields they do not know, and words that a list does not have yet.`;
 
 export interface DocumentOptions {

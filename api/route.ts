@@ -62,6 +62,8 @@ interface RouteBase {
   readonly refusals?: readonly Refusal[];
   /** For the document: headers of its own. */
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
+  /** Its answer has an ETag and may be compressed: `listed()` of listed.ts says so. */
+  readonly isList?: true;
   /** Left out of the document. */
   readonly hidden?: true;
 }

@@ -208,7 +208,8 @@ async function serve(
     projectId: head.projectId,
     forwardedFor: head.forwardedFor,
     isProxied: head.isProxied,
-    ifNoneMatch: path.startsWith("/api/") ? "" : head.ifNoneMatch,
+    ifNoneMatch: head.ifNoneMatch,
+    acceptEncoding: head.acceptEncoding,
     remoteAddress: incoming.socket.remoteAddress ?? "",
   };
   const body = head.hasBody ? await readBody(incoming) : null;

@@ -176,7 +176,8 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
     projectId: head.projectId,
     forwardedFor: head.forwardedFor,
     isProxied: head.isProxied,
-    ifNoneMatch: path.startsWith("/api/") ? "" : head.ifNoneMatch,
+    ifNoneMatch: head.ifNoneMatch,
+    acceptEncoding: head.acceptEncoding,
     remoteAddress: TEXT.decode(res.getRemoteAddressAsText()),
     body: null as ApiRequest["body"],
   };

@@ -4,6 +4,7 @@ import { formatIso, formatUtc } from "../../model/time.ts";
 import type { Api } from "../api.ts";
 import type { Membership } from "../auth-cache.ts";
 import { type ApiResponse, ok } from "../http.ts";
+import { listed } from "../listed.ts";
 import { readQuery } from "../query.ts";
 import { type ReachedProject, reachedProjects, reachedWorkspaces } from "../reach.ts";
 import type { KeyCall, Route } from "../route.ts";
@@ -87,7 +88,7 @@ export const account: readonly Route[] = [
     responses: { 200: schemas.whoami },
     handle: whoami,
   },
-  {
+  listed({
     method: "GET",
     path: "/organizations",
     operationId: "listOrganizations",
@@ -96,8 +97,8 @@ export const account: readonly Route[] = [
     scope: "key",
     responses: { 200: schemas.organizationList },
     handle: listOrganizations,
-  },
-  {
+  }),
+  listed({
     method: "GET",
     path: "/projects",
     operationId: "listProjects",
@@ -107,5 +108,5 @@ export const account: readonly Route[] = [
     query: projectsQuery,
     responses: { 200: schemas.projectList },
     handle: listProjects,
-  },
+  }),
 ];

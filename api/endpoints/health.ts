@@ -3,6 +3,7 @@ import { z } from "zod";
 import { formatIso } from "../../model/time.ts";
 import type { Api, RegionState } from "../api.ts";
 import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
+import { listed } from "../listed.ts";
 import type { Call, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
@@ -130,7 +131,7 @@ export const health: readonly Route[] = [
     headers,
     handle: deep,
   },
-  {
+  listed({
     method: "GET",
     path: "/regions",
     operationId: "listRegions",
@@ -140,5 +141,5 @@ export const health: readonly Route[] = [
     cors: true,
     responses: { 200: schemas.regionList },
     handle: regions,
-  },
+  }),
 ];

@@ -10,6 +10,7 @@ import type { Api } from "../api.ts";
 import { fieldOf, readOptionalObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
+import { listed } from "../listed.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import { type ProjectCall, pathId, type Route } from "../route.ts";
@@ -98,7 +99,7 @@ function viewIncident(incident: IncidentRecord, nowMs: number) {
 }
 
 export const incidents: readonly Route[] = [
-  {
+  listed({
     method: "GET",
     path: "/incidents",
     operationId: "listIncidents",
@@ -109,7 +110,7 @@ export const incidents: readonly Route[] = [
     responses: { 200: schemas.incidentList },
     refusals: ["invalidServerId", "serverNotFound"],
     handle: list,
-  },
+  }),
   {
     method: "GET",
     path: "/incidents/{id}",
@@ -121,7 +122,7 @@ export const incidents: readonly Route[] = [
     responses: { 200: schemas.incident },
     handle: read,
   },
-  {
+  listed({
     method: "GET",
     path: "/incidents/{id}/events",
     operationId: "listIncidentEvents",
@@ -132,7 +133,7 @@ export const incidents: readonly Route[] = [
     query: eventsQuery,
     responses: { 200: schemas.incidentEvents },
     handle: events,
-  },
+  }),
   {
     method: "POST",
     path: "/incidents/{id}/acknowledge",

@@ -11,6 +11,7 @@ import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { viewKey } from "../key-view.ts";
+import { listed } from "../listed.ts";
 import { codePoints } from "../monitors/every-kind.ts";
 import { readQuery, textParameter } from "../query.ts";
 import { canEdit, type KeyCall, type Route } from "../route.ts";
@@ -150,7 +151,7 @@ async function roleIn(api: Api, call: KeyCall, organizationId: number | null): P
 }
 
 export const keys: readonly Route[] = [
-  {
+  listed({
     method: "GET",
     path: "/keys",
     operationId: "listKeys",
@@ -161,7 +162,7 @@ export const keys: readonly Route[] = [
     scope: "key",
     responses: { 200: schemas.keyList },
     handle: list,
-  },
+  }),
   {
     method: "POST",
     path: "/keys",

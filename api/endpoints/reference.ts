@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { z } from "zod";
 import type { Api } from "../api.ts";
 import type { ApiResponse } from "../http.ts";
+import { isKnown } from "../listed.ts";
 import type { Call, ResponseHeader, Route } from "../route.ts";
 
 const YAML = "application/yaml";
@@ -66,9 +67,9 @@ function published(body: string | Uint8Array, mediaType: string, cache: string):
 
 /** 304 when the caller has it (RFC 9110 section 13.1.2). */
 function answer(call: Call, { body, headers, tag }: Published): ApiResponse {
-  const { ifNoneMatch } = call.request;
-  const isKnown = ifNoneMatch !== "" && (ifNoneMatch.trim() === "*" || ifNoneMatch.includes(tag));
-  return isKnown ? { status: 304, headers: headers.slice(2), body: "" } : { status: 200, headers, body };
+  return isKnown(call.request.ifNoneMatch, tag)
+    ? { status: 304, headers: headers.slice(2), body: "" }
+    : { status: 200, headers, body };
 }
 
 /** Made at the first request and kept: per API, because tests run several. */

@@ -10,6 +10,7 @@ import type { ResultDetails, StoredResult } from "../../store/results/result-sto
 import type { Api } from "../api.ts";
 import { refusal, resultsAway } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
+import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
 import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -189,7 +190,7 @@ const headers: Readonly<Record<string, ResponseHeader>> = {
 };
 
 export const results: readonly Route[] = [
-  {
+  listed({
     method: "GET",
     path: "/results",
     operationId: "listResults",
@@ -201,8 +202,8 @@ export const results: readonly Route[] = [
     refusals: [RESULTS_AWAY],
     headers,
     handle: all,
-  },
-  {
+  }),
+  listed({
     method: "GET",
     path: "/results/failures",
     operationId: "listFailures",
@@ -214,8 +215,8 @@ export const results: readonly Route[] = [
     refusals: [RESULTS_AWAY],
     headers,
     handle: failures,
-  },
-  {
+  }),
+  listed({
     method: "GET",
     path: "/results/server/{id}",
     operationId: "listMonitorResults",
@@ -228,5 +229,5 @@ export const results: readonly Route[] = [
     refusals: [RESULTS_AWAY],
     headers,
     handle: ofMonitor,
-  },
+  }),
 ];

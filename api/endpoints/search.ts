@@ -4,7 +4,8 @@ import type { Api } from "../api.ts";
 import type { Membership } from "../auth-cache.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import { shownUrl } from "../monitors/address.ts";
+import { listed } from "../listed.ts";
+import { isShownToAll, shownUrl } from "../monitors/address.ts";
 import { codePoints } from "../monitors/every-kind.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { viewMonitor } from "../monitors/view.ts";
@@ -51,7 +52,9 @@ async function search(api: Api, call: KeyCall): Promise<ApiResponse> {
     organization_id: row.project.organizationId,
     organization_name: workspaces.get(row.project.organizationId)?.name ?? "",
   }));
-  return ok({ servers, total: found.total });
+  const answer = ok({ servers, total: found.total });
+  const holdsSecrets = found.rows.some(({ monitor, project }) => editable.has(project.id) && !isShownToAll(monitor));
+  return holdsSecrets ? { ...answer, holdsSecrets } : answer;
 }
 
 /** What an account-wide key finds leaves out projects whose workspace has no API access (docs/api-contract.md#monitors). */
@@ -60,7 +63,7 @@ function hasApiAccess(api: Api): (membership: Membership) => boolean {
 }
 
 export const searches: readonly Route[] = [
-  {
+  listed({
     method: "GET",
     path: "/servers/search",
     operationId: "searchMonitors",
@@ -71,5 +74,5 @@ export const searches: readonly Route[] = [
     responses: { 200: schemas.searchList },
     refusals: ["searchTextMissing"],
     handle: search,
-  },
+  }),
 ];

@@ -13,6 +13,7 @@ import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
+import { listed } from "../listed.ts";
 import { isShownToAll, shownUrl, wholeTarget, withWholeUrl } from "../monitors/address.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
 import {
@@ -90,7 +91,8 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
     if (query.explain) view.lateness_ms = row.live.latenessMs;
     return view;
   });
-  return ok({ servers, total });
+  const holdsSecrets = isEditor && !rows.every(({ monitor }) => isShownToAll(monitor));
+  return holdsSecrets ? { ...ok({ servers, total }), holdsSecrets } : ok({ servers, total });
 }
 
 async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -319,7 +321,7 @@ function fieldsOf({ protocol }: JsonObject): Known {
 }
 
 export const servers: readonly Route[] = [
-  {
+  listed({
     method: "GET",
     path: "/servers",
     operationId: "listMonitors",
@@ -331,7 +333,7 @@ export const servers: readonly Route[] = [
     responses: { 200: schemas.monitorList },
     errors: [400, 403, 404],
     handle: list,
-  },
+  }),
   {
     method: "POST",
     path: "/servers",
@@ -386,7 +388,7 @@ export const servers: readonly Route[] = [
     errors: [400, 403, 404],
     handle: remove,
   },
-  {
+  listed({
     method: "GET",
     path: "/servers/{id}/history",
     operationId: "listMonitorHistory",
@@ -399,5 +401,5 @@ export const servers: readonly Route[] = [
     responses: { 200: schemas.historyList },
     errors: [400, 403, 404],
     handle: history,
-  },
+  }),
 ];

@@ -10,6 +10,7 @@ import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
 import { forbidden, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
+import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery } from "../query.ts";
 import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -151,7 +152,7 @@ const ofBody: readonly Refusal[] = [
 ];
 
 export const subscriptions: readonly Route[] = [
-  {
+  listed({
     method: "GET",
     path: "/subscriptions",
     operationId: "listSubscriptions",
@@ -162,7 +163,7 @@ export const subscriptions: readonly Route[] = [
     responses: { 200: schemas.subscriptionList },
     errors: [400, 403, 404],
     handle: list,
-  },
+  }),
   {
     method: "POST",
     path: "/subscriptions",

@@ -41,6 +41,7 @@ interface Place {
 /** Of the connection and of HTTP itself, not of the API. */
 const TRANSPORT = new Set([
   "connection",
+  "content-encoding",
   "content-length",
   "content-type",
   "date",

@@ -1,0 +1,78 @@
+import { gunzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { byName } from "../testkit/api/contract.suite.ts";
+import { routes } from "./endpoints/index.ts";
+import { type ApiRequest, ok } from "./http.ts";
+import { acceptsGzip, createListed, isKnown, tagOf } from "./listed.ts";
+
+describe("the routes that are lists", () => {
+  it("are all whose answer has a total of what it lists", () => {
+    for (const { method, path, responses, isList } of routes) {
+      const shape = responses[200];
+      const names = shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
+      const hasTotal = method === "GET" && names.includes("total");
+      expect([path, method, isList === true]).toEqual([path, method, hasTotal]);
+    }
+  });
+});
+
+describe("acceptsGzip", () => {
+  it.each(["gzip", "GZIP", "br, gzip", "deflate;q=0.5 , gzip ; q=0.1", "gzip;q=1.0", "x-gzip"])("takes %j", (header) =>
+    expect(acceptsGzip(header)).toBe(true),
+  );
+  it.each(["", "br", "*", "identity", "gzip;q=0", "gzip; q=0.000", "gzipped"])("refuses %j", (header) =>
+    expect(acceptsGzip(header)).toBe(false),
+  );
+});
+
+describe("isKnown", () => {
+  it("finds a tag in any list, strong or weak, and no other", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), fc.string(), (texts, text) => {
+        const tag = tagOf(text);
+        const others = texts.filter((one) => one !== text).map(tagOf);
+        expect(isKnown(others.join(", "), tag)).toBe(false);
+        expect(isKnown([...others, tag].join(","), tag)).toBe(true);
+        expect(isKnown(tag.slice(2), tag)).toBe(true);
+      }),
+    );
+    expect(isKnown("*", tagOf(""))).toBe(true);
+    expect(isKnown("", tagOf(""))).toBe(false);
+    // A part of a tag, and garbage.
+    expect(isKnown(tagOf("").slice(0, 9), tagOf(""))).toBe(false);
+  });
+});
+
+describe("compressing", () => {
+  const route = routes.find(({ path }) => path === "/results");
+  const request = { ifNoneMatch: "", acceptEncoding: "gzip" } as ApiRequest;
+  const listOf = (count: number) => ok({ results: Array.from({ length: count }, (_, id) => ({ id, name: "Berlin" })) });
+
+  it("holds two threads at most: what comes meanwhile is sent as it is", async () => {
+    if (route === undefined) throw new Error("no such route");
+    const listed = createListed();
+    for (let round = 0; round < 2; round++) {
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(() => listed(route, request, listOf(1_000))));
+      const codings = answers.map(({ headers }) => byName(headers)["content-encoding"]);
+      expect(codings).toEqual(["gzip", "gzip", undefined, undefined, undefined]);
+      const texts = answers.map(({ body, headers }) =>
+        byName(headers)["content-encoding"] === "gzip" ? gunzipSync(body).toString() : body,
+      );
+      expect(new Set(texts)).toEqual(new Set([listOf(1_000).body]));
+      expect(new Set(answers.map(({ headers }) => byName(headers).etag)).size).toBe(1);
+    }
+  });
+
+  it("leaves alone what is small, huge, a secret or refused", async () => {
+    if (route === undefined) throw new Error("no such route");
+    const listed = createListed();
+    const secret = { ...listOf(1_000), holdsSecrets: true } as const;
+    for (const answer of [listOf(5), listOf(200_000), secret, { ...listOf(1_000), status: 503 }]) {
+      const { headers, body } = await listed(route, request, answer);
+      expect(byName(headers)["content-encoding"]).toBeUndefined();
+      expect(body).toBe(answer.body);
+    }
+  });
+});

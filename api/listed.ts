@@ -1,0 +1,96 @@
+/**
+ * Lists: an `ETag`, 304 for those that have the list already, and gzip where the caller takes it.
+ *
+ * The length of a compressed answer tells how alike its parts are. Who watches lengths and has a text in the answer, such as the error message of
+ * a watched server, could guess a secret that stands beside it, letter by letter (BREACH). So an answer that shows secrets is never compressed: its
+ * handler says so (`holdsSecrets`). Of lists that is the one of monitors whose addresses have a query or a user name.
+ */
+import { createHash } from "node:crypto";
+import { gzip } from "node:zlib";
+import { z } from "zod";
+import type { MaybePromise } from "../model/maybe-promise.ts";
+import type { ApiRequest, ApiResponse } from "./http.ts";
+import type { ResponseHeader, Route } from "./route.ts";
+
+/** Below it a packet is saved at most. */
+const LEAST_BYTES = 1_024;
+/** 30 ms of a thread. A longer list is sent as it is. */
+const MOST_BYTES = 4 * 1_048_576;
+/** Of libuv's four threads, which look up names and write files too. Lists beyond it are sent as they are. */
+const MOST_AT_ONCE = 2;
+/** Half the time of zlib's own choice, and a tenth more bytes. */
+const LEVEL = 3;
+
+const HEADERS: Readonly<Record<string, ResponseHeader>> = {
+  ETag: {
+    description: "Of this list: sent back as If-None-Match it gives 304 while nothing changed",
+    schema: z.string(),
+    required: true,
+    on: [200, 304],
+  },
+  Vary: { description: "It may be compressed", schema: z.literal("Accept-Encoding"), required: true, on: [200, 304] },
+};
+
+/** A route that answers a list, with what every list has. */
+export function listed<R extends Route>(route: R): R {
+  return {
+    ...route,
+    isList: true,
+    responses: { ...route.responses, 304: "" },
+    headers: { ...route.headers, ...HEADERS },
+  };
+}
+
+export type Listed = (route: Route, request: ApiRequest, response: ApiResponse) => MaybePromise<ApiResponse>;
+
+export function createListed(): Listed {
+  let running = 0;
+  return (route, request, response) => {
+    if (route.isList !== true || response.status !== 200) return response;
+    const tag = tagOf(response.body);
+    const headers = [...response.headers, "ETag", tag, "Vary", "Accept-Encoding"];
+    if (isKnown(request.ifNoneMatch, tag)) return { status: 304, headers: withoutType(headers), body: "" };
+    const plain = { ...response, headers };
+    const size = Buffer.byteLength(response.body);
+    const isPacked = size >= LEAST_BYTES && size <= MOST_BYTES && response.holdsSecrets !== true;
+    if (!isPacked || running >= MOST_AT_ONCE || !acceptsGzip(request.acceptEncoding)) return plain;
+    running += 1;
+    return packed(plain).finally(() => {
+      running -= 1;
+    });
+  };
+}
+
+/** Weak: one for the list, whether it is compressed or not (RFC 9110 section 8.8.1). */
+export function tagOf(body: string | Uint8Array): string {
+  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+}
+
+/** Whether the caller has it (RFC 9110 section 13.1.2). @param ifNoneMatch the header, empty when absent */
+export function isKnown(ifNoneMatch: string, tag: string): boolean {
+  if (ifNoneMatch === "") return false;
+  const opaque = tag.replace(/^W\//, "");
+  return ifNoneMatch.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === opaque);
+}
+
+/** Whether gzip is taken, and not at weight 0 (RFC 9110 section 12.5.3). `*` is not asked for: programs that send it may not unpack. */
+export function acceptsGzip(acceptEncoding: string): boolean {
+  for (const entry of acceptEncoding.split(",")) {
+    const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
+    if (coding === "gzip" || coding === "x-gzip") return !parameters.some((one) => /^q=0(?:\.0{0,3})?$/.test(one));
+  }
+  return false;
+}
+
+function packed(plain: ApiResponse): Promise<ApiResponse> {
+  return new Promise((settle) => {
+    gzip(plain.body, { level: LEVEL }, (error, body) => {
+      settle(error === null ? { ...plain, headers: [...plain.headers, "Content-Encoding", "gzip"], body } : plain);
+    });
+  });
+}
+
+function withoutType(headers: readonly string[]): readonly string[] {
+  const at = headers.indexOf("Content-Type");
+  return at < 0 ? headers : [...headers.slice(0, at), ...headers.slice(at + 2)];
+}
