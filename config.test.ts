@@ -73,3 +73,26 @@ describe("settings that are secrets", () => {
     expect(() => loadConfig({ SONDE_DEBUGGABLE: "yes" })).toThrow("SONDE_DEBUGGABLE must be 0 or 1");
   });
 });
+
+describe("limits of the plans", () => {
+  const database = { SONDE_DATABASE_URL: "postgres://db/sonde", SONDE_SEALING_KEY_FILE: "/key" };
+  const perMinute = (...given: Parameters<typeof loadConfig>) => loadConfig(...given).plans.business.requestsPerMinute;
+
+  it("are the role's unless they are set; a command on the stores takes those of the usual role", () => {
+    expect(perMinute({}, "off")).toBeNull();
+    expect(perMinute({}, "contract")).toBe(120);
+    expect(perMinute({})).toBeNull();
+    expect(perMinute(database)).toBe(120);
+    expect(perMinute({ SONDE_LIMITS: "contract" }, "off")).toBe(120);
+    expect(perMinute({ ...database, SONDE_LIMITS: "off" }, "contract")).toBeNull();
+    expect(() => loadConfig({ SONDE_LIMITS: "some" })).toThrow("SONDE_LIMITS must be off or contract");
+  });
+
+  it("are overridden by SONDE_PLANS", () => {
+    const file = join(credentials, "plans.json");
+    writeFileSync(file, JSON.stringify({ business: { shortestIntervalS: 5 } }));
+    const plans = (limits: "off" | "contract") => loadConfig({ SONDE_PLANS: file, SONDE_LIMITS: limits }).plans.business;
+    expect(plans("off")).toMatchObject({ shortestIntervalS: 5, requestsPerMinute: null });
+    expect(plans("contract")).toMatchObject({ shortestIntervalS: 5, requestsPerMinute: 120 });
+  });
+});

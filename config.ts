@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { EngineOptions } from "./engine/contract/options.ts";
 import type { CorePaths } from "./engine/cores/program.ts";
 import { nearestOf } from "./model/nearest.ts";
-import { overridePlans, type PlanTable } from "./model/plan.ts";
+import { LIMITS, type Limits, overridePlans, type PlanTable, standardPlans } from "./model/plan.ts";
 import { withoutTrailing } from "./model/text.ts";
 import { parseUrl } from "./model/url.ts";
 
@@ -67,6 +67,7 @@ const schema = z.object({
   SONDE_RDAP_BOOTSTRAP: urlWith("http:", "https:"),
   SONDE_METRICS_TOKEN: optionalText,
   SONDE_TRUSTED_PROXIES: list,
+  SONDE_LIMITS: z.enum(LIMITS, { error: `must be ${LIMITS.join(" or ")}` }).optional(),
   SONDE_PLANS: optionalText,
   SONDE_WORKERS: whole(1, 64, "must be a whole number from 1 to 64").optional(),
   SONDE_LOG: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
@@ -159,7 +160,11 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+/** @param standardLimits of the role; without one: off on one machine's own data, contract on a database that others may share */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  standardLimits?: Limits,
+): Config {
   refuseUnknown(env);
   const values = read(schema, env);
   const sealingKeyFile =
@@ -169,6 +174,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
       "SONDE_SEALING_KEY_FILE is required when SONDE_DATABASE_URL is set: the key must not live beside one machine's data",
     );
   }
+  const limits = values.SONDE_LIMITS ?? standardLimits ?? (values.SONDE_DATABASE_URL === null ? "off" : "contract");
   return {
     host: values.SONDE_HOST,
     port: values.SONDE_PORT,
@@ -192,7 +198,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     rdapBootstrapUrl: values.SONDE_RDAP_BOOTSTRAP,
     metricsToken: values.SONDE_METRICS_TOKEN,
     trustedProxies: values.SONDE_TRUSTED_PROXIES,
-    plans: values.SONDE_PLANS === null ? overridePlans({}) : readPlans(values.SONDE_PLANS),
+    plans: values.SONDE_PLANS === null ? standardPlans(limits) : readPlans(values.SONDE_PLANS, standardPlans(limits)),
     workers: values.SONDE_WORKERS ?? null,
     logLevel: values.SONDE_LOG,
     httpServer: values.SONDE_HTTP ?? null,
@@ -275,7 +281,7 @@ function readSetting(setting: string, path: string): string {
   }
 }
 
-function readPlans(path: string): PlanTable {
+function readPlans(path: string, standard: PlanTable): PlanTable {
   const text = readSetting("SONDE_PLANS", path);
   let overrides: unknown;
   try {
@@ -284,7 +290,7 @@ function readPlans(path: string): PlanTable {
     throw new ConfigError(`SONDE_PLANS: ${path} is not valid JSON`);
   }
   try {
-    return overridePlans(overrides);
+    return overridePlans(overrides, standard);
   } catch (error) {
     throw new ConfigError(`${error instanceof Error ? error.message : String(error)} (in ${path})`);
   }

@@ -6,16 +6,17 @@ import { type Client, connect, type IncidentRow, type MonitorRow } from "../cli/
 import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
 import { uptimeKinds } from "../engine/contract/registry.ts";
+import { standardPlans } from "../model/plan.ts";
 import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
 
 const LOOPBACK = "127.0.0.1";
 /** Marks the demo's monitors, so that the next demo replaces them. */
 const TAG = "demo";
-/** Between two looks, ms; two requests each, well within the plan's 120 a minute. */
+/** Between two looks, ms. */
 const LOOK_MS = 2_000;
 /** The job's sign of life, ms. */
 const PUSH_MS = 10_000;
-/** The demo's own plan: seconds instead of half minutes, because a user is watching. */
+/** Seconds instead of minutes, because a user is watching. */
 const INTERVAL_S = 2;
 
 /** Kinds with a monitor of their own. */
@@ -38,13 +39,12 @@ export interface Demo {
 export async function startDemo(config: Config): Promise<Demo> {
   const targets = await startTargets(demoKinds);
   const timers: NodeJS.Timeout[] = [];
-  const business = { ...config.plans.business, shortestIntervalS: INTERVAL_S };
   return {
     config: {
       ...config,
       allowNets: [...config.allowNets, ...openings(targets)],
       extraCaPem: [config.extraCaPem, targets.authorityPem].filter((pem) => pem !== null).join("\n"),
-      plans: { ...config.plans, business },
+      plans: standardPlans("off"),
     },
     async watch(service) {
       const client = await connect({

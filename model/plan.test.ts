@@ -1,8 +1,33 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { overridePlans, PLAN_NAMES, PLANS } from "./plan.ts";
+import { overridePlans, PLAN_NAMES, PLANS, standardPlans } from "./plan.ts";
+
+describe("standardPlans", () => {
+  it("has the contract's numbers, or no number that can be reached", () => {
+    expect(standardPlans("contract")).toEqual(PLANS);
+    for (const [name, plan] of Object.entries(standardPlans("off"))) {
+      const { regionTargeting, apiAccess } = PLANS[name as keyof typeof PLANS];
+      expect(plan).toEqual({
+        requestsPerMinute: null,
+        requestsPerDay: null,
+        requestsPerMonth: null,
+        onDemandTestsPerMonth: null,
+        shortestIntervalS: 1,
+        shortestPeriodS: 60,
+        tunnelSlots: null,
+        regionTargeting,
+        apiAccess,
+      });
+    }
+  });
+});
 
 describe("overridePlans", () => {
+  it("puts an operator's numbers over either table", () => {
+    const off = standardPlans("off");
+    expect(overridePlans({ pro: { tunnelSlots: 7 } }, off)).toEqual({ ...off, pro: { ...off.pro, tunnelSlots: 7 } });
+  });
+
   it("keeps the built-in table when nothing is given", () => {
     expect(overridePlans({})).toEqual(PLANS);
   });

@@ -68,6 +68,32 @@ export const PLANS: PlanTable = {
   },
 };
 
+/** Of a plan whose limits are off: what is counted is unlimited, and the rest is as the contract has it. */
+const NO_LIMITS = {
+  requestsPerMinute: null,
+  requestsPerDay: null,
+  requestsPerMonth: null,
+  onDemandTestsPerMonth: null,
+  shortestIntervalS: 1,
+  shortestPeriodS: 60,
+  tunnelSlots: null,
+} as const satisfies Partial<Plan>;
+
+/** Whether the plans' limits hold: a service of one owner has no use for them, one that is offered to others has. */
+export const LIMITS = ["off", "contract"] as const;
+export type Limits = (typeof LIMITS)[number];
+
+/** The plan table before an operator's own numbers. */
+export function standardPlans(limits: Limits): PlanTable {
+  if (limits === "contract") return PLANS;
+  return {
+    free: { ...PLANS.free, ...NO_LIMITS },
+    starter: { ...PLANS.starter, ...NO_LIMITS },
+    pro: { ...PLANS.pro, ...NO_LIMITS },
+    business: { ...PLANS.business, ...NO_LIMITS },
+  };
+}
+
 /** What each number may be, beyond its type: bounds are those of the contract's own fields. */
 interface NumberRule {
   readonly from: number;
@@ -91,11 +117,11 @@ const PLAN_FIELDS: Readonly<Record<keyof Plan, NumberRule | "boolean">> = {
 };
 
 /**
- * The plan table with an operator's numbers over the built-in ones (docs/api-contract.md#plans).
+ * The plan table with an operator's numbers over the standard ones (docs/api-contract.md#plans).
  * @param overrides the parsed JSON of the file that SONDE_PLANS names
  * @throws Error whose message names the unknown plan or key, or the value that cannot be used
  */
-export function overridePlans(overrides: unknown): PlanTable {
+export function overridePlans(overrides: unknown, standard: PlanTable = PLANS): PlanTable {
   if (!isObject(overrides)) throw new Error("SONDE_PLANS: must be one JSON object by plan name");
   for (const name of Object.keys(overrides)) {
     if (!(PLAN_NAMES as readonly string[]).includes(name)) {
@@ -103,15 +129,15 @@ export function overridePlans(overrides: unknown): PlanTable {
     }
   }
   return {
-    free: overridePlan("free", overrides),
-    starter: overridePlan("starter", overrides),
-    pro: overridePlan("pro", overrides),
-    business: overridePlan("business", overrides),
+    free: overridePlan("free", overrides, standard),
+    starter: overridePlan("starter", overrides, standard),
+    pro: overridePlan("pro", overrides, standard),
+    business: overridePlan("business", overrides, standard),
   };
 }
 
-function overridePlan(name: PlanName, overrides: Readonly<Record<string, unknown>>): Plan {
-  if (!Object.hasOwn(overrides, name)) return PLANS[name];
+function overridePlan(name: PlanName, overrides: Readonly<Record<string, unknown>>, standard: PlanTable): Plan {
+  if (!Object.hasOwn(overrides, name)) return standard[name];
   const given = overrides[name];
   if (!isObject(given)) throw new Error(`SONDE_PLANS: ${name} must be an object`);
   for (const [key, value] of Object.entries(given)) {
@@ -121,7 +147,7 @@ function overridePlan(name: PlanName, overrides: Readonly<Record<string, unknown
     const wanted = violation(PLAN_FIELDS[key as keyof Plan], value);
     if (wanted !== undefined) throw new Error(`SONDE_PLANS: ${name}.${key} must be ${wanted}`);
   }
-  return { ...PLANS[name], ...given };
+  return { ...standard[name], ...given };
 }
 
 /** @returns what the value should have been; undefined when it is that */

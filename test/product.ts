@@ -22,6 +22,7 @@ export function productEnv(plan: Readonly<Record<string, unknown>> = {}): Record
   const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
   writeFileSync(plans, JSON.stringify({ business: { ...unlimited, shortestIntervalS: 1, ...plan } }));
   return {
+    SONDE_LIMITS: "contract",
     SONDE_PLANS: plans,
     SONDE_CANARIES: "",
     SONDE_ALLOW_NETS: "127.0.0.0/8,::1/128",

@@ -23,7 +23,7 @@ export function addApi(program: Command): void {
 }
 
 async function serve(): Promise<void> {
-  const config = loadOwnConfig();
+  const config = loadOwnConfig("contract");
   const { startApiRole } = await import("../../roles/api.ts");
   const { createLog } = await import("../../log.ts");
   const api = await startApiRole(config, createLog(config.logLevel, "api"));

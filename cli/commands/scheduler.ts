@@ -25,7 +25,7 @@ export function addScheduler(program: Command): void {
 }
 
 async function serve(metrics: string | undefined): Promise<void> {
-  const config = loadOwnConfig();
+  const config = loadOwnConfig("contract");
   const { startSchedulerRole } = await import("../../roles/scheduler.ts");
   const { parseListen } = await import("../../roles/listener.ts");
   const { createLog } = await import("../../log.ts");

@@ -17,7 +17,7 @@ export function addUp(program: Command): void {
 }
 
 async function up(isDemo: boolean): Promise<void> {
-  const config = loadOwnConfig();
+  const config = loadOwnConfig("off");
   // Loaded only when it is wanted: the client's commands, and settings that cannot be used, do not wait for the whole service.
   const { startService } = await import("../../roles/up.ts");
   const { createLog } = await import("../../log.ts");

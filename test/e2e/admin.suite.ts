@@ -41,7 +41,7 @@ export function adminSuite(name: string, settings: () => Promise<AdminPlace>, pa
       writeFileSync(plansFile, JSON.stringify({ business: { requestsPerMinute: null } }));
       const place = await settings();
       start = place.start ?? startService;
-      env = { ...place.env, SONDE_PLANS: plansFile };
+      env = { ...place.env, SONDE_LIMITS: "contract", SONDE_PLANS: plansFile };
       service = await start({ env });
     });
     afterAll(cleanUp);

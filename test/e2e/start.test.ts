@@ -20,10 +20,18 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { SETTINGS } from "../../config.ts";
 import { freePort } from "../../testkit/free-port.ts";
-import type { ResultsBody } from "../client.ts";
+import { clientOf, type ResultsBody } from "../client.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, productEnv, startProduct, untilStatus } from "../product.ts";
-import { cleanUp, ended, eventually, runSonde, type ServiceSettings, temporaryFolder } from "../service.ts";
+import {
+  cleanUp,
+  ended,
+  eventually,
+  runSonde,
+  type ServiceSettings,
+  startService,
+  temporaryFolder,
+} from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 afterAll(cleanUp);
@@ -170,6 +178,7 @@ describe.concurrent("a start with a setting that cannot be used", () => {
     "sealing key: no key": [() => ({ SONDE_SEALING_KEY_FILE: file("short") }), "32 bytes"],
     RDAP: [() => ({ SONDE_RDAP_BOOTSTRAP: "registry" }), "SONDE_RDAP_BOOTSTRAP", "http://"],
     proxies: [() => ({ SONDE_TRUSTED_PROXIES: "proxy" }), "SONDE_TRUSTED_PROXIES", "proxy"],
+    limits: [() => ({ SONDE_LIMITS: "some" }), "SONDE_LIMITS", "off or contract"],
     "plans: no file": [() => ({ SONDE_PLANS: NOWHERE }), "SONDE_PLANS", NOWHERE],
     "plans: no JSON": [() => ({ SONDE_PLANS: file("{") }), "SONDE_PLANS", "JSON"],
     "plans: unknown plan": [() => plans({ gold: {} }), "SONDE_PLANS", "gold"],
@@ -218,6 +227,42 @@ describe("a start that finds its place taken", () => {
     expect(second.code).toBe(1);
     expect((await first.api.get("/servers")).status).toBe(200);
     expect(await first.stop()).toBe(0);
+  });
+});
+
+describe("the limits of the plans", () => {
+  const body = { type: "http", name: "Site", url: "http://127.0.0.1:9/", interval: 1, timeout: 10 };
+  const settings = (dataDir: string, limits: Readonly<Record<string, string>>): ServiceSettings => {
+    const { SONDE_PLANS: _plans, SONDE_LIMITS: _limits, ...env } = productEnv();
+    return { dataDir, env: { ...env, ...limits } };
+  };
+  const start = async (...words: Parameters<typeof settings>) => {
+    const service = await startService(settings(...words));
+    const api = clientOf(service.url, readFileSync(join(service.dataDir, "owner.key"), "utf8").trim());
+    return { ...service, api };
+  };
+
+  it("are off on one's own machine, and the contract's where that is set", { timeout: TIMEOUT_MS }, async () => {
+    const dataDir = join(temporaryFolder(), "data");
+    const own = await start(dataDir, {});
+    const created = await own.api.post("/servers", body);
+    expect(created.status).toBe(200);
+    // More than any plan of the contract allows in a minute.
+    for (let asked = 0; asked < 130; asked += 1) {
+      const { status, headers } = await own.api.get("/whoami");
+      expect([status, headers.get("x-ratelimit-limit")]).toEqual([200, "1000000000"]);
+    }
+    expect((await own.api.get("/usage")).body).toMatchObject({ this_minute: { limit: null, remaining: null } });
+    expect(await own.stop()).toBe(0);
+
+    const shared = await start(dataDir, { SONDE_LIMITS: "contract" });
+    const refused = await shared.api.post("/servers", body);
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      "The shortest interval on your plan is 30 seconds (requested 1).",
+    ]);
+    expect(refused.headers.get("x-ratelimit-limit")).toBe("120");
+    expect(await shared.stop()).toBe(0);
   });
 });
 
