@@ -17,6 +17,12 @@ it("shows the first key on a terminal, and the path of its file to whatever keep
   expect(bannerOf({ ...SERVICE, firstKey: null }, true)).not.toContain("Key");
 });
 
+it("says where the API is, and what a browser can open", () => {
+  expect(bannerOf(SERVICE, true)).toMatch(
+    /^Sonde listens on http:\/\/127\.0\.0\.1:8080\/api\/v1\nIn a browser: http:\/\/127\.0\.0\.1:8080\/\n/,
+  );
+});
+
 it("says why the API is not served as meant", () => {
   expect(bannerOf(SERVICE, true)).not.toContain("node:http");
   expect(bannerOf({ ...SERVICE, httpRefused: "it has another hash" }, true)).toContain(

@@ -10,7 +10,7 @@ export function bannerOf(
   },
   isTerminal: boolean,
 ): string {
-  const lines = [`Sonde listens on ${service.url}/api/v1`];
+  const lines = [`Sonde listens on ${service.url}/api/v1`, `In a browser: ${service.url}/`];
   if (service.httpRefused !== null)
     lines.push(`Served by node:http: uWebSockets.js is not used (${service.httpRefused})`);
   lines.push(`Project: prj_${service.projectId}`);

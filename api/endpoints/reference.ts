@@ -145,6 +145,16 @@ const page = published(PAGE, HTML, REVALIDATED);
 const start = published(START, SCRIPT, REVALIDATED);
 
 export const reference: readonly Route[] = [
+  {
+    ...base,
+    operationId: "leadToDocument",
+    path: "/",
+    summary: "Leads to this document as a page",
+    hidden: true,
+    responses: { 302: "" },
+    // Relative, so that a proxy may serve us below a path of its own.
+    handle: (api: Api) => ({ status: 302, headers: ["Location", api.config.docsUrl ?? "docs"], body: "" }),
+  },
   document("/docs/openapi.yaml", "getDocumentBesidePage", YAML, (api) => api.document.yaml()),
   document("/openapi.yaml", "getDocumentAsYaml", YAML, (api) => api.document.yaml()),
   document("/openapi.json", "getDocument", JSON_TYPE, (api) => api.document.json()),

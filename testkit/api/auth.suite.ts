@@ -151,7 +151,7 @@ export function authSuite(server: "uws" | "node"): void {
 
     it("answers unknown paths and wrong methods before asking who calls", async () => {
       for (const path of [
-        "/",
+        "/index.html",
         "/api/v1",
         "/api/v1/",
         "/api/v1/nope",

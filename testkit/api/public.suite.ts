@@ -69,6 +69,14 @@ export function publicSuite(server: "uws" | "node"): void {
       expect((await get("/openapi.yaml")).text).toBe(yaml.text);
     });
 
+    it("lead a browser from the address that the start prints to the page of the document", async () => {
+      for (const method of ["GET", "HEAD"] as const) {
+        const answer = await world.send(method, "/", { key: null });
+        expect([answer.status, answer.headers.location, answer.text]).toEqual([302, "docs", ""]);
+      }
+      expect((await world.send("POST", "/", { key: null })).status).toBe(405);
+    });
+
     it("show the document as a page whose every part comes from us", async () => {
       const page = await get("/docs");
       expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);

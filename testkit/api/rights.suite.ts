@@ -118,6 +118,7 @@ export const PUBLIC: readonly RegExp[] = [
   /^GET \/regions$/,
   /^POST \/check\/public$/,
   /^\* \/api\/push\/\{token\}$/,
+  /^GET \/$/,
   /^GET \/openapi\.(yaml|json)$/,
   /^GET \/docs(\/[\w.-]+)?$/,
   /^GET \/metrics$/,
