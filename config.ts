@@ -343,6 +343,11 @@ export function loadClientConfig(
   };
 }
 
+/** The user has chosen the data folder. */
+export function hasDataDir(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  return env.SONDE_DATA_DIR !== undefined;
+}
+
 /** A terminal that cannot move its cursor (terminfo's name for it), such as an editor's shell. */
 export function hasDumbTerminal(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return env.TERM === "dumb";

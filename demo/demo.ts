@@ -2,15 +2,17 @@
  * The demo: local targets of every kind that needs nothing installed, watched by monitors that are created through the API like
  * any others, so that results can be seen in the first minute.
  */
+import { relative } from "node:path";
 import { type Client, connect, type IncidentRow, type MonitorRow } from "../cli/client.ts";
 import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
 import { uptimeKinds } from "../engine/contract/registry.ts";
 import { standardPlans } from "../model/plan.ts";
+import { type DemoPlace, markDemoFolder } from "./place.ts";
 import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
 
 const LOOPBACK = "127.0.0.1";
-/** Marks the demo's monitors, so that the next demo replaces them. */
+/** Marks the demo's monitors, so that the next demo in its own folder replaces them. */
 const TAG = "demo";
 /** Between two looks, ms. */
 const LOOK_MS = 2_000;
@@ -36,9 +38,10 @@ export interface Demo {
   close(): Promise<void>;
 }
 
-export async function startDemo(config: Config): Promise<Demo> {
+export async function startDemo({ config, isOwn }: DemoPlace): Promise<Demo> {
   const targets = await startTargets(demoKinds);
   const timers: NodeJS.Timeout[] = [];
+  let removeMonitors = async (): Promise<void> => {};
   return {
     config: {
       ...config,
@@ -52,14 +55,21 @@ export async function startDemo(config: Config): Promise<Demo> {
         key: service.ownerKey,
         project: `prj_${service.projectId ?? 1}`,
       });
-      await removeOld(client);
-      const heartbeatUrl = await createMonitors(client, targets);
+      const created: string[] = [];
+      if (isOwn) {
+        markDemoFolder(config);
+        await removeOld(client);
+      } else removeMonitors = async () => removeAll(client, created);
+      const heartbeatUrl = await createMonitors(client, targets, created);
       const push = (): void => void fetch(`${heartbeatUrl}?ping=12`).catch(() => {});
       push();
-      timers.push(setInterval(push, PUSH_MS), setInterval(createLook(client), LOOK_MS));
+      timers.push(setInterval(push, PUSH_MS), setInterval(createLook(client, config.dataDir), LOOK_MS));
     },
     async close() {
       for (const timer of timers) clearInterval(timer);
+      await removeMonitors().catch((error: unknown) =>
+        process.stderr.write(`demo: its monitors stay: ${textOf(error)}\n`),
+      );
       await targets.close();
     },
   };
@@ -76,11 +86,22 @@ async function removeOld(client: Client): Promise<void> {
     family: "all",
     limit: 1000,
   });
-  for (const { id, tags } of servers) if (tags.includes(TAG)) await client.remove(`/servers/${id}`);
+  const old = servers.filter(({ tags }) => tags.includes(TAG));
+  await removeAll(
+    client,
+    old.map(({ id }) => id),
+  );
 }
 
-/** @returns the address that the demo's job calls */
-async function createMonitors(client: Client, targets: DemoTargets): Promise<string> {
+async function removeAll(client: Client, ids: readonly string[]): Promise<void> {
+  for (const id of ids) await client.remove(`/servers/${id}`);
+}
+
+/**
+ * @param created takes each id as soon as it is known
+ * @returns the address that the demo's job calls
+ */
+async function createMonitors(client: Client, targets: DemoTargets, created: string[]): Promise<string> {
   const often = { interval: INTERVAL_S, timeout: 10, tags: [TAG] };
   const bodies = [
     ...demoKinds.map(({ kind, demo }) => ({
@@ -97,18 +118,19 @@ async function createMonitors(client: Client, targets: DemoTargets): Promise<str
       ...often,
     },
   ];
-  for (const body of bodies) await client.post("/servers", body);
-  const job = await client.post<{ heartbeat_url: string }>("/servers", {
+  for (const body of bodies) created.push((await client.post<MonitorRow>("/servers", body)).id);
+  const job = await client.post<{ id: string; heartbeat_url: string }>("/servers", {
     type: "push",
     name: "Nightly job",
     period: 60,
     tags: [TAG],
   });
+  created.push(job.id);
   return job.heartbeat_url;
 }
 
 /** Draws over itself on a terminal; elsewhere a line for each monitor whose status changed. */
-function createLook(client: Client): () => void {
+function createLook(client: Client, dataDir: string): () => void {
   const isTerminal = process.stdout.isTTY === true;
   const shown = new Map<string, string>();
   let isLooking = false;
@@ -117,16 +139,18 @@ function createLook(client: Client): () => void {
     isLooking = true;
     look(client)
       .then(({ monitors, incidents }) => {
-        if (isTerminal) process.stdout.write(`\u001b[H\u001b[2J${screen(client.url, monitors, incidents)}\n`);
+        if (isTerminal) process.stdout.write(`\u001b[H\u001b[2J${screen(client.url, dataDir, monitors, incidents)}\n`);
         else for (const line of changedLines(monitors, incidents, shown)) process.stdout.write(`${line}\n`);
       })
-      .catch((error: unknown) =>
-        process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`),
-      )
+      .catch((error: unknown) => process.stderr.write(`demo: ${textOf(error)}\n`))
       .finally(() => {
         isLooking = false;
       });
   };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function look(client: Client): Promise<{ monitors: readonly MonitorRow[]; incidents: readonly IncidentRow[] }> {
@@ -139,9 +163,16 @@ async function look(client: Client): Promise<{ monitors: readonly MonitorRow[]; 
   return { monitors: servers, incidents };
 }
 
-function screen(url: string, monitors: readonly MonitorRow[], incidents: readonly IncidentRow[]): string {
+function screen(
+  url: string,
+  dataDir: string,
+  monitors: readonly MonitorRow[],
+  incidents: readonly IncidentRow[],
+): string {
   const words = `Sonde at ${url}/api/v1 · ${monitors.length} monitors · ${incidents.length} open incidents · Ctrl-C stops`;
-  return `${words}\n${monitorTable(monitors, incidents)}`;
+  const folder = relative(process.cwd(), dataDir);
+  const way = `In a second terminal: SONDE_DATA_DIR=${folder.startsWith("..") ? dataDir : folder} npx sonde results`;
+  return `${words}\n${way}\n${monitorTable(monitors, incidents)}`;
 }
 
 function changedLines(

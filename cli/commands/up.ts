@@ -1,5 +1,8 @@
 /** `sonde up`: API, scheduler and checker in one process. */
 import type { Command } from "commander";
+import { type Config, hasDataDir } from "../../config.ts";
+import type { Demo } from "../../demo/demo.ts";
+import { askYes, canAsk } from "../ask.ts";
 import { bannerOf } from "../banner.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { stopOnSignal } from "../stop.ts";
@@ -8,7 +11,10 @@ export function addUp(program: Command): void {
   program
     .command("up")
     .description("start everything in one process on this machine")
-    .option("--demo", "bring up local targets of every kind, watch them, and show a live table")
+    .option(
+      "--demo",
+      "bring up local targets of every kind, watch them in a data folder of its own, and show a live table",
+    )
     .addHelpText(
       "after",
       "\nExamples:\n  sonde up\n  SONDE_PORT=9000 SONDE_DATA_DIR=/var/lib/sonde sonde up\n  npm start -- --demo\n",
@@ -21,7 +27,7 @@ async function up(isDemo: boolean): Promise<void> {
   // Loaded only when it is wanted: the client's commands, and settings that cannot be used, do not wait for the whole service.
   const { startService } = await import("../../roles/up.ts");
   const { createLog } = await import("../../log.ts");
-  const demo = isDemo ? await (await import("../../demo/demo.ts")).startDemo(config) : undefined;
+  const demo = isDemo ? await demoOf(config) : undefined;
   const runConfig = demo?.config ?? config;
   const service = await startService(runConfig, {
     log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel, "main"),
@@ -40,4 +46,11 @@ async function up(isDemo: boolean): Promise<void> {
     throw error;
   }
   await stopped;
+}
+
+/** @throws ForeignPlaceError */
+async function demoOf(config: Config): Promise<Demo> {
+  const { chooseDemoPlace } = await import("../../demo/place.ts");
+  const { startDemo } = await import("../../demo/demo.ts");
+  return startDemo(await chooseDemoPlace(config, hasDataDir(), canAsk() ? askYes : null));
 }

@@ -128,6 +128,37 @@ describe.concurrent("sonde up --demo", () => {
     expect(await ended(child, () => child.kill("SIGINT"))).toBe(0);
     expect(output()).not.toMatch(CONTROL);
   });
+
+  it("asks before it uses the data of a service, and takes its monitors away again", { timeout: 120_000 }, async () => {
+    const own = await startProduct();
+    await createMonitor(own.api, { type: "push", name: "Mine", period: 60 });
+    expect(await own.stop()).toBe(0);
+    const env = { ...(await demoEnv()), SONDE_DATA_DIR: own.dataDir };
+
+    const { child, output } = await runSonde({ args: ["up", "--demo"], dataDir: own.dataDir, env });
+    expect(await ended(child, () => {})).toBe(1);
+    expect(output()).toMatch(/^sonde: the demo does not use the data folder .*SONDE_DATA_DIR to a new folder\n$/);
+
+    const question = "which has the data of a service for them? [y/N] ";
+    const refused = openTerminal(process.execPath, [SONDE, "up", "--demo"], env);
+    await eventually(async () => (refused.shown().includes(question) ? true : undefined));
+    refused.type("n\r");
+    expect(await refused.ended).toBe(1);
+
+    const allowed = openTerminal(process.execPath, [SONDE, "up", "--demo"], env);
+    await eventually(async () => (allowed.shown().includes(question) ? true : undefined));
+    allowed.type("y\r");
+    const names = () => [...tableOf(allowed.shown().split(CLEAR).at(-2) ?? "").keys()];
+    await eventually(async () => (names().length > Object.keys(DEMO).length ? true : undefined), 60_000);
+    expect(names()).toContain("Mine");
+    allowed.type("\u0003");
+    expect(await allowed.ended).toBe(0);
+
+    const again = await startProduct({ dataDir: own.dataDir });
+    const { body } = await again.api.get<{ servers: readonly { name: string }[] }>("/servers?family=all");
+    expect(body.servers.map(({ name }) => name)).toEqual(["Mine"]);
+    expect(await again.stop()).toBe(0);
+  });
 });
 
 describe("the client's commands", () => {

@@ -1,0 +1,58 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { loadConfig } from "../config.ts";
+import { chooseDemoPlace, ForeignPlaceError, markDemoFolder } from "./place.ts";
+
+const root = mkdtempSync(join(tmpdir(), "sonde-demo-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const folder = () => mkdtempSync(join(root, "data-"));
+const of = (dataDir: string, env: Readonly<Record<string, string>> = {}) =>
+  loadConfig({ SONDE_DATA_DIR: dataDir, SONDE_SEALING_KEY_FILE: "/key", ...env });
+const used = () => {
+  const dataDir = folder();
+  writeFileSync(join(dataDir, "control.sqlite"), "");
+  return dataDir;
+};
+const yes = async () => true;
+const no = async () => false;
+
+it("is a folder beside the usual one, which stays as it is", async () => {
+  const usual = used();
+  const { config, isOwn } = await chooseDemoPlace(of(usual), false, null);
+  expect([config.dataDir, isOwn]).toEqual([`${usual}-demo`, true]);
+});
+
+it("is the folder that is given, when it is new or of a demo before", async () => {
+  const given = folder();
+  const first = await chooseDemoPlace(of(given), true, null);
+  expect([first.config.dataDir, first.isOwn]).toEqual([given, true]);
+  const before = used();
+  markDemoFolder(of(before));
+  expect((await chooseDemoPlace(of(before), true, null)).isOwn).toBe(true);
+});
+
+it.each([
+  ["a used folder", {}, "data folder"],
+  ["a database", { SONDE_DATABASE_URL: "postgres://u:s3cret@db/sonde" }, "SONDE_DATABASE_URL"],
+  ["a result store", { SONDE_CLICKHOUSE_URL: "http://u:s3cret@ch" }, "SONDE_CLICKHOUSE_URL"],
+  ["a Redis", { SONDE_REDIS_URL: "redis://:s3cret@r" }, "SONDE_REDIS_URL"],
+])("is another place only when the user says yes: %s", async (_name, env, words) => {
+  const config = of(used(), env);
+  const questions: string[] = [];
+  const asked = await chooseDemoPlace(config, true, (question) => {
+    questions.push(question);
+    return yes();
+  });
+  expect([asked.config.dataDir, asked.isOwn]).toEqual([config.dataDir, false]);
+  expect(questions.join()).toContain(words);
+  for (const ask of [no, null]) {
+    const refused = chooseDemoPlace(config, true, ask);
+    await expect(refused).rejects.toThrow(ForeignPlaceError);
+    await expect(refused).rejects.toThrow(words);
+    await expect(refused).rejects.not.toThrow(/s3cret|\n/);
+  }
+  expect(existsSync(join(config.dataDir, "demo"))).toBe(false);
+});
