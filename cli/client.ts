@@ -47,7 +47,8 @@ export interface Client {
   readonly url: string;
   get<Answer>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<Answer>;
   post<Answer>(path: string, body: unknown): Promise<Answer>;
-  remove(path: string): Promise<void>;
+  put<Answer>(path: string, body: unknown): Promise<Answer>;
+  remove<Answer>(path: string): Promise<Answer>;
 }
 
 /** @param config.project null: asked once from the service (the key's default project) */
@@ -80,9 +81,8 @@ export async function connect(config: ClientConfig): Promise<Client> {
     get: async <Answer>(path: string, query: Readonly<Record<string, string | number | undefined>> = {}) =>
       (await ask("GET", path + queryText(query))) as Answer,
     post: async <Answer>(path: string, body: unknown) => (await ask("POST", path, body)) as Answer,
-    remove: async (path) => {
-      await ask("DELETE", path);
-    },
+    put: async <Answer>(path: string, body: unknown) => (await ask("PUT", path, body)) as Answer,
+    remove: async <Answer>(path: string) => (await ask("DELETE", path)) as Answer,
   };
 
   async function send(url: string, options: RequestInit): Promise<Response> {

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { loadClientConfig } from "../config.ts";
 import { type Client, connect } from "./client.ts";
+import { plain } from "./table.ts";
 
 export interface ServiceWords {
   readonly url?: string;
@@ -28,4 +29,10 @@ export function connectTo(words: ServiceWords): Promise<Client> {
 
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** What the service took, but not all of it: said where it spoils no output for programs. */
+export function tellWarnings(answer: object): void {
+  if (!("warnings" in answer) || !Array.isArray(answer.warnings)) return;
+  for (const warning of answer.warnings) process.stderr.write(`sonde: ${plain(String(warning))}\n`);
 }

@@ -1,22 +1,11 @@
 /** `sonde check`: one configuration or address, now, without a server. */
-import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
-import type { LoginFields } from "../check/target.ts";
+import { addLoginOptions, type LoginWords, loginOf, readGiven } from "../check/given.ts";
 import { CommandError, endsWrongCalls, usageError } from "../command.ts";
 import { plainJson } from "../table.ts";
 
-interface Words {
+interface Words extends LoginWords {
   readonly protocol?: string;
-  readonly host?: string;
-  readonly username?: string;
-  readonly passwordFile?: string;
-  readonly pskFile?: string;
-  readonly port?: number;
-  readonly remoteId?: string;
-  readonly localId?: string;
-  readonly group?: string;
-  readonly ca?: string;
-  readonly pin?: string;
   readonly engine?: Engine;
   readonly timeout: number;
   readonly json?: boolean;
@@ -24,27 +13,16 @@ interface Words {
 
 export type Engine = "xray" | "singbox";
 
-/** Of a configuration file or stdin, bytes. */
-const LARGEST_BYTES = 1024 * 1024;
 /** Seconds; the longest is the contract's for any check. */
 const TIMEOUT_S = { least: 1, most: 120, standard: 30 } as const;
 const INTERRUPTED = 130;
 
 export function addCheck(program: Command): void {
-  endsWrongCalls(program.command("check"))
+  const command = endsWrongCalls(program.command("check"))
     .argument("<link|file|->", "share link, configuration file, address, or - for stdin")
     .description("check one VPN, proxy or address now: no server, no root, nothing is kept")
-    .option("--protocol <name>", "what the file or server is, when its text does not tell (openconnect, ikev2)")
-    .option("--username <name>", "openconnect, ikev2, openvpn: who logs in")
-    .option("--password-file <file>", "its first line is the password; - for stdin; otherwise it is asked for")
-    .option("--psk-file <file>", "ikev2 without a username: the pre-shared key")
-    .option("--host <host>", "use this server instead of the file's (wireguard, amneziawg, openvpn)")
-    .option("--port <n>", "use this port", portOf)
-    .option("--remote-id <id>", "ikev2: who the server must be")
-    .option("--local-id <id>", "ikev2: who we say we are, when it is not the username")
-    .option("--group <name>", "openconnect: the group to log in to")
-    .option("--ca <file>", "openconnect, ikev2: PEM of the authorities to trust")
-    .option("--pin <pin>", "openconnect: pin-sha256:… of the server's key")
+    .option("--protocol <name>", "what the file or server is, when its text does not tell (openconnect, ikev2)");
+  addLoginOptions(command)
     .option("--engine <name>", "share links: through xray or singbox only", engineOf)
     .option("--timeout <s>", `seconds, ${TIMEOUT_S.least} to ${TIMEOUT_S.most}`, timeoutOf, TIMEOUT_S.standard)
     .option("--json", "print one JSON object")
@@ -68,12 +46,9 @@ export function addCheck(program: Command): void {
 }
 
 async function check(word: string, words: Words): Promise<void> {
-  if (word === "-" && (words.passwordFile === "-" || words.pskFile === "-")) {
-    throw usageError("stdin can be the configuration or the password, not both");
-  }
   const { targetOf, protocolNamed, withEngine } = await import("../check/target.ts");
   const protocol = words.protocol === undefined ? null : protocolNamed(words.protocol);
-  const text = await readTarget(word);
+  const { text } = await readGiven(word, words);
   const target = targetOf(text, protocol, await loginOf(words, protocol));
   const settings = words.engine === undefined ? target.settings : withEngine(target, words.engine);
   const { explain } = await import("../check/outcome.ts");
@@ -94,64 +69,6 @@ async function check(word: string, words: Words): Promise<void> {
   process.exitCode = outcome.verdict === "ok" ? 0 : 1;
 }
 
-async function readTarget(word: string): Promise<string> {
-  if (word !== "-") return readText(word);
-  const { readStdin } = await import("../check/stdin.ts");
-  return readStdin(LARGEST_BYTES, tooLarge("stdin"));
-}
-
-/** A word that names a file is that file's text; one that only looks like it is no name to ping. */
-function readText(word: string): string {
-  if (!isFile(word)) {
-    if (/^[^:]*\.(?:conf|ovpn|txt|json|ya?ml|pem|crt)$/i.test(word)) throw usageError(`there is no file ${word}`);
-    return word;
-  }
-  try {
-    if (statSync(word).size <= LARGEST_BYTES) return readFileSync(word, "utf8");
-  } catch (error) {
-    throw usageError(`cannot read ${word} (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
-  }
-  throw tooLarge(word);
-}
-
-function tooLarge(word: string): CommandError {
-  return usageError(`${word} is larger than 1 MiB: for a list use sonde bulk`);
-}
-
-function isFile(word: string): boolean {
-  try {
-    return word.length < 4_096 && statSync(word).isFile();
-  } catch {
-    return false;
-  }
-}
-
-async function loginOf(words: Words, protocol: string | null): Promise<LoginFields> {
-  const { username, host, port, remoteId, localId, group, pin } = words;
-  const { askSecret, readSecret } = await import("../check/secret.ts");
-  const isLogin = protocol === "openconnect" || protocol === "ikev2" || username !== undefined;
-  const psk = words.pskFile === undefined ? undefined : await readSecret(words.pskFile);
-  const hasSecret = words.passwordFile !== undefined || psk !== undefined;
-  const password =
-    words.passwordFile !== undefined
-      ? await readSecret(words.passwordFile)
-      : isLogin && !hasSecret
-        ? await askSecret(username === undefined ? "pre-shared key" : `password of ${username}`)
-        : undefined;
-  return {
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(psk !== undefined && { psk }),
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
-    ...(remoteId !== undefined && { remote_id: remoteId }),
-    ...(localId !== undefined && { local_id: localId }),
-    ...(group !== undefined && { group }),
-    ...(pin !== undefined && { pin }),
-    ...(words.ca !== undefined && { ca: readText(words.ca) }),
-  };
-}
-
 /** The first signal ends it cleanly; a second at once. */
 function stopOnSignal(close: () => Promise<void>): { forget(): void } {
   let asked = false;
@@ -166,12 +83,6 @@ function stopOnSignal(close: () => Promise<void>): { forget(): void } {
       process.off("SIGINT", stop).off("SIGTERM", stop);
     },
   };
-}
-
-function portOf(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65_535)
-    throw usageError("--port must be 1 to 65535");
-  return Number(text);
 }
 
 function timeoutOf(text: string): number {

@@ -1,5 +1,7 @@
 /** THE LIST of commands, in the order of the help. */
 import type { AddCommand } from "../command.ts";
+import { addAck } from "./ack.ts";
+import { addAdd } from "./add.ts";
 import { addAdmin } from "./admin.ts";
 import { addApi } from "./api.ts";
 import { addBulk } from "./bulk.ts";
@@ -8,8 +10,12 @@ import { addChecker } from "./checker.ts";
 import { addCores } from "./cores.ts";
 import { addIncidents } from "./incidents.ts";
 import { addMonitors } from "./monitors.ts";
+import { addPause, addResume } from "./pause.ts";
 import { addResults } from "./results.ts";
+import { addRm } from "./rm.ts";
 import { addScheduler } from "./scheduler.ts";
+import { addSet } from "./set.ts";
+import { addShow } from "./show.ts";
 import { addUp } from "./up.ts";
 
 export const commands: readonly AddCommand[] = [
@@ -19,9 +25,16 @@ export const commands: readonly AddCommand[] = [
   addChecker,
   addCheck,
   addBulk,
+  addAdd,
   addMonitors,
+  addShow,
+  addSet,
+  addPause,
+  addResume,
+  addRm,
   addResults,
   addIncidents,
+  addAck,
   addCores,
   addAdmin,
 ];

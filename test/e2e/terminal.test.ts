@@ -243,11 +243,72 @@ describe("the client's commands", () => {
     expect(await json("incidents")).toMatchObject({ total: 1, active: 1 });
   });
 
-  it.each(["monitors", "results", "results --failures --explain", "incidents"])(
+  it("show one monitor, and acknowledge its incident", { timeout: 60_000 }, async () => {
+    const { stdout: good } = await sonde("show", goodId);
+    expect(good).toMatch(new RegExp(`^${goodId}  Good  http  healthy$`, "m"));
+    expect(good).toMatch(/^ {2}latency +[▁-█]+ {2}\d+ ms$/m);
+    const { stdout: evil } = await sonde("show", evilId);
+    expect(evil).toMatch(/^ {2}why +Answered with status 500/m);
+    const [, incident = ""] = /not seen yet: sonde ack (inc_\d+)$/m.exec(evil) ?? [];
+    expect((await sonde("ack", incident, "--note", "known")).stdout).toMatch(/^inc_\d+ {2}Evil .*: seen \(active\)\n$/);
+    expect((await sonde("show", evilId)).stdout).toMatch(/^ {2}incident +.*, seen$/m);
+    expect(await json("show", goodId)).toMatchObject({ id: goodId, url: site.url });
+  });
+
+  it("add, change, pause, resume and delete what is watched", { timeout: 120_000 }, async () => {
+    const added = async (...words: readonly string[]) =>
+      (await json<{ id: string; name: string; heartbeat_url?: string }>("add", ...words)) as Readonly<
+        Record<string, unknown>
+      >;
+    const web = await added(site.url, "--interval", "7", "--tags", "a,b");
+    expect(web).toMatchObject({ type: "http", name: "127.0.0.1", interval: 7, tags: ["a", "b"] });
+    const id = String(web.id);
+    const link = "vless://5ec2e700-1111-4222-8333-444455556666@127.0.0.1:9#Berlin";
+    // No core is found in an empty folder and an empty PATH.
+    const { stdout, stderr } = await run(process.execPath, [SONDE, "add", link, "--name", "Mine"], {
+      env: { ...env(), PATH: "", SONDE_KEY: product.key, SONDE_DATA_DIR: temporaryFolder() },
+    });
+    expect(stdout).toMatch(/^srv_\d+ {2}Mine \(vless\), every \d+ s: sonde show srv_\d+\n$/);
+    expect(stderr).toMatch(/^No xray and no sing-box is here .*sonde cores install/);
+    const [vpn = ""] = /^srv_\d+/.exec(stdout) ?? [];
+    const job = await added("--kind", "push", "--name", "Job", "--set", "period=60");
+    expect(job).toMatchObject({ type: "push", heartbeat_url: expect.stringContaining("/api/push/") });
+
+    expect((await sonde("set", id, "name=Front page", "interval=9")).stdout).toBe(
+      `${id}  Front page: name, interval changed\n`,
+    );
+    expect((await sonde("pause", id, vpn)).stdout).toMatch(/: paused\n.*: paused\n$/);
+    expect(await json("show", id)).toMatchObject({ name: "Front page", interval: 9, active: false, status: "paused" });
+    expect(await json("resume", id)).toMatchObject({ active: true });
+    const refused = await sonde("rm", id).catch((error: unknown) => error as { code: number; stderr: string });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--yes") });
+    const gone = await sonde("rm", id, vpn, "srv_999999", String(job.id), "--yes").catch((error: unknown) => error);
+    expect(gone).toMatchObject({ code: 1, stdout: `${id}  deleted\n${vpn}  deleted\n${job.id}  deleted\n` });
+    expect(gone).toMatchObject({ stderr: expect.stringMatching(/^sonde: .* was answered 404: Server not found\n$/) });
+  });
+
+  it("add a subscription where a list is behind the address", { timeout: 60_000 }, async () => {
+    const list = await startWebsite();
+    list.answer(200, "vless://5ec2e700-1111-4222-8333-444455556666@127.0.0.1:9#Berlin\n");
+    const { id, name } = await json<{ id: number; name: string }>(
+      "add",
+      list.url,
+      "--name",
+      "Provider",
+      "--interval",
+      "3600",
+    );
+    expect(name).toBe("Provider");
+    expect((await product.api.get(`/subscriptions/${id}`)).body).toMatchObject({ syncIntervalSec: 3_600 });
+    expect((await product.api.remove(`/subscriptions/${id}`)).status).toBe(200);
+    await list.close();
+  });
+
+  it.each(["monitors", "results", "results --failures --explain", "incidents", "show EVIL"])(
     "show foreign text that cannot move the cursor: %s",
     { timeout: 60_000 },
     async (words) => {
-      const terminal = openTerminal(process.execPath, [SONDE, ...words.split(" ")], env());
+      const terminal = openTerminal(process.execPath, [SONDE, ...words.replace("EVIL", evilId).split(" ")], env());
       expect(await terminal.ended).toBe(0);
       const shown = terminal.shown().replaceAll("\r\n", "\n");
       expect(shown).toContain("Evil ");

@@ -1,0 +1,109 @@
+/** What a command is given of a target: a word that is text or names a file, and the options that go with it. */
+import { readFileSync, statSync } from "node:fs";
+import type { Command } from "commander";
+import { type CommandError, usageError } from "../command.ts";
+import { askSecret, readSecret } from "./secret.ts";
+import { readStdin } from "./stdin.ts";
+import type { LoginFields } from "./target.ts";
+
+export interface LoginWords {
+  readonly host?: string;
+  readonly username?: string;
+  readonly passwordFile?: string;
+  readonly pskFile?: string;
+  readonly port?: number;
+  readonly remoteId?: string;
+  readonly localId?: string;
+  readonly group?: string;
+  readonly ca?: string;
+  readonly pin?: string;
+}
+
+export interface Given {
+  readonly text: string;
+  /** Null for what was no file. */
+  readonly file: string | null;
+}
+
+/** Of a configuration file or stdin, bytes. */
+const LARGEST_BYTES = 1024 * 1024;
+
+export function addLoginOptions(command: Command): Command {
+  return command
+    .option("--username <name>", "openconnect, ikev2, openvpn: who logs in")
+    .option("--password-file <file>", "its first line is the password; - for stdin; otherwise it is asked for")
+    .option("--psk-file <file>", "ikev2 without a username: the pre-shared key")
+    .option("--host <host>", "use this server instead of the file's (wireguard, amneziawg, openvpn)")
+    .option("--port <n>", "use this port", portOf)
+    .option("--remote-id <id>", "ikev2: who the server must be")
+    .option("--local-id <id>", "ikev2: who we say we are, when it is not the username")
+    .option("--group <name>", "openconnect: the group to log in to")
+    .option("--ca <file>", "openconnect, ikev2: PEM of the authorities to trust")
+    .option("--pin <pin>", "openconnect: pin-sha256:… of the server's key");
+}
+
+/** @param word text, the name of a file, or - for stdin */
+export async function readGiven(word: string, words: LoginWords): Promise<Given> {
+  if (word === "-" && (words.passwordFile === "-" || words.pskFile === "-")) {
+    throw usageError("stdin can be the configuration or the password, not both");
+  }
+  if (word === "-") return { text: await readStdin(LARGEST_BYTES, tooLarge("stdin")), file: null };
+  return { text: readText(word), file: isFile(word) ? word : null };
+}
+
+export async function loginOf(words: LoginWords, protocol: string | null): Promise<LoginFields> {
+  const { username, host, port, remoteId, localId, group, pin } = words;
+  const isLogin = protocol === "openconnect" || protocol === "ikev2" || username !== undefined;
+  const psk = words.pskFile === undefined ? undefined : await readSecret(words.pskFile);
+  const hasSecret = words.passwordFile !== undefined || psk !== undefined;
+  const password =
+    words.passwordFile !== undefined
+      ? await readSecret(words.passwordFile)
+      : isLogin && !hasSecret
+        ? await askSecret(username === undefined ? "pre-shared key" : `password of ${username}`)
+        : undefined;
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(psk !== undefined && { psk }),
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+    ...(remoteId !== undefined && { remote_id: remoteId }),
+    ...(localId !== undefined && { local_id: localId }),
+    ...(group !== undefined && { group }),
+    ...(pin !== undefined && { pin }),
+    ...(words.ca !== undefined && { ca: readText(words.ca) }),
+  };
+}
+
+/** A word that names a file is that file's text; one that only looks like it is no name to ping. */
+function readText(word: string): string {
+  if (!isFile(word)) {
+    if (/^[^:]*\.(?:conf|ovpn|txt|json|ya?ml|pem|crt)$/i.test(word)) throw usageError(`there is no file ${word}`);
+    return word;
+  }
+  try {
+    if (statSync(word).size <= LARGEST_BYTES) return readFileSync(word, "utf8");
+  } catch (error) {
+    throw usageError(`cannot read ${word} (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+  }
+  throw tooLarge(word);
+}
+
+function tooLarge(word: string): CommandError {
+  return usageError(`${word} is larger than 1 MiB: for a list use sonde bulk`);
+}
+
+function isFile(word: string): boolean {
+  try {
+    return word.length < 4_096 && statSync(word).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function portOf(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65_535)
+    throw usageError("--port must be 1 to 65535");
+  return Number(text);
+}

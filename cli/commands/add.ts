@@ -1,0 +1,126 @@
+/** `sonde add`: whatever is to be watched, given to a running service. */
+import type { Command } from "commander";
+import { loadCorePlaces } from "../../config.ts";
+import { findCore } from "../../engine/cores/program.ts";
+import type { AddedKind } from "../check/addition.ts";
+import { addLoginOptions, type LoginWords, loginOf, readGiven } from "../check/given.ts";
+import type { MonitorRow } from "../client.ts";
+import { usageError } from "../command.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceWords, tellWarnings } from "../service-options.ts";
+import { plain } from "../table.ts";
+
+interface Words extends ServiceWords, LoginWords {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly interval?: number;
+  readonly tags?: string;
+  readonly set?: readonly string[];
+}
+
+interface Added extends MonitorRow {
+  readonly heartbeat_url?: string;
+}
+
+interface AddedSubscription {
+  readonly id: number | string;
+  readonly name: string | null;
+}
+
+export function addAdd(program: Command): void {
+  const command = program
+    .command("add")
+    .argument(
+      "[what]",
+      "address, host, host:port, share link, configuration file, subscription's address, or - for stdin",
+    )
+    .description("watch something: a running service gets a monitor, or a subscription")
+    .option(
+      "--kind <kind>",
+      "what it is, when its text does not tell: keyword, dns, push, tls, openconnect, subscription …",
+    )
+    .option("--name <name>", "what it is called; otherwise the link's name, the file's, or the host")
+    .option("--interval <s>", "seconds between checks, or between syncs of a subscription", secondsOf)
+    .option("--tags <tags>", "words to find it by, comma-separated")
+    .option("--set <field=value>", "a field of the API, such as keyword=welcome; may be given again", collected);
+  addServiceOptions(addLoginOptions(command))
+    .addHelpText(
+      "after",
+      [
+        "\nAn http or https address is read once: a list of configurations is a subscription, all else a website.",
+        "Share links are checked through xray or sing-box: sonde cores install.",
+        "\nExamples:",
+        "  sonde add https://example.net/ --interval 30 --tags prod,shop",
+        "  sonde add https://example.net/ --kind keyword --set keyword=welcome",
+        "  sonde add mail.example.net:25",
+        "  sonde add 'vless://…@vpn.example.net:443?security=tls#Berlin'",
+        "  sonde add wg0.conf --name Office",
+        "  sonde add vpn.example.net --kind openconnect --username ada --password-file secret.txt",
+        "  sonde add https://provider.example/sub/token",
+        "  sonde add --kind push --name Backup --set period=86400 --set grace=3600\n",
+      ].join("\n"),
+    )
+    .action(add);
+}
+
+async function add(word: string | undefined, words: Words): Promise<void> {
+  const { addedKindNamed, additionOf, fieldOfWord, isList } = await import("../check/addition.ts");
+  const kind = words.kind === undefined ? null : addedKindNamed(words.kind);
+  if (word === undefined && kind !== "push")
+    throw usageError("what is to be watched? sonde add --help shows what can be");
+  const given = word === undefined ? null : await readGiven(word, words);
+  const client = await connectTo(words);
+  const addition = await additionOf(given, {
+    kind,
+    name: words.name ?? null,
+    intervalS: words.interval ?? null,
+    tags: (words.tags ?? "").split(",").filter((tag) => tag.trim() !== ""),
+    fields: Object.fromEntries((words.set ?? []).map(fieldOfWord)),
+    login: await loginOf(words, kind),
+    isList,
+  });
+  const added = await client.post<Added | AddedSubscription>(addition.path, addition.body);
+  tellWarnings(added);
+  if (needsCore(addition.kind, client.url)) {
+    process.stderr.write(
+      "No xray and no sing-box is here to check it through: run sonde cores install (sonde cores list)\n",
+    );
+  }
+  if (words.json === true) return printJson(added);
+  process.stdout.write("status" in added ? monitorWords(added) : subscriptionWords(added));
+}
+
+function monitorWords({ id, name, protocol, interval, heartbeat_url: call }: Added): string {
+  const often = interval === null ? "" : `, every ${interval} s`;
+  if (call !== undefined) return `${id}  ${plain(name)} (${protocol}): the job calls ${call}\n`;
+  return `${id}  ${plain(name)} (${protocol})${often}: sonde show ${id}\n`;
+}
+
+function subscriptionWords({ id, name }: AddedSubscription): string {
+  return `subscription ${id}${name === null ? "" : `  ${plain(name)}`}: its servers come to sonde monitors\n`;
+}
+
+/** Of a service on this machine: what another one has is not known. */
+function needsCore(kind: AddedKind, url: string): boolean {
+  const isHere = /^https?:\/\/(?:127\.|localhost|\[::1\])/.test(url);
+  if (!isHere || !CORE_KINDS.has(kind)) return false;
+  const places = loadCorePlaces();
+  return findCore("xray", places) === undefined && findCore("singbox", places) === undefined;
+}
+const CORE_KINDS: ReadonlySet<AddedKind> = new Set([
+  "vless",
+  "vmess",
+  "trojan",
+  "shadowsocks",
+  "hysteria2",
+  "tuic",
+  "subscription",
+]);
+
+function collected(word: string, before: readonly string[] = []): readonly string[] {
+  return [...before, word];
+}
+
+function secondsOf(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw usageError("--interval must be a whole number of seconds");
+  return Number(text);
+}

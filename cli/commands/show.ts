@@ -1,0 +1,27 @@
+/** `sonde show`: one monitor with its configs, its latest checks and its open incident. */
+import type { Command } from "commander";
+import type { IncidentRow } from "../client.ts";
+import { type MonitorShown, monitorWords, type ResultsShown } from "../monitor-words.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+
+/** As many as the line of latencies shows. */
+const CHECKS = 40;
+
+export function addShow(program: Command): void {
+  addServiceOptions(program.command("show"))
+    .argument("<monitor>", "such as srv_1")
+    .description("show one monitor: how it stands and why, its configurations, its incident")
+    .addHelpText("after", "\nExamples:\n  sonde show srv_1\n  sonde show srv_1 --json\n")
+    .action(async (word: string, words: ServiceWords) => {
+      const client = await connectTo(words);
+      const id = encodeURIComponent(word);
+      const monitor = await client.get<MonitorShown>(`/servers/${id}`);
+      if (words.json === true) return printJson(monitor);
+      const results = await client.get<ResultsShown>(`/results/server/${id}`, { period: "24h", limit: CHECKS });
+      const { incidents } = await client.get<{ incidents: IncidentRow[] }>("/incidents", {
+        server_id: monitor.id,
+        status: "active",
+      });
+      process.stdout.write(monitorWords(monitor, results, incidents[0]));
+    });
+}
