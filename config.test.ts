@@ -91,7 +91,8 @@ describe("limits of the plans", () => {
   it("are overridden by SONDE_PLANS", () => {
     const file = join(credentials, "plans.json");
     writeFileSync(file, JSON.stringify({ business: { shortestIntervalS: 5 } }));
-    const plans = (limits: "off" | "contract") => loadConfig({ SONDE_PLANS: file, SONDE_LIMITS: limits }).plans.business;
+    const plans = (limits: "off" | "contract") =>
+      loadConfig({ SONDE_PLANS: file, SONDE_LIMITS: limits }).plans.business;
     expect(plans("off")).toMatchObject({ shortestIntervalS: 5, requestsPerMinute: null });
     expect(plans("contract")).toMatchObject({ shortestIntervalS: 5, requestsPerMinute: 120 });
   });

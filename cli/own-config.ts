@@ -8,7 +8,7 @@ import { hideFromOthers } from "../native/sandbox/own-process.ts";
  * @throws ConfigError
  */
 export function loadOwnConfig(standardLimits?: Limits): Config {
-  const config = loadConfig(process.env, standardLimits);
+  const config = loadConfig(undefined, standardLimits);
   // What a process was started with stays in its memory, and in /proc for its own user, whatever is deleted here.
   if (!config.isDebuggable) hideFromOthers();
   forgetSecrets();
