@@ -392,7 +392,7 @@ const TEXTS: readonly Reader[] = [
         ended(() => read(of));
       }
       ended(() => pathOf(of, "path"));
-      ended(() => hostHeaderOf(of, "host"));
+      ended(() => hostHeaderOf(of, "host", () => {}));
       ended(() => bodyOf(of, ["vless"]));
     },
     [

@@ -36,9 +36,21 @@ const CHOSEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "tls pinned": "xray",
     reality: "xray singbox",
   },
-  "tcp http": { none: "singbox xray", tls: "xray", "tls insecure": "", "tls pinned": "xray" },
-  ws: { none: "singbox xray", tls: "singbox xray", "tls insecure": "singbox", "tls pinned": "xray" },
-  httpupgrade: { none: "singbox xray", tls: "singbox xray", "tls insecure": "singbox", "tls pinned": "xray" },
+  "tcp http": { none: "singbox xray", tls: "xray", "tls insecure": "", "tls pinned": "xray", reality: "xray" },
+  ws: {
+    none: "singbox xray",
+    tls: "singbox xray",
+    "tls insecure": "singbox",
+    "tls pinned": "xray",
+    reality: "singbox",
+  },
+  httpupgrade: {
+    none: "singbox xray",
+    tls: "singbox xray",
+    "tls insecure": "singbox",
+    "tls pinned": "xray",
+    reality: "singbox",
+  },
   grpc: {
     none: "singbox xray",
     tls: "singbox xray",
@@ -55,7 +67,7 @@ const CHOSEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   xhttp: { none: "xray", tls: "xray", "tls insecure": "", "tls pinned": "xray", reality: "xray" },
   kcp: { none: "xray", tls: "xray", "tls insecure": "", "tls pinned": "xray" },
-  h2: { none: "singbox", tls: "singbox", "tls insecure": "singbox", "tls pinned": "" },
+  h2: { none: "singbox", tls: "singbox", "tls insecure": "singbox", "tls pinned": "", reality: "singbox" },
   quic: { none: "", tls: "singbox", "tls insecure": "singbox", "tls pinned": "" },
 };
 

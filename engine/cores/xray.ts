@@ -24,7 +24,7 @@ const METHODS = new Set([
 
 export const xray: Core = {
   engine: "xray",
-  supports: (config) => accountGap(config) ?? transportGap(config.transport) ?? securityGap(config.security),
+  supports: (config) => accountGap(config) ?? transportGap(config) ?? securityGap(config.security),
   render: (batch) => JSON.stringify(file(batch)),
   explain(line) {
     const [, session = null] = /\[(\d+)\]/.exec(line) ?? [];
@@ -55,10 +55,15 @@ function accountGap({ account, transport }: ProxyConfig): string | undefined {
   return METHODS.has(account.method) ? undefined : "xray does not have this Shadowsocks cipher";
 }
 
-function transportGap(transport: Transport): string | undefined {
+/** Where xray has REALITY (infra/conf, StreamConfig.Build). */
+const REALITY_CARRIERS: ReadonlySet<Transport["type"]> = new Set(["raw", "xhttp", "grpc"]);
+
+function transportGap({ transport, security }: ProxyConfig): string | undefined {
   if (transport.type === "http") return "xray no longer has HTTP/2 as a transport";
   if (transport.type === "quic") return "xray no longer has QUIC as a transport";
   if (transport.type === "xhttp" && transport.hasDownload) return "xhttp with a second server is not supported";
+  if (security.kind === "reality" && !REALITY_CARRIERS.has(transport.type))
+    return `xray has no REALITY over ${transport.type}`;
   return undefined;
 }
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { configOf as amneziaConfigOf, parseAmneziawg } from "../protocols/amneziawg/config.ts";
 import { configOf as openvpnConfigOf, parseOpenvpn } from "../protocols/openvpn/config.ts";
-import { takeConfig } from "../protocols/share-link/tunnel.ts";
+import { takeLink } from "../protocols/share-link/tunnel.ts";
 import { parseTrojan } from "../protocols/trojan/config.ts";
 import { parseWireguard, configOf as wireguardConfigOf } from "../protocols/wireguard/config.ts";
 import { EXAMPLE_FILE } from "../protocols/wireguard/example.ts";
-import { configOf as linkConfigOf, linkSettings } from "../tunnels/link-settings.ts";
+import { linkOf, linkSettings } from "../tunnels/link-settings.ts";
 import { tunnelSettings } from "../tunnels/settings.ts";
 import { Handover } from "./handover.ts";
 
@@ -35,9 +35,12 @@ describe("what a parser leaves", () => {
 
   it("of a share link is its config; the probe parses nothing again", () => {
     const settings = linkSettings(parseTrojan).parse({ url: "trojan://secret@vpn.test-site.org:443", engine: "xray" });
-    const config = linkConfigOf(Object.assign(settings, { url: "no link" }));
-    expect(config).toMatchObject({ host: "vpn.test-site.org", account: { protocol: "trojan", password: "secret" } });
+    const link = linkOf(Object.assign(settings, { url: "no link" }));
+    expect(link.config).toMatchObject({
+      host: "vpn.test-site.org",
+      account: { protocol: "trojan", password: "secret" },
+    });
     const { fields } = parseTrojan({ url: "trojan://secret@vpn.test-site.org:443" });
-    expect(takeConfig(fields)).toEqual(config);
+    expect(takeLink(fields)).toEqual(link);
   });
 });

@@ -97,6 +97,15 @@ describe("a check that passes", () => {
     expect(plain.outcomes[0]?.explanation).toBeNull();
   });
 
+  test("keeps what a tunnel that works has to tell", async () => {
+    const tunnel = { connectionTimeMs: 5, handshakeTimeMs: 2, assignedIp: null, engineUsed: null };
+    const begun = begin(() => ({ verdict: "ok", latencyMs: 3, tunnel, hint: "told" }));
+    const crowded = begin(() => ({ verdict: "ok", latencyMs: 3, tunnel, hint: "told" }), CROWDED_SAMPLE_FROM);
+    await settled();
+    expect(begun.outcomes[0]?.explanation?.hint).toBe("told");
+    expect(crowded.outcomes[0]?.explanation?.hint).toMatch(/^told\. Measured while/);
+  });
+
   test("sums a phase that comes again", async () => {
     const begun = begin(async (context, clock) => {
       for (const name of ["connect", "request", "connect", "request"] as const) {

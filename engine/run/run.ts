@@ -213,12 +213,15 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     return ending.tunnel === undefined ? outcome : { ...outcome, tunnel: inWholeMs(ending.tunnel) };
   }
 
-  /** Marks a latency that was measured while many checks ran. Uptime checks take microseconds of a thread and get no mark. */
+  /** What a tunnel has to tell besides its success, and that a latency was measured while many checks ran. Uptime checks take microseconds of a thread and get no mark. */
   #markOf(ending: Outcome): Explanation | null {
+    if (ending.tunnel === undefined) return null;
     const others = (this.#environment.inFlight?.() ?? 0) - 1;
-    if (ending.tunnel === undefined || others + 1 < CROWDED_SAMPLE_FROM) return null;
-    const hint = `Measured while ${others} other checks ran in this process: the latency may be too high`;
-    return { stage: null, address: this.#address, peer: null, hint };
+    const crowd = `Measured while ${others} other checks ran in this process: the latency may be too high`;
+    const hint = [ending.hint ?? "", others + 1 < CROWDED_SAMPLE_FROM ? "" : crowd]
+      .filter((text) => text !== "")
+      .join(". ");
+    return hint === "" ? null : { stage: null, address: this.#address, peer: null, hint: words(hint) };
   }
 
   #explanationOf(ending: Outcome): Explanation {

@@ -152,7 +152,7 @@ describe("a list of hostile hands", () => {
       "the link has no server after an @",
       "config",
       "config",
-      "fm is not supported: masks are made from the fields of their own",
+      "fm has masks other than salamander and port hopping, which are not supported",
       "plugin must be obfs-local or v2ray-plugin: others would be programs to run",
       "the link's password holds control characters",
     ]);

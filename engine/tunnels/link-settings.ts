@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { TunnelConfigError, type TunnelParser } from "../contract/tunnel.ts";
 import type { Engine } from "../cores/core.ts";
-import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
+import type { NamedConfig } from "../protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { takeConfig } from "../protocols/share-link/tunnel.ts";
+import { takeLink } from "../protocols/share-link/tunnel.ts";
 
 export interface LinkSettings {
   readonly url: string;
@@ -19,8 +19,8 @@ export function linkSettings(parse: TunnelParser): z.ZodType<LinkSettings> {
     try {
       const { fields } = parse(url === undefined ? {} : { url });
       const settings = { url: fields.url ?? "", ...(engine !== undefined && { engine }) };
-      const config = takeConfig(fields);
-      if (config !== undefined) configs.set(settings, config);
+      const link = takeLink(fields);
+      if (link !== undefined) links.set(settings, link);
       return settings;
     } catch (error) {
       if (!(error instanceof TunnelConfigError)) throw error;
@@ -30,11 +30,11 @@ export function linkSettings(parse: TunnelParser): z.ZodType<LinkSettings> {
   });
 }
 
-const configs = new WeakMap<LinkSettings, ProxyConfig>();
+const links = new WeakMap<LinkSettings, NamedConfig>();
 
 /** Read once: settings are one object for as long as a prober knows the monitor. */
-export function configOf(settings: LinkSettings): ProxyConfig {
-  const config = configs.get(settings) ?? parseProxyLink(settings.url).config;
-  configs.set(settings, config);
-  return config;
+export function linkOf(settings: LinkSettings): NamedConfig {
+  const link = links.get(settings) ?? parseProxyLink(settings.url);
+  links.set(settings, link);
+  return link;
 }

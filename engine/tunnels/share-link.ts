@@ -18,7 +18,7 @@ import type { Address } from "../transport/transport.ts";
 import type { VerifyEndpoint } from "../verify/endpoint.ts";
 import { type Judgement, judgeAttempt } from "../verify/share-link-verdict.ts";
 import { type Asked, askThroughOutbound } from "../verify/verify-round.ts";
-import { configOf, type LinkSettings } from "./link-settings.ts";
+import { type LinkSettings, linkOf } from "./link-settings.ts";
 
 /** The check stops this long before its deadline, ms: time to read the core's log and to ask the endpoint directly why it failed. */
 const MARGIN_MS = 500;
@@ -54,7 +54,7 @@ type Tried = Failed | { readonly kind: "passed"; readonly outcome: Outcome };
 const LEFT_TO_THE_OTHER: ReadonlySet<Verdict> = new Set(["unsupported", "misconfigured"]);
 
 export async function checkShareLink(settings: LinkSettings, context: ProbeContext): Promise<Outcome> {
-  const config = configOf(settings);
+  const { config, ignored } = linkOf(settings);
   const { outbounds } = context;
   if (outbounds === undefined || context.verifier === undefined) {
     throw new NetworkFault("unsupported", "This checker has no proxy cores");
@@ -66,7 +66,14 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   const dialled = isDatagram(config) ? null : await dial(config, addresses, context);
   const address = dialled?.address.ip ?? addresses[0]?.ip ?? "";
   const ready: Ready = { config, address, dialMs: dialled?.connectMs ?? null, outbounds, context };
-  return tryEngines(engines, ready);
+  return withHint(await tryEngines(engines, ready), ignored);
+}
+
+/** What was left out of a link may be why it fails, and a person should know of it where it works. */
+function withHint(outcome: Outcome, ignored: readonly string[]): Outcome {
+  if (ignored.length === 0) return outcome;
+  const words = `of the link, ${ignored.join("; ")}`;
+  return { ...outcome, hint: outcome.hint === undefined ? words : `${outcome.hint}; ${words}` };
 }
 
 /** The guard judges every port that the core may dial: hysteria2 hops between several at one address. */

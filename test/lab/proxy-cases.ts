@@ -8,6 +8,7 @@ import {
   type Carried,
   HELD,
   type SecurityName,
+  securitiesOf,
   VLESS_LOOKS,
 } from "./proxy-inbounds.ts";
 import { type Material, NAME, SECRETS, SERVER_NAME } from "./proxy-material.ts";
@@ -27,6 +28,7 @@ export async function casesOf(material: Material, servers: ProxyServers, fixture
     ...make.quic(hops),
     ...make.wrongCredentials(),
     ...make.wrongCarriers(),
+    ...make.oddFields(),
     ...make.certificates(),
     ...make.network(),
     ...make.egress(),
@@ -62,10 +64,10 @@ class Maker {
 
   *carried(): Generator<Case> {
     for (const server of ["xray", "singbox"] as const) {
-      for (const [carrier, { query, securities, [server]: form }] of Object.entries(CARRIERS)) {
+      for (const [carrier, { query, [server]: form }] of Object.entries(CARRIERS)) {
         if (form === null) continue;
         for (const protocol of CARRIED) {
-          for (const security of securities) {
+          for (const security of securitiesOf(server, carrier)) {
             const name = `${protocol} ${carrier} ${security} @${server}`;
             yield [name, this.#to(name, protocol, { ...query, ...this.#security(security) })];
           }
@@ -299,6 +301,37 @@ class Maker {
     }
     const ws = { ...CARRIERS.ws?.query, security: "none" };
     yield ["ws to a plain tcp port @xray", this.#to("vless tcp none @xray", "vless", ws)];
+  }
+
+  /** Fields that are no names and no numbers, to servers that do not look at them. */
+  *oddFields(): Generator<Case> {
+    const odd = "https://lab.test/?join@them_them";
+    const tls = this.#security("tls");
+    const ofCarrier = (carrier: string, pairs: Pairs): Pairs => ({ ...CARRIERS[carrier]?.query, ...pairs });
+    for (const server of ["xray", "singbox"] as const) {
+      const cases: readonly (readonly [what: string, carrier: string, security: SecurityName, pairs: Pairs])[] = [
+        ["ed with a tail", "ws", "tls", { ...tls, path: "/ws?ed=2048fp=chrome" }],
+        ["ed that is no number", "ws", "tls", { ...tls, ed: "x" }],
+        ["alpn", "ws", "tls", { ...tls, alpn: "@them,@them" }],
+        ["alpn", "grpc", "tls", { ...tls, alpn: "@them,@them" }],
+        ["authority", "grpc", "none", { security: "none", authority: odd }],
+        ["sni, insecure", "tcp", "tls", { ...tls, sni: odd, allowInsecure: "1" }],
+        ["sni", "tcp", "tls", { ...tls, sni: odd }],
+        ["mode", "grpc", "tls", { ...tls, mode: "auto" }],
+        ["header of tcp", "tcp", "none", { security: "none", headerType: "auto" }],
+      ];
+      for (const [what, carrier, security, pairs] of cases) {
+        const to = `vless ${carrier} ${security} @${server}`;
+        yield [`odd ${what}, ${to}`, this.#to(to, "vless", ofCarrier(carrier, pairs))];
+      }
+    }
+    // xray's server looks at no Host there.
+    const raw = { security: "none", host: odd };
+    yield [
+      "odd host, vless tcp http none @xray",
+      this.#to("vless tcp http none @xray", "vless", ofCarrier("tcp http", raw)),
+    ];
+    yield ["odd sni, hysteria2 @singbox", this.#hysteria("hysteria2 @singbox", { sni: odd, insecure: "1" })];
   }
 
   *certificates(): Generator<Case> {

@@ -35,6 +35,15 @@ interface Carrier {
   readonly securities: readonly SecurityName[];
 }
 
+/** Carriers over which xray has no REALITY. */
+const SING_BOX_REALITY: ReadonlySet<string> = new Set(["ws", "ws early", "httpupgrade", "h2"]);
+
+/** What a server of that core offers over a carrier. */
+export function securitiesOf(server: Engine, carrier: string): readonly SecurityName[] {
+  const common = CARRIERS[carrier]?.securities ?? [];
+  return server === "singbox" && SING_BOX_REALITY.has(carrier) ? [...common, "reality"] : common;
+}
+
 export type SecurityName = "none" | "tls" | "reality";
 const EVERY: readonly SecurityName[] = ["none", "tls", "reality"];
 const NO_REALITY: readonly SecurityName[] = ["none", "tls"];
@@ -129,11 +138,11 @@ export function inboundsOf(material: Material, ports: Ports): readonly Inbound[]
 function carriedInbounds(material: Material, ports: Ports): readonly Inbound[] {
   const engines = ["xray", "singbox"] as const;
   return engines.flatMap((server) =>
-    Object.entries(CARRIERS).flatMap(([carrier, { securities, [server]: form }]) =>
+    Object.entries(CARRIERS).flatMap(([carrier, { [server]: form }]) =>
       form === null
         ? []
         : CARRIED.flatMap((protocol) =>
-            securities.map((security) =>
+            securitiesOf(server, carrier).map((security) =>
               direct(`${protocol} ${carrier} ${security} @${server}`, server, {
                 ...userPart(server, protocol),
                 ...joined(server, form, securityPart(server, security, material, ports)),

@@ -3,6 +3,7 @@ import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import {
   bytesOf,
+  type Ignore,
   isTrue,
   lineOf,
   mappedUuid,
@@ -61,7 +62,7 @@ const GECKO_BYTES = [512, 1_200] as const;
 const MAX_GECKO_BYTES = 2_048;
 
 /** @param parameters the link's, by the names that are read here. @throws TunnelConfigError */
-export function accountOf(link: ShareLink, parameters: Parameters): Account {
+export function accountOf(link: ShareLink, parameters: Parameters, ignore: Ignore): Account {
   const { credential } = link;
   switch (link.protocol) {
     case "vless":
@@ -71,7 +72,7 @@ export function accountOf(link: ShareLink, parameters: Parameters): Account {
     case "trojan":
       return { protocol: "trojan", password: requiredPasswordOf(credential.password) };
     case "shadowsocks":
-      return shadowsocksOf(link, parameters);
+      return shadowsocksOf(link, parameters, ignore);
     case "hysteria2":
       return hysteria2Of(link, parameters);
     case "tuic":
@@ -125,7 +126,7 @@ function vmessOf(uuid: string, parameters: Parameters): Account {
   return { protocol: "vmess", uuid, cipher, alterId: aid === "" ? 0 : numberOf(aid, "aid", 0, 65_535) };
 }
 
-function shadowsocksOf(link: ShareLink, parameters: Parameters): Account {
+function shadowsocksOf(link: ShareLink, parameters: Parameters, ignore: Ignore): Account {
   const password = requiredPasswordOf(link.credential.password);
   const folded = wordOf(link.credential.method ?? "").replaceAll("_", "-");
   const method = METHOD_ALIASES[folded] ?? folded;
@@ -136,16 +137,16 @@ function shadowsocksOf(link: ShareLink, parameters: Parameters): Account {
     protocol: "shadowsocks",
     method,
     password,
-    plugin: pluginOf(link, parameters),
+    plugin: pluginOf(link, parameters, ignore),
     isUdpOverTcp: isTrue(parameters, "uot", "udpovertcp"),
   };
 }
 
-/** The cores take padded base64 of the standard alphabet only. */
+/** The cores take padded base64 of the standard alphabet only, and let spare bits of its last letter be. */
 function require2022Keys(password: string, { size, keys }: { size: number; keys: number }): void {
   const parts = password.split(":");
   const isKey = (part: string): boolean =>
-    Buffer.from(part, "base64").toString("base64") === part && bytesOf(part)?.length === size;
+    /^[A-Za-z0-9+/]+={0,2}$/.test(part) && part.length % 4 === 0 && bytesOf(part)?.length === size;
   if (parts.length > keys || !parts.every(isKey)) {
     throw refuse(
       "the link's password",

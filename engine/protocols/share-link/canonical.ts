@@ -1,25 +1,26 @@
 /** From a link's parts to the one typed config, or to a reason that names the field. */
 import { accountOf } from "./account.ts";
 import { hostOfHeaders, isTrue, type Parameters, paramOf, refuse, wordOf } from "./field.ts";
+import { withMasks } from "./finalmask.ts";
 import type { ShareLink } from "./link.ts";
 import { trojanCarrierOf } from "./plugin.ts";
 import type { NamedConfig, ProxyConfig } from "./proxy-config.ts";
 import { securityOf } from "./security.ts";
-import { hostHeader, transportOf } from "./transport.ts";
+import { transportOf } from "./transport.ts";
 
-/** Where xray has REALITY (infra/conf, StreamConfig.Build). */
-const REALITY_CARRIERS: ReadonlySet<string> = new Set(["raw", "xhttp", "grpc"]);
+/** Carriers of datagrams: no core has REALITY there. */
+const NO_REALITY: ReadonlySet<string> = new Set(["kcp", "quic"]);
 
 /** @throws TunnelConfigError */
 export function canonical(link: ShareLink): NamedConfig {
-  const parameters = standardParameters(link);
-  const account = accountOf(link, parameters);
-  if (paramOf(parameters, "fm") !== "")
-    throw refuse("fm", "is not supported: masks are made from the fields of their own");
-  const transport = transportOf(account.protocol, link.host, parameters);
-  const security = securityOf(account.protocol, link.host, hostHeader(transport), parameters);
-  if (security.kind === "reality" && !REALITY_CARRIERS.has(transport.type)) {
-    throw refuse("type", "must be tcp, xhttp or grpc with REALITY");
+  const ignored: string[] = [];
+  const ignore = (field: string, what: string): void => void ignored.push(`${field} ${what}`);
+  const parameters = withMasks(standardParameters(link), link.protocol === "hysteria2", ignore);
+  const account = accountOf(link, parameters, ignore);
+  const transport = transportOf(account.protocol, link.host, parameters, ignore);
+  const security = securityOf(account.protocol, link.host, transport, parameters, ignore);
+  if (security.kind === "reality" && NO_REALITY.has(transport.type)) {
+    throw refuse("type", "must be carried by TCP with REALITY");
   }
   const config = {
     host: link.host,
@@ -29,7 +30,7 @@ export function canonical(link: ShareLink): NamedConfig {
     transport,
     packetEncoding: packingOf(parameters),
   };
-  return { config: withUsableFlow(config), name: link.name };
+  return { config: withUsableFlow(config), name: link.name, ignored };
 }
 
 function packingOf(parameters: Parameters): ProxyConfig["packetEncoding"] {

@@ -1,11 +1,15 @@
 /** Checks of single fields. A refusal names the field and never repeats the text, which may be a secret. */
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
+import { withoutBrackets } from "../../../model/url.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
-import { parseHost, parsePort, splitAuthority } from "../endpoint.ts";
+import { parseHost, readHost, readPort, splitAuthority } from "../endpoint.ts";
 
 /** By folded name (share-link/link.ts). */
 export type Parameters = ReadonlyMap<string, string>;
+
+/** Told what was read over or kept as it stands, in words for people; never the text itself, which may be a secret. */
+export type Ignore = (field: string, what: string) => void;
 
 /** Longest text that a provider puts into one field, characters. */
 const MAX_TEXT = 2_048;
@@ -102,25 +106,53 @@ export function keyOf(text: string, field: string, sizeBytes: number): string {
   return bytes.toString("base64url");
 }
 
-/** A name or address that is sent and never dialled; empty stays empty. @throws TunnelConfigError */
+/** A name or address; empty stays empty. @throws TunnelConfigError */
 export function hostOf(text: string, field: string): string {
   const trimmed = text.trim();
-  // What a resolver would take for an address (`123` is 0.0.0.123 to it) is a name to servers.
-  const isBareNumber = NUMBER_NAME.test(trimmed) && isIP(trimmed) === 0;
-  return trimmed === "" || isBareNumber ? trimmed.toLowerCase() : parseHost(trimmed, field);
+  return trimmed === "" ? "" : parseHost(trimmed, field);
 }
 
-/** Labels of digits, or of hexadecimal digits behind `0x` (inet_aton). */
-const NUMBER_NAME = /^[0-9a-fx]+(?:\.[0-9a-fx]+)*$/i;
+const AS_IT_STANDS = "is no host name, and is sent as it stands";
 
-/** What an HTTP client may send as Host: with a port, where there is one. @throws TunnelConfigError */
-export function hostHeaderOf(text: string, field: string): string {
+/**
+ * A name that is sent and never dialled. Both cores send whatever a link says: so does a link that the server's owner has made wrong, and servers that
+ * look at no name answer it.
+ *
+ * @throws TunnelConfigError
+ */
+export function sentNameOf(text: string, field: string, ignore: Ignore): string {
+  const trimmed = text.trim();
+  if (trimmed === "") return "";
+  const name = plainNameOf(trimmed);
+  if (name !== undefined) return name;
+  ignore(field, AS_IT_STANDS);
+  return lineOf(trimmed, field);
+}
+
+/** @returns undefined for what a resolver alone would take for an address: `123` is 0.0.0.123 to it, and a name to a server */
+function plainNameOf(text: string): string | undefined {
+  const name = readHost(text);
+  if (typeof name !== "string") return undefined;
+  return isIP(name) === 0 || isIP(withoutBrackets(text)) !== 0 ? name : undefined;
+}
+
+/** What is sent as Host: with a port, where there is one. @throws TunnelConfigError */
+export function hostHeaderOf(text: string, field: string, ignore: Ignore): string {
   const [first] = listOf(text);
   if (first === undefined) return "";
-  const { host, port } = splitAuthority(first);
-  const name = hostOf(host, field);
+  const name = plainHostHeader(first);
+  if (name !== undefined) return name;
+  ignore(field, AS_IT_STANDS);
+  return lineOf(first, field);
+}
+
+/** @returns undefined when it is something else than a name or address with or without a port */
+export function plainHostHeader(text: string): string | undefined {
+  const { host, port } = splitAuthority(text);
+  const name = plainNameOf(host.trim());
+  if (name === undefined || (port !== null && readPort(port) === undefined)) return undefined;
   const written = name.includes(":") ? `[${name}]` : name;
-  return port === null ? written : `${written}:${parsePort(port, `the port of ${field}`)}`;
+  return port === null ? written : `${written}:${readPort(port)}`;
 }
 
 const PLAIN_PATH = /^\/[!-$&-~]*$/;

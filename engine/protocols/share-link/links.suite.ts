@@ -36,13 +36,13 @@ export const SECURITIES: Readonly<Record<string, Readonly<Record<string, string>
   "tls pinned": { security: "tls", sni: "s.test-site.org", pcs: PIN },
   reality: { security: "reality", sni: "s.test-site.org", pbk: PBK, sid: "ab12", fp: "firefox", spx: "/" },
 };
-const REALITY_CARRIERS = ["tcp", "xhttp", "grpc", "grpc multi"];
+const NO_REALITY = ["kcp", "quic"];
 
 /** By a name that says what it is. */
 export const LINKS: ReadonlyMap<string, string> = new Map([
   ...Object.entries(CARRIERS).flatMap(([carrier, pairs]) =>
     Object.entries(SECURITIES)
-      .filter(([security]) => security !== "reality" || REALITY_CARRIERS.includes(carrier))
+      .filter(([security]) => security !== "reality" || !NO_REALITY.includes(carrier))
       .flatMap(([security, more]) => [
         [`vless ${carrier} ${security}`, `vless://${UUID}@${HOST}:443?${query({ ...pairs, ...more })}#n`] as const,
         [`trojan ${carrier} ${security}`, `trojan://pw@${HOST}:443?${query({ ...pairs, ...more })}#n`] as const,

@@ -1,5 +1,5 @@
 /** What stands between Shadowsocks and the network (SIP003), and what Shadowrocket and older clients write in its place. */
-import { hostOf, lineOf, numberOf, oneOf, type Parameters, paramOf, pathOf, refuse } from "./field.ts";
+import { type Ignore, lineOf, numberOf, oneOf, type Parameters, paramOf, pathOf, refuse, sentNameOf } from "./field.ts";
 import { base64Text, type ShareLink } from "./link.ts";
 import type { Plugin } from "./proxy-config.ts";
 
@@ -11,7 +11,7 @@ const OTHER_LAYERS = [
 ] as const;
 
 /** Of a Shadowsocks link. @throws TunnelConfigError */
-export function pluginOf({ host, port }: ShareLink, parameters: Parameters): Plugin | null {
+export function pluginOf({ host, port }: ShareLink, parameters: Parameters, ignore: Ignore): Plugin | null {
   const text = paramOf(parameters, "plugin");
   const json = paramOf(parameters, "v2rayplugin");
   for (const [key, name] of OTHER_LAYERS) {
@@ -23,15 +23,16 @@ export function pluginOf({ host, port }: ShareLink, parameters: Parameters): Plu
     const isElsewhere =
       (values.get("address") ?? host) !== host || (values.get("port") ?? String(port)) !== String(port);
     if (isElsewhere) throw refuse("v2ray-plugin", "names another server than the link");
-    return v2rayPluginOf(values);
+    return v2rayPluginOf(values, ignore);
   }
   if (text === "") return null;
   const { name, values } = splitPlugin(text);
   if (SIMPLE_OBFS.has(name)) {
     const mode = oneOf(values.get("obfs") ?? values.get("mode") ?? "http", ["http", "tls"], "plugin's obfs");
-    return { name: "obfs-local", mode, host: hostOf(values.get("obfs-host") ?? values.get("host") ?? "", "obfs-host") };
+    const sent = values.get("obfs-host") ?? values.get("host") ?? "";
+    return { name: "obfs-local", mode, host: sentNameOf(sent, "obfs-host", ignore) };
   }
-  if (name === "v2ray-plugin" || name === "xray-plugin") return v2rayPluginOf(values);
+  if (name === "v2ray-plugin" || name === "xray-plugin") return v2rayPluginOf(values, ignore);
   throw refuse("plugin", "must be obfs-local or v2ray-plugin: others would be programs to run");
 }
 
@@ -99,13 +100,13 @@ function membersOf(text: string): ReadonlyMap<string, string> {
   return values;
 }
 
-function v2rayPluginOf(values: ReadonlyMap<string, string>): Plugin {
+function v2rayPluginOf(values: ReadonlyMap<string, string>, ignore: Ignore): Plugin {
   const mux = values.get("mux");
   return {
     name: "v2ray-plugin",
     mode: oneOf(values.get("mode") ?? "websocket", ["websocket", "quic"], "plugin's mode"),
     hasTls: values.has("tls") && !["false", "0"].includes(values.get("tls") ?? ""),
-    host: hostOf(values.get("host") ?? "", "plugin's host"),
+    host: sentNameOf(values.get("host") ?? "", "plugin's host", ignore),
     path: pathOf(values.get("path") ?? "/", "plugin's path"),
     mux: mux === undefined ? 1 : numberOf(mux, "plugin's mux", 0, 1_024),
   };

@@ -21,6 +21,8 @@ export interface ProxyConfig {
 export interface NamedConfig {
   readonly config: ProxyConfig;
   readonly name: string | null;
+  /** What of the link was left out, or kept although it is odd, in words for people. */
+  readonly ignored: readonly string[];
 }
 
 export type Account =

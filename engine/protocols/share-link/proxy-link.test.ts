@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
+import { chooseEngines } from "../../cores/choice.ts";
 import { base64, SECRET, UUID } from "../config.suite.ts";
 import { mutations } from "../mutations.suite.ts";
 import { KEY16, LINKS, PBK } from "./links.suite.ts";
@@ -29,19 +30,20 @@ describe("links", () => {
     [at("?security=reality&sni=a.test-site.org"), "missing pbk"],
     [at("?security=reality&sni=a.test-site.org&pbk=abc"), "pbk must be 32 bytes in base64"],
     [at(`?security=reality&pbk=${PBK}&sid=abc`), "sid must be at most 8 bytes in hex"],
-    [at(`?security=reality&pbk=${PBK}&type=ws`), "type must be tcp, xhttp or grpc with REALITY"],
+    [at(`?security=reality&pbk=${PBK}&type=kcp`), "type must be carried by TCP with REALITY"],
     [at("?security=xtls"), "security xtls no longer exists"],
     [at("?security=ssl"), "security must be one of none, tls, reality"],
     [at("?type=carrier"), "type must be a transport: tcp, ws, httpupgrade, grpc, xhttp, kcp, http, quic"],
     [at("?flow=xtls-rprx-direct"), "flow must be xtls-rprx-vision or xtls-rprx-vision-udp443"],
     [at("?encryption=aes"), "encryption must be none or mlkem768x25519plus with its keys"],
     [at("?security=tls&pcs=ab"), "pinSHA256 must be SHA-256 digests in hex"],
-    [at("?security=tls&sni=a%20b"), "sni is neither a name nor an address"],
+    [at("?security=tls&sni=a%0Ab"), "sni holds control characters"],
+    [at("?security=tls&vcn=a%20b"), "vcn is neither a name nor an address"],
     [at("?security=tls&alpn=a%0Ab"), "alpn must be at most 8 protocol names"],
     [at("?security=tls&ech=https://x"), "ech must be an ECHConfigList in base64"],
     [at("?type=ws&path=%2Fa%0Db"), "path holds control characters"],
-    [at("?type=ws&path=%2F%3Fed%3Dx"), "ed must be a whole number from 0 to 65536"],
-    [at("?type=ws&host=a%0Ab"), "host is neither a name nor an address"],
+    [at("?type=ws&host=a%0Ab"), "host holds control characters"],
+    [at("?type=grpc&authority=a%0Db"), "authority holds control characters"],
     [at("?type=kcp&headerType=x"), "headerType must be one of none, dns, dtls, srtp, utp, wechat-video, wireguard"],
     [at("?type=kcp&mtu=9"), "mtu must be a whole number from 576 to 1460"],
     [at("?type=xhttp&mode=x"), "mode must be one of auto, packet-up, stream-up, stream-one"],
@@ -51,7 +53,6 @@ describe("links", () => {
       at(`?type=xhttp&extra=${encodeURIComponent('{"headers":{"Host":"x"}}')}`),
       "extra.headers has a header that cannot be set",
     ],
-    [at("?fm=%7B%7D"), "fm is not supported: masks are made from the fields of their own"],
     [`ss://${base64("rot13:pw")}@p.test-site.org:1`, "method is a cipher that no core has"],
     [
       `ss://2022-blake3-aes-256-gcm:${encodeURIComponent(KEY16)}@p.test-site.org:1`,
@@ -212,6 +213,138 @@ describe("what was misread once", () => {
   it.each(["123", "0x10", "1.2.3", "10.20.30.256"])("the name %s is sent as a name", (name) => {
     expect(config(at(`?security=tls&sni=${name}`)).security).toMatchObject({ sni: name });
     expect(config(at(`?type=ws&host=${name}:80`)).transport).toMatchObject({ host: `${name}:80` });
+  });
+});
+
+describe("what cores do not look at", () => {
+  const read = (link: string) => parseProxyLink(link);
+  const vmess = (more: object): string =>
+    `vmess://${base64(JSON.stringify({ add: "p.test-site.org", port: 443, id: UUID, ...more }))}`;
+  const odd = [
+    "https://c.test-site.org/w",
+    "/?join@them_them",
+    `${"a".repeat(70)}.test`,
+    "c.test-site.org:0",
+    "头.站@x",
+  ];
+
+  it.each(odd)("as a name that is sent, %s, is kept as it stands, and told", (name) => {
+    const value = encodeURIComponent(name);
+    const told = (field: string) => [`${field} is no host name, and is sent as it stands`];
+    for (const type of ["ws", "httpupgrade"]) {
+      const link = read(at(`?type=${type}&security=tls&sni=s.test-site.org&host=${value}`));
+      expect(link).toMatchObject({ config: { transport: { host: name } }, ignored: told("host") });
+    }
+    expect(() => read(at(`?type=xhttp&host=${value}`))).toThrow("host must be a name or an address over xhttp");
+    expect(read(at(`?type=http&host=${value}`))).toMatchObject({ config: { transport: { hosts: [name] } } });
+    expect(read(at(`?headerType=http&host=${value}`)).config.transport).toMatchObject({ header: { hosts: [name] } });
+    const grpc = read(at(`?type=grpc&authority=${value}`));
+    expect(grpc).toMatchObject({ config: { transport: { authority: name } }, ignored: told("authority") });
+    const tls = read(at(`?security=tls&sni=${value}`));
+    expect(tls).toMatchObject({ config: { security: { sni: name } }, ignored: told("sni") });
+    expect(read(vmess({ net: "ws", host: name })).config.transport).toMatchObject({ host: name });
+    expect(parseProxyLink(writeLink(tls)).config).toEqual(tls.config);
+    const plugin = encodeURIComponent(`obfs-local;obfs=tls;obfs-host=${name}`);
+    const obfs = read(`ss://${base64("aes-256-gcm:pw")}@p.test-site.org:8388?plugin=${plugin}`);
+    expect(obfs).toMatchObject({ config: { account: { plugin: { host: name } } }, ignored: told("obfs-host") });
+  });
+
+  it("a Host that is no name is not taken for the name of TLS, nor the other way round", () => {
+    expect(read(at("?type=ws&security=tls&host=%2F%3Fx")).config.security).toMatchObject({ sni: "p.test-site.org" });
+    expect(read(at("?type=ws&security=tls&sni=%2F%3Fx")).config.transport).toMatchObject({ host: "p.test-site.org" });
+  });
+
+  it.each(["2048x", "x", "-1", "65537", "9".repeat(30), "2560security=tls", "1e3"])("%s is no early data", (ed) => {
+    const ignored = ["ed is no number from 0 to 65536: no early data is sent"];
+    const transport = { path: "/w", earlyDataBytes: 0 };
+    expect(read(at(`?type=ws&path=/w&ed=${ed}`))).toMatchObject({ config: { transport }, ignored });
+    expect(read(at(`?type=ws&path=/w?ed=${ed}`))).toMatchObject({ config: { transport }, ignored });
+  });
+
+  it.each(["ws", "httpupgrade", "grpc"])("alpn over %s may be anything", (type) => {
+    const link = read(at(`?type=${type}&security=tls&alpn=${encodeURIComponent(`@us,${"x".repeat(40)}`)}`));
+    expect(link).toMatchObject({
+      config: { security: { alpn: [] } },
+      ignored: ["alpn holds no protocol names, and is left out"],
+    });
+  });
+
+  it("words that stand for nothing are taken for nothing", () => {
+    expect(read(vmess({ net: "tcp", type: "auto" }))).toMatchObject({
+      config: { transport: { type: "raw", header: null } },
+      ignored: ["headerType is left out: tcp has none and http"],
+    });
+    expect(read(vmess({ net: "grpc", type: "auto" }))).toMatchObject({
+      config: { transport: { isMulti: false } },
+      ignored: ["mode is neither gun nor multi: gun is taken"],
+    });
+    for (const tls of [false, 0, "false", "", "none"]) expect(read(vmess({ tls })).config.security.kind).toBe("none");
+    for (const tls of [true, 1, "true", "tls"]) expect(read(vmess({ tls })).config.security.kind).toBe("tls");
+    expect(read(at("?type=ws&ed=9&eh=a%20b"))).toMatchObject({
+      config: { transport: { earlyDataHeader: "Sec-WebSocket-Protocol" } },
+      ignored: ["eh is no name of a header, and is left out"],
+    });
+  });
+
+  it("a 2022 key may have spare bits, and no letters of the other alphabet", () => {
+    const at2022 = (key: string): string => `ss://2022-blake3-aes-256-gcm:${encodeURIComponent(key)}@p.test-site.org:1`;
+    const spare = `${"B".repeat(43)}=`;
+    expect(read(at2022(spare)).config.account).toMatchObject({ password: spare });
+    for (const key of [spare.slice(0, -1), `${"-".repeat(43)}=`, `${"B".repeat(42)}==`]) {
+      expect(() => read(at2022(key))).toThrow(TunnelConfigError);
+    }
+  });
+
+  it.each(["ws", "httpupgrade", "http"])("REALITY over %s is sing-box's", (type) => {
+    const { config } = read(at(`?type=${type}&security=reality&sni=s.test-site.org&pbk=${PBK}`));
+    expect(chooseEngines(config, null)).toEqual({ engines: ["singbox"], refusals: [expect.stringContaining("xray")] });
+  });
+});
+
+describe("fm", () => {
+  const hysteria = (fm: unknown, more = ""): string =>
+    `hy2://pw@p.test-site.org:443?fm=${encodeURIComponent(JSON.stringify(fm))}${more}`;
+  const salamander = (password?: string) => ({ udp: [{ type: "salamander", settings: { password } }] });
+  const obfs = { type: "salamander", password: "salt", sizesBytes: null };
+
+  it.each([
+    [salamander("salt"), "&obfs=salamander&obfs-password=salt"],
+    [salamander("salt"), ""],
+    [salamander(), "&obfs=salamander&obfs-password=salt"],
+    [
+      { ...salamander("salt"), tcp: [], quicParams: { udpHop: { ports: "5000-6000", interval: 30 } } },
+      "&mport=5000-6000",
+    ],
+  ])("%j may say what fields of its own say: %s", (fm, more) => {
+    expect(parseProxyLink(hysteria(fm, more))).toMatchObject({ config: { account: { obfs } }, ignored: [] });
+  });
+
+  it("is left out where it decides only how fast QUIC is", () => {
+    const ignored = ["quicParams of fm other than udpHop are left out"];
+    expect(parseProxyLink(hysteria({ quicParams: { congestion: "bbr" } })).ignored).toEqual(ignored);
+    expect(parseProxyLink(at(`?fm=${encodeURIComponent('{"quicParams":{"congestion":"bbr"}}')}`)).ignored).toEqual(
+      ignored,
+    );
+  });
+
+  const unknown = "fm has masks other than salamander and port hopping, which are not supported";
+  it.each([
+    [hysteria(salamander("salt"), "&obfs=salamander&obfs-password=other"), "fm says something else than obfs-password"],
+    [hysteria(salamander("salt"), "&obfs=gecko&obfs-password=salt"), "fm says something else than obfs"],
+    [hysteria({ quicParams: { udpHop: { ports: "1-2" } } }, "&mport=3-4"), "fm says something else than mport"],
+    [hysteria({ quicParams: { udpHop: { ports: "1-2" } } }), "fm names ports to hop between that mport does not"],
+    [hysteria({ udp: [{ type: "noise", settings: {} }] }), unknown],
+    [hysteria({ udp: [{ type: "salamander", settings: { password: "salt", packetSize: "1-2" } }] }), unknown],
+    [hysteria({ tcp: [{ type: "fragment" }] }), unknown],
+    [
+      at(`?fm=${encodeURIComponent(JSON.stringify(salamander("salt")))}`),
+      "fm has masks that only hysteria2 can have here",
+    ],
+    [at("?fm=x"), "fm is not JSON"],
+    [at("?fm=[]"), "fm must be a JSON object"],
+    [hysteria({ udp: [1] }), "fm.udp must be a JSON object"],
+  ])("is refused otherwise: %s", (link, reason) => {
+    expect(() => parseProxyLink(link)).toThrow(new TunnelConfigError(reason));
   });
 });
 

@@ -2,7 +2,21 @@
 
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { literalOf } from "../../net/literal.ts";
-import { bytesOf, hostOf, isTrue, keyOf, lineOf, listOf, type Parameters, paramOf, refuse, wordOf } from "./field.ts";
+import {
+  bytesOf,
+  hostOf,
+  type Ignore,
+  isTrue,
+  keyOf,
+  lineOf,
+  listOf,
+  type Parameters,
+  paramOf,
+  plainHostHeader,
+  refuse,
+  sentNameOf,
+  wordOf,
+} from "./field.ts";
 import {
   FINGERPRINTS,
   type Fingerprint,
@@ -10,7 +24,9 @@ import {
   type RealitySecurity,
   type Security,
   type TlsSecurity,
+  type Transport,
 } from "./proxy-config.ts";
+import { hostHeader } from "./transport.ts";
 
 /** RFC 8032 keys have 32 bytes; FIPS 204, table 2: an ML-DSA-65 public key has 1952. */
 const X25519_BYTES = 32;
@@ -22,17 +38,18 @@ const MAX_NAMES = 16;
 /** Carried by QUIC, which has no form without TLS. */
 const ALWAYS_TLS: ReadonlySet<ProxyProtocol> = new Set(["hysteria2", "tuic"]);
 
-/** @param hostHeader what the transport sends as Host, a name to fall back to. @throws TunnelConfigError */
+/** @param transport its Host is a name to fall back to. @throws TunnelConfigError */
 export function securityOf(
   protocol: ProxyProtocol,
   server: string,
-  hostHeader: string,
+  transport: Transport,
   parameters: Parameters,
+  ignore: Ignore,
 ): Security {
   const kind = kindOf(protocol, parameters);
   if (kind === "none") return { kind };
-  const sni = sniOf(server, hostHeader, parameters);
-  if (kind === "tls") return tlsOf(sni, parameters);
+  const sni = sniOf(server, hostHeader(transport), parameters, ignore);
+  if (kind === "tls") return tlsOf(sni, transport, parameters, ignore);
   if (ALWAYS_TLS.has(protocol)) throw refuse("security", `must be tls for ${protocol}`);
   if (sni === null) throw refuse("sni", "is missing: REALITY needs a name");
   return realityOf(sni, parameters);
@@ -49,23 +66,19 @@ function kindOf(protocol: ProxyProtocol, parameters: Parameters): Security["kind
   return protocol === "trojan" ? "tls" : "none";
 }
 
-function sniOf(server: string, hostHeader: string, parameters: Parameters): string | null {
+function sniOf(server: string, host: string, parameters: Parameters, ignore: Ignore): string | null {
   const named = paramOf(parameters, "sni", "peer", "servername", "tlsservername", "tlshost");
-  if (named.trim() !== "") return hostOf(named, "sni");
-  const header = hostHeader.includes(":") ? hostHeader.replace(/:\d+$/, "") : hostHeader;
+  if (named.trim() !== "") return sentNameOf(named, "sni", ignore);
+  const header = (plainHostHeader(host) ?? "").replace(/:\d+$/, "");
   if (header !== "" && literalOf(header) === undefined) return header;
   return literalOf(server) === undefined ? server : null;
 }
 
-function tlsOf(sni: string | null, parameters: Parameters): TlsSecurity {
-  const alpn = listOf(paramOf(parameters, "alpn"));
-  if (alpn.length > 8 || !alpn.every((word) => /^[a-z0-9./-]{1,32}$/i.test(word))) {
-    throw refuse("alpn", "must be at most 8 protocol names");
-  }
+function tlsOf(sni: string | null, { type }: Transport, parameters: Parameters, ignore: Ignore): TlsSecurity {
   return {
     kind: "tls",
     sni,
-    alpn,
+    alpn: alpnOf(type, parameters, ignore),
     fingerprint: fingerprintOf(parameters),
     isInsecure:
       isTrue(parameters, "allowinsecure", "insecure", "skipcertverify") ||
@@ -75,6 +88,17 @@ function tlsOf(sni: string | null, parameters: Parameters): TlsSecurity {
     verifyNames: verifyNamesOf(paramOf(parameters, "vcn")),
     ech: echOf(paramOf(parameters, "ech")),
   };
+}
+
+/** HTTP/1.1 for sockets and HTTP/2 for grpc: what else a link says decides nothing there. */
+const FIXED_ALPN: ReadonlySet<Transport["type"]> = new Set(["ws", "httpupgrade", "grpc"]);
+
+function alpnOf(type: Transport["type"], parameters: Parameters, ignore: Ignore): readonly string[] {
+  const alpn = listOf(paramOf(parameters, "alpn"));
+  if (alpn.length <= 8 && alpn.every((word) => /^[a-z0-9./-]{1,32}$/i.test(word))) return alpn;
+  if (!FIXED_ALPN.has(type)) throw refuse("alpn", "must be at most 8 protocol names");
+  ignore("alpn", "holds no protocol names, and is left out");
+  return [];
 }
 
 function realityOf(sni: string, parameters: Parameters): RealitySecurity {

@@ -11,13 +11,13 @@ import { Handover } from "../../net/handover.ts";
 import { parseHost, parsePort } from "../endpoint.ts";
 import { canonical } from "./canonical.ts";
 import type { ShareLink } from "./link.ts";
-import type { ProxyConfig } from "./proxy-config.ts";
+import type { NamedConfig } from "./proxy-config.ts";
 
-const configs = new Handover<TunnelFields, ProxyConfig>();
+const links = new Handover<TunnelFields, NamedConfig>();
 
 /** Of the fields that tunnelOf() returned, once. */
-export function takeConfig(fields: TunnelFields): ProxyConfig | undefined {
-  return configs.take(fields);
+export function takeLink(fields: TunnelFields): NamedConfig | undefined {
+  return links.take(fields);
 }
 
 /** The tunnel of a link: the link itself is what is kept. */
@@ -26,7 +26,7 @@ export function tunnelOf(fields: TunnelFields, read: (link: string) => ShareLink
   const link = read(url);
   // Whatever a core would stumble over is refused here, by the name of its field.
   const kept = presentFields({ url });
-  configs.leave(kept, canonical(link).config);
+  links.leave(kept, canonical(link));
   return {
     protocol: link.protocol,
     fields: kept,

@@ -4,7 +4,7 @@ import type { NamedConfig, Obfs, Plugin, PortRange, ProxyConfig, Security, Trans
 
 type Pairs = Record<string, string>;
 
-export function writeLink({ config, name }: NamedConfig): string {
+export function writeLink({ config, name }: Pick<NamedConfig, "config" | "name">): string {
   const { account } = config;
   const pairs = { ...transportPairs(config.transport), ...securityPairs(config.security) };
   switch (account.protocol) {

@@ -96,7 +96,8 @@ function standardNames(all: Map<string, string>): ReadonlyMap<string, string> {
   const of = (name: string): string => all.get(name) ?? "";
   const net = of("net").toLowerCase() || "tcp";
   const isGrpc = net === "grpc" || net === "gun";
-  const [host, oldPath] = atFirst(of("host"), ";");
+  // Before version 2 the path stood behind the host.
+  const [host, oldPath] = of("v") === "2" ? [of("host"), ""] : atFirst(of("host"), ";");
   const path = of("path") || oldPath;
   const tls = of("tls").toLowerCase();
   const security = of("security").toLowerCase();
@@ -107,7 +108,7 @@ function standardNames(all: Map<string, string>): ReadonlyMap<string, string> {
   const mode = of("mode") || (isGrpc || isHttp ? type : "");
   all.set("type", net);
   all.set("encryption", of("scy") || of("cipher") || (hasCipher ? security : ""));
-  all.set("security", tls === "1" || tls === "true" ? "tls" : tls || (hasCipher ? "none" : security));
+  all.set("security", TLS_WORDS[tls] ?? (tls || (hasCipher ? "none" : security)));
   all.set("headertype", of("headertype") || (isGrpc || isHttp ? "" : type));
   all.set("mode", /^none$/i.test(mode) ? "" : mode);
   if (isGrpc) {
@@ -121,6 +122,9 @@ function standardNames(all: Map<string, string>): ReadonlyMap<string, string> {
   if (isKcp) all.set("seed", of("seed") || path);
   return all;
 }
+
+/** Of the member `tls`, which may be a flag or a number. */
+const TLS_WORDS: Readonly<Record<string, string>> = { "1": "tls", true: "tls", "0": "none", false: "none" };
 
 /** Own members as texts, lists joined; what exporters break in JSON (trailing commas, raw control characters) is mended first. */
 function valuesOf(text: string): Map<string, string> {

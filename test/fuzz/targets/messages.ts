@@ -574,7 +574,7 @@ const parts: readonly FuzzTarget[] = [
         uuidOf,
         hostOfHeaders,
         (one) => pathOf(one, "path"),
-        (one) => hostHeaderOf(one, "host"),
+        (one) => hostHeaderOf(one, "host", () => {}),
         (one) => bodyOf(one, ["vless"]),
       ];
       return readers
