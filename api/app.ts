@@ -1,10 +1,10 @@
 /** From a request to its response: finds the route, asks who calls, runs the handler, words every failure. Never rejects. */
 import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
-import { StoreError } from "../store/errors.ts";
+import { StoreError, type StoreName } from "../store/errors.ts";
 import { clientAddressOf } from "./address.ts";
 import type { Api } from "./api.ts";
 import { type Admission, admit } from "./auth.ts";
-import { ApiError, errorResponse, RETRY_SOON, refusal } from "./errors.ts";
+import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./errors.ts";
 import type { ApiRequest, ApiResponse, Handle } from "./http.ts";
 import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
@@ -92,10 +92,15 @@ function worded(api: Api, route: Route, error: unknown): ApiResponse {
   if (error instanceof ApiError) return errorResponse(error);
   if (error instanceof StoreError) {
     api.log.warn({ route: route.path, reason: error.message }, "a store refused");
-    return errorResponse(refusal("storeAway", { headers: RETRY_SOON }));
+    return errorResponse(away(api, error.store));
   }
   api.log.error({ route: route.path, err: error }, "request failed");
   return errorResponse(refusal("internal"));
+}
+
+function away(api: Api, store: StoreName): ApiError {
+  if (store === "results") return resultsAway(api.storeCondition());
+  return refusal(store === "redis" ? "redisAway" : "storeAway", { headers: RETRY_SOON });
 }
 
 function withHeaders(route: Route, admission: Admission, response: ApiResponse): ApiResponse {

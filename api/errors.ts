@@ -71,6 +71,7 @@ const TABLE = {
   noCheckerInRegion: [503, "No checker is available in this region."],
   healthFailed: [503, "Health check failed"],
   storeAway: [503, "The database is not available right now. Try again in a few seconds."],
+  redisAway: [503, "Redis is not available right now. Try again in a few seconds."],
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type ErrorName = keyof typeof TABLE;

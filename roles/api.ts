@@ -8,7 +8,8 @@ import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openFollowedSealing } from "../store/sealing/row-form.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { SchedulerWatch } from "../store/sql/coordination/scheduler-watch.ts";
-import { openChecks, openState } from "../store/state/open.ts";
+import { openChecks } from "../store/state/open.ts";
+import { openSteadyState } from "../store/state/steady-counters.ts";
 import { VERSION } from "../version.ts";
 import { checkSettings } from "./check-settings.ts";
 import { openCheckerPlaces } from "./checker-places.ts";
@@ -55,7 +56,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   const { sealing } = followed;
   closers.push(async () => followed.close());
   const redis = { url: redisUrl };
-  const state = closing(closers, await openState(redis));
+  const state = closing(closers, await openSteadyState(redis, { log, monotonicNowMs: () => performance.now() }));
   const registry = processMetrics();
   const parts = { redis, controlPlane, sealing, ownLocations: [], registry, log };
   const { keys, onRefused, regions } = await openCheckerPlaces(closers, parts);

@@ -17,8 +17,9 @@ import { EmbeddedClickHouse } from "../store/results/embedded/child.ts";
 import { openControlPlane, type SqlLocation } from "../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 import type { Checks } from "../store/state/checks.ts";
-import { openChecks, openState } from "../store/state/open.ts";
+import { openChecks } from "../store/state/open.ts";
 import type { State } from "../store/state/state.ts";
+import { openSteadyState } from "../store/state/steady-counters.ts";
 import { VERSION } from "../version.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type CheckerPlaces, openCheckerPlaces } from "./checker-places.ts";
@@ -128,7 +129,7 @@ async function openStores(config: Config, folder: DataFolder, { log, progress }:
   const keyFile = { keyFile: sealingKeyFile, createIfMissing: config.sealingKeyFile === null };
   const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
   const notices = config.redisUrl === null ? { file: folder.file("state.sqlite") } : { url: config.redisUrl };
-  const state = closing(closers, await openState(notices));
+  const state = closing(closers, await openSteadyState(notices, { log, monotonicNowMs: () => performance.now() }));
   const embedded =
     config.clickhouseUrl === null ? closing(closers, await startEmbedded(folder, config, log, progress)) : null;
   const clickhouseUrl = config.clickhouseUrl ?? embedded?.url ?? "";

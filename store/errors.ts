@@ -5,18 +5,26 @@
  * refused: the store works, and refuses a value or a question for its content: the same call would be refused again.
  */
 export type StoreErrorKind = "unavailable" | "refused";
+/** Which store it is about: SQL and files of the data folder, ClickHouse, Redis. */
+export type StoreName = "database" | "results" | "redis";
 
 /** The fault is ours or the operator's, never the caller's. The message is one line that says what to do. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly kind: StoreErrorKind;
+  readonly store: StoreName;
 
   constructor(
     message: string,
-    { kind = "unavailable", ...options }: ErrorOptions & { readonly kind?: StoreErrorKind } = {},
+    {
+      kind = "unavailable",
+      store = "database",
+      ...options
+    }: ErrorOptions & { readonly kind?: StoreErrorKind; readonly store?: StoreName } = {},
   ) {
     super(message, options);
     this.kind = kind;
+    this.store = store;
   }
 }
 

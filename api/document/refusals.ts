@@ -19,6 +19,7 @@ const KEY_REFUSALS: readonly Refusal[] = [
   "noApiAccess",
   "tooManyWrongKeys",
   "storeAway",
+  "redisAway",
 ];
 const PROJECT_REFUSALS: readonly Refusal[] = [
   "projectHeaderMissing",

@@ -157,7 +157,7 @@ export const checks: readonly Route[] = [
       "X-RateLimit-Reset": limitHeader("Unix seconds when the next one is free"),
       "Retry-After": { description: "Seconds", schema: z.int().min(1), on: [429], required: true },
     },
-    refusals: [...REFUSALS, [422, TARGET_REFUSED]],
+    refusals: [...REFUSALS, "redisAway", [422, TARGET_REFUSED]],
     handle: publicCheck,
   },
 ];

@@ -50,6 +50,7 @@ export function readError(error: unknown, onSchemaGone: () => void): StoreError 
   if (code !== undefined && SCHEMA_GONE.has(code)) onSchemaGone();
   return new StoreError(`ClickHouse: ${messageOf(error)}`, {
     cause: error,
+    store: "results",
     kind: code !== undefined && QUERY_REFUSED.has(code) ? "refused" : "unavailable",
   });
 }
@@ -58,5 +59,9 @@ export function writeError(error: unknown, onSchemaGone: () => void): StoreError
   const code = codeOf(error);
   const isRefused = code !== undefined && (ROWS_REFUSED.has(code) || ROWS_BLAMED.test(messageOf(error)));
   if (!isRefused) return readError(error, onSchemaGone);
-  return new StoreError(`ClickHouse refused the rows: ${messageOf(error)}`, { cause: error, kind: "refused" });
+  return new StoreError(`ClickHouse refused the rows: ${messageOf(error)}`, {
+    cause: error,
+    store: "results",
+    kind: "refused",
+  });
 }

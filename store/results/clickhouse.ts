@@ -148,7 +148,7 @@ export class ClickHouseResults implements ResultStore {
       this.#reader.ping({ select: true, abort_signal: AbortSignal.timeout(PING_TIMEOUT_MS) }),
       delay(PING_TIMEOUT_MS, undefined, { ref: false }),
     ]);
-    if (answer === undefined) throw new StoreError("ClickHouse did not answer within 2 s", { kind: "unavailable" });
+    if (answer === undefined) throw new StoreError("ClickHouse did not answer within 2 s", { store: "results" });
     if (!answer.success) throw readError(answer.error, this.#schema.forget);
   }
 
@@ -183,7 +183,7 @@ export async function openClickHouse(options: ResultStoreOptions): Promise<Click
     const { host } = new URL(options.url);
     throw new StoreError(
       `no ClickHouse answers at ${host} (${reason.slice(0, LONGEST_REASON)}): start it, or correct SONDE_CLICKHOUSE_URL`,
-      { cause: error },
+      { cause: error, store: "results" },
     );
   }
 }

@@ -18,8 +18,11 @@ export interface Cells {
   readonly size: number;
 }
 
-/** @param most cells kept: beyond it the oldest is removed */
-export function createCells(most: number): Cells {
+/**
+ * @param most cells kept: beyond it the oldest is removed
+ * @param tracksChanges takeChanged() is called: what has changed waits for it
+ */
+export function createCells(most: number, tracksChanges = true): Cells {
   const cells = new BoundedMap<string, Cell>(most);
   let changed = new Set<string>();
   return {
@@ -29,9 +32,11 @@ export function createCells(most: number): Cells {
     },
     set(name, cell) {
       cells.set(name, cell);
-      changed.add(name);
+      if (tracksChanges) changed.add(name);
     },
-    touch: (name) => void changed.add(name),
+    touch(name) {
+      if (tracksChanges) changed.add(name);
+    },
     takeChanged() {
       const names = changed;
       changed = new Set();

@@ -4,7 +4,7 @@
  */
 import { type Cells, createCells } from "./cells.ts";
 import { openCounterFile } from "./counter-file.ts";
-import type { Counters, EndpointUsage, RequestLimits, RequestTake, State } from "./state.ts";
+import type { Counters, EndpointUsage, PassingCounters, RequestLimits, RequestTake, State } from "./state.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 import { createUsageBuffer, type UsageBuffer } from "./usage.ts";
 import {
@@ -119,6 +119,18 @@ function createCounters(
       merged.giveBack(waiting);
       return merged.take().map(({ organizationId: _, ...one }) => one);
     },
+    ...createGates(wrongKeys, taken),
+  };
+}
+
+/** What requests pass: in memory alone, for as long as what is shared is away. */
+export function createPassingCounters(): PassingCounters {
+  const cells = (): Cells => createCells(MOST_CELLS, false);
+  return { ...createRequestCounters(cells()), ...createGates(cells(), cells()) };
+}
+
+function createGates(wrongKeys: Cells, taken: Cells): Pick<Counters, "mayTryKey" | "wrongKey" | "takeFrom"> {
+  return {
     mayTryKey(address, nowMs) {
       const cell = wrongKeys.get(WRONG_KEYS + address, nowMs);
       return mayTry(cell?.expiresAtMs ?? nowMs, nowMs);

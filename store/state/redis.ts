@@ -353,7 +353,7 @@ function fault(error: unknown, place: string): StoreError {
   const source: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
   const words = String(source);
   const advice = ADVICE.find(([known]) => words.includes(known))?.[1] ?? `failed: ${words}`;
-  return new StoreError(`Redis at ${place} ${advice}`, { cause: error });
+  return new StoreError(`Redis at ${place} ${advice}`, { cause: error, store: "redis" });
 }
 
 /** Host and port: never the password. */

@@ -70,6 +70,9 @@ export interface Counters {
   giveBack(name: string, ticket: string): Promise<void>;
 }
 
+/** What a request with a key and a heartbeat's call pass; the others of Counters are about anonymous checks and about what is shown. */
+export type PassingCounters = Pick<Counters, "takeRequest" | "usage" | "mayTryKey" | "wrongKey" | "takeFrom">;
+
 /** "This changed": makes others look sooner than their next poll. Lost notices cost a second, never correctness. */
 export type Topic = "monitors" | "keys" | "heartbeats" | "jobs" | "shards" | "quarantine";
 export interface Notices {
