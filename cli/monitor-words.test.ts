@@ -12,6 +12,7 @@ const MONITOR: MonitorShown = {
     interval: 60,
   },
   ...{ latency_ms: null, last_checked: "2026-11-21 15:25:13", tags: ["prod", "eu"] },
+  maintenance: { starts_at: "2026-11-21T22:00:00.000Z", ends_at: "2026-11-21T23:00:00.000Z" },
   regional_status: {
     de: { status: "down", ping_ms: null, error_category: "timeout" },
     nl: { status: "healthy", ping_ms: 41 },
@@ -57,6 +58,7 @@ it("tells how a monitor stands, why, and how each of its configurations did", ()
     /^ {2}why +no answer$/m,
     /^ {2}uptime +99\.5 % of 24h$/m,
     /^ {2}incident +inc_4 critical since \S+, not seen yet: sonde ack inc_4$/m,
+    /^ {2}maintenance +2026-11-21T22:00:00\.000Z to 2026-11-21T23:00:00\.000Z$/m,
     /^ {2}locations +de down timeout · nl healthy 41 ms$/m,
     /^1 of 2 configurations work \(Berlin, vpn\.test-site\.org\)$/m,
     /WS +│ vless +│ works +│ 210 +│ 192\.0\.2\.7 +│ xray/,

@@ -18,6 +18,7 @@ export interface MonitorShown extends MonitorRow {
   readonly period?: number;
   readonly grace?: number;
   readonly heartbeat_url?: string;
+  readonly maintenance?: { readonly starts_at: string; readonly ends_at: string };
   readonly subscription?: {
     readonly server_address: string | null;
     readonly server_name: string | null;
@@ -74,7 +75,7 @@ function settingsOf(monitor: MonitorShown): readonly Fact[] {
 }
 
 function standingOf(monitor: MonitorShown, shown: ResultsShown, incident: IncidentRow | undefined): readonly Fact[] {
-  const { certificate, latency_ms: latency } = monitor;
+  const { certificate, maintenance, latency_ms: latency } = monitor;
   const [last] = shown.results;
   const line = sparkline(shown.results.map(latencyOf).reverse(), CHECKS_SHOWN);
   const uptime = shown.uptime_percent ?? null;
@@ -88,6 +89,7 @@ function standingOf(monitor: MonitorShown, shown: ResultsShown, incident: Incide
       "incident",
       incident === undefined ? null : `${incident.id} ${incident.severity} since ${incident.started_at}, ${seen}`,
     ],
+    ["maintenance", maintenance === undefined ? null : `${maintenance.starts_at} to ${maintenance.ends_at}`],
     ["certificate", certificate == null ? null : certificateWords(certificate)],
     ["locations", locationWords(monitor)],
   ];

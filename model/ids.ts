@@ -7,6 +7,7 @@ export const ID_PREFIXES = {
   subscription: "sub_",
   event: "evt_",
   history: "hst_",
+  maintenance: "mnt_",
   /** Keys, organizations and users are plain integers on both ways. */
   key: "",
   organization: "",

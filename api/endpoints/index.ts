@@ -5,6 +5,7 @@ import { checks } from "./checks.ts";
 import { health } from "./health.ts";
 import { incidents } from "./incidents.ts";
 import { keys } from "./keys.ts";
+import { maintenances } from "./maintenances.ts";
 import { operator } from "./operator.ts";
 import { pushes } from "./push.ts";
 import { reference } from "./reference.ts";
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...searches,
   ...results,
   ...incidents,
+  ...maintenances,
   ...subscriptions,
   ...tests,
   ...checks,

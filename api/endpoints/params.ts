@@ -36,4 +36,5 @@ export function organizationParameter(description: string): QueryParameter<numbe
 
 export const serverIdParams = { id: idParam("srv", "Monitor") };
 export const incidentIdParams = { id: idParam("inc", "Incident") };
+export const maintenanceIdParams = { id: idParam("mnt", "Maintenance") };
 export const subscriptionIdParams = { id: idParam("sub", "Subscription") };

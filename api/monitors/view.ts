@@ -52,6 +52,10 @@ export function viewMonitor(
   };
   if (isTunnel) view.connect_ms = live.connectMs;
   else addUptimeFields(view, kind, { monitor, live }, nowMs, url);
+  const { maintenance } = monitor;
+  if (maintenance !== null && maintenance.untilMs > nowMs) {
+    view.maintenance = { starts_at: formatIso(maintenance.fromMs), ends_at: formatIso(maintenance.untilMs) };
+  }
   if (imported !== undefined) view.subscription = viewImported(monitor, imported);
   if (isPassive(kind)) {
     view.period = monitor.intervalS;

@@ -3,6 +3,7 @@ export * from "./account.ts";
 export * from "./errors.ts";
 export * from "./incidents.ts";
 export * from "./keys.ts";
+export * from "./maintenances.ts";
 export * from "./monitors.ts";
 export * from "./public.ts";
 export * from "./results.ts";

@@ -50,6 +50,8 @@ const subscriptionBlock = z
   })
   .meta({ id: "SubscriptionBlock" });
 
+const maintenanceSpan = z.strictObject({ starts_at: iso, ends_at: iso }).meta({ id: "MaintenanceSpan" });
+
 const certificate = z.strictObject({ valid: z.boolean(), days_remaining: z.int() }).meta({ id: "Certificate" });
 
 const monitorFields = {
@@ -74,6 +76,9 @@ const monitorFields = {
   notify_on_partial: z.boolean(),
   tags: z.array(z.string()),
   last_checked: utc.nullable(),
+  maintenance: maintenanceSpan
+    .optional()
+    .describe("Addition: the stretch of maintenance that is on or comes next; absent while there is none"),
   subscription: subscriptionBlock.optional().describe("Only on monitors imported from a subscription"),
   url: z
     .string()

@@ -19,7 +19,8 @@ const create: Act = {
     const monitorId = idOf("server", words.monitor, "--monitor");
     const endsAtMs = nowMs + minutesOf(words.minutes) * 60_000;
     const monitor = formatId("server", monitorId);
-    const made = await controlPlane.maintenance.create(monitorId, nowMs, endsAtMs);
+    const [made] =
+      (await controlPlane.maintenance.create([monitorId], { fromMs: nowMs, untilMs: endsAtMs }, nowMs)) ?? [];
     const { id } = known(made, `monitor ${monitor}`);
     const facts = { id, monitor, starts_at: formatIso(nowMs), ends_at: formatIso(endsAtMs) };
     return { facts, text: `maintenance ${id} of ${monitor} until ${facts.ends_at}` };

@@ -9,6 +9,7 @@ import { addCheck } from "./check.ts";
 import { addChecker } from "./checker.ts";
 import { addCores } from "./cores.ts";
 import { addIncidents } from "./incidents.ts";
+import { addMaintenance } from "./maintenance.ts";
 import { addMonitors } from "./monitors.ts";
 import { addPause, addResume } from "./pause.ts";
 import { addResults } from "./results.ts";
@@ -35,6 +36,7 @@ export const commands: readonly AddCommand[] = [
   addResults,
   addIncidents,
   addAck,
+  addMaintenance,
   addCores,
   addAdmin,
 ];

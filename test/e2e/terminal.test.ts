@@ -287,6 +287,26 @@ describe("the client's commands", () => {
     expect(gone).toMatchObject({ stderr: expect.stringMatching(/^sonde: .* was answered 404: Server not found\n$/) });
   });
 
+  it("plan maintenance, list it and end it", { timeout: 60_000 }, async () => {
+    const { maintenances } = await json<{ maintenances: { id: string; state: string }[] }>(
+      ...["maintenance", "add", goodId, "--minutes", "5"],
+    );
+    const [made] = maintenances;
+    expect(made).toMatchObject({ server_id: goodId, state: "active" });
+    expect((await sonde("maintenance", "list")).stdout).toMatch(new RegExp(`${made?.id}.*${goodId}.*Good.*active`));
+    expect((await sonde("show", goodId)).stdout).toMatch(/^ {2}maintenance +\S+ to \S+$/m);
+    expect((await sonde("maintenance", "end", String(made?.id))).stdout).toBe(`${made?.id}  Good: ended\n`);
+    expect(await json("maintenance", "list")).toEqual({ maintenances: [], total: 0 });
+    const [none, open] = await Promise.all(
+      [
+        ["maintenance", "add", "--minutes", "5"],
+        ["maintenance", "add", goodId],
+      ].map((words) => sonde(...words).catch((error: unknown) => error)),
+    );
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("--tag") });
+    expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("--until") });
+  });
+
   it("add a subscription where a list is behind the address", { timeout: 60_000 }, async () => {
     const list = await startWebsite();
     list.answer(200, "vless://5ec2e700-1111-4222-8333-444455556666@127.0.0.1:9#Berlin\n");

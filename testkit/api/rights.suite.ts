@@ -54,6 +54,7 @@ const NO_KEY = refused(404, "API key not found");
 
 const EDIT = "You do not have permission to edit this project";
 const RUN = "You do not have permission to run tests in this project";
+const MAINTENANCE_TIMES = "ends_at must be a time after now and after starts_at, at most a year from now.";
 const NO_API = "API access isn't included on this workspace's plan.";
 
 /** Every endpoint of the contract that needs a key, and GET /servers/{id}/history of docs/api-contract.md#monitors. */
@@ -88,6 +89,9 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "GET /incidents/{id}/events": { scope: "project", admitted: NO_INCIDENT },
   "POST /incidents/{id}/acknowledge": { scope: "project", editors: EDIT, admitted: NO_INCIDENT },
   "POST /incidents/{id}/retest": { scope: "project", editors: RUN, admitted: NO_INCIDENT },
+  "GET /maintenances": { scope: "project", admitted: ok },
+  "POST /maintenances": { scope: "project", editors: EDIT, admitted: refused(400, MAINTENANCE_TIMES) },
+  "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: refused(404, "Maintenance not found") },
   "GET /subscriptions": { scope: "project", admitted: ok },
   "POST /subscriptions": { scope: "project", editors: EDIT, admitted: refused(400, "Missing or invalid url") },
   "GET /subscriptions/{id}": { scope: "project", admitted: NO_SUBSCRIPTION },

@@ -5,6 +5,7 @@ import { heartbeatTests } from "./heartbeats.suite.ts";
 import { incidentTests } from "./incidents.suite.ts";
 import { keyTests } from "./keys.suite.ts";
 import { locationTests } from "./locations.suite.ts";
+import { maintenanceTests } from "./maintenance.suite.ts";
 import { changeTests } from "./monitor-changes.suite.ts";
 import { listTests, planTests } from "./monitor-lists.suite.ts";
 import { monitorTests } from "./monitors.suite.ts";
@@ -16,7 +17,7 @@ import { sinkTests } from "./sink-store.suite.ts";
 import { subscriptionTests } from "./subscriptions.suite.ts";
 import { syncTests } from "./syncs.suite.ts";
 import { upkeepTests } from "./upkeep.suite.ts";
-import { maintenanceTests, webhookTests } from "./webhooks.suite.ts";
+import { webhookTests } from "./webhooks.suite.ts";
 
 export type { DatabaseMaker } from "./ground.suite.ts";
 

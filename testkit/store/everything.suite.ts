@@ -89,7 +89,7 @@ async function writeMonitors(plane: ControlPlane, { organizationId, projectId }:
   await plane.heartbeats.record(beat.id, AT_MS + 7, { up: true, message: "ok \ud800", pingMs: 3.5 });
   await plane.monitors.update(projectId, 1, AT_MS + 9, ACTOR, () => ({ name: "Shop 2", intervalS: 120, graceS: null }));
   await plane.monitors.update(projectId, 2, AT_MS + 10, ACTOR, () => ({ addPauseReason: "user" }));
-  await plane.maintenance.create(1, AT_MS + 11, AT_MS + HOUR_MS);
+  await plane.maintenance.create([1], { fromMs: AT_MS + 11, untilMs: AT_MS + HOUR_MS }, AT_MS + 11);
   await plane.monitors.create({ ...website, name: "gone" }, ACTOR);
   await plane.monitors.remove(projectId, 4, AT_MS + 12, ACTOR);
 }

@@ -1,29 +1,36 @@
-/**
- * Maintenance windows. Each has a row of its own; their union is stored beside the monitor, where the plan reads it. All begin when
- * they are made, so those that have not ended overlap: together they are one stretch.
- */
+/** Maintenance windows. Each has a row of its own; their union, one stretch, is stored beside the monitor, where the plan reads it. */
+import type { MaintenanceSpan } from "../../../model/monitor.ts";
 import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
-import type { Maintenance, MaintenanceWindow } from "./maintenance-port.ts";
+import {
+  type Maintenance,
+  type MaintenanceFilter,
+  MaintenanceGapError,
+  type MaintenanceWindow,
+} from "./maintenance-port.ts";
 
-export function createMaintenance({ write }: Database): Maintenance {
+export function createMaintenance({ write, read }: Database): Maintenance {
   return {
-    create: (monitorId, nowMs, endsAtMs) =>
+    create: (monitorIds, span, nowMs) =>
       write(async (session) => {
-        if (!(await hold(session, monitorId))) return undefined;
-        const { id } = await session.kysely
-          .insertInto("maintenance_windows")
-          .values({ monitor_id: monitorId, starts_at_ms: nowMs, ends_at_ms: endsAtMs })
-          .returning("id")
-          .executeTakeFirstOrThrow();
-        await settle(session, monitorId, nowMs);
-        return { id, monitorId, startsAtMs: nowMs, endsAtMs };
+        // Always in this order: two that plan for the same monitors do not wait for each other.
+        const inOrder = [...monitorIds].sort((one, other) => one - other);
+        for (const monitorId of inOrder) if (!(await hold(session, monitorId))) return undefined;
+        const windows: MaintenanceWindow[] = [];
+        for (const monitorId of inOrder) windows.push(await insert(session, monitorId, span, nowMs));
+        return windows;
       }),
     end: (id, nowMs) =>
       write(async (session) => {
         const found = await find(session, id);
         if (found === undefined || !(await hold(session, found.monitorId))) return undefined;
-        await session.kysely
+        const rows = session.kysely;
+        if (found.startsAtMs > nowMs) {
+          await rows.deleteFrom("maintenance_windows").where("id", "=", id).execute();
+          await settle(session, found.monitorId, nowMs);
+          return { ...found, endsAtMs: found.startsAtMs };
+        }
+        await rows
           .updateTable("maintenance_windows")
           .set({ ends_at_ms: nowMs })
           .where("id", "=", id)
@@ -32,7 +39,66 @@ export function createMaintenance({ write }: Database): Maintenance {
         await settle(session, found.monitorId, nowMs);
         return find(session, id);
       }),
+    async find(projectId, id) {
+      const row = await ofProject(read, projectId).where("window.id", "=", id).select(SHOWN).executeTakeFirst();
+      return row && shown(row);
+    },
+    async list(projectId, filter, nowMs) {
+      const chosen = filtered(ofProject(read, projectId), filter, nowMs);
+      const { total } = await chosen.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+      const rows = await chosen
+        .select(SHOWN)
+        .orderBy("window.starts_at_ms")
+        .orderBy("window.id")
+        .limit(filter.limit)
+        .offset(filter.offset)
+        .execute();
+      return { rows: rows.map(shown), total };
+    },
   };
+}
+
+const SHOWN = [
+  "window.id as id",
+  "window.monitor_id as monitor_id",
+  "window.starts_at_ms as starts_at_ms",
+  "window.ends_at_ms as ends_at_ms",
+  "monitors.name as name",
+] as const;
+
+interface Row {
+  readonly id: number;
+  readonly monitor_id: number;
+  readonly starts_at_ms: number;
+  readonly ends_at_ms: number;
+}
+
+function windowOf(row: Row): MaintenanceWindow {
+  return { id: row.id, monitorId: row.monitor_id, startsAtMs: row.starts_at_ms, endsAtMs: row.ends_at_ms };
+}
+
+function shown(row: Row & { readonly name: string }) {
+  return { ...windowOf(row), monitorName: row.name };
+}
+
+function ofProject({ kysely }: Session, projectId: number) {
+  return kysely
+    .selectFrom("maintenance_windows as window")
+    .innerJoin("monitors", "monitors.id", "window.monitor_id")
+    .where("monitors.project_id", "=", projectId)
+    .where("monitors.deleted_at_ms", "is", null);
+}
+
+function filtered(
+  query: ReturnType<typeof ofProject>,
+  { state, monitorId }: MaintenanceFilter,
+  nowMs: number,
+): ReturnType<typeof ofProject> {
+  const one = monitorId === null ? query : query.where("window.monitor_id", "=", monitorId);
+  if (state === "ended") return one.where("window.ends_at_ms", "<=", nowMs);
+  const open = one.where("window.ends_at_ms", ">", nowMs);
+  if (state === null) return open;
+  return open.where("window.starts_at_ms", state === "active" ? "<=" : ">", nowMs);
 }
 
 async function find(session: Session, id: number): Promise<MaintenanceWindow | undefined> {
@@ -41,7 +107,7 @@ async function find(session: Session, id: number): Promise<MaintenanceWindow | u
     .selectAll()
     .where("id", "=", id)
     .executeTakeFirst();
-  return row && { id, monitorId: row.monitor_id, startsAtMs: row.starts_at_ms, endsAtMs: row.ends_at_ms };
+  return row && windowOf(row);
 }
 
 /** The monitor, held against other writers until the transaction ends. */
@@ -55,19 +121,44 @@ async function hold(session: Session, monitorId: number): Promise<boolean> {
   return (await query.executeTakeFirst()) !== undefined;
 }
 
-/** A window that ends now still covers the checks that began in it: the stretch ends, and is not forgotten. */
-async function settle(session: Session, monitorId: number, nowMs: number): Promise<void> {
+/** @throws MaintenanceGapError */
+async function insert(
+  session: Session,
+  monitorId: number,
+  { fromMs, untilMs }: MaintenanceSpan,
+  nowMs: number,
+): Promise<MaintenanceWindow> {
+  const open = await openSpan(session, monitorId, nowMs + 1);
+  const isApart = open !== null && (fromMs > open.untilMs || untilMs < open.fromMs);
+  if (isApart) throw new MaintenanceGapError(monitorId);
+  const { id } = await session.kysely
+    .insertInto("maintenance_windows")
+    .values({ monitor_id: monitorId, starts_at_ms: fromMs, ends_at_ms: untilMs })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  await settle(session, monitorId, nowMs);
+  return { id, monitorId, startsAtMs: fromMs, endsAtMs: untilMs };
+}
+
+/** What the windows come to that end then or later. */
+async function openSpan(session: Session, monitorId: number, atMs: number): Promise<MaintenanceSpan | null> {
   const { from, until } = await session.kysely
     .selectFrom("maintenance_windows")
     .select((of) => [of.fn.min("starts_at_ms").as("from"), of.fn.max("ends_at_ms").as("until")])
     .where("monitor_id", "=", monitorId)
-    .where("ends_at_ms", ">=", nowMs)
+    .where("ends_at_ms", ">=", atMs)
     .executeTakeFirstOrThrow();
+  return from === null || until === null ? null : { fromMs: from, untilMs: until };
+}
+
+/** A window that ends now still covers the checks that began in it: the stretch ends, and is not forgotten. */
+async function settle(session: Session, monitorId: number, nowMs: number): Promise<void> {
+  const span = await openSpan(session, monitorId, nowMs);
   await session.kysely
     .updateTable("monitors")
     .set({
-      maintenance_from_ms: from,
-      maintenance_until_ms: until,
+      maintenance_from_ms: span?.fromMs ?? null,
+      maintenance_until_ms: span?.untilMs ?? null,
       generation: await raiseGeneration(session),
     })
     .where("id", "=", monitorId)

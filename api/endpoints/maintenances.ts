@@ -1,0 +1,187 @@
+/** Maintenance: listed, planned for monitors or a tag, ended (docs/api-contract.md#maintenance). */
+import { z } from "zod";
+import { formatId, parseId } from "../../model/ids.ts";
+import { formatIso, parseTime } from "../../model/time.ts";
+import { MaintenanceGapError, type MaintenanceWindow } from "../../store/sql/monitors/maintenance-port.ts";
+import type { Api } from "../api.ts";
+import { fieldOf, type JsonObject, readObject } from "../body.ts";
+import { refusal } from "../errors.ts";
+import { type ApiResponse, ok } from "../http.ts";
+import { limitParameter, offsetParameter, readQuery, textParameter, wordParameter } from "../query.ts";
+import { type ProjectCall, pathId, type Route } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+import { MAINTENANCE_STATES } from "../schemas/maintenances.ts";
+import { maintenanceIdParams } from "./params.ts";
+
+/** In one request. */
+const MOST_MONITORS = 1_000;
+/** Of one look for a tag. */
+const PAGE = 1_000;
+const LONGEST_MS = 365 * 24 * 3_600_000;
+const EDITORS_ONLY = "You do not have permission to edit this project";
+
+const listQuery = {
+  server_id: textParameter("Only of this monitor, `srv_<n>` or `<n>`."),
+  state: wordParameter({
+    words: MAINTENANCE_STATES,
+    fallback: null,
+    message: "state must be active, next or ended.",
+    description: "Without it: what is on and what comes.",
+  }),
+  limit: limitParameter(500),
+  offset: offsetParameter,
+} as const;
+
+const createBody = z
+  .object({
+    server_ids: z.array(z.string()).max(MOST_MONITORS).optional().describe("Monitors, `srv_<n>` or `<n>`"),
+    tag: z.string().optional().describe("Every monitor that has this tag now"),
+    starts_at: z.string().optional().describe("ISO time; now when absent or in the past"),
+    ends_at: z.string().describe("ISO time, at most a year from now"),
+  })
+  .meta({ id: "CreateMaintenance", examples: [{ tag: "prod", ends_at: "2026-11-21T08:00:00.000Z" }] });
+
+type Shown = MaintenanceWindow & { readonly monitorName: string };
+
+async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { server_id: server, state, limit, offset } = readQuery(listQuery, call.request.query);
+  const monitorId = server === "" ? null : (parseId("server", server) ?? null);
+  if (server !== "" && monitorId === null) throw refusal("invalidServerId");
+  const filter = { state, monitorId, limit, offset };
+  const { rows, total } = await api.controlPlane.maintenance.list(call.project.id, filter, call.nowMs);
+  return ok({ maintenances: rows.map((row) => view(row, call.nowMs)), total });
+}
+
+async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
+  const span = spanOf(body, call.nowMs);
+  const names = await monitorsOf(api, call, body);
+  const windows = await planned(api, [...names.keys()], span, call.nowMs);
+  api.state.notices.publish("monitors");
+  const maintenances = windows.map((one) => view({ ...one, monitorName: names.get(one.monitorId) ?? "" }, call.nowMs));
+  return ok({ maintenances, total: maintenances.length });
+}
+
+async function end(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const id = pathId(call, "maintenance", "invalidMaintenanceId");
+  const found = await api.controlPlane.maintenance.find(call.project.id, id);
+  const ended = found && (await api.controlPlane.maintenance.end(id, call.nowMs));
+  if (found === undefined || ended === undefined) throw refusal("maintenanceNotFound");
+  api.state.notices.publish("monitors");
+  return ok({ ...view({ ...found, ...ended }, call.nowMs), state: "ended" });
+}
+
+async function planned(api: Api, ids: readonly number[], span: Span, nowMs: number) {
+  try {
+    const windows = await api.controlPlane.maintenance.create(ids, span, nowMs);
+    if (windows === undefined) throw refusal("serverNotFound");
+    return windows;
+  } catch (error) {
+    if (error instanceof MaintenanceGapError) throw refusal("maintenanceGap");
+    throw error;
+  }
+}
+
+interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** @throws 400 */
+function spanOf(body: JsonObject, nowMs: number): Span {
+  const starts = timeOf(fieldOf(body, "starts_at") ?? null);
+  const untilMs = timeOf(fieldOf(body, "ends_at") ?? null);
+  const fromMs = Math.max(nowMs, starts ?? nowMs);
+  if (untilMs === null || untilMs <= fromMs || untilMs > nowMs + LONGEST_MS) throw refusal("maintenanceTimes");
+  return { fromMs, untilMs };
+}
+
+function timeOf(value: unknown): number | null {
+  if (value === null) return null;
+  const atMs = typeof value === "string" ? parseTime(value) : undefined;
+  if (atMs === undefined) throw refusal("maintenanceTimes");
+  return atMs;
+}
+
+/** By id, with their names. @throws 400, 404 */
+async function monitorsOf(api: Api, call: ProjectCall, body: JsonObject): Promise<ReadonlyMap<number, string>> {
+  const ids = fieldOf(body, "server_ids") ?? [];
+  const tag = fieldOf(body, "tag") ?? null;
+  if (!Array.isArray(ids) || ids.length > MOST_MONITORS || (tag !== null && typeof tag !== "string"))
+    throw refusal("maintenanceTargets");
+  const found = new Map<number, string>();
+  const { monitors } = api.controlPlane;
+  for (const word of ids) {
+    const id = typeof word === "string" ? parseId("server", word) : undefined;
+    if (id === undefined) throw refusal("invalidServerId");
+    const one = await monitors.find(call.project.id, id);
+    if (one === undefined) throw refusal("serverNotFound");
+    found.set(id, one.monitor.name);
+  }
+  if (tag !== null) for (const [id, name] of await tagged(api, call.project.id, tag)) found.set(id, name);
+  if (found.size === 0 || found.size > MOST_MONITORS) throw refusal("maintenanceTargets");
+  return found;
+}
+
+/** More than may be asked for are not looked for. */
+async function tagged(api: Api, projectId: number, tag: string): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>();
+  const filter = { family: "all", activeOnly: false, status: null, protocol: null, nameContains: null } as const;
+  for (let offset = 0; found.size <= MOST_MONITORS; offset += PAGE) {
+    const { rows } = await api.controlPlane.monitors.list(projectId, { ...filter, limit: PAGE, offset });
+    for (const { monitor } of rows) if (monitor.tags.includes(tag)) found.set(monitor.id, monitor.name);
+    if (rows.length < PAGE) break;
+  }
+  return found;
+}
+
+function view({ id, monitorId, monitorName, startsAtMs, endsAtMs }: Shown, nowMs: number) {
+  return {
+    id: formatId("maintenance", id),
+    server_id: formatId("server", monitorId),
+    server_name: monitorName,
+    starts_at: formatIso(startsAtMs),
+    ends_at: formatIso(endsAtMs),
+    state: endsAtMs <= nowMs ? "ended" : startsAtMs <= nowMs ? "active" : "next",
+  };
+}
+
+const group = { group: "Maintenance", scope: "project", description: "An addition of ours." } as const;
+
+export const maintenances: readonly Route[] = [
+  {
+    ...group,
+    method: "GET",
+    path: "/maintenances",
+    operationId: "listMaintenance",
+    summary: "List maintenance, the earliest first",
+    query: listQuery,
+    refusals: ["invalidServerId"],
+    responses: { 200: schemas.maintenanceList },
+    handle: list,
+  },
+  {
+    ...group,
+    method: "POST",
+    path: "/maintenances",
+    operationId: "createMaintenance",
+    summary: "Plan maintenance of monitors, or of all that have a tag",
+    editorsOnly: EDITORS_ONLY,
+    body: { schema: createBody, required: true },
+    refusals: ["invalidServerId", "maintenanceTargets", "maintenanceTimes", "serverNotFound", "maintenanceGap"],
+    responses: { 200: schemas.maintenanceList },
+    handle: create,
+  },
+  {
+    ...group,
+    method: "POST",
+    path: "/maintenances/{id}/end",
+    operationId: "endMaintenance",
+    summary: "End maintenance now; what has not begun is taken away",
+    editorsOnly: EDITORS_ONLY,
+    params: maintenanceIdParams,
+    refusals: ["invalidMaintenanceId", "maintenanceNotFound"],
+    responses: { 200: schemas.maintenance },
+    handle: end,
+  },
+];
