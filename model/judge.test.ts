@@ -37,7 +37,8 @@ const NOW: Readonly<Record<string, LocationState>> = {
 const OTHERS = Object.entries(NOW).filter(([name]) => name !== "down");
 const down = NOW.down ?? newLocationState();
 
-const FAILED = TARGET_VERDICTS.filter((verdict) => verdict !== "ok" && verdict !== "auth-failed");
+const DEGRADING = ["auth-failed", "incomplete"] as const;
+const FAILED = TARGET_VERDICTS.filter((verdict) => confirmedStatusOf(verdict) === "down");
 
 describe("docs/api-contract.md#status, row by row", () => {
   it.each(Object.entries(NOW))("%s, passed: healthy", (_now, state) => {
@@ -93,14 +94,20 @@ describe("docs/api-contract.md#status, row by row", () => {
     expect(state.errorCategory).toBe("server_not_connected");
   });
 
-  it("any, credentials refused: degraded, confirmed after maxretries in a row", () => {
-    const first = judgeAll(["ok", "auth-failed"], 3);
+  it("knows which verdicts are down", () => {
+    expect(TARGET_VERDICTS.filter((verdict) => confirmedStatusOf(verdict) === "degraded")).toEqual(DEGRADING);
+    expect(FAILED.length).toBe(TARGET_VERDICTS.length - DEGRADING.length - 1);
+  });
+
+  it.each(DEGRADING)("any, %s: degraded, confirmed after maxretries in a row", (verdict) => {
+    const first = judgeAll(["ok", verdict], 3);
     expect(first.rowStatus).toBe("degraded");
-    expect(first.state).toMatchObject({ status: "pending", confirmed: "up", errorCategory: "auth_failed" });
-    const third = judgeAll(["ok", "auth-failed", "auth-failed", "auth-failed"], 3);
+    const errorCategory = verdict === "auth-failed" ? "auth_failed" : "server_not_connected";
+    expect(first.state).toMatchObject({ status: "pending", confirmed: "up", errorCategory });
+    const third = judgeAll(["ok", verdict, verdict, verdict], 3);
     expect(third.rowStatus).toBe("degraded");
     expect(third.state).toMatchObject({ status: "degraded", confirmed: "degraded", notPassed: 3 });
-    const afterDown = judgeLocation(down, check("auth-failed"), rule(3));
+    const afterDown = judgeLocation(down, check(verdict), rule(3));
     expect(afterDown.rowStatus).toBe("degraded");
     expect(afterDown.state).toMatchObject({ status: "degraded", confirmed: "degraded", notPassed: 4 });
   });

@@ -10,7 +10,10 @@ export type Phase = (typeof PHASES)[number];
 /** Milliseconds spent in each phase that was entered, failed checks included. */
 export type PhaseTimes = Partial<Record<Phase, number>>;
 
-/** Why a check failed; kept for failures only. */
+/** What the hint of a latency has that was measured beside many other checks. */
+export const CROWDED_HINT = "Measured while";
+
+/** Why a check failed, or what is worth saying of one that passed. */
 export interface Explanation {
   /** The phase in which it ended. */
   readonly stage: Phase | null;

@@ -17,6 +17,7 @@ export const TARGET_VERDICTS = [
   "protocol-error", // answered, but not in the protocol
   "rejected", // answered, but not as accepted: status code, keyword, record
   "stuck", // tunnel up, nothing comes back
+  "incomplete", // it works, and a part of it that the monitor asks for does not
   "misconfigured", // the monitor's own settings cannot work, or lead to a refused address
 ] as const;
 
@@ -42,7 +43,7 @@ export const ERROR_CATEGORIES = [
 
 export type ErrorCategory = (typeof ERROR_CATEGORIES)[number];
 
-/** What a confirmed verdict makes of a location: `degraded` means that the credentials were refused. */
+/** What a confirmed verdict makes of a location: `degraded` means that the credentials were refused, or that a part of it does not work. */
 export type ConfirmedStatus = "up" | "down" | "degraded";
 
 const OWN = new Set<string>(OWN_VERDICTS);
@@ -55,7 +56,7 @@ export function isOwnVerdict(verdict: Verdict): verdict is OwnVerdict {
 export function confirmedStatusOf(verdict: Verdict): ConfirmedStatus | undefined {
   if (isOwnVerdict(verdict)) return undefined;
   if (verdict === "ok") return "up";
-  return verdict === "auth-failed" ? "degraded" : "down";
+  return verdict === "auth-failed" || verdict === "incomplete" ? "degraded" : "down";
 }
 
 /**
@@ -72,6 +73,7 @@ export function errorCategoryOf(verdict: Verdict, family: Family, peerAnswered: 
     case "refused":
     case "closed":
     case "handshake-failed":
+    case "incomplete":
       return "server_not_connected";
     case "timeout":
       return peerAnswered ? "timeout" : "server_not_connected";

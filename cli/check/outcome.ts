@@ -1,7 +1,7 @@
 /** What a check came to, as JSON shows it: the contract's "Config check result", and what explains it. */
 import { kindNamed } from "../../engine/contract/registry.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
-import type { CheckOutcome, PhaseTimes } from "../../model/result.ts";
+import { type CheckOutcome, CROWDED_HINT, type PhaseTimes } from "../../model/result.ts";
 import { formatIso } from "../../model/time.ts";
 import { type ErrorCategory, errorCategoryOf, isOwnVerdict, type Verdict } from "../../model/verdict.ts";
 
@@ -45,7 +45,7 @@ export function viewOf(kind: Kind, outcome: CheckOutcome): CheckView {
     error_category: errorCategoryOf(verdict, family, outcome.peerAnswered),
     error_message: outcome.message,
     latency_ms: latencyMs,
-    latency_crowded: verdict === "ok" && outcome.explanation !== null,
+    latency_crowded: verdict === "ok" && outcome.explanation?.hint?.includes(CROWDED_HINT) === true,
     connect_ms: connectMs,
     connection_time_ms: tunnel?.connectionTimeMs ?? wholeMs,
     handshake_time_ms: tunnel?.handshakeTimeMs ?? null,

@@ -47,6 +47,12 @@ export const TUNNEL_FIELDS = {
   group: { ...inCheck, schema: text, about: "openconnect", maxBytes: 256 },
   ca: { ...inCheck, schema: text, about: "openconnect and ikev2: PEM", maxBytes: LARGE },
   pin: { ...inCheck, schema: text, about: "openconnect: pin-sha256:…", maxBytes: 256 },
+  all_peers: {
+    ...own,
+    schema: z.boolean(),
+    about: "wireguard and amneziawg: degraded when a peer that does not decide is silent",
+    maxBytes: null,
+  },
   psk: { ...inCheck, schema: text, about: "ikev2", maxBytes: 4_096 },
   local_id: {
     ...inCheck,

@@ -11,7 +11,7 @@ export const amneziawg = defineTunnel(
     summary: "AmneziaWG: brings the tunnel up and asks for an answer through it",
     settings: tunnelSettings(parseAmneziawg),
     form: { by: "wg-quick" },
-    fields: ["config", "host", "port", "ip"],
+    fields: ["config", "host", "port", "ip", "all_peers"],
     parse: parseAmneziawg,
     account: "the client's private key",
     // An anonymous caller could send junk packets to any target (docs/decisions/0005-no-weapon.md).

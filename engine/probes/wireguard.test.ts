@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Outcome } from "../contract/probe.ts";
+import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
 import { createTransport } from "../transport/index.ts";
@@ -65,9 +66,10 @@ async function check(
   config: string,
   targets?: readonly string[],
   rig = makeCheck(transportWith(targets)),
+  more: TunnelFields = {},
 ): Promise<Outcome & { readonly phases: readonly string[] }> {
   try {
-    const outcome = await probe.run(wireguard.settings.parse({ config }), rig.context);
+    const outcome = await probe.run(wireguard.settings.parse({ config, ...more }), rig.context);
     return { ...outcome, phases: rig.phases };
   } catch (error) {
     return { ...classify(error, "handshake"), phases: rig.phases };
@@ -211,16 +213,75 @@ describe("a WireGuard tunnel", () => {
     });
   });
 
-  it("of several servers needs them all, and asks each for what it routes", async () => {
-    const [one, two] = [await serverWith(), await serverWith({ privateKey: new Uint8Array(32).fill(0x63) })];
-    const good = `${OWN}${peerLines(one)}${peerLines(two, { AllowedIPs: "10.9.0.0/24" })}`;
-    expect((await check(good)).verdict).toBe("ok");
-    expect([one.handshakes, two.handshakes]).toEqual([1, 1]);
-    const dead = two.port;
-    await two.close();
-    servers = [one];
-    expect(await check(good)).toMatchObject({ verdict: "refused" });
-    expect(dead).toBeGreaterThan(0);
+  describe("of several peers", () => {
+    const other = (options: Partial<ServerOptions> = {}) =>
+      serverWith({ privateKey: new Uint8Array(32).fill(0x63), ...options });
+    const silent = { clients: [] };
+
+    async function checkWithin(config: string, withinMs: number, more: TunnelFields = {}) {
+      const rig = makeCheck(transportWith());
+      return check(
+        config,
+        undefined,
+        { ...rig, context: { ...rig.context, deadlineAtMs: Date.now() + withinMs } },
+        more,
+      );
+    }
+
+    it("is judged by the one that routes what is asked, whatever their order, and has the others shake hands", async () => {
+      const [one, two] = [await other(), await serverWith()];
+      const outcome = await check(`${OWN}${peerLines(one, { AllowedIPs: "10.9.0.0/24" })}${peerLines(two)}`);
+      expect(outcome).toMatchObject({ verdict: "ok" });
+      expect(outcome.hint).toBeUndefined();
+      expect([one.handshakes, two.handshakes]).toEqual([1, 1]);
+    });
+
+    it("is judged by the longest prefix", async () => {
+      const [all, one] = [await other({ host: {} }), await serverWith()];
+      const config = `${OWN}${peerLines(all)}${peerLines(one, { AllowedIPs: "1.1.1.0/24" })}`;
+      expect((await check(config)).verdict).toBe("ok");
+    });
+
+    it("passes with a silent one that routes something else, and names it", async () => {
+      const [quiet, works] = [await other(silent), await serverWith()];
+      const config = `${OWN}${peerLines(quiet, { AllowedIPs: "10.9.0.0/24" })}${peerLines(works)}`;
+      const words = `Peer 2 (127.0.0.1:${works.port}) carries what is asked, and no answer came from Peer 1 (127.0.0.1:${quiet.port})`;
+      expect(await checkWithin(config, 1_600)).toMatchObject({ verdict: "ok", hint: words });
+      expect(await checkWithin(config, 1_600, { all_peers: true })).toMatchObject({
+        verdict: "incomplete",
+        message: words,
+      });
+    });
+
+    it("fails with the one that decides, which is named", async () => {
+      const [works, quiet] = [await other(), await serverWith(silent)];
+      const config = `${OWN}${peerLines(works, { AllowedIPs: "10.9.0.0/24" })}${peerLines(quiet)}`;
+      expect(await checkWithin(config, 1_600, { all_peers: true })).toMatchObject({
+        verdict: "timeout",
+        message: expect.stringMatching(
+          new RegExp(`^Peer 2 \\(127\\.0\\.0\\.1:${quiet.port}\\): No handshake response`),
+        ),
+      });
+      expect(works.handshakes).toBe(0);
+      servers = [works];
+      await quiet.close();
+      expect(await check(config)).toMatchObject({ verdict: "refused", message: expect.stringMatching(/^Peer 2 /) });
+    });
+
+    it("without a way to what is asked is judged by the first one, by a host of its network", async () => {
+      const [one, two] = [await serverWith(), await other(silent)];
+      const config = `${OWN}${peerLines(one, { AllowedIPs: "10.8.0.0/24" })}${peerLines(two, { AllowedIPs: "10.9.0.0/24" })}`;
+      expect(await checkWithin(config, 1_600)).toMatchObject({
+        verdict: "ok",
+        hint: expect.stringContaining("Peer 2"),
+      });
+    });
+
+    it("does not call one silent that there was no time to ask", async () => {
+      const works = await serverWith();
+      const config = `${OWN}${peerLines(works)}${peerLines(works, { Endpoint: "127.0.0.1:9", AllowedIPs: "10.9.0.0/24" })}`;
+      expect((await checkWithin(config, 800, { all_peers: true })).verdict).toBe("ok");
+    });
   });
 
   it("that routes nothing cannot be asked through", async () => {

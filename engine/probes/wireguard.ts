@@ -10,7 +10,7 @@ export const wireguard = defineTunnel(
     summary: "WireGuard: brings the tunnel up and asks for an answer through it",
     settings: tunnelSettings(parseWireguard),
     form: { by: "wg-quick" },
-    fields: ["config", "host", "port", "ip"],
+    fields: ["config", "host", "port", "ip", "all_peers"],
     parse: parseWireguard,
     account: "the client's private key",
     example: { config: EXAMPLE_FILE },

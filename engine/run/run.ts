@@ -7,7 +7,14 @@
  *    └──expire()─────▶ expired: signal aborted, phases frozen; what the probe says in the same loop turn is heard
  *                        └──giveUp()──▶ done (`timeout`); the probe's later outcome is swallowed
  */
-import type { CheckOutcome, Explanation, Phase, PhaseTimes, TunnelFacts } from "../../model/result.ts";
+import {
+  type CheckOutcome,
+  CROWDED_HINT,
+  type Explanation,
+  type Phase,
+  type PhaseTimes,
+  type TunnelFacts,
+} from "../../model/result.ts";
 import { VERDICTS, type Verdict } from "../../model/verdict.ts";
 import type { CheckRun } from "../contract/messages.ts";
 import type { Outcome, Probe, ProbeContext } from "../contract/probe.ts";
@@ -217,7 +224,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   #markOf(ending: Outcome): Explanation | null {
     if (ending.tunnel === undefined) return null;
     const others = (this.#environment.inFlight?.() ?? 0) - 1;
-    const crowd = `Measured while ${others} other checks ran in this process: the latency may be too high`;
+    const crowd = `${CROWDED_HINT} ${others} other checks ran in this process: the latency may be too high`;
     const hint = [ending.hint ?? "", others + 1 < CROWDED_SAMPLE_FROM ? "" : crowd]
       .filter((text) => text !== "")
       .join(". ");

@@ -10,7 +10,7 @@ import { checkWireguard, prepareWireguard } from "./wireguard-peers.ts";
 
 const prepared = preparedOnce((settings: TunnelFields) => {
   const config = configOf(settings);
-  return { ...prepareWireguard(config, settings.ip, config.params), params: config.params };
+  return { ...prepareWireguard(config, settings, config.params), params: config.params };
 });
 
 export async function run(settings: TunnelFields, context: ProbeContext): Promise<Outcome> {

@@ -8,7 +8,7 @@ import { checkWireguard, prepareWireguard } from "./wireguard-peers.ts";
 
 const prepared = preparedOnce((settings: TunnelFields) => {
   const config = configOf(settings);
-  return { ...prepareWireguard(config, settings.ip, null), framing: plainFraming(config.reserved) };
+  return { ...prepareWireguard(config, settings, null), framing: plainFraming(config.reserved) };
 });
 
 export async function run(settings: TunnelFields, context: ProbeContext): Promise<Outcome> {

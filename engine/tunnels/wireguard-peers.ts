@@ -1,8 +1,11 @@
 /** What a WireGuard or AmneziaWG configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
 
 import { before } from "../../model/text.ts";
+import { isOwnVerdict } from "../../model/verdict.ts";
 import type { Outcome, ProbeContext } from "../contract/probe.ts";
+import type { TunnelFields } from "../contract/tunnel.ts";
 import { targetsOf } from "../contract/tunnel-targets.ts";
+import { classify } from "../net/classify.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { literalOf } from "../net/literal.ts";
 import { explainStray } from "../protocols/amneziawg/framing.ts";
@@ -13,21 +16,37 @@ import type { WireguardConfig, WireguardPeer } from "../protocols/wireguard/conf
 import { type Framing, RESPONSE } from "../protocols/wireguard/message.ts";
 import { createPeerKeys, type PeerKeys } from "../protocols/wireguard/noise.ts";
 import { onePerFamily } from "../transport/one-per-family.ts";
+import type { Address } from "../transport/transport.ts";
 import { checkTunnel } from "./check-tunnel.ts";
+import { askable } from "./inner-probe.ts";
 import { wireguardCrypto } from "./wireguard-crypto.ts";
 import { type WireguardEndpoint, WireguardTunnel } from "./wireguard-tunnel.ts";
 
 /** Servers of one configuration that are brought up in one check. */
 const PEER_LIMIT = 8;
 
+/** What handshakes with the peers that do not decide may take, ms: three initiations of each, at the same time. */
+const OTHERS_MS = 3_000;
+/** With less time left nothing is said of them, ms: the second initiation needs 700. */
+const LEAST_OTHERS_MS = 1_200;
+
+/** The verdict is ours before the check's deadline ends it without words, ms. */
+const MARGIN_MS = 100;
+
 /** Of one configuration. */
 export interface PreparedWireguard {
   /** Those that have an endpoint, in the order of the file. */
   readonly servers: readonly PreparedServer[];
+  /** The one whose AllowedIPs lead to what is asked. */
+  readonly deciderFor: (operators: readonly QuestionTarget[]) => PreparedServer | undefined;
+  /** Silence of any other peer counts too. */
+  readonly needsAll: boolean;
   readonly stuckHint: string;
 }
 
 interface PreparedServer {
+  /** Of the peer in the file, from 1. */
+  readonly number: number;
   readonly end: WireguardEndpoint;
   readonly host: string;
   /** Dialled instead of resolving the host; null: the host is resolved. */
@@ -47,16 +66,13 @@ interface Network {
   readonly bits: number;
 }
 
-/** @param ip of the monitor, for the first server. @throws NetworkFault `misconfigured` */
+/** @param fields of the monitor; `ip` is the first server's. @throws NetworkFault `misconfigured` */
 export function prepareWireguard(
   config: WireguardConfig,
-  ip: string | undefined,
+  { ip, all_peers: needsAll = false }: TunnelFields,
   params: AmneziaParams | null,
 ): PreparedWireguard {
   const networks = config.peers.map(({ allowedIps }) => allowedIps.flatMap((text) => networkOf(text) ?? []));
-  const dialled = config.peers
-    .flatMap((peer, index) => (peer.endpoint === null ? [] : [{ peer, index }]))
-    .slice(0, PEER_LIMIT);
   const same = {
     addresses: literals(config.addresses),
     dns: literals(config.dns),
@@ -64,8 +80,10 @@ export function prepareWireguard(
     clock: { lastNs: 0n },
     diagnose: (sizes: readonly number[]) => diagnose(sizes, params),
   };
-  return {
-    servers: dialled.map(({ peer, index }, at) => ({
+  const dialled = config.peers.flatMap((peer, index) => (peer.endpoint === null ? [] : [{ peer, index }]));
+  const servers = dialled.map(
+    ({ peer, index }, at): PreparedServer => ({
+      number: index + 1,
       end: { ...same, keys: keysOf(config, peer), port: peer.endpoint?.port ?? 0 },
       host: peer.endpoint?.host ?? "",
       ip: at === 0 ? (ip ?? null) : null,
@@ -76,7 +94,22 @@ export function prepareWireguard(
           operators,
         ),
       ),
-    })),
+    }),
+  );
+  return {
+    servers,
+    deciderFor: memoizedLast((operators) => {
+      const owners = askable(targetsOf(same.dns, operators), same.addresses).map(
+        ({ address }) => ownerOf(address, networks) + 1,
+      );
+      const numbers = owners.filter((owner) => servers.some(({ number }) => number === owner));
+      return (
+        servers.find(({ number }) => number === numbers[0]) ??
+        servers.find((server) => askable(server.targetsOf(operators), same.addresses).length > 0) ??
+        servers[0]
+      );
+    }),
+    needsAll,
     stuckHint: stuckHint(config.unknownKeys, params),
   };
 }
@@ -100,41 +133,119 @@ function keysOf(config: WireguardConfig, peer: WireguardPeer): PeerKeys {
   return keys;
 }
 
-/** Every server of the configuration must come up and carry something: they are tried in turn, and the first that fails is told. */
+/**
+ * The peer that routes what is asked decides, as it does for the packets of a device with this file. Of the others it is found out whether they
+ * answer a handshake.
+ */
 export async function checkWireguard(
   prepared: PreparedWireguard,
   framing: Framing,
   tellsAddress: boolean,
   context: ProbeContext,
 ): Promise<Outcome> {
-  let first: Outcome | undefined;
-  for (const [index, server] of prepared.servers.entries()) {
-    const leftMs = context.deadlineAtMs - context.wallNowMs();
-    const deadlineAtMs = context.wallNowMs() + leftMs / (prepared.servers.length - index);
-    context.phase("resolve");
-    const { end } = server;
-    const addresses = await context.transport.resolve(server.ip ?? server.host, end.port, "both", context);
-    const servers = onePerFamily(addresses);
-    const outcome = await checkTunnel(
-      {
-        create: (withinMs) => new WireguardTunnel(end, { framing, servers, withinMs }, context),
-        targets: () => server.targetsOf(context.transport.tunnelTargets),
-        tries: 2,
-        stuckHint: prepared.stuckHint,
-        deadlineAtMs,
-        tellsAddress,
-      },
-      context,
-    );
-    if (outcome.verdict !== "ok") return prepared.servers.length === 1 ? outcome : named(outcome, server, index);
-    first ??= outcome;
-  }
-  return first ?? { verdict: "misconfigured", message: "No peer has an Endpoint" };
+  const { servers, needsAll, stuckHint } = prepared;
+  const decider = prepared.deciderFor(context.transport.tunnelTargets);
+  if (decider === undefined) return { verdict: "misconfigured", message: "No peer has an Endpoint" };
+  const others = servers.filter((server) => server !== decider).slice(0, PEER_LIMIT - 1);
+  const leftMs = context.deadlineAtMs - context.wallNowMs();
+  const dial = { framing, stuckHint, tellsAddress };
+  const forOthersMs = others.length === 0 ? 0 : Math.min(OTHERS_MS, leftMs / 2);
+  const outcome = await checkServer(
+    decider,
+    { ...dial, deadlineAtMs: context.deadlineAtMs - forOthersMs },
+    context,
+  ).catch((error: unknown) => {
+    throw others.length > 0 && !context.signal.aborted ? renamed(error, decider) : error;
+  });
+  if (others.length === 0) return outcome;
+  if (outcome.verdict !== "ok") return { ...outcome, message: `${nameOf(decider)}: ${outcome.message ?? ""}` };
+  const silent = await silentOf(others, framing, context);
+  if (silent.length === 0) return outcome;
+  const words = `${nameOf(decider)} carries what is asked, and no answer came from ${silent.map(nameOf).join(", ")}`;
+  return needsAll ? { ...outcome, verdict: "incomplete", message: words } : { ...outcome, hint: words };
 }
 
-/** Of several servers, which one failed. */
-function named(outcome: Outcome, { host, end }: PreparedServer, index: number): Outcome {
-  return { ...outcome, message: `Peer ${index + 1} (${host}:${end.port}): ${outcome.message ?? ""}` };
+interface ServerDial {
+  readonly framing: Framing;
+  readonly stuckHint: string;
+  readonly tellsAddress: boolean;
+  readonly deadlineAtMs: number;
+}
+
+async function checkServer(server: PreparedServer, dial: ServerDial, context: ProbeContext): Promise<Outcome> {
+  context.phase("resolve");
+  const { end } = server;
+  const servers = await addressesOf(server, context);
+  return checkTunnel(
+    {
+      create: (withinMs) => new WireguardTunnel(end, { framing: dial.framing, servers, withinMs }, context),
+      targets: () => server.targetsOf(context.transport.tunnelTargets),
+      tries: 2,
+      stuckHint: dial.stuckHint,
+      deadlineAtMs: dial.deadlineAtMs,
+      tellsAddress: dial.tellsAddress,
+    },
+    context,
+  );
+}
+
+async function addressesOf({ ip, host, end }: PreparedServer, context: ProbeContext): Promise<readonly Address[]> {
+  return onePerFamily(await context.transport.resolve(ip ?? host, end.port, "both", context));
+}
+
+/** Those that answer no handshake. What went wrong with us says nothing of them. */
+async function silentOf(
+  servers: readonly PreparedServer[],
+  framing: Framing,
+  context: ProbeContext,
+): Promise<readonly PreparedServer[]> {
+  const withinMs = Math.min(OTHERS_MS, context.deadlineAtMs - context.wallNowMs() - MARGIN_MS);
+  if (withinMs < LEAST_OTHERS_MS) return [];
+  context.phase("handshake");
+  // What is learned of them is no step of the check.
+  const aside: ProbeContext = {
+    ...context,
+    signal: context.signal,
+    phase: () => {},
+    answered: () => {},
+    tried: () => {},
+  };
+  const answers = await Promise.all(servers.map((server) => isSilent(server, { framing, withinMs }, aside)));
+  return servers.filter((_, index) => answers[index]);
+}
+
+async function isSilent(
+  server: PreparedServer,
+  { framing, withinMs }: { readonly framing: Framing; readonly withinMs: number },
+  context: ProbeContext,
+): Promise<boolean> {
+  let tunnel: WireguardTunnel | undefined;
+  try {
+    const servers = await addressesOf(server, context);
+    tunnel = new WireguardTunnel(server.end, { framing, servers, withinMs }, context);
+    await tunnel.open();
+    return false;
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    return !isOwnVerdict(classify(error, "handshake").verdict);
+  } finally {
+    await tunnel?.close();
+  }
+}
+
+function nameOf({ number, host, end }: PreparedServer): string {
+  return `Peer ${number} (${host.includes(":") ? `[${host}]` : host}:${end.port})`;
+}
+
+/** The same fault, with the peer's name before its words. */
+function renamed(error: unknown, server: PreparedServer): NetworkFault {
+  const { verdict, message, peerAnswered, peer, hint } = classify(error, "handshake");
+  return new NetworkFault(verdict, `${nameOf(server)}: ${message}`, {
+    ...(peerAnswered !== undefined && { peerAnswered }),
+    ...(peer !== undefined && { peer }),
+    ...(hint !== undefined && { hint }),
+    cause: error,
+  });
 }
 
 /** What is to be asked and goes to this server; without any, an echo to an address that the server says it has. */

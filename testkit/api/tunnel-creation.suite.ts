@@ -127,6 +127,7 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
       ["pin", 5],
       ["psk", 5],
       ["local_id", 5],
+      ["all_peers", "true"],
       ["config", "a\u0000b"],
     ])("refuses %s = %j as a wrong type, on create and on change", async (field, value) => {
       const wrong = { error: true, code: 400, message: `Missing or invalid ${field}` };

@@ -35,6 +35,7 @@ parserSuite("wireguard", {
       "b.test-site.org 2",
     ],
     [{ config: `${file}SomethingNew = 1\n` }, "vpn.test-site.org 51820"],
+    [{ config: file, all_peers: true }, "vpn.test-site.org 51820"],
   ],
   bad: [
     [{}, "missing config"],

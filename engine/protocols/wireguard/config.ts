@@ -102,7 +102,7 @@ export function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields, config:
   const dialled = config.peers.flatMap(({ endpoint }) => (endpoint === null ? [] : [endpoint]));
   const [server, ...others] = withAddress(fields, dialled);
   if (server === undefined) throw missing("Endpoint");
-  const { config: text, host, port, ip } = fields;
+  const { config: text, host, port, ip, all_peers: allPeers } = fields;
   return {
     protocol,
     fields: presentFields({
@@ -110,6 +110,7 @@ export function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields, config:
       ...(host !== undefined && { host }),
       ...(port !== undefined && { port }),
       ...(ip !== undefined && { ip }),
+      ...(allPeers === true && { all_peers: true }),
     }),
     endpoints: [server, ...others],
     identity: identityOf(protocol, config.privateKey, server),
