@@ -15,6 +15,7 @@ const from = (remoteAddress: string, forwardedFor = ""): ApiRequest => ({
   isProxied: false,
   ifNoneMatch: "",
   acceptEncoding: "",
+  idempotencyKey: null,
   remoteAddress,
   body: null,
 });

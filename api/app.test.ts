@@ -114,6 +114,7 @@ describe("the application", () => {
     isProxied: false,
     ifNoneMatch: "",
     acceptEncoding: "",
+    idempotencyKey: null,
     remoteAddress: "127.0.0.1",
     body: null,
     ...sent,

@@ -6,6 +6,7 @@ import type { Api } from "./api.ts";
 import { type Admission, admit } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./errors.ts";
 import type { ApiRequest, ApiResponse, Handle } from "./http.ts";
+import { onceFor } from "./idempotency.ts";
 import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
@@ -82,8 +83,11 @@ function answerKey(
   return andThen(admit(api, route, call, admission), (admitted) => {
     if ("status" in admitted) return admitted;
     // admit() gives a project call exactly to project routes.
-    if (route.scope === "key") return route.handle(api, admitted satisfies KeyCall);
-    return route.handle(api, admitted as ProjectCall);
+    return onceFor(api, route, admitted, () =>
+      route.scope === "key"
+        ? route.handle(api, admitted satisfies KeyCall)
+        : route.handle(api, admitted as ProjectCall),
+    );
   });
 }
 

@@ -40,6 +40,8 @@ export class Head {
   ifNoneMatch = "";
   /** All lines of the header as one list. */
   acceptEncoding = "";
+  /** All lines of the header as one list; null when there is none. uWebSockets.js shows a value that is not UTF-8 as an empty one. */
+  idempotencyKey: string | null = null;
   isChunked = false;
   /** Whether a proxy said that it stands between, or the caller means another host than this machine's loopback. */
   isProxied = false;
@@ -79,6 +81,9 @@ export class Head {
         break;
       case "if-none-match":
         this.ifNoneMatch = joined(this.ifNoneMatch, value);
+        break;
+      case "idempotency-key":
+        this.idempotencyKey = joined(this.idempotencyKey ?? "", value);
         break;
       case "accept-encoding":
         this.acceptEncoding = joined(this.acceptEncoding, value);

@@ -25,6 +25,8 @@ export interface ApiRequest {
   readonly isProxied: boolean;
   readonly ifNoneMatch: string;
   readonly acceptEncoding: string;
+  /** null when absent; empty when it cannot be read. */
+  readonly idempotencyKey: string | null;
   /** Of the connection; a proxy's when one stands before us. */
   readonly remoteAddress: string;
   /** null when nothing was sent. */

@@ -16,7 +16,7 @@ import { addLinks } from "./document/links.ts";
 import { refusalsOf } from "./document/refusals.ts";
 import { wordsOf } from "./errors.ts";
 import { WRONG_KEY_RETRY_S } from "./limits.ts";
-import type { Route } from "./route.ts";
+import { type Route, takesIdempotencyKey } from "./route.ts";
 import { allowedMethods, fullPath, PREFLIGHT_S } from "./router.ts";
 import * as schemas from "./schemas/index.ts";
 
@@ -43,6 +43,14 @@ const PROJECT_HEADER = z
   .regex(/^(prj_)?[0-9]+$/)
   .describe("Project id, `prj_<n>` or `<n>`")
   .meta({ examples: ["prj_1"] });
+const IDEMPOTENCY_KEY = z
+  .string()
+  .regex(/^[!-~]{1,255}$/)
+  .optional()
+  .describe(
+    "Text of your choice: the same request with the same key gets the same answer for 24 hours, and is done once",
+  )
+  .meta({ examples: ["4f1c9a52-create-berlin-1"] });
 /** What a heartbeat's address is called with; it takes any method, and OpenAPI has no word for that. */
 const ANY_METHOD = ["get", "post", "put", "patch", "delete"];
 const DESCRIPTION = `Watches VPN tunnels and uptime targets.
@@ -114,7 +122,11 @@ export function documentText(
 
 function operation(route: Route, method: string): ZodOpenApiOperationObject {
   const described = route.description === undefined ? {} : { description: route.description };
-  const header = route.scope === "project" ? { header: z.object({ "X-Project-Id": PROJECT_HEADER }) } : {};
+  const headerFields = {
+    ...(route.scope === "project" && { "X-Project-Id": PROJECT_HEADER }),
+    ...(takesIdempotencyKey(route) && { "Idempotency-Key": IDEMPOTENCY_KEY }),
+  };
+  const header = Object.keys(headerFields).length === 0 ? {} : { header: z.object(headerFields) };
   const path = route.params === undefined ? {} : { path: z.object(route.params) };
   const query = route.query === undefined ? {} : { query: queryObject(route.query) };
   const body = route.body;

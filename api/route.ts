@@ -116,3 +116,8 @@ export function pathId(call: Call, kind: IdKind, error: ErrorName): number {
   if (id === undefined) throw refusal(error);
   return id;
 }
+
+/** Callers without a key have no answers of their own that could be kept. */
+export function takesIdempotencyKey({ method, scope }: Route): boolean {
+  return method === "POST" && scope !== "public";
+}

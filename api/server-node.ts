@@ -210,6 +210,7 @@ async function serve(
     isProxied: head.isProxied,
     ifNoneMatch: head.ifNoneMatch,
     acceptEncoding: head.acceptEncoding,
+    idempotencyKey: head.idempotencyKey,
     remoteAddress: incoming.socket.remoteAddress ?? "",
   };
   const body = head.hasBody ? await readBody(incoming) : null;

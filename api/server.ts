@@ -178,6 +178,7 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
     isProxied: head.isProxied,
     ifNoneMatch: head.ifNoneMatch,
     acceptEncoding: head.acceptEncoding,
+    idempotencyKey: head.idempotencyKey,
     remoteAddress: TEXT.decode(res.getRemoteAddressAsText()),
     body: null as ApiRequest["body"],
   };

@@ -1,6 +1,7 @@
 /** Response headers of each route and status (docs/api-contract.md#plans, #order-of-checks). */
 import { z } from "zod";
-import type { ResponseHeader, Route } from "../route.ts";
+import { REPLAYED_HEADER } from "../idempotency.ts";
+import { type ResponseHeader, type Route, takesIdempotencyKey } from "../route.ts";
 import { WARNING_HEADER } from "../warned.ts";
 
 const WHOLE = z.int().min(0);
@@ -37,6 +38,12 @@ const WARNING: ResponseHeader = {
   required: false,
 };
 
+const REPLAYED: ResponseHeader = {
+  description: "Present only where this is the answer of an earlier request with the same Idempotency-Key",
+  schema: z.literal("true"),
+  required: false,
+};
+
 export type HeadersByName = Readonly<Record<string, ResponseHeader>>;
 
 /** @returns what an answer of that status carries */
@@ -49,6 +56,10 @@ export function headersOf(route: Route, status: number): HeadersByName {
     headers["Cache-Control"] = NO_STORE;
   }
   if (status === 429 || status === 503) headers["Retry-After"] = RETRY_AFTER;
+  if (takesIdempotencyKey(route)) {
+    if (status === 409) headers["Retry-After"] = RETRY_AFTER;
+    if (status < 300) headers[REPLAYED_HEADER] = REPLAYED;
+  }
   for (const [name, header] of Object.entries(route.headers ?? {})) {
     if (header.on === undefined || header.on.includes(status)) headers[name] = header;
   }

@@ -1,7 +1,7 @@
 /** What each route refuses with, in words: from its scope, ids, query and body, and what the route adds itself. */
 import { type ErrorName, wordsOf } from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http.ts";
-import type { Refusal, Route } from "../route.ts";
+import { type Refusal, type Route, takesIdempotencyKey } from "../route.ts";
 
 /** What ids in paths are told, by the prefix that their parameter takes. */
 const ID_REFUSALS: Readonly<Record<string, readonly ErrorName[]>> = {
@@ -33,6 +33,13 @@ const BODY_REFUSALS: readonly Refusal[] = [
   [413, `The request body must be at most ${MAX_BODY_BYTES} bytes.`],
 ];
 
+const IDEMPOTENCY_REFUSALS: readonly Refusal[] = [
+  "idempotencyKeyInvalid",
+  "idempotencyKeyRunning",
+  "idempotencyKeyOther",
+  "idempotencyKeysUsedUp",
+];
+
 /** Messages by status, in the order of the checks. */
 export function refusalsOf(route: Route): ReadonlyMap<number, readonly string[]> {
   const all: Refusal[] = ["internal"];
@@ -41,6 +48,7 @@ export function refusalsOf(route: Route): ReadonlyMap<number, readonly string[]>
     all.push(...PROJECT_REFUSALS);
     if (route.editorsOnly !== undefined) all.push([403, route.editorsOnly]);
   }
+  if (takesIdempotencyKey(route)) all.push(...IDEMPOTENCY_REFUSALS);
   all.push(...idRefusals(route));
   for (const { refusal } of Object.values(route.query ?? {})) if (refusal !== undefined) all.push([400, refusal]);
   if (route.body !== undefined) all.push(...BODY_REFUSALS);

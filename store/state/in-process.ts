@@ -2,6 +2,7 @@
  * State of a service that is one process: counters in memory, written to a file every second and at the end, so that a restart
  * forgets none; notices over a BroadcastChannel, which spans the threads of this process.
  */
+import { MemoryAnswers } from "./answers.ts";
 import { type Cells, createCells } from "./cells.ts";
 import { openCounterFile } from "./counter-file.ts";
 import type { Counters, EndpointUsage, PassingCounters, RequestLimits, RequestTake, State } from "./state.ts";
@@ -46,10 +47,8 @@ export async function openInProcess({ file }: InProcessPlace, nowMs: () => numbe
     [SLIDING]: createCells(MOST_CELLS),
   };
   const all = Object.entries(groups);
-  for (const [name, cell] of counterFile.load(nowMs())) {
-    const group = all.find(([prefix]) => name.startsWith(prefix));
-    group?.[1].set(name, cell);
-  }
+  for (const [name, cell] of counterFile.load(nowMs()))
+    all.find(([prefix]) => name.startsWith(prefix))?.[1].set(name, cell);
   for (const [, cells] of all) cells.takeChanged();
   const usage = createUsageBuffer();
   /** Why the latest write failed; cleared by the next that does not. */
@@ -84,6 +83,7 @@ export async function openInProcess({ file }: InProcessPlace, nowMs: () => numbe
       ...createSliding(groups[SLIDING]),
     },
     notices,
+    answers: new MemoryAnswers(),
     async ping() {
       if (trouble !== undefined) throw trouble;
       counterFile.ping();

@@ -8,6 +8,7 @@ import { takeRequest } from "./lua/take-request.ts";
 import { takeSliding } from "./lua/take-sliding.ts";
 import { wrongKey } from "./lua/wrong-key.ts";
 import { createListeners, type OpenNotices } from "./notices.ts";
+import { createRedisAnswers } from "./redis-answers.ts";
 import type { Counters, EndpointUsage, State } from "./state.ts";
 import { createUsageBuffer, type PendingUsage } from "./usage.ts";
 import {
@@ -82,6 +83,7 @@ export async function openRedis({ url }: RedisPlace): Promise<State> {
       },
     },
     notices,
+    answers: createRedisAnswers(link, PREFIX),
     // A write: one that is full, read-only or has a broken disk answers PING.
     ping: () => link.run(async (redis) => void (await redis.set(PROBED, "1", "PX", PROBED_MS))),
     async close() {

@@ -40,6 +40,32 @@ export function stateSuite(name: string, places: StatePlaceMaker): void {
     usageTests(given, reopen);
     gateTests(given, places.runs);
     noticeTests(given, () => place.place);
+    answerTests(given);
+  });
+}
+
+function answerTests(given: () => State): void {
+  describe("answers that are kept", () => {
+    it("one of many is first; the others wait, then get its answer", async () => {
+      const { answers } = given();
+      const begun = await Promise.all(Array.from({ length: 20 }, () => answers.begin("a", "r", MINUTE_MS, NOW_MS)));
+      expect(begun.map(({ type }) => type).sort()).toEqual(["first", ...Array(19).fill("running")]);
+      await answers.keep("a", "r", "the answer, of é", MINUTE_MS, NOW_MS);
+      expect(await answers.begin("a", "r", MINUTE_MS, NOW_MS)).toEqual({
+        type: "answered",
+        answer: "the answer, of é",
+      });
+    });
+
+    it("stand for one request each, until they are forgotten", async () => {
+      const { answers } = given();
+      await answers.begin("a", "r", MINUTE_MS, NOW_MS);
+      expect((await answers.begin("a", "s", MINUTE_MS, NOW_MS)).type).toBe("other");
+      expect((await answers.begin("b", "s", MINUTE_MS, NOW_MS)).type).toBe("first");
+      await answers.forget("a");
+      await answers.forget("never");
+      expect((await answers.begin("a", "s", MINUTE_MS, NOW_MS)).type).toBe("first");
+    });
   });
 }
 

@@ -2,10 +2,12 @@
  * State: what is counted and passed on, not kept for ever. In process (counters persisted in SQLite) or Redis, one shared suite.
  */
 import type { MaybePromise } from "../../model/maybe-promise.ts";
+import type { Answers } from "./answers.ts";
 
 export interface State {
   readonly counters: Counters;
   readonly notices: Notices;
+  readonly answers: Answers;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -37,6 +37,7 @@ export function watchState(real: State): WatchedState {
       },
       subscribe: (topic, listener) => real.notices.subscribe(topic, listener),
     },
+    answers: real.answers,
     ping: () => orAway(() => real.ping()),
     close: () => real.close(),
   };

@@ -1,0 +1,104 @@
+/**
+ * `Idempotency-Key`: a POST that is sent again with the same key gets the answer of the first and does nothing twice, so that a caller whose
+ * connection broke may ask again (docs/api-contract.md#sending-again). Only what was done is kept: a refused request may be mended and sent again.
+ */
+import { createHash } from "node:crypto";
+import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
+import type { Api } from "./api.ts";
+import { readOptionalObject } from "./body.ts";
+import { RETRY_SOON, refusal } from "./errors.ts";
+import type { ApiResponse } from "./http.ts";
+import { restS } from "./limits.ts";
+import { type KeyCall, type ProjectCall, type Route, takesIdempotencyKey } from "./route.ts";
+
+export const REPLAYED_HEADER = "Idempotency-Replayed";
+/** RFC 9110 section 5.6.2 and more; a comma and a blank are what two lines of the header become. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+/** POST /test waits 75 s, and nothing is in flight for longer than that and a drain. */
+const RUNS_MS = 150_000;
+const DAY_MS = 86_400_000;
+/** Of one workspace in a day: bounds what it keeps. */
+const MOST_KEYS_A_DAY = 10_000;
+/** The greatest answer of a POST is a tenth of that. */
+const MOST_BYTES = 262_144;
+
+/** Runs the handler unless the request was answered before. */
+export function onceFor(
+  api: Api,
+  route: Route,
+  call: KeyCall | ProjectCall,
+  work: () => MaybePromise<ApiResponse>,
+): MaybePromise<ApiResponse> {
+  const key = call.request.idempotencyKey;
+  if (key === null || !takesIdempotencyKey(route) || call.request.body === "too-large") return work();
+  if (!KEY.test(key)) throw refusal("idempotencyKeyInvalid");
+  return once(api, route, call, hashOf(`${call.workspace.id} ${call.access.key.id} ${key}`), work);
+}
+
+async function once(
+  api: Api,
+  route: Route,
+  call: KeyCall | ProjectCall,
+  name: string,
+  work: () => MaybePromise<ApiResponse>,
+): Promise<ApiResponse> {
+  const { answers, counters } = api.state;
+  const request = requestOf(call);
+  const begun = await answers.begin(name, request, RUNS_MS, call.nowMs);
+  switch (begun.type) {
+    case "running":
+      throw refusal("idempotencyKeyRunning", { headers: RETRY_SOON });
+    case "other":
+      throw refusal("idempotencyKeyOther");
+    case "answered":
+      return replayed(api, route, call, name, begun.answer);
+    case "first":
+  }
+  try {
+    const counted = `idempotency ${call.workspace.id}`;
+    if (!(await counters.takeFrom(counted, MOST_KEYS_A_DAY, DAY_MS, call.nowMs)))
+      throw refusal("idempotencyKeysUsedUp", { retryAfterS: restS(DAY_MS, call.nowMs) });
+    const response = await andThen(work(), (answered) => answered);
+    if (!isKept(response)) {
+      await answers.forget(name);
+      return response;
+    }
+    const answer = JSON.stringify([response.status, response.headers, response.body]);
+    // A new key and a heartbeat's address are in some answers.
+    await answers.keep(name, request, api.sealing.seal(purposeOf(name), answer), DAY_MS, api.clock.now());
+    return response;
+  } catch (error) {
+    await answers.forget(name).catch(() => {});
+    throw error;
+  }
+}
+
+/** What was done; nothing was by a refusal. */
+function isKept({ status, body }: ApiResponse): boolean {
+  return status < 300 && typeof body === "string" && body.length <= MOST_BYTES;
+}
+
+function replayed(api: Api, route: Route, { request }: KeyCall, name: string, sealed: string): ApiResponse {
+  const [status, headers, body] = JSON.parse(api.sealing.open(purposeOf(name), sealed)) as [number, string[], string];
+  // Read again for what is told of it (warned.ts).
+  if (route.body !== undefined) readOptionalObject(request);
+  return { status, headers: [...headers, REPLAYED_HEADER, "true"], body };
+}
+
+/** An answer cannot be put in the place of another. */
+function purposeOf(name: string): string {
+  return `answer ${name}`;
+}
+
+/** Everything that decides what a request does. */
+function requestOf(call: KeyCall | ProjectCall): string {
+  const { method, path, query, body } = call.request;
+  const project = "project" in call ? call.project.id : "";
+  return hashOf(`${method} ${path}?${query}\n${project}\n`, body === null || body === "too-large" ? "" : body);
+}
+
+function hashOf(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("base64url");
+}
