@@ -15,8 +15,8 @@ const RULES: readonly Rule[] = [
   ["singbox", ({ account }) => account.protocol === "hysteria2" || account.protocol === "tuic"],
   // Newer REALITY servers demand a key share that sing-box does not send.
   ["xray", ({ security }) => security.kind === "reality"],
-  // sing-box has one of grpc's two ways, and sends no authority of the link's.
-  ["xray", ({ transport }) => transport.type === "grpc" && (transport.isMulti || transport.authority !== "")],
+  // sing-box has one of grpc's two ways, sends no authority of the link's, and tries again in silence where a server speaks no grpc.
+  ["xray", ({ transport }) => transport.type === "grpc"],
   // VMess in early data from sing-box to sing-box dies in one connection of five; from xray to either in none (test/lab).
   [
     "xray",

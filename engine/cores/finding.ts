@@ -48,6 +48,12 @@ const ROWS: readonly Row[] = [
     "the core cannot use the config",
   ],
   [/non existing outtag|outbound not found|address already in use/, "internal-error", "the core was set up wrongly"],
+  // What a hysteria2 server says about its own way to the target: the words after it are about that, not about the server.
+  [
+    /remote error: (?!tls:)|connection ends > proxy\/hysteria: /,
+    "stuck",
+    "the server took the credential and could not reach the target",
+  ],
   // REALITY's decoy answers with its own certificate: a wrong key, short id or name, or a client that the server does not like.
   [
     /received real certificate|processed invalid connection|reality verification failed/,
@@ -68,9 +74,25 @@ const ROWS: readonly Row[] = [
     "cert-invalid",
     "the certificate is not trusted",
   ],
-  [/auth failed code \d+|authentication failed, status code/, "auth-failed", "the server refused the credential"],
+  [/\bauth failed\b|authentication failed, status code/, "auth-failed", "the server refused the credential"],
   // gRPC's answer for a service that is not there; xray wraps it in its own words about an answer that it could not read.
   [/code = unimplemented/, "handshake-failed", "the server does not know the path, host or service"],
+  // grpc-go's words for a web server: of HTTP/1.1, and of HTTP/2 that answers with a page.
+  [
+    /error reading server preface|frame header looked like an http\/1\.1 header/,
+    "handshake-failed",
+    "the server does not speak HTTP/2, which grpc needs",
+  ],
+  [
+    /unexpected http status code received from server: 5\d\d/,
+    "handshake-failed",
+    "the server's front has no server behind it",
+  ],
+  [
+    /unexpected http status code received from server|malformed header: missing http content-type|unexpected content-type/,
+    "handshake-failed",
+    "the server answers as a web server and not as one of grpc",
+  ],
   [
     /unexpected response version|failed to read response version|failed to decode response header/,
     "auth-failed",
@@ -94,8 +116,6 @@ const ROWS: readonly Row[] = [
   ],
   [/first record does not look like a tls handshake/, "handshake-failed", "the server does not speak TLS at this port"],
   [/remote error: tls:|crypto_error 0x1/, "handshake-failed", "the server refused the TLS handshake"],
-  // What a hysteria2 server says about its own way to the target: the words after it are about that, not about the server.
-  [/remote error: (?!tls:)/, "stuck", "the server took the credential and could not reach the target"],
   // sing-box ends the sessions of QUIC when this machine's default interface changes.
   [/network changed/, "unfit", "the network of this checker changed"],
   [/connection refused/, "refused", "the port is closed"],

@@ -79,11 +79,18 @@ export function requestOf({ path, authority, proof }: VerifyEndpoint, token: str
 export type Answer =
   | { readonly kind: "proof"; readonly publicIp: string | null }
   /** Something answered, and not what is expected: a captive portal, a decoy, a page of an error. */
-  | { readonly kind: "other"; readonly words: string };
+  | { readonly kind: "other"; readonly words: string; readonly isComplaint: boolean };
+
+/** Of a server that cannot read the request (RFC 9110, sections 15.5 and 15.6): it was sent something else than HTTP. */
+const COMPLAINTS: ReadonlySet<number> = new Set([400, 405, 501, 505]);
 
 /** @param body as far as it was read */
 export function judgeAnswer({ proof }: VerifyEndpoint, token: string, status: number, body: string): Answer {
-  const other: Answer = { kind: "other", words: `status ${status}, and not the expected answer` };
+  const other: Answer = {
+    kind: "other",
+    words: `status ${status}, and not the expected answer`,
+    isComplaint: COMPLAINTS.has(status),
+  };
   if (proof === "204") return status === 204 ? { kind: "proof", publicIp: null } : other;
   if (status !== 200) return other;
   if (proof === "token") return body.trim() === token ? { kind: "proof", publicIp: null } : other;

@@ -12,6 +12,8 @@ import { VerifyAnswer } from "./answer-reader.ts";
 import { requestOf, type VerifyEndpoint } from "./endpoint.ts";
 import type { OpenLine } from "./line.ts";
 
+/** Codes of Node for an answer that is no TLS at all; others are about a certificate, or an alert. */
+const NO_TLS = /^(?:EPROTO|ERR_SSL_(?!.*ALERT))/;
 /** Said of a connection that takes no second request. */
 const CLOSES = /^HTTP\/1\.0|\nconnection: *close/i;
 /** Of an answer's first piece, where its head is. */
@@ -52,8 +54,8 @@ export type Passage =
   | { readonly kind: "no-path"; readonly code: number | null }
   /** It ended before the answer was whole. @member heard whether any byte had come through */
   | { readonly kind: "closed"; readonly heard: boolean; readonly afterMs: number }
-  /** Something else answered than the endpoint. */
-  | { readonly kind: "other"; readonly words: string };
+  /** Something else answered than the endpoint. @member isComplaint it could not read what we sent */
+  | { readonly kind: "other"; readonly words: string; readonly isComplaint: boolean };
 
 export interface Exchange {
   readonly done: Promise<Passage>;
@@ -191,12 +193,12 @@ class RunningExchange implements Exchange, TcpStreamListener {
     try {
       answer = this.#answer.push(bytes);
     } catch {
-      this.#other("something that is not HTTP");
+      this.#other("something that is not HTTP", true);
       return;
     }
     if (answer === null) return;
     if (answer.kind === "other") {
-      this.#other(answer.words);
+      this.#other(answer.words, answer.isComplaint);
       return;
     }
     const { publicIp } = answer;
@@ -208,7 +210,7 @@ class RunningExchange implements Exchange, TcpStreamListener {
     ) {
       this.#passed = { latencyMs, publicIp };
       this.#answer = new VerifyAnswer(endpoint, token);
-      this.#forget = this.#options.after(Math.max(MIN_PATIENCE_MS, 3 * latencyMs), () => this.#other(""));
+      this.#forget = this.#options.after(Math.max(MIN_PATIENCE_MS, 3 * latencyMs), () => this.#other("", false));
       this.#line.send(this.#request());
       return;
     }
@@ -216,8 +218,8 @@ class RunningExchange implements Exchange, TcpStreamListener {
   }
 
   /** What was proven stays proven, also when the second request fails. */
-  #other(words: string): void {
-    if (this.#passed === null) this.#end({ kind: "other", words });
+  #other(words: string, isComplaint: boolean): void {
+    if (this.#passed === null) this.#end({ kind: "other", words, isComplaint });
     else this.#pass(this.#passed.latencyMs, this.#passed.publicIp);
   }
 
@@ -263,7 +265,8 @@ class RunningExchange implements Exchange, TcpStreamListener {
     });
     secure.on("error", (error: NodeJS.ErrnoException) => {
       if (!this.heard || error.code === "ECONNRESET") this.#endedWithin();
-      else this.#other(`no valid TLS of ${endpoint.host} (${error.code ?? "handshake"})`);
+      else
+        this.#other(`no valid TLS of ${endpoint.host} (${error.code ?? "handshake"})`, NO_TLS.test(error.code ?? ""));
     });
     secure.on("secureConnect", () => secure.write(this.#request()));
     secure.on("data", (bytes: Buffer) => {

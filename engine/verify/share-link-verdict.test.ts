@@ -8,7 +8,8 @@ const SILENT: Seen = { kind: "silent", isOpen: true };
 const SHUT: Seen = { kind: "silent", isOpen: false };
 const CLOSED: Seen = { kind: "closed", heard: false, afterMs: 5 };
 const CUT: Seen = { kind: "closed", heard: true, afterMs: 5 };
-const OTHER: Seen = { kind: "other", words: "status 400" };
+const COMPLAINT: Seen = { kind: "other", words: "status 400", isComplaint: true };
+const OTHER: Seen = { kind: "other", words: "status 302", isComplaint: false };
 const REACHED: Finding = { session: "1", tag: "n", verdict: null, reason: "", isReached: true };
 const told = (verdict: Finding["verdict"], reason = "so it says"): Finding => ({
   session: "1",
@@ -40,10 +41,28 @@ describe("a failed attempt", () => {
       attempt("vless tcp tls", [CLOSED], { findings: [told("closed"), told("auth-failed")] }),
       "auth-failed",
     ],
-    ["a decoy's page behind trojan", attempt("trojan tcp tls", [OTHER]), "auth-failed"],
+    ["a decoy behind trojan that cannot read the password", attempt("trojan tcp tls", [COMPLAINT]), "auth-failed"],
+    ["a captive portal behind trojan", attempt("trojan tcp tls", [OTHER]), "stuck"],
+    ["a captive portal that knows no TLS", attempt("trojan tcp tls", [COMPLAINT, OTHER]), "stuck"],
     ["another server's page behind vless", attempt("vless tcp tls", [OTHER]), "stuck"],
     ["every question ends at once", attempt("vless tcp tls", [CLOSED, CLOSED]), "auth-failed"],
     ["one question ends, one is silent", attempt("vless tcp tls", [CLOSED, SILENT]), "stuck"],
+    ["hysteria2's session stands, and every question ends at once", attempt("hysteria2", [CLOSED, CLOSED]), "stuck"],
+    [
+      "hysteria2's server ends xray's at once, of which xray says nothing",
+      attempt("hysteria2", [CLOSED, CLOSED], { engine: "xray" }),
+      "auth-failed",
+    ],
+    [
+      "xray has reached hysteria2's server, and every question ends at once",
+      attempt("hysteria2", [CLOSED, CLOSED], { engine: "xray", findings: [REACHED] }),
+      "stuck",
+    ],
+    [
+      "hysteria2's server refuses the credential",
+      attempt("hysteria2", [CLOSED, CLOSED], { findings: [told("auth-failed")] }),
+      "auth-failed",
+    ],
     ["tuic's session ends at once", attempt("tuic", [CLOSED, CLOSED]), "auth-failed"],
     ["answers end before they are whole", attempt("vless tcp tls", [CUT, CUT]), "stuck"],
     ["the path stands in sing-box, and nothing comes", attempt("vless tcp tls", [SILENT]), "stuck"],

@@ -11,7 +11,8 @@ import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 export type Seen =
   | { readonly kind: "no-path"; readonly code: number | null }
   | { readonly kind: "closed"; readonly heard: boolean; readonly afterMs: number }
-  | { readonly kind: "other"; readonly words: string }
+  /** @member isComplaint it could not read what we sent */
+  | { readonly kind: "other"; readonly words: string; readonly isComplaint: boolean }
   /** Nothing until the time was over. */
   | { readonly kind: "silent"; readonly isOpen: boolean };
 
@@ -83,8 +84,10 @@ function sentence(verdict: Verdict, reason: string): string {
 
 function bySight(attempt: Attempt): Judgement {
   const { seen, config, isDialled } = attempt;
-  const decoy = seen.find((one) => one.kind === "other");
-  if (decoy !== undefined) return ofOther(config, decoy.words);
+  const others = seen.filter((one) => one.kind === "other");
+  // What answers a request was sent one; over TLS a portal cannot read us either.
+  const other = others.find(({ isComplaint }) => !isComplaint) ?? others[0];
+  if (other !== undefined) return ofOther(config, other);
   const refusal = seen.find((one) => one.kind === "no-path");
   if (refusal !== undefined) return ofRefusal(refusal.code, isDialled);
   const closed = seen.filter((one) => one.kind === "closed");
@@ -113,9 +116,12 @@ function bySight(attempt: Attempt): Judgement {
   };
 }
 
-/** The Trojan protocol has no reply: the page that a server shows to unknown clients arrives as if the target had sent it. */
-function ofOther({ account }: ProxyConfig, words: string): Judgement {
-  if (account.protocol === "trojan") {
+/**
+ * Trojan has no reply: what a server shows to unknown clients arrives as if the target had sent it. Its decoy gets our password where a web
+ * server expects a request, and says that it cannot read that; a captive portal behind the server gets the request itself.
+ */
+function ofOther({ account }: ProxyConfig, { words, isComplaint }: Extract<Seen, { kind: "other" }>): Judgement {
+  if (account.protocol === "trojan" && isComplaint) {
     return {
       verdict: "auth-failed",
       message: `The server does not know the password: a decoy answered (${words})`,
@@ -168,6 +174,16 @@ function ofClosed(attempt: Attempt, heard: boolean): Judgement {
     return {
       verdict: "stuck",
       message: "The tunnel is up, but ends before an answer is whole",
+      isFinal: false,
+      peerAnswered: true,
+      dependsOnEndpoint: true,
+    };
+  }
+  // The session begins with the credential: sing-box opens nothing before the server took it, and xray says when it goes on.
+  if (config.account.protocol === "hysteria2" && (engine === "singbox" || isUp(attempt))) {
+    return {
+      verdict: "stuck",
+      message: "The server took the credential, and ends every connection through it at once",
       isFinal: false,
       peerAnswered: true,
       dependsOnEndpoint: true,

@@ -353,7 +353,7 @@ class Maker {
   }
 
   *network(): Generator<Case> {
-    const { page, pageTls, silent, resetting, blackHole, silentUdp, closed } = this.#fixtures;
+    const { page, pageTls, pageH2, silent, resetting, blackHole, silentUdp, closed } = this.#fixtures;
     const places = { closed, silent, resetting, "black hole": blackHole, page, "page in TLS": pageTls };
     for (const [place, port] of Object.entries(places)) {
       for (const [carrier, security] of [
@@ -372,6 +372,9 @@ class Maker {
       const user = Buffer.from(`aes-256-gcm:${SECRETS.shadowsocks}`).toString("base64url");
       yield [`${place}, ss`, `ss://${user}@127.0.0.1:${port}`];
     }
+    const grpc = (security: SecurityName): Pairs => ({ ...CARRIERS.grpc?.query, ...this.#security(security) });
+    yield ["page, vless grpc none", this.#to(page, "vless", grpc("none"))];
+    yield ["page in HTTP/2, vless grpc tls", this.#to(pageH2, "vless", grpc("tls"))];
     for (const [place, port] of [
       ["closed", closed],
       ["silent", silentUdp],
@@ -413,11 +416,18 @@ class Maker {
       yield [`egress ${name.replace(/^ss (\w+)/, "$1, ss")}`, ss(name)[1]];
     }
     yield ["a page instead, ss @xray", ss("ss portal @xray")[1]];
-    for (const name of ["held @xray", "held @singbox", "blocked @singbox"]) {
+    for (const name of [
+      "held @xray",
+      "held @singbox",
+      "blocked @xray",
+      "blocked @singbox",
+      "refused @xray",
+      "refused @singbox",
+    ]) {
       yield [`egress ${name.replace(" ", ", hysteria2 ")}`, this.#hysteria(`hysteria2 ${name}`)];
     }
     yield ["a page instead, hysteria2 @xray", this.#hysteria("hysteria2 portal @xray")];
-    for (const name of ["held", "blocked"])
+    for (const name of ["held", "blocked", "refused"])
       yield [`egress ${name}, tuic @singbox`, this.#tuic(`tuic ${name} @singbox`)];
   }
 }

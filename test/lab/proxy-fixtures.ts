@@ -3,6 +3,7 @@
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer as createHttp, type RequestListener } from "node:http";
+import { createSecureServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { createServer as createHttps } from "node:https";
 import { connect, createServer as createTcp, type Server, type Socket } from "node:net";
 import { createInterface } from "node:readline";
@@ -16,6 +17,8 @@ export interface ProxyFixtures {
   /** A web page for every request, plain and in TLS. */
   readonly page: number;
   readonly pageTls: number;
+  /** The same over HTTP/2 alone. */
+  readonly pageH2: number;
   /** Accepts, and says nothing. */
   readonly silent: number;
   /** Resets what has been accepted, after the first bytes. */
@@ -63,6 +66,7 @@ export async function openFixtures(material: Material): Promise<ProxyFixtures> {
     verifyTlsUrl: `https://127.0.0.1:${await listen(createHttps(tls, answerToken))}/verify#token`,
     page: await listen(createHttp(answerPage)),
     pageTls: await listen(createHttps(tls, answerPage)),
+    pageH2: await listen(createHttp2({ ...tls, allowHTTP1: false }).on("request", answerPageH2)),
     silent: await listen(createTcp()),
     resetting: await listen(createTcp((socket) => socket.once("data", () => socket.resetAndDestroy()))),
     blackHole: hole.port,
@@ -87,6 +91,11 @@ const answerPage: RequestListener = (_, response) => {
   response.setHeader("content-type", "text/html");
   response.end("<!doctype html><title>Welcome</title><p>It works.");
 };
+
+function answerPageH2(_: Http2ServerRequest, response: Http2ServerResponse): void {
+  response.setHeader("content-type", "text/html");
+  response.end("<!doctype html><title>Welcome</title><p>It works.");
+}
 
 /** A process that listens and then stands still: after its queue of one is full, nothing answers (tcp(7), listen(2)). */
 async function openBlackHole(folder: string): Promise<{ readonly port: number; close(): Promise<void> }> {

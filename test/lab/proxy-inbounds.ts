@@ -5,7 +5,7 @@ import { type CertificateName, type Material, NAME, SECRETS } from "./proxy-mate
 type Json = Readonly<Record<string, unknown>>;
 
 /** Where what comes in goes: to its target; nowhere, kept open; nowhere, closed; to a page of another server. */
-export type Egress = "direct" | "held" | "blocked" | "portal";
+export type Egress = "direct" | "held" | "blocked" | "refused" | "portal";
 
 /** The lab's processes: one of each program, and a sing-box whose clock is an hour ahead. */
 export const SERVERS = ["xray", "singbox", "ahead"] as const;
@@ -418,9 +418,13 @@ function faultyInbounds(material: Material, ports: Ports): readonly Inbound[] {
     cut("ss blocked @singbox", "singbox", "blocked", shadowsocks("singbox")),
     cut("hysteria2 held @xray", "xray", "held", ofOwn("hysteria2 @xray")),
     cut("hysteria2 portal @xray", "xray", "portal", ofOwn("hysteria2 @xray")),
+    cut("hysteria2 blocked @xray", "xray", "blocked", ofOwn("hysteria2 @xray")),
+    cut("hysteria2 refused @xray", "xray", "refused", ofOwn("hysteria2 @xray")),
+    cut("hysteria2 refused @singbox", "singbox", "refused", ofOwn("hysteria2 @singbox")),
     cut("hysteria2 held @singbox", "singbox", "held", ofOwn("hysteria2 @singbox")),
     cut("hysteria2 blocked @singbox", "singbox", "blocked", ofOwn("hysteria2 @singbox")),
     cut("tuic held @singbox", "singbox", "held", ofOwn("tuic @singbox")),
+    cut("tuic refused @singbox", "singbox", "refused", ofOwn("tuic @singbox")),
     cut("tuic blocked @singbox", "singbox", "blocked", ofOwn("tuic @singbox")),
   ];
 }

@@ -21,6 +21,8 @@ const TRIES = 3;
 export interface Elsewhere {
   readonly page: number;
   readonly silent: number;
+  /** Refuses. */
+  readonly closed: number;
   /** An NTP server whose clock is ahead. */
   readonly timeAhead: number;
 }
@@ -94,7 +96,7 @@ function fileOf(name: ServerName, addressed: readonly Addressed[], elsewhere: El
   return name === "ahead" ? { ...file, ntp } : file;
 }
 
-function xrayFile(addressed: readonly Addressed[], { page, silent }: Elsewhere): Json {
+function xrayFile(addressed: readonly Addressed[], { page, silent, closed }: Elsewhere): Json {
   const freedom = (tag: Egress, more: Json): Json => ({
     tag,
     protocol: "freedom",
@@ -111,6 +113,7 @@ function xrayFile(addressed: readonly Addressed[], { page, silent }: Elsewhere):
     outbounds: [
       freedom("direct", {}),
       freedom("held", { redirect: `127.0.0.1:${silent}` }),
+      freedom("refused", { redirect: `127.0.0.1:${closed}` }),
       freedom("portal", { redirect: `127.0.0.1:${page}` }),
       { tag: "blocked", protocol: "blackhole" },
     ],
@@ -120,7 +123,7 @@ function xrayFile(addressed: readonly Addressed[], { page, silent }: Elsewhere):
   };
 }
 
-function singboxFile(addressed: readonly Addressed[], { silent }: Elsewhere): Json {
+function singboxFile(addressed: readonly Addressed[], { silent, closed }: Elsewhere): Json {
   const of = (egress: Egress): readonly string[] =>
     addressed.flatMap(({ inbound }, index) => (inbound.egress === egress ? [`in${index}`] : []));
   return {
@@ -134,19 +137,18 @@ function singboxFile(addressed: readonly Addressed[], { silent }: Elsewhere): Js
     outbounds: [{ type: "direct", tag: "direct" }],
     route: {
       rules: [
-        {
-          inbound: of("held"),
-          action: "route",
-          outbound: "direct",
-          override_address: "127.0.0.1",
-          override_port: silent,
-        },
+        elsewhere(of("held"), silent),
+        elsewhere(of("refused"), closed),
         { inbound: of("blocked"), action: "reject" },
         // Without any inbound it would be a rule for all.
       ].filter(({ inbound }) => inbound.length > 0),
       final: "direct",
     },
   };
+}
+
+function elsewhere(inbound: readonly string[], port: number) {
+  return { inbound, action: "route", outbound: "direct", override_address: "127.0.0.1", override_port: port };
 }
 
 export function freePorts(count: number): Promise<readonly number[]> {
