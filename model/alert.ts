@@ -2,7 +2,7 @@
  * Alerts that are no incidents (docs/api-contract.md#incidents): a monitor becomes partial and is told to say so; too few configs of its server work;
  * its certificate or its domain's registration runs out. The last is told once for each certificate or registration and threshold: what was told is remembered.
  */
-import type { ConfigShare } from "./config-share.ts";
+import type { ConfigShare, ShareChange } from "./config-share.ts";
 import type { ExpirySubject } from "./event.ts";
 import { enabledLocations, type Monitor } from "./monitor.ts";
 import type { CheckOutcome } from "./result.ts";
@@ -22,7 +22,7 @@ export type MonitorAlert =
       readonly monitorId: number;
       readonly atMs: number;
       readonly status: LiveStatus;
-      readonly told: "failing" | "recovered";
+      readonly change: ShareChange;
       readonly share: ConfigShare;
       readonly location: string;
     }

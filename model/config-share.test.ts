@@ -17,28 +17,28 @@ describe("shareOf", () => {
 });
 
 describe("shareStep", () => {
-  const told = (shares: readonly number[], percent = 50, maxRetries = 2) => {
+  const changes = (shares: readonly number[], percent = 50, maxRetries = 2) => {
     let lowChecks = 0;
     return shares.map((working) => {
       const step = shareStep(lowChecks, { working, total: 11 }, percent, maxRetries);
       lowChecks = step.lowChecks;
-      return step.told;
+      return step.change;
     });
   };
 
   it("tells a share below half once, when it is confirmed, and its end once", () => {
-    expect(told([11, 2, 2, 2, 2, 6, 6])).toEqual([null, null, "failing", null, null, "recovered", null]);
-    expect(told([2, 11, 2, 11])).toEqual([null, null, null, null]);
-    expect(told([2, 2], 50, 1)).toEqual(["failing", null]);
-    expect(told([1, 1, 1], 0)).toEqual([null, null, null]);
-    expect(told([10, 10], 100)).toEqual([null, "failing"]);
+    expect(changes([11, 2, 2, 2, 2, 6, 6])).toEqual([null, null, "failing", null, null, "recovered", null]);
+    expect(changes([2, 11, 2, 11])).toEqual([null, null, null, null]);
+    expect(changes([2, 2], 50, 1)).toEqual(["failing", null]);
+    expect(changes([1, 1, 1], 0)).toEqual([null, null, null]);
+    expect(changes([10, 10], 100)).toEqual([null, "failing"]);
   });
 
   it("tells failing and recovered in turns, whatever comes, and never more than one check late", () => {
     const shares = fc.array(fc.integer({ min: 1, max: 11 }), { maxLength: 60 });
     fc.assert(
       fc.property(shares, fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 5 }), (all, percent, retries) => {
-        const words = told(all, percent, retries).filter((word) => word !== null);
+        const words = changes(all, percent, retries).filter((word) => word !== null);
         expect(words).toEqual(words.map((_, at) => (at % 2 === 0 ? "failing" : "recovered")));
         if (percent === 0) expect(words).toEqual([]);
       }),

@@ -9,10 +9,13 @@ export interface ConfigShare {
   readonly total: number;
 }
 
-/** One location's checks in a row with too small a share, and what the latest one tells. */
+/** Too few configs work · enough work again. */
+export type ShareChange = "failing" | "recovered";
+
+/** One location's checks in a row with too small a share, and what the latest one changes. */
 export interface ShareStep {
   readonly lowChecks: number;
-  readonly told: "failing" | "recovered" | null;
+  readonly change: ShareChange | null;
 }
 
 export interface ConfigResult {
@@ -29,7 +32,7 @@ export function shareOf(verdict: Verdict, configs: readonly ConfigResult[]): Con
 }
 
 /**
- * Told once, by the check that confirms it, and again when the share is back.
+ * Changes once, by the check that confirms it, and again when the share is back.
  * @param lowChecks of the check before
  * @param leastPercent of all configs; 0 is never low
  * @param maxRetries checks in a row that confirm, as for every failure
@@ -42,8 +45,8 @@ export function shareStep(
 ): ShareStep {
   const confirming = Math.max(1, maxRetries);
   if (working * 100 >= leastPercent * total)
-    return { lowChecks: 0, told: lowChecks >= confirming ? "recovered" : null };
+    return { lowChecks: 0, change: lowChecks >= confirming ? "recovered" : null };
   // Not beyond it: the number is kept with the monitor.
   const now = Math.min(lowChecks + 1, confirming);
-  return { lowChecks: now, told: now === confirming && lowChecks < confirming ? "failing" : null };
+  return { lowChecks: now, change: now === confirming && lowChecks < confirming ? "failing" : null };
 }

@@ -3,7 +3,7 @@
  * members. No credentials, share links or heartbeat addresses: a monitor is told by id, name, kind, status and tags only.
  */
 import type { Actor } from "./actor.ts";
-import type { ConfigShare } from "./config-share.ts";
+import type { ConfigShare, ShareChange } from "./config-share.ts";
 import { formatId, parseId } from "./ids.ts";
 import { type IncidentLevel, severityOf } from "./incident.ts";
 import { familyOf, type Kind } from "./kind.ts";
@@ -120,9 +120,8 @@ export function expiryEvent(
   };
 }
 
-/** @param told whether too few configs of its server work, or enough again */
 export function configShareEvent(
-  told: "failing" | "recovered",
+  change: ShareChange,
   monitor: EventMonitor,
   status: LiveStatus,
   { working, total }: ConfigShare,
@@ -130,7 +129,7 @@ export function configShareEvent(
   atMs: number,
 ): NewEvent {
   return {
-    type: `monitor.configs_${told}`,
+    type: `monitor.configs_${change}`,
     projectId: monitor.projectId,
     atMs,
     data: { monitor: monitorData(monitor, status), configs_working: working, configs_total: total, location },

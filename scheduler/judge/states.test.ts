@@ -181,12 +181,12 @@ describe("MonitorStates", () => {
     expect([check(0).alerts, check(3, states, { verdict: "unfit" }).alerts]).toEqual([[], []]);
     const replayed = emptyStates();
     replayed.set(monitor, liveOf({ locations: states.live(1)?.locations ?? {} }));
-    const told = { type: "configs", told: "failing", share: { working: 2, total: 11 }, location: "any" };
+    const alert = { type: "configs", change: "failing", share: { working: 2, total: 11 }, location: "any" };
     const item = check(2);
-    expect(item.alerts).toMatchObject([told]);
+    expect(item.alerts).toMatchObject([alert]);
     expect(replayed.rejudge(item.line)?.alerts).toEqual(item.alerts);
     expect(check(2).alerts).toEqual([]);
-    expect(check(6, replayed).alerts).toMatchObject([{ type: "configs", told: "recovered" }]);
+    expect(check(6, replayed).alerts).toMatchObject([{ type: "configs", change: "recovered" }]);
     expect(check(6, replayed).alerts).toEqual([]);
   });
 

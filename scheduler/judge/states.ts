@@ -238,7 +238,7 @@ function judgedOf(
   return { lease, line, live, incidents, alerts, inboxId, endedTest, configResults, nextWithinMs };
 }
 
-/** Carries a location's count of checks with too small a share of working configs, and tells what the latest one confirms. */
+/** Carries a location's count of checks with too small a share of working configs, with the alert that the latest one calls for. */
 function withShare(
   before: LiveState,
   live: LiveState,
@@ -251,17 +251,19 @@ function withShare(
   const share = configs === undefined ? null : shareOf(outcome.verdict, configs);
   const state = live.locations[location];
   if (state === undefined || (share === null && lowBefore === 0)) return { live, alert: null };
-  const { lowChecks, told } =
-    share === null ? { lowChecks: lowBefore, told: null } : shareStep(lowBefore, share, configAlertPercent, maxRetries);
+  const { lowChecks, change } =
+    share === null
+      ? { lowChecks: lowBefore, change: null }
+      : shareStep(lowBefore, share, configAlertPercent, maxRetries);
   if (lowChecks === 0 && lowBefore === 0) return { live, alert: null };
   const { lowShareChecks: _gone, ...rest } = state;
   const counted = lowChecks === 0 ? rest : { ...rest, lowShareChecks: lowChecks };
   const alert: MonitorAlert | null =
-    told === null || share === null
+    change === null || share === null
       ? null
       : {
           ...{ type: "configs", monitorId: live.monitorId, atMs: outcome.startedAtMs, status: live.status },
-          ...{ told, share, location },
+          ...{ change, share, location },
         };
   return { live: { ...live, locations: { ...live.locations, [location]: counted } }, alert };
 }

@@ -240,8 +240,8 @@ describe("webhooks", () => {
     };
     await append(subscriptionEvent("subscription.sync_failed", subscription, nowMs));
     await append(subscriptionEvent("subscription.auto_disabled", { ...subscription, enabled: false }, nowMs));
-    for (const told of ["failing", "recovered"] as const)
-      await append(configShareEvent(told, monitor, "healthy", { working: 2, total: 11 }, "any", nowMs));
+    for (const change of ["failing", "recovered"] as const)
+      await append(configShareEvent(change, monitor, "healthy", { working: 2, total: 11 }, "any", nowMs));
     await hear("incident.level_changed");
     expect((await hear("monitor.configs_failing")).data).toMatchObject({ configs_working: 2, configs_total: 11 });
     await hear("monitor.configs_recovered");
