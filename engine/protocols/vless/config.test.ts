@@ -42,7 +42,7 @@ it("reads name and parameters", () => {
   );
   expect(link.name).toBe("🇩 Berlin+1");
   expect([...link.parameters]).toEqual([
-    ["servicename", "a+b"],
+    ["servicename", "a b"],
     ["alpn", "h2,h3"],
     ["sni", "x"],
   ]);
