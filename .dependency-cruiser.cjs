@@ -27,7 +27,7 @@ const ROOMS = {
     "^engine/protocols/(share-link/|amneziawg/params\\.ts$)",
     "^model/",
   ],
-  cli: ["^config\\.ts$", "^model/plan\\.ts$", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
+  cli: ["^config\\.ts$", "^model/(plan|url)\\.ts$", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   demo: ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/plan\\.ts$"],
 };
 /** What puts rooms together; nothing but these, the commands that start them, and tests import them. */

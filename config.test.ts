@@ -97,3 +97,13 @@ describe("limits of the plans", () => {
     expect(plans("contract")).toMatchObject({ shortestIntervalS: 5, requestsPerMinute: 120 });
   });
 });
+
+it.each([
+  ["::1", "http://[::1]:9000"],
+  ["[::1]", "http://[::1]:9000"],
+  ["::", "http://[::1]:9000"],
+  ["0.0.0.0", "http://127.0.0.1:9000"],
+  ["localhost", "http://localhost:9000"],
+])("a service that listens on %s is asked at %s", (host, url) => {
+  expect(loadClientConfig({}, { SONDE_HOST: host, SONDE_PORT: "9000", SONDE_KEY: "k" }).url).toBe(url);
+});

@@ -8,7 +8,7 @@ import type { CorePaths } from "./engine/cores/program.ts";
 import { nearestOf } from "./model/nearest.ts";
 import { LIMITS, type Limits, overridePlans, type PlanTable, standardPlans } from "./model/plan.ts";
 import { withoutTrailing } from "./model/text.ts";
-import { parseUrl } from "./model/url.ts";
+import { hostInUrl, parseUrl } from "./model/url.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -333,7 +333,7 @@ export function loadClientConfig(
     words.url ??
     env.SONDE_URL ??
     env.SONDE_BASE_URL ??
-    `http://${env.SONDE_HOST ?? "127.0.0.1"}:${env.SONDE_PORT ?? "8080"}`;
+    `http://${hostInUrl(env.SONDE_HOST ?? "127.0.0.1")}:${env.SONDE_PORT ?? "8080"}`;
   if (parseUrl(url) === undefined)
     throw new ConfigError(`${url} is not a URL: give --url or SONDE_URL, such as http://127.0.0.1:8080`);
   return {

@@ -1,5 +1,6 @@
 /** Starts the API on the server that loads here, and stops it without losing an answer. */
 import { createNameLookup } from "../engine/contract/registry.ts";
+import { hostInUrl } from "../model/url.ts";
 import type { Api, ApiDependencies, ApiLog } from "./api.ts";
 import { createApp } from "./app.ts";
 import { createAuthCache } from "./auth-cache.ts";
@@ -126,13 +127,6 @@ interface Served {
 
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
-}
-
-/** An address to connect to: a listener on every address is reached by loopback. */
-function hostInUrl(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
 }
 
 async function writeUses(api: Api): Promise<void> {

@@ -9,23 +9,34 @@ const SERVICE = {
   httpRefused: null,
 };
 
+const HERE = { host: "127.0.0.1", baseUrl: null };
+
+it("says that it listens on every address, and asks for the one that others use", () => {
+  const words = "It listens on every address of this machine: set SONDE_BASE_URL";
+  for (const host of ["0.0.0.0", "::"]) {
+    expect(bannerOf(SERVICE, { host, baseUrl: null }, false)).toContain(words);
+    expect(bannerOf(SERVICE, { host, baseUrl: "https://sonde.test-site.org" }, false)).not.toContain(words);
+  }
+  expect(bannerOf(SERVICE, HERE, false)).not.toContain(words);
+});
+
 it("shows the first key on a terminal, and the path of its file to whatever keeps its output", () => {
-  expect(bannerOf(SERVICE, true)).toContain("Key (shown once, kept in /data/owner.key): uk1_secret\n");
-  const kept = bannerOf(SERVICE, false);
+  expect(bannerOf(SERVICE, HERE, true)).toContain("Key (shown once, kept in /data/owner.key): uk1_secret\n");
+  const kept = bannerOf(SERVICE, HERE, false);
   expect(kept).toContain("Key: kept in /data/owner.key\n");
   expect(kept).not.toContain("uk1_secret");
-  expect(bannerOf({ ...SERVICE, firstKey: null }, true)).not.toContain("Key");
+  expect(bannerOf({ ...SERVICE, firstKey: null }, HERE, true)).not.toContain("Key");
 });
 
 it("says where the API is, and what a browser can open", () => {
-  expect(bannerOf(SERVICE, true)).toMatch(
+  expect(bannerOf(SERVICE, HERE, true)).toMatch(
     /^Sonde listens on http:\/\/127\.0\.0\.1:8080\/api\/v1\nIn a browser: http:\/\/127\.0\.0\.1:8080\/\n/,
   );
 });
 
 it("says why the API is not served as meant", () => {
-  expect(bannerOf(SERVICE, true)).not.toContain("node:http");
-  expect(bannerOf({ ...SERVICE, httpRefused: "it has another hash" }, true)).toContain(
+  expect(bannerOf(SERVICE, HERE, true)).not.toContain("node:http");
+  expect(bannerOf({ ...SERVICE, httpRefused: "it has another hash" }, HERE, true)).toContain(
     "Served by node:http: uWebSockets.js is not used (it has another hash)\n",
   );
 });

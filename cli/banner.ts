@@ -1,3 +1,9 @@
+import { isEveryAddress } from "../model/url.ts";
+
+/** It is plain HTTP, and heartbeat addresses would lead to this machine itself. */
+const OPEN =
+  "It listens on every address of this machine: set SONDE_BASE_URL to the address that others use, and put a TLS proxy before it";
+
 /** What a process that serves the API says when it is up. */
 export function bannerOf(
   service: {
@@ -8,9 +14,11 @@ export function bannerOf(
     /** Why the API is not served as meant; null when all is well. */
     httpRefused: string | null;
   },
+  { host, baseUrl }: { readonly host: string; readonly baseUrl: string | null },
   isTerminal: boolean,
 ): string {
   const lines = [`Sonde listens on ${service.url}/api/v1`, `In a browser: ${service.url}/`];
+  if (isEveryAddress(host) && baseUrl === null) lines.push(OPEN);
   if (service.httpRefused !== null)
     lines.push(`Served by node:http: uWebSockets.js is not used (${service.httpRefused})`);
   lines.push(`Project: prj_${service.projectId}`);

@@ -14,3 +14,14 @@ export function parseUrl(text: string, base?: string | URL): URL | undefined {
 export function withoutBrackets(host: string): string {
   return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
 }
+
+/** The host of a URL that leads to a listener on that address: one on every address is reached by loopback. */
+export function hostInUrl(listened: string): string {
+  if (isEveryAddress(listened)) return listened === "0.0.0.0" ? "127.0.0.1" : "[::1]";
+  return listened.includes(":") && !listened.startsWith("[") ? `[${listened}]` : listened;
+}
+
+/** A listener there is reached by every address of the machine. */
+export function isEveryAddress(listened: string): boolean {
+  return listened === "0.0.0.0" || listened === "::";
+}

@@ -8,6 +8,7 @@ import { CLIENT_NAMES } from "../../engine/subscription/provider.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { readStdin } from "../check/stdin.ts";
 import { protocolOfFile, targetOf } from "../check/target.ts";
+import { wholeProfile } from "../check/whole-profile.ts";
 import { CommandError, usageError } from "../command.ts";
 import { type BulkList, collect, idOf, LARGEST_BYTES, type Read, readList } from "./list.ts";
 
@@ -71,7 +72,7 @@ function readFile(folder: string, file: string): Read {
   const path = join(folder, file);
   try {
     if (statSync(path).size > LARGEST_FILE_BYTES) return { bad: { at: file, reason: "larger than 1 MiB" } };
-    const text = readFileSync(path, "utf8");
+    const text = wholeProfile(readFileSync(path, "utf8"), path);
     if (protocolOfFile(text) === undefined)
       return { bad: { at: file, reason: "no VPN configuration that is known here" } };
     const { kind, settings, place } = targetOf(text, null, {});

@@ -48,7 +48,10 @@ export async function readGiven(word: string, words: LoginWords): Promise<Given>
     throw usageError("stdin can be the configuration or the password, not both");
   }
   if (word === "-") return { text: await readStdin(LARGEST_BYTES, tooLarge("stdin")), file: null };
-  return { text: readText(word), file: isFile(word) ? word : null };
+  const text = readText(word);
+  if (!isFile(word)) return { text, file: null };
+  const { wholeProfile } = await import("./whole-profile.ts");
+  return { text: wholeProfile(text, word), file: word };
 }
 
 export async function loginOf(words: LoginWords, protocol: string | null): Promise<LoginFields> {

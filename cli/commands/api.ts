@@ -27,6 +27,6 @@ async function serve(): Promise<void> {
   const { startApiRole } = await import("../../roles/api.ts");
   const { createLog } = await import("../../log.ts");
   const api = await startApiRole(config, createLog(config.logLevel, "api"));
-  process.stdout.write(bannerOf(api, process.stdout.isTTY));
+  process.stdout.write(bannerOf(api, config, process.stdout.isTTY));
   await stopOnSignal(api.close);
 }

@@ -33,7 +33,7 @@ async function up(isDemo: boolean): Promise<void> {
     log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel, "main"),
     progress: (line) => process.stderr.write(`${line}\n`),
   });
-  process.stdout.write(bannerOf(service, process.stdout.isTTY));
+  process.stdout.write(bannerOf(service, runConfig, process.stdout.isTTY));
   const close = async (): Promise<void> => {
     await demo?.close();
     await service.close();

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeAuthority } from "../../demo/certificates.ts";
 import { freePort } from "../../testkit/free-port.ts";
 import { directEnv, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
 import { cleanUp, eventually, temporaryFolder } from "../service.ts";
@@ -52,6 +53,26 @@ describe("sonde check", { timeout: 60_000 }, () => {
     expect(stdout).toMatch(/^ {2}why +\S/m);
     expect(stdout).toMatch(/^ {2}address +127\.0\.0\.1:\d+$/m);
     expect(code).toBe(1);
+  });
+
+  it("reads the files that lie beside an OpenVPN profile, and no others", async () => {
+    const profile = ["client", "dev tun", `remote 127.0.0.1 ${await freePort()} tcp`, "ca ca.crt"].join("\n");
+    const path = fileWith("beside.ovpn", `${profile}\n`);
+    const missing = await sonde(["check", path]);
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^sonde: the profile names ca\.crt, .*ENOENT/),
+    ]);
+    fileWith("ca.crt", makeAuthority().certPem);
+    const { code, stdout } = await sonde(["check", path, "--json"]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { protocol: "openvpn", error_category: "server_not_connected" },
+    ]);
+    const outside = fileWith("outside.ovpn", profile.replace("ca ca.crt", "ca /etc/hostname"));
+    expect((await sonde(["check", outside])).stderr).toMatch(
+      /^sonde: the profile names \/etc\/hostname, which is not beside it/,
+    );
   });
 
   it("prints one JSON object", async () => {

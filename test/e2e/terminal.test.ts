@@ -324,6 +324,18 @@ describe("the client's commands", () => {
     await list.close();
   });
 
+  it("find a service that listens on IPv6, or on every address", { timeout: 120_000 }, async () => {
+    for (const host of ["::1", "::"]) {
+      const there = await startProduct({ env: { SONDE_HOST: host } });
+      const { SONDE_URL: _, ...settings } = env();
+      const given = { ...settings, SONDE_HOST: host, SONDE_PORT: String(there.port), SONDE_DATA_DIR: there.dataDir };
+      const { stdout } = await run(process.execPath, [SONDE, "monitors", "--json"], { env: given });
+      expect(JSON.parse(stdout)).toMatchObject({ total: 0 });
+      expect(there.output().includes("It listens on every address of this machine")).toBe(host === "::");
+      expect(await there.stop()).toBe(0);
+    }
+  });
+
   it.each(["monitors", "results", "results --failures --explain", "incidents", "show EVIL"])(
     "show foreign text that cannot move the cursor: %s",
     { timeout: 60_000 },
