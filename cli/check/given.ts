@@ -16,6 +16,8 @@ export interface LoginWords {
   readonly localId?: string;
   readonly group?: string;
   readonly ca?: string;
+  readonly cert?: string;
+  readonly keyFile?: string;
   readonly pin?: string;
 }
 
@@ -39,6 +41,8 @@ export function addLoginOptions(command: Command): Command {
     .option("--local-id <id>", "ikev2: who we say we are, when it is not the username")
     .option("--group <name>", "openconnect: the group to log in to")
     .option("--ca <file>", "openconnect, ikev2: PEM of the authorities to trust")
+    .option("--cert <file>", "ikev2: PEM of our certificate, with --key-file instead of a login")
+    .option("--key-file <file>", "ikev2: PEM of its private key, not encrypted")
     .option("--pin <pin>", "openconnect: pin-sha256:… of the server's key");
 }
 
@@ -58,7 +62,7 @@ export async function loginOf(words: LoginWords, protocol: string | null): Promi
   const { username, host, port, remoteId, localId, group, pin } = words;
   const isLogin = protocol === "openconnect" || protocol === "ikev2" || username !== undefined;
   const psk = words.pskFile === undefined ? undefined : await readSecret(words.pskFile);
-  const hasSecret = words.passwordFile !== undefined || psk !== undefined;
+  const hasSecret = [words.passwordFile, words.pskFile, words.keyFile].some((file) => file !== undefined);
   const password =
     words.passwordFile !== undefined
       ? await readSecret(words.passwordFile)
@@ -76,7 +80,15 @@ export async function loginOf(words: LoginWords, protocol: string | null): Promi
     ...(group !== undefined && { group }),
     ...(pin !== undefined && { pin }),
     ...(words.ca !== undefined && { ca: readText(words.ca) }),
+    ...(words.cert !== undefined && { cert: readText(words.cert) }),
+    ...(words.keyFile !== undefined && { key: readKey(words.keyFile) }),
   };
+}
+
+/** Only from a file: what stands in a command line is seen by every user of the machine. */
+function readKey(file: string): string {
+  if (!isFile(file)) throw usageError("--key-file names no file");
+  return readText(file);
 }
 
 /** A word that names a file is that file's text; one that only looks like it is no name to ping. */

@@ -57,9 +57,16 @@ export const TUNNEL_FIELDS = {
   local_id: {
     ...inCheck,
     schema: text,
-    about: "ikev2: our identity; by default the username, and with a pre-shared key our address",
+    about: "ikev2: our identity; by default the username, the certificate's subject, or our address",
     maxBytes: 256,
   },
+  cert: {
+    ...inCheck,
+    schema: text,
+    about: "ikev2: our certificate in PEM, and those between it and the gateway's authority",
+    maxBytes: LARGE,
+  },
+  key: { ...inCheck, schema: text, about: "ikev2: its private key in PEM, not encrypted", maxBytes: 32_768 },
 } as const satisfies Readonly<Record<string, FieldFacts>>;
 
 type Facts = typeof TUNNEL_FIELDS;

@@ -5,7 +5,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
 import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
+import type { ProbeContext } from "../contract/probe.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
+import type { ForeignKey } from "../key-opener/key-opener.ts";
+import { openKey } from "../key-opener/open-key.ts";
 import { classify } from "../net/classify.ts";
 import {
   AES_128_CBC,
@@ -29,6 +32,7 @@ import {
 import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import { NOTIFY } from "../protocols/ikev2/notify.ts";
 import { ASSIGNED } from "../protocols/ikev2/responder.suite.ts";
+import { KEY_LIMITS } from "../protocols/keys/key-bounds.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
 import { type Ikev2Server, openIkev2Server, type ServerBehavior } from "../tunnels/ikev2-server.suite.ts";
@@ -40,6 +44,12 @@ const KEY = "the key of this test";
 const LOGIN = { username: "alice", password: "the password of alice" } as const;
 const authority = makeAuthority();
 const certificate = makeCertificate({ commonName: "gw", names: ["gw.test", "127.0.0.1"], issuer: authority });
+
+const client = makeCertificate({ commonName: "client", issuer: authority });
+const rsaClient = makeCertificate({ commonName: "client", issuer: authority, rsaBits: 2_048 });
+const byCertificate = { cert: client.certPem, key: client.keyPem, ca: authority.certPem };
+/** CN=client. */
+const subject = Buffer.from("3011310f300d06035504030c06636c69656e74", "hex");
 
 let servers: Ikev2Server[] = [];
 afterEach(async () => {
@@ -63,15 +73,20 @@ const transport = createTransport({
   tunnelTargets: ["icmp:1.1.1.1"],
 });
 
-async function check(port: number, fields: Partial<TunnelFields> = { psk: KEY }, timeoutMs = 10_000) {
+async function check(
+  port: number,
+  fields: Partial<TunnelFields> = { psk: KEY },
+  timeoutMs = 10_000,
+  more: Pick<ProbeContext, "keyOpener"> = {},
+) {
   const rig = makeCheck(transport);
-  const context = { ...rig.context, deadlineAtMs: Date.now() + timeoutMs };
+  const context = { ...rig.context, ...more, deadlineAtMs: Date.now() + timeoutMs };
   const settings = ikev2.settings.parse({ host: "127.0.0.1", port, ...fields });
   const outcome = await probe
     .run(settings, context)
     .catch((error: unknown) => classify(error, rig.phases.at(-1) ?? null));
   const peerAnswered = ("peerAnswered" in outcome ? outcome.peerAnswered : undefined) ?? rig.answers > 0;
-  expect(JSON.stringify(outcome)).not.toMatch(/the key of|the password of/);
+  expect(JSON.stringify(outcome)).not.toMatch(/the key of this|the password of|PRIVATE KEY/);
   return { ...outcome, category: errorCategoryOf(outcome.verdict, "tunnel", peerAnswered), phases: rig.phases };
 }
 
@@ -137,6 +152,67 @@ describe("an IKEv2 tunnel", () => {
     const [server, other] = [await serverWith(manners), await serverWith(manners)];
     expect(await check(server.port, fields)).toMatchObject({ verdict: "ok" });
     expect(await check(other.port, { ...fields, local_id: "b.test" })).toMatchObject({ verdict: "auth-failed" });
+  });
+
+  const hashes = [1, 2, 3, 4];
+  it.each<readonly [string, ServerBehavior, Partial<TunnelFields>]>([
+    [
+      "RSA",
+      { signatureHashes: hashes, clientCertificate: rsaClient },
+      { cert: rsaClient.certPem, key: rsaClient.keyPem },
+    ],
+    ["RSA with SHA-1", { clientCertificate: rsaClient }, { cert: rsaClient.certPem, key: rsaClient.keyPem }],
+    ["ECDSA", { signatureHashes: hashes, clientCertificate: client }, byCertificate],
+    ["ECDSA in the older way", { clientCertificate: client }, byCertificate],
+    [
+      "a chain in the wrong order",
+      { clientCertificate: client },
+      { ...byCertificate, cert: `${authority.certPem}${client.certPem}` },
+    ],
+    [
+      "a certificate and another identity",
+      { clientCertificate: client, client: idOf(IDENTITY.email, "ada@a.test") },
+      { ...byCertificate, local_id: "ada@a.test" },
+    ],
+    [
+      "a certificate, and its subject as identity",
+      { clientCertificate: client, client: { type: IDENTITY.distinguishedName, data: subject } },
+      { ...byCertificate, local_id: "CN=client" },
+    ],
+  ])("comes up with our own certificate: %s", async (_name, manners, fields) => {
+    const server = await serverWith({ certificate, ...manners });
+    expect(await check(server.port, { ...fields, ca: authority.certPem })).toMatchObject({ verdict: "ok" });
+    expect(server.heard).toEqual(["init", "auth", "delete"]);
+  });
+
+  it("comes up with our own certificate at a gateway that proves itself by a pre-shared key", async () => {
+    const server = await serverWith({ clientCertificate: client, sharedKey: KEY });
+    expect(await check(server.port, { ...byCertificate, psk: KEY })).toMatchObject({ verdict: "ok" });
+  });
+
+  it("opens a key whose use may be costly elsewhere, once", async () => {
+    const rsaBits = KEY_LIMITS.untriedModulusBits + 8;
+    const large = makeCertificate({ commonName: "client", issuer: authority, rsaBits });
+    const server = await serverWith({ certificate, clientCertificate: large });
+    const fields = { cert: large.certPem, key: large.keyPem, ca: authority.certPem };
+    const asked: ForeignKey[] = [];
+    const keyOpener = {
+      open: async (key: ForeignKey) => {
+        asked.push(key);
+        return openKey(key);
+      },
+    };
+    expect(await check(server.port, fields, 10_000, { keyOpener })).toMatchObject({ verdict: "ok" });
+    expect(asked).toHaveLength(1);
+    expect(await check(server.port, fields)).toMatchObject({
+      verdict: "unsupported",
+      message: "This checker cannot open the key of a configuration",
+    });
+    const other = { ...fields, cert: client.certPem };
+    expect(await check(server.port, other, 10_000, { keyOpener })).toMatchObject({
+      verdict: "misconfigured",
+      message: "Invalid VPN configuration: cert and key do not belong together",
+    });
   });
 
   const groups = Object.values(GROUP);
@@ -264,6 +340,22 @@ describe("an IKEv2 gateway that", () => {
       "auth-failed",
       "auth_failed",
       /refused the username or password/,
+    ],
+    [
+      "does not know our certificate",
+      { certificate, clientCertificate: rsaClient },
+      byCertificate,
+      "auth-failed",
+      "auth_failed",
+      /refused the credentials/,
+    ],
+    [
+      "wants a login and gets a certificate",
+      byLogin,
+      byCertificate,
+      "misconfigured",
+      "config_error",
+      /wants a username/,
     ],
     ["wants a login", byLogin, { psk: KEY }, "misconfigured", "config_error", /wants a username/],
     [

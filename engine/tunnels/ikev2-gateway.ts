@@ -1,17 +1,23 @@
 /** What an IKEv2 configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
+import { type KeyObject, X509Certificate } from "node:crypto";
 import { rootCertificates } from "node:tls";
 import type { Outcome, ProbeContext } from "../contract/probe.ts";
-import type { TunnelFields } from "../contract/tunnel.ts";
+import { TunnelConfigError, type TunnelFields } from "../contract/tunnel.ts";
 import { targetsOf } from "../contract/tunnel-targets.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { endpointOfFields } from "../protocols/endpoint.ts";
-import type { Identity, Selector } from "../protocols/ikev2/bodies.ts";
+import { IDENTITY, type Identity, type Selector } from "../protocols/ikev2/bodies.ts";
 import { isReached } from "../protocols/ikev2/child.ts";
 import type { Login } from "../protocols/ikev2/eap.ts";
-import { plainIdentity, readIdentity } from "../protocols/ikev2/identity.ts";
+import { isDistinguishedName, plainIdentity, readIdentity } from "../protocols/ikev2/identity.ts";
+import type { OwnCertificate } from "../protocols/ikev2/initiator.ts";
+import { type GivenCertificate, openKey, requireOwnCertificate } from "../protocols/ikev2/own-certificate.ts";
 import { type Anchors, createAnchors } from "../protocols/ikev2/trust.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
+import { requirePrivateKey } from "../protocols/private-key.ts";
 import type { Address } from "../transport/transport.ts";
 import { checkTunnel } from "./check-tunnel.ts";
+import { openForeignKey } from "./foreign-key.ts";
 import { IKE_PORT, NAT_PORT } from "./ikev2-attempt.ts";
 import { Ikev2Tunnel } from "./ikev2-tunnel.ts";
 
@@ -23,6 +29,7 @@ export interface PreparedGateway {
   readonly ip: string | null;
   readonly login: Login | null;
   readonly sharedKey: string | null;
+  readonly certificate: ClientCertificate | null;
   readonly identity: Identity | null;
   readonly wantedIdentity: Identity | null;
   /** What the gateway's certificate must be for. */
@@ -34,7 +41,8 @@ export interface PreparedGateway {
 /** @throws TunnelConfigError */
 export function prepareGateway(fields: TunnelFields): PreparedGateway {
   const { host, port } = endpointOfFields(fields, fields.host ?? "", IKE_PORT);
-  const { username, password, psk, ip, ca } = fields;
+  const { username, password, psk, ip, ca, cert, key } = fields;
+  const own = cert === undefined || key === undefined ? null : requireOwnCertificate(cert, key);
   const login = username === undefined ? null : { username, password: password ?? "" };
   // libreswan's way of writing names, `@gw.example`.
   const remoteId = fields.remote_id?.trim().replace(/^@/, "") || undefined;
@@ -44,14 +52,59 @@ export function prepareGateway(fields: TunnelFields): PreparedGateway {
     ip: ip ?? null,
     login,
     sharedKey: psk ?? (login === null ? (password ?? null) : null),
-    identity: readIdentity(fields.local_id ?? "") ?? (login === null ? null : plainIdentity(login.username)),
+    certificate: own === null ? null : new ClientCertificate(own),
+    identity: ownIdentity(fields, own),
     wantedIdentity: remoteId === undefined || remoteId.includes("=") ? null : plainIdentity(remoteId),
     gateway: remoteId ?? host,
     anchors: ca === undefined ? null : createAnchors([ca]),
   };
 }
 
+/** null: the address that we send from. */
+function ownIdentity({ local_id = "", username }: TunnelFields, own: GivenCertificate | null): Identity | null {
+  const subject = own === null ? null : { type: IDENTITY.distinguishedName, data: own.subject };
+  if (isDistinguishedName(local_id)) return subject;
+  return readIdentity(local_id) ?? subject ?? (username === undefined ? null : plainIdentity(username));
+}
+
+/** Of one configuration: its key is opened once. */
+class ClientCertificate {
+  readonly #given: GivenCertificate;
+  #key: KeyObject | null;
+
+  constructor(given: GivenCertificate) {
+    this.#given = given;
+    this.#key = given.key;
+  }
+
+  /** @throws NetworkFault see openForeignKey */
+  async open(context: ProbeContext): Promise<OwnCertificate> {
+    this.#key ??= await this.#openKey(context);
+    return { key: this.#key, chain: this.#given.chain };
+  }
+
+  async #openKey(context: ProbeContext): Promise<KeyObject> {
+    const { keyPem, chain } = this.#given;
+    const opened = await openForeignKey({ kind: "key", pem: keyPem }, "key", context);
+    const key = ownKey(requirePrivateKey(opened.keyPem, "key").pem);
+    const [own] = chain;
+    if (own !== undefined && new X509Certificate(own).checkPrivateKey(key)) return key;
+    throw new NetworkFault("misconfigured", "Invalid VPN configuration: cert and key do not belong together");
+  }
+}
+
+/** @throws NetworkFault */
+function ownKey(pem: string): KeyObject {
+  try {
+    return openKey(pem);
+  } catch (error) {
+    if (!(error instanceof TunnelConfigError)) throw error;
+    throw new NetworkFault("misconfigured", `Invalid VPN configuration: ${error.message}`, { cause: error });
+  }
+}
+
 export async function checkGateway(prepared: PreparedGateway, context: ProbeContext): Promise<Outcome> {
+  const certificate = (await prepared.certificate?.open(context)) ?? null;
   context.phase("resolve");
   const servers = await dialable(prepared, context);
   const { login, sharedKey, wantedIdentity, gateway } = prepared;
@@ -60,7 +113,7 @@ export async function checkGateway(prepared: PreparedGateway, context: ProbeCont
   return checkTunnel(
     {
       create: (withinMs) => {
-        const settings = { login, sharedKey, wantedIdentity, gateway, anchors };
+        const settings = { login, certificate, sharedKey, wantedIdentity, gateway, anchors };
         tunnel = new Ikev2Tunnel(
           { settings, identity: prepared.identity, servers, port: prepared.port, withinMs },
           context,

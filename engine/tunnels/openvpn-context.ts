@@ -2,13 +2,14 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { ProbeContext } from "../contract/probe.ts";
 import { TunnelConfigError } from "../contract/tunnel.ts";
-import type { KeyAnswer, OpenedKey } from "../key-opener/key-opener.ts";
-import { NetworkFault, whenAborted } from "../net/fault.ts";
+import type { OpenedKey } from "../key-opener/key-opener.ts";
+import { NetworkFault } from "../net/fault.ts";
 import { boundCertificate, boundPrivateKey } from "../protocols/keys/key-bounds.ts";
 import { readPem } from "../protocols/keys/pem.ts";
 import { type KeyFiles, keyFilesOf } from "../protocols/openvpn/key-files.ts";
 import type { SessionSettings, TlsSettings } from "../protocols/openvpn/settings.ts";
 import { boundedGroups, WATCHED_TLS } from "../transport/tls-bounds.ts";
+import { openForeignKey } from "./foreign-key.ts";
 
 const TAGS = { ca: "<ca>", cert: "<cert>", key: "<key>", crl: "<crl-verify>" } as const;
 
@@ -39,19 +40,8 @@ export class OpenvpnContext {
   async open(context: ProbeContext): Promise<SecureContext> {
     const { untried } = this.#files;
     if (untried === null) throw new Error("nothing is to be opened");
-    const { keyOpener } = context;
     const tag = untried.kind === "pkcs12" ? "<pkcs12>" : TAGS.key;
-    if (keyOpener === undefined)
-      throw new NetworkFault("unsupported", `This checker cannot open the ${tag} of a profile`);
-    const answer = await inTime(keyOpener.open(untried), tag, context);
-    if (answer.type === "refused") {
-      const { verdict, words } = answer.refusal;
-      throw new NetworkFault(
-        verdict,
-        `${verdict === "misconfigured" ? "Invalid VPN configuration: " : ""}${tag} ${words}`,
-      );
-    }
-    return this.#take(answer.opened);
+    return this.#take(await openForeignKey(untried, tag, context));
   }
 
   #take({ keyPem, certificatePems }: OpenedKey): SecureContext {
@@ -74,16 +64,6 @@ export class OpenvpnContext {
     }
     return this.#opened;
   }
-}
-
-/** The server was not asked yet: that nothing was opened in time is no word about it. */
-function inTime(answer: Promise<KeyAnswer>, tag: string, context: ProbeContext): Promise<KeyAnswer> {
-  return new Promise((resolve, reject) => {
-    whenAborted(context, () => {
-      reject(new NetworkFault("unfit", `The ${tag} of the profile was not opened within the check's time`));
-    });
-    void answer.then(resolve);
-  });
 }
 
 /** Reading certificates and keys costs as much as the handshake. @throws TunnelConfigError */

@@ -55,6 +55,9 @@ ${connection("j-six", psk("six.test"), CHILD(espProposals, "::/0"), "pools = lab
 ${connection("k-name", psk("name.test", "branch.test"))}
 ${connection("l-keyid", psk("keyid.test", "keyid:branch"))}
 ${connection("m-laptop", `${certificate("gateway", "laptop.test")}\n    ${eap("eap-mschapv2", "laptop@branch.test")}`)}
+${connection("n-cert", `${certificate("gateway", "cert.test")}\n    remote { auth = pubkey }`)}
+${connection("o-certid", `${certificate("gateway", "certid.test")}\n    remote { auth = pubkey\n      id = laptop@branch.test }`)}
+${connection("p-mixed", `local { auth = psk\n      id = mixed.test }\n    remote { auth = pubkey }`)}
 ${connection("h-nopool", psk("nopool.test"), net, "")}
 }
 pools {

@@ -41,6 +41,15 @@ const login =
     ca: gateway.authority.pem,
     ...changes,
   });
+const certified =
+  (name: Parameters<Gateway["client"]>[0], changes: Partial<TunnelFields> = {}) =>
+  (gateway: Gateway): TunnelFields => ({
+    host: gateway.namespace.serverIp,
+    ...gateway.client(name),
+    ca: gateway.authority.pem,
+    remote_id: "cert.test",
+    ...changes,
+  });
 
 const ok = { verdict: "ok", category: null } as const;
 const refused = { verdict: "auth-failed", category: "auth_failed" } as const;
@@ -78,6 +87,36 @@ export const MATRIX: readonly Row[] = [
     name: "EAP-MSCHAPv2, another IKE identity",
     fields: login({ remote_id: "laptop.test", local_id: "laptop@branch.test" }),
     ...ok,
+  },
+  { name: "our certificate, RSA", fields: certified("laptop-rsa"), ...ok },
+  { name: "our certificate, ECDSA", fields: certified("laptop-curve"), ...ok },
+  {
+    name: "our certificate, our identity its e-mail address",
+    fields: certified("laptop-rsa", { remote_id: "certid.test", local_id: "laptop@branch.test" }),
+    ...ok,
+  },
+  {
+    name: "our certificate, its subject where the gateway wants the e-mail address",
+    fields: certified("laptop-rsa", { remote_id: "certid.test" }),
+    ...refused,
+    said: /refused the credentials/,
+  },
+  {
+    name: "our certificate, the gateway with a pre-shared key",
+    fields: certified("laptop-curve", { remote_id: "mixed.test", psk: PRE_SHARED_KEY }),
+    ...ok,
+  },
+  {
+    name: "our certificate, of an authority that the gateway does not know",
+    fields: certified("laptop-foreign"),
+    ...refused,
+    said: /refused the credentials/,
+  },
+  {
+    name: "our certificate where a login is wanted",
+    fields: certified("laptop-rsa", { remote_id: "gw.test" }),
+    ...refused,
+    said: /refused the credentials/,
   },
   { name: "everything on port 4500", fields: shared({ port: 4_500 }), ...ok },
   { name: "port 500 blocked, 4500 open", fields: shared(), filter: ["udp dport 500 drop"], ...ok },
@@ -235,6 +274,7 @@ function firstMessage(): Buffer {
       wantedIdentity: null,
       gateway: "psk.test",
       login: null,
+      certificate: null,
       sharedKey: PRE_SHARED_KEY,
       anchors: () => createAnchors([]),
       remote: { address: Buffer.alloc(4), port: 500 },

@@ -9,6 +9,11 @@ import { type Gateway, INTERNET, openGateway } from "./strongswan.ts";
 
 const WRONG = "a wrong password";
 
+/** Enough of it to be found in any form that keeps its base64. */
+function secretOf(gateway: Gateway): string {
+  return gateway.client("laptop-rsa").key.split("\n")[3] ?? expect.fail("no key");
+}
+
 describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product", () => {
   let gateway: Gateway;
   let service: RunningService;
@@ -39,6 +44,15 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
     username: LOGIN.username,
     password: LOGIN.password,
     ca: gateway.authority.pem,
+  });
+
+  const byCertificate = () => ({
+    protocol: "ikev2",
+    host: gateway.namespace.serverIp,
+    remote_id: "certid.test",
+    local_id: "laptop@branch.test",
+    ca: gateway.authority.pem,
+    ...gateway.client("laptop-rsa"),
   });
 
   it("a one-off check says what the contract says", { timeout: 60_000 }, async () => {
@@ -72,6 +86,7 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
       status: "healthy",
     });
     expect((await client.post("/check", { ...byLogin(), password: undefined })).status).toBe(422);
+    expect((await client.post("/check", byCertificate())).body).toMatchObject({ status: "healthy" });
   });
 
   it("a monitor is checked on schedule and by test", { timeout: 120_000 }, async () => {
@@ -80,13 +95,21 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
     const find = async () => (await client.get(`/servers/${made.body.id}`)).body;
     await expect.poll(async () => (await find()).status, { timeout: 60_000, interval: 500 }).toBe("healthy");
     expect(await find()).toMatchObject({ latency_ms: expect.any(Number), connect_ms: expect.any(Number) });
-    const test = await client.post("/test", { server_id: made.body.id });
-    expect(test).toMatchObject({ status: 200, body: { status: "healthy", latency_ms: expect.any(Number) } });
+    const certified = await client.post("/servers", { ...byCertificate(), name: "certified" });
+    for (const id of [made.body.id, certified.body.id]) {
+      const test = await client.post("/test", { server_id: id });
+      expect(test).toMatchObject({ status: 200, body: { status: "healthy", latency_ms: expect.any(Number) } });
+    }
   });
 
   it("leaves no secret in output, stores and results", async () => {
     expect(await service.stop()).toBe(0);
-    const secrets = { password: LOGIN.password, "pre-shared key": PRE_SHARED_KEY, "wrong password": WRONG };
+    const secrets = {
+      password: LOGIN.password,
+      "pre-shared key": PRE_SHARED_KEY,
+      "wrong password": WRONG,
+      key: secretOf(gateway),
+    };
     expect(leaksOf(service, secrets, [])).toEqual([]);
   });
 });

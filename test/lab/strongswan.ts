@@ -1,5 +1,5 @@
 /** strongSwan as a gateway in a namespace: ESP in userspace, so that any kernel will do; 1.1.1.1 is "the internet" behind it. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
@@ -17,10 +17,14 @@ export const INTERNET_6 = "fd00:1::1";
 /** An address of the gateway that its certificate does not have. */
 const OTHER_HOST = 77;
 
+type ClientName = "laptop-rsa" | "laptop-curve" | "laptop-foreign";
+
 export interface Gateway {
   readonly namespace: ServerNamespace;
   readonly authority: Authority;
   readonly untrusted: Authority;
+  /** PEM of a client's certificate and its key, which are not the gateway's to read. */
+  client(name: ClientName): { readonly cert: string; readonly key: string };
   readonly otherIp: string;
   /** Replaces its connections. */
   load(connections: string): void;
@@ -42,6 +46,10 @@ export async function openGateway(): Promise<Gateway> {
   const authority = createAuthority(folder, "lab");
   const untrusted = createAuthority(folder, "untrusted");
   writeCertificates(folder, authority, namespace.serverIp);
+  const purpose = { purpose: "clientAuth" };
+  authority.issue("laptop-rsa", "email:laptop@branch.test", { ...purpose, rsaBits: 2_048 });
+  authority.issue("laptop-curve", "email:laptop@branch.test", purpose);
+  untrusted.issue("laptop-foreign", "email:laptop@branch.test", purpose);
   writeFileSync(join(folder, "strongswan.conf"), settings(folder));
   const server = start(folder, namespace);
   const swanctl = (...args: readonly string[]): string => {
@@ -62,6 +70,10 @@ export async function openGateway(): Promise<Gateway> {
     authority,
     untrusted,
     otherIp,
+    client: (name) => ({
+      cert: readFileSync(join(folder, `${name}.crt`), "utf8"),
+      key: readFileSync(join(folder, `${name}.key`), "utf8"),
+    }),
     load(connections) {
       writeFileSync(join(folder, "swanctl.conf"), connections);
       swanctl("--load-all", "--noprompt", "--file", join(folder, "swanctl.conf"));
@@ -79,7 +91,9 @@ export async function openGateway(): Promise<Gateway> {
 /** What swanctl reads from its folders. */
 function writeCertificates(folder: string, authority: Authority, serverIp: string): void {
   for (const name of ["x509", "x509ca", "private"]) mkdirSync(join(folder, name));
-  authority.issue("gateway", `DNS:gw.test,DNS:md5.test,DNS:laptop.test,IP:${serverIp}`, { rsaBits: 2_048 });
+  authority.issue("gateway", `DNS:gw.test,DNS:md5.test,DNS:laptop.test,DNS:cert.test,DNS:certid.test,IP:${serverIp}`, {
+    rsaBits: 2_048,
+  });
   authority.issue("curve", "DNS:curve.test");
   authority.issue("client", "DNS:client.test", { purpose: "clientAuth" });
   copyFileSync(join(folder, "lab.crt"), join(folder, "x509ca", "lab.crt"));

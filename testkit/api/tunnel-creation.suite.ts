@@ -124,6 +124,8 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
       ["wireguard_ip", 5],
       ["group", 5],
       ["ca", 5],
+      ["cert", 5],
+      ["key", 5],
       ["pin", 5],
       ["psk", 5],
       ["local_id", 5],
@@ -149,6 +151,8 @@ export function tunnelCreationSuite(server: "uws" | "node"): void {
       ["wireguard_ip", 64],
       ["group", 256],
       ["ca", 102_400],
+      ["cert", 102_400],
+      ["key", 32_768],
       ["psk", 4_096],
       ["local_id", 256],
     ])("refuses %s beyond %i bytes with both numbers", async (field, limit) => {

@@ -1,6 +1,6 @@
 import { constants, createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { AUTH_METHOD, isSignature } from "./auth.ts";
+import { AUTH_METHOD, isSignature, maySign, signatureAuth } from "./auth.ts";
 
 const octets = Buffer.from("what both sides have said");
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2_048 });
@@ -94,6 +94,52 @@ const CASES: readonly (readonly [string, number, Buffer, KeyObject])[] = [
 function raw(hash: string, key: KeyObject): Buffer {
   return sign(hash, octets, { key, dsaEncoding: "ieee-p1363" });
 }
+
+const ALL = new Set([1, 2, 3, 4, 5]);
+
+describe("our own signature", () => {
+  it.each([
+    ["RSA", rsa, AUTH_METHOD.rsa, IDENTIFIER.sha256Rsa],
+    ["P-256", p256, AUTH_METHOD.ecdsa256, IDENTIFIER.ecdsaSha256],
+    ["P-384", p384, AUTH_METHOD.ecdsa384, IDENTIFIER.ecdsaSha384],
+    ["P-521", p521, AUTH_METHOD.ecdsa521, IDENTIFIER.ecdsaSha512],
+    ["Ed25519", ed25519, null, IDENTIFIER.ed25519],
+  ] as const)(
+    "by %s is by name where the gateway takes that, else in the older way",
+    (_name, pair, method, identifier) => {
+      expect(maySign(pair.privateKey)).toBe(true);
+      const modern = signatureAuth(pair.privateKey, octets, ALL) ?? expect.fail("no signature");
+      expect(modern.method).toBe(AUTH_METHOD.signature);
+      expect(modern.data.subarray(1, 1 + modern.data.readUInt8(0)).toString("hex")).toBe(identifier);
+      expect(isSignature(modern, octets, pair.publicKey)).toBe(true);
+      for (const hashes of [null, new Set([1])]) {
+        const older = signatureAuth(pair.privateKey, octets, hashes);
+        expect(older?.method ?? null).toBe(method);
+        if (older !== undefined) expect(isSignature(older, octets, pair.publicKey)).toBe(true);
+      }
+    },
+  );
+
+  it.each([
+    [[4], IDENTIFIER.ecdsaSha512],
+    [[3, 4], IDENTIFIER.ecdsaSha384],
+    [[3, 2], IDENTIFIER.ecdsaSha256],
+  ])("takes a hash of %j", (hashes, identifier) => {
+    const auth = signatureAuth(p256.privateKey, octets, new Set(hashes)) ?? expect.fail("no signature");
+    expect(auth.data.subarray(1, 1 + auth.data.readUInt8(0)).toString("hex")).toBe(identifier);
+    expect(isSignature(auth, octets, p256.publicKey)).toBe(true);
+  });
+
+  it("is made by no key of another kind", () => {
+    const others = [
+      generateKeyPairSync("ec", { namedCurve: "secp256k1" }),
+      generateKeyPairSync("x25519"),
+      generateKeyPairSync("rsa-pss", { modulusLength: 1_024 }),
+    ];
+    expect(others.map(({ privateKey }) => maySign(privateKey))).toEqual([false, false, false]);
+    expect(maySign(rsa.publicKey)).toBe(false);
+  });
+});
 
 describe("a signature", () => {
   it.each(CASES)("by %s is taken, and no other in its place", (_name, method, data, key) => {

@@ -1,5 +1,5 @@
 /** AUTH payloads: what is signed, pre-shared keys, signatures of certificates (RFC 7296 section 2.15, RFC 7427, RFC 4754). Pure. */
-import { constants, type KeyObject, timingSafeEqual, verify } from "node:crypto";
+import { constants, type KeyObject, sign, timingSafeEqual, verify } from "node:crypto";
 import type { Hash, Prf } from "./algorithms.ts";
 import type { Auth } from "./bodies.ts";
 import { DER, type DerValue, membersOf, oidText, readDer } from "./der.ts";
@@ -50,6 +50,58 @@ const PSS_HASHES: ReadonlyMap<string, Hash> = new Map([
   ["2.16.840.1.101.3.4.2.2", "sha384"],
   ["2.16.840.1.101.3.4.2.3", "sha512"],
 ]);
+
+/** Hash algorithms of RFC 7427 section 4, the first that the gateway has is taken; and AlgorithmIdentifiers with them (appendix A). */
+const HASHES = [
+  { id: 2, hash: "sha256", rsa: "300d06092a864886f70d01010b0500", ec: "300a06082a8648ce3d040302" },
+  { id: 3, hash: "sha384", rsa: "300d06092a864886f70d01010c0500", ec: "300a06082a8648ce3d040303" },
+  { id: 4, hash: "sha512", rsa: "300d06092a864886f70d01010d0500", ec: "300a06082a8648ce3d040304" },
+] as const;
+/** Of Ed25519, which hashes by itself (RFC 8420). */
+const IDENTITY_HASH = 5;
+const ED25519_IDENTIFIER = "300506032b6570";
+
+/** RFC 4754 section 3: a curve and the one hash that goes with it where the gateway names none. */
+const CURVES = new Map([
+  ["prime256v1", { method: AUTH_METHOD.ecdsa256, hash: "sha256" }],
+  ["secp384r1", { method: AUTH_METHOD.ecdsa384, hash: "sha384" }],
+  ["secp521r1", { method: AUTH_METHOD.ecdsa521, hash: "sha512" }],
+] as const);
+
+/** Whether a proof can be signed with it: RSA, ECDSA over NIST's curves, Ed25519. */
+export function maySign({ type, asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  if (type !== "private") return false;
+  if (asymmetricKeyType === "ec") return CURVES.has(asymmetricKeyDetails?.namedCurve as "prime256v1");
+  return asymmetricKeyType === "rsa" || asymmetricKeyType === "ed25519";
+}
+
+/**
+ * @param hashes numbers that the gateway named; null: it named none, and knows the methods of RFC 7296 and RFC 4754 only
+ * @returns undefined when the gateway does not know signatures of this kind
+ */
+export function signatureAuth(key: KeyObject, octets: Buffer, hashes: ReadonlySet<number> | null): Auth | undefined {
+  if (key.asymmetricKeyType === "ed25519") {
+    return hashes?.has(IDENTITY_HASH) === true ? named(ED25519_IDENTIFIER, sign(null, octets, key)) : undefined;
+  }
+  const curve = CURVES.get(key.asymmetricKeyDetails?.namedCurve as "prime256v1");
+  const known = HASHES.filter(({ id }) => hashes?.has(id) === true);
+  const chosen = known.find(({ hash }) => hash === curve?.hash) ?? known[0];
+  if (curve !== undefined) {
+    return chosen === undefined
+      ? { method: curve.method, data: sign(curve.hash, octets, { key, dsaEncoding: "ieee-p1363" }) }
+      : named(chosen.ec, sign(chosen.hash, octets, key));
+  }
+  if (key.asymmetricKeyType !== "rsa") return undefined;
+  return chosen === undefined
+    ? { method: AUTH_METHOD.rsa, data: sign("sha1", octets, key) }
+    : named(chosen.rsa, sign(chosen.hash, octets, key));
+}
+
+/** RFC 7427 section 3: length, AlgorithmIdentifier, signature. */
+function named(identifier: string, signature: Buffer): Auth {
+  const bytes = Buffer.from(identifier, "hex");
+  return { method: AUTH_METHOD.signature, data: Buffer.concat([Buffer.from([bytes.length]), bytes, signature]) };
+}
 
 /**
  * @param message the IKE_SA_INIT message of the side that proves itself, as it was sent last

@@ -1,4 +1,4 @@
-/** IKEv2 gateways: no file, only fields. With a username EAP, without one a pre-shared key (docs/api-contract.md#tunnel-fields). */
+/** IKEv2 gateways: no file, only fields. With a username EAP, without one a certificate or a pre-shared key (docs/api-contract.md#tunnel-fields). */
 import {
   identityOf,
   missing,
@@ -10,7 +10,9 @@ import {
 } from "../../contract/tunnel.ts";
 import { requireCertificates } from "../certificates.ts";
 import { endpointOfFields, withAddress } from "../endpoint.ts";
-import { readIdentity } from "./identity.ts";
+import { isDistinguishedName, readIdentity } from "./identity.ts";
+import { type GivenCertificate, requireOwnCertificate } from "./own-certificate.ts";
+import { sameName } from "./trust.ts";
 
 const STANDARD_PORT = 500;
 /** Where both sides go on once they know of address translation (RFC 7296 section 2.23). */
@@ -20,12 +22,13 @@ const NAT_PORT = 4_500;
 export function parseIkev2(fields: TunnelFields): ParsedTunnel {
   const host = required(fields, "host");
   const { username, password, psk, port, ip, remote_id, ca, local_id } = fields;
-  const isEap = username !== undefined && username.trim() !== "";
+  const isEap = isGiven(username);
+  const own = isGiven(fields.cert) || isGiven(fields.key) ? ownCertificateOf(fields) : null;
   if (isEap) required(fields, "password");
-  else if (!isGiven(password) && !isGiven(psk)) throw missing("password");
+  else if (own === null && !isGiven(password) && !isGiven(psk)) throw missing("password");
   const server = endpointOfFields(fields, host, STANDARD_PORT);
-  if (isGiven(ca)) requireCertificates(ca ?? "", "ca");
-  if (isGiven(local_id)) requireIdentity(local_id ?? "");
+  if (isGiven(ca)) requireCertificates(ca, "ca");
+  if (isGiven(local_id)) requireIdentity(local_id, own);
   return {
     protocol: "ikev2",
     fields: presentFields({
@@ -38,27 +41,44 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
       ...(ip !== undefined && { ip }),
       ...(ca !== undefined && { ca }),
       ...(isGiven(local_id) && { local_id }),
+      ...(own !== null && { cert: fields.cert, key: fields.key }),
     }),
     // Any other port takes everything, in the form of 4500.
     endpoints: withAddress(
       fields,
       server.port === STANDARD_PORT ? [server, { host: server.host, port: NAT_PORT }] : [server],
     ),
-    // A gateway with a pre-shared key tells clients without an identity apart by their address: ours is one.
-    identity: identityOf("ikev2", isEap ? username : isGiven(local_id) ? `id ${local_id?.trim()}` : "psk", server),
+    identity: identityOf("ikev2", isEap ? username : accountOf(local_id, own), server),
   };
 }
 
+/** A gateway tells clients without a username apart by their identity; with a pre-shared key and none it is our address, which is one for all. */
+function accountOf(localId: string | undefined, own: GivenCertificate | null): string {
+  if (isGiven(localId)) return `id ${localId.trim()}`;
+  return own === null ? "psk" : `id ${own.subject.toString("hex")}`;
+}
+
 /** @throws TunnelConfigError */
-function requireIdentity(text: string): void {
-  if (text.includes("=")) {
-    throw new TunnelConfigError("local_id cannot be a distinguished name");
+function ownCertificateOf({ username, password, cert, key }: TunnelFields): GivenCertificate {
+  if (!isGiven(cert) || !isGiven(key)) throw new TunnelConfigError("cert and key go together");
+  if (isGiven(username)) throw new TunnelConfigError("username and cert exclude each other: EAP-TLS is not supported");
+  if (isGiven(password)) {
+    throw new TunnelConfigError("password has no use beside cert and key; a gateway's pre-shared key is psk");
+  }
+  return requireOwnCertificate(cert, key);
+}
+
+/** @throws TunnelConfigError */
+function requireIdentity(text: string, own: GivenCertificate | null): void {
+  if (isDistinguishedName(text)) {
+    if (own !== null && sameName(own.subjectText, text)) return;
+    throw new TunnelConfigError("local_id is a distinguished name, but not the subject of cert");
   }
   if (readIdentity(text) === undefined) {
     throw new TunnelConfigError("local_id is no identity: use a name, an address, an e-mail address, or @#hexadecimal");
   }
 }
 
-function isGiven(text: string | undefined): boolean {
+function isGiven(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== "";
 }

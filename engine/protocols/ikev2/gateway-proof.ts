@@ -23,6 +23,8 @@ export interface Agreed {
   readonly response: Buffer;
   readonly initiatorNonce: Buffer;
   readonly responderNonce: Buffer;
+  /** Hash algorithms that the gateway takes in signatures; null: it named none (RFC 7427 section 4). */
+  readonly signatureHashes: ReadonlySet<number> | null;
 }
 
 export interface Expected {

@@ -168,6 +168,7 @@ describe("hostile bytes", () => {
         wantedIdentity: null,
         gateway: "gw",
         login: null,
+        certificate: null,
         sharedKey: "k",
         anchors: () => anchors,
         remote: { address: Buffer.alloc(4), port: 500 },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { IDENTITY } from "./bodies.ts";
-import { plainIdentity, readIdentity } from "./identity.ts";
+import { isDistinguishedName, plainIdentity, readIdentity } from "./identity.ts";
 
 const said = (text: string): readonly [number, string] | undefined => {
   const identity = readIdentity(text);
@@ -38,6 +38,17 @@ it("any other text is one, and says at most what was written", () => {
       else expect(identity.data.length).toBeLessThanOrEqual(Math.max(16, Buffer.byteLength(text)));
     }),
   );
+});
+
+it.each<readonly [string, boolean]>([
+  ["C=CH, O=Example, CN=ada", true],
+  [" CN = ada", true],
+  ["2.5.4.3=ada", false],
+  ["keyid:a=b", false],
+  ["@a=b", false],
+  ["ada", false],
+])("%j is a distinguished name: %s", (text, is) => {
+  expect(isDistinguishedName(text)).toBe(is);
 });
 
 it("a username is taken as it is, whatever signs it has", () => {

@@ -29,6 +29,11 @@ export function readIdentity(written: string): Identity | undefined {
   return text === "" ? undefined : plainIdentity(text);
 }
 
+/** `CN=ada, O=Example`: the subject of a certificate. */
+export function isDistinguishedName(text: string): boolean {
+  return /^\s*[A-Za-z][A-Za-z0-9.]{0,30}\s?=/.test(text);
+}
+
 /** Of a text without signs: the type that gateways expect for its form. */
 export function plainIdentity(text: string): Identity {
   const address = addressBytes(text);

@@ -28,6 +28,7 @@ function initiatorOf(login: Login | null): Initiator {
       wantedIdentity: null,
       gateway: "gw.test",
       login,
+      certificate: null,
       sharedKey: login === null ? KEY : null,
       anchors: () => anchors,
       remote: { address: Buffer.alloc(4), port: 500 },

@@ -6,9 +6,9 @@
  *      └──▶ IKE_AUTH ──pre-shared key──▶ up
  *             └──the gateway has proven itself──▶ EAP … ──▶ IKE_AUTH ──▶ up
  */
-import { createHash } from "node:crypto";
+import { createHash, type KeyObject } from "node:crypto";
 import { NetworkFault } from "../../net/fault.ts";
-import { AUTH_METHOD, isSharedKeyAuth, SIGNATURE_HASHES, sharedKeyAuth, signedOctets } from "./auth.ts";
+import { AUTH_METHOD, isSharedKeyAuth, SIGNATURE_HASHES, sharedKeyAuth, signatureAuth, signedOctets } from "./auth.ts";
 import {
   DELETE_IKE_SA,
   decodeAuth,
@@ -41,7 +41,7 @@ import {
   type Payload,
   requiredBody,
 } from "./message.ts";
-import { isError, NOTIFY, notifiesOf, notify } from "./notify.ts";
+import { decodeHashes, isError, NOTIFY, notifiesOf, notify } from "./notify.ts";
 import { chosenIkeSuite, encodeChildOffer, encodeIkeOffer, FIRST_GROUP, isOfferedGroup } from "./proposals.ts";
 import type { Anchors } from "./trust.ts";
 
@@ -52,12 +52,20 @@ export interface InitiatorSettings {
   readonly wantedIdentity: Identity | null;
   /** What its certificate must be for. */
   readonly gateway: string;
-  /** With a login EAP, else the pre-shared key. */
+  /** With a login EAP, else our certificate, else the pre-shared key. */
   readonly login: Login | null;
+  readonly certificate: OwnCertificate | null;
   readonly sharedKey: string | null;
   readonly anchors: () => Anchors;
   /** Address and port that the first message goes to, for NAT detection. */
   readonly remote: { readonly address: Buffer; readonly port: number };
+}
+
+/** What we prove ourselves by. */
+export interface OwnCertificate {
+  readonly key: KeyObject;
+  /** DER, ours first. */
+  readonly chain: readonly Buffer[];
 }
 
 export interface InitiatorDeps {
@@ -222,15 +230,19 @@ export class Initiator {
     if (responderSpi.every((byte) => byte === 0)) throw new IkeFormatError("no SPI");
     const spis = { initiatorSpi: this.#spi, responderSpi };
     const keys = deriveIkeKeys(suite, { sharedSecret: share.agree(value), initiatorNonce, responderNonce, ...spis });
-    const mayFragment = notifiesOf(payloads).some(({ type }) => type === NOTIFY.fragmentationSupported);
+    const notifies = notifiesOf(payloads);
+    const mayFragment = notifies.some(({ type }) => type === NOTIFY.fragmentationSupported);
+    const hashes = notifies.find(({ type }) => type === NOTIFY.signatureHashAlgorithms)?.data;
     const sa = new IkeSa(keys, spis, this.#deps.randomBytes, mayFragment);
-    return { sa, suite, request, response: raw, initiatorNonce, responderNonce };
+    const signatureHashes = hashes === undefined ? null : decodeHashes(hashes);
+    return { sa, suite, request, response: raw, initiatorNonce, responderNonce, signatureHashes };
   }
 
   *#provingKey(agreed: Agreed, childSpi: Buffer): Talk<Answer> {
-    const secret = Buffer.from(this.#settings.sharedKey ?? "");
-    const proof = { type: PAYLOAD.auth, body: this.#proof(agreed, secret) };
-    const answer = yield* this.#auth(agreed, this.#authPayloads(childSpi, [proof]));
+    const { certificate, sharedKey } = this.#settings;
+    const proof =
+      certificate === null ? this.#proof(agreed, Buffer.from(sharedKey ?? "")) : this.#signature(agreed, certificate);
+    const answer = yield* this.#auth(agreed, this.#authPayloads(childSpi, [{ type: PAYLOAD.auth, body: proof }]));
     if (bodyOf(answer.payloads, PAYLOAD.eap) !== undefined) {
       throw new NetworkFault("misconfigured", "The gateway wants a username and a password");
     }
@@ -300,11 +312,12 @@ export class Initiator {
   }
 
   #authPayloads(childSpi: Buffer, proof: readonly NewPayload[]): readonly NewPayload[] {
-    const { wantedIdentity, anchors } = this.#settings;
-    const authorities = Buffer.concat(anchors().keyHashes);
+    const { wantedIdentity, anchors, certificate } = this.#settings;
+    const x509 = (data: Buffer): Buffer => Buffer.concat([Buffer.from([CERTIFICATE_X509]), data]);
     return [
       { type: PAYLOAD.idInitiator, body: this.#identity },
-      { type: PAYLOAD.certRequest, body: Buffer.concat([Buffer.from([CERTIFICATE_X509]), authorities]) },
+      ...(certificate?.chain ?? []).map((der) => ({ type: PAYLOAD.cert, body: x509(der) })),
+      { type: PAYLOAD.certRequest, body: x509(Buffer.concat(anchors().keyHashes)) },
       ...(wantedIdentity === null ? [] : [{ type: PAYLOAD.idResponder, body: encodeIdentity(wantedIdentity) }]),
       ...proof,
       { type: PAYLOAD.configuration, body: encodeConfigurationRequest() },
@@ -315,9 +328,22 @@ export class Initiator {
     ];
   }
 
-  #proof({ suite, request, responderNonce, sa }: Agreed, secret: Buffer): Buffer {
-    const octets = signedOctets(request, responderNonce, suite.prf, sa.keys.initiatorProof, this.#identity);
-    return encodeAuth({ method: AUTH_METHOD.sharedKey, data: sharedKeyAuth(suite.prf, secret, octets) });
+  #proof(agreed: Agreed, secret: Buffer): Buffer {
+    const data = sharedKeyAuth(agreed.suite.prf, secret, this.#octets(agreed));
+    return encodeAuth({ method: AUTH_METHOD.sharedKey, data });
+  }
+
+  #signature(agreed: Agreed, { key }: OwnCertificate): Buffer {
+    const auth = signatureAuth(key, this.#octets(agreed), agreed.signatureHashes);
+    if (auth !== undefined) return encodeAuth(auth);
+    throw new NetworkFault("misconfigured", "The gateway does not know signatures of our certificate's kind", {
+      peerAnswered: true,
+      hint: "It has none of RFC 7427: use an RSA or ECDSA certificate",
+    });
+  }
+
+  #octets({ suite, request, responderNonce, sa }: Agreed): Buffer {
+    return signedOctets(request, responderNonce, suite.prf, sa.keys.initiatorProof, this.#identity);
   }
 
   /** A gateway that answers IKE_AUTH with an error has forgotten the IKE SA (RFC 7296 section 2.21.2). */

@@ -66,6 +66,12 @@ export function decodeNotify(body: Buffer): Notify {
   return { protocol: body.readUInt8(0), type: body.readUInt16BE(2), data: body.subarray(4 + spiBytes) };
 }
 
+/** Numbers of hash algorithms (RFC 7427 section 4); an odd byte at the end says nothing. */
+export function decodeHashes(data: Buffer): ReadonlySet<number> {
+  const { length } = data;
+  return new Set(Array.from({ length: length >> 1 }, (_, index) => data.readUInt16BE(2 * index)));
+}
+
 export function notify(type: number, data: Uint8Array = Buffer.alloc(0)): NewPayload {
   const header = Buffer.alloc(4);
   header.writeUInt16BE(type, 2);

@@ -2,8 +2,9 @@
 import { randomBytes, sign, X509Certificate } from "node:crypto";
 import type { MadeCertificate } from "../../../demo/certificates.ts";
 import { AES_256_GCM, GROUP, NO_ESN, PRF_SHA256, TRANSFORM } from "./algorithms.ts";
-import { AUTH_METHOD, isSharedKeyAuth, sharedKeyAuth, signedOctets } from "./auth.ts";
+import { AUTH_METHOD, isSharedKeyAuth, isSignature, sharedKeyAuth, signedOctets } from "./auth.ts";
 import {
+  type Auth,
   decodeAuth,
   decodeKeyExchange,
   encodeAuth,
@@ -50,6 +51,10 @@ export interface GatewayBehavior {
   readonly identity?: string;
   /** The one client that it knows. */
   readonly client?: Identity;
+  /** The client's certificate, which must come and prove it instead of the shared key. */
+  readonly clientCertificate?: MadeCertificate;
+  /** Hash algorithms of signatures that it takes. */
+  readonly signatureHashes?: readonly number[];
   /** Instead of a tunnel. */
   readonly childError?: number;
   /** Instead of a proof. */
@@ -143,6 +148,14 @@ export class Gateway {
         { type: PAYLOAD.ke, body: encodeKeyExchange({ group, value: share.publicValue }) },
         { type: PAYLOAD.nonce, body: NONCE },
         notify(NOTIFY.fragmentationSupported),
+        ...(this.#behavior.signatureHashes === undefined
+          ? []
+          : [
+              notify(
+                NOTIFY.signatureHashAlgorithms,
+                Buffer.from(this.#behavior.signatureHashes.flatMap((hash) => [0, hash])),
+              ),
+            ]),
       ],
       SPI,
     );
@@ -176,12 +189,19 @@ export class Gateway {
       return this.#introduction([{ type: PAYLOAD.eap, body: eapOf(1, 1, "01") }]);
     const secret = this.#proof?.masterSessionKey ?? Buffer.from(this.#behavior.sharedKey ?? "");
     const proof = decodeAuth(bodyOf(payloads, PAYLOAD.auth) ?? Buffer.alloc(4));
-    if (!isSharedKeyAuth(this.#suite.prf, secret, this.#octetsOf("initiator"), proof)) {
-      return [notify(NOTIFY.authenticationFailed)];
-    }
+    if (!this.#isProven(payloads, proof, secret)) return [notify(NOTIFY.authenticationFailed)];
     return isFirst
       ? this.#introduction(this.#child())
       : [{ type: PAYLOAD.auth, body: this.#sharedProof(secret) }, ...this.#child()];
+  }
+
+  #isProven(payloads: readonly Payload[], proof: Auth, secret: Buffer): boolean {
+    const { clientCertificate } = this.#behavior;
+    const octets = this.#octetsOf("initiator");
+    if (clientCertificate === undefined) return isSharedKeyAuth(this.#suite.prf, secret, octets, proof);
+    const { raw, publicKey } = new X509Certificate(clientCertificate.certPem);
+    const own = bodyOf(payloads, PAYLOAD.cert)?.subarray(1);
+    return own?.equals(raw) === true && isSignature(proof, octets, publicKey);
   }
 
   get #knowsClient(): boolean {

@@ -157,7 +157,7 @@ function isFor(certificate: X509Certificate, identity: string): boolean {
 }
 
 /** Distinguished names as people write them, `C=CH, O=Example, CN=gw`, in either order. */
-function sameName(subject: string, written: string): boolean {
+export function sameName(subject: string, written: string): boolean {
   const parts = (text: string, separator: RegExp): string[] =>
     text
       .split(separator)

@@ -3,9 +3,10 @@
  */
 import { TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import { boundCertificates, requireCertificates, withinBounds } from "../certificates.ts";
-import { boundCrl, boundPrivateKey, KEY_LIMITS, type KeyFacts, type KeyForm } from "../keys/key-bounds.ts";
+import { boundCrl, boundPrivateKey, type KeyForm } from "../keys/key-bounds.ts";
 import { type PemBlock, readPem, writePem } from "../keys/pem.ts";
 import { boundPkcs12 } from "../keys/pkcs12.ts";
+import { privateKeysIn, requirePrivateKey } from "../private-key.ts";
 import { type Profile, parseProfile, type Scope } from "./profile.ts";
 import type { TlsSettings } from "./settings.ts";
 
@@ -22,12 +23,6 @@ export interface KeyFiles {
     | null;
 }
 
-const KEY_FORMS: ReadonlySet<string> = new Set<KeyForm>([
-  "PRIVATE KEY",
-  "RSA PRIVATE KEY",
-  "EC PRIVATE KEY",
-  "DSA PRIVATE KEY",
-]);
 /** Of one client: its own and those between it and an authority. */
 const MAX_OWN = 32;
 
@@ -59,9 +54,8 @@ export function keyFilesOf({ ca, cert, key, crl, pfx }: TlsSettings): KeyFiles {
     return { ...ready, key: null, untried: { kind: "pkcs12", bytes: pfx } };
   }
   if (key === null) return { ...ready, key: null, untried: null };
-  const { pem, facts } = privateKey(key);
-  const isPlain = facts.modulusBits <= KEY_LIMITS.untriedModulusBits;
-  return { ...ready, key: isPlain ? pem : null, untried: isPlain ? null : { kind: "key", pem } };
+  const { pem, isUntried } = requirePrivateKey(key, "<key>");
+  return { ...ready, key: isUntried ? null : pem, untried: isUntried ? { kind: "key", pem } : null };
 }
 
 /** Its certificates and those of extra-certs. */
@@ -76,7 +70,7 @@ function boundScope({ inline }: Scope): void {
   for (const { der } of revocationsIn(inline.get("crl-verify") ?? "")) {
     withinBounds("<crl-verify>", () => boundCrl(der));
   }
-  for (const { der, label } of keysIn(inline.get("key") ?? "")) {
+  for (const { der, label } of privateKeysIn(inline.get("key") ?? "")) {
     withinBounds("<key>", () => boundPrivateKey(der, label as KeyForm));
   }
   const pkcs12 = inline.get("pkcs12");
@@ -96,23 +90,4 @@ function revocations(pem: string): string {
 
 function revocationsIn(pem: string): readonly PemBlock[] {
   return readPem(pem).filter(({ label }) => label === "X509 CRL");
-}
-
-/** The first, as OpenSSL takes it. @throws TunnelConfigError */
-function privateKey(text: string): { readonly pem: string; readonly facts: KeyFacts } {
-  if (readPem(text).some(({ label, isEncrypted }) => isEncrypted || label === "ENCRYPTED PRIVATE KEY")) {
-    throw new TunnelConfigError("<key> is encrypted; a checker cannot be asked for its password");
-  }
-  const [block] = keysIn(text);
-  if (block === undefined) throw new TunnelConfigError("<key> cannot be read");
-  let facts: KeyFacts | undefined;
-  withinBounds("<key>", () => {
-    facts = boundPrivateKey(block.der, block.label as KeyForm);
-  });
-  if (facts === undefined) throw new TunnelConfigError("<key> cannot be read");
-  return { pem: writePem(block.label, block.der), facts };
-}
-
-function keysIn(pem: string): readonly PemBlock[] {
-  return readPem(pem).filter(({ label, isEncrypted }) => KEY_FORMS.has(label) && !isEncrypted);
 }

@@ -28,7 +28,7 @@ import {
   IkeFormatError,
   PAYLOAD,
 } from "../../../engine/protocols/ikev2/message.ts";
-import { decodeNotify } from "../../../engine/protocols/ikev2/notify.ts";
+import { decodeHashes, decodeNotify } from "../../../engine/protocols/ikev2/notify.ts";
 import {
   chosenChildSuite,
   chosenIkeSuite,
@@ -140,6 +140,7 @@ const firstMessage = () => {
       wantedIdentity: null,
       gateway: "gw",
       login: null,
+      certificate: null,
       sharedKey: "k",
       anchors: () => createAnchors([]),
       remote: { address: Buffer.alloc(4), port: 500 },
@@ -195,6 +196,7 @@ const ikev2: readonly FuzzTarget[] = [
         decodeConfigurationReply,
         decodeDelete,
         decodeNotify,
+        decodeHashes,
         chosenIkeSuite,
         chosenChildSuite,
       ]) {
