@@ -1,5 +1,6 @@
 import { createCipheriv } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
+import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
@@ -131,6 +132,18 @@ describe("an AmneziaWG tunnel", () => {
         peerAnswered: false,
         hint: "2 initiations were sent, and only this checker's own datagrams came back: something on the way mirrors them",
       });
+    },
+  );
+
+  it.each(Object.entries(FAULTY_PATHS))(
+    "to a server under load comes up through a path that %s",
+    async (_name, faults) => {
+      const server = await serverWith({ cookie: new Uint8Array(16).fill(7) });
+      const relay = await openDatagramRelay({ server: { host: "127.0.0.1", port: server.port }, faults });
+      const lines = `${SHARED}Jc = 3\nJmin = 108\nJmax = 164\nI1 = <r 108>\n`;
+      const outcome = await check(configOf({ ...server, port: relay.port }, lines));
+      await relay.close();
+      expect(outcome).toMatchObject({ verdict: "ok" });
     },
   );
 

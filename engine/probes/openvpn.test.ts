@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { Outcome } from "../contract/probe.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
@@ -243,6 +244,16 @@ describe("an OpenVPN tunnel", () => {
     const other = await serverWith({ hasOtherKeys: true });
     expect((await check(profile(other))).verdict).toBe("misconfigured");
   }, 30_000);
+
+  // The server of this rig sends nothing again, as the lab's do.
+  const lossless = Object.entries(FAULTY_PATHS).filter(([, faults]) => !("lossShare" in faults));
+  it.each(lossless)("comes up through a path that %s", async (_name, faults) => {
+    const server = await serverWith();
+    const relay = await openDatagramRelay({ server: { host: "127.0.0.1", port: server.port }, faults });
+    const outcome = await check(profile(relay, "auth-user-pass"), LOGIN);
+    await relay.close();
+    expect(outcome).toMatchObject({ verdict: "ok" });
+  });
 
   it("is stuck, not unreadable, when only what it sends comes back through it", async () => {
     const server = await serverWith({ host: {}, isMirrored: true });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { Outcome } from "../contract/probe.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
@@ -135,6 +136,17 @@ describe("a WireGuard tunnel", () => {
     const server = await serverWith({ cookie: new Uint8Array(16).fill(7) });
     expect((await check(OWN + peerLines(server))).verdict).toBe("ok");
   });
+
+  it.each(Object.entries(FAULTY_PATHS))(
+    "to a server under load comes up through a path that %s",
+    async (_name, faults) => {
+      const server = await serverWith({ cookie: new Uint8Array(16).fill(7) });
+      const relay = await openDatagramRelay({ server: { host: "127.0.0.1", port: server.port }, faults });
+      const outcome = await check(OWN + peerLines({ ...server, port: relay.port }));
+      await relay.close();
+      expect(outcome).toMatchObject({ verdict: "ok" });
+    },
+  );
 
   it("tells a server under load that does not know the client from silence", async () => {
     const server = await serverWith({ cookie: new Uint8Array(16).fill(7), clients: [] });

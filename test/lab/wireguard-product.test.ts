@@ -122,6 +122,30 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard in the product"
     }
   });
 
+  it("a silent peer beside the one that decides is told, and counts where a monitor asks for it", {
+    timeout: 120_000,
+  }, async () => {
+    const silent = `[Peer]\nPublicKey = ${makeKeys().publicKey.base64}\nEndpoint = ${LAB.blackHole}:${PORT}\nAllowedIPs = 10.9.0.0/24\n`;
+    const body = {
+      protocol: "wireguard",
+      name: "two peers",
+      config: config().replace("[Peer]", `${silent}[Peer]`),
+      maxretries: 1,
+    };
+    const { id } = (await ask("POST", "/servers", body)).body as { id: string };
+    const find = async () => (await ask("GET", `/servers/${id}`)).body;
+    await expect.poll(async () => (await find()).status, { timeout: 60_000, interval: 500 }).toBe("healthy");
+    const words = `no answer came from Peer 1 (${LAB.blackHole}:${PORT})`;
+    const told = async () => JSON.stringify((await ask("GET", `/results/server/${id}?explain=true`)).body);
+    await expect.poll(told, { timeout: 20_000, interval: 500 }).toContain(words);
+    expect((await ask("PUT", `/servers/${id}`, { all_peers: true })).status).toBe(200);
+    await ask("POST", "/test", { server_id: id });
+    await expect.poll(async () => (await find()).status, { timeout: 60_000, interval: 500 }).toBe("degraded");
+    const incidents = await ask("GET", `/incidents?server_id=${id}`);
+    expect(incidents.body).toMatchObject({ incidents: [{ error_type: "degraded", severity: "warning" }] });
+    expect(JSON.stringify(incidents.body)).toContain(words);
+  });
+
   it("leaves no key in output, stores and results", async () => {
     const { body } = await ask("POST", "/check", { config: amnezia(), protocol: "amneziawg", timeout: 5 });
     expect(body).toMatchObject({ status: "down" });

@@ -3,11 +3,9 @@
  * cell fails, and so does a cell without a case.
  */
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeWith } from "../prerequisites.ts";
 import {
@@ -22,6 +20,7 @@ import {
 } from "./go-server.ts";
 import { LAB, type Lab, openLab } from "./network.ts";
 import { type LabOrder, type LabProber, type LabReport, rowOf, startProber } from "./prober.ts";
+import { LAB_PATHS, relaysTo, startRelays } from "./relays.ts";
 
 const MATRIX: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
   readFileSync(new URL("./wireguard.matrix.json", import.meta.url), "utf8"),
@@ -50,9 +49,15 @@ interface Case {
 }
 
 const SERVER_PORT = 51_820;
-/** Ways to the server that are bad, by the port where they begin (test/fixtures/lab-relay.mjs). */
-const RELAY = new URL("../fixtures/lab-relay.mjs", import.meta.url);
-const RELAYS = { loses: 51_840, duplicates: 51_841, reorders: 51_842, delays: 51_843 } as const;
+/** Where the paths with faults to the first server begin, and those to the next a hundred further on. */
+const FIRST_RELAY = 12_000;
+/** Nothing is behind it: all that it answers is what it is sent. */
+const MIRROR = 11_999;
+const NOTHING = 9;
+/** Where a tenth is dropped, the first datagram of each way is. */
+const FIRST_LOST = 45;
+/** Their first answers come too late or not at all, so that a client has to ask again. */
+const NEEDS_RETRY = ["drops a tenth of the datagrams", "delays every datagram by 600 ms"];
 
 /** The failure table of WireGuard. */
 const WIREGUARD_CASES: Readonly<Record<string, Case>> = {
@@ -67,10 +72,7 @@ const WIREGUARD_CASES: Readonly<Record<string, Case>> = {
   "all right, DNS server of the file": { own: { DNS: LAB.internet }, targets: [`icmp:${LAB.cutOff}`] },
   "all right, preshared key": { hasPresharedKey: true },
   "all right, as AmneziaWG": { kind: "amneziawg", own: { Jc: "3", Jmin: "20", Jmax: "40" } },
-  "all right, the first datagram of each way lost": { endpoint: `${LAB.server}:${RELAYS.loses}` },
-  "all right, every datagram twice": { endpoint: `${LAB.server}:${RELAYS.duplicates}` },
-  "all right, datagrams in another order": { endpoint: `${LAB.server}:${RELAYS.reorders}` },
-  "all right, the first answer after the second": { endpoint: `${LAB.server}:${RELAYS.delays}` },
+  "a mirror": { endpoint: `${LAB.server}:${MIRROR}` },
   "another preshared key": { hasPresharedKey: true, peer: { PresharedKey: keyOf(randomBytes(32)).base64 } },
   "no preshared key": { hasPresharedKey: true, peer: { PresharedKey: "" } },
   "another server key": { peer: { PublicKey: makeKeys().publicKey.base64 } },
@@ -136,15 +138,31 @@ function amneziaCases(server: GoServer, shared: Disguise): Readonly<Record<strin
     },
     "another server key": { ...changed({}), peer: { PublicKey: makeKeys().publicKey.base64 } },
     "no disguise": { kind: "wireguard" },
+    "a mirror": { ...changed({}), endpoint: `${LAB.server}:${MIRROR}` },
     "a cut inner network": { ...changed({}), targets: [`icmp:${LAB.cutOff}`] },
   };
 }
 
+/** What must pass whatever the path does. */
+function casesAfar(server: GoServer, like: Case): Readonly<Record<string, Case>> {
+  return Object.fromEntries(
+    Object.keys(LAB_PATHS).map((path, at) => [
+      `all right, through a path that ${path}`,
+      { ...like, endpoint: `${LAB.server}:${relaysOf(server) + at}` },
+    ]),
+  );
+}
+
+function withPaths(server: Exclude<GoServer, "wireguard-go">): Readonly<Record<string, Case>> {
+  const shared = DISGUISES[server];
+  return { ...amneziaCases(server, shared), ...casesAfar(server, { kind: "amneziawg", own: shared }) };
+}
+
 const CASES: Readonly<Record<GoServer, Readonly<Record<string, Case>>>> = {
-  "wireguard-go": WIREGUARD_CASES,
-  "amneziawg-go-1.0": amneziaCases("amneziawg-go-1.0", DISGUISES["amneziawg-go-1.0"]),
-  "amneziawg-go-1.5": amneziaCases("amneziawg-go-1.5", DISGUISES["amneziawg-go-1.5"]),
-  "amneziawg-go-2.0": amneziaCases("amneziawg-go-2.0", DISGUISES["amneziawg-go-2.0"]),
+  "wireguard-go": { ...WIREGUARD_CASES, ...casesAfar("wireguard-go", {}) },
+  "amneziawg-go-1.0": withPaths("amneziawg-go-1.0"),
+  "amneziawg-go-1.5": withPaths("amneziawg-go-1.5"),
+  "amneziawg-go-2.0": withPaths("amneziawg-go-2.0"),
 };
 const UNDER_LOAD = { "under load": "all right", "under load, a client key that the server does not know": "unknown" };
 
@@ -161,6 +179,12 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () =>
   beforeAll(async () => {
     lab = await openLab();
     prober = startProber(lab);
+    const servers = Object.keys(GO_SERVERS) as GoServer[];
+    const listen = { host: LAB.server, port: MIRROR };
+    await startRelays(lab, folder, [
+      ...servers.flatMap((server) => relaysTo(portOf(server), relaysOf(server), FIRST_LOST)),
+      { server: { host: LAB.server, port: NOTHING }, faults: { isMirror: true }, listen },
+    ]);
   });
   afterAll(async () => {
     await lab?.close();
@@ -197,7 +221,6 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () =>
         addresses: [`10.66.${index(server)}.1/24`, ...(server === "wireguard-go" ? ["fd00:66::1/64"] : [])],
         disguise: server === "wireguard-go" ? [] : uapiOf(DISGUISES[server]),
       });
-      if (server === "wireguard-go") await startRelays(lab);
       const reports = new Map<string, LabReport>();
       const runCase = async (name: string, each: Case, flood?: LabOrder["flood"]) => {
         const client = clients.get(name);
@@ -228,16 +251,17 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () =>
         // The server asked for a proof of our address, and got it.
         expect(reports.get("under load")?.cookies).toBeGreaterThan(0);
       }
-      for (const name of server === "wireguard-go" ? ["lost", "after the second"] : []) {
-        // It had to ask again: the way was bad indeed.
-        const retried = [...reports].find(([each]) => each.endsWith(name));
-        expect(retried?.[1].outcome.connectMs).toBeGreaterThanOrEqual(700);
+      for (const path of NEEDS_RETRY) {
+        // It had to ask again: the path was bad indeed.
+        const retried = reports.get(`all right, through a path that ${path}`);
+        expect(retried?.outcome.connectMs).toBeGreaterThanOrEqual(700);
       }
       console.info(`\n${[...reports].map(([name, report]) => rowOf(server, name, report)).join("\n")}\n`);
       const found = Object.fromEntries(
         [...reports].map(([name, { outcome, category }]) => [name, `${outcome.verdict} ${category ?? "-"}`]),
       );
-      expect(found).toEqual(MATRIX[server]);
+      const afar = Object.keys(casesAfar(server, {})).map((name) => [name, "ok -"]);
+      expect(found).toEqual({ ...MATRIX[server], ...Object.fromEntries(afar) });
       for (const { outcome } of reports.values()) {
         for (const { keys, presharedKey } of clients.values()) {
           expect(JSON.stringify(outcome)).not.toContain(keys.privateKey.base64);
@@ -252,18 +276,16 @@ it("the matrix has no server that is not tried", () => {
   expect(Object.keys(MATRIX)).toEqual(Object.keys(GO_SERVERS));
 });
 
-async function startRelays(lab: Lab): Promise<void> {
-  const ways = Object.entries(RELAYS).map(([how, port]) => `${port}=${how}`);
-  const relay = lab.start("srv", process.execPath, [fileURLToPath(RELAY), `${LAB.server}:${SERVER_PORT}`, ...ways]);
-  await once(relay.stdout ?? relay, "data");
-}
-
 function isKnown(cases: Readonly<Record<string, Case>>, name: string): boolean {
   return cases[name]?.isUnknown !== true && UNDER_LOAD[name as keyof typeof UNDER_LOAD] !== "unknown";
 }
 
 function index(server: GoServer): number {
   return Object.keys(GO_SERVERS).indexOf(server);
+}
+
+function relaysOf(server: GoServer): number {
+  return FIRST_RELAY + 100 * index(server);
 }
 
 function portOf(server: GoServer): number {

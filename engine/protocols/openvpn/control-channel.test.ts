@@ -52,7 +52,7 @@ describe("the control channel", () => {
     expect(channel.nextDueMs(0)).toBe(700);
     expect(channel.due(699, 699)).toEqual([]);
     expect(channel.due(700, 700)).toHaveLength(1);
-    expect(channel.nextDueMs(700)).toBe(1_400);
+    expect(channel.nextDueMs(700)).toBe(1_050);
     expect(channel.receive(RESET).kind).toBe("reset");
     expect(channel.nextDueMs(700)).toBeNull();
     expect(channel.isAcknowledged).toBe(true);

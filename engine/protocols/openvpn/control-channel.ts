@@ -24,9 +24,10 @@ const MAX_WAITING_ACKS = 64;
 const MAX_PAYLOAD_BYTES = 1_100;
 /** What is written and not sent yet, bytes: a client's flight is a few kB. */
 const MAX_QUEUED_BYTES = 262_144;
-/** When a message is sent again, ms after its last time; the last one doubles from there on. */
+/** When a message is sent again, ms after its last time: longer from time to time, and often enough that four are sent before silence means a refusal. */
 const FIRST_RETRY_MS = 700;
-const MAX_RETRY_MS = 4_000;
+const RETRY_GROWTH = 1.5;
+const MAX_RETRY_MS = 3_000;
 /** Of the flags that a server's first answer carries (doc/tls-crypt-v2.txt). */
 const TLV_EARLY_NEGOTIATION = 1;
 const FLAG_RESEND_KEY = 1;
@@ -137,7 +138,7 @@ export class ControlChannel {
     const packets: Buffer[] = [];
     for (const message of this.#unacknowledged) {
       if (this.#isStream || nowMs < message.sentAtMs + message.retryMs) continue;
-      message.retryMs = Math.min(MAX_RETRY_MS, message.retryMs * 2);
+      message.retryMs = Math.min(MAX_RETRY_MS, message.retryMs * RETRY_GROWTH);
       message.sentAtMs = nowMs;
       packets.push(this.#packetOf(message, wallNowMs));
     }
