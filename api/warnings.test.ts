@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { routes } from "./endpoints/index.ts";
 import { ignoredFields, ignoredParameters, MOST_WARNINGS, namesIn, nearest } from "./warnings.ts";
 
@@ -85,6 +86,16 @@ describe("ignoredFields", () => {
 });
 
 describe("the routes", () => {
+  it("have a place for warnings in what POST and PUT answer", () => {
+    for (const { method, path, responses } of routes) {
+      if (method !== "POST" && method !== "PUT") continue;
+      for (const [status, shape] of Object.entries(responses)) {
+        const names = shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
+        if (Number(status) < 300) expect([path, status, names.includes("warnings")]).toEqual([path, status, true]);
+      }
+    }
+  });
+
   it("name the fields of every body", () => {
     for (const { path, body } of routes) {
       if (body !== undefined) expect([path, namesIn(body.schema).size > 0]).toEqual([path, true]);

@@ -7,6 +7,7 @@ import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
+import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter, wordParameter } from "../query.ts";
 import { type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -149,7 +150,7 @@ function view({ id, monitorId, monitorName, startsAtMs, endsAtMs }: Shown, nowMs
 const group = { group: "Maintenance", scope: "project", description: "An addition of ours." } as const;
 
 export const maintenances: readonly Route[] = [
-  {
+  listed({
     ...group,
     method: "GET",
     path: "/maintenances",
@@ -159,7 +160,7 @@ export const maintenances: readonly Route[] = [
     refusals: ["invalidServerId"],
     responses: { 200: schemas.maintenanceList },
     handle: list,
-  },
+  }),
   {
     ...group,
     method: "POST",

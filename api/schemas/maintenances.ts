@@ -1,6 +1,6 @@
 /** Maintenance of monitors and its list (docs/api-contract.md#maintenance). */
 import { z } from "zod";
-import { id, iso, total } from "./words.ts";
+import { id, iso, total, warnings } from "./words.ts";
 
 export const MAINTENANCE_STATES = ["active", "next", "ended"] as const;
 
@@ -12,9 +12,10 @@ export const maintenance = z
     starts_at: iso,
     ends_at: iso,
     state: z.enum(MAINTENANCE_STATES),
+    warnings,
   })
   .meta({ id: "Maintenance" });
 
 export const maintenanceList = z
-  .strictObject({ maintenances: z.array(maintenance), total })
+  .strictObject({ maintenances: z.array(maintenance), total, warnings })
   .meta({ id: "MaintenanceList" });
