@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { type MonitorShown, monitorWords } from "./monitor-words.ts";
 
+const PLAIN = { columns: null, paint: (_color: string, text: string) => text };
 const MONITOR: MonitorShown = {
   ...{
     id: "srv_3",
@@ -49,7 +50,7 @@ const INCIDENT = {
 
 it("tells how a monitor stands, why, and how each of its configurations did", () => {
   const results = { results: [row("down", null, "no answer"), row("healthy", 20, null)], period: "24h" };
-  const said = monitorWords(MONITOR, { ...results, uptime_percent: 99.5 }, INCIDENT);
+  const said = monitorWords(MONITOR, { ...results, uptime_percent: 99.5 }, INCIDENT, PLAIN);
   for (const words of [
     /^srv_3 {2}Berlin�\[2J {2}vless {2}down$/m,
     /^ {2}checked +every 60 s$/m,
@@ -79,7 +80,7 @@ it("tells of a job that reports where it calls, and nothing that it has not", ()
     grace: 5,
     heartbeat_url: "http://a/b",
   };
-  const said = monitorWords(job, { results: [], period: "24h" }, undefined);
+  const said = monitorWords(job, { results: [], period: "24h" }, undefined, PLAIN);
   expect(said).toMatch(/^ {2}checked +called every 60 s, 5 s late at most$/m);
   expect(said).toMatch(/^ {2}called at +http:\/\/a\/b$/m);
   for (const label of ["tags", "latency", "why", "incident", "locations", "certificate"]) {

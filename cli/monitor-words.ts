@@ -1,7 +1,7 @@
 /** One monitor in words for people: how it stands, why, its incident, its configs. Pure. */
 import type { IncidentRow, MonitorRow, ResultRowShown } from "./client.ts";
 import { sparkline } from "./sparkline.ts";
-import { plain, renderTable, shorten } from "./table.ts";
+import { type Column, plain, renderTable, shorten, type TableOptions } from "./table.ts";
 
 /** As the API shows one, as far as it is told. */
 export interface MonitorShown extends MonitorRow {
@@ -49,14 +49,29 @@ const LABEL_COLUMNS = 12;
 const CHECKS_SHOWN = 40;
 const WHY_COLUMNS = 40;
 
-export function monitorWords(monitor: MonitorShown, shown: ResultsShown, incident: IncidentRow | undefined): string {
+const CONFIG_COLUMNS: readonly Column[] = [
+  { head: "name", least: 10 },
+  { head: "protocol", dropped: 3 },
+  { head: "result" },
+  { head: "ms", dropped: 4 },
+  { head: "exit", dropped: 2 },
+  { head: "engine", dropped: 1 },
+  { head: "why", least: 10 },
+];
+
+export function monitorWords(
+  monitor: MonitorShown,
+  shown: ResultsShown,
+  incident: IncidentRow | undefined,
+  options: TableOptions,
+): string {
   const { id, name, protocol, status } = monitor;
-  const head = `${id}  ${plain(name)}  ${protocol}  ${status}`;
+  const head = `${id}  ${plain(name)}  ${protocol}  ${status === "down" ? options.paint("red", status) : status}`;
   const facts = [...settingsOf(monitor), ...standingOf(monitor, shown, incident)];
   const lines = facts.flatMap(([label, value]) =>
     value === null ? [] : [`  ${label.padEnd(LABEL_COLUMNS)} ${plain(value)}`],
   );
-  return `${[head, ...lines].join("\n")}\n${configsOf(monitor)}`;
+  return `${[head, ...lines].join("\n")}\n${configsOf(monitor, options)}`;
 }
 
 type Fact = readonly [label: string, value: string | null];
@@ -112,7 +127,7 @@ function locationWords({ regional_status: regional }: MonitorShown): string | nu
   return entries.map(word).join(" · ");
 }
 
-function configsOf({ subscription }: MonitorShown): string {
+function configsOf({ subscription }: MonitorShown, options: TableOptions): string {
   if (subscription === undefined) return "";
   const {
     config_count: count,
@@ -132,5 +147,5 @@ function configsOf({ subscription }: MonitorShown): string {
     shorten(plain(config.error), WHY_COLUMNS),
   ]);
   const head = `\n${healthy} of ${count} configurations work${server === "" ? "" : ` (${plain(server)})`}`;
-  return `${head}\n${renderTable(["name", "protocol", "result", "ms", "exit", "engine", "why"], rows)}\n`;
+  return `${head}\n${renderTable(CONFIG_COLUMNS, rows, options)}\n`;
 }

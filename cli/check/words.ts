@@ -1,17 +1,8 @@
 /** A check's outcome in words for people. */
-import { styleText } from "node:util";
 import { PHASES } from "../../model/result.ts";
-import { plain } from "../table.ts";
+import { type Paint, plain } from "../table.ts";
 import type { Explained } from "./outcome.ts";
 import type { CheckTarget } from "./target.ts";
-
-type Paint = (color: "green" | "red" | "yellow" | "dim", text: string) => string;
-
-/** Colours on a terminal, unless the user forbids them (NO_COLOR, TERM=dumb). */
-export function painter(stream: NodeJS.WriteStream): Paint {
-  const isColoured = stream.isTTY === true && stream.hasColors();
-  return (color, text) => (isColoured ? styleText(color, text) : text);
-}
 
 const LABEL_COLUMNS = 12;
 

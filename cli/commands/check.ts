@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addLoginOptions, type LoginWords, loginOf, readGiven } from "../check/given.ts";
 import { CommandError, endsWrongCalls, usageError } from "../command.ts";
-import { plainJson } from "../table.ts";
+import { painter, plainJson } from "../table.ts";
 
 interface Words extends LoginWords {
   readonly protocol?: string;
@@ -53,7 +53,7 @@ async function check(word: string, words: Words): Promise<void> {
   const settings = words.engine === undefined ? target.settings : withEngine(target, words.engine);
   const { explain } = await import("../check/outcome.ts");
   const { openProbers } = await import("../check/open.ts");
-  const { describe, painter } = await import("../check/words.ts");
+  const { describe } = await import("../check/words.ts");
   const probers = await openProbers(1, 1, ({ message }) => {
     process.stderr.write(`sonde: ${message}\n`);
     process.exit(1);

@@ -5,7 +5,7 @@ import type { Engine } from "../../engine/cores/core.ts";
 import type { CorePaths } from "../../engine/cores/program.ts";
 import { CommandError } from "../command.ts";
 import { printJson } from "../service-options.ts";
-import { renderTable } from "../table.ts";
+import { renderTable, tableOptions } from "../table.ts";
 
 interface Words {
   readonly json?: boolean;
@@ -108,5 +108,7 @@ function show(found: readonly State[], words: Words): void {
     return;
   }
   const rows = found.map(({ core, version, wanted, from, path, fault }) => [core, version, wanted, from, path, fault]);
-  process.stdout.write(`${renderTable(["core", "version", "needed", "from", "path", "fault"], rows)}\n`);
+  process.stdout.write(
+    `${renderTable(["core", "version", { head: "needed", dropped: 2 }, { head: "from", dropped: 1 }, { head: "path", least: 12 }, { head: "fault", least: 20 }], rows, tableOptions())}\n`,
+  );
 }

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { IncidentRow } from "../client.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
-import { plain, renderTable, shorten } from "../table.ts";
+import { plain, renderTable, shorten, tableOptions } from "../table.ts";
 
 interface Words extends ServiceWords {
   readonly status?: string;
@@ -30,7 +30,17 @@ export function addIncidents(program: Command): void {
 
 function incidentTable(incidents: readonly IncidentRow[]): string {
   return renderTable(
-    ["id", "monitor", "name", "status", "severity", "started", "ended", "seen", "message"],
+    [
+      "id",
+      { head: "monitor", dropped: 4 },
+      { head: "name", least: 10 },
+      { head: "status", dropped: 3 },
+      { head: "severity", dropped: 5 },
+      { head: "started", dropped: 6 },
+      { head: "ended", dropped: 1 },
+      { head: "seen", dropped: 2 },
+      { head: "message", least: 12 },
+    ],
     incidents.map((incident) => [
       incident.id,
       incident.server_id,
@@ -42,5 +52,6 @@ function incidentTable(incidents: readonly IncidentRow[]): string {
       incident.acknowledged ? "yes" : "no",
       shorten(plain(incident.error_message), MESSAGE_COLUMNS),
     ]),
+    tableOptions(),
   );
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { usageError } from "../command.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
 import { forEach } from "../several.ts";
-import { plain, renderTable } from "../table.ts";
+import { plain, renderTable, tableOptions } from "../table.ts";
 
 interface MaintenanceRow {
   readonly id: string;
@@ -100,7 +100,18 @@ function table(rows: readonly MaintenanceRow[]): string {
     shortTime(row.starts_at),
     shortTime(row.ends_at),
   ]);
-  return renderTable(["id", "monitor", "name", "state", "from (UTC)", "until (UTC)"], cells);
+  return renderTable(
+    [
+      "id",
+      { head: "monitor", dropped: 1 },
+      { head: "name", least: 10 },
+      { head: "state", dropped: 2 },
+      { head: "from (UTC)", dropped: 3 },
+      "until (UTC)",
+    ],
+    cells,
+    tableOptions(),
+  );
 }
 
 /** Without parts of a second. */

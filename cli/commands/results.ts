@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { ResultRowShown } from "../client.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
-import { plain, renderTable, shorten } from "../table.ts";
+import { plain, renderTable, shorten, tableOptions } from "../table.ts";
 
 interface Words extends ServiceWords {
   readonly period?: string;
@@ -50,7 +50,15 @@ function pathOf(monitor: string | undefined, onlyFailures: boolean): string {
 
 function resultTable(rows: readonly ResultRowShown[]): string {
   return renderTable(
-    ["tested at", "monitor", "name", "kind", "status", "latency ms", "message"],
+    [
+      { head: "tested at", dropped: 3 },
+      { head: "monitor", dropped: 4 },
+      { head: "name", least: 10 },
+      { head: "kind", dropped: 1 },
+      "status",
+      { head: "latency ms", dropped: 2 },
+      { head: "message", least: 12 },
+    ],
     rows.map((row) => [
       row.tested_at,
       row.server_id,
@@ -60,6 +68,7 @@ function resultTable(rows: readonly ResultRowShown[]): string {
       row.latency_ms,
       shorten(plain(row.error_message ?? ""), MESSAGE_COLUMNS),
     ]),
+    tableOptions(),
   );
 }
 

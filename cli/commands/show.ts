@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { IncidentRow } from "../client.ts";
 import { type MonitorShown, monitorWords, type ResultsShown } from "../monitor-words.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { tableOptions } from "../table.ts";
 
 /** As many as the line of latencies shows. */
 const CHECKS = 40;
@@ -22,6 +23,6 @@ export function addShow(program: Command): void {
         server_id: monitor.id,
         status: "active",
       });
-      process.stdout.write(monitorWords(monitor, results, incidents[0]));
+      process.stdout.write(monitorWords(monitor, results, incidents[0], tableOptions()));
     });
 }

@@ -55,10 +55,15 @@ interface Line {
   readonly incident: string;
 }
 
+/** Without the colours of statuses, the only escape codes that a table has. */
+function colourless(text: string): string {
+  return ["31", "33", "39"].reduce((rest, code) => rest.replaceAll(`\u001b[${code}m`, ""), text);
+}
+
 /** The table of one screen, by name. */
 function tableOf(screen: string): ReadonlyMap<string, Line> {
   const lines = new Map<string, Line>();
-  for (const text of screen.split(/\r?\n/)) {
+  for (const text of colourless(screen).split(/\r?\n/)) {
     const cells = text.split("│").map((cell) => cell.trim());
     const [, id = "", name = "", kind = "", status = "", latency = "", lateness = "", checked = "", incident = ""] =
       cells;
@@ -90,7 +95,9 @@ describe.concurrent("sonde up --demo", () => {
     }
     terminal.resize(60, 12);
     const before = screens().length;
-    await eventually(async () => (screens().length > before + 1 ? true : undefined));
+    await eventually(async () => (screens().length > before + 2 ? true : undefined));
+    const narrow = colourless(screens().at(-2) ?? "").split(/\r?\n/);
+    for (const line of narrow.filter((text) => /^[│┌└]/.test(text))) expect([...line]).toHaveLength(60);
     terminal.resize(200, 50);
 
     const flapping = () => table().get("Flapping site");
@@ -106,7 +113,8 @@ describe.concurrent("sonde up --demo", () => {
     );
 
     // Nothing but tables: no log line, no other escape code, whatever the width.
-    for (const screen of screens().slice(0, -1)) expect(screen.replaceAll("\r\n", "\n")).not.toMatch(CONTROL);
+    for (const screen of screens().slice(0, -1))
+      expect(colourless(screen).replaceAll("\r\n", "\n")).not.toMatch(CONTROL);
     terminal.type("\u0003");
     expect(await terminal.ended, terminal.shown().slice(-2_000)).toBe(0);
     expect(terminal.shown()).toContain("stopping: ");
@@ -324,6 +332,27 @@ describe("the client's commands", () => {
     await list.close();
   });
 
+  it.each([
+    [80, {}, true],
+    [60, { NO_COLOR: "1" }, false],
+  ])(
+    "fit %i columns, with the status in colour where it is wanted",
+    { timeout: 60_000 },
+    async (columns, over, isRed) => {
+      const given = { ...env(), TERM: "xterm-256color", ...over };
+      const terminal = openTerminal(process.execPath, [SONDE, "monitors"], given, { columns, rows: 30 });
+      expect(await terminal.ended).toBe(0);
+      const shown = terminal.shown();
+      expect(shown.includes("\u001b[31mdown\u001b[39m")).toBe(isRed);
+      const lines = colourless(shown)
+        .split(/\r?\n/)
+        .filter((line) => line !== "");
+      for (const line of lines) expect([...line].length).toBeLessThanOrEqual(columns);
+      // Of 60 columns the line of latencies is left out.
+      expect(/Good .*healthy.*[▁-█]{3}/.test(lines.join("\n"))).toBe(columns === 80);
+    },
+  );
+
   it("find a service that listens on IPv6, or on every address", { timeout: 120_000 }, async () => {
     for (const host of ["::1", "::"]) {
       const there = await startProduct({ env: { SONDE_HOST: host } });
@@ -342,7 +371,7 @@ describe("the client's commands", () => {
     async (words) => {
       const terminal = openTerminal(process.execPath, [SONDE, ...words.replace("EVIL", evilId).split(" ")], env());
       expect(await terminal.ended).toBe(0);
-      const shown = terminal.shown().replaceAll("\r\n", "\n");
+      const shown = colourless(terminal.shown()).replaceAll("\r\n", "\n");
       expect(shown).toContain("Evil ");
       expect(shown).not.toMatch(CONTROL);
       expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
