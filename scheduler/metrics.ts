@@ -14,20 +14,26 @@ export interface SchedulerGauges {
   readonly waiting: number;
   readonly silentMonitors: number;
   readonly backlogRows: number;
+  readonly lateRows: number;
   readonly spoolBytes: number;
   readonly spoolRows: number;
-  readonly droppedRows: number;
-  readonly skippedTurns: number;
-  readonly secondLooks: number;
   readonly unfitProbers: number;
   readonly openIncidents: number;
   readonly shards: number;
+  readonly quarantined: number;
+  readonly overBudget: number;
+}
+
+/** Since the start. */
+export interface SchedulerCounts {
+  readonly lostRows: number;
+  readonly droppedRows: number;
+  readonly skippedTurns: number;
+  readonly secondLooks: number;
   readonly shardsTaken: number;
   readonly shardsGivenBack: number;
   readonly shardsLost: number;
   readonly refusedRows: number;
-  readonly quarantined: number;
-  readonly overBudget: number;
   readonly setAsideRows: number;
 }
 
@@ -35,7 +41,7 @@ export interface SchedulerMetrics {
   count(kind: Kind, outcome: CheckOutcome): void;
   /** A secret that did not open. */
   sealedFault(error: unknown, log: Pick<Logger, "error">): void;
-  text(gauges: SchedulerGauges, refusals: Pick<Refusals, "counts" | "troubled">): Promise<string>;
+  text(values: SchedulerGauges & SchedulerCounts, refusals: Pick<Refusals, "counts" | "troubled">): Promise<string>;
 }
 
 const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string, help: string]>> = {
@@ -43,38 +49,43 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
   running: ["sonde_checks_running", "Checks in flight"],
   waiting: ["sonde_checks_waiting", "Checks that are due and wait for a cap"],
   silentMonitors: ["sonde_monitors_silent", "Monitors without a result for two intervals"],
-  backlogRows: ["sonde_sink_backlog_rows", "Outcomes that wait for the sink"],
+  backlogRows: ["sonde_sink_backlog_rows", "Outcomes that wait for the control plane"],
+  lateRows: [
+    "sonde_sink_late_rows",
+    "Results that wait in memory because the disk takes none; their statuses and incidents are written",
+  ],
   spoolBytes: ["sonde_spool_bytes", "Bytes of results that wait on disk for ClickHouse"],
   spoolRows: ["sonde_spool_rows", "Results that wait on disk for ClickHouse"],
-  droppedRows: [
-    "sonde_spool_dropped_rows",
-    "Results without a change of status that were dropped because the spool was full",
-  ],
-  skippedTurns: [
-    "sonde_turns_skipped",
-    "Turns that were not taken: the one before still ran, or this process stood still",
-  ],
-  secondLooks: ["sonde_second_looks", "Failures of a crowded moment that were run again before they counted"],
   unfitProbers: ["sonde_probers_unfit", "Probers that do not trust their own measurements"],
   openIncidents: ["sonde_incidents_open", "Open incidents"],
   shards: ["sonde_shards_held", "Shards of monitors that this scheduler holds"],
-  shardsTaken: ["sonde_shards_taken", "Shards taken since the start"],
-  shardsGivenBack: ["sonde_shards_given_back", "Shards given back since the start, because other schedulers came"],
-  shardsLost: [
-    "sonde_shards_lost",
-    "Shards that others took since the start, because this scheduler was taken for dead",
-  ],
   quarantined: ["sonde_configs_quarantined", "Configurations that are not run because they brought a prober down"],
   overBudget: [
     "sonde_checks_over_budget",
     "Checks that take so much of a prober's thread that they are run apart from others, and seldom",
   ],
+};
+
+const COUNTER_HELP: Readonly<Record<keyof SchedulerCounts, readonly [name: string, help: string]>> = {
+  lostRows: ["sonde_sink_lost_rows_total", "Results that were dropped because too many waited for the disk"],
+  droppedRows: [
+    "sonde_spool_dropped_rows_total",
+    "Results without a change of status that were dropped because the spool was full",
+  ],
+  skippedTurns: [
+    "sonde_turns_skipped_total",
+    "Turns that were not taken: the one before still ran, or this process stood still",
+  ],
+  secondLooks: ["sonde_second_looks_total", "Failures of a crowded moment that were run again before they counted"],
+  shardsTaken: ["sonde_shards_taken_total", "Shards taken"],
+  shardsGivenBack: ["sonde_shards_given_back_total", "Shards given back because other schedulers came"],
+  shardsLost: ["sonde_shards_lost_total", "Shards that others took because this scheduler was taken for dead"],
   refusedRows: [
-    "sonde_sink_refused_rows",
+    "sonde_sink_refused_rows_total",
     "Results that were not written, because another scheduler had taken the shard; their turns are its",
   ],
   setAsideRows: [
-    "sonde_sink_set_aside_rows",
+    "sonde_sink_set_aside_rows_total",
     "Results that a store refused for what is in them, since the start; they are in set-aside.ndjson beside the spool",
   ],
 };
@@ -99,12 +110,10 @@ export function createMetrics(): SchedulerMetrics {
     buckets: LATENESS_BUCKETS_S,
     registers,
   });
-  const gauges = Object.entries(GAUGE_HELP).map(
-    ([key, [name, help]]) => [key as keyof SchedulerGauges, new Gauge({ name, help, registers })] as const,
-  );
-  const refused = new Gauge({
-    name: "sonde_checkers_refused",
-    help: "Outcomes, reports and messages of a location's checkers that were refused since the start",
+  const setFigures = openFigures(registers);
+  const refused = new Counter({
+    name: "sonde_checkers_refused_total",
+    help: "Outcomes, reports and messages of a location's checkers that were refused",
     labelNames: ["location"],
     registers,
   });
@@ -125,12 +134,31 @@ export function createMetrics(): SchedulerMetrics {
     },
     async text(values, refusals) {
       const inTrouble = new Set(refusals.troubled());
+      refused.reset();
       for (const [location, count] of refusals.counts) {
-        refused.set({ location }, count);
+        refused.inc({ location }, count);
         troubled.set({ location }, inTrouble.has(location) ? 1 : 0);
       }
-      for (const [key, gauge] of gauges) gauge.set(values[key]);
+      setFigures(values);
       return registry.metrics();
     },
+  };
+}
+
+/** @returns what takes the figures of this moment */
+function openFigures(registers: Registry[]): (values: SchedulerGauges & SchedulerCounts) => void {
+  const gauges = Object.entries(GAUGE_HELP).map(
+    ([key, [name, help]]) => [key as keyof SchedulerGauges, new Gauge({ name, help, registers })] as const,
+  );
+  const counters = Object.entries(COUNTER_HELP).map(
+    ([key, [name, help]]) => [key as keyof SchedulerCounts, new Counter({ name, help, registers })] as const,
+  );
+  return (values) => {
+    for (const [key, gauge] of gauges) gauge.set(values[key]);
+    // Counted where it happens: what is told is the sum up to now.
+    for (const [key, counter] of counters) {
+      counter.reset();
+      counter.inc(values[key]);
+    }
   };
 }

@@ -17,6 +17,8 @@ interface Component {
   readonly status: "ok" | "error";
   readonly latency_ms: number | null;
 }
+const FAILED: Component = { status: "error", latency_ms: null };
+
 interface Checks {
   readonly database: Component;
   readonly queue: Component;
@@ -38,12 +40,15 @@ async function shallow(api: Api, call: Call): Promise<ApiResponse> {
 }
 
 async function deep(api: Api, call: Call): Promise<ApiResponse> {
-  const checks = await checksOf(api, call.nowMs);
+  const found = await checksOf(api, call.nowMs);
+  const warnings = api.health.warnings?.() ?? [];
+  // What checks bring reaches no disk: checks and statuses go on, and the operator must hear of it.
+  const checks = warnings.includes("results_unwritten") ? { ...found, queue: FAILED } : found;
+  const said = { checks, ...(warnings.length > 0 && { warnings }) };
   if (checks.database.status === "ok" && checks.queue.status === "ok") {
-    const warnings = api.health.warnings?.() ?? [];
-    return json(200, { ...basics(api, call), checks, ...(warnings.length > 0 && { warnings }) }, NO_STORE);
+    return json(200, { ...basics(api, call), ...said }, NO_STORE);
   }
-  return json(503, { error: true, code: 503, message: "Health check failed", details: { checks } }, NO_STORE);
+  return json(503, { error: true, code: 503, message: "Health check failed", details: said }, NO_STORE);
 }
 
 function checksOf(api: Api, nowMs: number): Promise<Checks> {
@@ -66,7 +71,7 @@ async function probe(ask: () => Promise<void>): Promise<Component> {
     await Promise.race([ask(), late]);
     return { status: "ok", latency_ms: Math.round(performance.now() - startedAt) };
   } catch {
-    return { status: "error", latency_ms: null };
+    return FAILED;
   } finally {
     clearTimeout(timer);
   }

@@ -15,6 +15,8 @@ const component = z
   .strictObject({ status: z.enum(["ok", "error"]), latency_ms: wholeOrNull })
   .meta({ id: "HealthComponent" });
 const checks = z.strictObject({ database: component, queue: component }).meta({ id: "HealthChecks" });
+// Only where there is something to look at; the logs and metrics say what.
+const warnings = z.array(z.enum(WARNINGS)).optional();
 export const deepHealth = z
   .strictObject({
     status: z.literal("ok"),
@@ -22,8 +24,7 @@ export const deepHealth = z
     uptime: z.int().min(0),
     timestamp: iso,
     checks,
-    // Only where there is something to look at; the logs and metrics say what.
-    warnings: z.array(z.enum(WARNINGS)).optional(),
+    warnings,
   })
   .meta({ id: "DeepHealth" });
 export const failedHealth = z
@@ -31,7 +32,7 @@ export const failedHealth = z
     error: z.literal(true),
     code: z.literal(503),
     message: z.literal("Health check failed"),
-    details: z.strictObject({ checks }),
+    details: z.strictObject({ checks, warnings }),
   })
   .meta({ id: "FailedHealth" });
 

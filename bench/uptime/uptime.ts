@@ -148,7 +148,7 @@ function checksIn(text: string): { readonly checks: number; readonly skipped: nu
       .reduce((total, line) => total + Number(line.split(" ").at(-1)), 0);
   return {
     checks: sum("sonde_checks_total{"),
-    skipped: sum("sonde_turns_skipped "),
+    skipped: sum("sonde_turns_skipped_total "),
     silent: sum("sonde_monitors_silent "),
   };
 }

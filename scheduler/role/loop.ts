@@ -86,7 +86,12 @@ export interface LoopState {
   readonly skippedTurns: number;
   readonly secondLooks: number;
   readonly silentMonitors: number;
+  /** Outcomes that are judged and that SQL does not know of yet. */
   readonly backlogRows: number;
+  /** Outcomes that SQL knows of and that no disk has yet. */
+  readonly lateRows: number;
+  /** Late ones that were dropped because too many waited. */
+  readonly lostRows: number;
   /** Outcomes of shards that another scheduler took before they were written. */
   readonly refusedRows: number;
   readonly trouble: string | null;
@@ -199,7 +204,7 @@ export class Loop {
   }
 
   state(): LoopState {
-    const { backlogRows, refusedRows, trouble } = this.#sink;
+    const { backlogRows, lateRows, lostRows, refusedRows, trouble } = this.#sink;
     const { running, waiting, secondLooks, isCut, dueTimes } = this.#pipeline;
     return {
       monitors: this.#plan.monitorCount,
@@ -209,6 +214,8 @@ export class Loop {
       secondLooks,
       silentMonitors: this.#watchdog.silent,
       backlogRows,
+      lateRows,
+      lostRows,
       refusedRows,
       trouble,
       isCut,

@@ -43,7 +43,7 @@ export function reportOf({ stores, loop, pump, refusals }: ReportedParts): Sched
     spoolRows: stores.spool.rows,
     trouble: trouble ?? pump.state.lastError,
     readsBoundRows: true,
-    warnings: warningsOf(refusals, stores.setAside),
+    warnings: warningsOf(trouble, refusals, stores.setAside),
   };
 }
 
@@ -71,10 +71,11 @@ export async function statusOf(parts: StatusParts): Promise<SchedulerStatus> {
 /** How long a row that was set aside is reported, ms: a day, so that an operator who looks once a day sees it. */
 const SET_ASIDE_TOLD_MS = 24 * 3_600_000;
 
-function warningsOf(refusals: Refusals, setAside: SetAside): readonly Warning[] {
+function warningsOf(trouble: string | null, refusals: Refusals, setAside: SetAside): readonly Warning[] {
   const atMs = setAside.lastAtMs;
   return [
     ...(refusals.troubled().length > 0 ? (["location_troubled"] as const) : []),
     ...(atMs !== null && SYSTEM_CLOCKS.wallNowMs() - atMs < SET_ASIDE_TOLD_MS ? (["rows_set_aside"] as const) : []),
+    ...(trouble === null ? [] : (["results_unwritten"] as const)),
   ];
 }

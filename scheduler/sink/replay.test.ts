@@ -9,6 +9,7 @@ import { openSetAside } from "../../store/set-aside.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { SinkBatch } from "../../store/sql/sink/port.ts";
 import { judgedOf, liveOf, monitorOf } from "../fixtures.suite.ts";
+import { markApplied } from "./applied-line.ts";
 import { replay } from "./replay.ts";
 import { StorePartWriter } from "./writer.ts";
 
@@ -58,5 +59,37 @@ it("a row that was set aside before a death leaves the spool, though SQL would n
     [2, 0],
     [4, 1],
   ]);
+  await spool.close();
+});
+
+it("a row that was applied before it reached the disk is judged no second time, and stays", async () => {
+  const spool = await Spool.open({ dir: join(dir, "spool"), log });
+  const line = JSON.stringify({ id: "a", monitor_id: 1 });
+  await spool.append([markApplied(line), line]);
+  const applied: Pick<SinkBatch, "appliedSeq" | "live">[] = [];
+  const sink = { apply: async (batch: SinkBatch) => void applied.push(batch), touch: async () => {} };
+  const writer = new StorePartWriter({
+    spool,
+    store: sink,
+    setAside: { add: async () => {}, has: () => false },
+    states: { heal() {} },
+    steps: { run: (_step, attempt) => attempt(), wait: async () => {}, nowMs: () => 0 },
+    events: { onTestsEnded() {}, onLost() {} },
+  });
+  const rejudged: string[] = [];
+  const states = {
+    monitor: () => monitorOf({ id: 1 }),
+    set() {},
+    originOf: () => ({ monitorId: 1, epoch: 1 }),
+    rejudge(one: string) {
+      rejudged.push(one);
+      return judgedOf(liveOf({ monitorId: 1 }), { line: one });
+    },
+  };
+  const plane = { sink: { ...sink, appliedSeq: async () => 0 } } as unknown as ControlPlane;
+  await replay(spool, plane, { leaseOf: () => ({ shard: 0, epoch: 1 }) }, states, writer);
+  expect(rejudged).toEqual([line]);
+  expect(applied.map(({ appliedSeq, live }) => [appliedSeq, live.length])).toEqual([[2, 1]]);
+  expect(spool.rows).toBe(2);
   await spool.close();
 });

@@ -8,6 +8,7 @@ import type { LiveState } from "../../model/status.ts";
 import type { Spool } from "../../store/results/spool.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
+import { isApplied } from "./applied-line.ts";
 import type { JudgedOutcome } from "./judged-outcome.ts";
 import { cutAround, type Part, type PartWriter, writeInParts } from "./parts.ts";
 
@@ -51,6 +52,7 @@ export async function replay(
     const seqs: number[] = [];
     const refused = new Set<number>();
     for (const [index, line] of batch.lines.entries()) {
+      if (isApplied(line)) continue;
       const { monitorId, epoch } = states.originOf(line);
       if (ownedShards.leaseOf(monitorId)?.epoch !== (epoch ?? FIRST_EPOCH)) {
         refused.add(batch.seqs[index] ?? 0);

@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { describe, expect, it, vi } from "vitest";
+import { StoreError } from "../../store/errors.ts";
 import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards-port.ts";
 import type { SinkBatch } from "../../store/sql/sink/port.ts";
 import { judgedOf, liveOf } from "../fixtures.suite.ts";
@@ -21,14 +22,23 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
   const append = async (lines: readonly string[]): Promise<number> => {
     if (left.spool > 0) {
       left = { ...left, spool: left.spool - 1 };
-      throw new Error("disk full");
+      throw new StoreError("the disk is full");
     }
     steps.push(`spool ${lines.join(",")}`);
     seq += lines.length;
     return seq;
   };
   const sink = new Sink({
-    spool: { name: "spool", append, discard: async () => {} },
+    spool: {
+      name: "spool",
+      append,
+      pass: async (rows) => {
+        steps.push(`pass ${rows}`);
+        seq += rows;
+        return seq;
+      },
+      discard: async () => {},
+    },
     store: {
       async apply(batch) {
         if (left.sql > 0) {
@@ -69,15 +79,41 @@ describe("Sink", () => {
     expect(batches[0]?.drainedInboxIds).toEqual([11, 9]);
   });
 
-  it("tries a failed step again with the same batch, and what came meanwhile follows", async () => {
-    const { sink, steps } = scene({ spool: 1, sql: 2 });
+  it("tries SQL again with the same batch, and what came meanwhile follows", async () => {
+    const { sink, steps } = scene({ sql: 2 });
     sink.add(itemOf(1));
     const flushed = sink.flush();
-    await vi.waitFor(() => expect(sink.trouble).toMatch(/^spool: disk full/));
+    await vi.waitFor(() => expect(sink.trouble).toMatch(/^control plane: database away/));
     sink.add(itemOf(2));
+    expect(sink.backlogRows).toBe(2);
     await flushed;
     expect(steps).toEqual(["spool line 1", "sql 1", "applied 1", "spool line 2", "sql 2", "applied 2"]);
     expect(sink.trouble).toBeNull();
+  });
+
+  it("writes statuses to SQL when the disk takes no row, which goes there before the next batch, marked as applied", async () => {
+    const { sink, steps, batches } = scene({ spool: 3 });
+    const item = (monitorId: number) => itemOf(monitorId, { line: `{"n":${monitorId}}` });
+    sink.add(item(1));
+    // The second try of the same write is that of a stop.
+    await sink.flush();
+    expect(steps).toEqual(["pass 1", "sql 1", "applied 1"]);
+    expect([sink.lateRows, sink.backlogRows, sink.trouble]).toEqual([1, 0, "spool: the disk is full"]);
+    sink.add(item(2));
+    await sink.flush();
+    expect(batches.flatMap(({ live }) => live.map(({ monitorId }) => monitorId))).toEqual([1, 2]);
+    // Both went to the disk at its end, when it took rows again.
+    expect(steps.slice(3)).toEqual([
+      "pass 1",
+      "sql 2",
+      "applied 2",
+      'spool {"n":1,"applied":true},{"n":2,"applied":true}',
+      "applied 4",
+    ]);
+    sink.add(item(3));
+    await sink.flush();
+    expect(steps.slice(8)).toEqual(['spool {"n":3}', "sql 5", "applied 5"]);
+    expect([sink.lateRows, sink.lostRows, sink.trouble]).toEqual([0, 0, null]);
   });
 
   it("writes states that moved without a check, with a batch or by themselves", async () => {
@@ -93,7 +129,7 @@ describe("Sink", () => {
   });
 
   it("holds dispatch when the backlog is full and lets it go when there is room", async () => {
-    const { sink, steps } = scene({ spool: 1 });
+    const { sink, steps } = scene({ sql: 1 });
     for (let i = 0; i < 102_001; i++) sink.add(itemOf(1, { line: "x" }));
     expect(steps).toEqual(["hold true"]);
     await sink.flush();
@@ -122,6 +158,7 @@ describe("Sink when another scheduler has taken a shard", () => {
           seq += lines.length;
           return seq;
         },
+        pass: async () => seq,
         discard: async (seqs: ReadonlySet<number>) => void steps.push(`discard ${[...seqs].join(",")}`),
       },
       store: {

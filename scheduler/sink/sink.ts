@@ -4,7 +4,8 @@
  *   judged in memory ─▶ spool (one sync per batch) ─▶ one SQL transaction, up to that spool sequence ─▶ acknowledged ─▶ ClickHouse
  *
  * A restart replays the spool from the sequence that SQL has applied; ClickHouse gets whole segments by a token (store/results/pump.ts).
- * A step that fails is tried again with the same batch; meanwhile outcomes wait here, up to a bound, and dispatch is held.
+ * Rows that the disk refuses wait in memory, and the batch goes on to SQL (late-rows.ts). When SQL is away the batch is tried again; meanwhile
+ * outcomes wait here, up to a bound, and dispatch is held.
  * When another scheduler has taken a shard, SQL refuses the batch. It is tried again without that shard's rows, which leave the spool as
  * well: the shard's holder runs or counts their turns.
  */
@@ -16,9 +17,12 @@ import type { Spool } from "../../store/results/spool.ts";
 import type { SetAside } from "../../store/set-aside.ts";
 import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards-port.ts";
 import type { SinkStore } from "../../store/sql/sink/port.ts";
+import { SYSTEM_CLOCKS } from "../clock.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
 import type { JudgedOutcome } from "./judged-outcome.ts";
+import { LateRows } from "./late-rows.ts";
 import { type Part, writeInParts } from "./parts.ts";
+import { Trouble } from "./trouble.ts";
 import { RETRY_FIRST_MS, RETRY_LONGEST_MS, type Steps, StorePartWriter } from "./writer.ts";
 
 /** How long results wait for more of them, ms; docs/decisions/0002-one-check-one-way.md allows 1 s. */
@@ -49,7 +53,7 @@ export interface SinkEvents {
 }
 
 export interface SinkOptions {
-  readonly spool: Pick<Spool, "name" | "append" | "discard">;
+  readonly spool: Pick<Spool, "name" | "append" | "pass" | "discard">;
   readonly store: Pick<SinkStore, "apply" | "touch">;
   readonly setAside: Pick<SetAside, "add" | "has">;
   readonly ownedShards: Pick<OwnedShards, "leaseOf" | "lease">;
@@ -60,28 +64,21 @@ export interface SinkOptions {
 
 /** Steps that are tried until they succeed, because an outcome must not be judged twice. */
 class RetriedSteps implements Steps {
-  readonly #log: Logger;
-  #trouble: string | null = null;
+  readonly #trouble: Trouble;
 
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  /** Why the latest step failed; null when none does. */
-  get trouble(): string | null {
-    return this.#trouble;
+  constructor(trouble: Trouble) {
+    this.#trouble = trouble;
   }
 
   async run<T>(step: string, attempt: () => Promise<T>): Promise<T> {
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LONGEST_MS)) {
       try {
         const done = await attempt();
-        this.#trouble = null;
+        this.#trouble.isOver();
         return done;
       } catch (error) {
         if (error instanceof ShardsLost || isAboutValues(error)) throw error;
-        this.#trouble = `${step}: ${error instanceof Error ? error.message : String(error)}`;
-        this.#log.error({ err: error, step, waitMs }, "results wait: a step of the sink failed and is tried again");
+        this.#trouble.is(step, error);
         await delay(waitMs);
       }
     }
@@ -97,10 +94,12 @@ class RetriedSteps implements Steps {
 }
 
 export class Sink {
-  readonly #spool: SinkOptions["spool"];
+  readonly #late: LateRows;
   readonly #ownedShards: SinkOptions["ownedShards"];
   readonly #states: LiveStates;
   readonly #events: SinkEvents;
+  /** Of the disk, and of SQL. */
+  readonly #troubles: readonly [disk: Trouble, sql: Trouble];
   readonly #steps: RetriedSteps;
   readonly #writer: StorePartWriter;
   #pending: JudgedOutcome[] = [];
@@ -111,18 +110,28 @@ export class Sink {
   /** Turns, by shard. */
   #skipped = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
+  #lateTimer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isHeld = false;
   #refusedRows = 0;
 
   constructor({ spool, store, setAside, ownedShards, states, events, log }: SinkOptions) {
-    this.#spool = spool;
+    const { monotonicNowMs } = SYSTEM_CLOCKS;
+    this.#troubles = [
+      new Trouble(
+        log,
+        "results cannot be written to disk: their statuses and incidents are, they wait in memory",
+        monotonicNowMs,
+      ),
+      new Trouble(log, "results wait: a step of the sink failed and is tried again", monotonicNowMs),
+    ];
+    this.#late = new LateRows(spool, this.#troubles[0]);
     this.#ownedShards = ownedShards;
     this.#states = states;
     this.#events = events;
-    this.#steps = new RetriedSteps(log);
+    this.#steps = new RetriedSteps(this.#troubles[1]);
     this.#writer = new StorePartWriter({
-      spool,
+      spool: this.#late,
       store,
       setAside,
       states,
@@ -142,13 +151,24 @@ export class Sink {
     return this.#refusedRows;
   }
 
+  /** Outcomes that SQL does not know of yet. */
   get backlogRows(): number {
-    return this.#pending.length;
+    return this.#pending.length + this.#beingWritten.length;
   }
 
-  /** Why the latest step failed; null when none does. */
+  /** Outcomes that SQL knows of and that are on no disk. */
+  get lateRows(): number {
+    return this.#late.waiting;
+  }
+
+  /** Late ones that were dropped because too many waited. */
+  get lostRows(): number {
+    return this.#late.lost;
+  }
+
+  /** Why a step fails now; null when none does. */
   get trouble(): string | null {
-    return this.#steps.trouble;
+    return this.#troubles.map(({ reason }) => reason).find((reason) => reason !== null) ?? null;
   }
 
   add(outcome: JudgedOutcome): void {
@@ -191,13 +211,17 @@ export class Sink {
   /** Resolves when nothing waits any more; with a shard, when nothing of it does. */
   async flush(shard?: number): Promise<void> {
     const isOf = ({ lease }: JudgedOutcome): boolean => lease.shard === shard;
-    if (shard === undefined) while (!this.#isEmpty() || this.#writing !== undefined) await this.#write();
-    else while (this.#pending.some(isOf) || this.#beingWritten.some(isOf)) await this.#write();
+    if (shard === undefined) {
+      while (!this.#isEmpty() || this.#writing !== undefined) await this.#write();
+      await this.#flushLate();
+    } else while (this.#pending.some(isOf) || this.#beingWritten.some(isOf)) await this.#write();
   }
 
   /** Starts or schedules the write of what is pending. */
   #arm(): void {
-    if (this.#writing !== undefined || this.#isEmpty()) return;
+    if (this.#writing !== undefined) return;
+    if (this.#late.waiting > 0) this.#lateTimer ??= setTimeout(() => void this.#writeLate(), RETRY_LONGEST_MS);
+    if (this.#isEmpty()) return;
     if (this.#pending.length >= BATCH_ROWS) void this.#write();
     else this.#timer ??= setTimeout(() => void this.#write(), BATCH_WAIT_MS);
   }
@@ -214,6 +238,25 @@ export class Sink {
     return this.#writing;
   }
 
+  /** Late rows go with the next batch; this is for when none comes. */
+  async #writeLate(): Promise<void> {
+    this.#lateTimer = undefined;
+    this.#writing ??= this.#flushLate().finally(() => {
+      this.#writing = undefined;
+      this.#arm();
+    });
+    await this.#writing;
+  }
+
+  async #flushLate(): Promise<void> {
+    try {
+      const lastSeq = await this.#late.flush();
+      if (lastSeq > 0) this.#events.onApplied(lastSeq);
+    } catch (error) {
+      this.#troubles[0].is("spool", error);
+    }
+  }
+
   async #writeBatch(): Promise<void> {
     const batch = this.#takePending();
     const { items } = batch;
@@ -223,7 +266,7 @@ export class Sink {
       return;
     }
     const lines = items.map(({ line }) => line);
-    const appliedSeq = await this.#steps.run("spool", () => this.#spool.append(lines));
+    const appliedSeq = await this.#steps.run("spool", () => this.#late.append(lines));
     const firstSeq = appliedSeq - items.length + 1;
     const seqs = items.map((_item, index) => firstSeq + index);
     const written = await writeInParts({ ...batch, seqs, appliedSeq }, this.#writer);

@@ -141,6 +141,14 @@ export class Spool {
     });
   }
 
+  /** Numbers rows that are not on disk. @returns the last number */
+  pass(rows: number): Promise<number> {
+    return this.#changes.run(async () => {
+      this.#nextSeq += rows;
+      return this.#nextSeq - 1;
+    });
+  }
+
   /** Writes all waiting appends with one sync. */
   async #flush(): Promise<void> {
     const appends = this.#waiting;

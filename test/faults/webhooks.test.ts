@@ -167,5 +167,5 @@ async function metrics({ url }: Product): Promise<{ late: number; skipped: numbe
     return Number(line.slice(name.length));
   };
   const punctual = value('sonde_check_lateness_seconds_bucket{le="0.1"}');
-  return { late: value("sonde_check_lateness_seconds_count") - punctual, skipped: value("sonde_turns_skipped") };
+  return { late: value("sonde_check_lateness_seconds_count") - punctual, skipped: value("sonde_turns_skipped_total") };
 }

@@ -6,6 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isAboutValues, StoreError } from "../../errors.ts";
 import { Sqlite } from "../../sqlite-library.ts";
 import { ShardsLost } from "../coordination/shards-port.ts";
+import { keepRoom } from "../db/kept-room.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { applyRows, type SinkRows } from "./sink.ts";
 
@@ -33,6 +34,7 @@ const CHECKPOINT_EVERY_MS = 1_000;
 const file = String(workerData);
 // Results are replayed from the spool, so no commit waits for the disk.
 const database = await openSqlite({ file, durable: false });
+keepRoom(file);
 const log = new Sqlite(file, { timeout: 0 });
 
 const timer = setInterval(() => {
