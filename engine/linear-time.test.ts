@@ -9,6 +9,7 @@ import { PUBLIC_TIMEOUT_S, readCheck, refuseAnonymous } from "../api/checks/orde
 import type { ApiRequest } from "../api/http.ts";
 import { linkedProtocol } from "../api/monitors/tunnels.ts";
 import { protocolOfFile, targetOf } from "../cli/check/target.ts";
+import { decodeText } from "../model/decode-text.ts";
 import { TUNNEL_PROTOCOLS } from "../model/kind.ts";
 import { normalUrl } from "../model/subscription.ts";
 import { before, linesOf, pemBlocks, withoutBlanks, withoutTrailing } from "../model/text.ts";
@@ -94,7 +95,9 @@ import { parseVlessLink } from "./protocols/vless/config.ts";
 import { parseVmessLink } from "./protocols/vmess/config.ts";
 import { readConfig as readWireguardConfig } from "./protocols/wireguard/config.ts";
 import { parseIni } from "./protocols/wireguard/ini.ts";
+import { decodeBase64List } from "./subscription/base64-list.ts";
 import { entriesOf } from "./subscription/body.ts";
+import { parseLooseJson } from "./subscription/loose-json.ts";
 import { parseAllowNet } from "./transport/allow-nets.ts";
 import { parseNameServer } from "./transport/name-servers.ts";
 import { parseHosts, parseResolvConf } from "./transport/system-names.ts";
@@ -212,10 +215,10 @@ const link = (scheme: string, read: (link: string) => unknown): Reader =>
   named(`${scheme} link`, read, afterScheme(scheme), MAX_LINK);
 
 const OPTIONS: readonly (readonly [string, string])[] = [
-  ["client\nremote vpn.test-site.org 1194\n", "\n"],
+  ["client\nremote vpn.test-site.org 1194\n<ca>\nx\n</ca>\n", "\n"],
   ["client\nremote ", "\n"],
   ["client\nremote vpn.test-site.org 1194\n<ca>\n", "\n</ca>\n"],
-  ["client\nremote vpn.test-site.org 1194\ntls-cipher TLS-", "\n"],
+  ["client\nremote vpn.test-site.org 1194\n<ca>\nx\n</ca>\ntls-cipher TLS-", "\n"],
 ];
 
 const TEXTS: readonly Reader[] = [
@@ -442,8 +445,22 @@ const TEXTS: readonly Reader[] = [
       ['{"outbounds":[', "]}"],
       ["vless://", "\n"],
       ["proxies:\n- {name: ", "}\n"],
+      ["[{", ""],
+      ['{"servers":[{', "]"],
+      ["// a\n[", ""],
+      ["proxies:\n- {a: 1}\n", ""],
     ],
   ),
+  named("subscription: JSON", (of) => ended(() => entriesOfJson(parseLooseJson(of))), [
+    ["[{", ""],
+    ['{"servers":[{', "]"],
+    ["/*", "["],
+  ]),
+  named("a list's bytes", (of) => decodeText(Buffer.from(of)), [["\ufeff", ""]]),
+  named("subscription: base64", (of) => decodeBase64List(of), [
+    ["YQ==", ""],
+    ["#", "\n"],
+  ]),
   named(
     "transport: addresses",
     (of) => {
@@ -622,6 +639,14 @@ const BYTE_FILLERS = [
 ];
 
 /** What is refused costs time too. */
+/** What is read as it is taken. */
+function entriesOfJson(value: unknown): void {
+  const lists = [value, ...(typeof value === "object" && value !== null ? Object.values(value) : [])];
+  for (const list of lists) {
+    if (typeof list === "object" && list !== null && Symbol.iterator in list) Array.from(list as Iterable<unknown>);
+  }
+}
+
 function ended(work: () => unknown): void {
   try {
     work();

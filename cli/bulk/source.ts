@@ -1,12 +1,12 @@
 /** Where a list comes from: a subscription's address, a file, a folder of configuration files, or stdin. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { engineOptionsOf, loadConfig } from "../../config.ts";
 import { BodyError } from "../../engine/subscription/body-error.ts";
 import { FetchError, fetchBody } from "../../engine/subscription/fetch.ts";
 import { CLIENT_NAMES } from "../../engine/subscription/provider.ts";
 import { createTransport } from "../../engine/transport/index.ts";
-import { readStdin } from "../check/stdin.ts";
+import { readStdin, readTextFile } from "../check/stdin.ts";
 import { protocolOfFile, targetOf } from "../check/target.ts";
 import { wholeProfile } from "../check/whole-profile.ts";
 import { CommandError, usageError } from "../command.ts";
@@ -26,7 +26,7 @@ export async function readSource(word: string, breathe: () => Promise<void>): Pr
     if (state === undefined) throw usageError(`there is no file ${word}`);
     if (state.isDirectory()) return await collect(filesOf(word), breathe);
     if (state.size > LARGEST_BYTES) throw TOO_LARGE;
-    return await readList(readFileSync(word, "utf8"), breathe);
+    return await readList(readTextFile(word), breathe);
   } catch (error) {
     if (error instanceof BodyError) throw new CommandError(error.message);
     const { code } = error as NodeJS.ErrnoException;
@@ -72,7 +72,7 @@ function readFile(folder: string, file: string): Read {
   const path = join(folder, file);
   try {
     if (statSync(path).size > LARGEST_FILE_BYTES) return { bad: { at: file, reason: "larger than 1 MiB" } };
-    const text = wholeProfile(readFileSync(path, "utf8"), path);
+    const text = wholeProfile(readTextFile(path), path);
     if (protocolOfFile(text) === undefined)
       return { bad: { at: file, reason: "no VPN configuration that is known here" } };
     const { kind, settings, place } = targetOf(text, null, {});

@@ -1,9 +1,9 @@
 /** What a command is given of a target: a word that is text or names a file, and the options that go with it. */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Command } from "commander";
 import { type CommandError, usageError } from "../command.ts";
 import { askSecret, readSecret } from "./secret.ts";
-import { readStdin } from "./stdin.ts";
+import { readStdin, readTextFile } from "./stdin.ts";
 import type { LoginFields } from "./target.ts";
 
 export interface LoginWords {
@@ -98,7 +98,7 @@ function readText(word: string): string {
     return word;
   }
   try {
-    if (statSync(word).size <= LARGEST_BYTES) return readFileSync(word, "utf8");
+    if (statSync(word).size <= LARGEST_BYTES) return readTextFile(word);
   } catch (error) {
     throw usageError(`cannot read ${word} (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
   }

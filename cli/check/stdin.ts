@@ -1,4 +1,6 @@
-/** Standard input as a whole: asynchronously, because a pipe that another program shares may not be read otherwise. */
+/** What a command reads as text. Standard input is read asynchronously, because a pipe that another program shares may not be read otherwise. */
+import { readFileSync } from "node:fs";
+import { decodeText } from "../../model/decode-text.ts";
 import type { CommandError } from "../command.ts";
 
 /** @throws CommandError beyond so many bytes */
@@ -10,5 +12,10 @@ export async function readStdin(mostBytes: number, tooLarge: CommandError): Prom
     if (sizeBytes > mostBytes) throw tooLarge;
     pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return decodeText(Buffer.concat(pieces));
+}
+
+/** @throws the errors of node:fs */
+export function readTextFile(path: string): string {
+  return decodeText(readFileSync(path));
 }

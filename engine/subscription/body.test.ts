@@ -184,13 +184,13 @@ proxies:
     expect(reasons).toEqual([
       "The list is empty.",
       "The answer is a web page, not a list.",
-      "The answer is not text.",
+      "The answer is in no format that is known here.",
       "The list is JSON that cannot be read.",
       "The list is JSON in no format that is known here.",
       "The list is JSON in no format that is known here.",
       "The answer is in no format that is known here.",
       "The list is YAML that cannot be read.",
-      "The list is YAML that cannot be read.",
+      1,
       "The list is larger than 5 MiB.",
     ]);
     expect(() => all(`${link()}\n`.repeat(MAX_CONFIGS_LISTED + 1))).toThrow("The list has more than 20000 servers.");
@@ -206,7 +206,7 @@ proxies:
       }
     };
     expect(reasonOf(deep("[", "]"))).toBe("The list is JSON in no format that is known here.");
-    expect(reasonOf(`["x", ${deep("[", "]")}]`)).toEqual(["this is no link", "this is no link"]);
+    expect(reasonOf(`["x", ${deep("[", "]")}]`)).toEqual(["this is no link", "it is no server"]);
     expect(reasonOf(`proxies: ${deep("[", "]")}`)).toBe("The list is YAML that cannot be read.");
     expect(reasonOf(`{"outbounds":[{"type":"vless","server_port":443,"server":${deep("[", "]")}}]}`)).toEqual([
       "server is neither a name nor an address",

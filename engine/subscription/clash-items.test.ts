@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { dump, FAILSAFE_SCHEMA, load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { entriesOf } from "./body.ts";
-import { BodyError } from "./body-error.ts";
 import { itemsOfClash } from "./clash-items.ts";
 
 const read = (text: string): unknown => load(text, { schema: FAILSAFE_SCHEMA });
@@ -70,10 +69,22 @@ describe("entries of a Clash document", () => {
   });
 
   it.each([
-    ["what is neither an entry nor a key", `proxies:\n${one("a")}${one("b", " ")}`],
-    ["a tab before an entry", `proxies:\n${one("a")}\t${one("b")}`],
-    ["an entry without end", `proxies:\n${one("a")}${"    x: y\n".repeat(10_001)}`],
-  ])("end the list's reading with %s", (_, text) => {
-    expect(() => [...entriesOf(text)]).toThrow(BodyError);
+    ["what is neither an entry nor a key", `proxies:\n${one("a")}words\n${one("b")}`, ["bad", "config"]],
+    ["a broken line of an entry", `proxies:\n  - name: a\n\ufffd   tls: true\n${one("b")}`, ["bad", "config"]],
+    ["an entry with another indent", `proxies:\n${one("a")}${one("b", " ")}`, ["config", "config"]],
+    ["a tab before an entry", `proxies:\n${one("a")}\t${one("b")}${one("c")}`, ["config", "bad", "config"]],
+    [
+      "an entry without end",
+      `proxies:\n${one("a")}${"    x: y\n".repeat(10_001)}${one("b")}`,
+      ["bad", "bad", "config"],
+    ],
+    [
+      "an entry that needs what cannot be read",
+      `s: &s {tls: true}\nt: "\nproxies:\n${one("a")}  - {<<: *s, name: b}\n${one("c")}`,
+      ["config", "bad", "config"],
+    ],
+    ["a second document", `proxies:\n${one("a")}---\nx: 1\n---\n`, ["config"]],
+  ])("are told apart from %s", (_, text, kinds) => {
+    expect([...entriesOf(text)].map(({ kind }) => kind)).toEqual(kinds);
   });
 });

@@ -3,7 +3,7 @@
  * not read in one go, one entry that cannot be read spoils no other, and rules and groups behind it are not read at all.
  */
 
-import { BodyError } from "./body-error.ts";
+import { NO_TEXT } from "../../model/decode-text.ts";
 
 /** The key of the list, its entries on the lines below. */
 const KEY = /^(?:proxies|Proxy):[ \t\r]*(?:#[^\n]*)?$/m;
@@ -13,17 +13,16 @@ const REFERENCE = /(?:^|[\s,[{])[&*]\S/m;
 /** Also a directive decides over all of a document. */
 const DIRECTIVE = /^%/m;
 /** What may follow the list: another key, or the document's end. */
-const AFTER = /(?:[^\s:][^\n:]*:|---|\.\.\.)(?:\s|$)/y;
+const AFTER = /(?:[^\s:\ufffd][^\n:]*:|---|\.\.\.)(?:\s|$)/y;
 /** Of an entry, with blank ones and remarks; the longest real entries have a hundred. */
 const MAX_LINES = 10_000;
 
 /**
+ * @param isAlone whether entries are cut that may need what stands elsewhere: those that do cannot be read then
  * @returns undefined when the list is written in another way, or its entries depend on each other
- * @throws BodyError, while entries are taken, when one has no end
  */
-export function itemsOfClash(text: string): Iterable<string> | undefined {
-  if (ANY_KEY.test(text.slice(text.search(ANY_KEY) + 1)) || REFERENCE.test(text) || DIRECTIVE.test(text))
-    return undefined;
+export function itemsOfClash(text: string, isAlone = false): Iterable<string> | undefined {
+  if (!isAlone && isEntangled(text)) return undefined;
   const key = KEY.exec(text);
   if (key === null) return undefined;
   let start = key.index + key[0].length + 1;
@@ -35,20 +34,28 @@ export function itemsOfClash(text: string): Iterable<string> | undefined {
   return undefined;
 }
 
-/** @param start of the first entry's line; @param indent of all their dashes */
+function isEntangled(text: string): boolean {
+  return ANY_KEY.test(text.slice(text.search(ANY_KEY) + 1)) || REFERENCE.test(text) || DIRECTIVE.test(text);
+}
+
+/**
+ * A line that is neither an entry nor what may follow the list may be a line of the entry above it that is broken: it stays there, and that
+ * entry cannot be read. The rest of an entry without end is a piece of its own.
+ *
+ * @param start of the first entry's line
+ * @param indent of all their dashes
+ */
 function* cut(text: string, start: number, indent: number): Generator<string> {
   let from = start;
   let lines = 0;
   for (let line = nextLine(text, start); line < text.length; line = nextLine(text, line)) {
-    if (++lines > MAX_LINES) throw new BodyError(`The list has an entry of more than ${MAX_LINES} lines.`);
     const content = contentOf(text, line);
-    if (content === undefined || content - line > indent) continue;
+    const isWithin = content === undefined || content - line > indent;
+    AFTER.lastIndex = line;
+    const isEnd = !isWithin && !isEntry(text, content) && AFTER.test(text);
+    if (!isEnd && (isWithin || !isEntry(text, content)) && ++lines < MAX_LINES) continue;
     yield text.slice(from, line);
-    if (content - line < indent || !isEntry(text, content)) {
-      AFTER.lastIndex = line;
-      if (!AFTER.test(text)) throw new BodyError("The list is YAML that cannot be read.");
-      return;
-    }
+    if (isEnd) return;
     from = line;
     lines = 0;
   }
@@ -71,7 +78,9 @@ function contentOf(text: string, start: number): number | undefined {
   return character === undefined || character === "\n" || character === "#" ? undefined : content;
 }
 
-/** A dash with a blank behind it. */
+/** A dash with a blank behind it, also when its indent is broken. */
 function isEntry(text: string, content: number): boolean {
-  return text[content] === "-" && /^\s?$/.test(text.charAt(content + 1));
+  let dash = content;
+  while (text[dash] === "\t" || text[dash] === " " || text[dash] === NO_TEXT) dash++;
+  return text[dash] === "-" && /^\s?$/.test(text.charAt(dash + 1));
 }

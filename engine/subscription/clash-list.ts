@@ -6,9 +6,10 @@ import { itemsOfClash } from "./clash-items.ts";
 import { itemsOf } from "./entry.ts";
 
 /** All scalars stay texts: `short-id: 6e10` and `password: 0123` are no numbers. */
-const ALL_TEXTS = { schema: FAILSAFE_SCHEMA.withTags(mergeTag) };
+const SCHEMA = FAILSAFE_SCHEMA.withTags(mergeTag);
 /** Providers share a block or two of settings among proxies; more is a bomb. */
 const MAX_ALIASES = 50;
+const ALL_TEXTS = { schema: SCHEMA, maxAliases: MAX_ALIASES };
 /** Where a document begins (YAML 1.2.2 section 9.1.2). */
 const DOCUMENT = /^---(?=\s|$)/m;
 /** Of an entry: the longest config of the contract is 102,400 bytes. */
@@ -18,18 +19,28 @@ const AT_ONCE = 32;
 
 /**
  * @returns what each entry is, or an EntryError that says why it is nothing
- * @throws BodyError, also while entries are taken
+ * @throws BodyError when there is no list that can be read
  */
 export function clashList(text: string): Iterable<unknown> {
   const items = itemsOfClash(text);
   if (items !== undefined) return readItems(items);
+  const whole = wholeList(text);
+  if (whole !== undefined) return whole;
+  // An entry that cannot be read spoils those only that need it.
+  const alone = itemsOfClash(text, true);
+  if (alone === undefined) throw new BodyError("The list is YAML that cannot be read.");
+  return readItems(alone);
+}
+
+/** Of a document in which entries may need what stands elsewhere; undefined when it cannot be read. */
+function wholeList(text: string): readonly unknown[] | undefined {
   // load() refuses them as well, but only after it has read all of them, and a million of them are 4 MB.
   const first = text.search(DOCUMENT);
-  if (first >= 0 && DOCUMENT.test(text.slice(first + 3))) throw new BodyError("The list is YAML that cannot be read.");
+  if (first >= 0 && DOCUMENT.test(text.slice(first + 3))) return undefined;
   try {
-    return clashProxies(load(text, { ...ALL_TEXTS, maxAliases: MAX_ALIASES }));
+    return clashProxies(load(text, ALL_TEXTS));
   } catch {
-    throw new BodyError("The list is YAML that cannot be read.");
+    return undefined;
   }
 }
 

@@ -1,6 +1,16 @@
 /** Proxies of Clash and mihomo, whose scalars were all kept as texts. */
 import type { ProxyProtocol } from "../protocols/share-link/proxy-config.ts";
-import { type Fields, itemsOf, membersOf, type ProxyEntry, textOf } from "./entry.ts";
+import {
+  entryMembers,
+  type Fields,
+  isOn,
+  itemsOf,
+  kindOf,
+  membersOf,
+  type ProxyEntry,
+  partOf,
+  textOf,
+} from "./entry.ts";
 
 const TYPES: Readonly<Record<string, ProxyProtocol>> = {
   vless: "vless",
@@ -17,11 +27,11 @@ const FOREIGN = ["shadow-tls-opts", "restls-opts", "jls-opts", "tlsmirror-opts",
 
 /** @returns the type's name when no core here speaks it */
 export function clashProxy(value: unknown): ProxyEntry | string {
-  const proxy = membersOf(value);
-  const type = textOf(proxy.type).toLowerCase();
+  const proxy = entryMembers(value);
+  const type = kindOf(proxy.type, "type").toLowerCase();
   const protocol = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
   const foreign = FOREIGN.find((name) => proxy[name] !== undefined && !(name === "ss-opts" && isOff(proxy[name])));
-  if (protocol === undefined || foreign !== undefined) return foreign ?? (type || "no type");
+  if (protocol === undefined || foreign !== undefined) return foreign ?? type;
   if (protocol === "tuic" && textOf(proxy.token) !== "") return "tuic 4";
   return {
     protocol,
@@ -36,15 +46,15 @@ export function clashProxy(value: unknown): ProxyEntry | string {
 }
 
 function isOff(value: unknown): boolean {
-  return textOf(membersOf(value).enabled) !== "true";
+  return !isOn(partOf(value, "ss-opts").enabled, "ss-opts");
 }
 
 function tlsPart(protocol: ProxyProtocol, proxy: Fields): Fields {
-  const reality = membersOf(proxy["reality-opts"]);
+  const reality = partOf(proxy["reality-opts"], "reality-opts");
   const hasReality = textOf(reality["public-key"]) !== "";
-  const isTls = textOf(proxy.tls) === "true" || protocol === "trojan";
+  const isTls = isOn(proxy.tls, "tls") || protocol === "trojan";
   const isQuic = protocol === "hysteria2" || protocol === "tuic";
-  const ech = membersOf(proxy["ech-opts"]);
+  const ech = partOf(proxy["ech-opts"], "ech-opts");
   return {
     security: isQuic ? "" : hasReality ? "reality" : isTls ? "tls" : "none",
     sni: textOf(proxy.servername) || textOf(proxy.sni),
@@ -56,18 +66,18 @@ function tlsPart(protocol: ProxyProtocol, proxy: Fields): Fields {
     pbk: reality["public-key"],
     sid: reality["short-id"],
     disablesni: proxy["disable-sni"],
-    ech: textOf(ech.enable) === "true" ? ech.config : "",
+    ech: isOn(ech.enable, "ech-opts") ? ech.config : "",
   };
 }
 
 function carrierPart(proxy: Fields): Fields {
   const network = textOf(proxy.network);
-  const options = membersOf(proxy[`${network}-opts`]);
+  const options = partOf(proxy[`${network}-opts`], "options of its network");
   const headers = membersOf(options.headers);
   switch (network) {
     case "ws":
       return {
-        type: textOf(options["v2ray-http-upgrade"]) === "true" ? "httpupgrade" : "ws",
+        type: isOn(options["v2ray-http-upgrade"], "v2ray-http-upgrade") ? "httpupgrade" : "ws",
         path: textOf(options.path) || textOf(proxy["ws-path"]),
         host: hostIn(headers) || hostIn(membersOf(proxy["ws-headers"])),
         ed: options["max-early-data"],
@@ -142,7 +152,7 @@ function ownPart(protocol: ProxyProtocol, proxy: Fields): Fields {
 function pluginText(proxy: Fields): string {
   const name = textOf(proxy.plugin);
   if (name === "") return "";
-  const options = membersOf(proxy["plugin-opts"]);
+  const options = partOf(proxy["plugin-opts"], "plugin-opts");
   const mux = { true: "1", false: "0" }[textOf(options.mux)] ?? textOf(options.mux);
   const pairs = [
     ["mode", textOf(options.mode)],
@@ -152,7 +162,7 @@ function pluginText(proxy: Fields): string {
   ] as const;
   const marked = (text: string): string => text.replace(/[\\;=]/g, "\\$&");
   const written = pairs.filter(([, value]) => value !== "").map(([key, value]) => `${key}=${marked(value)}`);
-  return [name, ...written, ...(textOf(options.tls) === "true" ? ["tls"] : [])].join(";");
+  return [name, ...written, ...(isOn(options.tls, "tls of plugin-opts") ? ["tls"] : [])].join(";");
 }
 
 /** The list of proxies in a Clash document. */

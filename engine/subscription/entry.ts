@@ -1,4 +1,6 @@
 /** What one entry of a subscription turns out to be. */
+
+import { NO_TEXT } from "../../model/decode-text.ts";
 import type { TunnelProtocol } from "../../model/kind.ts";
 import { TunnelConfigError } from "../contract/tunnel.ts";
 import { parseHost, parsePort } from "../protocols/endpoint.ts";
@@ -44,7 +46,8 @@ export function entryOf(at: number, read: () => NamedConfig): Entry {
 
 /** The same checks as a link's. @throws TunnelConfigError */
 export function readProxy({ protocol, host, port, hops, credential, parameters, name }: ProxyEntry): NamedConfig {
-  const number = parsePort(textOf(port) || textOf(hops).split(/[-,:]/, 1)[0] || "", "port");
+  refuseStray([host, hops, ...Object.values(credential), ...Object.values(parameters)]);
+  const number = parsePort(scalarText(port) || textOf(hops).split(/[-,:]/, 1)[0] || "", "port");
   const ranges = textOf(hops).replaceAll(":", "-");
   const linkParameters = new Map<string, string>();
   for (const [key, value] of Object.entries(parameters)) {
@@ -54,13 +57,31 @@ export function readProxy({ protocol, host, port, hops, credential, parameters, 
   const named = textOf(name).trim();
   return canonical({
     protocol,
-    host: parseHost(textOf(host), "server"),
+    host: parseHost(typeof host === "string" ? host : "", "server"),
     port: number,
     ports: ranges === "" ? [[number, number]] : parsePorts(ranges),
-    credential: Object.fromEntries(Object.entries(credential).map(([key, value]) => [key, textOf(value)])),
+    credential: Object.fromEntries(Object.entries(credential).map(([key, value]) => [key, credentialText(value, key)])),
     parameters: linkParameters,
     name: named === "" ? null : named,
   });
+}
+
+/** Bytes that were no text would lead to another server, or as another user; in a name they harm nothing. @throws EntryError */
+function refuseStray(values: readonly unknown[]): void {
+  const isStray = (value: unknown): boolean =>
+    typeof value === "string" ? value.includes(NO_TEXT) : Array.isArray(value) && value.some(isStrayText);
+  if (values.some(isStray)) throw new EntryError("it holds bytes that are no text");
+}
+
+function isStrayText(value: unknown): boolean {
+  return typeof value === "string" && value.includes(NO_TEXT);
+}
+
+/** JSON may have `true` or a list there, which is no credential; a password of digits is often written as a number. @throws EntryError */
+function credentialText(value: unknown, key: string): string {
+  const isText = value === undefined || value === null || typeof value === "string";
+  if (!isText && !(key === "password" && Number.isSafeInteger(value))) throw new EntryError(`its ${key} is no text`);
+  return textOf(value);
 }
 
 /** Of a field that is a list: the longest real ones are `alpn` and port ranges, with a few dozen. */
@@ -90,6 +111,43 @@ function scalarText(value: unknown): string {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
+/**
+ * A part that is an object, or is not there: what else stands there would be read as if it were not there.
+ *
+ * @throws EntryError
+ */
+export function partOf(value: unknown, name: string): Fields {
+  if (value === undefined || value === null || value === "") return membersOf(null);
+  if (typeof value !== "object" || Array.isArray(value)) throw new EntryError(`its ${name} is no object`);
+  return membersOf(value);
+}
+
+/** A switch that is off where it is not there. @throws EntryError */
+export function isOn(value: unknown, name: string): boolean {
+  const word = scalarText(value).toLowerCase();
+  if (YES.has(word)) return true;
+  if (!NO.has(word) || (typeof value === "object" && value !== null))
+    throw new EntryError(`its ${name} is neither true nor false`);
+  return false;
+}
+
+/** YAML up to 1.1 has all of these words (yaml.org/type/bool). */
+const YES: ReadonlySet<string> = new Set(["true", "yes", "on", "1"]);
+const NO: ReadonlySet<string> = new Set(["false", "no", "off", "0", "", "null", "~"]);
+
+/** The entry itself. @throws EntryError */
+export function entryMembers(value: unknown): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new EntryError("it is no object");
+  return membersOf(value);
+}
+
+/** The word that says what kind of entry it is. @throws EntryError */
+export function kindOf(value: unknown, name: string): string {
+  if (typeof value !== "string" || value === "") throw new EntryError(`it has no ${name}`);
+  refuseStray([value]);
+  return value;
+}
+
 /** Own members of a JSON or YAML object; of anything else none. */
 export function membersOf(value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
@@ -104,5 +162,8 @@ export function itemsOf(value: unknown): readonly unknown[] {
 function isPlaceholder({ config }: NamedConfig): boolean {
   const { account, host, port } = config;
   const isNobody = "uuid" in account && /^(.)\1*$/.test(account.uuid.replaceAll("-", ""));
-  return isNobody || port === 1 || host === "0.0.0.0" || host === "::";
+  return isNobody || host === "0.0.0.0" || host === "::" || (port === 1 && LOOPBACK.test(host));
 }
+
+/** A real server may listen on port 1; on this machine none does. */
+const LOOPBACK = /^(?:localhost$|127\.|::1$)/;

@@ -3,6 +3,7 @@
  * is packed counted as it is unpacked (docs/api-contract.md#subscriptions). Nothing that is thrown here tells more of the address than its host: it holds a secret.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
+import { decodeText } from "../../model/decode-text.ts";
 import { classify } from "../net/classify.ts";
 import { DeadlinePassed } from "../net/fault.ts";
 import { ACCEPT_ENCODING, codingsOf, decodeContent } from "../protocols/http/content-coding.ts";
@@ -132,7 +133,7 @@ async function read(response: IncomingMessage, etag: string | null, signal: Abor
   const pieces = await collect(response, codings, signal);
   const newEtag = response.headers.etag;
   const isUsable = newEtag !== undefined && newEtag.length <= MAX_ETAG && /^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(newEtag);
-  return { kind: "body", text: new TextDecoder().decode(pieces), etag: isUsable ? newEtag : null };
+  return { kind: "body", text: decodeText(pieces), etag: isUsable ? newEtag : null };
 }
 
 async function collect(response: IncomingMessage, codings: readonly string[], signal: AbortSignal): Promise<Buffer> {

@@ -1,8 +1,21 @@
 /** JSON bodies: sing-box, xray, and SIP008 with its kin. Only endpoints are taken; whatever else such a file says is not looked at. */
 import type { ProxyProtocol } from "../protocols/share-link/proxy-config.ts";
-import { type Fields, itemsOf, membersOf, type ProxyEntry, textOf } from "./entry.ts";
+import { EntryError } from "./body-error.ts";
+import {
+  entryMembers,
+  type Fields,
+  isOn,
+  itemsOf,
+  kindOf,
+  membersOf,
+  type ProxyEntry,
+  partOf,
+  textOf,
+} from "./entry.ts";
 
 const PROTOCOLS = new Set<ProxyProtocol>(["vless", "vmess", "trojan", "shadowsocks", "hysteria2", "tuic"]);
+/** sing-box starts none of them without TLS. */
+const QUIC: ReadonlySet<ProxyProtocol> = new Set(["hysteria2", "tuic"]);
 /** Parts of a client's own set-up. */
 const NO_SERVER = new Set("direct block dns selector urltest freedom blackhole loopback dns-out reject".split(" "));
 
@@ -12,18 +25,18 @@ function protocolOf(type: string): ProxyProtocol | undefined {
 
 /** @returns undefined for what is no server, the type's name for what no core here speaks */
 export function singboxProxy(value: unknown): ProxyEntry | string | undefined {
-  const outbound = membersOf(value);
-  const type = textOf(outbound.type);
+  const outbound = entryMembers(value);
+  const type = kindOf(outbound.type, "type");
   if (NO_SERVER.has(type)) return undefined;
   const protocol = protocolOf(type);
-  if (protocol === undefined || textOf(outbound.detour) !== "")
-    return protocol === undefined ? type || "no type" : "detour";
-  const tls = membersOf(outbound.tls);
-  const reality = membersOf(tls.reality);
-  const isOn = textOf(tls.enabled) === "true";
-  const security = isOn ? (textOf(reality.enabled) === "true" ? "reality" : "tls") : "none";
-  const obfs = membersOf(outbound.obfs);
-  const ech = membersOf(tls.ech);
+  if (protocol === undefined || textOf(outbound.detour) !== "") return protocol === undefined ? type : "detour";
+  const tls = partOf(outbound.tls, "tls");
+  const reality = partOf(tls.reality, "reality");
+  const isTls = isOn(tls.enabled, "tls.enabled");
+  if (!isTls && QUIC.has(protocol)) throw new EntryError(`its tls is not enabled, which ${protocol} needs`);
+  const security = isTls ? (isOn(reality.enabled, "reality.enabled") ? "reality" : "tls") : "none";
+  const obfs = partOf(outbound.obfs, "obfs");
+  const ech = partOf(tls.ech, "ech");
   const plugin = textOf(outbound.plugin);
   return {
     protocol,
@@ -37,14 +50,14 @@ export function singboxProxy(value: unknown): ProxyEntry | string | undefined {
       allowinsecure: tls.insecure,
       disablesni: tls.disable_sni,
       alpn: tls.alpn,
-      fp: membersOf(tls.utls).fingerprint,
+      fp: partOf(tls.utls, "utls").fingerprint,
       ech: itemsOf(ech.config)
         .map(textOf)
         .join("")
         .replace(/-----[^-]+-----/g, ""),
       pbk: reality.public_key,
       sid: reality.short_id,
-      ...singboxCarrier(membersOf(outbound.transport)),
+      ...singboxCarrier(partOf(outbound.transport, "transport")),
       flow: outbound.flow,
       encryption: protocol === "vmess" ? outbound.security : "",
       aid: outbound.alter_id,
@@ -63,7 +76,7 @@ export function singboxProxy(value: unknown): ProxyEntry | string | undefined {
 }
 
 function singboxCarrier(transport: Fields): Fields {
-  const { Host, host } = membersOf(transport.headers);
+  const { Host, host } = partOf(transport.headers, "headers");
   return {
     type: transport.type,
     path: transport.path,
@@ -76,16 +89,16 @@ function singboxCarrier(transport: Fields): Fields {
 
 /** @param label what the profile is called */
 export function xrayProxy(value: unknown, label: unknown): ProxyEntry | string | undefined {
-  const outbound = membersOf(value);
-  const type = textOf(outbound.protocol);
+  const outbound = entryMembers(value);
+  const type = kindOf(outbound.protocol, "protocol");
   if (NO_SERVER.has(type)) return undefined;
-  const stream = membersOf(outbound.streamSettings);
+  const stream = partOf(outbound.streamSettings, "streamSettings");
   const protocol = type === "hysteria" ? "hysteria2" : protocolOf(type);
-  if (protocol === undefined) return type || "no protocol";
-  const settings = membersOf(outbound.settings);
+  if (protocol === undefined) return type;
+  const settings = partOf(outbound.settings, "settings");
   const server = membersOf(itemsOf(settings.vnext ?? settings.servers)[0] ?? settings);
   const user = membersOf(itemsOf(server.users)[0] ?? server);
-  const hysteria = membersOf(stream.hysteriaSettings);
+  const hysteria = partOf(stream.hysteriaSettings, "hysteriaSettings");
   return {
     protocol,
     host: server.address,
@@ -97,7 +110,7 @@ export function xrayProxy(value: unknown, label: unknown): ProxyEntry | string |
     },
     parameters: {
       ...xraySecurity(stream),
-      ...(type === "hysteria" ? xrayMasks(membersOf(stream.finalmask)) : xrayCarrier(stream)),
+      ...(type === "hysteria" ? xrayMasks(partOf(stream.finalmask, "finalmask")) : xrayCarrier(stream)),
       flow: user.flow,
       encryption: protocol === "vmess" ? user.security : user.encryption,
     },
@@ -106,8 +119,8 @@ export function xrayProxy(value: unknown, label: unknown): ProxyEntry | string |
 }
 
 function xraySecurity(stream: Fields): Fields {
-  const tls = membersOf(stream.tlsSettings);
-  const reality = membersOf(stream.realitySettings);
+  const tls = partOf(stream.tlsSettings, "tlsSettings");
+  const reality = partOf(stream.realitySettings, "realitySettings");
   const security = textOf(stream.security) === "reality" ? reality : tls;
   return {
     security: textOf(stream.security) || "none",
@@ -128,7 +141,7 @@ function xrayCarrier(stream: Fields): Fields {
   const network = textOf(stream.network) || "tcp";
   const raw = membersOf(membersOf(stream.rawSettings ?? stream.tcpSettings).header);
   const request = membersOf(raw.request);
-  const socket = membersOf(stream[`${network}Settings`]);
+  const socket = partOf(stream[`${network}Settings`], "settings of its network");
   const headers = membersOf(socket.headers);
   const isRaw = network === "tcp" || network === "raw";
   const extra = socket.extra ?? (network.endsWith("http") ? socket : undefined);
@@ -153,7 +166,7 @@ function xrayMasks(masks: Fields): Fields {
 
 /** SIP008, and lists of the like. */
 export function sip008Proxy(value: unknown): ProxyEntry {
-  const server = membersOf(value);
+  const server = entryMembers(value);
   const plugin = textOf(server.plugin);
   return {
     protocol: "shadowsocks",
@@ -161,6 +174,6 @@ export function sip008Proxy(value: unknown): ProxyEntry {
     port: server.server_port,
     credential: { method: server.method, password: server.password },
     parameters: { plugin: plugin === "" ? "" : `${plugin};${textOf(server.plugin_opts)}` },
-    name: server.remarks,
+    name: textOf(server.remarks) || server.tag,
   };
 }

@@ -33,8 +33,11 @@ import {
 import { LINKS } from "../../../engine/protocols/share-link/links.suite.ts";
 import { parseProxyLink } from "../../../engine/protocols/share-link/proxy-link.ts";
 import { writeLink } from "../../../engine/protocols/share-link/write-link.ts";
+import { decodeBase64List } from "../../../engine/subscription/base64-list.ts";
 import { entriesOf } from "../../../engine/subscription/body.ts";
 import { BodyError } from "../../../engine/subscription/body-error.ts";
+import { parseLooseJson } from "../../../engine/subscription/loose-json.ts";
+import { decodeText } from "../../../model/decode-text.ts";
 import { readOutcome, readTunnelFacts, sound } from "../../../model/outcome-reader.ts";
 import { Refused } from "../../../model/plain-values.ts";
 import { cpuMsOf } from "../../../model/proc-stat.ts";
@@ -481,6 +484,7 @@ const BODIES = {
     JSON.stringify({
       servers: [{ server: "p.test-site.org", server_port: 8388, method: "aes-256-gcm", password: "p:w" }],
     }),
+    `// mine\n${SINGBOX.slice(0, -40)}`,
     '{"error":"no such user"}',
   ],
   yaml: [CLASH, CLASH_LINES, dump({ proxies: JSON.parse(SINGBOX).outbounds })],
@@ -514,6 +518,13 @@ const BODY_WORDS = [
   "vless://",
   "://",
   "#",
+  "//",
+  "/*",
+  "*/",
+  ",]",
+  "}}",
+  "},{",
+  "\u0000",
   "'",
   '"',
 ];
@@ -588,6 +599,29 @@ const parts: readonly FuzzTarget[] = [
           }
         })
         .join("");
+    },
+  },
+  {
+    name: "bytes of a list",
+    seeds: [
+      Buffer.from(`\ufeff${all.slice(0, 3).join("\n")}`),
+      Buffer.from(`\ufeff${all.slice(0, 3).join("\n")}`, "utf16le"),
+      Buffer.from(`\ufeff${all.slice(0, 3).join("\n")}`, "utf16le").swap16(),
+      Buffer.from(Buffer.from(all.slice(0, 3).join("\n")).toString("base64")),
+    ],
+    words: ["\ufeff", "\u0000", "====", "=\n", "%3D", "#", "\n"],
+    refusals: [BodyError],
+    mostMessage: 600,
+    cost: 4,
+    run(input) {
+      const given = decodeText(input);
+      must(given.isWellFormed(), "no text");
+      decodeBase64List(given);
+      parseLooseJson(`[${given.replaceAll("[", "")}`);
+      return [...entriesOf(given)]
+        .map(({ kind }) => kind.charAt(0))
+        .join("")
+        .slice(0, 4);
     },
   },
   {
