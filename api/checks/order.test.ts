@@ -12,7 +12,7 @@ const CONFIGS = [
   `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.0.0.2/32\n[Peer]\nPublicKey = ${KEY}\nEndpoint = vpn.test-site.org:51820`,
   `vless://${UUID}@vpn.test-site.org:443?security=tls`,
   `tuic://${UUID}:p@vpn.test-site.org:443`,
-  "client\nremote vpn.test-site.org 1194",
+  "client\nremote vpn.test-site.org 1194\n<ca>\nx\n</ca>",
   "vpn.test-site.org:8443",
   "[2001:db8::1]:443",
   "Endpoint = x",
@@ -94,7 +94,7 @@ describe("refuseAnonymous", () => {
     },
   );
   it("lets everything else pass", () => {
-    refuseAnonymous(orderOf("# <pkcs12>\n"));
+    refuseAnonymous(orderOf("# <pkcs12>\n<ca>\nx\n</ca>\n"));
     const link = `vless://${UUID}@vpn.test-site.org:443?security=tls`;
     refuseAnonymous(readCheck({ config: link }, PUBLIC_TIMEOUT_S, false));
   });

@@ -18,7 +18,7 @@ const GOOD: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntri
 const TUNNELS = [
   { url: "trojan://pw@a.test-site.org:443#n" },
   { protocol: "openconnect", host: "a.test-site.org", username: "u", password: "p" },
-  { protocol: "openvpn", config: "client\nremote a.test-site.org 1194 udp\n" },
+  { protocol: "openvpn", config: "client\nremote a.test-site.org 1194 udp\n<ca>\nx\n</ca>\n" },
 ];
 
 const FIELDS = [

@@ -20,7 +20,11 @@ describe("what a parser leaves", () => {
   });
 
   const file = { config: EXAMPLE_FILE, host: "192.0.2.7", port: 4_500 };
-  const profile = { config: "client\ndev tun\nremote vpn.test-site.org 1194 udp\n", username: "a", password: "b" };
+  const profile = {
+    config: "client\ndev tun\nremote vpn.test-site.org 1194 udp\n<ca>\nx\n</ca>\n",
+    username: "a",
+    password: "b",
+  };
   it.each<[string, Parameters<typeof tunnelSettings>[0], (fields: TunnelFields) => unknown, TunnelFields]>([
     ["wireguard", parseWireguard, wireguardConfigOf, file],
     ["amneziawg", parseAmneziawg, amneziaConfigOf, file],

@@ -274,14 +274,24 @@ describe("an OpenVPN tunnel", () => {
 
   it.each([
     ["remote 127.0.0.1 9\n", "missing <ca>"],
-    ["remote 127.0.0.1 9\n<ca>\nnothing\n</ca>\n", "<ca> holds no certificate"],
     [profile({ port: 9 }, `<cert>\n${client.certPem}\n</cert>`), "<cert> and <key> go together"],
     [profile({ port: 9 }, "<tls-auth>\nnothing\n</tls-auth>"), "<tls-auth> is no OpenVPN static key"],
     [profile({ port: 9 }, "tls-version-min 1.3", "tls-version-max 1.2"), "tls-version-min"],
+    [profile({ port: 9 }, "data-ciphers BF-CBC"), "no cipher that is supported"],
+  ])("is refused before any check when its profile cannot work: case %#", (config, words) => {
+    expect(() => openvpn.settings.parse({ config })).toThrow(words);
+  });
+
+  it("without a profile says in the check what it lacks", async () => {
+    const settings = openvpn.settings.parse({ host: "127.0.0.1" });
+    await expect(probe.run(settings, makeCheck(transport).context)).rejects.toThrow("missing <ca>");
+  });
+
+  it.each([
+    ["remote 127.0.0.1 9\n<ca>\nnothing\n</ca>\n", "<ca> holds no certificate"],
     [profile({ port: 9 }, "tls-cipher TLS-NO-SUCH-CIPHER"), "tls-cipher has nothing"],
     [profile({ port: 9 }, "tls-ciphersuites TLS_NO_SUCH"), "tls-ciphersuites has nothing"],
     [profile({ port: 9 }, "tls-groups no-such"), "tls-groups has nothing"],
-    [profile({ port: 9 }, "data-ciphers BF-CBC"), "no cipher that is supported"],
   ])("is not tried when it cannot work: case %#", async (config, words) => {
     expect(await check(config)).toMatchObject({
       verdict: "misconfigured",

@@ -17,7 +17,9 @@ export const openvpn = defineTunnel(
     refuseAnonymous: (fields) =>
       hasPkcs12(fields) ? "<pkcs12> is not opened for public checks; use <cert> and <key>" : undefined,
     example: {
-      config: "client\ndev tun\nremote vpn.test-site.org 1194 udp\nauth-user-pass\n",
+      config:
+        "client\ndev tun\nremote vpn.test-site.org 1194 udp\nauth-user-pass\n" +
+        "<ca>\n-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n</ca>\n",
       username: "ada",
       password: "secret",
     },

@@ -19,9 +19,7 @@ export interface PrivateKeyText {
 
 /** The first of the text, as OpenSSL takes it. @throws TunnelConfigError naming the field */
 export function requirePrivateKey(text: string, field: string): PrivateKeyText {
-  if (readPem(text).some(({ label, isEncrypted }) => isEncrypted || label === "ENCRYPTED PRIVATE KEY")) {
-    throw new TunnelConfigError(`${field} is encrypted; a checker cannot be asked for its password`);
-  }
+  refuseEncryptedKey(text, field);
   const [block] = privateKeysIn(text);
   if (block === undefined) throw new TunnelConfigError(`${field} cannot be read`);
   let facts: KeyFacts | undefined;
@@ -30,6 +28,13 @@ export function requirePrivateKey(text: string, field: string): PrivateKeyText {
   });
   if (facts === undefined) throw new TunnelConfigError(`${field} cannot be read`);
   return { pem: writePem(block.label, block.der), isUntried: facts.modulusBits > KEY_LIMITS.untriedModulusBits };
+}
+
+/** @throws TunnelConfigError naming the field */
+export function refuseEncryptedKey(text: string, field: string): void {
+  if (readPem(text).some(({ label, isEncrypted }) => isEncrypted || label === "ENCRYPTED PRIVATE KEY")) {
+    throw new TunnelConfigError(`${field} is encrypted; a checker cannot be asked for its password`);
+  }
 }
 
 /** Those that are not encrypted. */

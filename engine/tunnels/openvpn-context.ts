@@ -20,12 +20,7 @@ export class OpenvpnContext {
   #opened: SecureContext | null = null;
 
   /** @throws TunnelConfigError */
-  constructor({ tls, rules }: SessionSettings) {
-    if (tls.ca === null && tls.pfx === null && rules.fingerprints.length === 0) {
-      throw new TunnelConfigError("missing <ca>: without it, or a peer-fingerprint, the server cannot be trusted");
-    }
-    const hasKey = tls.key !== null;
-    if ((tls.cert === null) === hasKey) throw new TunnelConfigError("<cert> and <key> go together");
+  constructor({ tls }: SessionSettings) {
     this.#tls = tls;
     this.#files = keyFilesOf(tls);
     if (this.#files.untried === null) this.#opened = secureContextOf(tls, this.#files);

@@ -6,7 +6,8 @@ import { must } from "../fuzz.suite.ts";
 import { parseOpenvpn, readConfig } from "./config.ts";
 import { optionOf, parseProfile } from "./profile.ts";
 
-const cert = "<cert>\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n</cert>\n";
+const ca = "<ca>\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n</ca>\n";
+const cert = `${ca}<cert>\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n</cert>\n<key>\nnone\n</key>\n`;
 const base = `client\ndev tun\nremote a.test-site.org 443 tcp-client\nremote b.test-site.org\nproto udp4\n# remote c.test-site.org\n${cert}`;
 const blocks = `client\nport 7\nremote no.test-site.org 1\n<connection>\nremote x.test-site.org\nproto tcp\n</connection>\n <connection>\n  remote y.test-site.org 8\n </connection>\n${cert}`;
 
@@ -58,15 +59,42 @@ parserSuite("openvpn", {
     [{ config: "remote h.test-site.org 0\n" }, "the port of remote must be a number from 1 to 65535"],
     [{ config: "remote h.test-site.org\n<ca>\n" }, "config line 2: <ca> is not closed"],
     [{ config: `remote "h\n${SECRET}` }, "config line 1: a quotation is not closed"],
-    [{ config: `${base}http-proxy 10.0.0.1 80\n` }, "config line 12: http-proxy is not supported"],
-    [{ config: `${base}scramble obfuscate ${SECRET}\n` }, "config line 12: scramble is not supported"],
-    [{ config: `${base}dev tap0\n` }, "config line 12: dev tap is not supported, only tun"],
+    [
+      { config: "remote h.test-site.org\n" },
+      "missing <ca>: without it, or a peer-fingerprint, the server cannot be trusted",
+    ],
+    [{ config: base.replace(/<key>[\s\S]*<\/key>\n/, "") }, "<cert> and <key> go together"],
+    [{ config: base.replace(/<cert>[\s\S]*<\/cert>\n/, "") }, "<cert> and <key> go together"],
+    [{ config: `${base}<tls-auth>\n${SECRET}\n</tls-auth>\n` }, "<tls-auth> is no OpenVPN static key of 2048 bits"],
+    [
+      { config: `${base}<tls-crypt-v2>\n${SECRET}\n</tls-crypt-v2>\n` },
+      "<tls-crypt-v2> is no client key of tls-crypt-v2",
+    ],
+    [
+      {
+        config: `${blocks}<connection>\nremote z.test-site.org\n<tls-crypt>\n${SECRET}\n</tls-crypt>\n</connection>\n`,
+      },
+      "<tls-crypt> is no OpenVPN static key of 2048 bits",
+    ],
+    [{ config: `${base}data-ciphers BF-CBC\n` }, "data-ciphers has no cipher that is supported"],
+    [
+      {
+        config: base.replace(
+          "none",
+          "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----",
+        ),
+      },
+      "<key> is encrypted; a checker cannot be asked for its password",
+    ],
+    [{ config: `${base}http-proxy 10.0.0.1 80\n` }, "config line 20: http-proxy is not supported"],
+    [{ config: `${base}scramble obfuscate ${SECRET}\n` }, "config line 20: scramble is not supported"],
+    [{ config: `${base}dev tap0\n` }, "config line 20: dev tap is not supported, only tun"],
     [{ config: `${base}<secret>\n${SECRET}\n</secret>\n` }, "<secret> (static key mode) is not supported"],
-    [{ config: `${base}ca /etc/${SECRET}\n` }, "config line 12: ca names a file; put its text between <ca> and </ca>"],
-    [{ config: `${base}a\u0000${SECRET}\n` }, "config line 12 is not text"],
-    [{ config: `${base}${"a".repeat(100_000)}\n` }, "config line 12 has more than 4096 characters"],
+    [{ config: `${base}ca /etc/${SECRET}\n` }, "config line 20: ca names a file; put its text between <ca> and </ca>"],
+    [{ config: `${base}a\u0000${SECRET}\n` }, "config line 20 is not text"],
+    [{ config: `${base}${"a".repeat(100_000)}\n` }, "config line 20 has more than 4096 characters"],
     [{ config: "#\n".repeat(50_000) }, "config has more than 5000 lines"],
-    [{ config: `${base}${"x ".repeat(17)}\n` }, "config line 12 has too many parameters"],
+    [{ config: `${base}${"x ".repeat(17)}\n` }, "config line 20 has too many parameters"],
     [
       { config: "<connection>\n<connection>\n</connection>\n</connection>\n" },
       "config line 2: <connection> is not closed",
@@ -94,9 +122,9 @@ describe("an OpenVPN profile", () => {
     const block = `<connection>\nremote z.test-site.org\nfragment 9\n<tls-crypt>\nown\n</tls-crypt>\n</connection>\n`;
     const [first, second, third] = readConfig({ config: `${blocks}key-direction 1\n${key("common")}${block}` }).servers;
     expect([first, second, third].map((server) => [...(server?.scope.inline.keys() ?? [])])).toEqual([
-      ["cert", "tls-auth"],
-      ["cert", "tls-auth"],
-      ["cert", "tls-crypt"],
+      ["ca", "cert", "key", "tls-auth"],
+      ["ca", "cert", "key", "tls-auth"],
+      ["ca", "cert", "key", "tls-crypt"],
     ]);
     expect(optionOf(third?.scope.options ?? [], "fragment")).toEqual(["9"]);
     expect(optionOf(second?.scope.options ?? [], "fragment")).toBeUndefined();

@@ -13,6 +13,7 @@ import { parseHost, parsePort, withAddress } from "../endpoint.ts";
 import { boundKeyFiles } from "./key-files.ts";
 import { optionOf, type Profile, parseProfile, type Scope } from "./profile.ts";
 import { refuseUnsupported } from "./refusals.ts";
+import { settingsOfScope } from "./settings.ts";
 
 const STANDARD_PORT = 1_194;
 /** Servers that are tried (docs/api-contract.md#tunnel-fields). */
@@ -35,6 +36,8 @@ export interface OpenvpnConfig {
 export function parseOpenvpn(fields: TunnelFields): ParsedTunnel {
   const read = readConfig(fields);
   const { servers, login, profile } = read;
+  // Without a profile nothing of it can be wrong: the check says then what it lacks.
+  if (profile !== null) for (const scope of new Set(servers.map((one) => one.scope))) settingsOfScope(scope);
   const endpoints = withAddress(
     fields,
     servers.map(({ host, port }) => ({ host, port })),

@@ -17,6 +17,10 @@ import { settingsOfScope } from "./settings.ts";
 
 const authority = makeAuthority();
 const client = makeCertificate({ commonName: "client.rig", issuer: authority });
+const own = [
+  ["ca", authority.certPem],
+  ["cert", client.certPem],
+] as const;
 const keyPem = (bits: number): string => writePem("RSA PRIVATE KEY", rsaPrivate(bits));
 const pkcs12 = (macRounds: number): string => {
   const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -68,11 +72,15 @@ describe("keys of a profile", () => {
   });
 
   it("lets at the door what cannot be read at all, and says so in the check", () => {
-    for (const tag of ["ca", "cert", "key", "extra-certs", "crl-verify", "pkcs12"]) {
-      expect(() => parseOpenvpn({ config: config([tag, "nothing"]) })).not.toThrow();
+    const files: readonly (readonly [string, string])[] = ["ca", "cert", "key"].map((tag) => [tag, "nothing"]);
+    for (const tag of ["ca", "extra-certs", "crl-verify", "pkcs12"]) {
+      expect(() => parseOpenvpn({ config: config(...files, [tag, "nothing"]) })).not.toThrow();
     }
-    expect(() => filesOf(config(["key", "nothing"]))).toThrow("<key> cannot be read");
-    expect(() => filesOf(config(["crl-verify", "nothing"]))).toThrow("<crl-verify> cannot be read");
+    const trusted = ["ca", authority.certPem] as const;
+    expect(() => filesOf(config(trusted, ["cert", client.certPem], ["key", "nothing"]))).toThrow(
+      "<key> cannot be read",
+    );
+    expect(() => filesOf(config(trusted, ["crl-verify", "nothing"]))).toThrow("<crl-verify> cannot be read");
     expect(() => filesOf(config(["ca", "nothing"]))).toThrow("<ca> holds no certificate in PEM");
   });
 
@@ -87,8 +95,8 @@ describe("keys of a profile", () => {
   });
 
   it("has keys tried out elsewhere from 4,096 bits on, and PKCS #12 opened there", () => {
-    expect(filesOf(config(["key", keyPem(4_096)])).untried).toBeNull();
-    expect(filesOf(config(["key", keyPem(4_224)]))).toMatchObject({ key: null, untried: { kind: "key" } });
+    expect(filesOf(config(...own, ["key", keyPem(4_096)])).untried).toBeNull();
+    expect(filesOf(config(...own, ["key", keyPem(4_224)]))).toMatchObject({ key: null, untried: { kind: "key" } });
     expect(filesOf(config(["pkcs12", pkcs12(2_048)]))).toMatchObject({ key: null, untried: { kind: "pkcs12" } });
   });
 
@@ -96,9 +104,11 @@ describe("keys of a profile", () => {
     const old =
       "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----";
     for (const text of [old, writePem("ENCRYPTED PRIVATE KEY", Buffer.alloc(9))]) {
-      expect(() => filesOf(config(["key", text]))).toThrow("<key> is encrypted");
+      expect(() => filesOf(config(...own, ["key", text]))).toThrow("<key> is encrypted");
+      expect(() => parseOpenvpn({ config: config(...own, ["key", text]) })).toThrow("<key> is encrypted");
     }
-    expect(() => filesOf(config(["cert", client.certPem.repeat(100)]))).toThrow(
+    const chain = ["cert", client.certPem.repeat(100)] as const;
+    expect(() => filesOf(config(["ca", authority.certPem], chain, ["key", client.keyPem]))).toThrow(
       "<cert> holds more than 32 certificates",
     );
   });

@@ -6,7 +6,7 @@ import { boundCertificates, requireCertificates, withinBounds } from "../certifi
 import { boundCrl, boundPrivateKey, type KeyForm } from "../keys/key-bounds.ts";
 import { type PemBlock, readPem, writePem } from "../keys/pem.ts";
 import { boundPkcs12 } from "../keys/pkcs12.ts";
-import { privateKeysIn, requirePrivateKey } from "../private-key.ts";
+import { privateKeysIn, refuseEncryptedKey, requirePrivateKey } from "../private-key.ts";
 import { type Profile, parseProfile, type Scope } from "./profile.ts";
 import type { TlsSettings } from "./settings.ts";
 
@@ -70,6 +70,7 @@ function boundScope({ inline }: Scope): void {
   for (const { der } of revocationsIn(inline.get("crl-verify") ?? "")) {
     withinBounds("<crl-verify>", () => boundCrl(der));
   }
+  refuseEncryptedKey(inline.get("key") ?? "", "<key>");
   for (const { der, label } of privateKeysIn(inline.get("key") ?? "")) {
     withinBounds("<key>", () => boundPrivateKey(der, label as KeyForm));
   }

@@ -73,10 +73,13 @@ export function settingsOfScope(scope: Scope): SessionSettings {
   const isCompressed =
     (options.some(({ name }) => name === "comp-lzo") || compress !== undefined) && compress?.[0] !== "migrate";
   const ciphers = offered(asked);
+  const tls = tlsOf(scope);
+  const rules = rulesOf(scope);
+  requireTrust(tls, rules);
   return {
     protection: protectionOf(scope, digest),
-    tls: tlsOf(scope),
-    rules: rulesOf(scope),
+    tls,
+    rules,
     ciphers,
     fallbackCipher: (word("data-ciphers-fallback") ?? cipher ?? OLDEST_CIPHER).toUpperCase(),
     hasCipherAlone: asked === undefined && cipher !== undefined && !ciphers.includes(cipher),
@@ -101,6 +104,14 @@ export function settingsOfScope(scope: Scope): SessionSettings {
         "tls-client",
       ].join(","),
   };
+}
+
+/** As openvpn does at its start (options.c, options_postprocess_verify_ce). @throws TunnelConfigError */
+function requireTrust({ ca, pfx, cert, key }: TlsSettings, { fingerprints }: PeerRules): void {
+  if (ca === null && pfx === null && fingerprints.length === 0) {
+    throw new TunnelConfigError("missing <ca>: without it, or a peer-fingerprint, the server cannot be trusted");
+  }
+  if ((cert === null) !== (key === null)) throw new TunnelConfigError("<cert> and <key> go together");
 }
 
 /** What we have of the list; names with `?` may be missing anywhere (openvpn(8), data-ciphers). */
