@@ -36,6 +36,7 @@ import { xray } from "./cores/xray.ts";
 import { plainText } from "./net/classify.ts";
 import { parseCidr, parseIpv4, parseIpv6 } from "./net/ip.ts";
 import { isDocumentationName, literalOf } from "./net/literal.ts";
+import { parseAmneziaKey } from "./protocols/amneziavpn/key.ts";
 import { readAmneziaConfig } from "./protocols/amneziawg/config.ts";
 import { parseSignature } from "./protocols/amneziawg/tags.ts";
 import { readLines } from "./protocols/answer.ts";
@@ -455,6 +456,10 @@ const TEXTS: readonly Reader[] = [
     ["[{", ""],
     ['{"servers":[{', "]"],
     ["/*", "["],
+  ]),
+  named("amneziavpn: key", (of) => ended(() => parseAmneziaKey(`vpn://${Buffer.from(of).toString("base64url")}`)), [
+    ['{"containers":[{"awg":{"last_config":{"config":"', '"}}}]}'],
+    ['{"containers":[{"awg":{"last_config":{"config":"DNS = ', '"}}}]}'],
   ]),
   named("a list's bytes", (of) => decodeText(Buffer.from(of)), [["\ufeff", ""]]),
   named("subscription: base64", (of) => decodeBase64List(of), [

@@ -16,8 +16,9 @@ import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, refusal, unprocessable } from "../errors.ts";
 import { refuseLongFields } from "../monitors/draft.ts";
 import { hasNul } from "../monitors/every-kind.ts";
-import { linkedProtocol, tunnelSchemas, unsupportedProtocol } from "../monitors/tunnels.ts";
+import { linkedProtocol, openedKey, tunnelSchemas, unsupportedProtocol } from "../monitors/tunnels.ts";
 import type { Known } from "../warnings.ts";
+import { seenIn } from "./seen.ts";
 
 export type Engine = "xray" | "singbox";
 
@@ -82,12 +83,14 @@ export function knownCheckFields(protocol: TunnelProtocol, names: Iterable<strin
 
 /** @throws 400, 413 or 422 */
 export function readCheck(body: JsonObject, timeout: TimeoutRange, takesEngine: boolean): CheckOrder {
-  const fields = readFields(body);
+  const sent = readFields(body);
   refuseLongFields(body);
   const engine = takesEngine ? readEngine(body) : null;
   const timeoutMs = readTimeoutS(body, timeout) * 1_000;
-  const linked = linkedProtocol(fields.config);
-  const protocol = protocolOf(fieldOf(body, "protocol"), linked, fields);
+  const linked = linkedProtocol(sent.config);
+  const key = openedKey(sent.config);
+  const fields = key === undefined ? sent : { ...sent, config: key.config };
+  const protocol = protocolOf(fieldOf(body, "protocol"), linked ?? key?.protocol, fields);
   if (linked === undefined)
     return { tunnel: parseFields(protocol, fields), isDetected: false, timeoutMs, engine: null };
   const tunnel = parsed(protocol, { url: (fields.config ?? "").trim() });
@@ -134,8 +137,9 @@ function protocolOf(named: unknown, linked: TunnelProtocol | undefined, { config
       : refusal("configInvalid");
   }
   if (named === undefined || named === null || named === "") {
-    if (linked === undefined) throw refusal("protocolUndetected");
-    return linked;
+    if (linked !== undefined) return linked;
+    const seen = seenIn(config ?? "");
+    throw seen === undefined ? refusal("protocolUndetected") : unsupportedProtocol(seen);
   }
   if (protocol === undefined) throw unsupportedProtocol();
   if (linked !== undefined && linked !== protocol) {

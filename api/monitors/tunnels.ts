@@ -1,10 +1,13 @@
 /** Tunnel bodies: which protocol they mean, and their fields with the stored ones below (docs/api-contract.md#tunnel-fields). */
 import type { z } from "zod";
 import {
+  type AmneziaKey,
+  isAmneziaKey,
   OWN_FIELD_NAMES,
   type OwnFieldName,
   type ParsedTunnel,
   parse,
+  parseAmneziaKey,
   TUNNEL_FIELD_NAMES,
   TUNNEL_FIELDS,
   TunnelConfigError,
@@ -51,8 +54,10 @@ export interface TunnelDraft extends CommonFields {
 }
 export type NewTunnelDraft = TunnelDraft & { readonly name: string; readonly tunnel: ParsedTunnel };
 
-export function unsupportedProtocol(): ApiError {
-  return unprocessable(`Unsupported protocol. Supported: ${TUNNEL_PROTOCOLS.join(", ")}.`);
+/** @param seen what was sent instead, in words */
+export function unsupportedProtocol(seen?: string): ApiError {
+  const what = seen === undefined ? "" : `: ${seen}`;
+  return unprocessable(`Unsupported protocol${what}. Supported: ${TUNNEL_PROTOCOLS.join(", ")}.`);
 }
 
 function invalid(reason: string): ApiError {
@@ -124,7 +129,7 @@ function protocolOf(body: JsonObject, now: TunnelProtocol | null): TunnelProtoco
   const named = fieldOf(body, "protocol");
   if (named !== undefined && named !== null && typeof named !== "string")
     throw badRequest("Missing or invalid protocol");
-  const linked = linkedProtocol(fieldOf(body, "url"));
+  const linked = linkedProtocol(fieldOf(body, "url")) ?? openedKey(fieldOf(body, "config"))?.protocol;
   if (named === undefined || named === null) {
     const protocol = linked ?? now;
     if (protocol === null) throw unsupportedProtocol();
@@ -142,6 +147,17 @@ function protocolOf(body: JsonObject, now: TunnelProtocol | null): TunnelProtoco
 export function linkedProtocol(url: unknown): TunnelProtocol | undefined {
   const scheme = typeof url === "string" ? /^\s*([a-z0-9]+):\/\//i.exec(url)?.[1]?.toLowerCase() : undefined;
   return scheme === undefined ? undefined : PROTOCOL_OF.get(scheme);
+}
+
+/** A key of AmneziaVPN says itself what it is; undefined for what is none. @throws 422 */
+export function openedKey(config: unknown): AmneziaKey | undefined {
+  if (!isAmneziaKey(config)) return undefined;
+  try {
+    return parseAmneziaKey(config);
+  } catch (error) {
+    if (error instanceof TunnelConfigError) throw invalid(error.message);
+    throw error;
+  }
 }
 
 function merged(protocol: TunnelProtocol, stored: TunnelFields, sent: SentFields): TunnelFields {

@@ -5,9 +5,11 @@ import {
   type CheckFieldName,
   type Engine,
   fieldsOf,
+  isAmneziaKey,
   kindNamed,
   type ParsedTunnel,
   parse,
+  parseAmneziaKey,
   TunnelConfigError,
   type TunnelFields,
   tunnelOf,
@@ -44,6 +46,7 @@ export function targetOf(text: string, named: TunnelProtocol | null, login: Logi
   if (named !== null) return namedTarget(named, trimmed, login);
   const scheme = isOneLine(trimmed) ? schemeOf(trimmed) : undefined;
   if (scheme !== undefined && isProxyScheme(scheme)) return linkTarget(trimmed);
+  if (isAmneziaKey(trimmed)) return keyTarget(trimmed, login);
   const file = protocolOfFile(trimmed);
   if (file !== undefined) return tunnelTarget(file, { ...login, config: text });
   return (isOneLine(trimmed) ? addressTarget(trimmed, scheme) : undefined) ?? onlyEntry(trimmed);
@@ -96,6 +99,13 @@ function linkTarget(text: string): CheckTarget {
     const named = parseProxyLink(text);
     const { account, host, port } = named.config;
     return { kind: account.protocol, settings: { url: text }, place: placeOf(host, port), name: named.name };
+  });
+}
+
+function keyTarget(text: string, login: LoginFields): CheckTarget {
+  return checked(() => {
+    const { protocol, config } = parseAmneziaKey(text);
+    return ofParsed(parse(protocol, { ...login, config }));
   });
 }
 

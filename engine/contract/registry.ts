@@ -2,10 +2,13 @@
 import type { ZodType } from "zod";
 import { CONTRACT_KINDS, type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
 import * as list from "../probes/index.ts";
+import { withOpenedKey } from "../protocols/amneziavpn/key.ts";
 import type { AnyKind, AnyTunnel, AnyUptime } from "./kind.ts";
 import type { Probe } from "./probe.ts";
 import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
 
+/** A key names its protocol itself. */
+export { type AmneziaKey, isAmneziaKey, parseAmneziaKey } from "../protocols/amneziavpn/key.ts";
 /** The API refuses websites that no check could dial. */
 export { webUrlFault } from "../protocols/http/web-url.ts";
 /** For the rule of the API that such a file must say where it leads. */
@@ -64,7 +67,7 @@ export function settingsOf(kind: string): ZodType | undefined {
 
 /** What a tunnel's configuration means, whether or not it can be measured here. @throws TunnelConfigError */
 export function parse(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
-  return tunnelOf(protocol).parse(fields);
+  return tunnelOf(protocol).parse(withOpenedKey(protocol, fields));
 }
 
 /** A probe of some kind; its settings are what its own schema yields. */

@@ -212,6 +212,20 @@ export function checksSuite(server: "uws" | "node"): void {
       expect((await post({ config: "x", protocol: "pptp" })).body.message).toMatch(
         /^Unsupported protocol.*wireguard.*hysteria2, tuic/,
       );
+      const seen = {
+        "ssr://YWJj": "ssr",
+        " ANYTLS://p@vpn.test-site.org:443": "anytls",
+        "socks://vpn.test-site.org:1080": "socks",
+        "https://provider.test-site.org/sub/token": "a subscription's address",
+        "ssconf://provider.test-site.org/key": "a subscription's address",
+        "port: 7890\nproxies:\n  - {name: a, type: ss}\n": "Clash YAML",
+        '{"outbounds": []}': "a client's JSON",
+      };
+      for (const [config, words] of Object.entries(seen)) {
+        const { status, body } = await post({ config });
+        expect([status, body.message.split(". ")[0]]).toEqual([422, `Unsupported protocol: ${words}`]);
+        expect(body.message).toMatch(/Supported: wireguard.*hysteria2, tuic/);
+      }
       expect(bench.asked).toEqual([]);
     });
 

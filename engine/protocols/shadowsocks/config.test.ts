@@ -24,7 +24,7 @@ parserSuite("shadowsocks", {
     [{ url: "ss://pw@s.test-site.org:1" }, "the link has no method and password"],
     [{ url: `ss://${base64("aes-256-gcm:")}@s.test-site.org:1` }, "the link has no password"],
     [{ url: `ss://${base64("aes-256-gcm:pw")}@s.test-site.org` }, "the link has no port"],
-    [{ url: `ss://${SECRET}` }, "the link has no server after an @"],
+    [{ url: `ss://${SECRET}` }, "the link is neither an address nor base64 of text"],
   ],
 });
 

@@ -10,6 +10,7 @@ import {
   parametersOf,
   portOf,
   requireCredential,
+  requireReadable,
   type ShareLink,
   splitAddress,
 } from "../share-link/link.ts";
@@ -43,7 +44,10 @@ function addressOf(body: string): AddressLink {
   // It is no letter of base64: before the first cut it tells the newer form.
   if (at >= 0 && !isBefore(body, "?", at) && !isBefore(body, "#", at)) return splitAddress(body);
   const { whole, query, fragment } = cutLink(body, wholeAddress);
-  if (whole === undefined) return splitAddress(body);
+  if (whole === undefined) {
+    requireReadable(body);
+    return splitAddress(body);
+  }
   const parameters = parametersOf(query ?? "");
   return { ...splitAddress(whole), parameters, name: nameOf(fragment, parameters) };
 }

@@ -5,7 +5,7 @@
 
 import { isAscii, isUtf8 } from "node:buffer";
 import type { TunnelProtocol } from "../../../model/kind.ts";
-import { withoutTrailing } from "../../../model/text.ts";
+import { before, withoutTrailing } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parsePort, readHost, readPort, splitAuthority } from "../endpoint.ts";
 
@@ -101,11 +101,26 @@ const QUOTES = "\"'`";
 /** @param takesPorts whether a text can be the link's port. @throws TunnelConfigError */
 export function splitAddress(body: string, takesPorts: (text: string) => boolean = isPort): AddressLink {
   const { whole, query, fragment } = cutLink(body, (text) => addressIn(text, takesPorts));
-  if (whole === undefined) throw new TunnelConfigError("the link has no server after an @");
+  if (whole === undefined) throw new TunnelConfigError(whyNoServer(body));
   const parameters = parametersOf(query ?? "");
   const { rawUser, host, port } = whole;
   // Field by field: a spread costs more than all the rest here.
   return { rawUser, user: decoded(rawUser), host, port, parameters, name: nameOf(fragment, parameters) };
+}
+
+/** Never with a word of it. */
+function whyNoServer(body: string): string {
+  const at = body.indexOf("@");
+  const { port } = splitAuthority(before(body.slice(at + 1), "/?#"));
+  if (at < 0 || port === null || !/^\d+$/.test(port) || isPort(port)) return "the link has no server after an @";
+  return /^0+$/.test(port)
+    ? "the link's port is 0, which no server has"
+    : "the link's port must be a number from 1 to 65535";
+}
+
+/** Of the schemes whose links may be base64 as a whole. @throws TunnelConfigError */
+export function requireReadable(body: string): void {
+  if (!body.includes("@")) throw new TunnelConfigError("the link is neither an address nor base64 of text");
 }
 
 export interface CutLink<Whole> {

@@ -13,6 +13,7 @@ import {
   nameOf,
   parametersOf,
   portOf,
+  requireReadable,
   requireUserId,
   type ShareLink,
   splitAddress,
@@ -30,7 +31,10 @@ export function parseVmess(fields: TunnelFields): ParsedTunnel {
 export function parseVmessLink(link: string): ShareLink {
   const body = bodyOf(link, SCHEMES);
   const { whole, query, fragment } = cutLink(body, (text) => base64Text(text.endsWith("/") ? text.slice(0, -1) : text));
-  if (whole === undefined) return fromAddress(body);
+  if (whole === undefined) {
+    requireReadable(body);
+    return fromAddress(body);
+  }
   const inner = whole.trim();
   const parameters = parametersOf(query ?? "");
   const name = nameOf(fragment, parameters);

@@ -6,6 +6,7 @@ import { TunnelConfigError, type TunnelFields } from "../../../engine/contract/t
 import { chooseEngines, cores } from "../../../engine/cores/choice.ts";
 import type { Engine } from "../../../engine/cores/core.ts";
 import { literalOf } from "../../../engine/net/literal.ts";
+import { isAmneziaKey, parseAmneziaKey } from "../../../engine/protocols/amneziavpn/key.ts";
 import { readAmneziaConfig } from "../../../engine/protocols/amneziawg/config.ts";
 import { parseParams } from "../../../engine/protocols/amneziawg/params.ts";
 import { encodeSignature, parseSignature } from "../../../engine/protocols/amneziawg/tags.ts";
@@ -196,6 +197,30 @@ const files: readonly FuzzTarget[] = [
       return Object.values(files)
         .map((one) => one === null)
         .join();
+    },
+  },
+  {
+    name: "keys of amneziavpn",
+    seeds: utf8(
+      ...[AMNEZIA, WIREGUARD].map((config) => {
+        const part = { last_config: JSON.stringify({ config: config.replace("10.0.0.1", "$PRIMARY_DNS") }) };
+        const key = {
+          containers: [{ container: "amnezia-awg", awg: part }],
+          defaultContainer: "amnezia-awg",
+          dns1: "9.9.9.9",
+        };
+        return `vpn://${Buffer.from(JSON.stringify(key)).toString("base64url")}`;
+      }),
+    ),
+    words: ["vpn://", "eyJ", "AAAB", "-", "_", "="],
+    longest: 102_400,
+    cost: 4,
+    ...REFUSED,
+    run(input) {
+      const config = text(input);
+      const key = parseAmneziaKey(config);
+      must(!key.config.includes("$PRIMARY_DNS"), "a mark is left");
+      return `${isAmneziaKey(config)} ${key.protocol} ${parsedAgain(key.protocol, { config: key.config })}`;
     },
   },
   {
