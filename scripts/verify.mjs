@@ -39,6 +39,8 @@ const STEPS = [
   { name: "expressions are linear", run: () => own("expressions", "superLinear") },
   { name: "settings are documented", run: () => own("layout", "undocumentedSettings") },
   { name: "commands are documented", run: () => own("layout", "undocumentedCommands") },
+  { name: "locks are for every platform", run: () => own("release", "incompleteLocks") },
+  { name: "release notes", run: () => own("release", "releaseFaults") },
   { name: "documents' commands are run", run: () => own("blocks", "unclassifiedBlocks") },
 ];
 

@@ -43,6 +43,39 @@ const { strayThreadsIn } = (await import(new URL("../scripts/verify/threads.mjs"
   strayThreadsIn(texts: ReadonlyMap<string, string>): readonly string[];
 };
 
+const { lockFaults, notesFaults } = (await import(new URL("../scripts/verify/release.mjs", import.meta.url).href)) as {
+  lockFaults(path: string, lock: object, wanted: object): readonly string[];
+  notesFaults(notes: string, version: string): readonly string[];
+};
+
+it("refuses a lock that lacks what another platform installs, or a hash", () => {
+  const wanted = { dependencies: { native: "1.0.0" } };
+  const other = { version: "1.0.0", optional: true, os: ["darwin"] };
+  const native = { version: "1.0.0", integrity: "sha512-a", optionalDependencies: { "native-mac": "1.0.0" } };
+  const faults = (packages: object): readonly string[] =>
+    lockFaults("lock", { packages: { "": wanted, ...packages } }, wanted);
+  expect(faults({ "node_modules/native": native, "node_modules/native-mac": other })).toEqual([]);
+  const nested = { "node_modules/native": native, "node_modules/native/node_modules/native-mac": other };
+  expect(faults(nested)).toEqual([]);
+  expect(faults({ "node_modules/native": native })).toEqual([
+    "lock: native-mac, which node_modules/native needs, is missing",
+  ]);
+  const withoutHash = { ...native, integrity: undefined };
+  expect(faults({ "node_modules/native": withoutHash, "node_modules/native-mac": other })).toEqual([
+    "lock: node_modules/native has no hash",
+  ]);
+  expect(lockFaults("lock", { packages: { "": {} } }, wanted)).toHaveLength(1);
+});
+
+it("refuses release notes that are not of the release", () => {
+  const notes = "# Changelog\n\n## Unreleased\n\n## 0.2.0 (2026-11-24)\n\n## 0.1.0 (2026-11-01)\n";
+  expect(notesFaults(notes, "0.2.0")).toEqual([]);
+  expect(notesFaults("## Unreleased\n", "0.1.0")).toEqual([]);
+  expect(notesFaults(notes, "0.3.0")).toHaveLength(1);
+  expect(notesFaults(`${notes}## Unreleased\n`, "0.2.0")).toHaveLength(1);
+  expect(notesFaults("## 0.2\n", "0.2.0")).not.toEqual([]);
+});
+
 it("refuses a thread that is started in a new place", () => {
   const starts = (path: string, source: string) => strayThreadsIn(new Map([[path, source]])).length;
   expect(starts("engine/pool/pool.ts", "new Piscina({})")).toBe(0);

@@ -36,15 +36,22 @@ export interface Systemd {
   stop(): Promise<void>;
 }
 
+/** Of this process: each has a group of its own. */
+let started = 0;
+
 /**
  * @param unitDirs folders of unit files
  * @param checkout what stands in /opt/sonde
- * @param hasUser whether the units' user and their folder /etc/sonde are there, or a test makes them
+ * @param release what of it stands in /opt/sonde-0.1.0 instead, where nothing is installed yet: no link, no user, no /etc/sonde
  */
-export async function startSystemd(unitDirs: readonly string[], checkout: string, hasUser = true): Promise<Systemd> {
+export async function startSystemd(
+  unitDirs: readonly string[],
+  checkout: string,
+  release: readonly string[] = [],
+): Promise<Systemd> {
   const root = UNIFIED.find((path) => isThere(join(path, "cgroup.controllers")));
   if (root === undefined) throw new Error("there is no cgroup2 file system");
-  const cgroup = join(root, `sonde-test-${process.pid}`);
+  const cgroup = join(root, `sonde-test-${process.pid}-${++started}`);
   const words = [
     "-C",
     "-m",
@@ -57,7 +64,7 @@ export async function startSystemd(unitDirs: readonly string[], checkout: string
     "--kill-child",
     "bash",
     "-c",
-    inside(unitDirs, checkout, hasUser),
+    inside(unitDirs, checkout, release),
   ];
   const enter = `mkdir -p ${cgroup} && echo $$ > ${cgroup}/cgroup.procs && exec setpriv --pdeathsig KILL unshare "$@"`;
   const child = spawn("bash", ["-c", enter, "bash", ...words], { stdio: ["ignore", "pipe", "pipe"] });
@@ -116,7 +123,7 @@ async function isUp({ systemctl }: Systemd): Promise<true | undefined> {
 }
 
 /** What the first process does before it becomes systemd. */
-function inside(unitDirs: readonly string[], checkout: string, hasUser: boolean): string {
+function inside(unitDirs: readonly string[], checkout: string, release: readonly string[]): string {
   return [
     "set -e",
     "mount --make-rprivate /",
@@ -126,7 +133,7 @@ function inside(unitDirs: readonly string[], checkout: string, hasUser: boolean)
     "mount -t tmpfs tmpfs /run",
     "mkdir -p /run/etc/upper /run/etc/work /run/systemd/system /run/said",
     "mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/etc/upper,workdir=/run/etc/work /etc",
-    ...(hasUser
+    ...(release.length === 0
       ? [`echo ${USER} >> /etc/passwd; echo sonde:x:61184: >> /etc/group`, "mkdir -p /etc/sonde"]
       : ["rm -rf /etc/sonde"]),
     "mount -t tmpfs tmpfs /etc/systemd && mkdir /etc/systemd/system",
@@ -134,7 +141,11 @@ function inside(unitDirs: readonly string[], checkout: string, hasUser: boolean)
     "mount -t tmpfs tmpfs /usr/lib/systemd/system",
     "mount -t tmpfs tmpfs /var/lib",
     `mkdir /run/checkout && mount --bind ${checkout} /run/checkout`,
-    "mount -t tmpfs tmpfs /opt && mkdir /opt/sonde && mount --move /run/checkout /opt/sonde",
+    "mount -t tmpfs tmpfs /opt",
+    ...(release.length === 0
+      ? ["mkdir /opt/sonde && mount --move /run/checkout /opt/sonde"]
+      : // Links, so that a page may delete the folder.
+        ["mkdir /opt/sonde-0.1.0", ...release.map((name) => `ln -s /run/checkout/${name} /opt/sonde-0.1.0/`)]),
     ...unitDirs.map((dir) => `cp ${dir}/*.service /etc/systemd/system/`),
     // No journal: what a service says is read from a file.
     "mkdir -p /etc/systemd/system/service.d",

@@ -11,6 +11,7 @@ export const NEEDS = [
   "cores",
   "stores",
   "systemd",
+  "installed",
   "namespace",
   "data",
   "service",

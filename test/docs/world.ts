@@ -19,6 +19,14 @@ import { differs } from "./shown.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** What a command reads of a checkout. */
 const CHECKOUT = ["package.json", "node_modules", "scripts", "dist", "docs", "docker"];
+const INSTALLATION = [
+  "ln -s sonde-0.1.0 /opt/sonde",
+  "useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin sonde",
+  "cp /opt/sonde/docs/operate/systemd/sonde.service /etc/systemd/system/",
+  "systemctl daemon-reload",
+  "systemctl enable --now sonde",
+  "until curl -fsS http://127.0.0.1:8080/api/v1/health; do sleep 0.2; done",
+];
 /** Until a demo's slowest target is known to be down, on two busy cores, ms. */
 const SHOWN_WITHIN_MS = 90_000;
 /** Until a check that a page looks at has been run, ms. */
@@ -65,7 +73,7 @@ class Page implements World {
   readonly env: Record<string, string>;
   /** Words before the page's shell. */
   within: readonly string[] = [];
-  #replaced: (readonly [text: string, by: string])[] = [];
+  #replaced: (readonly [text: string | RegExp, by: string])[] = [];
   readonly #closing: (() => Promise<unknown>)[] = [];
   #shell: Shell | null = null;
 
@@ -74,7 +82,7 @@ class Page implements World {
     this.env = env;
   }
 
-  replace(text: string, by: string): void {
+  replace(text: string | RegExp, by: string): void {
     this.#replaced.push([text, by]);
   }
 
@@ -239,12 +247,20 @@ const PROVIDE: Readonly<Partial<Record<Need, Provide>>> = {
     page.replace("http://sonde:secret@clickhouse:8123/sonde", clickhouseUrl);
   },
 
-  /** A machine that an operator is root of, with the checkout in /opt/sonde and no user of ours yet. */
+  /** A machine that an operator is root of, with a release in /opt and no user of ours yet. */
   async systemd(page) {
-    const systemd = await startSystemd([], ROOT, false);
+    const systemd = await startSystemd([], ROOT, CHECKOUT);
     page.atEnd(() => systemd.stop());
     page.within = systemd.within;
     page.keep("127.0.0.1:8080");
+  },
+
+  /** What docs/operate/systemd.md installs; the next release is made of the same sources. */
+  async installed(page) {
+    page.replace(/git clone .* (?=\/opt\/sonde-0\.2\.0$)/gm, "cp --archive /opt/sonde-0.1.0 ");
+    // That folder is this machine's own.
+    page.replace("/var/backups/", "/run/");
+    await page.take({ command: INSTALLATION.join("\n"), shown: null, line: 0 });
   },
 
   /** A network of its own, for rules of the firewall. */
