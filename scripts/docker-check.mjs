@@ -2,7 +2,7 @@
 // of the Dockerfile by hand: scripts/docker-steps.mjs.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { load, YAML11_SCHEMA } from "js-yaml";
 import { install, ROOT, stop } from "./prepare.mjs";
 
@@ -16,7 +16,7 @@ const LINTER_FOLDER = join(ROOT, "node_modules", ".cache", "sonde", `hadolint-${
 
 const CHECKS = [
   ["Dockerfile (hadolint)", lintDockerfile],
-  [".dockerignore (every folder of the build)", readIgnored],
+  [".dockerignore (every folder that the build imports)", readIgnored],
   ...COMPOSE_FILES.map((file) => [`${file} (compose's own reader)`, () => readCompose(file)]),
   ...COMPOSE_FILES.map((file) => [
     `${file} (pinned images, health checks, no secret inside, settings and commands that exist)`,
@@ -43,12 +43,21 @@ function lintDockerfile() {
   return run(join(LINTER_FOLDER, "bin", "hadolint"), ["--no-color", join(DOCKER, "Dockerfile")]);
 }
 
-/** What is not named there is not in the context, and the build of an image fails. */
+/** What is not named there is not in the context, and the build of an image fails where a source imports it. */
 function readIgnored() {
-  const { include } = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8"));
-  const kept = readFileSync(join(ROOT, ".dockerignore"), "utf8").split("\n");
-  const missing = include.filter((name) => !kept.includes(`!${name.endsWith(".ts") ? "*.ts" : name}`));
-  return missing.length > 0 ? `${missing.join(", ")}: the build needs it, and it is left out` : undefined;
+  const kept = readFileSync(join(ROOT, ".dockerignore"), "utf8").match(/(?<=^!)\w+$/gm);
+  const sources = kept.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true })
+      .filter((name) => name.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(name))
+      .map((name) => join(folder, name)),
+  );
+  const findings = sources.flatMap((path) =>
+    [...readFileSync(join(ROOT, path), "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g)]
+      .map(([, imported]) => join(dirname(path), imported))
+      .filter((imported) => imported.includes("/") && !kept.includes(imported.split("/")[0]))
+      .map((imported) => `${path} imports ${imported}, which is left out`),
+  );
+  return findings.length > 0 ? findings.join("\n") : undefined;
 }
 
 function readCompose(file) {

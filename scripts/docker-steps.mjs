@@ -73,21 +73,30 @@ function instructions(text) {
 }
 
 function expand(text) {
-  return text.replace(/\$\{(NODE|DEBIAN)\}/g, (_, key) => globals[key]);
+  return text.replace(/\$\{(NODE|DEBIAN|GO)\}/g, (_, key) => globals[key]);
 }
 
 function openStage(rest) {
-  const [, , name = "last"] = rest.split(" ");
+  const [from, , name = "last"] = rest.split(" ");
   const root = join(folder, name);
   const [upper, work, merged] = ["upper", "work", "merged"].map((part) => join(root, part));
   for (const place of [upper, work, merged]) mkdirSync(place, { recursive: true });
-  stage = { root, upper, work, merged, environment: { PATH }, workdir: "/", user: "0:0" };
+  const parent = stages.get(from) ?? { environment: { PATH }, workdir: "/", user: "0:0" };
+  // A copy: an overlay refuses a layer that lies in another one, and all of them lie in the lowest.
+  if (parent.upper !== undefined) execFileSync("cp", ["--archive", `${parent.upper}/.`, upper]);
+  stage = { ...parent, environment: { ...parent.environment }, root, upper, work, merged };
   stages.set(name, stage);
 }
 
 /** Files that the instructions make lie in the overlay's upper folder. */
-function inStage(path, from = stage) {
-  return join(from.upper, resolve(from.workdir, path));
+function inStage(path) {
+  return join(stage.upper, resolve(stage.workdir, path));
+}
+
+/** Where a stage has a file: from its instructions, else from this machine. */
+function found(path, from) {
+  const whole = resolve(from.workdir, path);
+  return [from.upper, words.base].map((layer) => join(layer, whole)).find((place) => existsSync(place));
 }
 
 function copy(rest) {
@@ -95,7 +104,7 @@ function copy(rest) {
   const places = list.split(/\s+/);
   const to = places.pop();
   for (const place of places) {
-    const source = from === undefined ? join(context, place) : inStage(place, stages.get(from));
+    const source = from === undefined ? join(context, place) : found(place, stages.get(from));
     const isFolder = execFileSync("stat", ["-c", "%F", source], { encoding: "utf8" }).trim() === "directory";
     const target = isFolder ? inStage(to) : to.endsWith("/") ? join(inStage(to), place.split("/").pop()) : inStage(to);
     mkdirSync(dirname(target), { recursive: true });
