@@ -1,6 +1,7 @@
 /** Which core runs a config: one table; and the other core, where it supports the config too. */
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Core, Engine } from "./core.ts";
+import { isDatagram } from "./datagram.ts";
 import { singbox } from "./singbox.ts";
 import { xray } from "./xray.ts";
 
@@ -43,4 +44,20 @@ export function chooseEngines(config: ProxyConfig, wanted: Engine | null): Choic
     engines: asked.filter((_, index) => refusals[index] === undefined),
     refusals: refusals.filter((reason) => reason !== undefined),
   };
+}
+
+/**
+ * xray takes no certificate unchecked, and is the only core for some carriers (xhttp). Where it would do with a pin in place of `insecure`, the pin can be
+ * the certificate that the server shows.
+ */
+export function needsPin(config: ProxyConfig, wanted: Engine | null): boolean {
+  const { security } = config;
+  if (security.kind !== "tls" || !security.isInsecure || isDatagram(config) || wanted === "singbox") return false;
+  return chooseEngines(config, wanted).engines.length === 0 && xray.supports(withPin(config, "")) === undefined;
+}
+
+/** The config with a certificate pinned, where it takes any. @param pin SHA-256 of its DER in hex */
+export function withPin(config: ProxyConfig, pin: string): ProxyConfig {
+  const { security } = config;
+  return security.kind === "tls" ? { ...config, security: { ...security, isInsecure: false, pins: [pin] } } : config;
 }

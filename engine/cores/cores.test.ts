@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CARRIERS, LINKS, SECURITIES } from "../protocols/share-link/links.suite.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { chooseEngines, cores } from "./choice.ts";
+import { chooseEngines, cores, needsPin, withPin } from "./choice.ts";
 import type { CoreEntry, Engine } from "./core.ts";
 import { judge } from "./finding.ts";
 
@@ -101,6 +101,23 @@ describe("the choice of a core", () => {
     ["tuic", "singbox"],
   ])("of %s is %s", (name, engines) => {
     expect(chooseEngines(config(name), null).engines.join(" ")).toBe(engines);
+  });
+
+  it.each([
+    ["vless xhttp tls insecure", null, true],
+    ["vless tcp http tls insecure", null, true],
+    ["vless xhttp tls", null, false],
+    ["vless xhttp tls pinned", null, false],
+    ["vless kcp tls insecure", null, false],
+    ["vless ws tls insecure", null, false],
+    ["vless ws tls insecure", "xray", true],
+    ["vless xhttp tls insecure", "singbox", false],
+    ["hysteria2 hops", "xray", false],
+    ["tuic", "xray", false],
+  ] as const)("of %s, where %s is wanted, needs a pin: %s", (name, wanted, needed) => {
+    expect(needsPin(config(name), wanted)).toBe(needed);
+    const pinned = withPin(config(name), "ab".repeat(32));
+    if (needed) expect(chooseEngines(pinned, wanted).engines).toEqual(["xray"]);
   });
 
   it("keeps to what the person wants, and says why it cannot", () => {

@@ -6,7 +6,7 @@
 import type { TunnelFacts } from "../../model/result.ts";
 import type { Verdict } from "../../model/verdict.ts";
 import type { Outcome, ProbeContext } from "../contract/probe.ts";
-import { chooseEngines } from "../cores/choice.ts";
+import { chooseEngines, needsPin, withPin } from "../cores/choice.ts";
 import type { Engine } from "../cores/core.ts";
 import { isDatagram } from "../cores/datagram.ts";
 import type { Finding } from "../cores/finding.ts";
@@ -18,6 +18,7 @@ import type { Address } from "../transport/transport.ts";
 import type { VerifyEndpoint } from "../verify/endpoint.ts";
 import { type Judgement, judgeAttempt } from "../verify/share-link-verdict.ts";
 import { type Asked, askThroughOutbound } from "../verify/verify-round.ts";
+import { fetchPin, ofFetchedPin } from "./fetched-pin.ts";
 import { type LinkSettings, linkOf } from "./link-settings.ts";
 
 /** The check stops this long before its deadline, ms: time to read the core's log and to ask the endpoint directly why it failed. */
@@ -59,21 +60,29 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   if (outbounds === undefined || context.verifier === undefined) {
     throw new NetworkFault("unsupported", "This checker has no proxy cores");
   }
-  const { engines, refusals } = chooseEngines(config, settings.engine ?? null);
-  if (engines.length === 0) throw new NetworkFault("unsupported", `No proxy core can do this: ${refusals.join("; ")}`);
+  const wanted = settings.engine ?? null;
+  const { engines, refusals } = chooseEngines(config, wanted);
+  const isPinned = needsPin(config, wanted);
+  if (engines.length === 0 && !isPinned) {
+    throw new NetworkFault("unsupported", `No proxy core can do this: ${refusals.join("; ")}`);
+  }
   context.phase("resolve");
   const addresses = await guarded(config, context);
   const dialled = isDatagram(config) ? null : await dial(config, addresses, context);
   const address = dialled?.address.ip ?? addresses[0]?.ip ?? "";
   const ready: Ready = { config, address, dialMs: dialled?.connectMs ?? null, outbounds, context };
-  return withHint(await tryEngines(engines, ready), ignored);
+  const told = ignored.length === 0 ? [] : [`of the link, ${ignored.join("; ")}`];
+  if (!isPinned) return withHints(await tryEngines(engines, ready), told);
+  const pinned = withPin(config, await fetchPin(config, addresses, context));
+  return withHints(ofFetchedPin(await tryEngines(["xray"], { ...ready, config: pinned })), [...told, PINNED]);
 }
 
+const PINNED = "xray takes no certificate unchecked: the one that the server showed was fetched first and pinned";
+
 /** What was left out of a link may be why it fails, and a person should know of it where it works. */
-function withHint(outcome: Outcome, ignored: readonly string[]): Outcome {
-  if (ignored.length === 0) return outcome;
-  const words = `of the link, ${ignored.join("; ")}`;
-  return { ...outcome, hint: outcome.hint === undefined ? words : `${outcome.hint}; ${words}` };
+function withHints(outcome: Outcome, hints: readonly string[]): Outcome {
+  if (hints.length === 0) return outcome;
+  return { ...outcome, hint: [...(outcome.hint === undefined ? [] : [outcome.hint]), ...hints].join("; ") };
 }
 
 /** The guard judges every port that the core may dial: hysteria2 hops between several at one address. */

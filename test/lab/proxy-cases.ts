@@ -342,6 +342,11 @@ class Maker {
       yield [`certificate ${name}, insecure`, this.#to(to, "vless", { ...tls, allowInsecure: "1" })];
       yield [`certificate ${name}, pinned`, this.#to(to, "vless", { ...tls, pcs: this.#material.pin(name) })];
     }
+    const insecure = { ...CARRIERS["xhttp auto"]?.query, ...tls, allowInsecure: "1" };
+    const xhttp = "vless xhttp selfsigned @xray";
+    yield ["certificate selfsigned, xhttp, insecure", this.#to(xhttp, "vless", insecure)];
+    yield ["certificate selfsigned, xhttp", this.#to(xhttp, "vless", { ...insecure, allowInsecure: "0" })];
+    yield ["page, vless xhttp insecure", this.#to(this.#fixtures.page, "vless", insecure)];
     const other = { ...tls, pcs: this.#material.pin("good") };
     yield ["certificate selfsigned, other pin", this.#to("vless selfsigned @xray", "vless", other)];
     yield [

@@ -388,6 +388,10 @@ function faultyInbounds(material: Material, ports: Ports): readonly Inbound[] {
     ...(["expired", "other", "selfsigned"] as const).map((name) =>
       direct(`vless ${name} @xray`, "xray", { ...userPart("xray", "vless"), streamSettings: stream(name) }),
     ),
+    direct("vless xhttp selfsigned @xray", "xray", {
+      ...userPart("xray", "vless"),
+      streamSettings: { ...CARRIERS["xhttp auto"]?.xray, ...tlsPart("xray", material, "selfsigned") },
+    }),
     direct("vless fallback @xray", "xray", {
       ...userPart("xray", "vless", fallbacks),
       streamSettings: { network: "raw", ...tlsPart("xray", material, "good", ["http/1.1"]) },

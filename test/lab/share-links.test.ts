@@ -93,7 +93,7 @@ describeWith(["proxy cores"], "share links", () => {
     ["shadowsocks with a wrong password", () => links.shadowsocks("wrong"), "stuck", undefined],
     [
       "a variant that no core can do",
-      () => `vless://${UUID}@127.0.0.1:9?security=tls&allowInsecure=1&type=xhttp`,
+      () => `vless://${UUID}@127.0.0.1:9?security=tls&allowInsecure=1&type=kcp`,
       "unsupported",
       undefined,
     ],
