@@ -45,6 +45,7 @@ describe("applyCheck", () => {
       latenessMs: 3,
       seq: 1,
       lastRowStatus: "healthy",
+      lastRowId: null,
       certificate: null,
       locations: {
         any: {

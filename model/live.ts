@@ -33,6 +33,7 @@ export function newLiveState(monitorId: number): LiveState {
     latenessMs: null,
     seq: 0,
     lastRowStatus: null,
+    lastRowId: null,
     certificate: null,
     locations: {},
     errorMessage: null,
@@ -49,6 +50,7 @@ export function applyCheck(
   location: string,
   outcome: JudgedOutcome,
   inMaintenance: boolean,
+  rowId: string | null = null,
 ): { readonly live: LiveState; readonly row: JudgedColumns } {
   const { state, rowStatus, errorCategory } = judgeLocation(live.locations[location] ?? newLocationState(), outcome, {
     kind: monitor.kind,
@@ -75,6 +77,7 @@ export function applyCheck(
       latenessMs: outcome.latenessMs,
       seq,
       lastRowStatus: rowStatus,
+      lastRowId: rowId,
       certificate: outcome.certificate ?? live.certificate,
       locations,
       errorMessage,

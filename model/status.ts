@@ -45,6 +45,8 @@ export interface LiveState {
   /** Result rows so far; the next row gets seq + 1. */
   readonly seq: number;
   readonly lastRowStatus: RowStatus | null;
+  /** Of the row of the latest check; null before the first, and where a version without it judged that check. */
+  readonly lastRowId: string | null;
   readonly certificate: CertificateState | null;
   readonly locations: Readonly<Record<string, LocationState>>;
   /** Latest message of a check that did not pass; null when the latest passed. */

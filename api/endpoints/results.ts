@@ -10,6 +10,7 @@ import type { ResultDetails, StoredResult } from "../../store/results/result-sto
 import type { Api } from "../api.ts";
 import { refusal, resultsAway } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
+import { rowOfLatest, withLatest } from "../latest-results.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
 import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route } from "../route.ts";
@@ -46,9 +47,12 @@ async function ofProject(api: Api, call: ProjectCall, onlyDown: boolean) {
   const query = readQuery(projectQuery, call.request.query);
   const { monitors } = api.controlPlane;
   const projectId = call.project.id;
-  const [names, deleted] = await Promise.all([
+  const fromMs = call.nowMs - PERIOD_MS[query.period];
+  // Before the rows are read: what is stored in between is in both, and what is in neither was checked later.
+  const [names, deleted, latest] = await Promise.all([
     monitors.names(projectId),
-    monitors.deletedSince(projectId, call.nowMs - PERIOD_MS[query.period]),
+    monitors.deletedSince(projectId, fromMs),
+    monitors.latestChecks(projectId, fromMs, query.limit),
   ]);
   const rows = await reading(api, () =>
     api.results.ofProject({
@@ -61,8 +65,10 @@ async function ofProject(api: Api, call: ProjectCall, onlyDown: boolean) {
       details: query.explain,
     }),
   );
+  const latestRows = latest.flatMap((check) => rowOfLatest(check) ?? []);
+  const wanted = onlyDown ? latestRows.filter(({ status }) => status === "down") : latestRows;
   const results: Record<string, unknown>[] = [];
-  for (const row of rows) {
+  for (const row of withLatest(rows, wanted, query.limit).rows) {
     const name = names.get(row.monitorId);
     // Deleted since the two questions were asked.
     if (name !== undefined) results.push(viewResult(row, name));
@@ -86,7 +92,7 @@ async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (found === undefined) throw refusal("serverNotFound");
   const { period, limit, offset, status, explain } = readQuery(monitorQuery, call.request.query);
   const fromMs = call.nowMs - PERIOD_MS[period];
-  const { rows, total, inPeriod, healthy } = await reading(api, () =>
+  const stored = await reading(api, () =>
     api.results.ofMonitor({
       projectId: call.project.id,
       monitorId: id,
@@ -98,6 +104,13 @@ async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
       details: explain,
     }),
   );
+  const latest = rowOfLatest({ ...found.live, kind: found.monitor.kind });
+  const isWanted = latest !== undefined && latest.testedAtMs > fromMs && (status === null || latest.status === status);
+  // Of later pages nothing can be told.
+  const { rows, added } = withLatest(stored.rows, isWanted && offset === 0 ? [latest] : [], limit);
+  const total = stored.total + added.length;
+  const inPeriod = stored.inPeriod + added.length;
+  const healthy = stored.healthy + added.filter((row) => row.status === "healthy").length;
   const { name } = found.monitor;
   const downtime = await api.controlPlane.incidents.downtime(found.monitor, fromMs);
   return answered(api, {

@@ -132,9 +132,10 @@ export class MonitorStates implements TargetStates {
     const { monitor, location, inboxId, jobId } = context;
     const inMaintenance = isInMaintenance(monitor, outcome.startedAtMs);
     const configResults = configResultsOf(outcome, location);
-    const advanced = this.#advance(monitor, location, outcome, inMaintenance, configResults);
-    const { lease, row } = advanced;
+    const lease = this.#leaseOf(monitor.id);
     const id = this.#nextId(lease, outcome.startedAtMs);
+    const advanced = this.#advance(monitor, location, outcome, inMaintenance, configResults, id);
+    const { row } = advanced;
     const { checker } = this.#options;
     const line = lineOf(context, outcome, { id, checker, epoch: lease.epoch, columns: row, configs: configResults });
     return judgedOf(advanced, line, inboxId, endOf(jobId, outcome, row), configResults);
@@ -150,7 +151,7 @@ export class MonitorStates implements TargetStates {
     const inMaintenance = row.status === "unknown";
     const asItWas = { ...monitor, maxRetries: row.replay.max_retries };
     const { inbox_id: inboxId, job_id: jobId, configs: configResults } = row.replay;
-    const advanced = this.#advance(asItWas, row.location, outcome, inMaintenance, configResults);
+    const advanced = this.#advance(asItWas, row.location, outcome, inMaintenance, configResults, row.id);
     return judgedOf(advanced, line, inboxId, endOf(jobId, outcome, row), configResults);
   }
 
@@ -167,10 +168,11 @@ export class MonitorStates implements TargetStates {
     outcome: CheckOutcome,
     inMaintenance: boolean,
     configs: JudgedOutcome["configResults"],
+    rowId: string,
   ): Advanced {
     const lease = this.#leaseOf(monitor.id);
     const before = this.#lives.get(monitor.id) ?? newLiveState(monitor.id);
-    const { live: judged, row } = applyCheck(before, monitor, location, outcome, inMaintenance);
+    const { live: judged, row } = applyCheck(before, monitor, location, outcome, inMaintenance, rowId);
     const { live, alert } = withShare(before, judged, monitor, location, outcome, inMaintenance ? undefined : configs);
     this.#lives.set(monitor.id, live);
     const step = incidentStep(this.#open.get(monitor.id) ?? null, monitor, before, live, {

@@ -53,7 +53,7 @@ function truthOf(monitorId: number, monitor: JudgedMonitor, rows: readonly TrueR
   for (const row of rows) {
     const outcome = outcomeOf(row);
     const before = live;
-    const applied = applyCheck(before, monitor, row.location, outcome, false);
+    const applied = applyCheck(before, monitor, row.location, outcome, false, row.id);
     live = applied.live;
     if (!agrees(row, applied.row)) wrongRows.push(row);
     const errorCategory = applied.row.error_category;

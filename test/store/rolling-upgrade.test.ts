@@ -31,6 +31,7 @@ const written = JSON.parse(
 const ADDED: ReadonlySet<string> = new Set([
   ...["timeoutFollowsInterval", "timeout_follows_interval", "failingSinceMs"],
   ...["configAlertPercent", "config_alert_percent"],
+  ...["lastRowId", "last_row_id"],
 ]);
 
 /** The same, as the version before knows it: without what was added, in objects and in columns that hold JSON. */

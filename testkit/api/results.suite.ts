@@ -51,6 +51,54 @@ export function resultsSuite(server: "uws" | "node"): void {
     });
     afterAll(() => world.close());
 
+    it("lists what the status says was checked before the store has its row, once", async () => {
+      const body = { type: "ping", name: "New", host: "n.test-site.org" };
+      const { id: own } = (await world.send("POST", "/api/v1/servers", { body })).body;
+      const monitorId = Number(own.slice(4));
+      const now = await world.controlPlane.monitors.find(world.projectId, monitorId);
+      if (now === undefined) throw new Error("no monitor");
+      expect(await get(`/server/${own}`)).toMatchObject({ results: [], total: 0, success_rate: null });
+      const check = { status: "down", lastRowStatus: "down", lastRowId: "1763405405000000099", region: "any" } as const;
+      const live = { ...now.live, ...check, seq: 1, lastCheckedAtMs: START_MS - 100, errorMessage: "no answer" };
+      const batch = { spool: "spool", appliedSeq: 1, incidents: [], drainedInboxIds: [], live: [live] };
+      await world.controlPlane.sink.apply(batch);
+      expect((await world.send("GET", `/api/v1/servers/${own}`)).body.status).toBe("down");
+      const row = {
+        id: "hb_1763405405000000099",
+        server_id: own,
+        server_name: "New",
+        status: "down",
+        latency_ms: null,
+        protocol: "ping",
+        tested_at: "2026-11-21 06:10:05",
+        error_message: "no answer",
+      };
+      const lists = async () => [
+        await get(`/server/${own}`),
+        await get(`/server/${own}?status=down&limit=1`),
+        { results: (await get("")).results.slice(0, 1), total: 1 },
+        { results: (await get("/failures?limit=1")).failures, total: 1 },
+      ];
+      for (const list of await lists()) expect(list).toMatchObject({ results: [row], total: 1 });
+      expect(await get(`/server/${own}`)).toMatchObject({ success_rate: 0 });
+      expect((await get(`/server/${own}?status=up`)).results).toEqual([]);
+      expect((await get(`/server/${own}?offset=1`)).results).toEqual([]);
+      const stored = {
+        id: check.lastRowId,
+        monitorId,
+        kind: "ping",
+        status: "down",
+        latencyMs: null,
+        connectMs: null,
+      } as const;
+      const rest = { testedAtMs: START_MS - 100, errorMessage: "no answer", details: null, full: DETAILS };
+      world.results.rows.push({ ...stored, ...rest, projectId: world.projectId });
+      for (const list of await lists()) expect(list).toMatchObject({ results: [row], total: 1 });
+      world.results.rows.pop();
+      await world.send("DELETE", `/api/v1/servers/${own}`);
+      expect((await get("")).results.map((each: { server_id: string }) => each.server_id)).not.toContain(own);
+    });
+
     const get = async (path: string) => (await world.send("GET", `/api/v1/results${path}`)).body;
 
     it("lists the project's, newest first, ties by id", async () => {

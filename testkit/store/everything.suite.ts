@@ -242,6 +242,7 @@ function liveState(monitorId: number, status: "down" | "healthy") {
     latenessMs: 0.25,
     seq: 4,
     lastRowStatus: status,
+    lastRowId: "1795241400000010000",
     certificate: monitorId === 1 ? { valid: true, expiresAtMs: AT_MS + HOUR_MS + 0.5 } : null,
     locations: { any: { status: "up", confirmed: "up", ...location } },
     errorMessage: status === "down" ? "connection refused \ud800" : null,

@@ -132,6 +132,7 @@ export function liveOf(monitorId: number, over: Partial<LiveState> = {}): LiveSt
     latenessMs: 0.25,
     seq: 1,
     lastRowStatus: "healthy",
+    lastRowId: "1795241400000010000",
     certificate: { valid: true, expiresAtMs: NOW_MS + 86_400_000 },
     locations: { any: PASSED },
     errorMessage: null,

@@ -88,6 +88,42 @@ export function monitorTests(given: () => Ground): void {
       expect(await plane.monitors.update(projectId, job.id, NOW_MS, ADA, () => ({ name: "x" }))).toBeUndefined();
     });
 
+    it("tells the latest check of each monitor since a time, newest first", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const [old, first, second, unchecked, gone] = await Promise.all([
+        make(ground),
+        make(ground),
+        make(ground),
+        make(ground),
+        make(ground),
+      ]);
+      const at = (id: number, atMs: number, lastRowId: string | null) =>
+        liveOf(id, { lastCheckedAtMs: atMs, lastRowId });
+      const live = [
+        at(old, NOW_MS, "1"),
+        at(first, NOW_MS + 1, "2"),
+        at(second, NOW_MS + 2, "3"),
+        at(gone, NOW_MS + 3, "4"),
+      ];
+      await plane.sink.apply(batch(1, { live: [...live, at(unchecked, NOW_MS + 4, null)] }));
+      await plane.monitors.remove(projectId, gone, NOW_MS + 5, ADA);
+      const ids = async (limit: number) =>
+        (await plane.monitors.latestChecks(projectId, NOW_MS, limit)).map(({ monitorId, lastRowId }) => [
+          monitorId,
+          lastRowId,
+        ]);
+      expect(await ids(10)).toEqual([
+        [second, "3"],
+        [first, "2"],
+      ]);
+      expect(await ids(1)).toEqual([[second, "3"]]);
+      expect(await plane.monitors.latestChecks(projectId + 1, NOW_MS, 10)).toEqual([]);
+      const [{ kind, ...check } = { kind: "" }] = await plane.monitors.latestChecks(projectId, NOW_MS, 1);
+      expect(kind).toBe((await plane.monitors.recall(second))?.monitor.kind);
+      expect((await plane.monitors.recall(second))?.live).toMatchObject(check);
+    });
+
     it("shares expiry settings among the website checks of a host", async () => {
       const ground = given();
       const { plane, projectId } = ground;

@@ -1,6 +1,6 @@
 /** Monitors with their live states. Every change raises the generation in its transaction. */
 import type { Actor } from "../../../model/actor.ts";
-import type { Family } from "../../../model/kind.ts";
+import type { Family, Kind } from "../../../model/kind.ts";
 import type { MONITOR_NAMES, Monitor, PauseReason } from "../../../model/monitor.ts";
 import type { LiveState, MonitorStatus } from "../../../model/status.ts";
 import type { ProjectRecord } from "../accounts/port.ts";
@@ -12,6 +12,12 @@ export interface MonitorWithLive {
   readonly monitor: Monitor;
   readonly live: LiveState;
 }
+
+/** What a live state has of its latest check's row. */
+export type LatestCheck = Pick<
+  LiveState,
+  "monitorId" | "lastRowId" | "lastRowStatus" | "lastCheckedAtMs" | "latencyMs" | "connectMs" | "errorMessage"
+> & { readonly kind: Kind };
 
 /** What a new monitor is made of; the store adds ids and times. */
 export type NewMonitor = Omit<
@@ -113,6 +119,8 @@ export interface Monitors {
     nowMs: number,
   ): Promise<void>;
   names(projectId: number): Promise<ReadonlyMap<number, string>>;
+  /** The latest check of each monitor of the project that was checked since then, the newest `limit` of them. */
+  latestChecks(projectId: number, sinceMs: number, limit: number): Promise<readonly LatestCheck[]>;
   /** Monitors of the project deleted since then: their results are hidden until they expire. */
   deletedSince(projectId: number, sinceMs: number): Promise<readonly number[]>;
   /** Of any project, paused or not, not deleted: for results that come in after the plan let go of the monitor. */

@@ -223,6 +223,7 @@ create table live (
   certificate_expires_at_ms bigint,
   location_states text not null,
   error_message text,
+  last_row_id text,
   constraint live_pkey PRIMARY KEY (monitor_id)
 );
 CREATE UNIQUE INDEX live_pkey ON public.live USING btree (monitor_id);

@@ -159,7 +159,8 @@ CREATE TABLE "live" ("monitor_id" integer primary key,
   "certificate_valid" integer,
   "certificate_expires_at_ms" bigint,
   "location_states" text not null,
-  "error_message" text);
+  "error_message" text,
+  "last_row_id" text);
 
 CREATE TABLE "locations" ("id" integer primary key autoincrement,
   "code" text not null unique,

@@ -143,6 +143,7 @@ export const LIVE = table("live", {
   lateness_ms: nullable(float()),
   seq: bigint(),
   last_row_status: nullable(text<RowStatus>()),
+  last_row_id: nullable(text()),
   certificate_valid: derived(nullable(flag()), ({ certificate }: LiveState) => certificate?.valid ?? null),
   certificate_expires_at_ms: derived(
     nullable(time()),

@@ -13,6 +13,7 @@ import { quarantine } from "./0010-quarantine.ts";
 import { sealedTargets } from "./0011-sealed-targets.ts";
 import { timeoutFollowsInterval } from "./0012-timeout-follows-interval.ts";
 import { configAlertPercent } from "./0013-config-alert-percent.ts";
+import { lastRow } from "./0014-last-row.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -27,4 +28,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0011-sealed-targets": sealedTargets,
   "0012-timeout-follows-interval": timeoutFollowsInterval,
   "0013-config-alert-percent": configAlertPercent,
+  "0014-last-row": lastRow,
 };
