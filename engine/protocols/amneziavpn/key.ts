@@ -94,5 +94,11 @@ function withNameServers(config: string, document: Members): string {
     const address = document[name];
     text = text.replaceAll(mark, typeof address === "string" && /^[0-9a-f.:]{2,45}$/i.test(address) ? address : "");
   }
-  return text.replace(/^(DNS[ \t]*=[^\n]*?),[ \t]*$/gm, "$1").replace(/^DNS[ \t]*=[ \t,]*$\n?/gm, "");
+  const lines = text.split("\n").map((line) => (/^DNS[ \t]*=/.test(line) ? withoutLastComma(line) : line));
+  return lines.filter((line) => !/^DNS[ \t]*=[ \t,]*$/.test(line)).join("\n");
+}
+
+function withoutLastComma(line: string): string {
+  const kept = line.trimEnd();
+  return kept.endsWith(",") ? kept.slice(0, -1) : line;
 }

@@ -70,27 +70,7 @@ export function createMonitors(database: Database): Monitors {
         .execute();
       return new Map(rows.map((row) => [row.id, row.name]));
     },
-    latestChecks: (projectId, sinceMs, limit) =>
-      read.kysely
-        .selectFrom("monitors as m")
-        .innerJoin("live as l", "l.monitor_id", "m.id")
-        .select([
-          "m.id as monitorId",
-          "m.kind",
-          "l.last_row_id as lastRowId",
-          "l.last_row_status as lastRowStatus",
-          "l.last_checked_at_ms as lastCheckedAtMs",
-          "l.latency_ms as latencyMs",
-          "l.connect_ms as connectMs",
-          "l.error_message as errorMessage",
-        ])
-        .where("m.project_id", "=", projectId)
-        .where("m.deleted_at_ms", "is", null)
-        .where("l.last_checked_at_ms", ">", sinceMs)
-        .where("l.last_row_id", "is not", null)
-        .orderBy("l.last_checked_at_ms", "desc")
-        .limit(limit)
-        .execute(),
+    latestChecks: (projectId, sinceMs, limit) => latestChecks(read, projectId, sinceMs, limit),
     async deletedSince(projectId, sinceMs) {
       const rows = await read.kysely
         .selectFrom("monitors")
@@ -107,6 +87,29 @@ export function createMonitors(database: Database): Monitors {
     },
     changedSince: (generation, filter) => changedSince(read, generation, filter),
   };
+}
+
+function latestChecks(session: Session, projectId: number, sinceMs: number, limit: number) {
+  return session.kysely
+    .selectFrom("monitors as m")
+    .innerJoin("live as l", "l.monitor_id", "m.id")
+    .select([
+      "m.id as monitorId",
+      "m.kind",
+      "l.last_row_id as lastRowId",
+      "l.last_row_status as lastRowStatus",
+      "l.last_checked_at_ms as lastCheckedAtMs",
+      "l.latency_ms as latencyMs",
+      "l.connect_ms as connectMs",
+      "l.error_message as errorMessage",
+    ])
+    .where("m.project_id", "=", projectId)
+    .where("m.deleted_at_ms", "is", null)
+    .where("l.last_checked_at_ms", ">", sinceMs)
+    .where("l.last_row_id", "is not", null)
+    .orderBy("l.last_checked_at_ms", "desc")
+    .limit(limit)
+    .execute();
 }
 
 async function list(session: Session, projectId: number, filter: MonitorFilter) {
