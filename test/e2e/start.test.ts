@@ -243,8 +243,7 @@ describe("the limits of the plans", () => {
   };
 
   it("are off on one's own machine, and the contract's where that is set", { timeout: TIMEOUT_MS }, async () => {
-    const dataDir = join(temporaryFolder(), "data");
-    const own = await start(dataDir, {});
+    const own = await start(join(temporaryFolder(), "data"), {});
     const created = await own.api.post("/servers", body);
     expect(created.status).toBe(200);
     // More than any plan of the contract allows in a minute.
@@ -255,7 +254,8 @@ describe("the limits of the plans", () => {
     expect((await own.api.get("/usage")).body).toMatchObject({ this_minute: { limit: null, remaining: null } });
     expect(await own.stop()).toBe(0);
 
-    const shared = await start(dataDir, { SONDE_LIMITS: "contract" });
+    // A folder of its own: the requests of this minute are kept over a restart.
+    const shared = await start(join(temporaryFolder(), "data"), { SONDE_LIMITS: "contract" });
     const refused = await shared.api.post("/servers", body);
     expect([refused.status, refused.body.message]).toEqual([
       403,
