@@ -7,6 +7,7 @@ import { NetworkFault } from "../../../engine/net/fault.ts";
 import { boundCertificates, requireCertificates } from "../../../engine/protocols/certificates.ts";
 import { namesOf, readCertificate } from "../../../engine/protocols/ikev2/certificate.ts";
 import { encodeDer, oidText, readDer } from "../../../engine/protocols/ikev2/der.ts";
+import { openKey } from "../../../engine/protocols/ikev2/own-certificate.ts";
 import { createAnchors, trustedKey } from "../../../engine/protocols/ikev2/trust.ts";
 import { toDer } from "../../../engine/protocols/keys/ber.ts";
 import {
@@ -188,6 +189,18 @@ const der: readonly FuzzTarget[] = [
         `opened what its bounds refuse: ${bound?.message}`,
       );
       return `${bound?.message.slice(0, 40)} ${opened?.message.slice(0, 40)}`;
+    },
+  },
+  {
+    name: "ikev2 client keys",
+    seeds: [KEY, pkcs8(rsaPrivate(1_024))],
+    words: DER_WORDS,
+    refusals: [TunnelConfigError, KeyBoundError],
+    run(input) {
+      boundPrivateKey(input, "PRIVATE KEY");
+      const { asymmetricKeyType } = openKey(writePem("PRIVATE KEY", input));
+      must(asymmetricKeyType !== undefined, "a key of no kind");
+      return asymmetricKeyType;
     },
   },
   {
