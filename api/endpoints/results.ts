@@ -65,7 +65,8 @@ async function ofProject(api: Api, call: ProjectCall, onlyDown: boolean) {
       details: query.explain,
     }),
   );
-  const latestRows = latest.flatMap((check) => rowOfLatest(check) ?? []);
+  // A live state has no details: with them only stored rows are shown.
+  const latestRows = query.explain ? [] : latest.flatMap((check) => rowOfLatest(check) ?? []);
   const wanted = onlyDown ? latestRows.filter(({ status }) => status === "down") : latestRows;
   const results: Record<string, unknown>[] = [];
   for (const row of withLatest(rows, wanted, query.limit).rows) {
@@ -106,8 +107,9 @@ async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
   );
   const latest = rowOfLatest({ ...found.live, kind: found.monitor.kind });
   const isWanted = latest !== undefined && latest.testedAtMs > fromMs && (status === null || latest.status === status);
-  // Of later pages nothing can be told.
-  const { rows, added } = withLatest(stored.rows, isWanted && offset === 0 ? [latest] : [], limit);
+  // Of later pages nothing can be told, and a live state has no details.
+  const isAdded = isWanted && offset === 0 && !explain;
+  const { rows, added } = withLatest(stored.rows, isAdded ? [latest] : [], limit);
   const total = stored.total + added.length;
   const inPeriod = stored.inPeriod + added.length;
   const healthy = stored.healthy + added.filter((row) => row.status === "healthy").length;
