@@ -12,7 +12,9 @@ const SOURCES = /^(deps|src|binding\.gyp)$/;
 
 /** Folder, and what of it may stay. Each is there after an install, but for those that only some versions of Node get. */
 const KEPT = {
-  "uWebSockets.js": (name) => name === UWS_BINARY || /^(package\.json|LICENSE|uws\.js|ESM_wrapper\.mjs)$/.test(name),
+  // The types are what the build reads.
+  "uWebSockets.js": (name) =>
+    name === UWS_BINARY || /^(package\.json|LICENSE|uws\.js|ESM_wrapper\.mjs|index\.d\.ts)$/.test(name),
   "better-sqlite3": (name) => !SOURCES.test(name) && (name !== "build" || SQLITE === "better-sqlite3"),
   "better-sqlite3/build": (name) => name === "Release",
   "better-sqlite3/build/Release": (name) => name === "better_sqlite3.node",
