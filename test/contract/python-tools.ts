@@ -1,10 +1,11 @@
 /** Schemathesis, a validator of another lineage and a generator of Python clients, from PyPI: installed once into a folder of their own, pinned in requirements.txt. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProgram } from "../servers/server.ts";
+import { takeInto } from "./tool-folder.ts";
 
 const REQUIREMENTS = fileURLToPath(new URL("requirements.txt", import.meta.url));
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/sonde/", import.meta.url));
@@ -27,7 +28,7 @@ export function missingPythonTools(): string | undefined {
     rmSync(unfinished, { recursive: true, force: true });
     return `pip could not install ${REQUIREMENTS}: ${install.stderr?.trim().split("\n").at(-1) ?? install.signal}`;
   }
-  renameSync(unfinished, folderOf(python));
+  takeInto(unfinished, folderOf(python));
   return undefined;
 }
 

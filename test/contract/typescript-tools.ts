@@ -1,10 +1,11 @@
 /** The generator of TypeScript clients, with the compiler that it needs: installed once from clients/package-lock.json into a folder of their own. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProgram } from "../servers/server.ts";
+import { takeInto } from "./tool-folder.ts";
 
 const CLIENTS = fileURLToPath(new URL("clients/", import.meta.url));
 const LISTS = ["package.json", "package-lock.json"];
@@ -25,7 +26,7 @@ export function missingTypescriptTools(): string | undefined {
     rmSync(unfinished, { recursive: true, force: true });
     return `npm could not install ${CLIENTS}package-lock.json: ${install.stderr?.trim().split("\n").at(-1) ?? install.signal}`;
   }
-  renameSync(unfinished, folder());
+  takeInto(unfinished, folder());
   return undefined;
 }
 

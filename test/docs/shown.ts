@@ -1,4 +1,5 @@
-/** Whether an output is the one that a page shows: the same words, whatever the figures are. Pure. */
+/** Whether an output is the one that a page shows: the same words, whatever the figures and colours are. Pure. */
+import { stripVTControlCharacters } from "node:util";
 
 /** @returns what differs; undefined when nothing does */
 export function differs(shown: string, output: string): string | undefined {
@@ -34,9 +35,9 @@ function shapeOf(value: unknown): string {
   return `{${fields.sort().join(",")}}`;
 }
 
-/** Figures and the widths that follow from them are alike. */
+/** Figures, the widths that follow from them, and colours are alike. */
 function linesOf(text: string): readonly string[] {
-  return text
+  return stripVTControlCharacters(text)
     .replaceAll("\r", "")
     .split("\n")
     .map((line) =>

@@ -31,26 +31,42 @@ export interface LabReport {
 }
 
 export interface LabProber {
+  /** @throws when the prober has ended */
   check(order: LabOrder): Promise<LabReport>;
+}
+
+interface Waiting {
+  readonly resolve: (report: LabReport) => void;
+  readonly reject: (why: Error) => void;
 }
 
 export function startProber(lab: Lab): LabProber {
   if (!existsSync(BUILT)) throw new Error("dist is missing: run `npm run build` first");
   const child = lab.start("cli", process.execPath, [fileURLToPath(PROBER)]);
-  const waiting = new Map<number, (report: LabReport) => void>();
+  const waiting = new Map<number, Waiting>();
   let last = 0;
+  let ended: Error | undefined;
   if (child.stdout === null || child.stdin === null) throw new Error("the prober has no pipes");
   const { stdin } = child;
   createInterface(child.stdout).on("line", (line) => {
     const report: LabReport & { readonly id: number } = JSON.parse(line);
-    waiting.get(report.id)?.(report);
+    waiting.get(report.id)?.resolve(report);
     waiting.delete(report.id);
+  });
+  child.once("close", (code, signal) => {
+    ended = new Error(`the lab's prober ended with ${signal ?? `code ${code}`}`);
+    for (const { reject } of waiting.values()) reject(ended);
+    waiting.clear();
   });
   return {
     check: (order) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        if (ended !== undefined) {
+          reject(ended);
+          return;
+        }
         const id = ++last;
-        waiting.set(id, resolve);
+        waiting.set(id, { resolve, reject });
         stdin.write(`${JSON.stringify({ timeoutMs: 10_000, ...order, id })}\n`);
       }),
   };
