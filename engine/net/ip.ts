@@ -93,6 +93,13 @@ export function formatIpv6(words: Ipv6Words): string {
   return start < 0 ? text(groups) : `${text(groups.slice(0, start))}::${text(groups.slice(start + length))}`;
 }
 
+/** @returns dotted decimal, or RFC 5952; undefined for what is no address in one of the two strict forms */
+export function canonicalIp(text: string): string | undefined {
+  if (parseIpv4(text) >= 0) return text;
+  const words = parseIpv6(text);
+  return words === undefined ? undefined : formatIpv6(words);
+}
+
 /** The IPv4 address inside `::ffff:0:0/96` (RFC 4291 section 2.5.5.2), -1 when it is not one. */
 export function mappedIpv4(words: Ipv6Words): number {
   return words[0] === 0 && words[1] === 0 && words[2] === 0xffff ? words[3] : -1;

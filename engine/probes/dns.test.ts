@@ -46,6 +46,8 @@ interface Changes {
   readonly domain?: string;
   readonly keyword?: string | null;
   readonly host?: string;
+  readonly record_type?: string;
+  readonly expected?: readonly string[];
   readonly check?: CheckRig;
 }
 
@@ -57,6 +59,8 @@ async function run(peer: { port: number; host?: string }, changes: Changes = {})
     host: changes.host ?? peer.host,
     port: peer.port,
     keyword: changes.keyword,
+    record_type: changes.record_type,
+    expected: changes.expected,
   });
   try {
     return await probe.run(settings, check.context);
@@ -91,6 +95,44 @@ describe("healthy", () => {
     expect(new Set(peer.asked.map(({ from }) => from?.port)).size).toBe(2);
     expect(check.phases).toEqual(["resolve", "request"]);
     expect(check.answers).toBe(2);
+  });
+
+  it("asks for one type where it is named, and compares what is expected", async () => {
+    const mx = (preference: number, exchange: string): Answer => ({
+      type: "MX",
+      name: "h.dev",
+      data: { preference, exchange },
+    });
+    const peer = await peerThat(zone([...BOTH, mx(10, "mx.h.dev"), mx(20, "backup.h.dev")]));
+    expect(await run(peer, { record_type: "MX", expected: ["20 backup.h.dev.", "10 MX.h.dev"] })).toMatchObject({
+      verdict: "ok",
+      latencyMs: expect.any(Number),
+    });
+    expect(peer.asked.map(({ type }) => type)).toEqual(["MX"]);
+    expect(await run(peer, { record_type: "MX", expected: ["10 other.h.dev"] })).toEqual({
+      verdict: "rejected",
+      message: "h.dev does not have the expected record 10 other.h.dev",
+      peer: "10 mx.h.dev, 20 backup.h.dev",
+    });
+    expect(await run(peer, { record_type: "MX", keyword: "BACKUP" })).toMatchObject({ verdict: "ok" });
+    expect(await run(peer, { record_type: "SRV" })).toEqual({
+      verdict: "rejected",
+      message: "The DNS server has no SRV record for h.dev",
+    });
+    expect(await run(peer, { expected: ["9.9.9.9", "2A00:0::9"] })).toMatchObject({ verdict: "ok" });
+  });
+
+  it("asks for the alias itself", async () => {
+    const peer = await peerThat(zone([cname("h.dev", "edge.h.dev"), a("edge.h.dev", "9.9.9.9")]));
+    expect(await run(peer, { record_type: "CNAME", expected: ["edge.h.dev"] })).toMatchObject({ verdict: "ok" });
+  });
+
+  it("asks for the name of an address", async () => {
+    const name = "7.2.0.192.in-addr.arpa";
+    const peer = await peerThat(zone([{ type: "PTR", name, data: "mail.h.dev" }]));
+    const outcome = await run(peer, { domain: "192.0.2.7", record_type: "PTR", expected: ["mail.h.dev"] });
+    expect(outcome).toMatchObject({ verdict: "ok" });
+    expect(peer.asked.map((asked) => asked.name)).toEqual([name]);
   });
 
   it("takes an empty answer to one question for an answer", async () => {
@@ -274,11 +316,20 @@ describe("settings", () => {
 
   it("have the contract's defaults, drop what they do not know, and parse twice the same", () => {
     const parsed = parse({ domain: " sonde.dev ", foreign: 1 });
-    expect(parsed).toEqual({ domain: "sonde.dev", host: "1.1.1.1", port: 53, keyword: null });
+    expect(parsed).toEqual({
+      domain: "sonde.dev",
+      host: "1.1.1.1",
+      port: 53,
+      keyword: null,
+      record_type: null,
+      expected: null,
+    });
     expect(parse({ ...Object(parsed) })).toEqual(parsed);
     expect(parse({ domain: "münchen.de", keyword: "", host: "dns.sonde.dev", port: 5353 })).toEqual({
       domain: "münchen.de",
       keyword: null,
+      record_type: null,
+      expected: null,
       host: "dns.sonde.dev",
       port: 5353,
     });
@@ -308,5 +359,35 @@ describe("settings", () => {
 
   it("count a keyword in characters, not in code units", () => {
     expect(parse({ domain: "h.dev", keyword: "😀".repeat(255) })).toMatchObject({ keyword: "😀".repeat(255) });
+  });
+});
+
+describe("settings", () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ["an address without PTR", { domain: "192.0.2.7" }, "Missing or invalid domain"],
+    ["an address with another type", { domain: "192.0.2.7", record_type: "MX" }, "Missing or invalid domain"],
+    [
+      "a type that is none",
+      { domain: "h.dev", record_type: "ANY" },
+      "record_type must be one of A, AAAA, CNAME, MX, NS, TXT, SOA, SRV, PTR, CAA or null.",
+    ],
+    [
+      "a text instead of a list",
+      { domain: "h.dev", expected: "9.9.9.9" },
+      "expected must be a list of at most 20 records of up to 2048 characters.",
+    ],
+    [
+      "too many",
+      { domain: "h.dev", expected: Array(21).fill("9.9.9.9") },
+      "expected must be a list of at most 20 records of up to 2048 characters.",
+    ],
+  ])("refuse %s", (_, settings, message) => {
+    expect(dns.settings.safeParse(settings).error?.issues[0]?.message).toBe(message);
+  });
+
+  it("are the same when they are read again, and no record is none", () => {
+    const once = dns.settings.parse({ domain: "h.dev", record_type: "TXT", expected: [] });
+    expect(once).toMatchObject({ record_type: "TXT", expected: null });
+    expect(dns.settings.parse(once)).toEqual(once);
   });
 });

@@ -7,14 +7,40 @@ import { NetworkFault } from "../net/fault.ts";
 import { hostText } from "../net/host-text.ts";
 import { followChain } from "../protocols/dns/chain.ts";
 import { answerToAll } from "../protocols/dns/demo-answer.ts";
-import { DnsFormatError, decodeReply, encodeQuery, type Query, type Reply } from "../protocols/dns/message.ts";
-import { toAsciiName } from "../protocols/dns/name.ts";
+import { hasRecord } from "../protocols/dns/expected.ts";
+import {
+  DnsFormatError,
+  decodeReply,
+  encodeQuery,
+  type Query,
+  type QuestionType,
+  type Reply,
+} from "../protocols/dns/message.ts";
+import { reverseName, toAsciiName } from "../protocols/dns/name.ts";
 import { askOverStream } from "../transport/dns-stream.ts";
 import type { Address } from "../transport/transport.ts";
 import { hostField, keywordField, portField } from "./target-fields.ts";
 
-const TYPES = ["A", "AAAA"] as const;
-type AddressType = (typeof TYPES)[number];
+/** What is asked for when no type is named: both addresses. */
+const ADDRESS_TYPES = ["A", "AAAA"] as const satisfies readonly QuestionType[];
+const RECORD_TYPES = [
+  "A",
+  "AAAA",
+  "CNAME",
+  "MX",
+  "NS",
+  "TXT",
+  "SOA",
+  "SRV",
+  "PTR",
+  "CAA",
+] as const satisfies readonly QuestionType[];
+const RECORD_TYPE_MESSAGE = `record_type must be one of ${RECORD_TYPES.join(", ")} or null.`;
+/** A check compares each with each record, of which a reply has at most 1,024. */
+const EXPECTED_COUNT = 20;
+/** Code points. A DKIM key of 4,096 bits has 750. */
+const EXPECTED_LENGTH = 2_048;
+const EXPECTED_MESSAGE = `expected must be a list of at most ${EXPECTED_COUNT} records of up to ${EXPECTED_LENGTH} characters.`;
 
 /** Lost datagrams are sent again until the deadline, ms after the first; the longest timeout of a monitor is 120 s. */
 const RESEND_AFTER_MS = [1_000, 2_500, 5_000, 10_000, 20_000, 40_000, 80_000];
@@ -24,26 +50,50 @@ const RESENDS_BESIDE_A_RECORD = 3;
 const NEXT_ADDRESS_AFTER: ReadonlySet<string> = new Set(["refused", "unreachable", "unsupported"]);
 
 /**
- * Asks one DNS server for a name's A and AAAA records, both at once over UDP, over TCP what does not fit.
- * Latency is the slower of the two answers, null unless both were given (docs/api-contract.md#uptime-fields).
+ * Asks one DNS server for a name's records of one type, or for A and AAAA at once; over UDP, over TCP what does not fit.
+ * Latency is the slowest answer, null unless all were given (docs/api-contract.md#uptime-fields).
  */
 export const dns = defineUptime(
   {
     kind: "dns",
     summary: "DNS: asks a server for the addresses of a name",
-    settings: z.object({
-      domain: z
-        .string({ error: "Missing or invalid domain" })
-        .trim()
-        .refine((text) => toAsciiName(text) !== undefined, "Missing or invalid domain")
-        .describe("Name to ask for"),
-      host: hostField.default("1.1.1.1").describe("DNS server to ask"),
-      port: portField.default(53).describe("Port of the DNS server"),
-      keyword: keywordField.describe(
-        "Text that a record must contain, an address or an alias; upper and lower case are the same in DNS",
-      ),
-    }),
-    unnamedFields: ["port"],
+    settings: z
+      .object({
+        domain: z
+          .string({ error: "Missing or invalid domain" })
+          .trim()
+          .refine((text) => questionName(text, "PTR") !== undefined, "Missing or invalid domain")
+          .describe("Name to ask for; with record_type PTR also an address"),
+        host: hostField.default("1.1.1.1").describe("DNS server to ask"),
+        port: portField.default(53).describe("Port of the DNS server"),
+        keyword: keywordField.describe("Text that a record must contain; upper and lower case are the same in DNS"),
+        record_type: z
+          .enum(RECORD_TYPES, { error: RECORD_TYPE_MESSAGE })
+          .nullable()
+          .default(null)
+          .describe("Type of record to ask for; null asks for A and AAAA"),
+        expected: z
+          .array(
+            z
+              .string({ error: EXPECTED_MESSAGE })
+              .trim()
+              .min(1, EXPECTED_MESSAGE)
+              .max(EXPECTED_LENGTH, EXPECTED_MESSAGE),
+            {
+              error: EXPECTED_MESSAGE,
+            },
+          )
+          .max(EXPECTED_COUNT, EXPECTED_MESSAGE)
+          .nullable()
+          .default(null)
+          .transform((records) => (records?.length === 0 ? null : records))
+          .describe("Records that must all be there, as zone files write them, such as `10 mx.test-site.org`"),
+      })
+      .superRefine(({ domain, record_type }, issues) => {
+        if (questionName(domain, record_type) !== undefined) return;
+        issues.addIssue({ code: "custom", path: ["domain"], message: "Missing or invalid domain", input: domain });
+      }),
+    unnamedFields: ["port", "record_type", "expected"],
     example: { domain: "test-site.org" },
     target: ({ host, port }) => ({ host: hostText(host), port }),
     address: null,
@@ -53,21 +103,27 @@ export const dns = defineUptime(
       settings: ({ host, port }) => ({ domain: "demo.sonde.net", host, port, keyword: "192.0.2.7" }),
     },
   },
-  async ({ domain, host, port, keyword }, context) => {
-    const name = toAsciiName(domain);
+  async ({ domain, host, port, keyword, record_type, expected }, context) => {
+    const name = questionName(domain, record_type);
+    const types = record_type === null ? ADDRESS_TYPES : [record_type];
     if (name === undefined) throw new NetworkFault("misconfigured", `${domain} is not a domain name`);
     context.phase("resolve");
     const addresses = await context.transport.resolve(host, port, "both", context);
     context.phase("request");
     for (const [index, address] of addresses.entries()) {
-      const heard = await askBoth(name, { address, port, context });
+      const heard = await askAll(name, types, { address, port, context });
       const isLast = index === addresses.length - 1;
       if (isLast || !heard.every(({ fault }) => NEXT_ADDRESS_AFTER.has(verdictOf(fault))))
-        return judge(heard, domain, keyword);
+        return judge(heard, { domain, keyword, expected });
     }
     throw new NetworkFault("unresolved", `The DNS server ${host} has no address`);
   },
 );
+
+/** An address stands for the name that its PTR records are at. */
+function questionName(domain: string, type: QuestionType | null): string | undefined {
+  return (type === "PTR" ? reverseName(domain) : undefined) ?? toAsciiName(domain);
+}
 
 interface Server {
   readonly address: Address;
@@ -77,34 +133,34 @@ interface Server {
 
 /** What came of one question. */
 interface Heard {
-  readonly type: AddressType;
+  readonly type: QuestionType;
   /** Null when it was not answered; then `fault` tells why. */
   readonly reply: Reply | null;
   readonly fault: unknown;
   readonly tookMs: number;
-  /** Addresses at the end of the aliases. */
-  readonly addresses: readonly string[];
-  /** What the keyword is looked for in: addresses and the aliases on the way to them. */
+  /** Records of the type at the end of the aliases. */
+  readonly records: readonly string[];
+  /** What the keyword is looked for in: records and the aliases on the way to them. */
   readonly texts: readonly string[];
 }
 
-function askBoth(name: string, server: Server): Promise<readonly Heard[]> {
+function askAll(name: string, types: readonly QuestionType[], server: Server): Promise<readonly Heard[]> {
   let hasRecord = false;
-  const asked = TYPES.map(async (type) => {
+  const asked = types.map(async (type) => {
     const heard = await ask(name, type, server, () => hasRecord);
-    hasRecord ||= heard.addresses.length > 0;
+    hasRecord ||= heard.records.length > 0;
     return heard;
   });
   return Promise.all(asked);
 }
 
 /** Never rejects. */
-async function ask(name: string, type: AddressType, server: Server, hasOtherRecord: () => boolean): Promise<Heard> {
+async function ask(name: string, type: QuestionType, server: Server, hasOtherRecord: () => boolean): Promise<Heard> {
   const { context } = server;
   const [high = 0, low = 0] = context.randomBytes(2);
   const query = encodeQuery(name, type, high * 256 + low);
   const startedAt = context.now();
-  const unheard = { type, reply: null, tookMs: 0, addresses: [], texts: [] };
+  const unheard = { type, reply: null, tookMs: 0, records: [], texts: [] };
   let garbled: DnsFormatError | undefined;
   let resends = 0;
 
@@ -143,20 +199,30 @@ async function askOverTcp(query: Query, { address, port, context }: Server): Pro
   return askOverStream(await context.transport.connectTcp([address], port, context), query);
 }
 
-function found(reply: Reply, query: Query): Pick<Heard, "addresses" | "texts"> {
-  const addresses = followChain(reply, query)?.records.map(({ data }) => data) ?? [];
+function found(reply: Reply, query: Query): Pick<Heard, "records" | "texts"> {
+  const records = followChain(reply, query)?.records.map(({ data }) => data) ?? [];
   const aliases = reply.records.filter(({ type }) => type === "CNAME").map(({ data }) => data);
-  return { addresses, texts: [...addresses, ...aliases] };
+  return { records, texts: [...records, ...aliases] };
 }
 
-function judge(heard: readonly Heard[], domain: string, keyword: string | null): Outcome {
+interface Wanted {
+  readonly domain: string;
+  readonly keyword: string | null;
+  readonly expected: readonly string[] | null;
+}
+
+function judge(heard: readonly Heard[], { domain, keyword, expected }: Wanted): Outcome {
   const ownFault = heard.find(({ fault }) => fault !== null && isOwnVerdict(verdictOf(fault)));
   if (ownFault !== undefined) throw ownFault.fault;
-  if (heard.every(({ addresses }) => addresses.length === 0)) return withoutRecord(heard, domain);
+  if (heard.every(({ records }) => records.length === 0)) return withoutRecord(heard, domain);
+  const peer = heard.flatMap(({ records }) => records).join(", ");
   const wanted = keyword?.toLowerCase();
-  if (wanted !== undefined && !heard.some(({ texts }) => texts.some((text) => text.includes(wanted)))) {
-    const records = heard.flatMap(({ addresses }) => addresses).join(", ");
-    return { verdict: "rejected", message: `The keyword is in none of the records for ${domain}`, peer: records };
+  if (wanted !== undefined && !heard.some(({ texts }) => texts.some((text) => text.toLowerCase().includes(wanted)))) {
+    return { verdict: "rejected", message: `The keyword is in none of the records for ${domain}`, peer };
+  }
+  const missing = expected?.find((record) => !heard.some(({ type, records }) => hasRecord(records, record, type)));
+  if (missing !== undefined) {
+    return { verdict: "rejected", message: `${domain} does not have the expected record ${missing}`, peer };
   }
   const isComplete = heard.every(({ reply }) => isAnswer(reply));
   return { verdict: "ok", latencyMs: isComplete ? Math.max(...heard.map(({ tookMs }) => tookMs)) : null };
@@ -184,7 +250,7 @@ function withoutRecord(heard: readonly Heard[], domain: string): Outcome {
     verdict: "rejected",
     message: isMissing
       ? `The DNS server answered NXDOMAIN: ${domain} does not exist`
-      : `The DNS server has no A or AAAA record for ${domain}`,
+      : `The DNS server has no ${heard.map(({ type }) => type).join(" or ")} record for ${domain}`,
   };
 }
 

@@ -17,7 +17,10 @@ export interface ChainResult {
 /** Undefined when the aliases run in a circle or are too many. */
 export function followChain(reply: Reply, query: Query): ChainResult | undefined {
   const aliasOf = new Map<string, DnsRecord>();
-  for (const record of reply.records) if (record.type === "CNAME") aliasOf.set(record.name, record);
+  // A question for the alias itself ends at the alias.
+  if (query.type !== "CNAME") {
+    for (const record of reply.records) if (record.type === "CNAME") aliasOf.set(record.name, record);
+  }
   let name = query.name;
   let ttlS = Number.POSITIVE_INFINITY;
   let aliases = 0;

@@ -3,9 +3,19 @@ import packet, { type Answer } from "dns-packet";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ALIAS_LIMIT, followChain } from "./chain.ts";
+import { TYPE_NUMBERS } from "./data.ts";
+import { hasRecord } from "./expected.ts";
 import { FrameReader, frame } from "./framing.ts";
-import { DnsFormatError, decodeReply, encodeQuery, MESSAGE_BYTES, type Query, type Reply } from "./message.ts";
-import { toAsciiName } from "./name.ts";
+import {
+  DnsFormatError,
+  decodeReply,
+  encodeQuery,
+  MESSAGE_BYTES,
+  type Query,
+  type QuestionType,
+  type Reply,
+} from "./message.ts";
+import { reverseName, toAsciiName } from "./name.ts";
 
 /** Inputs as many as are said or 20 s of them, whichever is less, on a machine that may be busy with other things. */
 const BOUNDED = { interruptAfterTimeLimit: 20_000 };
@@ -76,6 +86,40 @@ describe("names", () => {
   });
 });
 
+describe("the name of an address", () => {
+  it.each([
+    ["192.0.2.7", "7.2.0.192.in-addr.arpa"],
+    // RFC 3596 section 2.5.
+    ["4321:0:1:2:3:4:567:89ab", "b.a.9.8.7.6.5.0.4.0.0.0.3.0.0.0.2.0.0.0.1.0.0.0.0.0.0.0.1.2.3.4.ip6.arpa"],
+  ])("%s", (address, name) => {
+    expect(reverseName(address)).toBe(name);
+  });
+
+  it.each(["", "1.2.3", "0x7f.1", "[::1]", "fe80::1%eth0", "sonde.dev"])("%j has none", (text) => {
+    expect(reverseName(text)).toBeUndefined();
+  });
+});
+
+describe("an expected record", () => {
+  it.each<[QuestionType, string, string, boolean]>([
+    ["A", "9.9.9.9", "9.9.9.9", true],
+    ["A", "9.9.9.9", "9.9.9.90", false],
+    ["AAAA", "2a00:1450::5", "2A00:1450:0:0::5", true],
+    ["CNAME", "edge.sonde.dev", "Edge.Sonde.DEV.", true],
+    ["MX", "10 mx.sonde.dev", "10   MX.sonde.dev.", true],
+    ["MX", "10 mx.sonde.dev", "20 mx.sonde.dev", false],
+    ["MX", "0 .", "0 .", true],
+    ["TXT", "v=DKIM1; p=AbC", "v=DKIM1; p=AbC", true],
+    ["TXT", "v=DKIM1; p=AbC", '"v=DKIM1; p=AbC"', true],
+    ["TXT", "v=DKIM1; p=AbC", "v=dkim1; p=abc", false],
+    ["CAA", "0 issue letsencrypt.org", '0 ISSUE "letsencrypt.org"', true],
+    ["CAA", "0 issue letsencrypt.org", '0 issuewild "letsencrypt.org"', false],
+    ["SRV", "1 2 5060 sip.sonde.dev", "1 2 5060 sip.sonde.dev.", true],
+  ])("%s: %s is %s: %s", (type, record, expected, is) => {
+    expect(hasRecord(["other", record], expected, type)).toBe(is);
+  });
+});
+
 describe("a query", () => {
   it("is what another codec reads", () => {
     const decoded = packet.decode(Buffer.from(query.bytes));
@@ -118,6 +162,41 @@ describe("a reply", () => {
       to,
     );
     expect(decoded).toMatchObject({ records: [{ type: "AAAA", data: "2a00:1450::5" }] });
+  });
+
+  it.each<[QuestionType, Answer["type"], unknown, string]>([
+    ["NS", "NS", "NS1.sonde.dev", "ns1.sonde.dev"],
+    ["PTR", "PTR", "mail.sonde.dev", "mail.sonde.dev"],
+    ["CNAME", "CNAME", "edge.sonde.dev", "edge.sonde.dev"],
+    ["MX", "MX", { preference: 10, exchange: "MX.sonde.dev" }, "10 mx.sonde.dev"],
+    ["MX", "MX", { preference: 0, exchange: "." }, "0 ."],
+    ["TXT", "TXT", ["v=spf1 -all"], "v=spf1 -all"],
+    ["TXT", "TXT", ["k".repeat(255), "K"], `${"k".repeat(255)}K`],
+    ["TXT", "TXT", [Buffer.from("ж").subarray(0, 1), Buffer.from("ж").subarray(1)], "ж"],
+    ["TXT", "TXT", [Buffer.of(0x61, 0xff)], "a\\255"],
+    ["TXT", "TXT", ["a\u0007"], "a\\007"],
+    ["SRV", "SRV", { priority: 1, weight: 2, port: 5060, target: "sip.sonde.dev" }, "1 2 5060 sip.sonde.dev"],
+    ["CAA", "CAA", { flags: 128, tag: "issue", value: "letsencrypt.org" }, "128 issue letsencrypt.org"],
+    [
+      "SOA",
+      "SOA",
+      {
+        mname: "ns.sonde.dev",
+        rname: "ops.sonde.dev",
+        serial: 4_294_967_295,
+        refresh: 1,
+        retry: 2,
+        expire: 3,
+        minimum: 4,
+      },
+      "ns.sonde.dev ops.sonde.dev 4294967295 1 2 3 4",
+    ],
+  ])("reads a %s record that another codec wrote", (asked, type, data, text) => {
+    const to = encodeQuery("host.sonde.dev", asked, 7);
+    const record = { type, name: "host.sonde.dev", data, ttl: 1 } as Answer;
+    const decoded = read(reply([record], {}, to), to);
+    expect(decoded).toMatchObject({ records: [{ type: asked, data: text }] });
+    if (typeof decoded === "object") expect(followChain(decoded, to)?.records).toHaveLength(1);
   });
 
   it("compares the question without regard to case", () => {
@@ -247,6 +326,23 @@ describe("a reply that lies", () => {
       records: [{ data: "a\\.b\\\\\\000\\027\\255\\032" }],
     });
   });
+
+  const types = Object.entries(TYPE_NUMBERS) as [QuestionType, number][];
+  property.prop([fc.constantFrom(...types), fc.uint8Array({ maxLength: 300 })], { ...BOUNDED, numRuns: 50_000 })(
+    "any data of any type is read whole or refused",
+    ([type, number], data) => {
+      const to = encodeQuery("host.sonde.dev", type, 7);
+      const head = Buffer.from(reply([], {}, to));
+      head.writeUInt16BE(1, 6);
+      const record = Buffer.from([...TO_QUESTION, number >> 8, number & 255, 0, 1, 0, 0, 0, 9, 0, 0]);
+      record.writeUInt16BE(data.length, record.length - 2);
+      const found = read(Buffer.concat([head, record, data]), to);
+      if (typeof found === "string") return;
+      expect(found?.records).toHaveLength(1);
+      // Nothing that moves a terminal's cursor or ends a line of a log.
+      expect(found?.records[0]?.data).not.toMatch(/\p{Cc}/u);
+    },
+  );
 
   property.prop([fc.uint8Array({ maxLength: 600 })], { ...BOUNDED, numRuns: 100_000 })("any bytes", (bytes) => {
     expect(read(bytes)).toSatisfy(

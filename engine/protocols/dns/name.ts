@@ -1,5 +1,6 @@
 /** Domain names as text: from what people write to what goes on the wire. Pure. */
 import { domainToASCII } from "node:url";
+import { parseIpv4, parseIpv6 } from "../../net/ip.ts";
 
 /** RFC 1035 section 2.3.4: 255 octets on the wire, two of which (first length, root) are no text. */
 const NAME_LENGTH = 253;
@@ -19,4 +20,16 @@ export function toAsciiName(text: string): string | undefined {
   const labels = name.split(".");
   if (!labels.every((label) => label.length <= LABEL_LENGTH && /^[a-z0-9_-]+$/.test(label))) return undefined;
   return /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? "") ? undefined : name;
+}
+
+/**
+ * The name that the PTR records of an address are at: RFC 1035 section 3.5 (IPv4), RFC 3596 section 2.5 (IPv6).
+ * @param address dotted decimal, or IPv6 without brackets and zone @returns undefined for what is no such address
+ */
+export function reverseName(address: string): string | undefined {
+  if (parseIpv4(address) >= 0) return `${address.split(".").reverse().join(".")}.in-addr.arpa`;
+  const words = parseIpv6(address);
+  if (words === undefined) return undefined;
+  const digits = words.map((word) => word.toString(16).padStart(8, "0")).join("");
+  return `${[...digits].reverse().join(".")}.ip6.arpa`;
 }

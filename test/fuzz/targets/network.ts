@@ -5,8 +5,9 @@ import { createFraming, explainStray } from "../../../engine/protocols/amneziawg
 import { parseParams } from "../../../engine/protocols/amneziawg/params.ts";
 import { AnswerFormatError } from "../../../engine/protocols/answer.ts";
 import { followChain } from "../../../engine/protocols/dns/chain.ts";
+import { TYPE_NUMBERS } from "../../../engine/protocols/dns/data.ts";
 import { FrameReader as DnsFrameReader, frame } from "../../../engine/protocols/dns/framing.ts";
-import { DnsFormatError, decodeReply, encodeQuery } from "../../../engine/protocols/dns/message.ts";
+import { DnsFormatError, decodeReply, encodeQuery, type QuestionType } from "../../../engine/protocols/dns/message.ts";
 import { codingsOf } from "../../../engine/protocols/http/content-coding.ts";
 import { parseHead } from "../../../engine/protocols/http/head.ts";
 import { hopTo, parseWebUrl, redirectedHop } from "../../../engine/protocols/http/hop.ts";
@@ -96,6 +97,47 @@ const dns: readonly FuzzTarget[] = [
       );
       const end = followChain(answer, QUERY);
       return `${answer.rcode} ${answer.records.length > 0} ${end?.aliases}`;
+    },
+  },
+  {
+    // The first byte chooses the type that is asked for and answered.
+    name: "dns data",
+    seeds: [
+      Buffer.of(3, 0xc0, 0x0c, 0, ...Buffer.alloc(20)),
+      Buffer.of(5, 0, 10, 2, 0x6d, 0x78, 0xc0, 0x0c),
+      Buffer.of(6, 3, 0x61, 0x62, 0x63, 1, 0xff),
+      Buffer.of(8, 0, 1, 0, 2, 0x13, 0xc4, 0xc0, 0x0c),
+      Buffer.of(9, 128, 5, ...Buffer.from("issueletsencrypt.org")),
+    ],
+    words: [Buffer.of(0xc0, 0x0c), Buffer.of(63), Buffer.of(255), "issue"],
+    refusals: [DnsFormatError],
+    run(input) {
+      const types = Object.entries(TYPE_NUMBERS) as [QuestionType, number][];
+      const [type, number] = types[(input[0] ?? 0) % types.length] ?? ["A", 1];
+      const query = encodeQuery("h.dev", type, 7);
+      const head = Buffer.from(query.bytes);
+      head.set([0x81, 0x80, 0, 1, 0, 1], 2);
+      const data = input.subarray(1, 2_000);
+      const record = Buffer.of(
+        0xc0,
+        12,
+        number >> 8,
+        number & 255,
+        0,
+        1,
+        0,
+        0,
+        0,
+        9,
+        data.length >> 8,
+        data.length & 255,
+      );
+      const answer = decodeReply(Buffer.concat([head, record, data]), query);
+      must(answer?.records.length === 1, "a record that is neither read nor refused");
+      const text = answer?.records[0]?.data ?? "";
+      must(text.length <= 4 * data.length + 6 * 255, "a text without bound");
+      must(!/\p{Cc}/u.test(text), "a control character");
+      return type;
     },
   },
   {
