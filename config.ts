@@ -66,6 +66,7 @@ const schema = z.object({
   SONDE_SING_BOX: optionalText,
   SONDE_RDAP_BOOTSTRAP: urlWith("http:", "https:"),
   SONDE_METRICS_TOKEN: optionalText,
+  SONDE_MONITOR_METRICS: whole(0, 10_000, "must be a whole number from 0 to 10000").default(0),
   SONDE_TRUSTED_PROXIES: list,
   SONDE_LIMITS: z.enum(LIMITS, { error: `must be ${LIMITS.join(" or ")}` }).optional(),
   SONDE_PLANS: optionalText,
@@ -143,6 +144,8 @@ export interface Config {
   readonly credentialsDir: string | null;
   readonly rdapBootstrapUrl: string | null;
   readonly metricsToken: string | null;
+  /** Monitors that have series of their own in the metrics; 0: none. */
+  readonly monitorMetrics: number;
   readonly trustedProxies: readonly string[];
   readonly plans: PlanTable;
   /** Probe threads; null: one less than the machine has cores. */
@@ -197,6 +200,7 @@ export function loadConfig(
     credentialsDir: env.CREDENTIALS_DIRECTORY ?? null,
     rdapBootstrapUrl: values.SONDE_RDAP_BOOTSTRAP,
     metricsToken: values.SONDE_METRICS_TOKEN,
+    monitorMetrics: values.SONDE_MONITOR_METRICS,
     trustedProxies: values.SONDE_TRUSTED_PROXIES,
     plans: values.SONDE_PLANS === null ? standardPlans(limits) : readPlans(values.SONDE_PLANS, standardPlans(limits)),
     workers: values.SONDE_WORKERS ?? null,

@@ -10,6 +10,7 @@ import type { State } from "../store/state/state.ts";
 import type { AuthCache } from "./auth-cache.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
 import type { UwsFile } from "./uws-binary.ts";
 
 /** What a health question asks. */
@@ -28,6 +29,8 @@ export interface ApiConfig {
   readonly baseUrl: string | null;
   readonly docsUrl: string | null;
   readonly metricsToken: string | null;
+  /** Monitors that have series of their own in the metrics; absent: none. */
+  readonly monitorMetrics?: number;
   /** Addresses or networks (`cidr`) whose forwarded header is believed. */
   readonly trustedProxies: readonly string[];
   readonly plans: PlanTable;
@@ -93,6 +96,7 @@ export interface Api extends ApiDependencies {
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
   readonly startedAtMs: number;
+  readonly requests: RequestMetrics;
   /** What serves. */
   httpServer: "uws" | "node";
   /** Known once the port is. */

@@ -11,6 +11,7 @@ import type { ApiRequest, Handle } from "./http.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
 
 describe("the application", () => {
@@ -75,6 +76,7 @@ describe("the application", () => {
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,
       uses: new Map(),
+      requests: createRequestMetrics(),
       httpServer: "node",
       startedAtMs: clock.nowMs,
       baseUrl: () => "http://127.0.0.1:1",

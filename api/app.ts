@@ -30,7 +30,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     if (found.type !== "route") {
       const refused =
         found.type === "unknown" ? errorResponse(refusal("notFound")) : wrongMethod(request.method, found.routes);
-      log(api, request, null, null, refused, startedAt);
+      record(api, request, null, null, refused, startedAt);
       return refused;
     }
     const { route } = found;
@@ -46,7 +46,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
         const endpoint = endpoints.get(route) ?? "";
         api.state.counters.countEndpoint(organizationId, keyId, endpoint, response.status >= 400, nowMs);
       }
-      log(api, request, route, admission, response, startedAt);
+      record(api, request, route, admission, response, startedAt);
       return response;
     });
   }
@@ -129,8 +129,8 @@ function wrongMethod(method: string, routes: readonly Route[]): ApiResponse {
   return errorResponse(refusal("methodNotAllowed", { headers: ["Allow", allow] }));
 }
 
-/** One line a request, at debug. The route's pattern stands for the path, which may hold a heartbeat's token. */
-function log(
+/** In the metrics, and one line at debug. The route's pattern stands for the path, which may hold a heartbeat's token. */
+function record(
   api: Api,
   request: ApiRequest,
   route: Route | null,
@@ -138,13 +138,15 @@ function log(
   response: ApiResponse,
   startedAt: number,
 ): void {
+  const ms = performance.now() - startedAt;
+  api.requests.count(route, response.status, ms / 1_000);
   if (!api.log.isLevelEnabled("debug")) return;
   const fields = {
     method: request.method.slice(0, 20),
     route: route?.path ?? null,
     status: response.status,
     keyId: admission?.counted?.keyId,
-    ms: Math.round((performance.now() - startedAt) * 10) / 10,
+    ms: Math.round(ms * 10) / 10,
   };
   api.log.debug(fields, "request");
 }

@@ -9,6 +9,7 @@ import type { HttpServer, ListenOptions } from "./http.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
 import { listenUws } from "./server.ts";
 import { listenNode } from "./server-node.ts";
 import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
@@ -58,6 +59,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
     uses: new Map(),
+    requests: createRequestMetrics(),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
     httpServer: config.httpServer ?? "uws",

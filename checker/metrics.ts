@@ -1,5 +1,5 @@
 /** Metrics of a checker that is a process of its own, in Prometheus' names and units. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Kind } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import { LATENESS_BUCKETS_S } from "../scheduler/metrics.ts";
@@ -23,7 +23,6 @@ export interface CheckerMetrics {
 export function createCheckerMetrics(): CheckerMetrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
   const checks = new Counter({
     name: "sonde_checker_checks_total",
     help: "Checks that this checker ran",

@@ -57,7 +57,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   closers.push(async () => followed.close());
   const redis = { url: redisUrl };
   const state = closing(closers, await openSteadyState(redis, { log, monotonicNowMs: () => performance.now() }));
-  const registry = processMetrics();
+  const registry = processMetrics("api");
   const parts = { redis, controlPlane, sealing, ownLocations: [], registry, log };
   const { keys, onRefused, regions } = await openCheckerPlaces(closers, parts);
   const schedulers = closing(

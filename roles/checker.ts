@@ -16,6 +16,7 @@ import {
   closing,
   lookAtKeyFile,
   openOwn,
+  processMetrics,
   startWhole,
   tellProtection,
   type Whole,
@@ -91,12 +92,13 @@ async function start(
   );
   await checker.ready;
   if (listen === null) return { name: name ?? hostname(), port: null };
+  const registry = processMetrics("checker");
   const web = closing(
     closers,
     await startRoleListener({
       ...listen,
       token: config.metricsToken,
-      metrics: async () => `${await checker.metrics()}\n${await pool.metrics()}`,
+      metrics: async () => (await Promise.all([registry.metrics(), checker.metrics(), pool.metrics()])).join("\n"),
       problems: () => checker.problems(),
       notices: () => pool.troubles(),
     }),

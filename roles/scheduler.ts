@@ -93,7 +93,7 @@ async function startListener(
   listen: { readonly host: string; readonly port: number },
   { scheduler, metrics }: SchedulingParts,
 ): Promise<number> {
-  const registry = processMetrics();
+  const registry = processMetrics("scheduler");
   let isSilent = false;
   const watching = setInterval(() => {
     scheduler.ping().then(

@@ -5,12 +5,13 @@
 
 import { dirname } from "node:path";
 import type { Logger } from "pino";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { type Config, ConfigError } from "../config.ts";
 import { protectionHere } from "../engine/cores/protection.ts";
 import { freePort } from "../engine/transport/free-port.ts";
 import { StartError } from "../scheduler/role/handle.ts";
 import { keyFileWarning } from "../store/sealing/keys.ts";
+import { VERSION } from "../version.ts";
 import { type Listener, type RunningOwn, watchOwnEndpoints } from "./own-endpoints.ts";
 
 /** What must be undone, last first. */
@@ -120,8 +121,14 @@ export function closing<Part extends { close(): Promise<void> | void }>(closers:
 }
 
 /** Metrics of this process itself, and the registry that they are in. */
-export function processMetrics(): Registry {
+export function processMetrics(role: "up" | "api" | "scheduler" | "checker"): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "sonde_build_info",
+    help: "1; the release and the role that this process runs, and its Node.js",
+    labelNames: ["version", "role", "node"],
+    registers: [registry],
+  }).set({ version: VERSION, role, node: process.version }, 1);
   return registry;
 }

@@ -66,7 +66,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   await checkSettings(config);
   const port = await requirePort(config.host, config.port);
   const folder = claimFolder(config.dataDir, log, closers);
-  const registry = processMetrics();
+  const registry = processMetrics("up");
   const stores = await openStores(config, folder, options, closers);
   const { sealing, results, clickhouseUrl, embedded, controlPlane, state } = stores;
   const checkers = config.redisUrl === null ? null : { url: config.redisUrl };

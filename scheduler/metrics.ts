@@ -20,6 +20,7 @@ export interface SchedulerGauges {
   readonly unfitProbers: number;
   readonly openIncidents: number;
   readonly shards: number;
+  readonly allShards: number;
   readonly quarantined: number;
   readonly overBudget: number;
 }
@@ -59,6 +60,7 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
   unfitProbers: ["sonde_probers_unfit", "Probers that do not trust their own measurements"],
   openIncidents: ["sonde_incidents_open", "Open incidents"],
   shards: ["sonde_shards_held", "Shards of monitors that this scheduler holds"],
+  allShards: ["sonde_shards", "Shards that the monitors are spread over, whichever scheduler holds them"],
   quarantined: ["sonde_configs_quarantined", "Configurations that are not run because they brought a prober down"],
   overBudget: [
     "sonde_checks_over_budget",

@@ -5,6 +5,7 @@ import { isLocalCall } from "../address.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
+import { monitorMetrics } from "../monitor-metrics.ts";
 import type { Call, Route } from "../route.ts";
 
 const PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
@@ -15,11 +16,13 @@ async function metrics(api: Api, call: Call): Promise<ApiResponse> {
     const sent = /^bearer +(\S+) *$/i.exec(call.request.authorization)?.[1] ?? "";
     if (!sameText(sent, token)) throw refusal("metricsToken");
   } else if (!isOpen(api, call)) throw refusal("metricsNotHere");
-  return {
-    status: 200,
-    headers: ["Content-Type", PROMETHEUS_TEXT],
-    body: `${await api.metrics()}${await serverMetric(api.httpServer)}`,
-  };
+  const texts = await Promise.all([
+    api.metrics(),
+    serverMetric(api.httpServer),
+    api.requests.text(),
+    monitorMetrics(api.controlPlane.monitors, api.config.monitorMetrics ?? 0, call.nowMs),
+  ]);
+  return { status: 200, headers: ["Content-Type", PROMETHEUS_TEXT], body: texts.join("\n") };
 }
 
 /** Without a token they are for this machine alone (docs/operate/security-http.md): nor may settings speak of a proxy, or of a name for others. */

@@ -57,7 +57,7 @@ export async function statusOf(parts: StatusParts): Promise<SchedulerStatus> {
   const { sizeBytes: spoolBytes, rows: spoolRows, droppedRows } = spool;
   const gauges = {
     ...loop.state(),
-    ...{ shards: shards.length, shardsTaken, shardsGivenBack, shardsLost },
+    ...{ shards: shards.length, allShards: ownedShards.count, shardsTaken, shardsGivenBack, shardsLost },
     ...{ spoolBytes, spoolRows, droppedRows, openIncidents },
     unfitProbers: [...fitness.values()].filter((one) => !one.fit).length,
     quarantined: quarantine.size,

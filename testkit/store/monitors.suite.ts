@@ -124,6 +124,30 @@ export function monitorTests(given: () => Ground): void {
       expect((await plane.monitors.recall(second))?.live).toMatchObject(check);
     });
 
+    it("gives the figures of monitors that are not paused, the oldest first, and counts the others", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const before = await plane.monitors.figures(10_000);
+      const [first, paused, second] = await Promise.all([make(ground), make(ground), make(ground)]);
+      const certificate = { valid: true, expiresAtMs: NOW_MS + 5 };
+      const live = [
+        liveOf(first, { status: "down", certificate: null }),
+        liveOf(second, { status: "healthy", latencyMs: 7, certificate }),
+      ];
+      await plane.sink.apply(batch(1, { live }));
+      await plane.monitors.update(projectId, paused, NOW_MS, ADA, () => ({ addPauseReason: "user" }));
+      const after = await plane.monitors.figures(10_000);
+      expect(after.total).toBe(before.total + 2);
+      const ours = after.rows.filter(({ id }) => [first, paused, second].includes(id)).sort((a, b) => a.id - b.id);
+      const expected = [
+        { id: first, projectId, status: "down", certificateExpiresAtMs: null },
+        { id: second, projectId, status: "healthy", latencyMs: 7, certificateExpiresAtMs: NOW_MS + 5 },
+      ].sort((a, b) => a.id - b.id);
+      expect(ours).toMatchObject(expected);
+      const [oldest] = (await plane.monitors.figures(1)).rows;
+      expect([oldest?.id, (await plane.monitors.figures(1)).total]).toEqual([after.rows[0]?.id, after.total]);
+    });
+
     it("shares expiry settings among the website checks of a host", async () => {
       const ground = given();
       const { plane, projectId } = ground;

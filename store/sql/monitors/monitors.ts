@@ -70,6 +70,7 @@ export function createMonitors(database: Database): Monitors {
         .execute();
       return new Map(rows.map((row) => [row.id, row.name]));
     },
+    figures: (limit) => figures(read, limit),
     latestChecks: (projectId, sinceMs, limit) => latestChecks(read, projectId, sinceMs, limit),
     async deletedSince(projectId, sinceMs) {
       const rows = await read.kysely
@@ -110,6 +111,20 @@ function latestChecks(session: Session, projectId: number, sinceMs: number, limi
     .orderBy("l.last_checked_at_ms", "desc")
     .limit(limit)
     .execute();
+}
+
+async function figures(session: Session, limit: number) {
+  const rows = await monitorsWithLive(session)
+    .where("m.active", "=", 1)
+    .select([
+      ...(["m.id", "m.project_id as projectId", "m.name", "m.kind", "l.status", "l.latency_ms as latencyMs"] as const),
+      "l.certificate_expires_at_ms as certificateExpiresAtMs",
+    ])
+    .orderBy("m.id")
+    .limit(limit)
+    .execute();
+  const active = monitorsWithoutLive(session).where("m.active", "=", 1);
+  return { rows, total: await countAll(active, rows.length, { limit, offset: 0 }) };
 }
 
 async function list(session: Session, projectId: number, filter: MonitorFilter) {

@@ -2,7 +2,7 @@
 import type { Actor } from "../../../model/actor.ts";
 import type { Family, Kind } from "../../../model/kind.ts";
 import type { MONITOR_NAMES, Monitor, PauseReason } from "../../../model/monitor.ts";
-import type { LiveState, MonitorStatus } from "../../../model/status.ts";
+import type { LiveState, LiveStatus, MonitorStatus } from "../../../model/status.ts";
 import type { ProjectRecord } from "../accounts/port.ts";
 import type { ShardFilter } from "../coordination/shards-port.ts";
 import type { ToSeal } from "../schema/seal-new.ts";
@@ -18,6 +18,19 @@ export type LatestCheck = Pick<
   LiveState,
   "monitorId" | "lastRowId" | "lastRowStatus" | "lastCheckedAtMs" | "latencyMs" | "connectMs" | "errorMessage"
 > & { readonly kind: Kind };
+
+/** What series of a monitor are made of. */
+export interface MonitorFigures {
+  readonly id: number;
+  readonly projectId: number;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly status: LiveStatus;
+  /** Of the latest check, where it passed. */
+  readonly latencyMs: number | null;
+  /** Of the certificate that was seen last, Unix ms. */
+  readonly certificateExpiresAtMs: number | null;
+}
 
 /** What a new monitor is made of; the store adds ids and times. */
 export type NewMonitor = Omit<
@@ -121,6 +134,8 @@ export interface Monitors {
   names(projectId: number): Promise<ReadonlyMap<number, string>>;
   /** The latest check of each monitor of the project that was checked since then, the newest `limit` of them. */
   latestChecks(projectId: number, sinceMs: number, limit: number): Promise<readonly LatestCheck[]>;
+  /** Of every project, the oldest `limit` that are not paused, and how many there are. */
+  figures(limit: number): Promise<{ readonly rows: readonly MonitorFigures[]; readonly total: number }>;
   /** Monitors of the project deleted since then: their results are hidden until they expire. */
   deletedSince(projectId: number, sinceMs: number): Promise<readonly number[]>;
   /** Of any project, paused or not, not deleted: for results that come in after the plan let go of the monitor. */
