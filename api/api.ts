@@ -10,6 +10,7 @@ import type { State } from "../store/state/state.ts";
 import type { AuthCache } from "./auth-cache.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
+import type { Overviews } from "./overview/overviews.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { UwsFile } from "./uws-binary.ts";
 
@@ -93,6 +94,7 @@ export interface Api extends ApiDependencies {
   readonly plans: PlanTable;
   readonly authCache: AuthCache;
   readonly monitorCache: MonitorCache;
+  readonly overviews: Overviews;
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
   readonly startedAtMs: number;

@@ -11,6 +11,7 @@ import type { ApiRequest, Handle } from "./http.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
+import { Overviews } from "./overview/overviews.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
 
@@ -72,6 +73,7 @@ describe("the application", () => {
       plans,
       authCache,
       monitorCache: createMonitorCache(authCache),
+      overviews: new Overviews({ controlPlane, storeCondition: () => null }),
       targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,

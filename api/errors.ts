@@ -18,6 +18,8 @@ const TABLE = {
   invalidMaintenanceId: [400, "Invalid maintenance ID"],
   maintenanceTargets: [400, "Name the monitors: server_ids, or a tag that some of them have, at most 1000 in all."],
   maintenanceTimes: [400, "ends_at must be a time after now and after starts_at, at most a year from now."],
+  incidentIdsInvalid: [400, "ids must be a list of 1 to 500 incident ids."],
+  fromAfterTo: [400, "from must not be after to."],
   noteInvalid: [400, "note must be a string of at most 500 characters."],
   keyNameMissing: [400, "Key name is required"],
   keyNameTooLong: [400, "Key name is required and must be at most 120 characters"],

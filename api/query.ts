@@ -1,5 +1,7 @@
 /** Query parameters as data: one definition reads the text and documents it. An empty value means the default (docs/api-contract.md#conventions). */
 import { z } from "zod";
+import { parseId } from "../model/ids.ts";
+import { parseTime } from "../model/time.ts";
 import { badRequest } from "./errors.ts";
 
 export interface QueryParameter<T> {
@@ -7,8 +9,8 @@ export interface QueryParameter<T> {
   readonly schema: z.ZodType;
   /** What a bad value is told, for the document. */
   readonly refusal?: string;
-  /** @param text empty when absent */
-  read(text: string): T;
+  /** @param text empty when absent @param all every value that was sent, where it may be sent several times */
+  read(text: string, all: readonly string[]): T;
 }
 // biome-ignore lint/suspicious/noExplicitAny: a set holds parameters of any type; readQuery gives each its own back
 export type QueryParameters = Readonly<Record<string, QueryParameter<any>>>;
@@ -16,12 +18,12 @@ export type QueryOf<P extends QueryParameters> = {
   readonly [K in keyof P]: P[K] extends QueryParameter<infer T> ? T : never;
 };
 
-/** Reads the declared parameters in their order; the first bad one is thrown as a 400. Of a parameter sent twice the first counts. */
+/** Reads the declared parameters in their order; the first bad one is thrown as a 400. Of one sent twice the first counts, unless it may have several values. */
 export function readQuery<P extends QueryParameters>(parameters: P, query: string): QueryOf<P> {
   const sent = query === "" ? null : new URLSearchParams(query);
   const values: Record<string, unknown> = {};
   for (const name in parameters) {
-    values[name] = parameters[name]?.read(sent?.get(name) ?? "");
+    values[name] = parameters[name]?.read(sent?.get(name) ?? "", sent?.getAll(name) ?? []);
   }
   return values as QueryOf<P>;
 }
@@ -95,4 +97,72 @@ export function switchParameter(description: string): QueryParameter<boolean> {
 /** Any text, as sent. */
 export function textParameter(description: string): QueryParameter<string> {
   return { schema: z.string().optional().describe(description), read: (text) => text };
+}
+
+/** Any texts: the parameter may be sent several times. Empty ones do not count. @param most of them */
+export function textsParameter(name: string, most: number, description: string): QueryParameter<readonly string[]> {
+  const message = `${name} may be sent ${most} times at most.`;
+  return {
+    schema: z.array(z.string()).max(most).optional().describe(description),
+    refusal: message,
+    read(_, all) {
+      const sent = all.filter((text) => text !== "");
+      if (sent.length > most) throw badRequest(message);
+      return sent;
+    },
+  };
+}
+
+/** `true` or `false`; null when absent. */
+export function choiceParameter(name: string, description: string): QueryParameter<boolean | null> {
+  const message = `${name} must be true or false.`;
+  return {
+    schema: z.boolean().optional().describe(description),
+    refusal: message,
+    read(text) {
+      if (text === "") return null;
+      if (text !== "true" && text !== "false") throw badRequest(message);
+      return text === "true";
+    },
+  };
+}
+
+/** An ISO time as Unix ms; null when absent. */
+export function timeParameter(name: string, description: string): QueryParameter<number | null> {
+  const message = `${name} must be an ISO time, such as 2026-11-21T06:10:00Z.`;
+  return {
+    schema: z.string().optional().describe(description),
+    refusal: message,
+    read(text) {
+      if (text === "") return null;
+      const atMs = parseTime(text);
+      if (atMs === undefined) throw badRequest(message);
+      return atMs;
+    },
+  };
+}
+
+/** Ids between commas, each once; null when absent. @param most of them */
+export function idsParameter(
+  name: string,
+  kind: "server" | "incident" | "subscription",
+  most: number,
+  description: string,
+): QueryParameter<readonly number[] | null> {
+  const message = `${name} must be at most ${most} ids between commas.`;
+  return {
+    schema: z.string().optional().describe(description),
+    refusal: message,
+    read(text) {
+      if (text === "") return null;
+      const words = text.split(",");
+      if (words.length > most) throw badRequest(message);
+      const ids = words.map((word) => {
+        const id = parseId(kind, word.trim());
+        if (id === undefined) throw badRequest(message);
+        return id;
+      });
+      return [...new Set(ids)];
+    },
+  };
 }

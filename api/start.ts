@@ -9,6 +9,7 @@ import type { HttpServer, ListenOptions } from "./http.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
+import { Overviews } from "./overview/overviews.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenUws } from "./server.ts";
 import { listenNode } from "./server-node.ts";
@@ -55,6 +56,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     plans: config.plans,
     authCache,
     monitorCache: createMonitorCache(authCache),
+    overviews: new Overviews(dependencies),
     targets: createTargets({ ...config, resolve }),
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,

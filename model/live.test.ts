@@ -38,6 +38,7 @@ describe("applyCheck", () => {
     expect(applied.live).toEqual({
       monitorId: 12,
       status: "healthy",
+      statusSinceMs: 1_000,
       lastCheckedAtMs: 1_000,
       latencyMs: 41,
       connectMs: 7,
@@ -79,6 +80,22 @@ describe("applyCheck", () => {
       [5, "down", "down", "down", 0],
       [6, "down", "down", "degraded", 1],
       [7, "down", "healthy", "healthy", 1],
+    ]);
+  });
+
+  it("keeps since when the status is what it is", () => {
+    const at = (startedAtMs: number, verdict: Verdict) => outcome(verdict, { startedAtMs });
+    let live = newLiveState(1);
+    const since = ([1_000, 2_000, 3_000, 4_000, 5_000] as const).map((atMs) => {
+      live = applyCheck(live, monitor, "any", at(atMs, atMs < 3_000 ? "ok" : "refused"), false).live;
+      return [live.status, live.statusSinceMs];
+    });
+    expect(since).toEqual([
+      ["healthy", 1_000],
+      ["healthy", 1_000],
+      ["degraded", 3_000],
+      ["down", 4_000],
+      ["down", 4_000],
     ]);
   });
 
@@ -248,15 +265,15 @@ describe("withAvailability", () => {
       live = applyCheck(live, three, location, outcome(verdict), false).live;
     }
     expect(live.status).toBe("partial");
-    const away = withAvailability(live, three, here("de"));
-    expect(away.status).toBe("healthy");
+    const away = withAvailability(live, three, here("de"), 7_000);
+    expect([live.statusSinceMs, away.status, away.statusSinceMs]).toEqual([1_000, "healthy", 7_000]);
     expect(away.locations.nl).toMatchObject({ status: "unavailable", confirmed: "down", lastCheckAtMs: 1_000 });
     expect(away.locations.us).toMatchObject({ status: "unavailable", confirmed: null });
-    expect(withAvailability(away, three, here("de"))).toBe(away);
-    const back = withAvailability(away, three, here("de", "nl", "us"));
+    expect(withAvailability(away, three, here("de"), 7_000)).toBe(away);
+    const back = withAvailability(away, three, here("de", "nl", "us"), 7_000);
     expect(back.status).toBe("partial");
     expect([back.locations.nl?.status, back.locations.us?.status]).toEqual(["down", "unknown"]);
-    expect(withAvailability(live, monitor, here("any"))).toBe(live);
+    expect(withAvailability(live, monitor, here("any"), 7_000)).toBe(live);
   });
 
   it("merges anew when other locations are chosen, as far as something is known of them", () => {
@@ -269,19 +286,22 @@ describe("withAvailability", () => {
       live = applyCheck(live, three, location, outcome(verdict), false).live;
     }
     const everywhere = () => true;
-    expect(withAvailability(live, { ...three, disabledLocations: ["nl"] }, everywhere).status).toBe("healthy");
-    expect(withAvailability(live, { ...three, locations: ["nl"] }, everywhere).status).toBe("down");
-    expect(withAvailability(live, { ...three, locations: ["jp"] }, everywhere)).toBe(live);
-    expect(withAvailability(live, { ...three, locations: ["jp"] }, here("de")).status).toBe("unknown");
+    expect(withAvailability(live, { ...three, disabledLocations: ["nl"] }, everywhere, 7_000).status).toBe("healthy");
+    expect(withAvailability(live, { ...three, locations: ["nl"] }, everywhere, 7_000).status).toBe("down");
+    expect(withAvailability(live, { ...three, locations: ["jp"] }, everywhere, 7_000)).toBe(live);
+    expect(withAvailability(live, { ...three, locations: ["jp"] }, here("de"), 7_000).status).toBe("unknown");
   });
 
   it("knows nothing of a monitor whose only location has no checker", () => {
     const only = { ...monitor, locations: ["de"] };
-    const never = withAvailability(newLiveState(1), only, here("any"));
+    const never = withAvailability(newLiveState(1), only, here("any"), 7_000);
     expect([never.status, never.locations.de?.status]).toEqual(["unknown", "unavailable"]);
     const checked = applyCheck(newLiveState(1), only, "de", outcome("ok"), false).live;
-    expect(withAvailability(checked, only, here("any")).status).toBe("degraded");
+    expect(withAvailability(checked, only, here("any"), 7_000).status).toBe("degraded");
     const push = { ...monitor, kind: "push" as const };
-    expect(withAvailability(newLiveState(1), push, here("de"))).toMatchObject({ status: "unknown", locations: {} });
+    expect(withAvailability(newLiveState(1), push, here("de"), 7_000)).toMatchObject({
+      status: "unknown",
+      locations: {},
+    });
   });
 });

@@ -26,6 +26,7 @@ export function newLiveState(monitorId: number): LiveState {
   return {
     monitorId,
     status: "unknown",
+    statusSinceMs: null,
     lastCheckedAtMs: null,
     latencyMs: null,
     connectMs: null,
@@ -70,6 +71,7 @@ export function applyCheck(
     live: {
       monitorId: live.monitorId,
       status,
+      statusSinceMs: status === live.status ? live.statusSinceMs : outcome.startedAtMs,
       lastCheckedAtMs: outcome.startedAtMs,
       latencyMs,
       connectMs,
@@ -97,12 +99,13 @@ export function applyCheck(
 /**
  * Locations without a checker are shown as such and left out of the status; one that has a checker again stands where it stood
  * (docs/api-contract.md#locations).
- * @returns the same state when nothing differs
+ * @param nowMs Unix ms @returns the same state when nothing differs
  */
 export function withAvailability(
   live: LiveState,
   monitor: JudgedMonitor,
   hasChecker: (location: string) => boolean,
+  nowMs: number,
 ): LiveState {
   // Heartbeats come to us: no checker is needed.
   if (isPassive(monitor.kind)) return live;
@@ -119,7 +122,8 @@ export function withAvailability(
   // Of locations that were chosen just now nothing is known yet: what was shown holds until the first check.
   const isKnown = enabledStates(enabled, locations).some((state) => state.status !== "unknown");
   const status = isKnown ? statusFrom(enabled, locations) : live.status;
-  return isMoved || status !== live.status ? { ...live, locations, status } : live;
+  if (status !== live.status) return { ...live, locations, status, statusSinceMs: nowMs };
+  return isMoved ? { ...live, locations } : live;
 }
 
 /** As it was last judged. */

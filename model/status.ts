@@ -35,6 +35,8 @@ export interface LocationState {
 export interface LiveState {
   readonly monitorId: number;
   readonly status: LiveStatus;
+  /** When it became this status, Unix ms: the start of the check that changed it. Null before the first change, and where it is not known. */
+  readonly statusSinceMs: number | null;
   readonly lastCheckedAtMs: number | null;
   readonly latencyMs: number | null;
   readonly connectMs: number | null;

@@ -7,23 +7,47 @@ import { familyOf, type Kind } from "../../model/kind.ts";
 import { formatIso } from "../../model/time.ts";
 import type { IncidentRecord } from "../../store/sql/incidents/port.ts";
 import type { Api } from "../api.ts";
-import { fieldOf, readOptionalObject } from "../body.ts";
+import { fieldOf, type JsonObject, readObject, readOptionalObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
+import {
+  choiceParameter,
+  limitParameter,
+  offsetParameter,
+  readQuery,
+  textParameter,
+  timeParameter,
+  wordParameter,
+} from "../query.ts";
 import { type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { incidentIdParams } from "./params.ts";
 
 /** Code points (docs/api-contract.md#incidents). */
 const MAX_NOTE = 500;
+/** In one request. */
+const MOST_ACKNOWLEDGED = 500;
 
 const listQuery = {
   server_id: textParameter("Only incidents of this monitor, `srv_<n>` or `<n>`."),
   status: textParameter("`active` or `recovered`; anything else means both."),
   limit: limitParameter(100, "How many incidents to consider, before the status filter."),
+  offset: offsetParameter,
+  from: timeParameter(
+    "from",
+    "Only incidents that were open at this time or later. An addition of ours, as the next four.",
+  ),
+  to: timeParameter("to", "Only incidents that were open at this time or before."),
+  tag: textParameter("Only incidents of monitors that have this tag."),
+  acknowledged: choiceParameter("acknowledged", "`true`: only acknowledged ones; `false`: only others."),
+  severity: wordParameter({
+    words: ["critical", "warning"],
+    fallback: null,
+    message: "severity must be critical or warning.",
+    description: "Only incidents of this severity.",
+  }),
 } as const;
 const eventsQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
 
@@ -36,7 +60,17 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
     if ((await api.controlPlane.monitors.find(call.project.id, monitorId)) === undefined)
       throw refusal("serverNotFound");
   }
-  const considered = await api.controlPlane.incidents.list(call.project.id, { monitorId, limit: query.limit });
+  if (query.from !== null && query.to !== null && query.from > query.to) throw refusal("fromAfterTo");
+  const considered = await api.controlPlane.incidents.list(call.project.id, {
+    monitorId,
+    limit: query.limit,
+    offset: query.offset,
+    fromMs: query.from,
+    toMs: query.to,
+    tag: query.tag.trim() === "" ? null : query.tag.trim().toLowerCase(),
+    acknowledged: query.acknowledged,
+    level: query.severity === null ? null : query.severity === "critical" ? "down" : "degraded",
+  });
   const isOpen = (incident: IncidentRecord): boolean => incident.endedAtMs === null;
   const active = considered.filter(isOpen).length;
   const wanted =
@@ -68,13 +102,34 @@ async function events(api: Api, call: ProjectCall): Promise<ApiResponse> {
 
 async function acknowledge(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { id } = await find(api, call);
-  const note = fieldOf(readOptionalObject(call.request), "note") ?? null;
-  if (note !== null && (typeof note !== "string" || codePoints(note) > MAX_NOTE || hasNul(note)))
-    throw refusal("noteInvalid");
+  const note = noteOf(readOptionalObject(call.request));
   const { incidents } = api.controlPlane;
   const acknowledged = await incidents.acknowledge(call.project.id, id, call.nowMs, call.actor, note);
   if (acknowledged === undefined) throw refusal("incidentNotFound");
   return ok(viewIncident(acknowledged, call.nowMs));
+}
+
+async function acknowledgeAll(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
+  const sent = fieldOf(body, "ids");
+  if (!Array.isArray(sent) || sent.length === 0 || sent.length > MOST_ACKNOWLEDGED) throw refusal("incidentIdsInvalid");
+  const ids = sent.map((word: unknown) => {
+    const id = typeof word === "string" ? parseId("incident", word) : undefined;
+    if (id === undefined) throw refusal("invalidIncidentId");
+    return id;
+  });
+  const note = noteOf(body);
+  const { incidents } = api.controlPlane;
+  const done = await incidents.acknowledgeAll(call.project.id, [...new Set(ids)], call.nowMs, call.actor, note);
+  return ok({ ...done, total: done.acknowledged + done.unchanged });
+}
+
+/** @throws 400 */
+function noteOf(body: JsonObject): string | null {
+  const note = fieldOf(body, "note") ?? null;
+  if (note !== null && (typeof note !== "string" || codePoints(note) > MAX_NOTE || hasNul(note)))
+    throw refusal("noteInvalid");
+  return note;
 }
 
 async function find(api: Api, call: ProjectCall): Promise<IncidentRecord> {
@@ -108,9 +163,31 @@ export const incidents: readonly Route[] = [
     scope: "project",
     query: listQuery,
     responses: { 200: schemas.incidentList },
-    refusals: ["invalidServerId", "serverNotFound"],
+    refusals: ["invalidServerId", "serverNotFound", "fromAfterTo"],
     handle: list,
   }),
+  {
+    method: "POST",
+    path: "/incidents/acknowledge",
+    operationId: "acknowledgeIncidents",
+    group: "Incidents",
+    summary: "Acknowledge many incidents; ids that are not there are passed over",
+    description: "An addition of ours.",
+    scope: "project",
+    editorsOnly: "You do not have permission to edit this project",
+    body: {
+      schema: z
+        .object({
+          ids: z.array(z.string()).min(1).max(MOST_ACKNOWLEDGED).describe("Incidents, `inc_<n>` or `<n>`"),
+          note: z.string().max(MAX_NOTE).nullable().optional(),
+        })
+        .meta({ id: "AcknowledgeIncidents", examples: [{ ids: ["inc_12", "inc_13"], note: "Looking into it" }] }),
+      required: true,
+    },
+    responses: { 200: schemas.incidentsAcknowledged },
+    refusals: ["incidentIdsInvalid", "invalidIncidentId", "noteInvalid"],
+    handle: acknowledgeAll,
+  },
   {
     method: "GET",
     path: "/incidents/{id}",

@@ -7,6 +7,7 @@ import { incidents } from "./incidents.ts";
 import { keys } from "./keys.ts";
 import { maintenances } from "./maintenances.ts";
 import { operator } from "./operator.ts";
+import { overviews } from "./overview.ts";
 import { pushes } from "./push.ts";
 import { reference } from "./reference.ts";
 import { results } from "./results.ts";
@@ -20,6 +21,7 @@ import { verifications } from "./verify.ts";
 export const routes: readonly Route[] = [
   ...servers,
   ...searches,
+  ...overviews,
   ...results,
   ...incidents,
   ...maintenances,

@@ -34,6 +34,14 @@ export const incident = z
 export const incidentList = z
   .strictObject({ incidents: z.array(incidentRow), total, active: total })
   .meta({ id: "IncidentList" });
+export const incidentsAcknowledged = z
+  .strictObject({
+    acknowledged: total.describe("Those that were not acknowledged before"),
+    unchanged: total,
+    total,
+    warnings,
+  })
+  .meta({ id: "AcknowledgedIncidents" });
 export const incidentEvents = z
   .strictObject({
     incident_id: id("inc_"),

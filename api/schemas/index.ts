@@ -5,6 +5,7 @@ export * from "./incidents.ts";
 export * from "./keys.ts";
 export * from "./maintenances.ts";
 export * from "./monitors.ts";
+export * from "./overview.ts";
 export * from "./public.ts";
 export * from "./results.ts";
 export * from "./subscriptions.ts";

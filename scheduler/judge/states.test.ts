@@ -197,10 +197,10 @@ describe("MonitorStates", () => {
     const check = (location: string, verdict: "ok" | "refused") =>
       states.judge({ ...CONTEXT, monitor, location }, outcomeOf(1, { verdict, message: verdict })).alerts;
     check("nl", "refused");
-    states.setAvailability(monitor, (location) => location === "de");
+    states.setAvailability(monitor, (location) => location === "de", 5_000);
     expect(check("de", "ok")).toEqual([]);
     expect(states.live(1)?.status).toBe("healthy");
-    states.setAvailability(monitor, () => true);
+    states.setAvailability(monitor, () => true, 6_000);
     expect(states.live(1)?.status).toBe("partial");
     expect(check("de", "ok")).toMatchObject([{ type: "partial", previousStatus: "healthy", locationsDown: ["nl"] }]);
     expect(check("de", "ok")).toEqual([]);

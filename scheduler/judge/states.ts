@@ -91,11 +91,11 @@ export class MonitorStates implements TargetStates {
     this.#ids.clear();
   }
 
-  /** Updates a monitor's locations by which of them have checkers. @returns whether its live state has changed */
-  setAvailability(monitor: Monitor, hasChecker: (location: string) => boolean): boolean {
+  /** Updates a monitor's locations by which of them have checkers. @param nowMs Unix ms @returns whether its live state has changed */
+  setAvailability(monitor: Monitor, hasChecker: (location: string) => boolean, nowMs: number): boolean {
     const before = this.#lives.get(monitor.id);
     if (before === undefined) return false;
-    const after = withAvailability(before, monitor, hasChecker);
+    const after = withAvailability(before, monitor, hasChecker, nowMs);
     if (after === before) return false;
     this.#lives.set(monitor.id, after);
     // No check caused this change of status: the next check sends its alert.

@@ -108,7 +108,7 @@ export class Follower {
   #set(monitor: Monitor, arrival: Arrival, lastCallAtMs: number | null): void {
     const { apply, hasChecker, nowMs, plan, sink, states } = this.#options;
     // Its live state may be another, though nothing was checked.
-    if (states.setAvailability(monitor, hasChecker)) sink.touch(monitor.id);
+    if (states.setAvailability(monitor, hasChecker, nowMs())) sink.touch(monitor.id);
     const changes = isActive(monitor) ? plan.set(monitor, nowMs()) : plan.remove(monitor.id);
     for (const change of changes) apply(change, arrival, lastCallAtMs);
   }

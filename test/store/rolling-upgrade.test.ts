@@ -32,6 +32,7 @@ const ADDED: ReadonlySet<string> = new Set([
   ...["timeoutFollowsInterval", "timeout_follows_interval", "failingSinceMs"],
   ...["configAlertPercent", "config_alert_percent"],
   ...["lastRowId", "last_row_id"],
+  ...["statusSinceMs", "status_since_ms"],
 ]);
 
 /** The same, as the version before knows it: without what was added, in objects and in columns that hold JSON. */

@@ -59,6 +59,8 @@ const NO_API = "API access isn't included on this workspace's plan.";
 
 /** Every endpoint of the contract that needs a key, and GET /servers/{id}/history of docs/api-contract.md#monitors. */
 export const RIGHTS: Readonly<Record<string, Right>> = {
+  "GET /overview": { scope: "project", admitted: ok },
+  "GET /tags": { scope: "project", admitted: ok },
   "GET /servers": { scope: "project", admitted: ok },
   "POST /servers": {
     scope: "project",
@@ -85,6 +87,11 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "GET /results/failures": { scope: "project", admitted: ok },
   "GET /results/server/{id}": { scope: "project", admitted: NO_SERVER },
   "GET /incidents": { scope: "project", admitted: ok },
+  "POST /incidents/acknowledge": {
+    scope: "project",
+    editors: EDIT,
+    admitted: refused(400, "ids must be a list of 1 to 500 incident ids."),
+  },
   "GET /incidents/{id}": { scope: "project", admitted: NO_INCIDENT },
   "GET /incidents/{id}/events": { scope: "project", admitted: NO_INCIDENT },
   "POST /incidents/{id}/acknowledge": { scope: "project", editors: EDIT, admitted: NO_INCIDENT },

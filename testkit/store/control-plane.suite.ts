@@ -9,6 +9,7 @@ import { maintenanceTests } from "./maintenance.suite.ts";
 import { changeTests } from "./monitor-changes.suite.ts";
 import { listTests, planTests } from "./monitor-lists.suite.ts";
 import { monitorTests } from "./monitors.suite.ts";
+import { overviewTests } from "./overview.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
 import { quarantineTests } from "./quarantine.suite.ts";
 import { sealedTests } from "./sealed.suite.ts";
@@ -29,6 +30,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
     monitorTests,
     changeTests,
     listTests,
+    overviewTests,
     planTests,
     incidentTests,
     heartbeatTests,

@@ -235,6 +235,7 @@ function liveState(monitorId: number, status: "down" | "healthy") {
   return {
     monitorId,
     status,
+    statusSinceMs: AT_MS + 1,
     lastCheckedAtMs: AT_MS + 399.6,
     latencyMs: 12.5,
     connectMs: null,

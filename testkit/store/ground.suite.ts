@@ -125,6 +125,7 @@ export function liveOf(monitorId: number, over: Partial<LiveState> = {}): LiveSt
   return {
     monitorId,
     status: "healthy",
+    statusSinceMs: NOW_MS,
     lastCheckedAtMs: NOW_MS,
     latencyMs: 12.5,
     connectMs: null,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import type { IncidentChange } from "../../model/incident.ts";
+import type { IncidentFilter } from "../../store/sql/incidents/port.ts";
 import { ADA, batch, type Ground, make, NOW_MS, opening } from "./ground.suite.ts";
 
 export function incidentTests(given: () => Ground): void {
@@ -43,6 +44,56 @@ export function incidentTests(given: () => Ground): void {
       expect(await plane.incidents.countOpen()).toBe(4);
       expect((await plane.sink.openIncidents()).get(id("degraded"))).toBe("degraded");
       expect((await plane.sink.openIncidents()).size).toBe(5);
+    });
+
+    it("lists those of a time, a tag, a level, acknowledged or not, page by page over open and closed", async () => {
+      const ground = given();
+      const { plane, projectId } = ground;
+      const ids: number[] = [];
+      for (const name of ["a", "b", "c", "d"]) ids.push(await make(ground, { name, tags: [name] }));
+      const [a = 0, b = 0, c = 0, d = 0] = ids;
+      await plane.sink.apply(
+        batch(1, {
+          incidents: [
+            opening(a, NOW_MS),
+            { type: "close", monitorId: a, atMs: NOW_MS + 100 },
+            opening(b, NOW_MS + 50),
+            { type: "close", monitorId: b, atMs: NOW_MS + 60 },
+            opening(c, NOW_MS + 200, "degraded"),
+            opening(d, NOW_MS + 300),
+          ],
+        }),
+      );
+      const names = async (filter: Partial<IncidentFilter>) =>
+        (await plane.incidents.list(projectId, { monitorId: null, limit: 9, ...filter }))
+          .map(({ monitorName }) => monitorName)
+          .join("");
+      expect(await names({})).toBe("dcba");
+      expect(await names({ fromMs: NOW_MS + 100 })).toBe("dca");
+      expect(await names({ toMs: NOW_MS + 200 })).toBe("cba");
+      expect(await names({ fromMs: NOW_MS + 61, toMs: NOW_MS + 199 })).toBe("a");
+      expect(await names({ tag: "b" })).toBe("b");
+      expect(await names({ level: "degraded" })).toBe("c");
+      const pages = [0, 1, 2, 3, 4].map((offset) => names({ limit: 1, offset }));
+      expect(await Promise.all(pages)).toEqual(["d", "c", "b", "a", ""]);
+      expect(await names({ limit: 2, offset: 1 })).toBe("cb");
+      expect(await names({ limit: 5, offset: 3 })).toBe("a");
+
+      const every = (await plane.incidents.list(projectId, { monitorId: null, limit: 9 })).map(({ id }) => id);
+      const two = every.slice(0, 2);
+      const done = plane.incidents.acknowledgeAll(projectId, [...two, 999_999], NOW_MS + 400, ADA, "on it");
+      expect(await done).toEqual({ acknowledged: 2, unchanged: 0 });
+      expect([await names({ acknowledged: true }), await names({ acknowledged: false })]).toEqual(["dc", "ba"]);
+      const again = plane.incidents.acknowledgeAll(projectId, every, NOW_MS + 500, ADA, null);
+      expect(await again).toEqual({ acknowledged: 2, unchanged: 2 });
+      const kept = await plane.incidents.find(projectId, two[0] ?? 0);
+      expect(kept).toMatchObject({ acknowledgedAtMs: NOW_MS + 400, acknowledgedBy: ADA, eventCount: 2 });
+      expect((await plane.incidents.events(two[0] ?? 0, 9, 0)).rows[1]).toMatchObject({
+        type: "acknowledged",
+        data: { note: "on it" },
+      });
+      const foreign = plane.incidents.acknowledgeAll(projectId + 1, every, NOW_MS + 600, ADA, null);
+      expect(await foreign).toEqual({ acknowledged: 0, unchanged: 0 });
     });
 
     it("tells when a monitor was down and when it was paused", async () => {

@@ -15,6 +15,7 @@ import { createHistory } from "../monitors/history.ts";
 import { createImports } from "../monitors/imports.ts";
 import { createMaintenance } from "../monitors/maintenance.ts";
 import { createMonitors } from "../monitors/monitors.ts";
+import { createOverview } from "../monitors/overview.ts";
 import { createPlans } from "../monitors/plans.ts";
 import type { SchemaMode } from "../schema/migrate.ts";
 import { createSealed } from "../sealed/reseal.ts";
@@ -51,6 +52,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     keys: createKeys(database),
     plans: createPlans(database),
     monitors: createMonitors(database),
+    overview: createOverview(database),
     incidents: createIncidents(database),
     history: createHistory(database),
     heartbeats: createHeartbeats(database),

@@ -17,6 +17,7 @@ import type { Heartbeats } from "../monitors/heartbeats-port.ts";
 import type { History } from "../monitors/history-port.ts";
 import type { Imports } from "../monitors/imports-port.ts";
 import type { Maintenance } from "../monitors/maintenance-port.ts";
+import type { OverviewRead } from "../monitors/overview-port.ts";
 import type { Plans } from "../monitors/plans-port.ts";
 import type { Monitors } from "../monitors/port.ts";
 import type { Sealed } from "../sealed/port.ts";
@@ -31,6 +32,7 @@ export interface ControlPlane {
   readonly keys: Keys;
   readonly plans: Plans;
   readonly monitors: Monitors;
+  readonly overview: OverviewRead;
   readonly incidents: Incidents;
   readonly history: History;
   readonly heartbeats: Heartbeats;

@@ -1,6 +1,7 @@
 /** Incidents, read and acknowledged; the sink opens and closes them (incidents.ts). */
 import type { Actor } from "../../../model/actor.ts";
 import { acknowledgedEvent, type EventMonitor } from "../../../model/event.ts";
+import { hasTag } from "../db/conditions.ts";
 import { type Database, type Session, statement } from "../db/database.ts";
 import { eventMonitors } from "../events/event-monitors.ts";
 import { appendEvents } from "../events/outbox.ts";
@@ -9,7 +10,7 @@ import { INCIDENTS, type Row } from "../schema/tables.ts";
 import { storableOrNull, toJson } from "../schema/text.ts";
 import { readDowntime } from "./downtime.ts";
 import { insertEvents, toEvent } from "./events.ts";
-import type { IncidentRecord, Incidents } from "./port.ts";
+import type { IncidentFilter, IncidentRecord, Incidents } from "./port.ts";
 
 type IncidentRow = Row<"incidents"> & {
   readonly monitor_name: string;
@@ -26,7 +27,7 @@ const FIND = statement(
 
 export function createIncidents({ read, write }: Database): Incidents {
   return {
-    list: (projectId, { monitorId, limit }) => list(read, projectId, monitorId, limit),
+    list: (projectId, filter) => list(read, projectId, filter),
     find: (projectId, id) => find(read, projectId, id),
     async events(incidentId, limit, offset) {
       const ofIncident = read.kysely.selectFrom("incident_events").where("incident_id", "=", incidentId);
@@ -47,6 +48,8 @@ export function createIncidents({ read, write }: Database): Incidents {
         }
         return incident;
       }),
+    acknowledgeAll: (projectId, ids, nowMs, actor, note) =>
+      write((session) => acknowledgeAll(session, projectId, ids, nowMs, actor, note)),
     async countOpen() {
       const { total } = await read.kysely
         .selectFrom("incidents as i")
@@ -67,42 +70,81 @@ async function find(session: Session, projectId: number, id: number): Promise<In
 }
 
 /** Two questions, so that each walks its index and stops at the limit, however many incidents there were. */
-async function list(
-  session: Session,
-  projectId: number,
-  monitorId: number | null,
-  limit: number,
-): Promise<readonly IncidentRecord[]> {
-  const open = await ofActiveMonitors(session, projectId, monitorId)
-    .where("i.ended_at_ms", "is", null)
+async function list(session: Session, projectId: number, filter: IncidentFilter): Promise<readonly IncidentRecord[]> {
+  const { limit, offset = 0 } = filter;
+  const openOnes = ofActiveMonitors(session, projectId, filter).where("i.ended_at_ms", "is", null);
+  const open = await openOnes
     .orderBy((of) => of.case().when("i.level", "=", "down").then(0).else(1).end())
     .orderBy((of) => of.case().when("i.acknowledged_at_ms", "is", null).then(0).else(1).end())
     .orderBy("i.started_at_ms", "desc")
     .orderBy("i.id", "desc")
     .limit(limit)
+    .offset(offset)
     .execute();
   const left = limit - open.length;
   if (left <= 0) return open.map(toIncident);
-  const closed = await ofActiveMonitors(session, projectId, monitorId)
+  const passed = offset === 0 || open.length > 0 ? 0 : offset - (await countOf(openOnes));
+  const closed = await ofActiveMonitors(session, projectId, filter)
     .where("i.ended_at_ms", "is not", null)
     .orderBy("i.started_at_ms", "desc")
     .orderBy("i.id", "desc")
     .limit(left)
+    .offset(passed)
     .execute();
   // One that closed between the two questions is in both: it is listed where it was met first.
   const seen = new Set(open.map((row) => row.id));
   return [...open, ...closed.filter((row) => !seen.has(row.id))].map(toIncident);
 }
 
-function ofActiveMonitors(session: Session, projectId: number, monitorId: number | null) {
-  const query = session.kysely
+async function countOf(query: ReturnType<typeof ofActiveMonitors>): Promise<number> {
+  const { total } = await query
+    .clearSelect()
+    .select((of) => of.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+function ofActiveMonitors(session: Session, projectId: number, filter: IncidentFilter) {
+  const { monitorId, fromMs = null, toMs = null, tag = null, acknowledged = null, level = null } = filter;
+  let query = session.kysely
     .selectFrom("incidents as i")
     .innerJoin("monitors as m", "m.id", "i.monitor_id")
     .selectAll("i")
     .select(["m.name as monitor_name", "m.kind as monitor_kind", "m.active as monitor_active"])
     .where("i.project_id", "=", projectId)
     .where("m.active", "=", 1);
-  return monitorId === null ? query : query.where("i.monitor_id", "=", monitorId);
+  if (monitorId !== null) query = query.where("i.monitor_id", "=", monitorId);
+  if (fromMs !== null)
+    query = query.where((of) => of.or([of("i.ended_at_ms", "is", null), of("i.ended_at_ms", ">=", fromMs)]));
+  if (toMs !== null) query = query.where("i.started_at_ms", "<=", toMs);
+  if (tag !== null) query = query.where(hasTag(session.dialect, tag));
+  if (acknowledged !== null) query = query.where("i.acknowledged_at_ms", acknowledged ? "is not" : "is", null);
+  return level === null ? query : query.where("i.level", "=", level);
+}
+
+async function acknowledgeAll(
+  session: Session,
+  projectId: number,
+  ids: readonly number[],
+  nowMs: number,
+  actor: Actor,
+  note: string | null,
+): Promise<{ acknowledged: number; unchanged: number }> {
+  const rows = session.kysely.selectFrom("incidents").select(["id", "monitor_id"]).where("project_id", "=", projectId);
+  const found = await rows
+    .where("id", "in", [...ids])
+    .orderBy("id")
+    .execute();
+  // A transaction that needs both locks monitors before incidents, each in the order of ids.
+  const monitors = await eventMonitors(session, [...new Set(found.map((row) => row.monitor_id))]);
+  let acknowledged = 0;
+  for (const { id, monitor_id: monitorId } of found) {
+    if (!(await acknowledge(session, projectId, id, nowMs, actor, note))) continue;
+    acknowledged += 1;
+    const [incident, monitor] = [await find(session, projectId, id), monitors.get(monitorId)];
+    if (incident !== undefined && monitor !== undefined) await tell(session, monitor, incident, actor, nowMs);
+  }
+  return { acknowledged, unchanged: found.length - acknowledged };
 }
 
 /** Changes nothing when it was done before. @returns whether this was the first */

@@ -43,12 +43,24 @@ export interface IncidentEvent {
   readonly location: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
+export interface IncidentFilter {
+  readonly monitorId: number | null;
+  readonly limit: number;
+  /** How many to pass over; absent: none. */
+  readonly offset?: number;
+  /** Open at some moment from then on, Unix ms. */
+  readonly fromMs?: number | null;
+  /** Open at some moment until then, Unix ms. */
+  readonly toMs?: number | null;
+  /** Of monitors that have this tag. */
+  readonly tag?: string | null;
+  readonly acknowledged?: boolean | null;
+  readonly level?: IncidentLevel | null;
+}
+
 export interface Incidents {
   /** Open first (down before degraded, then unacknowledged, then newest), then the rest newest first; none of paused monitors. */
-  list(
-    projectId: number,
-    options: { readonly monitorId: number | null; readonly limit: number },
-  ): Promise<readonly IncidentRecord[]>;
+  list(projectId: number, filter: IncidentFilter): Promise<readonly IncidentRecord[]>;
   find(projectId: number, id: number): Promise<IncidentRecord | undefined>;
   events(
     incidentId: number,
@@ -63,6 +75,17 @@ export interface Incidents {
     actor: Actor,
     note: string | null,
   ): Promise<IncidentRecord | undefined>;
+  /**
+   * Those of the project that are there, in one transaction. Ids that it does not have are passed over.
+   * @returns how many were not acknowledged before, and how many were
+   */
+  acknowledgeAll(
+    projectId: number,
+    ids: readonly number[],
+    nowMs: number,
+    actor: Actor,
+    note: string | null,
+  ): Promise<{ readonly acknowledged: number; readonly unchanged: number }>;
   countOpen(): Promise<number>;
   /** @param sinceMs incidents that ended before it are left out */
   downtime(monitor: { readonly id: number; readonly createdAtMs: number }, sinceMs: number): Promise<Downtime>;

@@ -5,6 +5,7 @@ import type { Engines } from "../../../model/subscription.ts";
 import { toProject } from "../accounts/projects.ts";
 import { isInShards } from "../coordination/shard-filter.ts";
 import type { ShardFilter } from "../coordination/shards-port.ts";
+import { contains } from "../db/conditions.ts";
 import { type Database, type Session, statement } from "../db/database.ts";
 import { readGeneration } from "../db/generation.ts";
 import type { Dialect } from "../schema/dialect.ts";
@@ -13,6 +14,7 @@ import { caseKey, searchable } from "../schema/text.ts";
 import { sealedConfigs } from "./imports.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "./port.ts";
 import { LIVE_COLUMNS, MONITOR_COLUMNS, type MonitorWithLiveRow, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
+import { isSelected } from "./selecting.ts";
 import { createMonitorWrites } from "./writes.ts";
 
 const FIND = statement(
@@ -130,19 +132,43 @@ async function figures(session: Session, limit: number) {
 async function list(session: Session, projectId: number, filter: MonitorFilter) {
   const rows = await filtered(monitorsWithLive(session), session.dialect, projectId, filter)
     .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .$call((query) => inOrder(query, filter))
     .orderBy("m.name_key")
     .orderBy("m.id")
     .limit(filter.limit)
     .offset(filter.offset)
     .execute();
-  const isLiveAsked = filter.status !== null && filter.status !== "paused";
+  const isLiveAsked = filter.select?.status !== undefined || (filter.status !== null && filter.status !== "paused");
   const base = isLiveAsked ? monitorsWithLive(session) : monitorsWithoutLive(session);
   const counted = filtered(base, session.dialect, projectId, filter);
   return { rows: rows.map(toMonitorWithLive), total: await countAll(counted, rows.length, filter) };
 }
 
+/** Worst first. */
+const STATUS_RANK = sql<number>`case when m.active = 0 then 5 when l.status = 'down' then 0 when l.status = 'degraded' then 1
+  when l.status = 'partial' then 2 when l.status = 'unknown' then 3 else 4 end`;
+
+/** What has no value for it comes last, whichever the order; ties go by name. */
+function inOrder<Row>(
+  query: SelectQueryBuilder<Tables & { m: Tables["monitors"]; l: Tables["live"] }, "m" | "l", Row>,
+  { sort = "name", order = "asc" }: Pick<MonitorFilter, "sort" | "order">,
+) {
+  switch (sort) {
+    case "name":
+      return order === "asc" ? query : query.orderBy("m.name_key", order).orderBy("m.id", order);
+    case "status":
+      return query.orderBy(STATUS_RANK, order);
+    case "latency":
+      return query.orderBy("l.latency_ms", (by) => (order === "asc" ? by.asc().nullsLast() : by.desc().nullsLast()));
+    case "checked":
+      return query.orderBy("l.last_checked_at_ms", (by) =>
+        order === "asc" ? by.asc().nullsLast() : by.desc().nullsLast(),
+      );
+  }
+}
+
 function filtered(base: MonitorQuery, dialect: Dialect, projectId: number, filter: MonitorFilter): MonitorQuery {
-  const { family, activeOnly, status, protocol, nameContains } = filter;
+  const { family, activeOnly, status, protocol, nameContains, select } = filter;
   let query = base.where("m.project_id", "=", projectId);
   if (family !== "all") query = query.where("m.family", "=", family);
   if (activeOnly) query = query.where("m.active", "=", 1);
@@ -150,6 +176,7 @@ function filtered(base: MonitorQuery, dialect: Dialect, projectId: number, filte
   if (status === "paused") query = query.where("m.active", "=", 0);
   else if (status !== null) query = query.where("m.active", "=", 1).where("l.status", "=", status);
   if (nameContains !== null) query = query.where(contains(dialect, "m.name_key", caseKey(nameContains)));
+  if (select !== undefined) query = query.where((of) => isSelected(of, dialect, select));
   return query;
 }
 
@@ -207,12 +234,6 @@ async function countAll(
   if (found < page.limit && (found > 0 || page.offset === 0)) return page.offset + found;
   const { total } = await matching.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   return total;
-}
-
-/** Not LIKE: nothing in the text is a wildcard. */
-function contains(dialect: Dialect, column: "m.name_key" | "m.search_key", text: string) {
-  const position = dialect === "sqlite" ? sql`instr` : sql`strpos`;
-  return sql<boolean>`${position}(${sql.ref(column)}, ${text}) > 0`;
 }
 
 /** What is checked, with everything that a check needs. */

@@ -2,6 +2,7 @@
 import type { Actor } from "../../../model/actor.ts";
 import type { Family, Kind } from "../../../model/kind.ts";
 import type { MONITOR_NAMES, Monitor, PauseReason } from "../../../model/monitor.ts";
+import type { Selector } from "../../../model/selector.ts";
 import type { LiveState, LiveStatus, MonitorStatus } from "../../../model/status.ts";
 import type { ProjectRecord } from "../accounts/port.ts";
 import type { ShardFilter } from "../coordination/shards-port.ts";
@@ -67,6 +68,8 @@ export class SlotsFullError extends Error {
   }
 }
 
+export type MonitorSort = "name" | "status" | "latency" | "checked";
+
 export interface MonitorFilter {
   readonly family: Family | "all";
   readonly activeOnly: boolean;
@@ -74,6 +77,11 @@ export interface MonitorFilter {
   readonly protocol: string | null;
   /** Case-insensitive substring of the name. */
   readonly nameContains: string | null;
+  /** And these alone; absent: all. */
+  readonly select?: Selector;
+  /** By name when absent; `status`: worst first. What has no value comes last. */
+  readonly sort?: MonitorSort;
+  readonly order?: "asc" | "desc";
   readonly limit: number;
   readonly offset: number;
 }

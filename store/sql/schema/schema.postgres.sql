@@ -224,6 +224,7 @@ create table live (
   location_states text not null,
   error_message text,
   last_row_id text,
+  status_since_ms bigint,
   constraint live_pkey PRIMARY KEY (monitor_id)
 );
 CREATE UNIQUE INDEX live_pkey ON public.live USING btree (monitor_id);

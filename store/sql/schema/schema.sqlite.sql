@@ -160,7 +160,8 @@ CREATE TABLE "live" ("monitor_id" integer primary key,
   "certificate_expires_at_ms" bigint,
   "location_states" text not null,
   "error_message" text,
-  "last_row_id" text);
+  "last_row_id" text,
+  "status_since_ms" bigint);
 
 CREATE TABLE "locations" ("id" integer primary key autoincrement,
   "code" text not null unique,

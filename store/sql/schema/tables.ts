@@ -151,6 +151,7 @@ export const LIVE = table("live", {
   ),
   location_states: named("locations", json<Readonly<Record<string, LocationState>>>()),
   error_message: nullable(prose()),
+  status_since_ms: nullable(time()),
 });
 
 const heartbeats = table("heartbeats", {

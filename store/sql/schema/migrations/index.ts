@@ -14,6 +14,7 @@ import { sealedTargets } from "./0011-sealed-targets.ts";
 import { timeoutFollowsInterval } from "./0012-timeout-follows-interval.ts";
 import { configAlertPercent } from "./0013-config-alert-percent.ts";
 import { lastRow } from "./0014-last-row.ts";
+import { statusSince } from "./0015-status-since.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -29,4 +30,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0012-timeout-follows-interval": timeoutFollowsInterval,
   "0013-config-alert-percent": configAlertPercent,
   "0014-last-row": lastRow,
+  "0015-status-since": statusSince,
 };

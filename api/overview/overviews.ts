@@ -1,0 +1,169 @@
+/**
+ * Overviews of projects, kept for a second: every open page of a project asks for the same. What only changes with the control plane's
+ * generation is read, and written as JSON, once for each generation; what checks move is read anew.
+ */
+import { BoundedMap } from "../../model/bounded-map.ts";
+import { formatIso } from "../../model/time.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { OverviewMonitor, OverviewState } from "../../store/sql/monitors/overview-port.ts";
+import { fixedColumns, liveColumns, type StatusCounts, wordOf } from "./columns.ts";
+
+/** How old what is answered may be, ms. */
+const KEPT_MS = 1_000;
+/** How often the schedulers' reports are read, ms; they write one every 3 s. */
+const SERVICE_KEPT_MS = 2_000;
+/** Bounds memory: with ten thousand monitors a project takes about 5 MB. */
+const MOST_PROJECTS = 32;
+
+export interface OverviewsOptions {
+  readonly controlPlane: Pick<ControlPlane, "generation" | "overview" | "shards">;
+  /** Why results are late or away, in words for people; null when all is well. */
+  readonly storeCondition: () => string | null;
+}
+
+/** Of one moment. */
+export interface Overview {
+  /** The answer, JSON. */
+  readonly text: string;
+  /** Counted when they are asked for. */
+  tags(): readonly TagCount[];
+}
+
+export interface TagCount {
+  readonly tag: string;
+  readonly servers: number;
+  readonly down: number;
+  readonly degraded: number;
+}
+
+interface Fixed {
+  readonly generation: number;
+  readonly monitors: readonly OverviewMonitor[];
+  /** Members of the answer, without the braces. */
+  readonly json: string;
+}
+
+interface Kept {
+  readonly atMs: number;
+  readonly overview: Promise<Overview>;
+}
+
+interface Service {
+  readonly silent: number;
+  readonly spoolRows: number;
+}
+
+export class Overviews {
+  readonly #options: OverviewsOptions;
+  readonly #fixed = new BoundedMap<number, Fixed>(MOST_PROJECTS);
+  readonly #kept = new BoundedMap<number, Kept>(MOST_PROJECTS);
+  #service: { readonly atMs: number; readonly read: Promise<Service> } | null = null;
+
+  constructor(options: OverviewsOptions) {
+    this.#options = options;
+  }
+
+  /** At most a second old; who asks while it is made gets the same. @param nowMs Unix ms */
+  of(projectId: number, nowMs: number): Promise<Overview> {
+    const kept = this.#kept.use(projectId);
+    if (kept !== undefined && nowMs >= kept.atMs && nowMs - kept.atMs < KEPT_MS) return kept.overview;
+    const made: Kept = { atMs: nowMs, overview: this.#make(projectId, nowMs) };
+    this.#kept.set(projectId, made);
+    // One that failed is made again by the next who asks.
+    made.overview.catch(() => {
+      if (this.#kept.get(projectId) === made) this.#kept.delete(projectId);
+    });
+    return made.overview;
+  }
+
+  /** The next who asks gets what is true from now on. */
+  drop(projectId: number): void {
+    this.#kept.delete(projectId);
+  }
+
+  async #make(projectId: number, nowMs: number): Promise<Overview> {
+    const { overview } = this.#options.controlPlane;
+    const fixed = await this.#fixedOf(projectId);
+    const [states, incidents, service] = await Promise.all([
+      overview.states(projectId),
+      overview.openIncidents(projectId),
+      this.#serviceAt(nowMs),
+    ]);
+    const byId = new Map(states.map((state) => [state.monitorId, state]));
+    const live = liveColumns(fixed.monitors, byId, nowMs);
+    const moving = JSON.stringify({
+      at: formatIso(nowMs),
+      counts: live.counts,
+      incidents,
+      service: {
+        late_p99_ms: live.lateP99Ms,
+        silent: service.silent,
+        spool_rows: service.spoolRows,
+        condition: this.#options.storeCondition(),
+      },
+      status: live.status,
+      latency_ms: live.latencyMs,
+      checked_s: live.checkedS,
+      since_s: live.sinceS,
+    });
+    return { text: `${moving.slice(0, -1)},${fixed.json}}`, tags: () => tagCounts(fixed.monitors, byId, nowMs) };
+  }
+
+  async #fixedOf(projectId: number): Promise<Fixed> {
+    const { controlPlane } = this.#options;
+    // Read first: what is changed in between is read once more next time.
+    const generation = await controlPlane.generation();
+    const known = this.#fixed.use(projectId);
+    if (known?.generation === generation) return known;
+    const [monitors, subscriptions] = await Promise.all([
+      controlPlane.overview.monitors(projectId),
+      controlPlane.overview.subscriptions(projectId),
+    ]);
+    const json = JSON.stringify(fixedColumns(monitors, subscriptions)).slice(1, -1);
+    const fixed = { generation, monitors, json };
+    this.#fixed.set(projectId, fixed);
+    return fixed;
+  }
+
+  /** Of the whole service. */
+  #serviceAt(nowMs: number): Promise<Service> {
+    const known = this.#service;
+    if (known !== null && nowMs >= known.atMs && nowMs - known.atMs < SERVICE_KEPT_MS) return known.read;
+    const read = this.#readService();
+    this.#service = { atMs: nowMs, read };
+    read.catch(() => {
+      this.#service = null;
+    });
+    return read;
+  }
+
+  async #readService(): Promise<Service> {
+    const { schedulers } = await this.#options.controlPlane.shards.view();
+    let [silent, spoolRows] = [0, 0];
+    for (const { report } of schedulers) {
+      silent += report.silentMonitors;
+      spoolRows += report.spoolRows;
+    }
+    return { silent, spoolRows };
+  }
+}
+
+/** By tag. */
+function tagCounts(
+  monitors: readonly OverviewMonitor[],
+  states: ReadonlyMap<number, OverviewState>,
+  nowMs: number,
+): readonly TagCount[] {
+  const counts = new Map<string, { servers: number; down: number; degraded: number }>();
+  for (const monitor of monitors) {
+    if (monitor.tags.length === 0) continue;
+    const word: keyof StatusCounts = wordOf(monitor, states.get(monitor.id) ?? { status: "unknown" }, nowMs);
+    for (const tag of new Set(monitor.tags)) {
+      const count = counts.get(tag) ?? { servers: 0, down: 0, degraded: 0 };
+      count.servers += 1;
+      if (word === "down" || word === "degraded") count[word] += 1;
+      counts.set(tag, count);
+    }
+  }
+  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([tag, count]) => ({ tag, ...count }));
+}
