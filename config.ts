@@ -77,6 +77,7 @@ const schema = z.object({
     (text) => text === null || /^[0-9a-f]{64}$/i.test(text),
     "must be 64 hexadecimal digits",
   ),
+  SONDE_MAX_STREAMS: whole(1, 10_000, "must be a whole number from 1 to 10000").default(200),
   /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
   SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
   SONDE_DEBUGGABLE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
@@ -151,6 +152,8 @@ export interface Config {
   /** Probe threads; null: one less than the machine has cores. */
   readonly workers: number | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** Answers that go on, at one time. */
+  readonly maxStreams: number;
   readonly httpServer: "uws" | "node" | null;
   /** SONDE_UWS with its hash; null: the package's own. */
   readonly uws: { readonly path: string; readonly sha256: string } | null;
@@ -205,6 +208,7 @@ export function loadConfig(
     plans: values.SONDE_PLANS === null ? standardPlans(limits) : readPlans(values.SONDE_PLANS, standardPlans(limits)),
     workers: values.SONDE_WORKERS ?? null,
     logLevel: values.SONDE_LOG,
+    maxStreams: values.SONDE_MAX_STREAMS,
     httpServer: values.SONDE_HTTP ?? null,
     uws: uwsOf(values.SONDE_UWS, values.SONDE_UWS_SHA256),
     isDebuggable: values.SONDE_DEBUGGABLE === "1",

@@ -16,6 +16,12 @@ const from = (remoteAddress: string, forwardedFor = ""): ApiRequest => ({
   ifNoneMatch: "",
   acceptEncoding: "",
   idempotencyKey: null,
+  cookie: "",
+  origin: "",
+  host: "",
+  secFetchSite: "",
+  page: "",
+  userAgent: "",
   remoteAddress,
   body: null,
 });

@@ -12,6 +12,7 @@ import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { Overviews } from "./overview/overviews.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
+import type { Streams } from "./streams.ts";
 import type { UwsFile } from "./uws-binary.ts";
 
 /** What a health question asks. */
@@ -39,6 +40,8 @@ export interface ApiConfig {
   readonly httpServer: "uws" | "node" | null;
   /** A binary of uWebSockets.js that the operator brings; null or absent: the package's. */
   readonly uws?: UwsFile | null;
+  /** SONDE_MAX_STREAMS: answers that go on, at one time. */
+  readonly maxStreams?: number;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */
   readonly allowNets: readonly string[];
   /** SONDE_PUBLIC_ALLOW_NETS: the same for /check/public, whose callers are anonymous. */
@@ -95,6 +98,7 @@ export interface Api extends ApiDependencies {
   readonly authCache: AuthCache;
   readonly monitorCache: MonitorCache;
   readonly overviews: Overviews;
+  readonly streams: Streams;
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
   readonly startedAtMs: number;

@@ -7,13 +7,14 @@ import type { Api } from "./api.ts";
 import { createApp } from "./app.ts";
 import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
-import type { ApiRequest, Handle } from "./http.ts";
+import { type ApiRequest, type Handle, isStream } from "./http.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
+import { createStreams } from "./streams.ts";
 
 describe("the application", () => {
   let world: World;
@@ -77,6 +78,7 @@ describe("the application", () => {
       targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,
+      streams: createStreams(200),
       uses: new Map(),
       requests: createRequestMetrics(),
       httpServer: "node",
@@ -119,6 +121,12 @@ describe("the application", () => {
     ifNoneMatch: "",
     acceptEncoding: "",
     idempotencyKey: null,
+    cookie: "",
+    origin: "",
+    host: "127.0.0.1",
+    secFetchSite: "",
+    page: "",
+    userAgent: "",
     remoteAddress: "127.0.0.1",
     body: null,
     ...sent,
@@ -232,7 +240,7 @@ describe("the application", () => {
             path,
             status: response.status,
             headers: byName(response.headers),
-            text: method === "HEAD" ? "" : String(response.body),
+            text: method === "HEAD" || isStream(response) ? "" : String(response.body),
           });
         },
       ),
@@ -247,7 +255,11 @@ describe("the application", () => {
       routes,
     );
     const response = await broken(request({ path: "/api/v1/results" }));
-    expect(JSON.parse(String(response.body))).toEqual({ error: true, code: 500, message: "Internal server error" });
+    expect(isStream(response) ? "" : JSON.parse(String(response.body))).toEqual({
+      error: true,
+      code: 500,
+      message: "Internal server error",
+    });
     expect(response.headers).toContain("X-RateLimit-Limit");
     expect(errors).toHaveLength(1);
     const clockless = createApp(

@@ -5,7 +5,7 @@ import { clientAddressOf } from "./address.ts";
 import type { Api } from "./api.ts";
 import { type Admission, admit } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./errors.ts";
-import type { ApiRequest, ApiResponse, Handle } from "./http.ts";
+import { type ApiAnswer, type ApiRequest, type ApiResponse, type Handle, isStream } from "./http.ts";
 import { onceFor } from "./idempotency.ts";
 import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
@@ -24,7 +24,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   /** As usage names them; put together once, not for each request. */
   const endpoints = new Map(routes.map((route) => [route, `${route.method} ${route.path}`]));
 
-  function serve(request: ApiRequest): MaybePromise<ApiResponse> {
+  function serve(request: ApiRequest): MaybePromise<ApiAnswer> {
     const startedAt = performance.now();
     const found = router.find(request.method, request.path);
     if (found.type !== "route") {
@@ -37,9 +37,11 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const admission: Admission = { limitHeaders: null, counted: null };
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
-    const ready = andThen(answer(api, route, call, admission), (answered) =>
-      asListed(route, request, warned(route, request, withHeaders(route, admission, answered))),
-    );
+    const ready = andThen(answer(api, route, call, admission), (answered): MaybePromise<ApiAnswer> => {
+      const admitted = isStream(answered) ? api.streams.admit(answered, request.method) : answered;
+      const complete = warned(route, request, withHeaders(route, admission, admitted));
+      return isStream(complete) ? complete : asListed(route, request, complete);
+    });
     return andThen(ready, (response) => {
       if (admission.counted !== null) {
         const { organizationId, keyId } = admission.counted;
@@ -65,7 +67,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   };
 }
 
-function answer(api: Api, route: Route, call: Call, admission: Admission): MaybePromise<ApiResponse> {
+function answer(api: Api, route: Route, call: Call, admission: Admission): MaybePromise<ApiAnswer> {
   try {
     const answered = route.scope === "public" ? route.handle(api, call) : answerKey(api, route, call, admission);
     return answered instanceof Promise ? answered.catch((error) => worded(api, route, error)) : answered;
@@ -79,7 +81,7 @@ function answerKey(
   route: Exclude<Route, { scope: "public" }>,
   call: Call,
   admission: Admission,
-): MaybePromise<ApiResponse> {
+): MaybePromise<ApiAnswer> {
   return andThen(admit(api, route, call, admission), (admitted) => {
     if ("status" in admitted) return admitted;
     // admit() gives a project call exactly to project routes.
@@ -107,7 +109,7 @@ function away(api: Api, store: StoreName): ApiError {
   return refusal(store === "redis" ? "redisAway" : "storeAway", { headers: RETRY_SOON });
 }
 
-function withHeaders(route: Route, admission: Admission, response: ApiResponse): ApiResponse {
+function withHeaders(route: Route, admission: Admission, response: ApiAnswer): ApiAnswer {
   let extra = admission.limitHeaders;
   if (route.scope !== "public") extra = extra === null ? PRIVATE : extra.concat(PRIVATE);
   else if (route.cors === true) extra = CORS;
@@ -135,7 +137,7 @@ function record(
   request: ApiRequest,
   route: Route | null,
   admission: Admission | null,
-  response: ApiResponse,
+  response: ApiAnswer,
   startedAt: number,
 ): void {
   const ms = performance.now() - startedAt;

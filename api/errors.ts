@@ -86,6 +86,7 @@ const TABLE = {
   checkerUnreachable: [502, "Checker unreachable"],
   noChecker: [503, "No checker nodes available"],
   noCheckerInRegion: [503, "No checker is available in this region."],
+  tooManyStreams: [503, "Too many streams are open. Close one, or try again later."],
   healthFailed: [503, "Health check failed"],
   storeAway: [503, "The database is not available right now. Try again in a few seconds."],
   redisAway: [503, "Redis is not available right now. Try again in a few seconds."],

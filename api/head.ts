@@ -42,6 +42,15 @@ export class Head {
   acceptEncoding = "";
   /** All lines of the header as one list; null when there is none. uWebSockets.js shows a value that is not UTF-8 as an empty one. */
   idempotencyKey: string | null = null;
+  /** All lines of the header as one list, in the way of cookies (RFC 6265 section 5.4). */
+  cookie = "";
+  /** All lines of the header as one list, and so are the next two: two lines are none that a browser sends, and match nothing. */
+  origin = "";
+  secFetchSite = "";
+  page = "";
+  host = "";
+  /** The latest line. */
+  userAgent = "";
   isChunked = false;
   /** Whether a proxy said that it stands between, or the caller means another host than this machine's loopback. */
   isProxied = false;
@@ -61,6 +70,7 @@ export class Head {
     switch (name) {
       case "host":
         this.#hosts++;
+        this.host = value;
         if (!LOOPBACK_HOST.test(value)) this.isProxied = true;
         break;
       case "x-api-key":
@@ -85,6 +95,21 @@ export class Head {
       case "idempotency-key":
         this.idempotencyKey = joined(this.idempotencyKey ?? "", value);
         break;
+      case "cookie":
+        this.cookie = this.cookie === "" ? value : `${this.cookie}; ${value}`;
+        break;
+      case "origin":
+        this.origin = joined(this.origin, value);
+        break;
+      case "sec-fetch-site":
+        this.secFetchSite = joined(this.secFetchSite, value);
+        break;
+      case "x-sonde-page":
+        this.page = joined(this.page, value);
+        break;
+      case "user-agent":
+        this.userAgent = value;
+        return;
       case "accept-encoding":
         this.acceptEncoding = joined(this.acceptEncoding, value);
         break;

@@ -27,6 +27,17 @@ export interface ApiRequest {
   readonly acceptEncoding: string;
   /** null when absent; empty when it cannot be read. */
   readonly idempotencyKey: string | null;
+  /** All cookies as one list, as sent. */
+  readonly cookie: string;
+  /** Of the page that asks, as a browser says it (RFC 6454 section 7). */
+  readonly origin: string;
+  /** Whom the caller means, with the port where it was named. */
+  readonly host: string;
+  /** `Sec-Fetch-Site`: how a browser says where the page that asks came from. */
+  readonly secFetchSite: string;
+  /** `X-Sonde-Page`: what our own page says, and a form of another cannot. */
+  readonly page: string;
+  readonly userAgent: string;
   /** Of the connection; a proxy's when one stands before us. */
   readonly remoteAddress: string;
   /** null when nothing was sent. */
@@ -42,8 +53,43 @@ export interface ApiResponse {
   readonly holdsSecrets?: true;
 }
 
+/** What a stream writes into. After the end of the stream all of it does nothing. */
+export interface StreamSink {
+  /**
+   * Sends, or keeps what the reader does not take yet.
+   * @returns false once the reader takes no more for now: the writer should hold back until `onDrain`
+   */
+  write(text: string): boolean;
+  /** Whether the reader takes no more for now. It ends with its connection when that lasts, or when too much waits. */
+  readonly full: boolean;
+  /** @param drained called each time when the reader takes more again; a second one replaces the first */
+  onDrain(drained: () => void): void;
+  /** Ends the stream behind what was written. */
+  end(): void;
+}
+
+/** An answer that goes on until its writer or its reader ends it. It is the last of its connection. */
+export interface StreamedResponse {
+  readonly status: 200;
+  /** Names and values in turn; no length and no coding. */
+  readonly headers: readonly string[];
+  /**
+   * Called exactly once, also when the reader is gone already. Never throws.
+   * @returns what to do when the stream has ended, whoever ended it; called exactly once, not before open() returns
+   */
+  open(sink: StreamSink): () => void;
+  /** Written last when the server stops; absent: nothing. */
+  farewell?(): string;
+}
+
+export type ApiAnswer = ApiResponse | StreamedResponse;
+
+export function isStream(answer: ApiAnswer): answer is StreamedResponse {
+  return "open" in answer;
+}
+
 /** At once when nothing has to be waited for; never throws, never rejects. */
-export type Handle = (request: ApiRequest) => MaybePromise<ApiResponse>;
+export type Handle = (request: ApiRequest) => MaybePromise<ApiAnswer>;
 
 export interface ListenOptions {
   readonly host: string;
@@ -54,6 +100,8 @@ export interface ListenOptions {
   readonly bodyTimeoutMs: number;
   /** An answer that is not taken by then ends its connection. */
   readonly answerTimeoutMs: number;
+  /** A stream whose reader does not catch up in this time ends with its connection. */
+  readonly stallTimeoutMs: number;
   /** How long close() leaves kept connections to those that may just be sending on them: an answer then ends its connection. */
   readonly lingerMs: number;
   /** How long close() waits for what is in flight, the lingering included. */
@@ -63,7 +111,7 @@ export interface ListenOptions {
 export interface HttpServer {
   readonly kind: "uws" | "node";
   readonly port: number;
-  /** Takes no more connections, answers what is in flight and what kept connections still bring, then closes the rest. */
+  /** Ends the streams, takes no more connections, answers what is in flight and what kept connections still bring, then closes the rest. */
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import { readOptionalObject } from "./body.ts";
 import { RETRY_SOON, refusal } from "./errors.ts";
-import type { ApiResponse } from "./http.ts";
+import { type ApiAnswer, type ApiResponse, isStream } from "./http.ts";
 import { restS } from "./limits.ts";
 import { type KeyCall, type ProjectCall, type Route, takesIdempotencyKey } from "./route.ts";
 
@@ -27,8 +27,8 @@ export function onceFor(
   api: Api,
   route: Route,
   call: KeyCall | ProjectCall,
-  work: () => MaybePromise<ApiResponse>,
-): MaybePromise<ApiResponse> {
+  work: () => MaybePromise<ApiAnswer>,
+): MaybePromise<ApiAnswer> {
   const key = call.request.idempotencyKey;
   if (key === null || !takesIdempotencyKey(route) || call.request.body === "too-large") return work();
   if (!KEY.test(key)) throw refusal("idempotencyKeyInvalid");
@@ -40,8 +40,8 @@ async function once(
   route: Route,
   call: KeyCall | ProjectCall,
   name: string,
-  work: () => MaybePromise<ApiResponse>,
-): Promise<ApiResponse> {
+  work: () => MaybePromise<ApiAnswer>,
+): Promise<ApiAnswer> {
   const { answers, counters } = api.state;
   const request = requestOf(call);
   const begun = await answers.begin(name, request, RUNS_MS, call.nowMs);
@@ -59,7 +59,7 @@ async function once(
     if (!(await counters.takeFrom(counted, MOST_KEYS_A_DAY, DAY_MS, call.nowMs)))
       throw refusal("idempotencyKeysUsedUp", { retryAfterS: restS(DAY_MS, call.nowMs) });
     const response = await andThen(work(), (answered) => answered);
-    if (!isKept(response)) {
+    if (isStream(response) || !isKept(response)) {
       await answers.forget(name);
       return response;
     }

@@ -9,7 +9,7 @@ import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.
 import type { Api } from "./api.ts";
 import type { JsonObject } from "./body.ts";
 import { type ErrorName, refusal } from "./errors.ts";
-import type { ApiRequest, ApiResponse } from "./http.ts";
+import type { ApiAnswer, ApiRequest } from "./http.ts";
 import type { QueryParameters } from "./query.ts";
 import type { Known } from "./warnings.ts";
 
@@ -90,19 +90,19 @@ export interface PublicRoute extends RouteBase {
   readonly scope: "public";
   /** Answers OPTIONS and sends CORS headers: the contract's public endpoints. */
   readonly cors?: true;
-  handle(api: Api, call: Call): MaybePromise<ApiResponse>;
+  handle(api: Api, call: Call): MaybePromise<ApiAnswer>;
 }
 export interface KeyRoute extends RouteBase {
   readonly scope: "key";
   /** What a plan without API access is told, where it is not the usual. */
   readonly noApiAccess?: ErrorName;
-  handle(api: Api, call: KeyCall): MaybePromise<ApiResponse>;
+  handle(api: Api, call: KeyCall): MaybePromise<ApiAnswer>;
 }
 export interface ProjectRoute extends RouteBase {
   readonly scope: "project";
   /** Owner, Admin and Manager only; what a Viewer is told. */
   readonly editorsOnly?: string;
-  handle(api: Api, call: ProjectCall): MaybePromise<ApiResponse>;
+  handle(api: Api, call: ProjectCall): MaybePromise<ApiAnswer>;
 }
 export type Route = PublicRoute | KeyRoute | ProjectRoute;
 

@@ -8,13 +8,16 @@ import {
   type ApiResponse,
   type HttpServer,
   isBodiless,
+  isStream,
   ListenError,
   type ListenOptions,
   listenFailure,
   MAX_BODY_BYTES,
   MAX_CONNECTIONS,
   MAX_DISCARDED_BYTES,
+  type StreamedResponse,
 } from "./http.ts";
+import { CLOSED_SINK, PipedSink } from "./stream-sink.ts";
 
 /** Bytes of all headers together; beyond it Node answers 431. */
 const MAX_HEADER_BYTES = 16_384;
@@ -59,7 +62,9 @@ export async function listenNode(options: ListenOptions): Promise<HttpServer> {
         setTimeout(() => server.closeIdleConnections(), options.lingerMs),
         setTimeout(() => server.closeAllConnections(), options.drainTimeoutMs),
       ];
-      await new Promise((settle) => NetServer.prototype.close.call(server, settle));
+      const closed = new Promise((settle) => NetServer.prototype.close.call(server, settle));
+      for (const [sink, response] of door.streams) sink.leave(response.farewell?.() ?? "");
+      await closed;
       for (const timer of timers) clearTimeout(timer);
       await Promise.all(door.inFlight);
       // What of node:http looks for late connections.
@@ -77,9 +82,13 @@ function listening(server: ReturnType<typeof createServer>, { host, port }: List
   });
 }
 
+/** What has to end before the server can: by sink, what it is told. */
+type Streams = Map<PipedSink, StreamedResponse>;
+
 interface Door {
   /** What is being answered. */
   readonly inFlight: ReadonlySet<Promise<void>>;
+  readonly streams: Streams;
   enter(this: void, incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** Garbage gets one line and a closed connection. */
   turnAway(this: void, error: NodeJS.ErrnoException, socket: Duplex): void;
@@ -88,11 +97,13 @@ interface Door {
 /** @param areLast whether every answer is to end its connection */
 function createDoor(options: ListenOptions, areLast: () => boolean): Door {
   const inFlight = new Set<Promise<void>>();
+  const streams: Streams = new Map();
   /** Nothing more is read on them. node:http has parsed what came in one piece before it knows. */
   const ended = new WeakSet<Duplex>();
   const lines = new WeakMap<Duplex, Line>();
   return {
     inFlight,
+    streams,
     enter(incoming, outgoing) {
       const { socket } = incoming;
       if (ended.has(socket)) return;
@@ -110,7 +121,8 @@ function createDoor(options: ListenOptions, areLast: () => boolean): Door {
         return;
       }
       const isLast = (): boolean => areLast() || ended.has(socket);
-      const serving = standIn(line, outgoing, () => serve(options, head, incoming, outgoing, isLast));
+      const served = { options, streams, head, incoming, outgoing, isLast, areLast };
+      const serving = standIn(line, outgoing, () => serve(served));
       inFlight.add(serving);
       void serving.finally(() => inFlight.delete(serving));
     },
@@ -188,14 +200,19 @@ function refuse(outgoing: ServerResponse, { status, body }: HeadRefusal): void {
   if (socket !== null) cut(socket);
 }
 
-/** @param isLast whether nothing more is answered on its connection */
-async function serve(
-  { handle, answerTimeoutMs }: ListenOptions,
-  head: Head,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  isLast: () => boolean,
-): Promise<void> {
+interface Served {
+  readonly options: ListenOptions;
+  readonly streams: Streams;
+  readonly head: Head;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Whether nothing more is answered on its connection. */
+  isLast(): boolean;
+  /** Whether the server stops. */
+  areLast(): boolean;
+}
+
+async function serve({ options, streams, head, incoming, outgoing, isLast, areLast }: Served): Promise<void> {
   const url = incoming.url ?? "/";
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -211,14 +228,61 @@ async function serve(
     ifNoneMatch: head.ifNoneMatch,
     acceptEncoding: head.acceptEncoding,
     idempotencyKey: head.idempotencyKey,
+    cookie: head.cookie,
+    origin: head.origin,
+    host: head.host,
+    secFetchSite: head.secFetchSite,
+    page: head.page,
+    userAgent: head.userAgent,
     remoteAddress: incoming.socket.remoteAddress ?? "",
   };
   const body = head.hasBody ? await readBody(incoming) : null;
   const request: ApiRequest = { ...before, body };
-  const response = await handle(request);
+  const response = await options.handle(request);
+  if (isStream(response) && request.method !== "HEAD") {
+    const sink = stream(options, streams, outgoing, response);
+    if (areLast()) sink?.leave(response.farewell?.() ?? "");
+    return;
+  }
+  if (isStream(response)) response.open(CLOSED_SINK)();
   if (isLast()) outgoing.setHeader("Connection", "close");
-  write(outgoing, request.method, response);
-  endIfNotTaken(outgoing, answerTimeoutMs);
+  write(outgoing, request.method, isStream(response) ? { ...response, body: "" } : response);
+  endIfNotTaken(outgoing, options.answerTimeoutMs);
+}
+
+/** @returns null when the reader is gone */
+function stream(
+  { stallTimeoutMs, answerTimeoutMs }: ListenOptions,
+  streams: Streams,
+  outgoing: ServerResponse,
+  response: StreamedResponse,
+): PipedSink | null {
+  if (outgoing.destroyed || outgoing.socket === null) {
+    response.open(CLOSED_SINK)();
+    return null;
+  }
+  writeHeaders(outgoing, response.headers);
+  outgoing.setHeader("Connection", "close");
+  outgoing.statusCode = response.status;
+  outgoing.flushHeaders();
+  const pipe = {
+    send: (bytes: string | Uint8Array) => outgoing.write(bytes),
+    end() {
+      outgoing.end();
+      endIfNotTaken(outgoing, answerTimeoutMs);
+    },
+    cut: () => void outgoing.destroy(),
+  };
+  const sink = new PipedSink(pipe, stallTimeoutMs);
+  outgoing.on("drain", () => sink.writable());
+  outgoing.once("close", () => sink.gone());
+  streams.set(sink, response);
+  const stop = response.open(sink);
+  sink.onEnd(() => {
+    streams.delete(sink);
+    stop();
+  });
+  return sink;
 }
 
 /** node:http waits for a reader for ever, and holds the answer meanwhile. */
@@ -245,10 +309,14 @@ async function readBody(incoming: IncomingMessage): Promise<ApiRequest["body"]> 
 
 function write(outgoing: ServerResponse, method: string, response: ApiResponse): void {
   const body = typeof response.body === "string" ? Buffer.from(response.body) : response.body;
-  for (let index = 0; index + 1 < response.headers.length; index += 2) {
-    outgoing.setHeader(response.headers[index] ?? "", response.headers[index + 1] ?? "");
-  }
+  writeHeaders(outgoing, response.headers);
   outgoing.statusCode = response.status;
   if (!isBodiless(response.status)) outgoing.setHeader("Content-Length", body.length);
   outgoing.end(method === "HEAD" || isBodiless(response.status) ? undefined : body);
+}
+
+function writeHeaders(outgoing: ServerResponse, headers: readonly string[]): void {
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    outgoing.setHeader(headers[index] ?? "", headers[index + 1] ?? "");
+  }
 }

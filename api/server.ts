@@ -7,17 +7,21 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "
 import { STATUS_CODES } from "node:http";
 import { Head, type HeadRefusal } from "./head.ts";
 import {
+  type ApiAnswer,
   type ApiRequest,
   type ApiResponse,
   type HttpServer,
   isBodiless,
+  isStream,
   ListenError,
   type ListenOptions,
   listenFailure,
   MAX_BODY_BYTES,
   MAX_CONNECTIONS,
   MAX_DISCARDED_BYTES,
+  type StreamedResponse,
 } from "./http.ts";
+import { CLOSED_SINK, PipedSink } from "./stream-sink.ts";
 import { loadUws, type Uws } from "./uws-binary.ts";
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT of libusockets.h: without it two processes would share a port in silence (SO_REUSEPORT). */
@@ -50,6 +54,7 @@ export async function listenUws(options: ListenOptions, uws: Uws = loadUws(null)
       uws.us_listen_socket_close(socket);
       // Only now: whose connection ends dials again at once.
       flights.drain();
+      flights.endStreams();
       await connections.none(options.lingerMs);
       await flights.none(options.drainTimeoutMs - (performance.now() - startedMs));
       // An answer given in the turn that read its request leaves uWS's buffer only at the end of that turn.
@@ -94,14 +99,22 @@ interface Flights extends Omit<Count, "count"> {
   /** From now on every answer ends its connection. */
   drain(): void;
   readonly areLast: boolean;
+  /** What has to end before the server can: by sink, what it is told. */
+  readonly streams: Map<PipedSink, StreamedResponse>;
+  endStreams(): void;
 }
 
 function createFlights(): Flights {
   let areLast = false;
   const { add, none } = createCount();
+  const streams = new Map<PipedSink, StreamedResponse>();
   return {
     add,
     none,
+    streams,
+    endStreams() {
+      for (const [sink, response] of streams) sink.leave(response.farewell?.() ?? "");
+    },
     drain: () => {
       areLast = true;
     },
@@ -179,6 +192,12 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
     ifNoneMatch: head.ifNoneMatch,
     acceptEncoding: head.acceptEncoding,
     idempotencyKey: head.idempotencyKey,
+    cookie: head.cookie,
+    origin: head.origin,
+    host: head.host,
+    secFetchSite: head.secFetchSite,
+    page: head.page,
+    userAgent: head.userAgent,
     remoteAddress: TEXT.decode(res.getRemoteAddressAsText()),
     body: null as ApiRequest["body"],
   };
@@ -215,13 +234,59 @@ function answer(options: ListenOptions, exchange: Exchange, request: ApiRequest,
   const response = options.handle(request);
   if (!(response instanceof Promise)) {
     // uWS has corked the connection for this call.
-    write(options, exchange, request.method, response, isLast);
+    give(options, exchange, request.method, response, isLast);
     return;
   }
   void response.then((answered) => {
-    if (exchange.aborted) return;
-    exchange.res.cork(() => write(options, exchange, request.method, answered, isLast));
+    if (!exchange.aborted) exchange.res.cork(() => give(options, exchange, request.method, answered, isLast));
+    else if (isStream(answered)) answered.open(CLOSED_SINK)();
   });
+}
+
+function give(options: ListenOptions, exchange: Exchange, method: string, answered: ApiAnswer, isLast: boolean): void {
+  if (!isStream(answered)) write(options, exchange, method, answered, isLast);
+  else if (method !== "HEAD") stream(options, exchange, answered);
+  else {
+    answered.open(CLOSED_SINK)();
+    write(options, exchange, method, { ...answered, body: "" }, true);
+  }
+}
+
+function stream({ stallTimeoutMs }: ListenOptions, exchange: Exchange, response: StreamedResponse): void {
+  const { res, flights } = exchange;
+  res.writeStatus(STATUS_LINES.get(response.status) ?? String(response.status));
+  writeHeaders(res, [...response.headers, "Connection", "close"]);
+  const pipe = {
+    send(bytes: string | Uint8Array) {
+      let isTaken = true;
+      res.cork(() => {
+        isTaken = res.write(bytes);
+      });
+      return isTaken;
+    },
+    // Told to end the connection now, uWS would write that header into the body. The reader does it: its answer said so.
+    end() {
+      res.cork(() => void res.end());
+      exchange.end();
+    },
+    cut: () => void res.close(),
+  };
+  const sink = new PipedSink(pipe, stallTimeoutMs);
+  exchange.drop = () => sink.gone();
+  // Also where the writer holds nothing back: without it uWS ends a connection 10 s after it was full once, whatever is written since.
+  res.onWritable(() => {
+    // With it uWS leaves what it keeps itself until the next write; a cork around nothing is one.
+    res.cork(() => {});
+    sink.writable();
+    return true;
+  });
+  flights.streams.set(sink, response);
+  const stop = response.open(sink);
+  sink.onEnd(() => {
+    flights.streams.delete(sink);
+    stop();
+  });
+  if (flights.areLast) sink.leave(response.farewell?.() ?? "");
 }
 
 function readBody(
@@ -267,8 +332,7 @@ function write(
 ): void {
   const { res, flights } = exchange;
   res.writeStatus(STATUS_LINES.get(status) ?? String(status));
-  for (let index = 0; index + 1 < headers.length; index += 2)
-    res.writeHeader(headers[index] ?? "", headers[index + 1] ?? "");
+  writeHeaders(res, headers);
   const hasNoBody = isBodiless(status) || method === "HEAD";
   // uWS ends a connection only behind an answer with a length: here one of nothing.
   if (hasNoBody && isLast) res.end("", true);
@@ -282,6 +346,11 @@ function write(
     return;
   }
   exchange.end();
+}
+
+function writeHeaders(res: HttpResponse, headers: readonly string[]): void {
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    res.writeHeader(headers[index] ?? "", headers[index + 1] ?? "");
 }
 
 /**

@@ -13,12 +13,14 @@ import { Overviews } from "./overview/overviews.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenUws } from "./server.ts";
 import { listenNode } from "./server-node.ts";
+import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
 import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
 /** A body is here by then, or its connection ends. */
 const BODY_TIMEOUT_MS = 10_000;
 /** The greatest answers are of a few megabytes: a reader that takes 100 kB a second has them by then. */
 const ANSWER_TIMEOUT_MS = 60_000;
+const STALL_TIMEOUT_MS = 30_000;
 /** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
 const DRAIN_TIMEOUT_MS = 80_000;
 /** How long a stop leaves kept connections open, ms. Short: the default is for a single process. */
@@ -39,6 +41,7 @@ export interface RunningApi {
 export interface StartOptions {
   readonly bodyTimeoutMs?: number;
   readonly answerTimeoutMs?: number;
+  readonly stallTimeoutMs?: number;
   readonly lingerMs?: number;
   readonly drainTimeoutMs?: number;
 }
@@ -60,6 +63,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     targets: createTargets({ ...config, resolve }),
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
+    streams: createStreams(config.maxStreams ?? DEFAULT_MAX_STREAMS),
     uses: new Map(),
     requests: createRequestMetrics(),
     startedAtMs: dependencies.clock.now(),
@@ -77,6 +81,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     handle: createApp(api, routes),
     bodyTimeoutMs: options.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+    stallTimeoutMs: options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
     lingerMs: options.lingerMs ?? LINGER_MS,
     drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
   });

@@ -1,12 +1,12 @@
 /** Adds to an answer what of its request was ignored: `warnings` in the bodies of POST and PUT, a header on everything else. */
 import { type JsonObject, objectOf } from "./body.ts";
-import type { ApiRequest, ApiResponse } from "./http.ts";
+import { type ApiAnswer, type ApiRequest, isStream } from "./http.ts";
 import type { Route } from "./route.ts";
 import { ignoredFields, ignoredParameters, type Known, namesIn } from "./warnings.ts";
 
 export const WARNING_HEADER = "X-Sonde-Warning";
 
-export type Warned = (route: Route, request: ApiRequest, response: ApiResponse) => ApiResponse;
+export type Warned = (route: Route, request: ApiRequest, response: ApiAnswer) => ApiAnswer;
 
 export function createWarned(routes: readonly Route[]): Warned {
   const known = new Map(routes.map((route) => [route, knownOf(route)]));
@@ -20,7 +20,7 @@ export function createWarned(routes: readonly Route[]): Warned {
     const fields = sent === undefined ? [] : fieldsIgnored(route, of.fields, sent, record);
     const warnings = [...fields, ...parameters];
     if (warnings.length === 0) return response;
-    if (record === null) {
+    if (record === null || isStream(response)) {
       return { ...response, headers: [...response.headers, WARNING_HEADER, warnings.join("; ")] };
     }
     // In its place at the end: the text of a large answer is not made anew.
@@ -43,8 +43,10 @@ function knownOf(route: Route): KnownOfRoute | undefined {
   };
 }
 
-/** The record that a POST or PUT answers; null for every other answer, and for refusals, whose body has no place for warnings. */
-function recordOf({ method }: Route, { status, body }: ApiResponse): JsonObject | null {
+/** The record that a POST or PUT answers; null for every other answer, and for refusals and streams, which have no place for warnings. */
+function recordOf({ method }: Route, response: ApiAnswer): JsonObject | null {
+  if (isStream(response)) return null;
+  const { status, body } = response;
   if ((method !== "POST" && method !== "PUT") || status >= 300 || typeof body !== "string") return null;
   return JSON.parse(body) as JsonObject;
 }

@@ -21,6 +21,7 @@ export function slowSuite(listen: (options: ListenOptions) => Promise<HttpServer
         port: 0,
         bodyTimeoutMs: 1_000,
         answerTimeoutMs: 1_000,
+        stallTimeoutMs: 1_000,
         lingerMs: 0,
         drainTimeoutMs: 1_000,
         handle: ({ path }) => ({ status: 200, headers: [], body: path === "/long" ? LONG : "short" }),

@@ -25,6 +25,7 @@ export function smugglingSuite(listen: (options: ListenOptions) => Promise<HttpS
         port: 0,
         bodyTimeoutMs: 500,
         answerTimeoutMs: 1_000,
+        stallTimeoutMs: 1_000,
         lingerMs: 0,
         drainTimeoutMs: 1_000,
         handle: ({ method, path, body }) => {
