@@ -77,6 +77,7 @@ const schema = z.object({
     (text) => text === null || /^[0-9a-f]{64}$/i.test(text),
     "must be 64 hexadecimal digits",
   ),
+  SONDE_WEB: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
   SONDE_MAX_STREAMS: whole(1, 10_000, "must be a whole number from 1 to 10000").default(200),
   /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
   SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
@@ -152,6 +153,8 @@ export interface Config {
   /** Probe threads; null: one less than the machine has cores. */
   readonly workers: number | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** The page is served. */
+  readonly hasPage: boolean;
   /** Answers that go on, at one time. */
   readonly maxStreams: number;
   readonly httpServer: "uws" | "node" | null;
@@ -208,6 +211,7 @@ export function loadConfig(
     plans: values.SONDE_PLANS === null ? standardPlans(limits) : readPlans(values.SONDE_PLANS, standardPlans(limits)),
     workers: values.SONDE_WORKERS ?? null,
     logLevel: values.SONDE_LOG,
+    hasPage: values.SONDE_WEB === "on",
     maxStreams: values.SONDE_MAX_STREAMS,
     httpServer: values.SONDE_HTTP ?? null,
     uws: uwsOf(values.SONDE_UWS, values.SONDE_UWS_SHA256),

@@ -12,6 +12,7 @@ import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { Overviews } from "./overview/overviews.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
+import type { Site } from "./site.ts";
 import type { Streams } from "./streams.ts";
 import type { UwsFile } from "./uws-binary.ts";
 
@@ -40,6 +41,10 @@ export interface ApiConfig {
   readonly httpServer: "uws" | "node" | null;
   /** A binary of uWebSockets.js that the operator brings; null or absent: the package's. */
   readonly uws?: UwsFile | null;
+  /** SONDE_WEB: whether the page is served where it was built. Absent: it is not. */
+  readonly hasPage?: boolean;
+  /** Where the built page is; absent: where the build puts it. */
+  readonly siteFolder?: string;
   /** SONDE_MAX_STREAMS: answers that go on, at one time. */
   readonly maxStreams?: number;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */
@@ -99,6 +104,8 @@ export interface Api extends ApiDependencies {
   readonly monitorCache: MonitorCache;
   readonly overviews: Overviews;
   readonly streams: Streams;
+  /** The page; null: there is none, or it is switched off. */
+  readonly site: Site | null;
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
   readonly startedAtMs: number;

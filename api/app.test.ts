@@ -79,6 +79,7 @@ describe("the application", () => {
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,
       streams: createStreams(200),
+      site: null,
       uses: new Map(),
       requests: createRequestMetrics(),
       httpServer: "node",

@@ -10,6 +10,7 @@ import { onceFor } from "./idempotency.ts";
 import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
+import { SECURITY_HEADERS } from "./security-headers.ts";
 import { createWarned } from "./warned.ts";
 
 const CORS: readonly string[] = ["Access-Control-Allow-Origin", "*"];
@@ -28,8 +29,9 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const startedAt = performance.now();
     const found = router.find(request.method, request.path);
     if (found.type !== "route") {
-      const refused =
-        found.type === "unknown" ? errorResponse(refusal("notFound")) : wrongMethod(request.method, found.routes);
+      const refused = secured(
+        found.type === "unknown" ? errorResponse(refusal("notFound")) : wrongMethod(request.method, found.routes),
+      );
       record(api, request, null, null, refused, startedAt);
       return refused;
     }
@@ -55,7 +57,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
 
   const failed = (error: unknown): ApiResponse => {
     api.log.error({ err: error }, "request failed");
-    return errorResponse(refusal("internal"));
+    return secured(errorResponse(refusal("internal")));
   };
   return (request) => {
     try {
@@ -110,11 +112,16 @@ function away(api: Api, store: StoreName): ApiError {
 }
 
 function withHeaders(route: Route, admission: Admission, response: ApiAnswer): ApiAnswer {
-  let extra = admission.limitHeaders;
-  if (route.scope !== "public") extra = extra === null ? PRIVATE : extra.concat(PRIVATE);
+  const security = response.security ?? SECURITY_HEADERS;
+  let extra: readonly string[] = [];
+  if (route.scope !== "public")
+    extra = admission.limitHeaders === null ? PRIVATE : admission.limitHeaders.concat(PRIVATE);
   else if (route.cors === true) extra = CORS;
-  if (extra === null) return response;
-  return { ...response, headers: response.headers.concat(extra) };
+  return { ...response, headers: response.headers.concat(extra, security) };
+}
+
+function secured(response: ApiResponse): ApiResponse {
+  return { ...response, headers: response.headers.concat(SECURITY_HEADERS) };
 }
 
 /** 405 with Allow; OPTIONS of a public endpoint answers CORS instead (docs/api-contract.md#health-and-documents). */

@@ -2,7 +2,8 @@
  * The head of a request, read strictly (RFC 9112, RFC 9110): what two servers on the way could read in two ways is refused, because a request
  * may hide in the difference. Both servers before the API hand every header line to it.
  */
-import { MAX_DISCARDED_BYTES } from "./http.ts";
+import { JSON_HEADERS, MAX_DISCARDED_BYTES } from "./http.ts";
+import { SECURITY_HEADERS } from "./security-headers.ts";
 
 /** Why a request is refused before anything looks at what it asks for. Its connection ends with that. */
 export interface HeadRefusal {
@@ -10,6 +11,9 @@ export interface HeadRefusal {
   /** JSON. It repeats nothing of the request. */
   readonly body: string;
 }
+
+/** Names and values in turn, of every refusal. */
+export const REFUSAL_HEADERS: readonly string[] = [...JSON_HEADERS, ...SECURITY_HEADERS];
 
 /** As many as uWebSockets.js reads (UWS_HTTP_MAX_HEADERS_COUNT). */
 export const MAX_HEADERS = 100;
@@ -95,21 +99,6 @@ export class Head {
       case "idempotency-key":
         this.idempotencyKey = joined(this.idempotencyKey ?? "", value);
         break;
-      case "cookie":
-        this.cookie = this.cookie === "" ? value : `${this.cookie}; ${value}`;
-        break;
-      case "origin":
-        this.origin = joined(this.origin, value);
-        break;
-      case "sec-fetch-site":
-        this.secFetchSite = joined(this.secFetchSite, value);
-        break;
-      case "x-sonde-page":
-        this.page = joined(this.page, value);
-        break;
-      case "user-agent":
-        this.userAgent = value;
-        return;
       case "accept-encoding":
         this.acceptEncoding = joined(this.acceptEncoding, value);
         break;
@@ -125,10 +114,34 @@ export class Head {
         this.isChunked = true;
         break;
       default:
+        if (this.#addOfPage(name, value)) break;
         if (PROXY_HEADER.test(name)) this.isProxied = true;
         return;
     }
     if (CONTROL.test(value)) this.#refusal = BAD_REQUEST;
+  }
+
+  /** What browsers send. */
+  #addOfPage(name: string, value: string): boolean {
+    switch (name) {
+      case "cookie":
+        this.cookie = this.cookie === "" ? value : `${this.cookie}; ${value}`;
+        return true;
+      case "origin":
+        this.origin = joined(this.origin, value);
+        return true;
+      case "sec-fetch-site":
+        this.secFetchSite = joined(this.secFetchSite, value);
+        return true;
+      case "x-sonde-page":
+        this.page = joined(this.page, value);
+        return true;
+      case "user-agent":
+        this.userAgent = value;
+        return true;
+      default:
+        return false;
+    }
   }
 
   /** Whether bytes follow the head. */

@@ -51,6 +51,8 @@ export interface ApiResponse {
   readonly body: string | Uint8Array;
   /** It shows secrets: never compressed (listed.ts). */
   readonly holdsSecrets?: true;
+  /** Its own in the place of those of every answer (security-headers.ts). */
+  readonly security?: readonly string[];
 }
 
 /** What a stream writes into. After the end of the stream all of it does nothing. */
@@ -73,9 +75,10 @@ export interface StreamedResponse {
   readonly status: 200;
   /** Names and values in turn; no length and no coding. */
   readonly headers: readonly string[];
+  readonly security?: readonly string[];
   /**
    * Called exactly once, also when the reader is gone already. Never throws.
-   * @returns what to do when the stream has ended, whoever ended it; called exactly once, not before open() returns
+   * @returns what to do when the stream has ended, its writer, its reader or the server; called exactly once, not before open() returns
    */
   open(sink: StreamSink): () => void;
   /** Written last when the server stops; absent: nothing. */

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { byName } from "../testkit/api/contract.suite.ts";
 import { routes } from "./endpoints/index.ts";
 import { type ApiRequest, ok } from "./http.ts";
-import { acceptsGzip, createListed, isKnown, tagOf } from "./listed.ts";
+import { acceptsCoding, createListed, isKnown, tagOf } from "./listed.ts";
 
 describe("the routes that are lists", () => {
   it("are all whose answer has a total of what it lists", () => {
@@ -18,12 +18,12 @@ describe("the routes that are lists", () => {
   });
 });
 
-describe("acceptsGzip", () => {
+describe("acceptsCoding", () => {
   it.each(["gzip", "GZIP", "br, gzip", "deflate;q=0.5 , gzip ; q=0.1", "gzip;q=1.0", "x-gzip"])("takes %j", (header) =>
-    expect(acceptsGzip(header)).toBe(true),
+    expect(acceptsCoding(header, "gzip")).toBe(true),
   );
   it.each(["", "br", "*", "identity", "gzip;q=0", "gzip; q=0.000", "gzipped"])("refuses %j", (header) =>
-    expect(acceptsGzip(header)).toBe(false),
+    expect(acceptsCoding(header, "gzip")).toBe(false),
   );
 });
 

@@ -53,7 +53,7 @@ export function createListed(): Listed {
     const plain = { ...response, headers };
     const size = Buffer.byteLength(response.body);
     const isPacked = size >= LEAST_BYTES && size <= MOST_BYTES && response.holdsSecrets !== true;
-    if (!isPacked || running >= MOST_AT_ONCE || !acceptsGzip(request.acceptEncoding)) return plain;
+    if (!isPacked || running >= MOST_AT_ONCE || !acceptsCoding(request.acceptEncoding, "gzip")) return plain;
     running += 1;
     return packed(plain).finally(() => {
       running -= 1;
@@ -73,11 +73,11 @@ export function isKnown(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === opaque);
 }
 
-/** Whether gzip is taken, and not at weight 0 (RFC 9110 section 12.5.3). `*` is not asked for: programs that send it may not unpack. */
-export function acceptsGzip(acceptEncoding: string): boolean {
+/** Whether it is taken, and not at weight 0 (RFC 9110 section 12.5.3). `*` is not asked for: programs that send it may not unpack. */
+export function acceptsCoding(acceptEncoding: string, wanted: "gzip" | "br"): boolean {
   for (const entry of acceptEncoding.split(",")) {
     const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
-    if (coding === "gzip" || coding === "x-gzip") return !parameters.some((one) => /^q=0(?:\.0{0,3})?$/.test(one));
+    if (coding === wanted || coding === `x-${wanted}`) return !parameters.some((one) => /^q=0(?:\.0{0,3})?$/.test(one));
   }
   return false;
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
-import { type Head, type HeadRefusal, headOf, MAX_HEADERS } from "./head.ts";
+import { type Head, type HeadRefusal, headOf, MAX_HEADERS, REFUSAL_HEADERS } from "./head.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -191,11 +191,8 @@ function cut(socket: Duplex): void {
 
 function refuse(outgoing: ServerResponse, { status, body }: HeadRefusal): void {
   const { socket } = outgoing;
-  outgoing.writeHead(status, {
-    Connection: "close",
-    "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(body),
-  });
+  writeHeaders(outgoing, REFUSAL_HEADERS);
+  outgoing.writeHead(status, { Connection: "close", "Content-Length": Buffer.byteLength(body) });
   outgoing.end(body);
   if (socket !== null) cut(socket);
 }

@@ -5,7 +5,7 @@
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
-import { Head, type HeadRefusal } from "./head.ts";
+import { Head, type HeadRefusal, REFUSAL_HEADERS } from "./head.ts";
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -225,7 +225,7 @@ function later(exchange: Exchange, act: () => void): void {
 function refuse({ res, end }: Exchange, { status, body }: HeadRefusal): void {
   end();
   res.writeStatus(STATUS_LINES.get(status) ?? String(status));
-  res.writeHeader("Content-Type", "application/json");
+  writeHeaders(res, REFUSAL_HEADERS);
   res.end(body, true);
 }
 

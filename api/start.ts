@@ -13,6 +13,7 @@ import { Overviews } from "./overview/overviews.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenUws } from "./server.ts";
 import { listenNode } from "./server-node.ts";
+import { readSite } from "./site.ts";
 import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
 import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
@@ -63,6 +64,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     targets: createTargets({ ...config, resolve }),
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
+    site: config.hasPage === true ? await readSite(config.siteFolder) : null,
     streams: createStreams(config.maxStreams ?? DEFAULT_MAX_STREAMS),
     uses: new Map(),
     requests: createRequestMetrics(),

@@ -13,6 +13,7 @@ import { reference } from "./reference.ts";
 import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
+import { site } from "./site.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
@@ -36,4 +37,5 @@ export const routes: readonly Route[] = [
   ...operator,
   ...verifications,
   ...reference,
+  ...site,
 ];

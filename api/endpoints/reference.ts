@@ -9,6 +9,7 @@ import type { Api } from "../api.ts";
 import type { ApiResponse } from "../http.ts";
 import { isKnown } from "../listed.ts";
 import type { Call, ResponseHeader, Route } from "../route.ts";
+import { securityHeaders } from "../security-headers.ts";
 
 const YAML = "application/yaml";
 const JSON_TYPE = "application/json";
@@ -16,9 +17,10 @@ const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const SCRIPT = "text/javascript; charset=utf-8";
 
-/** Nothing from anywhere else, nothing inline: `data:` are the icons inside swagger-ui's own stylesheet. */
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Nothing from anywhere else, nothing inline, but without Trusted Types: swagger-ui writes HTML. `data:` are the icons inside its own stylesheet. */
+const PAGE_SECURITY = securityHeaders(
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
 /** Asked again each time, but answered 304 while nothing changed. */
 const REVALIDATED = "no-cache";
 /** The package's files change with a release of ours only. */
@@ -100,16 +102,6 @@ const CACHE_HEADERS: Readonly<Record<string, ResponseHeader>> = {
   ETag: { description: "Of this version", schema: z.string(), required: true, on: [200, 304] },
   "Cache-Control": { description: "How long it may be kept", schema: z.string(), required: true, on: [200, 304] },
 };
-const POLICY_HEADERS: Readonly<Record<string, ResponseHeader>> = {
-  "Content-Security-Policy": { description: "Nothing from other hosts", schema: z.string(), required: true, on: [200] },
-  "X-Content-Type-Options": {
-    description: "As the type says",
-    schema: z.literal("nosniff"),
-    required: true,
-    on: [200],
-  },
-};
-
 const base = { method: "GET", atRoot: true, group: "Reference", scope: "public" } as const;
 
 function document(path: string, operationId: string, mediaType: string, text: (api: Api) => string): Route {
@@ -145,16 +137,6 @@ const page = published(PAGE, HTML, REVALIDATED);
 const start = published(START, SCRIPT, REVALIDATED);
 
 export const reference: readonly Route[] = [
-  {
-    ...base,
-    operationId: "leadToDocument",
-    path: "/",
-    summary: "Leads to this document as a page",
-    hidden: true,
-    responses: { 302: "" },
-    // Relative, so that a proxy may serve us below a path of its own.
-    handle: (api: Api) => ({ status: 302, headers: ["Location", api.config.docsUrl ?? "docs"], body: "" }),
-  },
   document("/docs/openapi.yaml", "getDocumentBesidePage", YAML, (api) => api.document.yaml()),
   document("/openapi.yaml", "getDocumentAsYaml", YAML, (api) => api.document.yaml()),
   document("/openapi.json", "getDocument", JSON_TYPE, (api) => api.document.json()),
@@ -164,12 +146,9 @@ export const reference: readonly Route[] = [
     operationId: "getDocumentPage",
     summary: "This document as a page",
     responses: { 200: HTML, 304: "" },
-    headers: { ...CACHE_HEADERS, ...POLICY_HEADERS },
+    headers: CACHE_HEADERS,
     async handle(_: Api, call: Call) {
-      const { status, headers, body } = answer(call, page);
-      if (status === 304) return { status, headers, body };
-      const policy = ["Content-Security-Policy", PAGE_POLICY, "X-Content-Type-Options", "nosniff"];
-      return { status, headers: [...headers, ...policy], body };
+      return { ...answer(call, page), security: PAGE_SECURITY };
     },
   },
   asset("swagger-ui.css", CSS, () => packaged(fromPackage.resolve("swagger-ui-dist/swagger-ui.css"), CSS)),

@@ -8,6 +8,7 @@ import { ERROR_NAMES, wordsOf } from "../../api/errors.ts";
 import { createOpenApi } from "../../api/openapi.ts";
 import type { Route } from "../../api/route.ts";
 import { createRouter, fullPath } from "../../api/router.ts";
+import { SECURITY_HEADERS } from "../../api/security-headers.ts";
 
 /** An answer as it came over the wire. */
 export interface SeenAnswer {
@@ -49,6 +50,8 @@ const TRANSPORT = new Set([
   "transfer-encoding",
   "uwebsockets",
 ]);
+/** On every answer, so not repeated at each of them in the document. */
+const SECURITY = byName(SECURITY_HEADERS);
 
 const router = createRouter(routes);
 const document = createOpenApi(routes, {
@@ -65,13 +68,17 @@ const compiled = new Map<string, ValidateFunction>();
 
 /** @throws Error that says what the document does not know */
 export function checkAgainstDocument(answer: SeenAnswer): void {
-  const place = placeOf(answer);
-  if (place === null) return;
-  const complaints = place.response === undefined ? ["the document has no such status"] : complaintsOf(answer, place);
+  const complaints = [...insecurities(answer), ...undocumented(answer)];
   if (complaints.length === 0) return;
   throw new Error(
     `${answer.method} ${answer.path} answered ${answer.status}: ${complaints.join("; ")}\n${answer.text.slice(0, 2_000)}`,
   );
+}
+
+function undocumented(answer: SeenAnswer): readonly string[] {
+  const place = placeOf(answer);
+  if (place === null) return [];
+  return place.response === undefined ? ["the document has no such status"] : complaintsOf(answer, place);
 }
 
 /** Names and values in turn, as the API's own responses have them. */
@@ -120,7 +127,8 @@ function complaintsOf(answer: SeenAnswer, { response, pointer }: Place): readonl
   const complaints: string[] = [];
   const known = new Map(Object.entries(response?.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header]));
   for (const name of Object.keys(answer.headers)) {
-    if (!known.has(name) && !TRANSPORT.has(name)) complaints.push(`the document has no header ${name}`);
+    if (!known.has(name) && !TRANSPORT.has(name) && SECURITY[name] === undefined)
+      complaints.push(`the document has no header ${name}`);
   }
   for (const [name, header] of Object.entries(response?.headers ?? {})) {
     const value = answer.headers[name.toLowerCase()];
@@ -132,6 +140,15 @@ function complaintsOf(answer: SeenAnswer, { response, pointer }: Place): readonl
     complaints.push(...violations(`${pointer}/headers/${escaped(name)}/schema`, asTyped));
   }
   return [...complaints, ...bodyComplaints(answer, response?.content, pointer)];
+}
+
+function insecurities({ headers, path }: SeenAnswer): string[] {
+  const [own] = path.split("?");
+  return Object.entries(SECURITY).flatMap(([name, value]) => {
+    // The reference page has a policy of its own.
+    const isFine = own === "/docs" && name === "content-security-policy" ? headers[name] : headers[name] === value;
+    return isFine ? [] : [`the header ${name} is not as on every answer`];
+  });
 }
 
 function bodyComplaints(answer: SeenAnswer, content: DocumentedResponse["content"], pointer: string): string[] {

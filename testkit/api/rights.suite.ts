@@ -130,6 +130,7 @@ export const PUBLIC: readonly RegExp[] = [
   /^POST \/check\/public$/,
   /^\* \/api\/push\/\{token\}$/,
   /^GET \/$/,
+  /^GET \/assets\/\{file\}$/,
   /^GET \/openapi\.(yaml|json)$/,
   /^GET \/docs(\/[\w.-]+)?$/,
   /^GET \/metrics$/,

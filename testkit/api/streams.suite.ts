@@ -2,6 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ApiAnswer, HttpServer, ListenOptions, StreamSink } from "../../api/http.ts";
+import { SSE_HEADERS, SSE_KEEP_ALIVE } from "../../api/sse.ts";
 import { MAX_WAITING_BYTES } from "../../api/stream-sink.ts";
 
 const READERS = 1_000;
@@ -41,7 +42,7 @@ export function streamsSuite(listen: (options: ListenOptions) => Promise<HttpSer
         async handle({ path }): Promise<ApiAnswer> {
           if (path !== "/stream") return { status: 200, headers: [], body: "short" };
           await before;
-          return { status: 200, headers: ["Content-Type", "text/event-stream"], open, farewell: () => "bye\n" };
+          return { status: 200, headers: SSE_HEADERS, open, farewell: () => "bye\n" };
         },
         ...options,
       });
@@ -73,6 +74,7 @@ export function streamsSuite(listen: (options: ListenOptions) => Promise<HttpSer
       const { sink, ended } = await opening;
       expect(sink.write("one\n")).toBe(true);
       await text.has("one\n");
+      sink.write(SSE_KEEP_ALIVE);
       sink.write("zwei é 中\n");
       await text.has("zwei é 中\n");
       sink.end();
@@ -233,7 +235,7 @@ export function streamsSuite(listen: (options: ListenOptions) => Promise<HttpSer
     });
 
     it(
-      "ends streams first when the server stops, also one that nobody reads, and waits for nothing else",
+      "ends streams first when the server stops, also one that is not read, and waits for nothing else",
       async () => {
         const port = await start({ drainTimeoutMs: HOUR_MS });
         const opening = nextOpen();

@@ -1,0 +1,51 @@
+/** The page: one document and its files. All its addresses are relative, so that a proxy may serve us below a path of its own. */
+import { z } from "zod";
+import type { Api } from "../api.ts";
+import { refusal } from "../errors.ts";
+import type { ApiRequest, ApiResponse } from "../http.ts";
+import { acceptsCoding, isKnown } from "../listed.ts";
+import type { Call, Route } from "../route.ts";
+import type { SiteFile } from "../site.ts";
+
+/** Asked again each time, but answered 304 while nothing changed. */
+const REVALIDATED = "no-cache";
+const KEPT_FOR_EVER = "public, max-age=31536000, immutable";
+
+const base = { method: "GET", atRoot: true, group: "Page", scope: "public", hidden: true } as const;
+
+export const site: readonly Route[] = [
+  {
+    ...base,
+    operationId: "getPage",
+    path: "/",
+    summary: "The page; where there is none, the way to the document of the API",
+    responses: { 200: "text/html", 302: "", 304: "" },
+    handle: ({ site: page, config }: Api, { request }: Call) =>
+      page === null
+        ? { status: 302, headers: ["Location", config.docsUrl ?? "docs"], body: "" }
+        : answer(request, page.index, REVALIDATED),
+  },
+  {
+    ...base,
+    operationId: "getPageFile",
+    path: "/assets/{file}",
+    summary: "A file of the page",
+    params: { file: z.string() },
+    responses: { 200: "application/octet-stream", 304: "" },
+    handle({ site: page }: Api, { request, params }: Call) {
+      const file = page?.assets.get(params[0] ?? "");
+      if (file === undefined) throw refusal("notFound");
+      return answer(request, file, KEPT_FOR_EVER);
+    },
+  },
+];
+
+function answer({ ifNoneMatch, acceptEncoding }: ApiRequest, file: SiteFile, cache: string): ApiResponse {
+  const headers = ["Cache-Control", cache, "ETag", file.tag, "Vary", "Accept-Encoding"];
+  if (isKnown(ifNoneMatch, file.tag)) return { status: 304, headers, body: "" };
+  headers.push("Content-Type", file.mediaType);
+  const packed = file.packed.find(({ coding }) => acceptsCoding(acceptEncoding, coding));
+  if (packed === undefined) return { status: 200, headers, body: file.plain };
+  headers.push("Content-Encoding", packed.coding);
+  return { status: 200, headers, body: packed.bytes };
+}
