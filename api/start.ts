@@ -17,15 +17,6 @@ import { readSite } from "./site.ts";
 import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
 import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
-/** A body is here by then, or its connection ends. */
-const BODY_TIMEOUT_MS = 10_000;
-/** The greatest answers are of a few megabytes: a reader that takes 100 kB a second has them by then. */
-const ANSWER_TIMEOUT_MS = 60_000;
-const STALL_TIMEOUT_MS = 30_000;
-/** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
-const DRAIN_TIMEOUT_MS = 80_000;
-/** How long a stop leaves kept connections open, ms. Short: the default is for a single process. */
-const LINGER_MS = 250;
 /** `lastUsedAt` may lag by a minute (docs/api-contract.md#keys). */
 const USES_WRITTEN_EVERY_MS = 10_000;
 
@@ -46,6 +37,18 @@ export interface StartOptions {
   readonly lingerMs?: number;
   readonly drainTimeoutMs?: number;
 }
+
+const TIMEOUTS = {
+  /** A body is here by then, or its connection ends. */
+  bodyTimeoutMs: 10_000,
+  /** The greatest answers are of a few megabytes: a reader that takes 100 kB a second has them by then. */
+  answerTimeoutMs: 60_000,
+  stallTimeoutMs: 30_000,
+  /** How long a stop leaves kept connections open, ms. Short: the default is for a single process. */
+  lingerMs: 250,
+  /** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
+  drainTimeoutMs: 80_000,
+} as const satisfies Required<StartOptions>;
 
 /** @throws ListenError with one line that says what to do when the port cannot be had */
 export async function startApi(dependencies: ApiDependencies, options: StartOptions = {}): Promise<RunningApi> {
@@ -81,11 +84,8 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     host: config.host,
     port: config.port,
     handle: createApp(api, routes),
-    bodyTimeoutMs: options.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
-    answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
-    stallTimeoutMs: options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
-    lingerMs: options.lingerMs ?? LINGER_MS,
-    drainTimeoutMs: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+    ...TIMEOUTS,
+    ...options,
   });
   api.httpServer = server.kind;
   url = `http://${hostInUrl(config.host)}:${server.port}`;
