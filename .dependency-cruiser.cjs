@@ -61,7 +61,6 @@ const OWNERS = {
   "js-yaml": "^api/openapi\\.ts$|^engine/subscription/clash-list\\.ts$",
   commander: "^cli/",
   "cli-table3": "^cli/",
-  "cli-progress": "^cli/|^bench/",
   tinybench: "^bench/",
 };
 /** Who starts processes: the embedded engine, proxy cores, the last fallback of ping, and what measures us from outside. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { ConfigError, forgetSecrets, loadClientConfig, loadConfig, loadCorePlaces } from "./config.ts";
+import { ConfigError, forgetSecrets, loadClientConfig, loadConfig, loadCorePaths } from "./config.ts";
 
 const credentials = mkdtempSync(join(tmpdir(), "sonde-credentials-"));
 afterAll(() => rmSync(credentials, { recursive: true, force: true }));
@@ -44,7 +44,7 @@ it("the key of a checker's location is the service manager's credential, if ther
 
 it("a name that is no setting is refused by every command, with the one that was meant", () => {
   const env = { SONDE_PROT: "9000" };
-  for (const load of [loadConfig, loadCorePlaces, (given: typeof env) => loadClientConfig({}, given)]) {
+  for (const load of [loadConfig, loadCorePaths, (variables: typeof env) => loadClientConfig({}, variables)]) {
     expect(() => load(env)).toThrow(new ConfigError("SONDE_PROT is no setting: is SONDE_PORT meant?"));
   }
   expect(() => loadConfig({ SONDE_INTERVAL: "5" })).toThrow(/no setting: docs\/use\/settings\.md lists them/);
@@ -76,7 +76,7 @@ describe("settings that are secrets", () => {
 
 describe("limits of the plans", () => {
   const database = { SONDE_DATABASE_URL: "postgres://db/sonde", SONDE_SEALING_KEY_FILE: "/key" };
-  const perMinute = (...given: Parameters<typeof loadConfig>) => loadConfig(...given).plans.business.requestsPerMinute;
+  const perMinute = (...input: Parameters<typeof loadConfig>) => loadConfig(...input).plans.business.requestsPerMinute;
 
   it("are the role's unless they are set; a command on the stores takes those of the usual role", () => {
     expect(perMinute({}, "off")).toBeNull();

@@ -200,7 +200,7 @@ export function loadConfig(
     canaries: values.SONDE_CANARIES === undefined ? null : list.parse(values.SONDE_CANARIES),
     tunnelTargets: values.SONDE_TUNNEL_TARGETS.length === 0 ? null : values.SONDE_TUNNEL_TARGETS,
     verifyUrls: values.SONDE_VERIFY_URLS.length === 0 ? null : values.SONDE_VERIFY_URLS,
-    cores: corePlacesOf(values, env),
+    cores: corePathsOf(values, env),
     sealingKeyFile,
     locationKeyFile: credential(env.CREDENTIALS_DIRECTORY, LOCATION_CREDENTIAL),
     credentialsDir: env.CREDENTIALS_DIRECTORY ?? null,
@@ -252,13 +252,13 @@ export function forgetSecrets(env: Record<string, string | undefined> = process.
 /** The part of the settings that goes to each prober. */
 export function engineOptionsOf(
   config: Config,
-  own?: { readonly entries: readonly string[]; readonly memory: SharedArrayBuffer },
+  listeners?: { readonly entries: readonly string[]; readonly memory: SharedArrayBuffer },
 ): EngineOptions {
   return {
     allowNets: config.allowNets,
     publicAllowNets: config.publicAllowNets,
-    ownEndpoints: own?.entries ?? [],
-    ...(own !== undefined && { own: own.memory }),
+    ownEndpoints: listeners?.entries ?? [],
+    ...(listeners !== undefined && { own: listeners.memory }),
     resolvers: config.resolvers,
     extraCaPem: config.extraCaPem,
     rdapBootstrapUrl: config.rdapBootstrapUrl,
@@ -293,7 +293,7 @@ function readSetting(setting: string, path: string): string {
   }
 }
 
-function readPlans(path: string, standard: PlanTable): PlanTable {
+function readPlans(path: string, defaults: PlanTable): PlanTable {
   const text = readSetting("SONDE_PLANS", path);
   let overrides: unknown;
   try {
@@ -302,19 +302,19 @@ function readPlans(path: string, standard: PlanTable): PlanTable {
     throw new ConfigError(`SONDE_PLANS: ${path} is not valid JSON`);
   }
   try {
-    return overridePlans(overrides, standard);
+    return overridePlans(overrides, defaults);
   } catch (error) {
     throw new ConfigError(`${error instanceof Error ? error.message : String(error)} (in ${path})`);
   }
 }
 
 /** Where the programs of the proxy cores are looked for. */
-export function loadCorePlaces(env: Readonly<Record<string, string | undefined>> = process.env): CorePaths {
+export function loadCorePaths(env: Readonly<Record<string, string | undefined>> = process.env): CorePaths {
   refuseUnknown(env);
-  return corePlacesOf(read(schema.pick({ SONDE_XRAY: true, SONDE_SING_BOX: true, SONDE_DATA_DIR: true }), env), env);
+  return corePathsOf(read(schema.pick({ SONDE_XRAY: true, SONDE_SING_BOX: true, SONDE_DATA_DIR: true }), env), env);
 }
 
-function corePlacesOf(
+function corePathsOf(
   values: Pick<z.infer<typeof schema>, "SONDE_XRAY" | "SONDE_SING_BOX" | "SONDE_DATA_DIR">,
   env: Readonly<Record<string, string | undefined>>,
 ): CorePaths {

@@ -5,7 +5,7 @@ import { BoundedMap } from "../model/bounded-map.ts";
 import { parseUrl, withoutBrackets } from "../model/url.ts";
 import type { ApiRequest } from "./http.ts";
 
-/** Beyond this many the texts are forgotten and worked out again. */
+/** Most addresses whose text is kept; beyond it the oldest are computed again. */
 const MAX_KNOWN = 10_000;
 
 /**
@@ -27,7 +27,7 @@ export function clientAddressOf(trusted: readonly string[]): (request: ApiReques
   return ({ remoteAddress, forwardedFor }) => {
     let address = plain(remoteAddress);
     if (proxies === null || forwardedFor === "") return address;
-    // Right to left: each entry was written by the one after it, so it counts only while that one is trusted.
+    // Read from right to left: each entry was written by the host of the entry after it, so it counts only while that host is trusted.
     const hops = forwardedFor.split(",");
     for (let index = hops.length - 1; index >= 0 && isTrusted(proxies, address); index--) {
       const hop = plainAddress((hops[index] ?? "").trim());

@@ -53,7 +53,7 @@ export interface ApiConfig {
   readonly publicAllowNets: readonly string[];
   /** Our own listeners and stores, `ip:port`: refused as targets whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
-  /** Those of this moment besides, in shared memory; absent: none. */
+  /** Further own listeners that exist at this moment, in shared memory; absent: none. */
   readonly own?: SharedArrayBuffer;
   /** SONDE_RESOLVERS: asked about names that callers send; empty: the servers of resolv.conf. */
   readonly resolvers?: readonly string[];
@@ -74,7 +74,7 @@ export interface ApiDependencies {
   readonly config: ApiConfig;
   readonly controlPlane: ControlPlane;
   readonly state: State;
-  /** Asks checkers about a config that is kept nowhere. */
+  /** Asks checkers to run one-off checks. */
   readonly checks: Checks;
   readonly results: ResultStore;
   readonly sealing: Sealing;
@@ -112,7 +112,7 @@ export interface Api extends ApiDependencies {
   readonly requests: RequestMetrics;
   /** What serves. */
   httpServer: "uws" | "node";
-  /** Known once the port is. */
+  /** Known once the port is known. */
   readonly baseUrl: () => string;
   /** The OpenAPI document as text, made at first use. */
   readonly document: { json(): string; yaml(): string };

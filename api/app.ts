@@ -22,7 +22,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   const addressOf = clientAddressOf(api.config.trustedProxies);
   const warned = createWarned(routes);
   const asListed = createListed();
-  /** As usage names them; put together once, not for each request. */
+  /** The names of routes in the usage counts; made once, not for each request. */
   const endpoints = new Map(routes.map((route) => [route, `${route.method} ${route.path}`]));
 
   function serve(request: ApiRequest): MaybePromise<ApiAnswer> {
@@ -95,7 +95,7 @@ function answerKey(
   });
 }
 
-/** A failure as the contract says it; what it was stays in the log. */
+/** The answer to a failure. Its cause is only in the log. */
 function worded(api: Api, route: Route, error: unknown): ApiResponse {
   if (error instanceof ApiError) return errorResponse(error);
   if (error instanceof StoreError) {

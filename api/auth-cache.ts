@@ -24,7 +24,7 @@ export interface Membership {
 export interface AuthCache {
   /** Must be awaited first by every request that reads the others; nothing to await when nothing was committed since the last. */
   refresh(): Promise<void> | undefined;
-  /** The store's, as of the latest refresh: what was read since and while it stays the same holds still. Null: the store has none. */
+  /** The database's stamp at the latest refresh. What was read after it is still current while the stamp stays the same. Null: the database has none. */
   stamp(): number | null;
   key(id: number): MaybePromise<KeyAccess | undefined>;
   project(id: number): MaybePromise<ProjectRecord | undefined>;

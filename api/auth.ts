@@ -19,7 +19,7 @@ import { type Call, canEdit, type KeyCall, type ProjectCall, type ProjectRoute, 
 const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** What is known of a request beyond its own words; the limit headers are filled in as soon as there is a valid key. */
+/** What admit() learns about a request. The limit headers are set as soon as the request has shown a valid key. */
 export interface Admission {
   limitHeaders: readonly string[] | null;
   /** Set once the request passed the usage limits and is counted as one. */
@@ -28,8 +28,8 @@ export interface Admission {
 
 /** The key as sent; X-API-Key wins over Authorization. Null when there is none. */
 export function sentKey(request: ApiRequest): string | null {
-  const own = request.apiKey.trim();
-  if (own !== "") return own;
+  const header = request.apiKey.trim();
+  if (header !== "") return header;
   return BEARER.exec(request.authorization)?.[1]?.trim() ?? null;
 }
 
@@ -45,10 +45,10 @@ export function admit(
 ): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
   return andThen(api.authCache.refresh(), () =>
     andThen(identify(api, call), (access) =>
-      andThen(workspaceOf(api, access), (own) =>
+      andThen(workspaceOf(api, access), (membership) =>
         access.key.kind === "account" && route.scope === "project"
-          ? admitAccountKey(api, route, call, access, own.workspace, admission)
-          : admitOrdinary(api, route, call, access, own, admission),
+          ? admitAccountKey(api, route, call, access, membership.workspace, admission)
+          : admitOrdinary(api, route, call, access, membership, admission),
       ),
     ),
   );
@@ -59,17 +59,17 @@ function admitOrdinary(
   route: Exclude<Route, { scope: "public" }>,
   call: Call,
   access: KeyAccess,
-  own: Membership,
+  membership: Membership,
   admission: Admission,
 ): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
   return andThen(
-    takeRequest(api, route, access, own.workspace, call.nowMs, admission),
+    takeRequest(api, route, access, membership.workspace, call.nowMs, admission),
     (refused): MaybePromise<KeyCall | ProjectCall | ApiResponse> => {
       if (refused !== null) return refused;
-      if (route.scope === "key") return keyCall(api, call, access, own);
+      if (route.scope === "key") return keyCall(api, call, access, membership);
       return andThen(namedProject(api, call.request), (project) => {
-        if (project.organizationId !== own.workspace.id) throw refusal("otherOrganization");
-        return projectCall(route, keyCall(api, call, access, own), project);
+        if (project.organizationId !== membership.workspace.id) throw refusal("otherOrganization");
+        return projectCall(route, keyCall(api, call, access, membership), project);
       });
     },
   );
@@ -87,11 +87,11 @@ async function admitAccountKey(
   try {
     const project = await namedProject(api, call.request);
     const memberships = await api.authCache.memberships(access.user.id);
-    const own = memberships.find(({ workspace }) => workspace.id === project.organizationId);
-    if (own === undefined) throw refusal("noProjectAccess");
-    const refused = await takeRequest(api, route, access, own.workspace, call.nowMs, admission);
+    const membership = memberships.find(({ workspace }) => workspace.id === project.organizationId);
+    if (membership === undefined) throw refusal("noProjectAccess");
+    const refused = await takeRequest(api, route, access, membership.workspace, call.nowMs, admission);
     if (refused !== null) return refused;
-    return projectCall(route, keyCall(api, call, access, own), project);
+    return projectCall(route, keyCall(api, call, access, membership), project);
   } catch (error) {
     // The key was valid, so the headers are due; nothing was taken from any workspace yet.
     if (error instanceof ApiError && admission.limitHeaders === null) {
@@ -105,20 +105,20 @@ async function admitAccountKey(
 /** @throws 429 while the address is refused, 401 when the key is not a good one */
 function identify(api: Api, call: Call): MaybePromise<KeyAccess> {
   const may = api.state.counters.mayTryKey(networkOf(call.clientAddress), call.nowMs);
-  return andThen(may, (mayTry) => identified(api, call, mayTry));
+  return andThen(may, (mayTry) => findAccess(api, call, mayTry));
 }
 
-function identified(api: Api, call: Call, mayTry: boolean): MaybePromise<KeyAccess> {
+function findAccess(api: Api, call: Call, mayTry: boolean): MaybePromise<KeyAccess> {
   if (!mayTry) throw refusal("tooManyWrongKeys", { retryAfterS: WRONG_KEY_RETRY_S });
   const key = sentKey(call.request);
   if (key === null) throw refusal("keyMissing");
   const id = KEY_FORM.exec(key)?.[1];
   const known = id === undefined ? undefined : api.authCache.key(Number(id));
-  return andThen(known, (access) => judged(api, call, key, access));
+  return andThen(known, (access) => checkAccess(api, call, key, access));
 }
 
-/** Of a key that matches nothing the network it came from is remembered before it is refused. */
-function judged(api: Api, call: Call, key: string, access: KeyAccess | undefined): MaybePromise<KeyAccess> {
+/** Checks the key's secret and state. A wrong key is counted for the caller's network before it is refused. */
+function checkAccess(api: Api, call: Call, key: string, access: KeyAccess | undefined): MaybePromise<KeyAccess> {
   if (access === undefined || !isSecret(key, access.key.secretHash)) {
     return api.state.counters.wrongKey(networkOf(call.clientAddress), call.nowMs).then(() => {
       throw refusal("keyInvalid");
@@ -131,7 +131,7 @@ function judged(api: Api, call: Call, key: string, access: KeyAccess | undefined
   return access;
 }
 
-/** Hex SHA-256 has 64 digits. Two places that are written anew for each comparison, so that none has to be made. */
+/** Hex SHA-256 has 64 digits. Two buffers that each comparison overwrites, so that no comparison allocates one. */
 const SENT = Buffer.alloc(64);
 const KEPT = Buffer.alloc(64);
 

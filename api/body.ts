@@ -25,7 +25,7 @@ export function readObject(request: ApiRequest): JsonObject {
   return value as JsonObject;
 }
 
-/** What was read of each request, for those that look at it later. */
+/** The bodies that handlers have read, by request, for code that looks at them later. */
 const objects = new WeakMap<ApiRequest, JsonObject>();
 
 /** The body that a handler has read; undefined when none did. */
@@ -61,7 +61,7 @@ function parse(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** Nested too deep, or made of too many parts: told in one pass, before anything is made of it. */
+/** Whether it is nested too deep or has too many parts. One pass over the text finds out before it is parsed. */
 function isTooMuch(bytes: Uint8Array): boolean {
   let depth = 0;
   let members = 0;

@@ -33,7 +33,7 @@ export function withLatest(
 ): { readonly rows: readonly StoredResult[]; readonly added: readonly StoredResult[] } {
   const ids = new Set(stored.map(({ id }) => id));
   const last = stored.at(-1);
-  // What is older than the last row of a full page stands on a later one.
+  // A row that is older than the last row of a full page is on a later page.
   const isOnPage = (row: StoredResult): boolean =>
     stored.length < limit || last === undefined || newestFirst(row, last) < 0;
   const added = latest.filter((row) => !ids.has(row.id) && isOnPage(row));

@@ -12,13 +12,13 @@ import type { MaybePromise } from "../model/maybe-promise.ts";
 import type { ApiRequest, ApiResponse } from "./http.ts";
 import type { ResponseHeader, Route } from "./route.ts";
 
-/** Below it a packet is saved at most. */
+/** Below this size compression saves one packet at most. */
 const LEAST_BYTES = 1_024;
 /** 30 ms of a thread. A longer list is sent as it is. */
 const MOST_BYTES = 4 * 1_048_576;
-/** Of libuv's four threads, which look up names and write files too. Lists beyond it are sent as they are. */
+/** Threads of libuv's four that compress at the same time; the others look up names and write files. Further lists are sent uncompressed. */
 const MOST_AT_ONCE = 2;
-/** Half the time of zlib's own choice, and a tenth more bytes. */
+/** Takes half the time of zlib's default level, for a tenth more bytes. */
 const LEVEL = 3;
 
 const HEADERS: Readonly<Record<string, ResponseHeader>> = {

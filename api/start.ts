@@ -46,7 +46,7 @@ const TIMEOUTS = {
   stallTimeoutMs: 30_000,
   /** How long a stop leaves kept connections open, ms. Short: the default is for a single process. */
   lingerMs: 250,
-  /** POST /test may wait 75 s (contract); longer than that nothing is in flight. */
+  /** POST /test may wait 75 s (docs/api-contract.md#tests); longer than that nothing is in flight. */
   drainTimeoutMs: 80_000,
 } as const satisfies Required<StartOptions>;
 

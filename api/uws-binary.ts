@@ -29,11 +29,11 @@ const WRITABLE_BY_ALL = 0o002;
 const loaded = new Map<string, Uws>();
 
 /**
- * @param given null: the package's own for this system and Node
+ * @param chosen null: the package's own for this system and Node
  * @throws UwsRefused when there is none, it is not the one that is pinned, every user may change it, or it does not load here
  */
-export function loadUws(given: UwsFile | null): Uws {
-  const file = given ?? packaged();
+export function loadUws(chosen: UwsFile | null): Uws {
+  const file = chosen ?? packaged();
   const key = `${file.path} ${file.sha256}`;
   const before = loaded.get(key);
   if (before !== undefined) return before;

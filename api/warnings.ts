@@ -43,9 +43,9 @@ export function ignoredFields(sent: JsonObject, known: Known, answered: JsonObje
 
 function ignored(what: "field" | "parameter", sent: Iterable<string>, known: Known, answered: JsonObject = {}) {
   const names = [...sent].filter((name) => !known.names.has(name));
-  const told = names.slice(0, names.length > MOST_WARNINGS ? MOST_WARNINGS - 1 : MOST_WARNINGS);
-  const warnings = told.map((name) => warningOf(what, name, known, answered));
-  return names.length > told.length ? [...warnings, `${names.length - told.length} more were ignored`] : warnings;
+  const named = names.slice(0, names.length > MOST_WARNINGS ? MOST_WARNINGS - 1 : MOST_WARNINGS);
+  const warnings = named.map((name) => warningOf(what, name, known, answered));
+  return names.length > named.length ? [...warnings, `${names.length - named.length} more were ignored`] : warnings;
 }
 
 function warningOf(what: "field" | "parameter", name: string, known: Known, answered: JsonObject): string {

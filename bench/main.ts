@@ -14,7 +14,7 @@ import { runColdStart } from "./uptime/cold-start.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
 /** Options as commander hands them over. */
-interface UptimeWords {
+interface UptimeCommandOptions {
   readonly monitors: number;
   readonly interval: number;
   readonly seconds: number;
@@ -25,12 +25,12 @@ interface UptimeWords {
   readonly json?: boolean;
 }
 
-interface RolesWords {
+interface RolesCommandOptions {
   readonly forms: string;
   readonly profile?: string;
 }
 
-interface FaultsWords {
+interface FaultsCommandOptions {
   readonly monitors: number;
   readonly interval: number;
   readonly lasts: number;
@@ -50,7 +50,7 @@ program
   .option("--failing <per mille>", "share of answers that fail", Number, 10)
   .option("--profile <dir>", "write a CPU profile of each thread there")
   .option("--json", "one line of JSON")
-  .action(({ interval, failing, profile, json, ...rest }: UptimeWords) => {
+  .action(({ interval, failing, profile, json, ...rest }: UptimeCommandOptions) => {
     const figures = runUptime({
       ...rest,
       intervalS: interval,
@@ -81,7 +81,11 @@ program
   .option("--forms <n,n>", "by their number of checkers; 0: one process", "0,1,2")
   .option("--profile <dir>", "write a CPU profile of each thread there")
   .action(
-    ({ forms, profile, ...words }: Omit<RolesBenchOptions, "forms" | "profileDir"> & RolesWords): Promise<void> =>
+    ({
+      forms,
+      profile,
+      ...words
+    }: Omit<RolesBenchOptions, "forms" | "profileDir"> & RolesCommandOptions): Promise<void> =>
       runRoles({ ...words, forms: forms.split(",").map(Number), profileDir: profile ?? null }),
   );
 
@@ -158,7 +162,7 @@ program
   .option("--interval <s>", "seconds between two checks of one", Number, 10)
   .option("--lasts <s>", "length of a freeze or a cut", Number, 30)
   .option("--lease <s>", "of the schedulers' shards", Number, 30)
-  .action((only: readonly string[], { monitors, interval, lasts, lease }: FaultsWords) =>
+  .action((only: readonly string[], { monitors, interval, lasts, lease }: FaultsCommandOptions) =>
     runFaults({ monitors, intervalS: interval, timeoutS: 10, lastsMs: lasts * 1_000, leaseMs: lease * 1_000, only }),
   );
 

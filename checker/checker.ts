@@ -14,11 +14,11 @@ import { type Canary, findCanaries } from "../engine/trust/canary.ts";
 import { OwnNetwork } from "../engine/trust/own-network.ts";
 import { sound } from "../model/outcome-reader.ts";
 import type { CheckOutcome } from "../model/result.ts";
-import { ONE_OFF_ROOM } from "../scheduler/run/one-off.ts";
+import { ONE_OFF_LIMITS } from "../scheduler/run/one-off.ts";
 import type { MessageSealing } from "../store/sealed-text.ts";
 import type { CheckerState } from "../store/state/checkers.ts";
 import type { CheckClass, CheckReply, CheckServer, OneOffCheck } from "../store/state/checks.ts";
-import type { RedisPlace } from "../store/state/redis.ts";
+import type { RedisLocation } from "../store/state/redis.ts";
 import { openRedisCheckServer } from "../store/state/redis-checks.ts";
 import { openRedisRunServer } from "../store/state/redis-run-server.ts";
 import type { CheckerName, RunBatch, RunServer, SentHarm, SentOutcome } from "../store/state/runs.ts";
@@ -39,7 +39,7 @@ const LATE_MESSAGE = "The check was not begun in time";
 
 export interface CheckerOptions {
   readonly checker: CheckerName & { readonly name: string; readonly version: string };
-  readonly redis: RedisPlace;
+  readonly redis: RedisLocation;
   /** With the location's key. */
   readonly sealing: MessageSealing;
   readonly engine: EngineOptions;
@@ -49,13 +49,13 @@ export interface CheckerOptions {
 }
 
 export interface RunningChecker {
-  /** Resolves when it can take something. */
+  /** Resolves when the checker can take runs. */
   readonly ready: Promise<void>;
-  /** Why it does not work or trust itself; empty when all is well. */
+  /** Why the checker does not work, or does not trust its own measurements; empty when all is well. */
   problems(): readonly string[];
   /** Prometheus text. */
   metrics(): Promise<string>;
-  /** Takes nothing more, lets run what runs, and answers for everything. */
+  /** Takes no more runs, waits for those under way up to a bound, and answers each of them. */
   close(): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ class Checker implements RunningChecker {
     });
     this.#checks = await openRedisCheckServer(redis, sealing, {
       location: checker.location,
-      room: ONE_OFF_ROOM,
+      room: ONE_OFF_LIMITS,
       take: withTurns((check, checkClass) => this.#pass(check, checkClass), after),
     });
     this.#sweeping = setInterval(() => this.#forget(this.#inFlight.sweep(performance.now())), SWEEP_MS);
@@ -236,7 +236,7 @@ class Checker implements RunningChecker {
     this.#server?.answer(scheduler, [{ ...outcome, checkId, startedAtMs, checker: this.#options.checker.name }]);
   }
 
-  /** A config that is kept nowhere. */
+  /** Runs a one-off check: a config that is not stored. */
   #pass(check: OneOffCheck, checkClass: CheckClass): Promise<CheckReply> {
     return new Promise((resolve) => {
       const { kind, settings, timeoutMs, host, organizationId: workspace } = check;
@@ -270,7 +270,7 @@ class Checker implements RunningChecker {
       const check = this.#inFlight.find(outcome.checkId);
       if (check === undefined) continue;
       const isHeld = this.#network.take(check, outcome);
-      // Its monitor's next turn need not wait for that.
+      // The scheduler hears that the run is over, so the monitor's next turn does not wait for the outcome.
       if (isHeld) check.reportPending?.(sound(outcome));
     }
   }

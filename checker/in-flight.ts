@@ -4,9 +4,9 @@
  */
 import type { CheckSpec } from "../engine/contract/messages.ts";
 
-/** A spec that no run named for this long is forgotten, ms: a monitor that is due less often costs one parsing a turn. */
+/** A spec is forgotten when no run has named it for this long, ms. A monitor that is due less often has its spec parsed again at each run. */
 const UNUSED_MS = 10 * 60_000;
-/** Specs that are remembered; beyond it those go that were named longest ago. */
+/** Most specs in memory; beyond it the specs that were named longest ago are forgotten. */
 const MOST_SPECS = 50_000;
 
 interface Known {
@@ -15,7 +15,7 @@ interface Known {
 }
 
 export class InFlight<Check> {
-  /** By the scheduler's name for it, those named longest ago first. */
+  /** By the name that the scheduler gave the spec; the spec named longest ago comes first. */
   readonly #specs = new Map<string, Known>();
   readonly #running = new Map<number, Check>();
   #lastKey = 0;
@@ -56,7 +56,7 @@ export class InFlight<Check> {
     return forgotten;
   }
 
-  /** @returns its number here: those of two schedulers may be equal */
+  /** @returns the run's number in this checker; the numbers of two schedulers may be equal, so theirs cannot be used */
   begin(check: Check): number {
     this.#lastCheckId += 1;
     this.#running.set(this.#lastCheckId, check);

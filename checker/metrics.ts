@@ -15,7 +15,7 @@ export interface CheckerGauges {
 
 export interface CheckerMetrics {
   count(kind: Kind, outcome: CheckOutcome): void;
-  /** Runs that were not begun: too late, or while stopping. */
+  /** Counts runs that were not begun, because they came too late or while the checker was stopping. */
   unrun(count: number): void;
   text(gauges: CheckerGauges): Promise<string>;
 }

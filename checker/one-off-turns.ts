@@ -8,7 +8,7 @@ type Run = (check: OneOffCheck, checkClass: CheckClass) => Promise<CheckReply>;
 
 /** @returns what waits for its turn and then runs; settles within startWithinMs and the check's time-out */
 export function withTurns(run: Run, after: After): Run {
-  /** The last of each account's line. */
+  /** By account: the check that was added last; the next one waits for it. */
   const lines = new Map<string, Promise<unknown>>();
   return async (check, checkClass) => {
     const { identity } = check;

@@ -1,12 +1,12 @@
-/** Specs as a checker is sent them, read at its door. What is in their settings the probes' own schemas judge. */
+/** Parses the specs that schedulers send to a checker. Settings are not parsed here: the probes' schemas do that. */
 import type { CheckSpec, ConfigSpec } from "../engine/contract/messages.ts";
 import type { Kind } from "../model/kind.ts";
 import { booleanOf, countOf, listOf, numberOf, objectOf, Refused, textOf } from "../model/plain-values.ts";
 import { MAX_CONFIGS } from "../model/subscription.ts";
 
-/** The probers know the kinds: one that this version does not know is answered as unsupported. */
+/** Only the form of a kind's name. The probers know the kinds, and answer `unsupported` for one that this version does not have. */
 const KIND = /^[a-z][a-z0-9]{0,31}$/;
-/** Our own words. */
+/** Characters; a fault is a text that a scheduler of ours wrote. */
 const MOST_FAULT = 2_000;
 /** An imported server may take 120 s; ten times that, ms. */
 const MOST_TIMEOUT_MS = 1_200_000;
@@ -23,7 +23,7 @@ export function readSpec(value: unknown): CheckSpec {
     ...(from.fault !== undefined && { fault: textOf(from.fault, MOST_FAULT, "fault") }),
     ...(from.isPublic !== undefined && { isPublic: booleanOf(from.isPublic, "isPublic") }),
     ...(from.workspace !== undefined && { workspace: countOf(from.workspace, "workspace") }),
-    // Without it a checker would go on with the spec that it knows, and a quarantined one would be run.
+    // Without the revision a checker would keep the spec that it knows, and would run a quarantined configuration.
     ...(from.revision !== undefined && { revision: countOf(from.revision, "revision") }),
   };
 }

@@ -4,7 +4,7 @@ import { loadClientConfig } from "../config.ts";
 import { type Client, connect } from "./client.ts";
 import { plain } from "./table.ts";
 
-export interface ServiceWords {
+export interface ServiceOptions {
   readonly url?: string;
   readonly key?: string;
   readonly project?: string;
@@ -22,8 +22,8 @@ export function addServiceOptions(command: Command): Command {
 /** The first project of a fresh service, when none is named. */
 const FIRST_PROJECT = "prj_1";
 
-export function connectTo(words: ServiceWords): Promise<Client> {
-  const config = loadClientConfig(words);
+export function connectTo(options: ServiceOptions): Promise<Client> {
+  const config = loadClientConfig(options);
   return connect({ ...config, project: config.project ?? FIRST_PROJECT });
 }
 

@@ -1,6 +1,6 @@
 /** One act on each of several records: all are tried, and the exit code says whether all of them held. */
 import { CommandError } from "./command.ts";
-import { printJson, type ServiceWords } from "./service-options.ts";
+import { printJson, type ServiceOptions } from "./service-options.ts";
 
 export interface EachOptions<Answer> {
   readonly act: (id: string) => Promise<Answer>;
@@ -11,7 +11,7 @@ export interface EachOptions<Answer> {
 /** @throws CommandError with every refusal, once all were tried */
 export async function forEach<Answer>(
   ids: readonly string[],
-  { json }: ServiceWords,
+  { json }: ServiceOptions,
   { act, say }: EachOptions<Answer>,
 ): Promise<void> {
   const answers: Answer[] = [];

@@ -8,7 +8,7 @@ import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
 import { uptimeKinds } from "../engine/contract/registry.ts";
 import { standardPlans } from "../model/plan.ts";
-import { type DemoPlace, markDemoFolder } from "./place.ts";
+import { type DemoData, markDemoFolder } from "./data-folder.ts";
 import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
 
 const LOOPBACK = "127.0.0.1";
@@ -38,7 +38,7 @@ export interface Demo {
   close(): Promise<void>;
 }
 
-export async function startDemo({ config, isOwn }: DemoPlace): Promise<Demo> {
+export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
   const targets = await startTargets(demoKinds);
   const timers: NodeJS.Timeout[] = [];
   let removeMonitors = async (): Promise<void> => {};

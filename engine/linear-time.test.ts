@@ -662,11 +662,11 @@ function ended(work: () => unknown): void {
 }
 
 /** Of several the least, CPU ms; of the first alone when that is below the floor. */
-function cpuMs(reader: Reader, given: string): number {
+function cpuMs(reader: Reader, text: string): number {
   let least = Number.POSITIVE_INFINITY;
   for (let repeat = 0; repeat < REPEATS && least > FLOOR_MS; repeat++) {
     const before = process.cpuUsage();
-    ended(() => reader.read(given));
+    ended(() => reader.read(text));
     const { user, system } = process.cpuUsage(before);
     least = Math.min(least, (user + system) / 1_000);
   }

@@ -121,7 +121,7 @@ const PLAN_FIELDS: Readonly<Record<keyof Plan, NumberRule | "boolean">> = {
  * @param overrides the parsed JSON of the file that SONDE_PLANS names
  * @throws Error whose message names the unknown plan or key, or the value that cannot be used
  */
-export function overridePlans(overrides: unknown, standard: PlanTable = PLANS): PlanTable {
+export function overridePlans(overrides: unknown, defaults: PlanTable = PLANS): PlanTable {
   if (!isObject(overrides)) throw new Error("SONDE_PLANS: must be one JSON object by plan name");
   for (const name of Object.keys(overrides)) {
     if (!(PLAN_NAMES as readonly string[]).includes(name)) {
@@ -129,25 +129,25 @@ export function overridePlans(overrides: unknown, standard: PlanTable = PLANS): 
     }
   }
   return {
-    free: overridePlan("free", overrides, standard),
-    starter: overridePlan("starter", overrides, standard),
-    pro: overridePlan("pro", overrides, standard),
-    business: overridePlan("business", overrides, standard),
+    free: overridePlan("free", overrides, defaults),
+    starter: overridePlan("starter", overrides, defaults),
+    pro: overridePlan("pro", overrides, defaults),
+    business: overridePlan("business", overrides, defaults),
   };
 }
 
-function overridePlan(name: PlanName, overrides: Readonly<Record<string, unknown>>, standard: PlanTable): Plan {
-  if (!Object.hasOwn(overrides, name)) return standard[name];
-  const given = overrides[name];
-  if (!isObject(given)) throw new Error(`SONDE_PLANS: ${name} must be an object`);
-  for (const [key, value] of Object.entries(given)) {
+function overridePlan(name: PlanName, overrides: Readonly<Record<string, unknown>>, defaults: PlanTable): Plan {
+  if (!Object.hasOwn(overrides, name)) return defaults[name];
+  const override = overrides[name];
+  if (!isObject(override)) throw new Error(`SONDE_PLANS: ${name} must be an object`);
+  for (const [key, value] of Object.entries(override)) {
     if (!Object.hasOwn(PLAN_FIELDS, key)) {
       throw new Error(`SONDE_PLANS: unknown key "${key}" in ${name}, known are ${Object.keys(PLAN_FIELDS).join(", ")}`);
     }
     const wanted = violation(PLAN_FIELDS[key as keyof Plan], value);
     if (wanted !== undefined) throw new Error(`SONDE_PLANS: ${name}.${key} must be ${wanted}`);
   }
-  return { ...standard[name], ...given };
+  return { ...defaults[name], ...override };
 }
 
 /** @returns what the value should have been; undefined when it is that */

@@ -35,19 +35,19 @@ describe("judgeAttempt", () => {
 
   it("keeps every rule for whatever comes", () => {
     fc.assert(
-      fc.property(facts, (given) => {
-        const judged = judgeAttempt(given);
-        const isGood = isDelivered(given.statusCode);
+      fc.property(facts, (attempt) => {
+        const judged = judgeAttempt(attempt);
+        const isGood = isDelivered(attempt.statusCode);
         expect(judged.state === "delivered").toBe(isGood);
         expect(judged.nextAttemptAtMs !== null).toBe(judged.state === "pending");
         if (isGood) expect(judged).toMatchObject({ failingSinceMs: null, off: null });
-        else expect(judged.failingSinceMs).toBe(given.failingSinceMs ?? given.endedAtMs);
-        if (given.statusCode === 410) expect(judged).toMatchObject({ state: "failed", off: "gone" });
-        const failingMs = given.endedAtMs - (given.failingSinceMs ?? given.endedAtMs);
-        if (!isGood && given.statusCode !== 410) expect(judged.off === "failing").toBe(failingMs >= OFF_AFTER_MS);
+        else expect(judged.failingSinceMs).toBe(attempt.failingSinceMs ?? attempt.endedAtMs);
+        if (attempt.statusCode === 410) expect(judged).toMatchObject({ state: "failed", off: "gone" });
+        const failingMs = attempt.endedAtMs - (attempt.failingSinceMs ?? attempt.endedAtMs);
+        if (!isGood && attempt.statusCode !== 410) expect(judged.off === "failing").toBe(failingMs >= OFF_AFTER_MS);
         if (judged.nextAttemptAtMs === null) return;
-        const delayMs = RETRY_DELAYS_MS[given.attempts - 1] ?? Number.NaN;
-        const waitMs = judged.nextAttemptAtMs - given.endedAtMs;
+        const delayMs = RETRY_DELAYS_MS[attempt.attempts - 1] ?? Number.NaN;
+        const waitMs = judged.nextAttemptAtMs - attempt.endedAtMs;
         expect(waitMs).toBeGreaterThanOrEqual(Math.floor(delayMs * (1 - RETRY_JITTER)));
         expect(waitMs).toBeLessThanOrEqual(Math.ceil(delayMs * (1 + RETRY_JITTER)));
       }),

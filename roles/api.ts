@@ -12,7 +12,7 @@ import { openChecks } from "../store/state/open.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
 import { VERSION } from "../version.ts";
 import { checkSettings } from "./check-settings.ts";
-import { openCheckerPlaces } from "./checker-places.ts";
+import { openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import {
   type Closers,
@@ -59,7 +59,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   const state = closing(closers, await openSteadyState(redis, { log, monotonicNowMs: () => performance.now() }));
   const registry = processMetrics("api");
   const parts = { redis, controlPlane, sealing, ownLocations: [], registry, log };
-  const { keys, onRefused, regions } = await openCheckerPlaces(closers, parts);
+  const { keys, onRefused, regions } = await openCheckerLocations(closers, parts);
   const schedulers = closing(
     closers,
     new SchedulerWatch({ shards: controlPlane.shards, monotonicNowMs: () => performance.now() }),

@@ -22,7 +22,7 @@ import type { State } from "../store/state/state.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
 import { VERSION } from "../version.ts";
 import { checkSettings } from "./check-settings.ts";
-import { type CheckerPlaces, openCheckerPlaces } from "./checker-places.ts";
+import { type CheckerLocations, openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { claimFolder, joined, openSealingOf, startScheduling } from "./scheduling.ts";
 import {
@@ -73,7 +73,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   const places =
     checkers === null
       ? null
-      : await openCheckerPlaces(closers, {
+      : await openCheckerLocations(closers, {
           redis: checkers,
           controlPlane,
           sealing,
@@ -143,7 +143,7 @@ async function openStores(config: Config, folder: DataFolder, { log, progress }:
 /** One-off checks: this process's probers take those of its locations, and the checkers of another location its own. */
 function openChecksOf(
   { locations, sealing }: Pick<Stores, "locations" | "sealing">,
-  places: CheckerPlaces | null,
+  places: CheckerLocations | null,
   ownLocations: readonly string[],
 ): Promise<Checks> {
   if (places === null) return openChecks(locations.notices, () => sealing);
@@ -168,7 +168,7 @@ function healthOf(
   controlPlane: Pick<ControlPlane, "ping">,
   scheduler: SchedulerHandle,
   state: Pick<State, "ping">,
-  places: Pick<CheckerPlaces, "hasIdle"> | null,
+  places: Pick<CheckerLocations, "hasIdle"> | null,
 ): ApiHealth {
   return {
     database: () => controlPlane.ping(),

@@ -1,7 +1,7 @@
 /** Monitors, planned checks and outcomes for the tests of this folder. */
 import type { ConcurrencyLimit } from "../engine/limits/concurrency.ts";
 import { newLiveState } from "../model/live.ts";
-import type { Monitor } from "../model/monitor.ts";
+import { MONITOR_DEFAULTS, type Monitor } from "../model/monitor.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import type { LiveState } from "../model/status.ts";
 import type { PlannedCheck, Run } from "./plan/planned-check.ts";
@@ -9,6 +9,7 @@ import type { JudgedOutcome } from "./sink/judged-outcome.ts";
 
 export function monitorOf(over: Partial<Monitor> = {}): Monitor {
   return {
+    ...MONITOR_DEFAULTS,
     id: 1,
     projectId: 1,
     organizationId: 1,
@@ -17,20 +18,9 @@ export function monitorOf(over: Partial<Monitor> = {}): Monitor {
     settings: { url: "http://site.test/" },
     intervalS: 60,
     timeoutS: 10,
-    timeoutFollowsInterval: false,
     maxRetries: 2,
-    tags: [],
-    pauseReasons: [],
-    pausedAtMs: null,
-    locations: ["any"],
-    disabledLocations: [],
-    notifyOnPartial: false,
     host: "site.test",
-    sslExpirationDays: null,
-    domainExpirationDays: null,
-    graceS: null,
     maintenance: null,
-    subscriptionId: null,
     createdAtMs: 0,
     updatedAtMs: 0,
     ...over,

@@ -24,7 +24,7 @@ export class LeaseKeeper {
   readonly #holder: string;
   readonly #isSoleOwner: boolean;
   readonly #nowMs: () => number;
-  /** Of the other process that holds it. */
+  /** Watches the beats of the other process that holds the lease. */
   readonly #beats = new BeatWatch();
   #epoch: number | undefined;
   /** When the last beat that succeeded was sent. */
@@ -71,7 +71,7 @@ export class LeaseKeeper {
     return this.#epoch !== undefined && this.#nowMs() - this.#beatAtMs < LEASE_MS - longestMs - SPARE_MS;
   }
 
-  /** Runs a write that asserts the epoch; when it says that the lease is lost, it is. */
+  /** Runs a write that asserts the epoch. When the write fails with LeaseLost, this keeper knows that the lease is lost. */
   async asserting<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write();

@@ -40,7 +40,7 @@ export interface SchedulerCounts {
 
 export interface SchedulerMetrics {
   count(kind: Kind, outcome: CheckOutcome): void;
-  /** A secret that did not open. */
+  /** Counts a secret that could not be opened. */
   sealedFault(error: unknown, log: Pick<Logger, "error">): void;
   text(values: SchedulerGauges & SchedulerCounts, refusals: Pick<Refusals, "counts" | "troubled">): Promise<string>;
 }
@@ -157,7 +157,7 @@ function openFigures(registers: Registry[]): (values: SchedulerGauges & Schedule
   );
   return (values) => {
     for (const [key, gauge] of gauges) gauge.set(values[key]);
-    // Counted where it happens: what is told is the sum up to now.
+    // The parts count by themselves and report their sums; the counter is raised by the difference.
     for (const [key, counter] of counters) {
       counter.reset();
       counter.inc(values[key]);

@@ -32,6 +32,7 @@ const STEPS = [
   { name: "lengths of functions", run: () => own("functions", "longFunctions") },
   { name: "references resolve", run: () => own("references", "unresolved") },
   { name: "words for persons", run: () => own("references", "forbiddenWords") },
+  { name: "names of the field", run: () => own("names", "privateNames") },
   { name: "names and places", run: () => own("layout", "misplaced") },
   { name: "threads start in few places", run: () => own("threads", "strayThreads") },
   { name: "decoders are fuzzed", run: () => own("fuzzed", "unfuzzedDecoders") },

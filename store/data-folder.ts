@@ -9,16 +9,16 @@ import { Sqlite, type SqliteHandle } from "./sqlite-library.ts";
 export interface DataFolder {
   readonly path: string;
   file(name: string): string;
-  /** Names of what others could read or enter until now, and of what stayed so because it belongs to another user. */
+  /** Names of files and folders that other users could read or enter until now, and of those that stay so because they belong to another user. */
   readonly tightened: readonly string[];
   readonly open: readonly string[];
-  /** Lets the next process in. */
+  /** Releases the folder for the next process. */
   release(): void;
 }
 
 /** @throws StoreError when the folder cannot be made or written, or another process has it */
 export function claimDataFolder(path: string): DataFolder {
-  // SQLite and ClickHouse make files with whatever this leaves. A worker thread cannot set it, and has it from the main one.
+  // The umask: SQLite and ClickHouse make files with the permissions that it leaves. Only the main thread can set it; worker threads inherit it.
   if (isMainThread) process.umask(OTHERS);
   makeDataFolder(path);
   const release = lock(path);
@@ -47,7 +47,7 @@ function tighten(path: string): Pick<DataFolder, "tightened" | "open"> {
         }
         if (entry.isDirectory() && depth < TIGHTENED_DEPTH) look(full, `${name}/`, depth + 1);
       } catch (error) {
-        // Gone meanwhile: a file of the write-ahead log.
+        // The file has gone meanwhile, as files of the write-ahead log do.
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") open.push(name);
       }
     }

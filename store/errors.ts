@@ -1,4 +1,4 @@
-/** What stores reject with. */
+/** The errors that stores reject with. */
 
 /**
  * unavailable: the store is away, full or damaged, or a file of it cannot be used; the same call may succeed later.
@@ -8,7 +8,7 @@ export type StoreErrorKind = "unavailable" | "refused";
 /** Which store it is about: SQL and files of the data folder, ClickHouse, Redis. */
 export type StoreName = "database" | "results" | "redis";
 
-/** The fault is ours or the operator's, never the caller's. The message is one line that says what to do. */
+/** A fault of ours or of the operator, never of the caller. The message is one line that says what to do. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly kind: StoreErrorKind;

@@ -5,7 +5,7 @@ import { hash, randomBytes } from "node:crypto";
 const SECRET_BYTES = 30;
 
 export interface NewKeyText {
-  /** What the store keeps, once the id is known. */
+  /** The hash that the store keeps; it needs the id. */
   readonly secretHash: (id: number) => string;
   /** The whole key, to be shown once. */
   readonly text: (id: number) => string;

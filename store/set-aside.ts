@@ -7,7 +7,7 @@ import { appendFile, readFile, rename } from "node:fs/promises";
 import type { Logger } from "pino";
 import { storableText } from "../model/plain-values.ts";
 
-/** Of one of the two files. */
+/** Most bytes of each of the two files. */
 const MOST_FILE_BYTES = 4 * 2 ** 20;
 /** Of a row that is kept whole, characters; longer ones are cut, and are text then. */
 const MOST_ROW = 64 * 1_024;
@@ -15,7 +15,7 @@ const MOST_ERROR = 1_000;
 
 export interface RefusedRow {
   readonly store: "sql" | "results";
-  /** null: the row says it itself, or is about none. */
+  /** null: the row names it itself, or it is about no monitor. */
   readonly monitorId: number | null;
   readonly error: unknown;
   /** JSON. */
@@ -23,11 +23,11 @@ export interface RefusedRow {
 }
 
 export interface SetAside {
-  /** On disk when it resolves; never rejects: a disk that is full loses the copy, and nothing else waits for it. */
+  /** Resolves when the row is on disk. Never rejects: when the disk is full the copy is lost, and no other work waits for it. */
   add(row: RefusedRow): Promise<void>;
   /** Whether a row is in the file, as far as it goes back. @param line JSON */
   has(store: RefusedRow["store"], line: string): boolean;
-  /** Since the start. */
+  /** Rows that were set aside since the start. */
   readonly rows: number;
   /** Unix ms; null before the first. */
   readonly lastAtMs: number | null;
@@ -119,7 +119,7 @@ class SetAsideFile implements SetAside {
   }
 }
 
-/** @returns null of what is too long, or no object */
+/** @returns null for a line that is too long or is no object */
 function rowOf(line: string): Readonly<Record<string, unknown>> | null {
   if (line.length > MOST_ROW) return null;
   try {
@@ -144,7 +144,7 @@ function keyOfLine(line: string): string | null {
   return id === null ? null : `${String(entry?.store)} ${id}`;
 }
 
-/** What the store said, and of what it happened because. */
+/** The store's message and those of its causes. */
 function wordsOf(error: unknown): string {
   return storableText(error instanceof Error ? error.message : String(error), MOST_ERROR);
 }

@@ -47,3 +47,14 @@ export function sqliteFault(error: unknown, file: string): StoreError {
   }
   return new StoreError(`the database ${file} refused: ${message}${code === "" ? "" : ` (${code})`}`, { cause: error });
 }
+
+/** @returns what runs work on the file and turns what SQLite throws into a StoreError */
+export function sqliteGuard(file: string): <T>(work: () => T) => T {
+  return (work) => {
+    try {
+      return work();
+    } catch (error) {
+      throw sqliteFault(error, file);
+    }
+  };
+}

@@ -5,7 +5,7 @@
 import { createRequire } from "node:module";
 import type BetterSqlite3 from "better-sqlite3";
 
-/** What the prebuilt binaries of 13 need: Node 22.14 and newer. Older Node dies of them in `new Database()`. */
+/** The prebuilt binaries of 13 need Node 22.14 or newer. An older Node crashes with them in `new Database()`. */
 const NODE_API = 10;
 
 const require = createRequire(import.meta.url);

@@ -8,7 +8,7 @@ export function newWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** The bytes that sign. */
+/** @returns the secret's bytes, which are the key of the signature */
 export function webhookKey(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), "base64");
 }

@@ -35,6 +35,9 @@ const { unnamedIn, unresolvedIn, wordsIn } = (await import(
   wordsIn(texts: ReadonlyMap<string, string>, allowed: Readonly<Record<string, number>>): readonly string[];
 };
 
+const { namesIn } = (await import(new URL("../scripts/verify/names.mjs", import.meta.url).href)) as {
+  namesIn(texts: ReadonlyMap<string, string>): readonly string[];
+};
 const { blockFaults } = (await import(new URL("../scripts/verify/blocks.mjs", import.meta.url).href)) as {
   blockFaults(texts: ReadonlyMap<string, string>, formOnly: number): readonly string[];
 };
@@ -89,10 +92,14 @@ describe("import rules", () => {
   const tree = mkdtempSync(join(tmpdir(), "sonde-imports-"));
   afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
+  const rules = (createRequire(import.meta.url)("../.dependency-cruiser.cjs") as { forbidden: { name: string }[] })
+    .forbidden;
+  const owned = rules.flatMap(({ name }) => (name.startsWith("only-there-") ? [name.slice("only-there-".length)] : []));
+
   /** Files of a small house, and the rules that its imports break. */
   async function broken(files: Readonly<Record<string, string>>): Promise<string[]> {
     const house = mkdtempSync(join(tree, "house-"));
-    for (const name of ["piscina", "better-sqlite3", "koffi"]) {
+    for (const name of [...owned, "vitest"]) {
       const folder = join(house, "node_modules", name);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, "package.json"), JSON.stringify({ name, main: "index.js" }));
@@ -100,7 +107,10 @@ describe("import rules", () => {
     }
     writeFileSync(
       join(house, "package.json"),
-      JSON.stringify({ dependencies: { piscina: "*", "better-sqlite3": "*", koffi: "*" } }),
+      JSON.stringify({
+        dependencies: Object.fromEntries(owned.map((name) => [name, "*"])),
+        devDependencies: { vitest: "*" },
+      }),
     );
     cpSync(join(ROOT, ".dependency-cruiser.cjs"), join(house, ".dependency-cruiser.cjs"));
     for (const [path, text] of Object.entries(files)) {
@@ -140,7 +150,17 @@ describe("import rules", () => {
     expect(await broken(files)).toEqual([]);
   });
 
-  it.each<[rule: string, Record<string, string>]>([
+  const BITES: readonly (readonly [rule: string, files: Readonly<Record<string, string>>])[] = [
+    ["room-native", { "model/a.ts": leaf, "native/a.ts": uses("../model/a.ts") }],
+    ["room-engine", { "store/a.ts": leaf, "engine/run/a.ts": uses("../../store/a.ts") }],
+    ["room-cli", { "api/a.ts": leaf, "cli/a.ts": uses("../api/a.ts") }],
+    ["room-cli/admin", { "scheduler/a.ts": leaf, "cli/admin/a.ts": uses("../../scheduler/a.ts") }],
+    ["room-cli/(check|bulk)", { "store/a.ts": leaf, "cli/bulk/a.ts": uses("../../store/a.ts") }],
+    ["room-demo", { "api/a.ts": leaf, "demo/a.ts": uses("../api/a.ts") }],
+    ["leaves-of-store/sql", { "store/sql/db/a.ts": leaf, "store/sql/a.ts": uses("./db/a.ts") }],
+    ["root-files", { "model/kind.ts": leaf, "log.ts": uses("./model/kind.ts") }],
+    ["nothing-imports-bench", { "bench/a.ts": leaf, "engine/run/a.ts": uses("../../bench/a.ts") }],
+    ["test-libraries-in-tests", { "engine/run/a.ts": uses("vitest") }],
     ["room-model", { "store/a.ts": leaf, "model/a.ts": uses("../store/a.ts") }],
     ["room-store", { "engine/run/run.ts": leaf, "store/new-folder/a.ts": uses("../../engine/run/run.ts") }],
     ["room-api", { "engine/run/run.ts": leaf, "api/a.ts": uses("../engine/run/run.ts") }],
@@ -190,9 +210,6 @@ describe("import rules", () => {
     ],
     ["main-is-wiring", { "roles/up.ts": leaf, "cli/commands/monitors.ts": uses("../../roles/up.ts") }],
     ["config-is-handed-in", { "config.ts": leaf, "engine/a.ts": uses("../config.ts") }],
-    ["only-there-piscina", { "engine/prober/prober.ts": uses("piscina") }],
-    ["only-there-better-sqlite3", { "scheduler/a.ts": uses("better-sqlite3") }],
-    ["only-there-koffi", { "engine/transport/a.ts": uses("koffi") }],
     ["processes-from-named-files", { "engine/a.ts": uses("node:child_process") }],
     ["probes-stand-alone", { "engine/probes/a.ts": leaf, "engine/probes/b.ts": uses("./a.ts") }],
     ["pure-imports-model", { "model/a.ts": uses("node:fs") }],
@@ -202,8 +219,22 @@ describe("import rules", () => {
     ["nothing-imports-tests", { "testkit/a.ts": leaf, "demo/a.ts": uses("../testkit/a.ts") }],
     ["no-cycle", { "store/a.ts": uses("./b.ts"), "store/b.ts": uses("./a.ts") }],
     ["not-resolvable", { "store/a.ts": uses("./gone.ts") }],
-  ])("%s", async (rule, files) => {
+  ];
+  it.each(BITES)("%s", async (rule, files) => {
     expect(await broken(files)).toContain(rule);
+  });
+
+  it("of packages bite for each package", async () => {
+    const found = await broken({ "docker/a.ts": leaf, "model/b.ts": uses(...owned) });
+    expect(found.filter((rule) => rule.startsWith("only-there-"))).toEqual(
+      owned.map((name) => `only-there-${name}`).sort(),
+    );
+  });
+
+  it("are all shown to bite: here, or with the floors", () => {
+    const shown = new Set(BITES.map(([rule]) => rule));
+    const others = rules.filter(({ name }) => !/^(?:only-there|floor)-/.test(name) && !shown.has(name));
+    expect(others).toEqual([]);
   });
 });
 
@@ -381,7 +412,15 @@ describe("references", () => {
   });
 
   it("lead nowhere outside the repository", () => {
-    for (const words of ["open-points 3.2", "design 7.1", "(design, section 8)", "reference 4.5", "peers.md 24"])
+    for (const words of [
+      "open-points 3.2",
+      "design 7.1",
+      "(design, section 8)",
+      "reference 4.5",
+      "peers.md 24",
+      "issue 6",
+      "Contract, Limits 8",
+    ])
       expect(found("a.ts", `// as ${words} says`)).toHaveLength(1);
     expect(found("a.ts", "// silent by design, so silence says little")).toEqual([]);
   });
@@ -403,6 +442,28 @@ describe("references", () => {
       "scripts/verify/debts.mjs: engine has only 2 of the forbidden words now",
       "scripts/verify/debts.mjs: api has only 0 of the forbidden words now",
     ]);
+  });
+});
+
+describe("names", () => {
+  const faults = (source: string): readonly string[] => namesIn(new Map([["a.ts", source]]));
+
+  it.each([
+    ["a parameter given", "export function f(given: number) { return given; }"],
+    ["a parameter told", "export const f = (told = 1) => told;"],
+    ["a parameter own", "export class A { #f(...own: number[]) { return own; } }"],
+    ["a parameter given", "export interface A { f(given: number): void; }"],
+    ["a parameter given", "export type F = (given: number) => void;"],
+    ["a type RedisPlace", "export interface RedisPlace {}"],
+    ["a type WireguardEnd", "export type WireguardEnd = string;"],
+    ["a type CheckerDesk", "export class CheckerDesk {}"],
+  ])("that say nothing are refused: %s", (what, source) => {
+    expect(faults(source)).toEqual([expect.stringContaining(`a.ts:1 has ${what}: `)]);
+  });
+
+  it("of members and locals are not looked at, nor words that only end alike", () => {
+    expect(faults("export const f = ({ own }: { own: number }) => { const told = own; return told; };")).toEqual([]);
+    expect(faults("export interface Endpoint {} export type Marketplace = string;")).toEqual([]);
   });
 });
 

@@ -53,7 +53,10 @@ const own = {
     certificateOf({ spki: pair.publicKey.export({ type: "spki", format: "der" }), signer: pair.privateKey }),
   ],
 };
-const pkcs12 = (given: Partial<Pkcs12> = {}) => ({ kind: "pkcs12" as const, bytes: pkcs12Of({ ...own, ...given }) });
+const pkcs12 = (overrides: Partial<Pkcs12> = {}) => ({
+  kind: "pkcs12" as const,
+  bytes: pkcs12Of({ ...own, ...overrides }),
+});
 /** Within the bounds, and seconds of work: it is never opened, because its digest is of fewer rounds. */
 const slow = (macRounds: number) => pkcs12({ macRounds });
 

@@ -7,22 +7,14 @@ import { makeAuthority, makeCertificate } from "../demo/certificates.ts";
 import type { Outcome } from "../engine/contract/probe.ts";
 import { classify } from "../engine/net/classify.ts";
 import { smtp } from "../engine/probes/smtp.ts";
-import { createTransport } from "../engine/transport/index.ts";
-import { makeCheck } from "../engine/transport/peers.suite.ts";
+import { loopbackTransport, makeCheck } from "../engine/transport/peers.suite.ts";
 import { freePort } from "../testkit/free-port.ts";
 import { describeWith } from "./prerequisites.ts";
 import { type ServerProcess, startServer, untilReady } from "./servers/server.ts";
 
 const authority = makeAuthority();
 const leaf = makeCertificate({ commonName: "localhost", names: ["localhost"], issuer: authority, rsaBits: 2_048 });
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8"],
-  ownEndpoints: [],
-  resolvers: [],
-  extraCaPem: authority.certPem,
-  rdapBootstrapUrl: null,
-  canaries: null,
-});
+const transport = loopbackTransport({ resolvers: [], extraCaPem: authority.certPem });
 
 describeWith(["Exim"], "a real mail server", () => {
   const folder = mkdtempSync(join(tmpdir(), "sonde-mail-"));
@@ -60,9 +52,9 @@ describeWith(["Exim"], "a real mail server", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function check(name: keyof typeof ports, security: string, given = {}): Promise<Outcome> {
+  async function check(name: keyof typeof ports, security: string, more = {}): Promise<Outcome> {
     const { run } = await smtp.load();
-    const settings = { host: "localhost", ip_version: "ipv4", port: ports[name], security, ...given };
+    const settings = { host: "localhost", ip_version: "ipv4", port: ports[name], security, ...more };
     try {
       return await run(smtp.settings.parse(settings), makeCheck(transport).context);
     } catch (error) {

@@ -131,8 +131,8 @@ describeWith(["openvpn"], "verify-x509-name", () => {
       expect(found).toContainEqual([`${name}: ${line}`, { ours: true, openvpn: true }]);
   });
 
-  function certificate(publicKey: KeyObject, given: Partial<Parameters<typeof certificateOf>[0]>): Buffer {
-    return certificateOf({ spki: publicKey.export({ type: "spki", format: "der" }), ...given });
+  function certificate(publicKey: KeyObject, overrides: Partial<Parameters<typeof certificateOf>[0]>): Buffer {
+    return certificateOf({ spki: publicKey.export({ type: "spki", format: "der" }), ...overrides });
   }
 
   function write(name: string, der: Buffer): void {

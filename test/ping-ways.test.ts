@@ -57,16 +57,16 @@ interface Said {
 
 async function pingIn(
   machine: { group: "open" | "closed"; user: "root" | "unprivileged" },
-  given: Given,
+  setup: Given,
 ): Promise<Said> {
-  const options = { count: 3, spacingMs: 20, replyTimeoutMs: 8_000, ...given.options };
-  const command = [process.execPath, FIXTURE, JSON.stringify({ ...given, options })];
+  const options = { count: 3, spacingMs: 20, replyTimeoutMs: 8_000, ...setup.options };
+  const command = [process.execPath, FIXTURE, JSON.stringify({ ...setup, options })];
   const whole = machine.user === "root" ? command : [...UNPRIVILEGED, ...command];
   const child = spawn("unshare", ["-n", "sh", "-ec", IN_NAMESPACE, "sh", ...whole], {
     env: {
       PATH: process.env.PATH,
       GROUPS_ALLOWED: machine.group === "open" ? "0 2147483647" : "1 0",
-      KERNEL_SILENT: given.responder === undefined ? "0" : "1",
+      KERNEL_SILENT: setup.responder === undefined ? "0" : "1",
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -52,7 +52,7 @@ type FromFixture =
   | { type: "fitness" }
   | { type: "change"; change: { type: string; detail: string } };
 
-async function start(workers: number, given: Partial<PoolOptions> = {}) {
+async function start(workers: number, overrides: Partial<PoolOptions> = {}) {
   const { port1, port2 } = new MessageChannel();
   const outcomes: CheckOutcome[] = [];
   const changes: string[] = [];
@@ -83,7 +83,7 @@ async function start(workers: number, given: Partial<PoolOptions> = {}) {
       fatal.push(error);
       wake();
     },
-    ...given,
+    ...overrides,
   });
   const stop = async () => {
     port1.postMessage({ type: "stop" });

@@ -7,8 +7,7 @@ import { makeAuthority, makeCertificate } from "../demo/certificates.ts";
 import type { Outcome } from "../engine/contract/probe.ts";
 import { classify } from "../engine/net/classify.ts";
 import { tls } from "../engine/probes/tls.ts";
-import { createTransport } from "../engine/transport/index.ts";
-import { makeCheck } from "../engine/transport/peers.suite.ts";
+import { loopbackTransport, makeCheck } from "../engine/transport/peers.suite.ts";
 import { freePort } from "../testkit/free-port.ts";
 import { describeWith, insteadOf } from "./prerequisites.ts";
 import { isMissing } from "./servers/missing.ts";
@@ -17,19 +16,12 @@ import { type ServerProcess, startServer, untilReady } from "./servers/server.ts
 
 const authority = makeAuthority();
 const leaf = makeCertificate({ commonName: "localhost", names: ["localhost"], issuer: authority });
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8"],
-  ownEndpoints: [],
-  resolvers: [],
-  extraCaPem: authority.certPem,
-  rdapBootstrapUrl: null,
-  canaries: null,
-});
+const transport = loopbackTransport({ resolvers: [], extraCaPem: authority.certPem });
 
-async function check(port: number, given: Readonly<Record<string, unknown>> = {}): Promise<Outcome> {
+async function check(port: number, settings: Readonly<Record<string, unknown>> = {}): Promise<Outcome> {
   const { run } = await tls.load();
   try {
-    const body = { host: "localhost", ip_version: "ipv4", port, ...given };
+    const body = { host: "localhost", ip_version: "ipv4", port, ...settings };
     return await run(tls.settings.parse(body), makeCheck(transport).context);
   } catch (error) {
     return classify(error, "handshake");

@@ -10,14 +10,14 @@ import { createServer } from "node:net";
 export const FIRST_FREE_PORT = 18_000;
 const END = 32_768;
 
-const given = new Set<number>();
+const taken = new Set<number>();
 
 /** Free for TCP and UDP on loopback, and not given before by this process. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_FREE_PORT, END);
-    if (given.has(port)) continue;
-    given.add(port);
+    if (taken.has(port)) continue;
+    taken.add(port);
     if ((await isFreeTcp(port)) && (await isFreeUdp(port))) return port;
   }
 }

@@ -7,7 +7,7 @@ import type { Counters, SlidingTake } from "../../store/state/state.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
 
 const WINDOW_MS = 86_400_000;
-/** Contract, Limits 8. */
+/** docs/api-contract.md#plans. */
 export const PUBLIC_LIMIT = 5;
 /** Of a whole /48, which a single customer may have with 65,536 /64s in it: this many times one of them; our choice. */
 const SITE_SHARE = 4;
@@ -77,14 +77,14 @@ function allowanceFrom(counted: Counted, held: readonly (readonly number[])[], n
 }
 
 export interface PublicTake {
-  /** Whether the check may run. */
+  /** Takes one check. @returns whether it may run */
   readonly isTaken: boolean;
   readonly allowance: Allowance;
-  /** It does not count after all. */
+  /** Gives the check back: it does not count. */
   giveBack(): Promise<void>;
 }
 
-/** One check, from everything that counts it, or from nothing. */
+/** Takes one check from all counters, or from none. */
 export async function takePublicCheck(counters: Counters, address: string, nowMs: number): Promise<PublicTake> {
   const counted = countedOf(address);
   const takes: SlidingTake[] = [];

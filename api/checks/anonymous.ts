@@ -4,13 +4,13 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { isOwnVerdict } from "../../model/verdict.ts";
-import type { PassingResult } from "../../store/state/checks.ts";
+import type { OneOffResult } from "../../store/state/checks.ts";
 import { unprocessable } from "../errors.ts";
 import type { Target, Targets } from "../monitors/targets.ts";
 
 /** The one text of every refused target. */
 export const TARGET_REFUSED = "This target cannot be checked: it is private, reserved or for documentation.";
-/** From the start of the judging to a refusal, ms: longer than a name server on this network takes. */
+/** A refusal comes this long after the check of the targets began, ms: longer than a name server on this network takes. */
 const REFUSED_AFTER_MS = 300;
 /** Names that are given on private networks only: RFC 6762 section 3 and appendix G, RFC 8375, ICANN's `internal`, RFC 6761, Docker's and others'. */
 const INNER_SUFFIXES: ReadonlySet<string> = new Set(
@@ -18,7 +18,7 @@ const INNER_SUFFIXES: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** Said of everything that went wrong with us. */
+/** The message of every fault of ours. */
 const OWN_FAULT = "The checker could not run this check";
 /** What a core says follows this, with whatever it knows of this machine. */
 const CORE_REFUSES = " refuses the config";
@@ -53,7 +53,7 @@ export function isInnerName(host: string): boolean {
 }
 
 /** `error_message` for a caller without a key. */
-export function anonymousMessage({ verdict, message }: Pick<PassingResult, "verdict" | "message">): string | null {
+export function anonymousMessage({ verdict, message }: Pick<OneOffResult, "verdict" | "message">): string | null {
   if (message === null) return null;
   if (isOwnVerdict(verdict)) return OWN_FAULT;
   const at = message.indexOf(CORE_REFUSES);

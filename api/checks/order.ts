@@ -35,11 +35,11 @@ export interface CheckOrder {
 export interface TimeoutRange {
   readonly least: number;
   readonly most: number;
-  readonly standard: number;
+  readonly fallback: number;
 }
 /** docs/api-contract.md#checks-without-a-monitor. */
-export const TIMEOUT_S: TimeoutRange = { least: 5, most: 60, standard: 30 };
-export const PUBLIC_TIMEOUT_S: TimeoutRange = { least: 5, most: 20, standard: 15 };
+export const TIMEOUT_S: TimeoutRange = { least: 5, most: 60, fallback: 30 };
+export const PUBLIC_TIMEOUT_S: TimeoutRange = { least: 5, most: 20, fallback: 15 };
 
 const ENGINES: readonly Engine[] = ["xray", "singbox"];
 type Fields = Omit<TunnelFields, "url">;
@@ -123,7 +123,7 @@ function readEngine(body: JsonObject): Engine | null {
 }
 
 /** What is no number means the standard: a time-out is never refused. */
-function readTimeoutS(body: JsonObject, { least, most, standard }: TimeoutRange): number {
+function readTimeoutS(body: JsonObject, { least, most, fallback: standard }: TimeoutRange): number {
   const sent = fieldOf(body, "timeout");
   return typeof sent === "number" ? Math.min(most, Math.max(least, Math.round(sent))) : standard;
 }

@@ -1,4 +1,4 @@
-/** Having a configuration checked, and its answer as the contract's Config check result. */
+/** Has a configuration checked by a checker, and makes the answer (docs/api-contract.md#checks-without-a-monitor). */
 import { createFingerprint, tunnelOf } from "../../engine/contract/registry.ts";
 import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
 import { quarantineMessage } from "../../model/quarantine.ts";
@@ -6,7 +6,7 @@ import { formatIso } from "../../model/time.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import type { Harm } from "../../store/sql/coordination/quarantine-port.ts";
-import type { CheckClass, OneOffCheck, PassingResult } from "../../store/state/checks.ts";
+import type { CheckClass, OneOffCheck, OneOffResult } from "../../store/state/checks.ts";
 import type { Api } from "../api.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
 import { newTestId } from "../on-demand/order.ts";
@@ -60,7 +60,7 @@ async function fingerprintOf(api: Api, kind: TunnelProtocol, settings: OneOffChe
   return createFingerprint(await openHashKey(api.controlPlane, api.sealing))({ kind, settings });
 }
 
-/** Its caller has an answer, whether the store takes it or not; the checker that it harmed does not run it again for minutes. */
+/** The caller gets the answer whether or not the store takes the finding. The checker that was harmed does not run the configuration again for minutes. */
 async function keep(api: Api, harm: Harm): Promise<void> {
   try {
     await api.controlPlane.quarantine.strike(harm, api.clock.now());
@@ -72,7 +72,7 @@ async function keep(api: Api, harm: Harm): Promise<void> {
 }
 
 /** No checker was asked. */
-function unrun(message: string, nowMs: number): PassingResult {
+function unrun(message: string, nowMs: number): OneOffResult {
   return {
     verdict: "internal-error",
     startedAtMs: nowMs,
@@ -83,7 +83,7 @@ function unrun(message: string, nowMs: number): PassingResult {
   };
 }
 
-function viewResult({ tunnel, isDetected }: CheckOrder, result: PassingResult, checkClass: CheckClass) {
+function viewResult({ tunnel, isDetected }: CheckOrder, result: OneOffResult, checkClass: CheckClass) {
   const { protocol } = tunnel;
   const { verdict, latencyMs, connectMs, peerAnswered, tunnel: facts } = result;
   // The connect time of a share link is not the whole attempt (docs/api-contract.md#checks-without-a-monitor).

@@ -42,7 +42,7 @@ function linksFrom(made: JsonSchema, from: string, paths: Paths): Record<string,
 }
 
 /** `^(srv_)?[0-9]+$` takes what `^srv_[0-9]+$` gives. */
-function takes(wanted: JsonSchema, given: JsonSchema): boolean {
-  const prefix = /^\^([a-z]+_)\[/.exec(String(given.pattern ?? ""))?.[1];
+function takes(wanted: JsonSchema, offered: JsonSchema): boolean {
+  const prefix = /^\^([a-z]+_)\[/.exec(String(offered.pattern ?? ""))?.[1];
   return prefix !== undefined && String(wanted.pattern ?? "").includes(`(${prefix})`);
 }

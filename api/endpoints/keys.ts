@@ -106,8 +106,8 @@ function refuseLonger(expiresAtMs: number | null, ownAtMs: number | null): void 
   throw badRequest(longerThanOwn(formatUtc(ownAtMs)));
 }
 
-function longerThanOwn(own: string): string {
-  return `expires must not be later than ${own}, when the key that asks expires.`;
+function longerThanOwn(callerExpiry: string): string {
+  return `expires must not be later than ${callerExpiry}, when the key that asks expires.`;
 }
 
 async function revoke(api: Api, call: KeyCall): Promise<ApiResponse> {

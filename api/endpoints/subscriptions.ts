@@ -115,12 +115,12 @@ function refuseShort(syncIntervalS: number | undefined, call: ProjectCall): void
   if (tooShort !== undefined) throw forbidden(tooShort);
 }
 
-/** @param own the subscription that may have the address already. @throws 400, 409 */
-async function judgedUrl(api: Api, call: ProjectCall, url: SubscriptionUrl, own: number | null) {
+/** @param subscriptionId the subscription that may have the address already. @throws 400, 409 */
+async function judgedUrl(api: Api, call: ProjectCall, url: SubscriptionUrl, subscriptionId: number | null) {
   refuseTarget(await api.targets.refusal(url.target));
   const hash = await hashOf(api, url.normal);
   const holder = await api.controlPlane.subscriptions.holder(call.project.id, hash);
-  if (holder !== undefined && holder !== own) throw refusal("urlTaken");
+  if (holder !== undefined && holder !== subscriptionId) throw refusal("urlTaken");
   return { hash, sealed: (id: number) => api.sealing.seal(SEALED_CELLS.subscription(id), url.text) };
 }
 

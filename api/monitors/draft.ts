@@ -28,7 +28,7 @@ export interface Expiry {
   readonly domainExpirationDays?: number | null;
 }
 
-/** What a body says, checked as far as the body and the plan tell. */
+/** A body after all checks that need only the body and the plan. */
 export interface Draft extends CommonFields {
   readonly active?: boolean;
   /** Whole settings of the kind, without the expiry fields, which the project's checks on one host share. */
@@ -38,7 +38,7 @@ export interface Draft extends CommonFields {
   readonly periodS?: number;
 }
 
-/** Of a new monitor: nothing is stored yet that could fill a gap. */
+/** The draft of a new monitor: no stored values can fill a gap. */
 export type NewDraft = Draft & { readonly name: string; readonly settings: Settings };
 
 /** @throws 413 naming a configuration field over its limit */
@@ -102,7 +102,7 @@ function readSettings(kind: UptimeKind, sent: Settings, stored: Settings): ReadS
   };
 }
 
-/** The stored one may be sent back, whatever was taken when it was stored. @throws 400 */
+/** An address that is stored already may be sent back, even if a new one like it would be refused. @throws 400 */
 function refuseUrl(kind: UptimeKind, { url }: Settings, stored: Settings): void {
   if (!isWebsite(kind) || typeof url !== "string" || url === stored.url) return;
   const fault = webUrlFault(url);

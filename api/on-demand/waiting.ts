@@ -2,7 +2,7 @@
 import type { Jobs, TestResult } from "../../store/sql/jobs/port.ts";
 import type { Notices } from "../../store/state/state.ts";
 
-/** Contract, POST /test. */
+/** The longest wait of POST /test, ms (docs/api-contract.md#tests). */
 export const LONGEST_WAIT_MS = 75_000;
 const LOOK_MS = 1_000;
 

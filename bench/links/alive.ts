@@ -48,8 +48,8 @@ export async function runAlive(rig: Rig, what: "mixed" | "with QUIC"): Promise<v
 }
 
 /** Of configs that are all alive. */
-export function wrongs(judged: readonly Judged[]): string {
-  const wrong = judged.filter(({ outcome }) => outcome.verdict !== "ok");
+export function wrongs(checks: readonly Judged[]): string {
+  const wrong = checks.filter(({ outcome }) => outcome.verdict !== "ok");
   if (wrong.length === 0) return "no wrong verdict";
   const [first] = wrong;
   return `${wrong.length} WRONG, such as ${first?.offered.kind}: ${first?.outcome.verdict}, ${first?.outcome.message}`;

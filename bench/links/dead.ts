@@ -20,9 +20,9 @@ export async function runDead(rig: Rig): Promise<void> {
     const isDead = ({ offered }: Judged): boolean => dead.has(offered);
     const aliveJudged = both.judged.filter((one) => !isDead(one));
     const boundMs = (half / inFlight) * timeoutMs;
-    const latency = (judged: readonly Judged[]): number =>
-      median(judged.flatMap(({ outcome }) => outcome.latencyMs ?? []));
-    const duration = (judged: readonly Judged[]): number => median(judged.map(({ outcome }) => outcome.durationMs));
+    const latency = (checks: readonly Judged[]): number =>
+      median(checks.flatMap(({ outcome }) => outcome.latencyMs ?? []));
+    const duration = (checks: readonly Judged[]): number => median(checks.map(({ outcome }) => outcome.durationMs));
     const called = both.judged.filter((one) => isDead(one) && one.outcome.verdict === "ok").length;
     console.log(
       `${half} alive: ${without.perS.toFixed(0)}/s, ${wrongs(without.judged)}, a check ${duration(without.judged).toFixed(0)} ms, round trip ${latency(without.judged).toFixed(0)} ms (medians), ${without.ourMb.toFixed(0)} MB`,

@@ -20,9 +20,9 @@ export async function runInvalid(rig: Rig): Promise<void> {
   try {
     const good = rig.mix.offer(MIXED, configs);
     const some = good.map((one, index) => (index % 100 === 50 ? (BROKEN[((index / 100) % 3) | 0] ?? one) : one));
-    const given = { engine: null, timeoutMs, others: rig.others };
-    const without = await measureOurs(direct, good, given);
-    const withThem = await measureOurs(direct, some, given);
+    const options = { engine: null, timeoutMs, others: rig.others };
+    const without = await measureOurs(direct, good, options);
+    const withThem = await measureOurs(direct, some, options);
     const broken = withThem.judged.filter(({ offered }) => BROKEN.includes(offered));
     const called = broken.filter(({ outcome }) => outcome.verdict !== "misconfigured").length;
     const rest = withThem.judged.filter(({ offered }) => !BROKEN.includes(offered));

@@ -19,10 +19,10 @@ function percent(share: number): string {
 
 export async function runLatency(rig: Rig): Promise<void> {
   const { timeoutMs } = rig.options;
-  const given = { engine: null, timeoutMs, others: rig.others };
+  const options = { engine: null, timeoutMs, others: rig.others };
   const samplesOf = async (inFlight: number, checks: number): Promise<Samples> => {
     const direct = await rig.open(inFlight);
-    const { judged } = await measureOurs(direct, rig.mix.offer(PLAIN, checks), given);
+    const { judged } = await measureOurs(direct, rig.mix.offer(PLAIN, checks), options);
     await direct.close();
     const passed = judged.filter(({ outcome }) => outcome.verdict === "ok");
     const marked = passed.filter(({ outcome }) => outcome.explanation !== null).length;

@@ -33,8 +33,8 @@ export interface RawGiven {
   readonly extraCaPem: string;
 }
 
-export async function measureRaw(offered: readonly Offered[], given: RawGiven): Promise<RawFigures> {
-  const { engine, program, target, inFlight, timeoutMs, extraCaPem } = given;
+export async function measureRaw(offered: readonly Offered[], options: RawGiven): Promise<RawFigures> {
+  const { engine, program, target, inFlight, timeoutMs, extraCaPem } = options;
   const configs = offered.map(({ url }) => parseProxyLink(url).config);
   const startedAt = performance.now();
   // Below the ports of the servers, and those that the kernel gives out.

@@ -24,19 +24,19 @@ type Json = Readonly<Record<string, unknown>>;
 
 const READY_MS = 60_000;
 
-/** @param given.extraCaPem of the servers' authority */
+/** @param options.extraCaPem of the servers' authority */
 export async function startRawCore(
   engine: Engine,
   program: string,
   configs: readonly ProxyConfig[],
-  given: { readonly firstPort: number; readonly extraCaPem: string },
+  options: { readonly firstPort: number; readonly extraCaPem: string },
 ): Promise<RawCore> {
-  const { firstPort } = given;
+  const { firstPort } = options;
   const startedAt = performance.now();
   const args = ["--pdeathsig", "KILL", "--", program, "run", "-c", engine === "xray" ? "stdin:" : "stdin"];
   const child = spawn("setpriv", args, { stdio: ["pipe", "ignore", "ignore"] });
   child.stdin.on("error", () => {});
-  child.stdin.end(JSON.stringify(fileOf(engine, configs, given)));
+  child.stdin.end(JSON.stringify(fileOf(engine, configs, options)));
   const stop = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill("SIGKILL");

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadCorePlaces } from "../../config.ts";
+import { loadCorePaths } from "../../config.ts";
 import type { Engine } from "../../engine/cores/core.ts";
 import { findCore, PROGRAMS } from "../../engine/cores/program.ts";
 import { type Direct, openDirect } from "../../engine/direct/direct.ts";
@@ -46,7 +46,7 @@ export async function withRig(
     rdapBootstrapUrl: null,
     canaries: [],
     verifyUrls: [`http://127.0.0.1:${target.port}/verify#token`],
-    cores: { ...loadCorePlaces(), ...programs },
+    cores: { ...loadCorePaths(), ...programs },
   };
   const log = (fields: object, message: string): void => console.log(`  ${message} ${JSON.stringify(fields)}`);
   const open = (concurrency: number): Promise<Direct> =>
@@ -68,7 +68,7 @@ export async function withRig(
 }
 
 function programOf(engine: Engine): string {
-  const found = findCore(engine, loadCorePlaces());
+  const found = findCore(engine, loadCorePaths());
   if (found === undefined) throw new Error(`${PROGRAMS[engine].file} is missing: npx sonde cores install`);
   return found.path;
 }

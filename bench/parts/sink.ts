@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { Bench } from "tinybench";
-import type { Monitor } from "../../model/monitor.ts";
+import { MONITOR_DEFAULTS, type Monitor } from "../../model/monitor.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { MonitorStates } from "../../scheduler/judge/states.ts";
 import type { JudgedOutcome } from "../../scheduler/sink/judged-outcome.ts";
@@ -64,6 +64,7 @@ function createMonitor(
   const actor = { type: "system", id: null, name: null, via: "system", keyId: null } as const;
   return controlPlane.monitors.create(
     {
+      ...MONITOR_DEFAULTS,
       projectId,
       organizationId: 1,
       name: `bench ${n}`,
@@ -71,19 +72,8 @@ function createMonitor(
       settings: { url: `http://127.0.0.1:1/${n}` },
       intervalS: 1,
       timeoutS: 10,
-      timeoutFollowsInterval: false,
       maxRetries: 2,
-      tags: [],
-      pauseReasons: [],
-      pausedAtMs: null,
-      locations: ["any"],
-      disabledLocations: [],
-      notifyOnPartial: false,
       host: "127.0.0.1",
-      sslExpirationDays: null,
-      domainExpirationDays: null,
-      graceS: null,
-      subscriptionId: null,
       heartbeatToken: null,
       nowMs: 0,
     },

@@ -72,9 +72,9 @@ export async function startRoles(
       const dir = join(folder, `checker-${n}`);
       mkdirSync(dir, { mode: 0o700 });
       writeFileSync(join(dir, "location-any.key"), facts.key_file, { mode: 0o600 });
-      const given = { ...common, SONDE_REDIS_URL: facts.redis_url, SONDE_DATA_DIR: dir, SONDE_WORKERS: "1" };
+      const env = { ...common, SONDE_REDIS_URL: facts.redis_url, SONDE_DATA_DIR: dir, SONDE_WORKERS: "1" };
       const words = ["checker", "--location", "any", "--name", `checker-${n}`];
-      processes.set(`checker ${n}`, await startSonde(words, given, /Sonde checks from/, nodeArgs));
+      processes.set(`checker ${n}`, await startSonde(words, env, /Sonde checks from/, nodeArgs));
     }
     const uses = () => Object.fromEntries([...processes].map(([name, { pid }]) => [name, useOf(pid)]));
     return {

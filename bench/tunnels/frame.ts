@@ -55,7 +55,7 @@ let labs = 0;
 export interface TunnelBench {
   /** For people: which server, how many clients. */
   describe(options: TunnelBenchOptions): string;
-  /** Checks a second on one thread that issue 6 asks for. */
+  /** Checks a second on one thread that the bench compares with. */
   readonly goalPerS: number;
   /** Brings the server up until it answers. */
   start(lab: BenchLab, options: TunnelBenchOptions): Promise<Pick<LoadOrder, "kind" | "settings" | "targets">>;

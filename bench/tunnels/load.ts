@@ -61,8 +61,8 @@ if (found === undefined) throw new Error(`there is no probe of ${order.kind}`);
 let latenciesMs: number[] = [];
 const probe: AnyProbe = {
   ...found,
-  async run(given, context) {
-    const outcome = await found.run(given, context);
+  async run(settings, context) {
+    const outcome = await found.run(settings, context);
     if (typeof outcome.latencyMs === "number") latenciesMs.push(outcome.latencyMs);
     return outcome;
   },

@@ -10,7 +10,7 @@ import type { SilentOrder, SilentReport } from "./silent-load.ts";
 const LOAD = fileURLToPath(new URL("./silent-load.js", import.meta.url));
 /** Routed to the other namespace, which forwards nothing and says nothing. */
 const SILENT_NETWORK = "10.78.0.0/16";
-/** Issue 6. */
+/** Half of the silent servers are in flight at a time, and other checks run beside them. */
 const ORDER: SilentOrder = { servers: 10_000, inFlight: 5_000, timeoutMs: 10_000, othersPerS: 300, quietS: 5 };
 const MOST_MB = 400;
 const MOST_LATENESS_MS = 100;

@@ -12,7 +12,7 @@ export interface Done {
 }
 
 /** Values of the options by name; those of arguments by their place. */
-export interface Words {
+export interface ActOptions {
   readonly [option: string]: string | boolean | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Act {
   readonly options?: readonly (readonly [flags: string, description: string])[];
   /** Shown under Example, without `sonde admin`. */
   readonly example: string;
-  run(stores: AdminStores, words: Words, args: readonly string[]): Promise<Done>;
+  run(stores: AdminStores, options: ActOptions, args: readonly string[]): Promise<Done>;
 }
 
 /** A group of acts: `sonde admin <name> …`. */
@@ -49,7 +49,7 @@ function addAct(group: Command, act: Act): void {
     .option("--json", "print one JSON object")
     .addHelpText("after", `\nExample:\n  sonde admin ${act.example}\n`)
     .action(async () => {
-      const words = command.opts<Words>();
+      const words = command.opts<ActOptions>();
       const { facts, text } = await withControlPlane((stores) => act.run(stores, words, command.args));
       if (words.json === true) printJson(facts);
       else process.stdout.write(`${text}\n`);

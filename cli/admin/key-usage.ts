@@ -1,5 +1,5 @@
 /** Use of each key of a workspace, as the dashboard shows it (docs/api-contract.md#order-of-checks). */
-import type { StatePlace } from "../../store/state/open.ts";
+import type { StateLocation } from "../../store/state/open.ts";
 import type { EndpointUsage } from "../../store/state/state.ts";
 import type { AdminStores } from "./stores.ts";
 
@@ -54,7 +54,11 @@ export async function keyUsage(
   });
 }
 
-async function readCounts(place: StatePlace, organizationId: number, nowMs: number): Promise<readonly EndpointUsage[]> {
+async function readCounts(
+  place: StateLocation,
+  organizationId: number,
+  nowMs: number,
+): Promise<readonly EndpointUsage[]> {
   const { openState } = await import("../../store/state/open.ts");
   const state = await openState(place);
   try {

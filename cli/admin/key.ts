@@ -6,7 +6,7 @@ import { formatIso, parseTime } from "../../model/time.ts";
 import type { KeyRecord } from "../../store/sql/accounts/keys-port.ts";
 import { CommandError } from "../command.ts";
 import { plain, renderTable } from "../table.ts";
-import { type Act, type ActGroup, type Done, idOf, known, type Words } from "./act.ts";
+import { type Act, type ActGroup, type ActOptions, type Done, idOf, known } from "./act.ts";
 import { issueKey } from "./key-issue.ts";
 import { keyUsage } from "./key-usage.ts";
 import type { AdminStores } from "./stores.ts";
@@ -23,13 +23,13 @@ const create: Act = {
     ["--dashboard", "with the prefix of the dashboard's keys"],
   ],
   example: "key create --user 7 --workspace 3 --name ci --expires 2027-12-31",
-  async run(stores, words) {
-    const userId = idOf("user", words.user, "--user");
+  async run(stores, options) {
+    const userId = idOf("user", options.user, "--user");
     const user = known(await stores.controlPlane.accounts.user(userId), `user ${userId}`);
-    const organizationId = await reachOf(stores, userId, words);
-    const name = keyNameOf(words.name, stores.nowMs);
-    const expiresAtMs = expiryOf(words, stores.nowMs);
-    const prefix = words.dashboard === true ? ("dk" as const) : ("uk" as const);
+    const organizationId = await reachOf(stores, userId, options);
+    const name = keyNameOf(options.name, stores.nowMs);
+    const expiresAtMs = expiryOf(options, stores.nowMs);
+    const prefix = options.dashboard === true ? ("dk" as const) : ("uk" as const);
     const { record, key } = await issueKey(stores, { name, userId, organizationId, expiresAtMs, prefix });
     const reach = organizationId === null ? "account-wide" : `of workspace ${organizationId}`;
     return {
@@ -40,12 +40,16 @@ const create: Act = {
 };
 
 /** @returns null for an account-wide key */
-async function reachOf({ controlPlane, config }: AdminStores, userId: number, words: Words): Promise<number | null> {
-  const isAccount = words.account === true;
-  if (isAccount === (words.workspace !== undefined)) throw new CommandError("give either --workspace or --account");
+async function reachOf(
+  { controlPlane, config }: AdminStores,
+  userId: number,
+  options: ActOptions,
+): Promise<number | null> {
+  const isAccount = options.account === true;
+  if (isAccount === (options.workspace !== undefined)) throw new CommandError("give either --workspace or --account");
   const memberships = await controlPlane.accounts.memberships(userId);
   if (!isAccount) {
-    const id = idOf("organization", words.workspace, "--workspace");
+    const id = idOf("organization", options.workspace, "--workspace");
     known(await controlPlane.accounts.workspace(id), `workspace ${id}`);
     known(
       memberships.find(({ workspace }) => workspace.id === id),
@@ -53,8 +57,8 @@ async function reachOf({ controlPlane, config }: AdminStores, userId: number, wo
     );
     return id;
   }
-  if (words.expires !== undefined) throw new CommandError("an account-wide key never expires: leave --expires out");
-  if (words.dashboard === true)
+  if (options.expires !== undefined) throw new CommandError("an account-wide key never expires: leave --expires out");
+  if (options.dashboard === true)
     throw new CommandError("the dashboard makes no account-wide keys: leave --dashboard out");
   if (!memberships.some(({ workspace }) => config.plans[workspace.plan].apiAccess)) {
     throw new CommandError(`user ${userId} belongs to no workspace on a paid plan: sonde admin plan set`);
@@ -71,9 +75,9 @@ function keyNameOf(text: unknown, nowMs: number): string {
   return name;
 }
 
-function expiryOf(words: Words, nowMs: number): number | null {
-  if (words.expires === undefined) return null;
-  const atMs = parseTime(String(words.expires).trim());
+function expiryOf(options: ActOptions, nowMs: number): number | null {
+  if (options.expires === undefined) return null;
+  const atMs = parseTime(String(options.expires).trim());
   if (atMs === undefined) throw new CommandError("--expires must be a date, such as 2026-12-31");
   if (atMs <= nowMs) throw new CommandError("--expires must be in the future");
   return atMs;
@@ -87,8 +91,8 @@ const list: Act = {
     ["--user <id>", "which person"],
   ],
   example: "key list --workspace 3",
-  async run(stores, words) {
-    const keys = (await keysOf(stores, words)).map((key) => viewKey(key, stores.nowMs));
+  async run(stores, options) {
+    const keys = (await keysOf(stores, options)).map((key) => viewKey(key, stores.nowMs));
     const rows = keys.map((key) => [
       key.id,
       key.name,
@@ -106,16 +110,16 @@ const list: Act = {
   },
 };
 
-async function keysOf({ controlPlane }: AdminStores, words: Words): Promise<readonly KeyRecord[]> {
-  if ((words.workspace === undefined) === (words.user === undefined)) {
+async function keysOf({ controlPlane }: AdminStores, options: ActOptions): Promise<readonly KeyRecord[]> {
+  if ((options.workspace === undefined) === (options.user === undefined)) {
     throw new CommandError("give either --workspace or --user");
   }
-  if (words.user !== undefined) {
-    const userId = idOf("user", words.user, "--user");
+  if (options.user !== undefined) {
+    const userId = idOf("user", options.user, "--user");
     known(await controlPlane.accounts.user(userId), `user ${userId}`);
     return controlPlane.keys.ofPerson(userId, []);
   }
-  const id = idOf("organization", words.workspace, "--workspace");
+  const id = idOf("organization", options.workspace, "--workspace");
   known(await controlPlane.accounts.workspace(id), `workspace ${id}`);
   return controlPlane.keys.ofWorkspace(id, null);
 }
@@ -125,8 +129,8 @@ const usage: Act = {
   summary: "requests of each key today, in 7 and in 30 days, and by endpoint",
   options: [["!--workspace <id>", "which workspace"]],
   example: "key usage --workspace 3 --json",
-  async run(stores, words) {
-    const id = idOf("organization", words.workspace, "--workspace");
+  async run(stores, options) {
+    const id = idOf("organization", options.workspace, "--workspace");
     known(await stores.controlPlane.accounts.workspace(id), `workspace ${id}`);
     const keys = await keyUsage(stores, id);
     const rows = keys.flatMap((key) => [

@@ -48,11 +48,11 @@ const rotate: Act = {
     "change a location's key and the password of its Redis user, in two steps: rotate, put the file in place, --finish",
   options: [["--finish", "the checkers have the new file: seal with the new key, and forget the one before"]],
   example: "location rotate de",
-  async run({ controlPlane, config, sealing }, words, [text]) {
+  async run({ controlPlane, config, sealing }, options, [text]) {
     const code = codeOf(text);
     const { locations } = controlPlane;
     const found = known(await locations.find(code), `location ${code}`);
-    if (words.finish === true) {
+    if (options.finish === true) {
       if (!(await locations.promoteKey(code))) throw new CommandError(`no change of the key of ${code} is under way`);
       return { facts: { code }, text: `location ${code}: the new key seals, the one before opens nothing any more` };
     }

@@ -15,9 +15,9 @@ const create: Act = {
     ["!--minutes <minutes>", `how long, 1 to ${MAX_MINUTES}`],
   ],
   example: "maintenance create --monitor srv_12 --minutes 90",
-  async run({ controlPlane, nowMs }, words) {
-    const monitorId = idOf("server", words.monitor, "--monitor");
-    const endsAtMs = nowMs + minutesOf(words.minutes) * 60_000;
+  async run({ controlPlane, nowMs }, options) {
+    const monitorId = idOf("server", options.monitor, "--monitor");
+    const endsAtMs = nowMs + minutesOf(options.minutes) * 60_000;
     const monitor = formatId("server", monitorId);
     const [made] =
       (await controlPlane.maintenance.create([monitorId], { fromMs: nowMs, untilMs: endsAtMs }, nowMs)) ?? [];

@@ -14,12 +14,12 @@ const add: Act = {
     ["!--role <role>", ROLES.join(", ")],
   ],
   example: "member add --workspace 3 --email ada@example.org --name 'Ada Byron' --role manager --json",
-  async run(stores, words) {
+  async run(stores, options) {
     const { controlPlane, nowMs } = stores;
-    const organizationId = idOf("organization", words.workspace, "--workspace");
-    const email = emailOf(words.email, "--email");
-    const name = words.name === undefined ? null : nameOf(words.name, "--name");
-    const role = oneOf(ROLES, words.role, "--role");
+    const organizationId = idOf("organization", options.workspace, "--workspace");
+    const email = emailOf(options.email, "--email");
+    const name = options.name === undefined ? null : nameOf(options.name, "--name");
+    const role = oneOf(ROLES, options.role, "--role");
     const added = await controlPlane.accounts.addMember(organizationId, { email, name }, role, nowMs);
     const { userId, roleBefore } = known(added, `workspace ${organizationId}`);
     const { key } = await issueKey(stores, { name: "First key", userId, organizationId, expiresAtMs: null });
@@ -39,9 +39,9 @@ const remove: Act = {
     ["!--user <id>", "which person"],
   ],
   example: "member remove --workspace 3 --user 7",
-  async run({ controlPlane }, words) {
-    const organizationId = idOf("organization", words.workspace, "--workspace");
-    const userId = idOf("user", words.user, "--user");
+  async run({ controlPlane }, options) {
+    const organizationId = idOf("organization", options.workspace, "--workspace");
+    const userId = idOf("user", options.user, "--user");
     const isRemoved = await controlPlane.accounts.removeMember(organizationId, userId);
     known(isRemoved, `user ${userId} in workspace ${organizationId}`);
     return {
@@ -56,8 +56,8 @@ const list: Act = {
   summary: "the people of a workspace, oldest membership first",
   options: [["!--workspace <id>", "which workspace"]],
   example: "member list --workspace 3",
-  async run({ controlPlane }, words) {
-    const organizationId = idOf("organization", words.workspace, "--workspace");
+  async run({ controlPlane }, options) {
+    const organizationId = idOf("organization", options.workspace, "--workspace");
     known(await controlPlane.accounts.workspace(organizationId), `workspace ${organizationId}`);
     const members = (await controlPlane.accounts.membersOf(organizationId)).map(({ user, role }) => ({
       user_id: user.id,

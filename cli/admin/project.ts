@@ -12,9 +12,9 @@ const create: Act = {
     ["!--name <name>", "of the project"],
   ],
   example: "project create --workspace 3 --name Staging",
-  async run({ controlPlane, nowMs }, words) {
-    const workspaceId = idOf("organization", words.workspace, "--workspace");
-    const name = nameOf(words.name, "--name");
+  async run({ controlPlane, nowMs }, options) {
+    const workspaceId = idOf("organization", options.workspace, "--workspace");
+    const name = nameOf(options.name, "--name");
     const made = await controlPlane.accounts.createProject(workspaceId, name, nowMs);
     const id = formatId("project", known(made, `workspace ${workspaceId}`).id);
     return { facts: { project_id: id, organization_id: workspaceId }, text: `project ${id} (${plain(name)})` };
@@ -26,9 +26,9 @@ const set: Act = {
   summary: "switch a project off or on: an inactive one answers 404 and its monitors are not checked",
   options: [["!--active <flag>", "true or false"]],
   example: "project set prj_4 --active false",
-  async run({ controlPlane }, words, [text]) {
+  async run({ controlPlane }, options, [text]) {
     const id = idOf("project", text, "the project");
-    const active = flagOf(words.active, "--active");
+    const active = flagOf(options.active, "--active");
     const name = formatId("project", id);
     known(await controlPlane.accounts.setProjectActive(id, active), `project ${name}`);
     return { facts: { project_id: name, active }, text: `project ${name} is ${active ? "active" : "inactive"}` };
@@ -40,8 +40,8 @@ const list: Act = {
   summary: "the projects of a workspace, inactive ones too",
   options: [["!--workspace <id>", "which workspace"]],
   example: "project list --workspace 3",
-  async run({ controlPlane }, words) {
-    const workspaceId = idOf("organization", words.workspace, "--workspace");
+  async run({ controlPlane }, options) {
+    const workspaceId = idOf("organization", options.workspace, "--workspace");
     known(await controlPlane.accounts.workspace(workspaceId), `workspace ${workspaceId}`);
     const projects = (await controlPlane.accounts.everyProjectOf(workspaceId)).map(
       ({ id, name, active, createdAtMs }) => ({

@@ -12,9 +12,9 @@ const rotate: Act = {
     ],
   ],
   example: "seal rotate",
-  async run({ controlPlane, sealingFile }, words) {
+  async run({ controlPlane, sealingFile }, options) {
     const { rotateSealing } = await import("../../store/sealing/rotation.ts");
-    const rotation = await rotateSealing(controlPlane, sealingFile, words.keepFile !== true);
+    const rotation = await rotateSealing(controlPlane, sealingFile, options.keepFile !== true);
     const { keyId, keyIdBefore, resealed, unreadable } = rotation;
     if (unreadable.length > 0) {
       throw new CommandError(

@@ -9,7 +9,7 @@ import type { Sealing } from "../../store/sealed-text.ts";
 import type { SealingOptions } from "../../store/sealing/sealing.ts";
 import type { SqlLocation } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
-import type { StatePlace } from "../../store/state/open.ts";
+import type { StateLocation } from "../../store/state/open.ts";
 import { CommandError } from "../command.ts";
 import { loadOwnConfig } from "../own-config.ts";
 
@@ -18,7 +18,7 @@ export interface AdminStores {
   readonly config: Config;
   /** Unix ms: one time for everything that the command does. */
   readonly nowMs: number;
-  readonly statePlace: StatePlace;
+  readonly statePlace: StateLocation;
   readonly sealingFile: SealingOptions;
   /** Opened when it is asked for: most acts touch no secret. */
   sealing(): Promise<Sealing>;
@@ -27,12 +27,13 @@ export interface AdminStores {
 /** Opens the control plane of SONDE_DATABASE_URL or of the data folder, and closes it when the work is done or has failed. */
 export async function withControlPlane<T>(work: (stores: AdminStores) => Promise<T>): Promise<T> {
   const config = loadOwnConfig();
-  const sql = sqlPlaceOf(config);
+  const sql = sqlLocationOf(config);
   // Loaded only now: help and slips of the pen do not wait for a database driver.
   const { openControlPlane } = await import("../../store/sql/control-plane/open.ts");
   const controlPlane = await openControlPlane(sql, { role: "api", schema: "expect" });
   try {
-    if (await controlPlane.accounts.isEmpty()) throw new CommandError(`${placeWords(config)} is empty: ${START_FIRST}`);
+    if (await controlPlane.accounts.isEmpty())
+      throw new CommandError(`${locationText(config)} is empty: ${START_FIRST}`);
     const sealingFile = {
       keyFile: config.sealingKeyFile ?? join(config.dataDir, "sealing.key"),
       createIfMissing: false,
@@ -57,13 +58,13 @@ const START_FIRST =
   "start the service once (sonde up), or set SONDE_DATA_DIR or SONDE_DATABASE_URL to the one that is meant";
 
 /** Never makes a database: an act on a folder that was misspelt must fail, not succeed on nothing. */
-function sqlPlaceOf(config: Config): SqlLocation {
+function sqlLocationOf(config: Config): SqlLocation {
   if (config.databaseUrl !== null) return { url: config.databaseUrl };
   const file = join(config.dataDir, "control.sqlite");
   if (!existsSync(file)) throw new CommandError(`there is no control plane in ${config.dataDir}: ${START_FIRST}`);
   return { file };
 }
 
-function placeWords(config: Config): string {
+function locationText(config: Config): string {
   return config.databaseUrl === null ? `the control plane in ${config.dataDir}` : "the database of SONDE_DATABASE_URL";
 }

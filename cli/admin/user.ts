@@ -6,9 +6,9 @@ const set: Act = {
   summary: "switch a person off or on: the keys of an inactive one answer 401",
   options: [["!--active <flag>", "true or false"]],
   example: "user set 7 --active false",
-  async run({ controlPlane }, words, [text]) {
+  async run({ controlPlane }, options, [text]) {
     const id = idOf("user", text, "the user");
-    const active = flagOf(words.active, "--active");
+    const active = flagOf(options.active, "--active");
     known(await controlPlane.accounts.setUserActive(id, active), `user ${id}`);
     return { facts: { user_id: id, active }, text: `user ${id} is ${active ? "active" : "inactive"}` };
   },

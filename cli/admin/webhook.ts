@@ -30,10 +30,10 @@ const create: Act = {
   ],
   example:
     "webhook create --project prj_1 --url https://hooks.test-site.org/sonde --events incident.opened,incident.recovered",
-  async run(stores, words) {
-    const projectId = idOf("project", words.project, "--project");
-    const events = eventsOf(words.events);
-    const url = await urlOf(stores, words.url);
+  async run(stores, options) {
+    const projectId = idOf("project", options.project, "--project");
+    const events = eventsOf(options.events);
+    const url = await urlOf(stores, options.url);
     const { newWebhookSecret } = await import("../../store/webhook-secret.ts");
     const secret = newWebhookSecret();
     const { controlPlane, nowMs } = stores;
@@ -49,8 +49,8 @@ const list: Act = {
   summary: "the webhooks of a project",
   options: [["!--project <id>", "of which project"]],
   example: "webhook list --project prj_1",
-  async run({ controlPlane }, words) {
-    const projectId = idOf("project", words.project, "--project");
+  async run({ controlPlane }, options) {
+    const projectId = idOf("project", options.project, "--project");
     const found = await controlPlane.webhooks.list(projectId);
     const webhooks = known(found, `project ${formatId("project", projectId)}`).map(viewWebhook);
     const head = ["id", "url", "events", "state", "last success"];

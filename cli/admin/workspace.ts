@@ -19,14 +19,14 @@ const create: Act = {
     ["--project <name>", "of its first project (Project)"],
   ],
   example: "workspace create --name Acme --plan pro --owner ada@example.org --json",
-  async run(stores, words) {
+  async run(stores, options) {
     const { controlPlane, nowMs } = stores;
-    const name = nameOf(words.name, "--name");
-    const plan = oneOf(PLAN_NAMES, words.plan, "--plan");
-    const projectName = words.project === undefined ? "Project" : nameOf(words.project, "--project");
-    const owner = await ownerOf(stores, words.owner, name);
+    const name = nameOf(options.name, "--name");
+    const plan = oneOf(PLAN_NAMES, options.plan, "--plan");
+    const projectName = options.project === undefined ? "Project" : nameOf(options.project, "--project");
+    const owner = await ownerOf(stores, options.owner, name);
     const made = await controlPlane.accounts.createWorkspace({ name, plan, projectName, owner, nowMs });
-    const { organizationId, projectId, userId } = known(made, `user ${String(words.owner)}`);
+    const { organizationId, projectId, userId } = known(made, `user ${String(options.owner)}`);
     const { key } = await issueKey(stores, { name: "First key", userId, organizationId, expiresAtMs: null });
     return {
       facts: { organization_id: organizationId, project_id: formatId("project", projectId), user_id: userId, key },

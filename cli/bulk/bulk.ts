@@ -13,7 +13,7 @@ import { summary } from "./report.ts";
 import { runAll } from "./run.ts";
 import { readSource } from "./source.ts";
 import { type BulkResult, Tally } from "./tally.ts";
-import type { BulkWords, Requirement } from "./wanted.ts";
+import type { BulkOptions, Requirement } from "./wanted.ts";
 import { type Writer, writerOf } from "./writer.ts";
 
 /** Prober threads that are of use: share links are mostly the cores' work. */
@@ -38,19 +38,19 @@ interface Stop {
 }
 
 /** @returns the exit code */
-export async function bulk(word: string, words: BulkWords): Promise<number> {
+export async function bulk(word: string, options: BulkOptions): Promise<number> {
   const stop = listenForStop();
-  const list = only(await readSource(word, breathe), words.protocol);
+  const list = only(await readSource(word, breathe), options.protocol);
   if (list.items.length === 0) {
     process.stderr.write(summary(list, new Tally(0), { durationMs: 0, isInterrupted: false }));
     throw new CommandError("the list has no configuration to check");
   }
-  const terms: RunTerms = { timeoutS: words.timeout, engine: words.engine ?? null };
-  const former = words.resume === undefined ? [] : known(list.items, readJournal(words.resume, terms));
-  const journal = words.resume === undefined ? null : openJournal(words.resume, terms);
+  const terms: RunTerms = { timeoutS: options.timeout, engine: options.engine ?? null };
+  const former = options.resume === undefined ? [] : known(list.items, readJournal(options.resume, terms));
+  const journal = options.resume === undefined ? null : openJournal(options.resume, terms);
   const output = openOutput(process.stdout.fd, () => stop.ask("gone"));
   const tally = new Tally(list.items.length);
-  const writer = writerOf(words, output, list);
+  const writer = writerOf(options, output, list);
   writer.begin();
   for (const result of former) {
     tally.add(result, true);
@@ -58,7 +58,7 @@ export async function bulk(word: string, words: BulkWords): Promise<number> {
   }
   let durationMs = 0;
   try {
-    durationMs = await run(words, { list, former, tally, journal, output, writer, stop });
+    durationMs = await run(options, { list, former, tally, journal, output, writer, stop });
   } finally {
     journal?.close();
   }
@@ -70,7 +70,7 @@ export async function bulk(word: string, words: BulkWords): Promise<number> {
   if (stop.reason === "gone") return NO_READER;
   if (stop.reason === "fatal") return 1;
   if (isInterrupted) return INTERRUPTED;
-  return isEnough(tally, words.require) ? 0 : 1;
+  return isEnough(tally, options.require) ? 0 : 1;
 }
 
 interface Run {
@@ -84,7 +84,7 @@ interface Run {
 }
 
 /** @returns how long it took from the first check on, ms */
-async function run(words: BulkWords, { list, former, tally, journal, output, writer, stop }: Run): Promise<number> {
+async function run(options: BulkOptions, { list, former, tally, journal, output, writer, stop }: Run): Promise<number> {
   const done = new Set(former.map(({ item }) => item.id));
   const items = done.size === 0 ? list.items : list.items.filter(({ id }) => !done.has(id));
   if (items.length === 0) return 0;
@@ -94,7 +94,7 @@ async function run(words: BulkWords, { list, former, tally, journal, output, wri
     ? openScreen(process.stderr, (columns) => progressLines(tally, moment(), tally.rate(performance.now()), columns))
     : null;
   try {
-    probers = await openProbers(words.concurrency, MOST_WORKERS, (error) => {
+    probers = await openProbers(options.concurrency, MOST_WORKERS, (error) => {
       process.stderr.write(`sonde: ${error.message}\n`);
       stop.ask("fatal");
     });
@@ -103,8 +103,8 @@ async function run(words: BulkWords, { list, former, tally, journal, output, wri
     await runAll({
       items,
       probers,
-      timeoutMs: words.timeout * 1_000,
-      engine: words.engine ?? null,
+      timeoutMs: options.timeout * 1_000,
+      engine: options.engine ?? null,
       ready: () => output.ready(),
       isStopped: () => stop.reason !== null,
       onResult(result) {

@@ -1,6 +1,6 @@
 /** What a run of `sonde bulk` was asked for. */
 
-export interface BulkWords {
+export interface BulkOptions {
   readonly concurrency: number;
   readonly timeout: number;
   readonly engine?: "xray" | "singbox";

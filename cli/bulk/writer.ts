@@ -6,7 +6,7 @@ import type { BulkList } from "./list.ts";
 import type { Output } from "./output.ts";
 import { type Ending, healthyTable, summary } from "./report.ts";
 import { type BulkResult, byLatency, type Tally } from "./tally.ts";
-import type { BulkWords } from "./wanted.ts";
+import type { BulkOptions } from "./wanted.ts";
 
 export interface Writer {
   /** Each result is written as it comes. */
@@ -18,11 +18,11 @@ export interface Writer {
 
 const TOP_ON_TERMINAL = 30;
 
-export function writerOf(words: BulkWords, output: Output, list: BulkList): Writer {
-  if (words.json === true) return jsonWriter(words.links === true, output, list);
-  if (words.csv === true) return csvWriter(output, list);
-  if (words.links === true) return linksWriter(output, list);
-  const top = words.top === undefined ? (process.stdout.isTTY ? TOP_ON_TERMINAL : null) : words.top;
+export function writerOf(options: BulkOptions, output: Output, list: BulkList): Writer {
+  if (options.json === true) return jsonWriter(options.links === true, output, list);
+  if (options.csv === true) return csvWriter(output, list);
+  if (options.links === true) return linksWriter(output, list);
+  const top = options.top === undefined ? (process.stdout.isTTY ? TOP_ON_TERMINAL : null) : options.top;
   return tableWriter(top, output, list);
 }
 

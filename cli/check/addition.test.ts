@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../command.ts";
-import { type AdditionWords, addedKindNamed, additionOf, fieldOfWord } from "./addition.ts";
+import { type AdditionOptions, addedKindNamed, additionOf, fieldOfWord } from "./addition.ts";
 
 const LINK = "vless://5ec2e700-1111-4222-8333-444455556666@vpn.test-site.org:443?security=tls#Berlin";
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
 const WG = `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.0.0.2/32\n[Peer]\nPublicKey = ${KEY}\nEndpoint = vpn.test-site.org:51820\n`;
 
-const NOTHING: AdditionWords = {
+const NOTHING: AdditionOptions = {
   kind: null,
   name: null,
   intervalS: null,
@@ -16,8 +16,8 @@ const NOTHING: AdditionWords = {
   login: {},
   isList: async () => false,
 };
-const of = (text: string, words: Partial<AdditionWords> = {}, file: string | null = null) =>
-  additionOf({ text, file }, { ...NOTHING, ...words });
+const of = (text: string, options: Partial<AdditionOptions> = {}, file: string | null = null) =>
+  additionOf({ text, file }, { ...NOTHING, ...options });
 
 describe("what is added", () => {
   it.each([

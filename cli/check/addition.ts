@@ -10,7 +10,7 @@ import { createTransport } from "../../engine/transport/index.ts";
 import { familyOf, type Kind, TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { parseUrl } from "../../model/url.ts";
 import { usageError } from "../command.ts";
-import type { Given } from "./given.ts";
+import type { CheckSource } from "./source.ts";
 import { type LoginFields, targetOf } from "./target.ts";
 
 export type AddedKind = Kind | "subscription";
@@ -21,7 +21,7 @@ export interface Addition {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface AdditionWords {
+export interface AdditionOptions {
   /** null: read from the text. */
   readonly kind: AddedKind | null;
   /** null: made of what is added. */
@@ -48,23 +48,29 @@ export function addedKindNamed(word: string): AddedKind {
   throw usageError(`--kind must be subscription, a protocol such as ${TUNNEL_PROTOCOLS[0]}, or http, keyword, port, …`);
 }
 
+/** Whether its checks go through a proxy core: those of share links, and of what a list holds. */
+export function mayNeedCore(kind: AddedKind): boolean {
+  const described = kind === "subscription" ? undefined : kindNamed(kind);
+  return kind === "subscription" || (described?.family === "tunnel" && described.form.by === "link");
+}
+
 /**
- * @param given null: nothing, which only a job that reports needs
+ * @param source null: nothing, which only a job that reports needs
  * @throws CommandError of a wrong call
  */
-export async function additionOf(given: Given | null, words: AdditionWords): Promise<Addition> {
-  const text = given?.text.replace(/^\ufeff/, "").trim() ?? "";
+export async function additionOf(source: CheckSource | null, options: AdditionOptions): Promise<Addition> {
+  const text = source?.text.replace(/^\ufeff/, "").trim() ?? "";
   const isAddress = /^https?:\/\/\S+$/i.test(text);
-  const { kind } = words;
-  if (kind === "subscription" || (kind === null && isAddress && (await words.isList(text)))) {
+  const { kind } = options;
+  if (kind === "subscription" || (kind === null && isAddress && (await options.isList(text)))) {
     if (!isAddress) throw usageError("a subscription is an http or https address");
-    return subscriptionOf(text, words);
+    return subscriptionOf(text, options);
   }
   const target =
-    kind !== null && isUptimeKind(kind) ? uptimeTarget(uptimeOf(kind), text) : tunnelOrAddress(text, words);
+    kind !== null && isUptimeKind(kind) ? uptimeTarget(uptimeOf(kind), text) : tunnelOrAddress(text, options);
   const isTunnel = familyOf(target.kind) === "tunnel";
   const type = isTunnel ? { type: "vpn", protocol: target.kind } : { type: target.kind };
-  const name = words.name ?? target.name ?? nameOf(given, target.place);
+  const name = options.name ?? target.name ?? nameOf(source, target.place);
   return {
     path: "/servers",
     kind: target.kind,
@@ -72,14 +78,14 @@ export async function additionOf(given: Given | null, words: AdditionWords): Pro
       ...type,
       name,
       ...target.settings,
-      ...(words.intervalS !== null && { interval: words.intervalS }),
-      ...(words.tags.length > 0 && { tags: words.tags }),
-      ...words.fields,
+      ...(options.intervalS !== null && { interval: options.intervalS }),
+      ...(options.tags.length > 0 && { tags: options.tags }),
+      ...options.fields,
     },
   };
 }
 
-function subscriptionOf(url: string, { name, intervalS, fields }: AdditionWords): Addition {
+function subscriptionOf(url: string, { name, intervalS, fields }: AdditionOptions): Addition {
   const body = {
     url,
     ...(name !== null && { name }),
@@ -89,7 +95,7 @@ function subscriptionOf(url: string, { name, intervalS, fields }: AdditionWords)
   return { path: "/subscriptions", kind: "subscription", body };
 }
 
-function tunnelOrAddress(text: string, { kind, login }: AdditionWords) {
+function tunnelOrAddress(text: string, { kind, login }: AdditionOptions) {
   const protocol = TUNNEL_PROTOCOLS.find((each) => each === kind) ?? null;
   return targetOf(text, protocol, login);
 }
@@ -110,8 +116,8 @@ function uptimeTarget(described: AnyUptime, text: string) {
 }
 
 /** A file's name without its ending, a website's host, or where it leads. No address as a whole: it may hold a secret. */
-function nameOf(given: Given | null, place: string): string {
-  if (given?.file != null) return basename(given.file).replace(CONFIG_FILE, "");
+function nameOf(source: CheckSource | null, place: string): string {
+  if (source?.file != null) return basename(source.file).replace(CONFIG_FILE, "");
   return parseUrl(place)?.hostname || place;
 }
 

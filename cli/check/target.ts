@@ -162,12 +162,12 @@ function splitQuery(text: string): readonly [plain: string, query: string] {
 /** @throws CommandError for a field that the kind does not have */
 function fieldsIn(query: string, described: AnyUptime): Readonly<Record<string, unknown>> {
   const known = Object.keys(fieldsOf(described));
-  const given = [...new URLSearchParams(query)].map(([field, value]) => {
+  const entries = [...new URLSearchParams(query)].map(([field, value]) => {
     if (!known.includes(field))
       throw usageError(`${described.kind} checks have no ${field}: they have ${known.join(", ")}`);
     return [field, wordValue(value)] as const;
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(entries);
 }
 
 /** `true`, `false` and whole numbers are what they look like. */

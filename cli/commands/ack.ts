@@ -1,11 +1,11 @@
 /** `sonde ack`: says that an incident was seen. */
 import type { Command } from "commander";
 import type { IncidentRow } from "../client.ts";
-import { addServiceOptions, connectTo, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, type ServiceOptions } from "../service-options.ts";
 import { forEach } from "../several.ts";
 import { plain } from "../table.ts";
 
-interface Words extends ServiceWords {
+interface Options extends ServiceOptions {
   readonly note?: string;
 }
 
@@ -15,10 +15,10 @@ export function addAck(program: Command): void {
     .option("--note <text>", "what is known or done, at most 500 characters")
     .description("acknowledge incidents of a running service")
     .addHelpText("after", "\nExample:\n  sonde ack inc_9 --note 'deploy rolled back'\n")
-    .action(async (ids: readonly string[], words: Words) => {
-      const client = await connectTo(words);
-      const body = words.note === undefined ? {} : { note: words.note };
-      await forEach(ids, words, {
+    .action(async (ids: readonly string[], options: Options) => {
+      const client = await connectTo(options);
+      const body = options.note === undefined ? {} : { note: options.note };
+      await forEach(ids, options, {
         act: (id) => client.post<IncidentRow>(`/incidents/${encodeURIComponent(id)}/acknowledge`, body),
         say: ({ id, server_name: name, status }) => `${id}  ${plain(name)}: seen (${status})`,
       });

@@ -1,15 +1,15 @@
 /** `sonde add`: whatever is to be watched, given to a running service. */
 import type { Command } from "commander";
-import { loadCorePlaces } from "../../config.ts";
+import { loadCorePaths } from "../../config.ts";
 import { findCore } from "../../engine/cores/program.ts";
 import type { AddedKind } from "../check/addition.ts";
-import { addLoginOptions, type LoginWords, loginOf, readGiven } from "../check/given.ts";
+import { addLoginOptions, type LoginOptions, loginOf, readSource } from "../check/source.ts";
 import type { MonitorRow } from "../client.ts";
 import { usageError } from "../command.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceWords, tellWarnings } from "../service-options.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceOptions, tellWarnings } from "../service-options.ts";
 import { plain } from "../table.ts";
 
-interface Words extends ServiceWords, LoginWords {
+interface Options extends ServiceOptions, LoginOptions {
   readonly kind?: string;
   readonly name?: string;
   readonly interval?: number;
@@ -62,30 +62,30 @@ export function addAdd(program: Command): void {
     .action(add);
 }
 
-async function add(word: string | undefined, words: Words): Promise<void> {
+async function add(word: string | undefined, options: Options): Promise<void> {
   const { addedKindNamed, additionOf, fieldOfWord, isList } = await import("../check/addition.ts");
-  const kind = words.kind === undefined ? null : addedKindNamed(words.kind);
+  const kind = options.kind === undefined ? null : addedKindNamed(options.kind);
   if (word === undefined && kind !== "push")
     throw usageError("what is to be watched? sonde add --help shows what can be");
-  const given = word === undefined ? null : await readGiven(word, words);
-  const client = await connectTo(words);
-  const addition = await additionOf(given, {
+  const source = word === undefined ? null : await readSource(word, options);
+  const client = await connectTo(options);
+  const addition = await additionOf(source, {
     kind,
-    name: words.name ?? null,
-    intervalS: words.interval ?? null,
-    tags: (words.tags ?? "").split(",").filter((tag) => tag.trim() !== ""),
-    fields: Object.fromEntries((words.set ?? []).map(fieldOfWord)),
-    login: await loginOf(words, kind),
+    name: options.name ?? null,
+    intervalS: options.interval ?? null,
+    tags: (options.tags ?? "").split(",").filter((tag) => tag.trim() !== ""),
+    fields: Object.fromEntries((options.set ?? []).map(fieldOfWord)),
+    login: await loginOf(options, kind),
     isList,
   });
   const added = await client.post<Added | AddedSubscription>(addition.path, addition.body);
   tellWarnings(added);
-  if (needsCore(addition.kind, client.url)) {
+  if (await needsCore(addition.kind, client.url)) {
     process.stderr.write(
       "No xray and no sing-box is here to check it through: run sonde cores install (sonde cores list)\n",
     );
   }
-  if (words.json === true) return printJson(added);
+  if (options.json === true) return printJson(added);
   process.stdout.write("status" in added ? monitorWords(added) : subscriptionWords(added));
 }
 
@@ -100,21 +100,13 @@ function subscriptionWords({ id, name }: AddedSubscription): string {
 }
 
 /** Of a service on this machine: what another one has is not known. */
-function needsCore(kind: AddedKind, url: string): boolean {
+async function needsCore(kind: AddedKind, url: string): Promise<boolean> {
   const isHere = /^https?:\/\/(?:127\.|localhost|\[::1\])/.test(url);
-  if (!isHere || !CORE_KINDS.has(kind)) return false;
-  const places = loadCorePlaces();
+  const { mayNeedCore } = await import("../check/addition.ts");
+  if (!isHere || !mayNeedCore(kind)) return false;
+  const places = loadCorePaths();
   return findCore("xray", places) === undefined && findCore("singbox", places) === undefined;
 }
-const CORE_KINDS: ReadonlySet<AddedKind> = new Set([
-  "vless",
-  "vmess",
-  "trojan",
-  "shadowsocks",
-  "hysteria2",
-  "tuic",
-  "subscription",
-]);
 
 function collected(word: string, before: readonly string[] = []): readonly string[] {
   return [...before, word];

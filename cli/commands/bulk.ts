@@ -1,6 +1,6 @@
 /** `sonde bulk`: thousands of configurations, now, without a server. */
 import type { Command } from "commander";
-import type { BulkWords, Requirement } from "../bulk/wanted.ts";
+import type { BulkOptions, Requirement } from "../bulk/wanted.ts";
 import { endsWrongCalls, usageError } from "../command.ts";
 import { engineOf } from "./check.ts";
 
@@ -41,11 +41,11 @@ export function addBulk(program: Command): void {
         "  sonde bulk list.txt --require 90% || echo 'more than a tenth is gone'\n",
       ].join("\n"),
     )
-    .action(async (word: string, words: BulkWords) => {
-      if (words.json === true && words.csv === true) throw usageError("--json and --csv cannot be had together");
-      if (words.csv === true && words.links === true) throw usageError("--csv and --links cannot be had together");
+    .action(async (word: string, options: BulkOptions) => {
+      if (options.json === true && options.csv === true) throw usageError("--json and --csv cannot be had together");
+      if (options.csv === true && options.links === true) throw usageError("--csv and --links cannot be had together");
       const { bulk } = await import("../bulk/bulk.ts");
-      process.exitCode = await bulk(word, words);
+      process.exitCode = await bulk(word, options);
     });
 }
 

@@ -1,10 +1,10 @@
 /** `sonde check`: one configuration or address, now, without a server. */
 import type { Command } from "commander";
-import { addLoginOptions, type LoginWords, loginOf, readGiven } from "../check/given.ts";
+import { addLoginOptions, type LoginOptions, loginOf, readSource } from "../check/source.ts";
 import { CommandError, endsWrongCalls, usageError } from "../command.ts";
 import { painter, plainJson } from "../table.ts";
 
-interface Words extends LoginWords {
+interface Options extends LoginOptions {
   readonly protocol?: string;
   readonly engine?: Engine;
   readonly timeout: number;
@@ -45,12 +45,12 @@ export function addCheck(program: Command): void {
     .action(check);
 }
 
-async function check(word: string, words: Words): Promise<void> {
+async function check(word: string, options: Options): Promise<void> {
   const { targetOf, protocolNamed, withEngine } = await import("../check/target.ts");
-  const protocol = words.protocol === undefined ? null : protocolNamed(words.protocol);
-  const { text } = await readGiven(word, words);
-  const target = targetOf(text, protocol, await loginOf(words, protocol));
-  const settings = words.engine === undefined ? target.settings : withEngine(target, words.engine);
+  const protocol = options.protocol === undefined ? null : protocolNamed(options.protocol);
+  const { text } = await readSource(word, options);
+  const target = targetOf(text, protocol, await loginOf(options, protocol));
+  const settings = options.engine === undefined ? target.settings : withEngine(target, options.engine);
   const { explain } = await import("../check/outcome.ts");
   const { openProbers } = await import("../check/open.ts");
   const { describe } = await import("../check/words.ts");
@@ -59,12 +59,13 @@ async function check(word: string, words: Words): Promise<void> {
     process.exit(1);
   });
   const stop = stopOnSignal(() => probers.close());
-  const outcome = await probers.check({ kind: target.kind, settings, timeoutMs: words.timeout * 1_000 });
+  const outcome = await probers.check({ kind: target.kind, settings, timeoutMs: options.timeout * 1_000 });
   await probers.close();
   stop.forget();
   if (outcome.verdict === "cancelled") throw new CommandError("interrupted", INTERRUPTED);
   const said = explain(target.kind, outcome);
-  if (words.json === true) process.stdout.write(`${plainJson({ target: target.place, name: target.name, ...said })}\n`);
+  if (options.json === true)
+    process.stdout.write(`${plainJson({ target: target.place, name: target.name, ...said })}\n`);
   else process.stdout.write(describe(target, said, painter(process.stdout)));
   process.exitCode = outcome.verdict === "ok" ? 0 : 1;
 }

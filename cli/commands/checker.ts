@@ -5,7 +5,7 @@ import { CommandError } from "../command.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { stopOnSignal } from "../stop.ts";
 
-interface Words {
+interface Options {
   readonly location: string;
   readonly key?: string;
   readonly name?: string;
@@ -37,7 +37,7 @@ export function addChecker(program: Command): void {
     .action(serve);
 }
 
-async function serve({ location, key, name, metrics }: Words): Promise<void> {
+async function serve({ location, key, name, metrics }: Options): Promise<void> {
   if (!/^(any|[a-z]{2})$/.test(location)) {
     throw new CommandError("--location must be any or a lowercase country, such as de");
   }

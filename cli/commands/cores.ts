@@ -1,13 +1,13 @@
 /** `sonde cores`: the proxy cores that share links are checked through. */
 import type { Command } from "commander";
-import { loadCorePlaces } from "../../config.ts";
+import { loadCorePaths } from "../../config.ts";
 import type { Engine } from "../../engine/cores/core.ts";
 import type { CorePaths } from "../../engine/cores/program.ts";
 import { CommandError } from "../command.ts";
 import { printJson } from "../service-options.ts";
 import { renderTable, tableOptions } from "../table.ts";
 
-interface Words {
+interface Options {
   readonly json?: boolean;
 }
 
@@ -34,19 +34,19 @@ export function addCores(program: Command): void {
     .argument("[core]", "xray or singbox; without a word both")
     .option("--json", "print one JSON object")
     .description("build them from pinned sources into the data folder (needs Go, a few minutes)")
-    .action(async (core: string | undefined, words: Words) => show(await install(enginesOf(core)), words));
+    .action(async (core: string | undefined, options: Options) => show(await install(enginesOf(core)), options));
   group
     .command("list")
     .option("--json", "print one JSON object")
     .description("where they are and which versions")
-    .action(async (words: Words) => show(await states(false), words));
+    .action(async (options: Options) => show(await states(false), options));
   group
     .command("verify")
     .option("--json", "print one JSON object")
     .description("whether each is the version that is needed, unchanged, and takes what Sonde gives it")
-    .action(async (words: Words) => {
+    .action(async (options: Options) => {
       const found = await states(true);
-      show(found, words);
+      show(found, options);
       const bad = found.filter(({ fault }) => fault !== null);
       if (bad.length > 0) throw new CommandError(bad.map(({ core, fault }) => `${core}: ${fault}`).join("; "));
     });
@@ -61,7 +61,7 @@ function enginesOf(word: string | undefined): readonly Engine[] {
 /** One after the other: each build takes all the processors that there are. */
 async function install(engines: readonly Engine[]): Promise<readonly State[]> {
   const { installCore } = await import("../../engine/cores/install.ts");
-  const places = loadCorePlaces();
+  const places = loadCorePaths();
   const installed: State[] = [];
   for (const engine of engines) {
     const startedMs = performance.now();
@@ -84,7 +84,7 @@ async function install(engines: readonly Engine[]): Promise<readonly State[]> {
 }
 
 async function states(isThorough: boolean): Promise<readonly State[]> {
-  const places = loadCorePlaces();
+  const places = loadCorePaths();
   return Promise.all(enginesOf(undefined).map((engine) => stateOf(engine, places, isThorough)));
 }
 
@@ -102,8 +102,8 @@ async function stateOf(core: Engine, places: CorePaths, isThorough: boolean): Pr
   return { core, path: found.path, from: found.from, version, wanted, fault };
 }
 
-function show(found: readonly State[], words: Words): void {
-  if (words.json === true) {
+function show(found: readonly State[], options: Options): void {
+  if (options.json === true) {
     printJson({ cores: found });
     return;
   }

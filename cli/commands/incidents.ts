@@ -1,10 +1,10 @@
 /** `sonde incidents`: stretches of down or degraded. */
 import type { Command } from "commander";
 import type { IncidentRow } from "../client.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceOptions } from "../service-options.ts";
 import { plain, renderTable, shorten, tableOptions } from "../table.ts";
 
-interface Words extends ServiceWords {
+interface Options extends ServiceOptions {
   readonly status?: string;
   readonly limit?: string;
 }
@@ -17,13 +17,13 @@ export function addIncidents(program: Command): void {
     .option("--status <status>", "only active or recovered ones")
     .option("--limit <n>", "consider at most so many (1 to 1000)")
     .addHelpText("after", "\nExample:\n  sonde incidents --status active\n")
-    .action(async (words: Words) => {
-      const client = await connectTo(words);
+    .action(async (options: Options) => {
+      const client = await connectTo(options);
       const answer = await client.get<{ incidents: IncidentRow[] }>("/incidents", {
-        status: words.status,
-        limit: words.limit,
+        status: options.status,
+        limit: options.limit,
       });
-      if (words.json === true) return printJson(answer);
+      if (options.json === true) return printJson(answer);
       process.stdout.write(`${incidentTable(answer.incidents)}\n`);
     });
 }

@@ -1,7 +1,7 @@
 /** `sonde maintenance`: stretches in which checks say nothing about a monitor, now or planned. */
 import type { Command } from "commander";
 import { usageError } from "../command.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceOptions } from "../service-options.ts";
 import { forEach } from "../several.ts";
 import { plain, renderTable, tableOptions } from "../table.ts";
 
@@ -14,12 +14,12 @@ interface MaintenanceRow {
   readonly state: string;
 }
 
-interface ListWords extends ServiceWords {
+interface ListOptions extends ServiceOptions {
   readonly state?: string;
   readonly monitor?: string;
 }
 
-interface AddWords extends ServiceWords {
+interface AddOptions extends ServiceOptions {
   readonly tag?: string;
   readonly from?: string;
   readonly until?: string;
@@ -38,11 +38,11 @@ export function addMaintenance(program: Command): void {
       "after",
       "\nExamples:\n  sonde maintenance list\n  sonde maintenance list --state ended --monitor srv_1\n",
     )
-    .action(async ({ state, monitor, ...words }: ListWords) => {
-      const client = await connectTo(words);
+    .action(async ({ state, monitor, ...options }: ListOptions) => {
+      const client = await connectTo(options);
       const query = { state, server_id: monitor };
       const answer = await client.get<{ maintenances: MaintenanceRow[] }>("/maintenances", query);
-      if (words.json === true) return printJson(answer);
+      if (options.json === true) return printJson(answer);
       process.stdout.write(`${table(answer.maintenances)}\n`);
     });
   addServiceOptions(group.command("add"))
@@ -61,19 +61,19 @@ export function addMaintenance(program: Command): void {
     .argument("<maintenance...>", "such as mnt_1")
     .description("end it now; what has not begun is taken away")
     .addHelpText("after", "\nExample:\n  sonde maintenance end mnt_1\n")
-    .action(async (ids: readonly string[], words: ServiceWords) => {
-      const client = await connectTo(words);
-      await forEach(ids, words, {
+    .action(async (ids: readonly string[], options: ServiceOptions) => {
+      const client = await connectTo(options);
+      await forEach(ids, options, {
         act: (id) => client.post<MaintenanceRow>(`/maintenances/${encodeURIComponent(id)}/end`, {}),
         say: ({ id, server_name: name }) => `${id}  ${plain(name)}: ended`,
       });
     });
 }
 
-async function add(ids: readonly string[], { tag, from, until, minutes, ...words }: AddWords): Promise<void> {
+async function add(ids: readonly string[], { tag, from, until, minutes, ...options }: AddOptions): Promise<void> {
   if (ids.length === 0 && tag === undefined) throw usageError("which monitors? Name them, or give --tag");
   if ((until === undefined) === (minutes === undefined)) throw usageError("until when? Give --minutes or --until");
-  const client = await connectTo(words);
+  const client = await connectTo(options);
   const body = {
     ...(ids.length > 0 && { server_ids: ids }),
     ...(tag !== undefined && { tag }),
@@ -81,7 +81,7 @@ async function add(ids: readonly string[], { tag, from, until, minutes, ...words
     ends_at: until ?? endOf(from, minutes ?? 0),
   };
   const answer = await client.post<{ maintenances: MaintenanceRow[] }>("/maintenances", body);
-  if (words.json === true) return printJson(answer);
+  if (options.json === true) return printJson(answer);
   process.stdout.write(`${table(answer.maintenances)}\n`);
 }
 

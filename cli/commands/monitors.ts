@@ -2,11 +2,11 @@
 import type { Command } from "commander";
 import type { Client, IncidentRow, MonitorRow, ResultRowShown } from "../client.ts";
 import { latencyOf } from "../monitor-words.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceOptions } from "../service-options.ts";
 import { sparkline } from "../sparkline.ts";
 import { type Column, renderTable, tableOptions } from "../table.ts";
 
-interface Words extends ServiceWords {
+interface Options extends ServiceOptions {
   readonly status?: string;
   readonly name?: string;
   readonly limit?: string;
@@ -19,9 +19,9 @@ export function addMonitors(program: Command): void {
     .option("--name <text>", "only those whose name contains the text")
     .option("--limit <n>", "at most so many (1 to 1000)")
     .addHelpText("after", "\nExample:\n  sonde monitors --status down\n")
-    .action(async (words: Words) => {
-      const client = await connectTo(words);
-      const { status, name, limit } = words;
+    .action(async (options: Options) => {
+      const client = await connectTo(options);
+      const { status, name, limit } = options;
       const answer = await client.get<{ servers: MonitorRow[]; total: number }>("/servers", {
         family: "all",
         explain: 1,
@@ -29,7 +29,7 @@ export function addMonitors(program: Command): void {
         name,
         limit,
       });
-      if (words.json === true) return printJson(answer);
+      if (options.json === true) return printJson(answer);
       const incidents = await client.get<{ incidents: IncidentRow[] }>("/incidents", { status: "active", limit: 1000 });
       const recent = process.stdout.isTTY ? await recentOf(client) : undefined;
       process.stdout.write(`${monitorTable(answer.servers, incidents.incidents, recent)}\n`);

@@ -1,7 +1,7 @@
 /** `sonde pause` and `sonde resume`: checks of monitors stop, and go on. */
 import type { Command } from "commander";
 import type { MonitorRow } from "../client.ts";
-import { addServiceOptions, connectTo, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, type ServiceOptions } from "../service-options.ts";
 import { forEach } from "../several.ts";
 import { plain } from "../table.ts";
 
@@ -18,9 +18,9 @@ function define(program: Command, name: "pause" | "resume", description: string,
     .argument("<monitor...>", "such as srv_1")
     .description(description)
     .addHelpText("after", `\nExample:\n  sonde ${name} srv_1 srv_2\n`)
-    .action(async (ids: readonly string[], words: ServiceWords) => {
-      const client = await connectTo(words);
-      await forEach(ids, words, {
+    .action(async (ids: readonly string[], options: ServiceOptions) => {
+      const client = await connectTo(options);
+      await forEach(ids, options, {
         act: (id) => client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, { active }),
         say: ({ id, name: called, status }) => `${id}  ${plain(called)}: ${active ? status : "paused"}`,
       });

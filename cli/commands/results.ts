@@ -1,10 +1,10 @@
 /** `sonde results`: what the latest checks said, and on request why. */
 import type { Command } from "commander";
 import type { ResultRowShown } from "../client.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceOptions } from "../service-options.ts";
 import { plain, renderTable, shorten, tableOptions } from "../table.ts";
 
-interface Words extends ServiceWords {
+interface Options extends ServiceOptions {
   readonly period?: string;
   readonly limit?: string;
   readonly failures?: boolean;
@@ -26,20 +26,20 @@ export function addResults(program: Command): void {
       "after",
       "\nExamples:\n  sonde results --failures --explain\n  sonde results srv_4 --period 24h --json\n",
     )
-    .action(async (monitor: string | undefined, words: Words) => {
-      const client = await connectTo(words);
-      const path = pathOf(monitor, words.failures === true);
-      const status = monitor !== undefined && words.failures === true ? "down" : undefined;
+    .action(async (monitor: string | undefined, options: Options) => {
+      const client = await connectTo(options);
+      const path = pathOf(monitor, options.failures === true);
+      const status = monitor !== undefined && options.failures === true ? "down" : undefined;
       const query = {
-        period: words.period,
-        limit: words.limit,
-        explain: words.explain === true ? 1 : undefined,
+        period: options.period,
+        limit: options.limit,
+        explain: options.explain === true ? 1 : undefined,
         status,
       };
       const answer = await client.get<{ results?: ResultRowShown[]; failures?: ResultRowShown[] }>(path, query);
-      if (words.json === true) return printJson(answer);
+      if (options.json === true) return printJson(answer);
       const rows = answer.results ?? answer.failures ?? [];
-      process.stdout.write(words.explain === true ? explanations(rows) : `${resultTable(rows)}\n`);
+      process.stdout.write(options.explain === true ? explanations(rows) : `${resultTable(rows)}\n`);
     });
 }
 

@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import { askYes, canAsk } from "../ask.ts";
 import { CommandError } from "../command.ts";
-import { addServiceOptions, connectTo, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, type ServiceOptions } from "../service-options.ts";
 import { forEach } from "../several.ts";
 
-interface Words extends ServiceWords {
+interface Options extends ServiceOptions {
   readonly yes?: boolean;
 }
 
@@ -15,14 +15,14 @@ export function addRm(program: Command): void {
     .option("--yes", "do not ask; needed where there is no terminal")
     .description("delete monitors with their results and incidents; sonde pause keeps them")
     .addHelpText("after", "\nExamples:\n  sonde rm srv_1\n  sonde rm srv_1 srv_2 --yes\n")
-    .action(async (ids: readonly string[], words: Words) => {
-      const client = await connectTo(words);
-      if (words.yes !== true) {
+    .action(async (ids: readonly string[], options: Options) => {
+      const client = await connectTo(options);
+      if (options.yes !== true) {
         if (!canAsk()) throw new CommandError("there is no terminal to ask on: give --yes to delete them");
         if (!(await askYes(`Delete ${ids.join(", ")} with results and incidents?`)))
           throw new CommandError("nothing was deleted");
       }
-      await forEach(ids, words, {
+      await forEach(ids, options, {
         act: (id) => client.remove<{ readonly id: string }>(`/servers/${encodeURIComponent(id)}`),
         say: ({ id }) => `${id}  deleted`,
       });

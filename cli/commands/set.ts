@@ -1,7 +1,7 @@
 /** `sonde set`: changes fields of a monitor. */
 import type { Command } from "commander";
 import type { MonitorRow } from "../client.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceWords, tellWarnings } from "../service-options.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceOptions, tellWarnings } from "../service-options.ts";
 import { plain } from "../table.ts";
 
 export function addSet(program: Command): void {
@@ -13,13 +13,13 @@ export function addSet(program: Command): void {
       "after",
       "\nExamples:\n  sonde set srv_1 interval=30 name='Shop, front page'\n  sonde set srv_2 'tags=[\"prod\",\"eu\"]'\n",
     )
-    .action(async (id: string, fields: readonly string[], words: ServiceWords) => {
+    .action(async (id: string, fields: readonly string[], options: ServiceOptions) => {
       const { fieldOfWord } = await import("../check/addition.ts");
-      const client = await connectTo(words);
+      const client = await connectTo(options);
       const body = Object.fromEntries(fields.map(fieldOfWord));
       const changed = await client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, body);
       tellWarnings(changed);
-      if (words.json === true) return printJson(changed);
+      if (options.json === true) return printJson(changed);
       process.stdout.write(`${changed.id}  ${plain(changed.name)}: ${Object.keys(body).join(", ")} changed\n`);
     });
 }

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { IncidentRow } from "../client.ts";
 import { type MonitorShown, monitorWords, type ResultsShown } from "../monitor-words.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceWords } from "../service-options.ts";
+import { addServiceOptions, connectTo, printJson, type ServiceOptions } from "../service-options.ts";
 import { tableOptions } from "../table.ts";
 
 /** As many as the line of latencies shows. */
@@ -13,11 +13,11 @@ export function addShow(program: Command): void {
     .argument("<monitor>", "such as srv_1")
     .description("show one monitor: how it stands and why, its configurations, its incident")
     .addHelpText("after", "\nExamples:\n  sonde show srv_1\n  sonde show srv_1 --json\n")
-    .action(async (word: string, words: ServiceWords) => {
-      const client = await connectTo(words);
+    .action(async (word: string, options: ServiceOptions) => {
+      const client = await connectTo(options);
       const id = encodeURIComponent(word);
       const monitor = await client.get<MonitorShown>(`/servers/${id}`);
-      if (words.json === true) return printJson(monitor);
+      if (options.json === true) return printJson(monitor);
       const results = await client.get<ResultsShown>(`/results/server/${id}`, { period: "24h", limit: CHECKS });
       const { incidents } = await client.get<{ incidents: IncidentRow[] }>("/incidents", {
         server_id: monitor.id,

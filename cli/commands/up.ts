@@ -50,7 +50,7 @@ async function up(isDemo: boolean): Promise<void> {
 
 /** @throws ForeignPlaceError */
 async function demoOf(config: Config): Promise<Demo> {
-  const { chooseDemoPlace } = await import("../../demo/place.ts");
+  const { chooseDemoData: chooseDemoPlace } = await import("../../demo/data-folder.ts");
   const { startDemo } = await import("../../demo/demo.ts");
   return startDemo(await chooseDemoPlace(config, hasDataDir(), canAsk() ? askYes : null));
 }

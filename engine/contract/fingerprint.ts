@@ -15,13 +15,13 @@ export function createFingerprint(key: Uint8Array | string): Fingerprint {
       .digest("base64url");
 }
 
-/** Of JSON.stringify: objects with their members by name, so that the order in which they were written makes no difference. */
+/** A replacer for JSON.stringify that sorts members by name, so that the order in which they were written makes no difference. */
 function inOrder(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a spec runs: itself, or the configs that it stands for. What has a fault is not run, and has none. */
+/** @returns what a spec runs: its own settings, or the configs of its monitor. What has a fault is not run and is left out. */
 export function configsOf(
   spec: CheckSpec,
 ): readonly (Pick<ConfigSpec, "kind" | "settings"> & { readonly id: number })[] {

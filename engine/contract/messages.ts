@@ -13,7 +13,7 @@ export interface CheckSpec {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Of a monitor that stands for many: each is run by its own kind's probe, side by side, and their outcomes are merged. Absent: none. */
   readonly configs?: readonly ConfigSpec[];
-  /** It cannot be run, for a reason of ours: every run ends so. */
+  /** The reason why it cannot be run, a fault of ours: every run ends with it. */
   readonly fault?: string;
   /** The whole check must end within this. */
   readonly timeoutMs: number;
@@ -39,13 +39,13 @@ export interface CheckRun {
   readonly specKey: number;
   /** Unix ms when it should have started. */
   readonly dueAtMs: number;
-  /** Run with nothing else in flight in its prober: a failure of a crowded moment, or what was in flight when a prober died. */
+  /** It runs with nothing else in flight in its prober, because it failed in a crowded moment, or was in flight when a prober died. */
   readonly alone: boolean;
   /** Where and until when; only checkers that are processes of their own look at it. */
   readonly place?: RunTarget;
 }
 
-/** What it takes to find a run's checker. */
+/** Decides which checker runs it. */
 export interface RunTarget {
   readonly location: string;
   /** Runs with the same one stay with one checker of the location: the monitor's id. */
@@ -69,9 +69,9 @@ export type ToProber =
 
 /** Outcomes as engine/prober/packed.ts sends them. */
 export interface PackedOutcomes {
-  /** Passes that say nothing but their numbers. */
+  /** Passes without further details: only their numbers. */
   readonly passes: Float64Array;
-  /** Everything that says more. */
+  /** All other outcomes. */
   readonly others: readonly CheckOutcome[];
 }
 

@@ -34,7 +34,7 @@ export interface ProbeContext extends DialContext {
 /** What the protocol said. What the network did is thrown (see classify.ts). */
 export interface Outcome {
   readonly verdict: Verdict;
-  /** Contract: Monitor.latency_ms, by kind. Rounded to whole ms by the runner. */
+  /** What the API shows as `latency_ms`, by kind. Rounded to whole ms by the runner. */
   readonly latencyMs?: number | null;
   readonly connectMs?: number | null;
   /** Why it is not `ok`, in words for error_message; at most 500 characters. */

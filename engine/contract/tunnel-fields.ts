@@ -70,13 +70,13 @@ export const TUNNEL_FIELDS = {
 } as const satisfies Readonly<Record<string, FieldFacts>>;
 
 type Facts = typeof TUNNEL_FIELDS;
-/** As a body may name them, other names included. */
+/** Names that a body may use, aliases included. */
 export type TunnelFieldName = keyof Facts;
-/** Without the other names. */
+/** Names without aliases. */
 export type OwnFieldName = {
   [Name in TunnelFieldName]: Facts[Name]["aliasOf"] extends null ? Name : never;
 }[TunnelFieldName];
-/** Those that a check without a monitor takes. */
+/** Names that a check without a monitor takes. */
 export type CheckFieldName = {
   [Name in OwnFieldName]: Facts[Name]["isInCheck"] extends true ? Name : never;
 }[OwnFieldName];

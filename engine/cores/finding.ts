@@ -17,14 +17,14 @@ export interface Finding {
 }
 
 /** A test of a text: a regular expression or an object of this file. */
-interface Words {
+interface FindingPattern {
   test(text: string): boolean;
 }
 
-type Row = readonly [words: Words, verdict: Verdict, reason: string];
+type Row = readonly [words: FindingPattern, verdict: Verdict, reason: string];
 
 /** Go's `lookup vpn.test-site.org: i/o timeout`. */
-const LOOKUP_TIMEOUT: Words = {
+const LOOKUP_TIMEOUT: FindingPattern = {
   test(text) {
     const at = text.indexOf("lookup ");
     return at >= 0 && text.includes(": i/o timeout", at);

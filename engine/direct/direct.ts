@@ -29,7 +29,7 @@ export interface DirectOptions {
   /** Checks in flight. */
   readonly concurrency: number;
   readonly log: PoolOptions["log"];
-  /** Nothing can be checked any more; close() answers what waits. */
+  /** Called when no check can run any more. close() answers the checks that wait. */
   readonly onFatal: (error: Error) => void;
 }
 
@@ -44,7 +44,7 @@ export interface DirectCheck {
 export interface DirectState {
   readonly running: number;
   readonly waiting: number;
-  /** Ended, and waiting for what it means: for the canaries, or for a second look. */
+  /** Checks that have ended and do not count yet: they wait for the canaries or for a second look. */
   readonly undecided: number;
   readonly secondLooks: number;
   /** Our own network is taken to be cut: nothing starts. */
@@ -54,9 +54,9 @@ export interface DirectState {
 export interface Direct {
   /** Never rejects: whatever goes wrong is a verdict. */
   check(wanted: DirectCheck): Promise<CheckOutcome>;
-  /** Whether one more check would not only wait. */
+  /** Whether one more check could start now. */
   readonly hasRoom: boolean;
-  /** Resolves when it has. */
+  /** Resolves when there is room. */
   room(): Promise<void>;
   state(): DirectState;
   /** Ends what runs and waits as `cancelled`, then the threads. */
@@ -64,9 +64,9 @@ export interface Direct {
 }
 
 const LOOK_AT_PROCESSORS_MS = 500;
-/** Part of a check's life without a free processor, from which on it lived in a crowd; our choice. */
+/** Share of a check's duration without a free processor. From this share on its failure counts as one of a crowded moment; our choice. */
 const STARVED_SHARE = 0.5;
-/** How long a cut of our own network is waited out before checks run into it and say so, ms; our choice. */
+/** How long checks wait while our own network is cut. After that they start and report the cut, ms; our choice. */
 const CUT_PATIENCE_MS = 60_000;
 
 /** @throws an Error that names the setting that cannot be used, or says why no prober starts */
@@ -166,7 +166,7 @@ class DirectChecks implements Direct {
     await this.#pool.close();
   }
 
-  /** One message for all that was asked for, and freed, in this turn of the event loop. */
+  /** Sends one message for all specs that this turn of the event loop defined or freed. */
   #flushSoon(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -253,7 +253,7 @@ class DirectChecks implements Direct {
   }
 }
 
-/** An account behind the check, and where it leads, as far as its settings tell; what they refuse is for the probe to say. */
+/** The check's account and target host. Settings that do not parse give none: the probe reports what is wrong with them. */
 function knownOf(kind: Kind, settings: DirectCheck["settings"]): { identity: string | null; host: string | null } {
   if (familyOf(kind) === "uptime") return { identity: null, host: hostOf(settings) };
   try {

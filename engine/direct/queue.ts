@@ -30,7 +30,7 @@ const CONVINCED_AFTER = 32;
 const PLACES_PER_SAMPLE = 64;
 /** Runs of a check that ends as unfit each time, before `unfit` is its outcome; our choice. */
 const MOST_UNFIT_RUNS = 3;
-/** Ended and not yet counted, beyond which nothing new is asked for: bounds memory. */
+/** Most checks that have ended and do not count yet. At the bound no new checks are taken; this bounds memory. */
 const MOST_UNDECIDED = 4_096;
 
 /** Accounts that are remembered although no check uses them; our choice. */
@@ -49,7 +49,7 @@ export interface WantedCheck {
 }
 
 export interface QueuedCheck extends WantedCheck, Limited<QueuedCheck> {
-  /** Nothing is known of it from before. */
+  /** A list has no earlier results. */
   readonly wasHealthy: false;
   readonly isNew: true;
   /** Runs so far. */
@@ -63,17 +63,17 @@ export class DirectQueue {
   readonly #concurrency: number;
   readonly #mostGathered: number;
   readonly #admission: Admission<QueuedCheck>;
-  /** Of accounts: one check at a time. */
+  /** One limit for each account: one check at a time. */
   readonly #accounts = new ConcurrencyLimits<QueuedCheck>();
-  /** Accounts at which the unused ones are forgotten. */
+  /** Number of accounts at which unused ones are forgotten. */
   #sweepAt = ACCOUNTS_KEPT;
-  /** Those that wait for their account. */
+  /** Checks that wait for their account. */
   readonly #atAccounts = new Set<QueuedCheck>();
-  /** Not yet started once. */
+  /** Checks that have not started yet. */
   #waiting: QueuedCheck[] = [];
-  /** Those that are run again, first those that were unfit. */
+  /** Checks that are run again; those that were unfit come first. */
   readonly #retries = new SecondLooks<QueuedCheck>(RETRIES_AT_ONCE);
-  /** Of the retries: second looks, ended ones until they are judged. */
+  /** Second looks among the retries that run, or have ended and are not judged yet. */
   #looksRunning = 0;
   #undecided = 0;
   #confirmedInARow = 0;
@@ -86,7 +86,7 @@ export class DirectQueue {
   constructor(concurrency: number) {
     this.#concurrency = concurrency;
     this.#admission = new Admission<QueuedCheck>(concurrency);
-    // What may run starts in next() only.
+    // Checks start in next() only, so that the caller learns of each.
     this.#admission.hold(true);
     this.#mostGathered = Math.min(GATHERED.most, Math.max(GATHERED.least, concurrency * GATHERED_PER_PLACE));
   }
@@ -100,7 +100,7 @@ export class DirectQueue {
     return this.#waiting.length + this.#admission.waiting;
   }
 
-  /** Ended, and waiting for what it means. */
+  /** Checks that have ended and do not count yet. */
   get undecided(): number {
     return this.#undecided + this.#retries.waiting;
   }
@@ -109,7 +109,7 @@ export class DirectQueue {
     return this.#secondLooks;
   }
 
-  /** Whether one more would not only wait here. */
+  /** Whether one more check could start now. */
   get hasRoom(): boolean {
     return this.waiting < this.#concurrency && this.undecided < MOST_UNDECIDED;
   }
@@ -129,11 +129,11 @@ export class DirectQueue {
   }
 
   /**
-   * What starts now: counted as running from here on.
+   * @returns the checks that start now; they count as running from here on
    * @param isMoreToCome the caller has more checks to add as soon as there is room
    */
   next(isMoreToCome = false): QueuedCheck[] {
-    // First those whose account became free when the one before ended.
+    // First the checks whose account became free when the check before ended.
     this.#admission.hold(false);
     const starting: QueuedCheck[] = [];
     this.#collect(starting);
@@ -147,14 +147,14 @@ export class DirectQueue {
     return starting;
   }
 
-  /** A run has ended: its place and account are free. What it means is for judge(). */
+  /** A run has ended: frees its place and account. judge() decides what the outcome means. */
   ended(check: QueuedCheck): void {
     if (check.attempt > 1) this.#retries.ended();
     this.#undecided += 1;
     this.#admission.release(check);
   }
 
-  /** Once it is known whether our own network was cut. */
+  /** To be called once it is known whether our own network was cut. */
   judge(check: QueuedCheck, outcome: CheckOutcome): void {
     this.#undecided -= 1;
     if (check.doubted !== null) this.#looksRunning -= 1;
@@ -175,7 +175,7 @@ export class DirectQueue {
     }
   }
 
-  /** Nothing starts any more. @returns what never ran, or would have been looked at again */
+  /** Starts no more checks. @returns checks that never ran, or still had a run to come */
   takeAll(): QueuedCheck[] {
     const all = [...this.#retries.takeOut(), ...this.#waiting, ...this.#atAccounts];
     for (const check of this.#atAccounts) this.#admission.withdraw(check);
@@ -201,7 +201,7 @@ export class DirectQueue {
     else this.#collect(starting);
   }
 
-  /** Takes those that got their places. */
+  /** Collects the checks that got their places. */
   #collect(starting: QueuedCheck[]): void {
     for (const check of this.#admission.takeStarted()) {
       this.#atAccounts.delete(check);
@@ -234,7 +234,7 @@ export class DirectQueue {
     return !this.#isLast && this.#doubts < Math.ceil(this.#concurrency / PLACES_PER_SAMPLE);
   }
 
-  /** From a second look. */
+  /** Learns from the result of a second look. */
   #learn({ verdict }: CheckOutcome): void {
     if (verdict === "ok") this.#confirmedInARow = 0;
     else if (verdict !== "unfit") this.#confirmedInARow += 1;

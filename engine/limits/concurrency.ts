@@ -6,11 +6,11 @@
  *                        └──────────withdraw──────────▶ over
  */
 
-/** A cap that several share. */
+/** A limit on how many of its users run at the same time. */
 export class ConcurrencyLimit<T> {
   readonly limit: number;
   running = 0;
-  /** Those that found it full, oldest first. */
+  /** Users that found it full, oldest first. */
   readonly waiting: T[] = [];
 
   constructor(limit: number) {
@@ -47,7 +47,7 @@ export class ConcurrencyLimits<T> {
   }
 }
 
-/** What needs places to run. */
+/** A user of limits: it needs a place of each to run. */
 export interface Limited<T> {
   /** It needs a place of each; what is added while it waits or runs counts too. */
   limits: readonly ConcurrencyLimit<T>[];
@@ -57,9 +57,9 @@ export interface Limited<T> {
 }
 
 export class Admission<T extends Limited<T>> {
-  /** Places of all together. */
+  /** Places of the overall limit. */
   readonly #overallLimit: number;
-  /** Those whose own limits had room when the overall cap was full, by workspace; the map's order is the order of the workspaces' turns. */
+  /** Users whose own limits had room while the overall limit was full, by workspace. The map's order is the order of the workspaces' turns. */
   readonly #lines = new Map<number, T[]>();
   #started: T[] = [];
   #running = 0;
@@ -84,7 +84,7 @@ export class Admission<T extends Limited<T>> {
     if (!this.#place(one)) this.#waiting += 1;
   }
 
-  /** @returns those that got their places since the last call, in order; they hold them until release() */
+  /** @returns the users that got their places since the last call, in order; they hold them until release() */
   takeStarted(): readonly T[] {
     if (this.#started.length === 0) return this.#started;
     const started = this.#started;
@@ -92,7 +92,7 @@ export class Admission<T extends Limited<T>> {
     return started;
   }
 
-  /** It has ended: gives its places back and starts those that waited for them. */
+  /** The user has ended: gives its places back and starts users that waited for them. */
   release(one: T): void {
     one.state = "over";
     this.#running -= 1;
@@ -101,7 +101,7 @@ export class Admission<T extends Limited<T>> {
     this.#fill();
   }
 
-  /** It waits no longer; without effect when it does not wait. */
+  /** Stops waiting; without effect when the user does not wait. */
   withdraw(one: T): void {
     if (one.state !== "waiting") return;
     one.state = "over";
@@ -117,7 +117,7 @@ export class Admission<T extends Limited<T>> {
     this.#fill();
   }
 
-  /** Starts it, or puts it where it must wait; its state is `waiting` already. */
+  /** Starts the user, or queues it at the first full limit. Its state is `waiting` already. */
   #place(one: T): boolean {
     for (const limit of one.limits) {
       if (!limit.isFull) continue;
@@ -160,7 +160,7 @@ export class Admission<T extends Limited<T>> {
     }
   }
 
-  /** Places became free: those that wait there are placed again. */
+  /** Places became free: places the users again that wait at this limit. */
   #wake(limit: ConcurrencyLimit<T>): void {
     while (!limit.isFull) {
       const one = limit.waiting.shift();

@@ -5,7 +5,7 @@
 import type { CheckOutcome } from "../../model/result.ts";
 import type { Verdict } from "../../model/verdict.ts";
 
-/** In flight in this process from which on a moment is crowded; our choice. */
+/** A moment is crowded when at least this many checks are in flight in this process; our choice. */
 export const CROWD_IN_FLIGHT = 256;
 /** A check that started this late ran in a crowded moment, ms; our choice. */
 const CROWD_LATENESS_MS = 250;
@@ -78,7 +78,7 @@ export class SecondLooks<T> {
     this.#running -= 1;
   }
 
-  /** Takes out those that fit, in order; all without a condition. */
+  /** Takes out the entries that fit, in order; all entries when there is no condition. */
   takeOut(fits: (one: T) => boolean = () => true): T[] {
     const out = this.#waiting.filter(fits);
     this.#waiting = this.#waiting.filter((one) => !fits(one));

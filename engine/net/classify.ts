@@ -102,7 +102,7 @@ function ofMany(errors: readonly unknown[], stage: Phase | null, depth: number):
   return telling ?? all[0] ?? { verdict: "internal-error", message: "All attempts failed" };
 }
 
-/** A time-out is worded by its phase; one while resolving means that the name got no address. */
+/** The message of a time-out depends on its phase. A time-out while resolving means that the name got no address. */
 function timedOut(stage: Phase | null): Classified {
   return { verdict: stage === "resolve" ? "unresolved" : "timeout", message: TIMED_OUT[stage ?? "unknown"] };
 }
@@ -151,7 +151,7 @@ function wordsOf(code: string): string {
   return code.toLowerCase().replaceAll("_", " ");
 }
 
-/** Adds what the error itself knows: the names in a certificate, OpenSSL's reason behind a bare EPROTO. */
+/** Adds details of the error to the message: the names in a certificate, or OpenSSL's reason behind a bare EPROTO. */
 function withWords(known: Classified, error: Error, code: string | undefined): Classified {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return { ...known, peer: plainText(error.message) };
   if (code === "EPROTO") {
@@ -162,7 +162,7 @@ function withWords(known: Classified, error: Error, code: string | undefined): C
   return known;
 }
 
-/** Of anything: what is thrown need not be printable. */
+/** Text of any thrown value, also of one that cannot be printed. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : typeof value;
 }

@@ -2,7 +2,7 @@
 import type { Verdict } from "../../model/verdict.ts";
 
 export interface FaultDetail {
-  /** The target had said something before; omitted when the thrower does not know. */
+  /** Whether the target had answered before; omitted when the thrower does not know. */
   readonly peerAnswered?: boolean;
   /** The peer's own words, not yet stripped. */
   readonly peer?: string;
@@ -37,7 +37,7 @@ export function faultOfAbort(signal: AbortSignal): Error {
   return reason instanceof NetworkFault ? reason : new DeadlinePassed();
 }
 
-/** The part of a check's context that tells of its end. */
+/** The part of a check's context that signals its end. */
 export interface Abortable {
   readonly signal: AbortSignal;
   readonly onAbort?: ((listener: (fault: Error) => void) => void) | undefined;

@@ -1,6 +1,6 @@
 /**
- * What a parser read besides what it returns. It is left with the returned object and taken from it once by the code that needs it, so that a
- * text is parsed once where it is run. What is never taken ends with its object.
+ * Hands over a by-product of a parser. The parser attaches it to the object that it returns, and the code that needs it takes it from there once, so that a
+ * text is parsed only once where it is run. A by-product that is never taken is collected with its object.
  */
 export class Handover<Key extends object, Value> {
   readonly #left = new WeakMap<Key, Value>();
@@ -9,7 +9,7 @@ export class Handover<Key extends object, Value> {
     this.#left.set(key, value);
   }
 
-  /** @returns undefined when it was taken before, or another object stands for it */
+  /** @returns undefined when it was taken before, or when this is not the object that the parser returned */
   take(key: Key): Value | undefined {
     const value = this.#left.get(key);
     this.#left.delete(key);

@@ -21,11 +21,11 @@ interface Waiting {
 
 export interface AsideOptions {
   readonly wallNowMs: () => number;
-  /** Answers for a run that is not run: `cancelled`, here and elsewhere. */
+  /** Answers a run that must not run, with `cancelled`. */
   readonly refuse: (run: CheckRun, message: string) => void;
   /** Whether a prober is to be set aside. */
   readonly want: (isWanted: boolean) => void;
-  /** For the operator. */
+  /** Reports something to the operator. */
   readonly tell: (detail: string) => void;
 }
 
@@ -83,7 +83,7 @@ export class Aside {
     return true;
   }
 
-  /** Its prober was terminated or died while it was at work: another run shows whether that was its doing. */
+  /** The check's prober was terminated or died while the check was at work. Another run shows whether the check caused that. */
   accuse(specKey: number): void {
     this.#budget.charge(specKey, SUSPECT_MS, this.#options.wallNowMs());
   }
@@ -93,7 +93,7 @@ export class Aside {
     for (const [specKey, heldMs] of holds) this.#budget.charge(specKey, heldMs, nowMs);
   }
 
-  /** What a run there took. @returns its outcome, with what follows from that in words */
+  /** A run in the prober set aside has ended. @returns its outcome, with a message when the check is over its budget */
   measured(spec: CheckSpec, { heldMs = 0, ...outcome }: CheckOutcome): CheckOutcome {
     const wasOver = this.#budget.over;
     const restMs = this.#budget.measured(spec.key, heldMs, this.#options.wallNowMs());

@@ -53,7 +53,7 @@ export class HungProbers {
     this.#armExit();
   }
 
-  /** The process ends although some thread has not. */
+  /** Lets the process end although some thread has not ended. */
   leave(): void {
     this.#isLeft = true;
     this.#armExit();
@@ -68,14 +68,14 @@ export class HungProbers {
     });
   }
 
-  /** @returns for how long it was known to hang, ms; undefined when it did not */
+  /** @returns how long it was known to hang, ms; undefined when it was not known to hang */
   remove(prober: number, nowMs: number): number | undefined {
     const hung = this.#hung.get(prober);
     this.#hung.delete(prober);
     return hung === undefined ? undefined : nowMs - hung.sinceMs;
   }
 
-  /** A line for each, for the operator. */
+  /** One line for the operator about each hanging prober. */
   troubles(): readonly string[] {
     return [...this.#hung].map(([prober, { suspect, sinceMs }]) => {
       const check = suspect === null ? "no check is suspected" : `check ${suspect} is the suspect`;

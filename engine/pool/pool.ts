@@ -32,7 +32,7 @@ import { HungProbers, mostHungOf } from "./hung-probers.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
 
 /** The part of pino's logger that is used. */
-/** What the scheduler's task file gets: it exports `task(given: SchedulerTask): Promise<void>`, which ends when it was stopped. */
+/** What the scheduler's task file gets: it exports `task(options: SchedulerTask): Promise<void>`, which resolves after a stop. */
 export interface SchedulerTask {
   /** Carries FromPool; for connectProbers(). */
   readonly control: MessagePort;
@@ -133,14 +133,14 @@ class ThreadPool implements Pool {
   /** Of probers that do not hang. */
   readonly #tasks = new Map<number, Promise<void>>();
   readonly #silence = new SilenceWatch(performance.now());
-  /** Terminated ones that have not ended yet. */
+  /** Probers that were terminated and have not ended yet. */
   readonly #ending = new SilenceWatch(performance.now(), END_TIMEOUT_MS);
   readonly #watch: NodeJS.Timeout;
   /** Children are started by the main thread only; probers ask it for the system's ping where they have no socket for it. */
   readonly #systemPing = startSystemPingService();
-  /** And for the proxy cores of share links; null when no path to them is configured. */
+  /** Starts the proxy cores of share links; null when no path to them is configured. */
   readonly #cores: CoreSupervisor | null;
-  /** And for foreign keys that may take long to open. */
+  /** Starts the process that opens foreign keys, which may take long. */
   readonly #keys: KeyOpenerProcess;
   #lastId = 0;
   #failedStarts = 0;
@@ -340,7 +340,7 @@ class ThreadPool implements Pool {
     this.#fill();
   }
 
-  /** Its thread stays taken until the native call returns, its checks do not. */
+  /** The thread is blocked until the native call returns, but its checks are freed now. */
   #leaveHanging(prober: ProberThread): void {
     const suspect = prober.heartbeat.suspect || null;
     this.#hung.add(prober.id, suspect, Date.now());
@@ -408,7 +408,7 @@ class ThreadPool implements Pool {
     return [...this.#probers.values()].filter((one) => one.terminatedFor === null && one.isAside === isAside);
   }
 
-  /** It was told to stop, or is forgotten. */
+  /** Removes a prober that was told to stop, or that was given up. */
   #remove(prober: ProberThread): void {
     this.#probers.delete(prober.id);
     this.#silence.remove(prober.id);

@@ -21,14 +21,14 @@ import { Recoveries } from "./recoveries.ts";
 export interface ProbersCallbacks {
   onOutcomes(outcomes: readonly CheckOutcome[]): void;
   onFitness(prober: number, fitness: ProberFitness): void;
-  /** A run brought its prober down, and is not run again here for a while. */
+  /** A run brought its prober down. Its configuration is not run again here for a while. */
   onHarm?(run: CheckRun, harm: HarmOfRun): void;
   onChange?(event: { readonly type: "up" | "down" | "quarantined" | "over budget"; readonly detail: string }): void;
 }
 
 /** How a run brought its prober down. */
 export interface HarmOfRun {
-  /** What was run; its monitor may be changed or gone by now. */
+  /** The spec that was run; its monitor may be changed or deleted by now. */
   readonly spec: CheckSpec;
   /** How the prober ended. */
   readonly reason: string;
@@ -82,7 +82,7 @@ class ConnectedProbers implements Probers {
   /** The bound of hanging probers is reached. */
   #isHungFull = false;
   readonly #probers = new Map<number, ProberSide>();
-  /** Under a key of this process: what it remembers leaves it by onHarm() alone. */
+  /** Its key is random: fingerprints of this process have no meaning in another one. Others learn of harm by onHarm(). */
   readonly #quarantine = new Quarantine(createFingerprint(randomBytes(32)));
   readonly #recoveries = new Recoveries();
   readonly #aside: Aside;
@@ -227,7 +227,7 @@ class ConnectedProbers implements Probers {
     this.#emitUnsent();
   }
 
-  /** What it runs; undefined when the run was answered instead. */
+  /** @returns the spec that the run needs; undefined when the run was answered instead */
   #runnable(run: CheckRun): CheckSpec | undefined {
     const spec = this.#specs.get(run.specKey);
     if (spec === undefined) {
@@ -247,7 +247,7 @@ class ConnectedProbers implements Probers {
     if (home !== undefined && least !== undefined && home.flights.size <= least.flights.size + STICKY_SLACK)
       return home;
     if (least === undefined) return undefined;
-    // What has a fault is answered without being run.
+    // A spec with a fault is answered without a run, so it may pass.
     if (this.#isHungFull && !this.#proven.has(run.specKey) && this.#specs.get(run.specKey)?.fault === undefined) {
       this.#refuse([run], "internal-error", UNPROVEN_MESSAGE);
       return undefined;
@@ -402,7 +402,7 @@ class ConnectedProbers implements Probers {
     this.#recover();
   }
 
-  /** It is not run any more for a while. */
+  /** Quarantines the configuration. */
   #hold({ run, spec }: Flight, reason: string, configId: number | null): void {
     const refusal = this.#quarantine.add(spec, configId, reason, this.#wallNowMs());
     this.#proven.delete(run.specKey);
@@ -456,7 +456,7 @@ class ConnectedProbers implements Probers {
   }
 }
 
-/** Nothing was measured. */
+/** The outcome of a run that measured nothing. */
 export function unrunOutcome(
   run: Pick<CheckRun, "checkId" | "dueAtMs">,
   verdict: CheckOutcome["verdict"],

@@ -8,7 +8,7 @@ import type { Flight, ProberSide } from "./prober-side.ts";
 /** Alone runs given to a prober at once. */
 const ALONE_AT_ONCE = 32;
 
-/** What one death left. */
+/** The runs that were in flight in one prober when it died. */
 interface Recovery {
   waiting: CheckRun[];
   prober: ProberSide | null;
@@ -42,7 +42,7 @@ export class Recoveries {
   /**
    * A prober died. Where it was running alone what an earlier death had left, the first run without an outcome killed it as well, unless an
    * ordinary run was at work before their turn came.
-   * @returns the killers, and what was only near them
+   * @returns the runs that killed their prober, and the runs that were only in flight with them
    */
   settle(
     prober: ProberSide,

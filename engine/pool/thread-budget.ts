@@ -9,9 +9,9 @@
 
 /** Charges add up over this, ms. */
 const WINDOW_MS = 60_000;
-/** Of them so much makes a suspect, ms; our choice: a quarter of the silence that ends a prober. */
+/** A check that is charged this much within the window is a suspect, ms; our choice: a quarter of the silence that ends a prober. */
 export const SUSPECT_MS = 500;
-/** A run that takes more of the thread than this is over the budget, ms; ordinary checks take single ones. */
+/** A run that takes more processor time than this is over the budget, ms; ordinary checks take a few milliseconds. */
 export const LIGHT_MS = 50;
 /** Light runs in a row that acquit; their number doubles each time that it is charged anew. */
 const ACQUITTING_RUNS = 2;
@@ -50,7 +50,7 @@ export class ThreadBudget {
     return this.#aside;
   }
 
-  /** Of them those that were found to hold the thread. */
+  /** The checks among them that were found to hold the thread. */
   get over(): number {
     return this.#over;
   }
@@ -62,7 +62,7 @@ export class ThreadBudget {
     return nowMs < account.restsUntilMs ? "rests" : "aside";
   }
 
-  /** It may have held the loop. @returns whether it is set aside by that */
+  /** The check may have held the event loop. @returns whether this charge sets it aside */
   charge(specKey: number, heldMs: number, nowMs: number): boolean {
     const account = this.#accountOf(specKey, nowMs);
     if (account.isAside) return false;

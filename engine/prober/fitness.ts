@@ -28,7 +28,7 @@ const REFUSAL_SHARE = 0.2;
 const LATE_MS = 5_000;
 /** Part of a time-out's life that must have been unfit to excuse it. */
 const EXCUSING_SHARE = 0.2;
-/** Longest life of a check (120 s, contract) with room: older stretches excuse nothing any more. */
+/** Longest life of a check (120 s, docs/api-contract.md#monitors) with room: older stretches excuse nothing any more. */
 const REMEMBERED_MS = 180_000;
 
 interface UnfitStretch {
@@ -57,7 +57,7 @@ export class Fitness {
     this.#windowFromMs = nowMs;
   }
 
-  /** The loop turns. To be called at least every TICK_MS, and before a failure or a deadline is believed. @returns the gap, ms */
+  /** To be called in a turn of the event loop, at least every TICK_MS, and before a failure or a deadline is believed. @returns the gap since the last call, ms */
   turn(nowMs: number): number {
     const gapMs = nowMs - this.#lastTurnMs;
     if (gapMs >= STALL_MS) this.#mark(this.#lastTurnMs, nowMs, `nothing ran for ${Math.round(gapMs)} ms`);
@@ -100,7 +100,7 @@ export class Fitness {
     return reason;
   }
 
-  /** State since the last report; starts a new window. */
+  /** @returns the state since the last report, and starts a new window */
   report(nowMs: number, inFlight: number, loopUtilization: number): ProberFitness {
     this.turn(nowMs);
     this.#judgeWindow(nowMs);

@@ -4,17 +4,17 @@ import { LoopShare } from "./loop-share.ts";
 /** A thread on which time passes as the test says: computing or waiting. */
 function thread() {
   const clock = { nowMs: 1_000, cpuMs: 10 };
-  let told = new Map<number, number>();
+  let charged = new Map<number, number>();
   const share = new LoopShare(
     clock.nowMs,
     () => clock.cpuMs,
     (holds) => {
-      for (const [key, ms] of holds) told.set(key, (told.get(key) ?? 0) + ms);
+      for (const [key, ms] of holds) charged.set(key, (charged.get(key) ?? 0) + ms);
     },
   );
   const take = () => {
-    const taken = Object.fromEntries(told);
-    told = new Map();
+    const taken = Object.fromEntries(charged);
+    charged = new Map();
     return taken;
   };
   return {

@@ -35,7 +35,7 @@ export function unpackRuns(packed: Float64Array): CheckRun[] {
 
 /** Null and absent are NaN. */
 const PASS_NUMBERS = 6 + PHASES.length;
-/** What a packed pass says, or says by being one. */
+/** Members of an outcome that a packed pass carries, or implies by being a pass. */
 const PASS_FIELDS: ReadonlySet<string> = new Set<keyof CheckOutcome>([
   "checkId",
   "verdict",

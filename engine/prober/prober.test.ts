@@ -74,8 +74,8 @@ function sender(port: MessagePort): (message: ToProber) => void {
   return (message) => port.postMessage(message);
 }
 
-function spec(key: number, given: Partial<CheckSpec> = {}): CheckSpec {
-  return { key, kind: "http", settings: { url: `u${key}` }, timeoutMs: 5_000, ...given };
+function spec(key: number, overrides: Partial<CheckSpec> = {}): CheckSpec {
+  return { key, kind: "http", settings: { url: `u${key}` }, timeoutMs: 5_000, ...overrides };
 }
 
 function runs(...ids: number[]): CheckRun[] {

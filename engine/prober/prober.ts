@@ -214,7 +214,7 @@ export class Prober {
 
   #environmentOf(spec: Compiled | undefined): RunEnvironment {
     const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
-    // Only what goes through proxy cores asks.
+    // Only tunnels need the workspace: proxy cores are not shared between workspaces.
     return spec?.isTunnel === true ? { ...environment, workspace: spec.workspace } : environment;
   }
 
@@ -226,7 +226,7 @@ export class Prober {
   #end(check: Running, outcome: CheckOutcome): void {
     if (this.#inFlight.delete(check)) this.#load -= outcome.configs?.length ?? 1;
     this.#deadlines.remove(check);
-    // Where checks that hold the thread end one after the other, the loop does not turn, and yet nothing hangs.
+    // When checks that hold the thread end one after the other, the event loop does not turn although nothing hangs; so beat here, too.
     if (this.#share.mark(check.run.specKey, check.endedAt)) this.#deps.beat();
     this.#fitness.ended(outcome.verdict === "unfit");
     const isPlainPass = outcome.verdict === "ok" && outcome.configs === undefined;

@@ -14,20 +14,12 @@ import {
   truncated,
   zone,
 } from "../protocols/dns/peer.suite.ts";
-import { createTransport } from "../transport/index.ts";
-import { type CheckRig, closedPort, makeCheck } from "../transport/peers.suite.ts";
+import { type CheckRig, closedPort, loopbackTransport, makeCheck } from "../transport/peers.suite.ts";
 import { dns } from "./dns.ts";
 
 const probe = await dns.load();
 
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8", "::1"],
-  ownEndpoints: [],
-  resolvers: ["127.0.0.1:1"],
-  extraCaPem: null,
-  rdapBootstrapUrl: null,
-  canaries: null,
-});
+const transport = loopbackTransport({ allowNets: ["127.0.0.0/8", "::1"] });
 
 let peers: DnsPeer[] = [];
 
@@ -309,8 +301,8 @@ describe("down", () => {
 });
 
 describe("settings", () => {
-  const parse = (given: Record<string, unknown>) => {
-    const parsed = dns.settings.safeParse(given);
+  const parse = (settings: Record<string, unknown>) => {
+    const parsed = dns.settings.safeParse(settings);
     return parsed.success ? parsed.data : parsed.error.issues[0]?.message;
   };
 
@@ -353,8 +345,8 @@ describe("settings", () => {
     [{ domain: "h.dev", port: 53.5 }, "Missing or invalid port"],
     [{ domain: "h.dev", keyword: 7 }, "Missing or invalid keyword"],
     [{ domain: "h.dev", keyword: "ü".repeat(256) }, "keyword must be at most 255 characters."],
-  ])("%j: %s", (given, message) => {
-    expect(parse(given)).toBe(message);
+  ])("%j: %s", (settings, message) => {
+    expect(parse(settings)).toBe(message);
   });
 
   it("count a keyword in characters, not in code units", () => {

@@ -33,8 +33,7 @@ import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import { NOTIFY } from "../protocols/ikev2/notify.ts";
 import { ASSIGNED } from "../protocols/ikev2/responder.suite.ts";
 import { KEY_LIMITS } from "../protocols/keys/key-bounds.ts";
-import { createTransport } from "../transport/index.ts";
-import { makeCheck } from "../transport/peers.suite.ts";
+import { loopbackTransport, makeCheck } from "../transport/peers.suite.ts";
 import { type Ikev2Server, openIkev2Server, type ServerBehavior } from "../tunnels/ikev2-server.suite.ts";
 import { ikev2 } from "./ikev2.ts";
 
@@ -63,15 +62,7 @@ async function serverWith(manners: ServerBehavior): Promise<Ikev2Server> {
   return server;
 }
 
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8"],
-  ownEndpoints: [],
-  resolvers: ["127.0.0.1:1"],
-  extraCaPem: null,
-  rdapBootstrapUrl: null,
-  canaries: null,
-  tunnelTargets: ["icmp:1.1.1.1"],
-});
+const transport = loopbackTransport({ tunnelTargets: ["icmp:1.1.1.1"] });
 
 async function check(
   port: number,

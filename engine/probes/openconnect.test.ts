@@ -7,8 +7,7 @@ import { classify } from "../net/classify.ts";
 import { encodeFrame, FRAME } from "../protocols/openconnect/cstp.ts";
 import { pinsOf } from "../protocols/openconnect/pin.ts";
 import { RECORDED } from "../protocols/openconnect/recorded.suite.ts";
-import { createTransport } from "../transport/index.ts";
-import { closedPort, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
+import { closedPort, loopbackTransport, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
 import {
   type OpenconnectServer,
   openOpenconnectServer,
@@ -34,15 +33,7 @@ async function serverWith(manners: Partial<ServerBehavior> = {}): Promise<Openco
   return server;
 }
 
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8"],
-  ownEndpoints: [],
-  resolvers: ["127.0.0.1:1"],
-  extraCaPem: null,
-  rdapBootstrapUrl: null,
-  canaries: null,
-  tunnelTargets: ["icmp:1.1.1.1"],
-});
+const transport = loopbackTransport({ tunnelTargets: ["icmp:1.1.1.1"] });
 
 async function check(port: number, fields: Partial<TunnelFields> = {}, timeoutMs = 10_000) {
   const rig = makeCheck(transport);

@@ -19,8 +19,7 @@ import {
   sequence,
 } from "../protocols/keys/hostile-keys.suite.ts";
 import { readPem, writePem } from "../protocols/keys/pem.ts";
-import { createTransport } from "../transport/index.ts";
-import { makeCheck } from "../transport/peers.suite.ts";
+import { loopbackTransport, makeCheck } from "../transport/peers.suite.ts";
 import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
 
@@ -43,15 +42,7 @@ async function serverWith(options: Partial<ServerOptions> = {}): Promise<Openvpn
   return server;
 }
 
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8"],
-  ownEndpoints: [],
-  resolvers: ["127.0.0.1:1"],
-  extraCaPem: null,
-  rdapBootstrapUrl: null,
-  canaries: null,
-  tunnelTargets: ["icmp:1.1.1.1"],
-});
+const transport = loopbackTransport({ tunnelTargets: ["icmp:1.1.1.1"] });
 
 /** What the process does, in this one: nothing that is given to it here takes long. */
 const opener: KeyOpener = { open: async (key) => openKey(key) };
@@ -77,12 +68,12 @@ async function check(
 }
 
 const derOf = (pem: string): Buffer => readPem(pem)[0]?.der ?? Buffer.alloc(0);
-function pkcs12(given: Partial<Pkcs12> = {}): string {
+function pkcs12(overrides: Partial<Pkcs12> = {}): string {
   const own = {
     key: client.key.export({ type: "pkcs8", format: "der" }),
     certificates: [authority, client].map(({ certPem }) => derOf(certPem)),
   };
-  return `<pkcs12>\n${pkcs12Of({ ...own, ...given })
+  return `<pkcs12>\n${pkcs12Of({ ...own, ...overrides })
     .toString("base64")
     .replace(/.{64}/g, "$&\n")}\n</pkcs12>`;
 }

@@ -6,8 +6,7 @@ import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
 import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
 import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
-import { createTransport } from "../transport/index.ts";
-import { closedPort, makeCheck, openBlackHole, openMirror } from "../transport/peers.suite.ts";
+import { closedPort, loopbackTransport, makeCheck, openBlackHole, openMirror } from "../transport/peers.suite.ts";
 import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
 
@@ -36,15 +35,7 @@ function profile(server: Pick<OpenvpnServer, "port">, ...lines: readonly string[
   return ["client", `remote 127.0.0.1 ${server.port}`, `<ca>\n${authority.certPem}\n</ca>`, ...lines, ""].join("\n");
 }
 
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8"],
-  ownEndpoints: [],
-  resolvers: ["127.0.0.1:1"],
-  extraCaPem: null,
-  rdapBootstrapUrl: null,
-  canaries: null,
-  tunnelTargets: ["icmp:1.1.1.1", "dns:1.1.1.1"],
-});
+const transport = loopbackTransport({ tunnelTargets: ["icmp:1.1.1.1", "dns:1.1.1.1"] });
 
 async function check(
   config: string,

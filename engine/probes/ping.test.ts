@@ -114,8 +114,8 @@ describe("a host", () => {
 });
 
 describe("settings", () => {
-  const parse = (given: Record<string, unknown>) => {
-    const parsed = ping.settings.safeParse(given);
+  const parse = (settings: Record<string, unknown>) => {
+    const parsed = ping.settings.safeParse(settings);
     return parsed.success ? parsed.data : parsed.error.issues[0]?.message;
   };
 
@@ -132,7 +132,7 @@ describe("settings", () => {
     [{ host: "-c 1 h.dev" }, "Missing or invalid host"],
     [{ host: "http://h.dev" }, "Missing or invalid host"],
     [{ host: "h.dev", ip_version: "both" }, "ip_version must be ipv4, ipv6 or null."],
-  ])("%j: %s", (given, message) => {
-    expect(parse(given)).toBe(message);
+  ])("%j: %s", (settings, message) => {
+    expect(parse(settings)).toBe(message);
   });
 });

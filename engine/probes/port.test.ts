@@ -2,8 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import { a, aaaa, type DnsPeer, openDnsPeer, zone } from "../protocols/dns/peer.suite.ts";
-import { createTransport } from "../transport/index.ts";
-import { closedPort, makeCheck, openBlackHole, openTcpPeer } from "../transport/peers.suite.ts";
+import { closedPort, loopbackTransport, makeCheck, openBlackHole, openTcpPeer } from "../transport/peers.suite.ts";
 import { port } from "./port.ts";
 
 const probe = await port.load();
@@ -27,21 +26,12 @@ async function openNames(records: Parameters<typeof zone>[0]): Promise<DnsPeer> 
 
 function checkWith(dns?: DnsPeer) {
   const resolvers = dns === undefined ? ["127.0.0.1:1"] : [`127.0.0.1:${dns.port}`];
-  return makeCheck(
-    createTransport({
-      allowNets: ["127.0.0.0/8", "::1"],
-      ownEndpoints: ["127.0.0.1:1"],
-      resolvers,
-      extraCaPem: null,
-      rdapBootstrapUrl: null,
-      canaries: null,
-    }),
-  );
+  return makeCheck(loopbackTransport({ allowNets: ["127.0.0.0/8", "::1"], ownEndpoints: ["127.0.0.1:1"], resolvers }));
 }
 
-async function run(given: Record<string, unknown>, check = checkWith()): Promise<Outcome> {
+async function run(settings: Record<string, unknown>, check = checkWith()): Promise<Outcome> {
   try {
-    return await probe.run(port.settings.parse(given), check.context);
+    return await probe.run(port.settings.parse(settings), check.context);
   } catch (error) {
     return classify(error, "connect");
   }
@@ -107,8 +97,8 @@ describe("a TCP port", () => {
 });
 
 describe("settings", () => {
-  const parse = (given: Record<string, unknown>) => {
-    const parsed = port.settings.safeParse(given);
+  const parse = (settings: Record<string, unknown>) => {
+    const parsed = port.settings.safeParse(settings);
     return parsed.success ? parsed.data : parsed.error.issues[0]?.message;
   };
 
@@ -126,8 +116,8 @@ describe("settings", () => {
     [{ host: "a.dev", port: null }, "Missing or invalid port"],
     [{ host: "a.dev", port: -1 }, "Missing or invalid port"],
     [{ host: "a.dev", port: 1, ip_version: "4" }, "ip_version must be ipv4, ipv6 or null."],
-  ])("%j: %s", (given, message) => {
-    expect(parse(given)).toBe(message);
+  ])("%j: %s", (settings, message) => {
+    expect(parse(settings)).toBe(message);
   });
 
   it.each(["a.dev", "9.9.9.9", "[2a00::1]", "2a00::1", "2130706433", "münchen.de", "_srv.a.dev"])(

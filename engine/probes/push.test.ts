@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { push } from "./push.ts";
 
-function messageOf(given: unknown): string | undefined {
-  const parsed = push.settings.safeParse(given);
+function messageOf(fields: unknown): string | undefined {
+  const parsed = push.settings.safeParse(fields);
   return parsed.success ? undefined : parsed.error.issues[0]?.message;
 }
 
@@ -17,7 +17,7 @@ describe("push settings", () => {
 
   test.each([{}, { period: 59 }, { period: 604_801 }, { period: 60.5 }, { period: "60" }, { period: null }, [], null])(
     "refuses %j by the period's name",
-    (given) => expect(messageOf(given)).toBe("Missing or invalid period"),
+    (fields) => expect(messageOf(fields)).toBe("Missing or invalid period"),
   );
 
   test.each([-1, 604_801, 1.5, "60", null])("refuses grace %j by its name", (grace) =>
@@ -28,8 +28,8 @@ describe("push settings", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.anything(), fc.record({ period: fc.integer(), grace: fc.option(fc.integer()) })),
-        (given) => {
-          const parsed = push.settings.safeParse(given);
+        (fields) => {
+          const parsed = push.settings.safeParse(fields);
           if (parsed.success) expect(push.settings.parse(parsed.data)).toEqual(parsed.data);
         },
       ),

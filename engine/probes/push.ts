@@ -24,6 +24,6 @@ export const push = definePassive({
   summary: "Heartbeat: waits for calls from a job, and is down when they stay away",
   settings: z
     .object({ period, grace: grace.optional() }, { error: "Missing or invalid period" })
-    .transform((given) => ({ period: given.period, grace: given.grace ?? defaultGraceS(given.period) })),
+    .transform((fields) => ({ period: fields.period, grace: fields.grace ?? defaultGraceS(fields.period) })),
   example: { period: 86_400, grace: 3_600 },
 });

@@ -4,21 +4,17 @@ import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
-import { createTransport } from "../transport/index.ts";
-import { makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
+import { loopbackTransport, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
 import { smtp } from "./smtp.ts";
 
 const authority = makeAuthority();
 const valid = makeCertificate({ commonName: "localhost", names: ["localhost"], issuer: authority });
 const other = makeCertificate({ commonName: "other.dev", names: ["other.dev"], issuer: authority });
 const probe = await smtp.load();
-const transport = createTransport({
+const transport = loopbackTransport({
   allowNets: ["127.0.0.0/8", "::1"],
-  ownEndpoints: [],
   resolvers: [],
   extraCaPem: authority.certPem,
-  rdapBootstrapUrl: null,
-  canaries: null,
 });
 
 const peers: Peer[] = [];
@@ -75,10 +71,13 @@ async function serve(script: Script): Promise<{ readonly port: number; readonly 
   return { port: peer.port, heard };
 }
 
-async function check(port: number, given: Readonly<Record<string, unknown>> = {}): Promise<Outcome> {
+async function check(port: number, settings: Readonly<Record<string, unknown>> = {}): Promise<Outcome> {
   const rig = makeCheck(transport);
   try {
-    return await probe.run(smtp.settings.parse({ host: "localhost", ip_version: "ipv4", port, ...given }), rig.context);
+    return await probe.run(
+      smtp.settings.parse({ host: "localhost", ip_version: "ipv4", port, ...settings }),
+      rig.context,
+    );
   } catch (error) {
     return classify(error, "request");
   }
@@ -147,9 +146,9 @@ describe("a mail server", () => {
     ],
     ["has the text that is looked for", {}, { keyword: "mail.dev" }, { verdict: "ok" }],
     ["has it not", {}, { keyword: "postfix" }, { verdict: "rejected" }],
-  ])("that %s", async (_name, script, given, outcome) => {
+  ])("that %s", async (_name, script, settings, outcome) => {
     const { port } = await serve(script);
-    expect(await check(port, given)).toMatchObject(outcome);
+    expect(await check(port, settings)).toMatchObject(outcome);
   });
 
   it("that closes before it greets is not healthy", async () => {
@@ -195,8 +194,8 @@ describe("settings of a mail server", () => {
     [{ security: "none", ssl_expiration: 7 }, "ssl_expiration needs TLS: security must not be none."],
     [{ security: "ssl" }, "security must be auto, starttls, tls or none."],
     [{ keyword: "a".repeat(256) }, "keyword must be at most 255 characters."],
-  ])("%j", (given, message) => {
-    const result = smtp.settings.safeParse({ host: "mail.dev", ...given });
+  ])("%j", (settings, message) => {
+    const result = smtp.settings.safeParse({ host: "mail.dev", ...settings });
     expect(result.error?.issues.map((issue) => issue.message)).toEqual([message]);
   });
 

@@ -5,8 +5,7 @@ import { type MadeCertificate, makeAuthority, makeCertificate } from "../../demo
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import type { StarttlsProtocol } from "../protocols/starttls/turns.ts";
-import { createTransport } from "../transport/index.ts";
-import { closedPort, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
+import { closedPort, loopbackTransport, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
 import { tls } from "./tls.ts";
 
 const authority = makeAuthority();
@@ -24,13 +23,10 @@ const expired = makeCertificate({
   notAfterMs: 1_000,
 });
 const probe = await tls.load();
-const transport = createTransport({
+const transport = loopbackTransport({
   allowNets: ["127.0.0.0/8", "::1"],
-  ownEndpoints: [],
   resolvers: [],
   extraCaPem: authority.certPem,
-  rdapBootstrapUrl: null,
-  canaries: null,
 });
 
 const peers: Peer[] = [];
@@ -88,10 +84,10 @@ async function serve({ certificate = valid, options = {}, says = [] }: Script) {
 /** In the place of a greeting: the client speaks first. */
 const WAITS = "";
 
-async function check(port: number, given: Readonly<Record<string, unknown>> = {}) {
+async function check(port: number, settings: Readonly<Record<string, unknown>> = {}) {
   const rig = makeCheck(transport);
   try {
-    const body = { host: "localhost", ip_version: "ipv4", port, ...given };
+    const body = { host: "localhost", ip_version: "ipv4", port, ...settings };
     return { ...(await probe.run(tls.settings.parse(body), rig.context)), phases: rig.phases };
   } catch (error) {
     return { ...classify(error, rig.phases.at(-1) ?? null), phases: rig.phases } as Outcome & { phases: string[] };
@@ -118,9 +114,9 @@ describe("a TLS port", () => {
       { verdict: "cert-invalid", certificate: { valid: false, expiresAtMs: 1_000 } },
     ],
     ["for no address", {}, { host: "127.0.0.1" }, { verdict: "cert-invalid", certificate: seen(false) }],
-  ])("with a certificate %s is not healthy, and the certificate is told", async (_name, script, given, outcome) => {
+  ])("with a certificate %s is not healthy, and the certificate is told", async (_name, script, settings, outcome) => {
     const { port } = await serve(script);
-    expect(await check(port, given)).toMatchObject({ certificate: seen(false), ...outcome });
+    expect(await check(port, settings)).toMatchObject({ certificate: seen(false), ...outcome });
   });
 
   it("is asked for another name than the host's", async () => {
@@ -235,8 +231,8 @@ describe("settings of a TLS port", () => {
     [{ servername: 1 }, "servername must be a name, an address or null."],
     [{ min_version: "1.1" }, "min_version must be 1.2, 1.3 or null."],
     [{ ssl_expiration: 5 }, "ssl_expiration must be one of 0, 1, 2, 3, 7, 14, 30, 60 or null."],
-  ])("%j", (given, message) => {
-    const result = tls.settings.safeParse({ host: "a.dev", ...given });
+  ])("%j", (settings, message) => {
+    const result = tls.settings.safeParse({ host: "a.dev", ...settings });
     expect(result.error?.issues.map((issue) => issue.message)).toEqual([message]);
   });
 });

@@ -66,18 +66,18 @@ export const tls = defineUptime(
     // Its local target would need a certificate of an authority that is trusted here.
     demo: null,
   },
-  (given, context) => withCertificate({ certificate: null }, (seen) => check(given, context, seen)),
+  (settings, context) => withCertificate({ certificate: null }, (seen) => check(settings, context, seen)),
 );
 
-async function check(given: TlsSettings, context: ProbeContext, seen: CertificateSeen): Promise<Outcome> {
-  const { host, port, servername, min_version, ip_version } = given;
+async function check(settings: TlsSettings, context: ProbeContext, seen: CertificateSeen): Promise<Outcome> {
+  const { host, port, servername, min_version, ip_version } = settings;
   context.phase("resolve");
   const addresses = await context.transport.resolve(host, port, ip_version ?? "both", context);
   const startedAt = context.now();
   context.phase("connect");
   let socket: TLSSocket;
   try {
-    socket = await connect(given, addresses, context);
+    socket = await connect(settings, addresses, context);
   } catch (error) {
     if (min_version === null || !isOlderVersion(error)) throw error;
     return { verdict: "rejected", message: `The server has only versions of TLS before ${VERSIONS[0]}` };

@@ -4,8 +4,7 @@ import type { Outcome } from "../contract/probe.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
-import { createTransport } from "../transport/index.ts";
-import { makeCheck, openMirror } from "../transport/peers.suite.ts";
+import { loopbackTransport, makeCheck, openMirror } from "../transport/peers.suite.ts";
 import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
 import { wireguard } from "./wireguard.ts";
 
@@ -52,15 +51,7 @@ function peerLines(
 const OWN = `[Interface]\nPrivateKey = ${base64(CLIENT)}\nAddress = 10.66.0.2/32, fd00::2/128\n`;
 
 function transportWith(tunnelTargets: readonly string[] = ["icmp:1.1.1.1", "dns:1.1.1.1", "tcp:1.1.1.1:443"]) {
-  return createTransport({
-    allowNets: ["127.0.0.0/8", "::1"],
-    ownEndpoints: [],
-    resolvers: ["127.0.0.1:1"],
-    extraCaPem: null,
-    rdapBootstrapUrl: null,
-    canaries: null,
-    tunnelTargets,
-  });
+  return loopbackTransport({ allowNets: ["127.0.0.0/8", "::1"], tunnelTargets });
 }
 
 async function check(

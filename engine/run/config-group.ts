@@ -10,7 +10,7 @@ import type { AnyProbe } from "../contract/registry.ts";
 import { DeadlineLink } from "./deadlines.ts";
 import { type RunEnvironment, RunningCheck } from "./run.ts";
 
-/** A config that is ready to run, or why it is not. */
+/** A config that is ready to run, or the reason why it cannot run. */
 export interface ReadyConfig {
   readonly id: number;
   readonly probe: AnyProbe | null;

@@ -4,7 +4,7 @@
  * Pure: time comes as an argument, monotonic ms.
  */
 
-/** Extended by what has a deadline; the fields belong to Deadlines. */
+/** Base class of entries with a deadline; its fields belong to Deadlines. */
 export class DeadlineLink {
   expiresAtMs = 0;
   queue: DeadlineQueue | null = null;

@@ -324,9 +324,9 @@ describe("the deadline", () => {
   test("tells who listens without a signal, once, and at once who comes late", () => {
     const heard: string[] = [];
     let context: ProbeContext | undefined;
-    const begun = begin((given) => {
-      context = given;
-      given.onAbort?.(({ name }) => heard.push(name));
+    const begun = begin((received) => {
+      context = received;
+      received.onAbort?.(({ name }) => heard.push(name));
       return new Promise(() => {});
     });
     expect(heard).toEqual([]);
@@ -336,15 +336,15 @@ describe("the deadline", () => {
     begun.check.cancel();
     expect(heard).toEqual(["DeadlinePassed", "late DeadlinePassed"]);
 
-    const cancelled = begin((given) => new Promise((_, reject) => given.onAbort?.(reject)));
+    const cancelled = begin((context) => new Promise((_, reject) => context.onAbort?.(reject)));
     cancelled.check.cancel();
     expect(cancelled.outcomes).toMatchObject([{ verdict: "cancelled" }]);
   });
 
   test("a signal that is first asked for after the deadline is aborted", async () => {
     let context: ProbeContext | undefined;
-    const begun = begin((given) => {
-      context = given;
+    const begun = begin((received) => {
+      context = received;
       return new Promise(() => {});
     });
     begun.check.expire();

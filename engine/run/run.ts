@@ -23,7 +23,7 @@ import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import type { Transport } from "../transport/transport.ts";
 import { DeadlineLink } from "./deadlines.ts";
 
-/** What all checks of a prober share. */
+/** The environment that all checks of a prober share. */
 export interface RunEnvironment {
   readonly transport: Transport;
   /** Monotonic ms with a fraction. */
@@ -157,7 +157,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.#abort(new NetworkFault("cancelled", "the checker is stopping"));
   }
 
-  /** The deadline has passed. The probe hears of it, and may still settle in this loop turn with what it learned. */
+  /** The deadline has passed. The probe is told, and may still settle in this turn of the event loop with what it learned. */
   expire(): void {
     if (this.#state !== "running") return;
     this.#endStage(this.now());
@@ -186,7 +186,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
       this.#finish(thrown);
       return;
     }
-    // After the abort every torn-down socket throws something; only a better worded time-out is worth hearing.
+    // After the abort every destroyed socket throws some error. Only a time-out with a more exact message is used.
     const timedOut = classify(new DeadlinePassed(), this.#stage);
     this.#finish(thrown.verdict === timedOut.verdict ? thrown : timedOut);
   };
@@ -220,7 +220,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     return ending.tunnel === undefined ? outcome : { ...outcome, tunnel: inWholeMs(ending.tunnel) };
   }
 
-  /** What a tunnel has to tell besides its success, and that a latency was measured while many checks ran. Uptime checks take microseconds of a thread and get no mark. */
+  /** The explanation of a tunnel's success, and the mark that its latency was measured while many checks ran. Uptime checks take microseconds of a thread and get no mark. */
   #markOf(ending: Outcome): Explanation | null {
     if (ending.tunnel === undefined) return null;
     const others = (this.#environment.inFlight?.() ?? 0) - 1;
@@ -235,7 +235,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     return { stage: this.#stage, address: this.#address, peer: words(ending.peer), hint: words(ending.hint) };
   }
 
-  /** A phase that comes again (redirects) adds up. */
+  /** Ends the running phase. The times of a phase that comes again (after a redirect) add up. */
   #endStage(now: number): void {
     if (this.#stage === null) return;
     const spentMs = now - this.#stageStartedAt + (this.#phases[this.#stage] ?? 0);

@@ -30,8 +30,8 @@ export async function startProvider(): Promise<ProviderServer> {
   return {
     port,
     url: (path) => `http://127.0.0.1:${port}${path}`,
-    answer(path, given) {
-      answers.set(path, typeof given === "string" ? (_request, response) => void response.end(given) : given);
+    answer(path, reply) {
+      answers.set(path, typeof reply === "string" ? (_request, response) => void response.end(reply) : reply);
     },
     asked: (path) => requests.filter(({ url }) => new URL(url ?? "/", "http://x").pathname === path),
     close: () =>

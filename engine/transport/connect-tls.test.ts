@@ -7,19 +7,11 @@ import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import { classify } from "../net/classify.ts";
 import { integer, oddNumber, sequence } from "../protocols/keys/hostile-keys.suite.ts";
 import { writePem } from "../protocols/keys/pem.ts";
-import { createTransport } from "./index.ts";
-import { type CheckRig, makeCheck, openTcpPeer } from "./peers.suite.ts";
+import { type CheckRig, loopbackTransport, makeCheck, openTcpPeer } from "./peers.suite.ts";
 
 const authority = makeAuthority();
 const leaf = makeCertificate({ commonName: "h.dev", names: ["h.dev"], issuer: authority, rsaBits: 2_048 });
-const transport = createTransport({
-  allowNets: ["127.0.0.0/8"],
-  ownEndpoints: [],
-  resolvers: [],
-  extraCaPem: authority.certPem,
-  rdapBootstrapUrl: null,
-  canaries: null,
-});
+const transport = loopbackTransport({ resolvers: [], extraCaPem: authority.certPem });
 const TWO_CONNECTIONS = ["handshake", "connect", "handshake"];
 
 const closers: (() => unknown)[] = [];

@@ -604,8 +604,8 @@ describe("addresses of this machine", () => {
 
   it.each(["127.0.0.1:5432", "10.0.0.5:5432", "[2a00:1450::7]:5432", "0.0.0.0:5432", "localhost:5432", "5.5.5.9:5432"])(
     "a store at %s is had at all of them",
-    (own) => {
-      const guard = guardOf(["127.0.0.0/8", "::1", "10.0.0.5", "8.8.4.4", "2a00:1450::7", "5.5.5.0/24"], [own]);
+    (listeners) => {
+      const guard = guardOf(["127.0.0.0/8", "::1", "10.0.0.5", "8.8.4.4", "2a00:1450::7", "5.5.5.0/24"], [listeners]);
       const all = ["127.0.0.1", "127.3.3.3", "::1", "10.0.0.5", "8.8.4.4", "::ffff:8.8.4.4", "2a00:1450::7", "5.5.5.1"];
       for (const ip of [...all, "64:ff9b::8.8.4.4", "2002:808:404::"])
         expect([ip, kindOf(ip, 5_432, guard)]).toEqual([ip, "own"]);
@@ -690,10 +690,10 @@ describe("ranges of ports", () => {
     fc.array(port, { maxLength: 3 }),
     address,
     range,
-  ])("are judged as each of their ports is", (opened, own, ip, [from, to]) => {
+  ])("are judged as each of their ports is", (opened, listeners, ip, [from, to]) => {
     const guard = createGuard({
       allowNets: opened.map(([net, [first, last]]) => `${net}:${first}-${last}`),
-      ownEndpoints: own.map((each) => `127.0.0.1:${each}`),
+      ownEndpoints: listeners.map((each) => `127.0.0.1:${each}`),
     });
     const each = Array.from({ length: to - from + 1 }, (_, at) => guard.judge(ip, from + at));
     expect(guard.judgePorts(ip, from, to).allowed).toBe(each.every(({ allowed }) => allowed));

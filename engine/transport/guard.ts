@@ -183,12 +183,12 @@ function watchedOwn({ ownEndpoints, own }: GuardOptions): WatchedOwn {
 }
 
 /** Ports after the first at which the answer for one address can differ from that of the port before: between two of them it is the same. */
-function edges(nets: readonly AllowNet[], own: WatchedOwn, from: number, to: number): readonly number[] {
+function edges(nets: readonly AllowNet[], listeners: WatchedOwn, from: number, to: number): readonly number[] {
   const ports = [
-    ...own.endpoints().ports,
+    ...listeners.endpoints().ports,
     ...nets.flatMap(({ firstPort, lastPort }) => [firstPort, lastPort + 1]),
     // One is enough: where the board's ports hold, the first of them is refused, and elsewhere none is.
-    own.firstPort(from, to),
+    listeners.firstPort(from, to),
   ];
   // After an own port another begins; but a refusal has been found by then.
   return ports.filter((port) => port > from && port <= to);

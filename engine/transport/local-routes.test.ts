@@ -89,12 +89,12 @@ describe("a set of addresses", () => {
   });
   property.prop([fc.array(cidr, { maxLength: 3 }), cidr])(
     "covers what one of its entries holds whole",
-    (own, range) => {
-      const made = setOf(own);
+    (listeners, range) => {
+      const made = setOf(listeners);
       const first = range.words[0];
       const all = Array.from({ length: 2 ** (32 - range.bits) }, (_, at) => first + at);
       if (made.covers(range)) expect(all.every(made.has4)).toBe(true);
-      const isWithinOne = own.some((each) => setOf([each]) && all.every(setOf([each]).has4));
+      const isWithinOne = listeners.some((each) => setOf([each]) && all.every(setOf([each]).has4));
       expect(made.covers(range)).toBe(isWithinOne);
     },
   );

@@ -5,13 +5,28 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 import type { Phase } from "../../model/result.ts";
+import type { EngineOptions } from "../contract/options.ts";
 import type { ProbeContext } from "../contract/probe.ts";
 import { DeadlinePassed } from "../net/fault.ts";
+import { createTransport } from "./index.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Peer {
   readonly port: number;
   close(): Promise<void>;
+}
+
+/** A transport that reaches IPv4 loopback and asks a resolver that does not answer, but for what the test changes. */
+export function loopbackTransport(changes: Partial<EngineOptions> = {}): Transport {
+  return createTransport({
+    allowNets: ["127.0.0.0/8"],
+    ownEndpoints: [],
+    resolvers: ["127.0.0.1:1"],
+    extraCaPem: null,
+    rdapBootstrapUrl: null,
+    canaries: null,
+    ...changes,
+  });
 }
 
 /** A TCP listener; the connections are the test's to answer. */

@@ -8,8 +8,7 @@ import type { EngineOptions } from "../contract/options.ts";
 import { classify } from "../net/classify.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { type Asked, a, aaaa, openDnsPeer, zone } from "../protocols/dns/peer.suite.ts";
-import { createTransport } from "./index.ts";
-import { closedPort, makeCheck, openBlackHole, openTcpPeer, type Peer } from "./peers.suite.ts";
+import { closedPort, loopbackTransport, makeCheck, openBlackHole, openTcpPeer, type Peer } from "./peers.suite.ts";
 import type { Address, Transport } from "./transport.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1"];
@@ -30,15 +29,7 @@ async function kept<Opened extends { close(): unknown }>(opening: Promise<Opened
 }
 
 function transportWith(changes: Partial<EngineOptions> = {}): Transport {
-  return createTransport({
-    allowNets: LOOPBACK,
-    ownEndpoints: [],
-    resolvers: [],
-    extraCaPem: null,
-    rdapBootstrapUrl: null,
-    canaries: null,
-    ...changes,
-  });
+  return loopbackTransport({ allowNets: LOOPBACK, resolvers: [], ...changes });
 }
 
 async function verdictOf(

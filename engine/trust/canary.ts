@@ -18,7 +18,7 @@ import { type CanaryKind, type CanaryReport, isPrivate } from "./network-fitness
 
 /** How often canaries are asked when nothing is wrong, ms. */
 const ASK_EVERY_MS = 5_000;
-/** How long one is waited for, and the pause before one that did not answer is asked again, ms: two failures fit into suspect-buffer.ts's HOLD_MS. */
+/** How long a canary may take to answer, and the pause before one that did not answer is asked again, ms: two failures fit into HOLD_MS of suspect-buffer.ts. */
 const ANSWER_TIMEOUT_MS = 500;
 const ASK_AGAIN_MS = 200;
 /** At the shortest between two askings while targets fail and the canaries answer, ms. */
@@ -159,7 +159,7 @@ async function askOne(
     isFar = address !== undefined && !isPrivate(address.ip);
     reached = address !== undefined && (await ask(transport, canary, address, context));
   } catch {
-    // Whatever it was, it was not reached.
+    // Any error means that the canary was not reached.
   }
   onReport({ name: canary.name, kind: canary.kind, isFar, reached });
   return reached;
@@ -176,7 +176,7 @@ async function ask(transport: Transport, canary: Canary, address: Address, conte
       return report.roundTripsMs.length > 0;
     }
     case "dns": {
-      // Any answer will do: the root's addresses are asked for because a resolver knows what it has none of.
+      // Any answer counts. The question is about a root server because every resolver can answer it.
       const query = encodeQuery("a.root-servers.net", "A", randomInt(65_536));
       const accept = (datagram: Uint8Array) => decodeReply(datagram, query);
       await transport.exchangeUdp(address, canary.port, query.bytes, accept, context, { resendAfterMs: [200] });

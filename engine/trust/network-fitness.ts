@@ -156,7 +156,7 @@ export class NetworkFitness {
     return this.#lastHeard(() => heard++ < CROWD).passed >= RECOVERED;
   }
 
-  /** The latest word of each target, newest first, as long as `wanted` holds. */
+  /** Counts the latest result of each target, newest first, as long as `wanted` holds. */
   #lastHeard(wanted: (event: { readonly atMs: number }) => boolean): { passed: number; failed: number } {
     const seen = new Set<string>();
     const heard = { passed: 0, failed: 0 };

@@ -13,7 +13,7 @@ export interface ProcessorTimes {
 
 /** Busy share of all processors from which on the machine counts as starved; our choice. */
 const STARVED_FROM = 0.95;
-/** Longest duration of a check (120 s, contract): older stretches are no longer needed. */
+/** Longest duration of a check (120 s, docs/api-contract.md#monitors): older stretches are no longer needed. */
 const REMEMBERED_MS = 120_000;
 
 export class Starvation {

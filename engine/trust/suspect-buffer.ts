@@ -37,7 +37,7 @@ export class SuspectBuffer<Item, Target = number> {
   hold(item: Item, target: Target, isSuspicious: boolean, nowMs: number): boolean {
     const earlier = this.#targets.get(target);
     if (!isSuspicious && earlier === undefined) return false;
-    // What only waits its turn must not make the next one wait: targets asked every second would never catch up.
+    // A result that is held only to keep the order must not extend the wait: a target that is checked every second would never catch up.
     const untilMs = isSuspicious || earlier === undefined ? nowMs + HOLD_MS : earlier.untilMs;
     this.#held.push({ item, target, untilMs });
     this.#targets.set(target, { waiting: (earlier?.waiting ?? 0) + 1, untilMs });

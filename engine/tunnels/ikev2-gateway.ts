@@ -61,8 +61,8 @@ export function prepareGateway(fields: TunnelFields): PreparedGateway {
 }
 
 /** null: the address that we send from. */
-function ownIdentity({ local_id = "", username }: TunnelFields, own: GivenCertificate | null): Identity | null {
-  const subject = own === null ? null : { type: IDENTITY.distinguishedName, data: own.subject };
+function ownIdentity({ local_id = "", username }: TunnelFields, certificate: GivenCertificate | null): Identity | null {
+  const subject = certificate === null ? null : { type: IDENTITY.distinguishedName, data: certificate.subject };
   if (isDistinguishedName(local_id)) return subject;
   return readIdentity(local_id) ?? subject ?? (username === undefined ? null : plainIdentity(username));
 }
@@ -72,9 +72,9 @@ class ClientCertificate {
   readonly #given: GivenCertificate;
   #key: KeyObject | null;
 
-  constructor(given: GivenCertificate) {
-    this.#given = given;
-    this.#key = given.key;
+  constructor(certificate: GivenCertificate) {
+    this.#given = certificate;
+    this.#key = certificate.key;
   }
 
   /** @throws NetworkFault see openForeignKey */

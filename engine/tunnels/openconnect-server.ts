@@ -47,7 +47,7 @@ export async function checkServer(prepared: PreparedServer, context: ProbeContex
       tries: 1,
       stuckHint: "Look at forwarding, NAT and DNS behind the server, and at the routes and rules of this user's group",
       deadlineAtMs: context.deadlineAtMs,
-      // Contract: `assigned_ip` is the tunnel's own for WireGuard and IKEv2 only.
+      // In the API `assigned_ip` is the tunnel's own for WireGuard and IKEv2 only.
       tellsAddress: false,
     },
     context,

@@ -71,10 +71,10 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   const dialled = isDatagram(config) ? null : await dial(config, addresses, context);
   const address = dialled?.address.ip ?? addresses[0]?.ip ?? "";
   const ready: Ready = { config, address, dialMs: dialled?.connectMs ?? null, outbounds, context };
-  const told = ignored.length === 0 ? [] : [`of the link, ${ignored.join("; ")}`];
-  if (!isPinned) return withHints(await tryEngines(engines, ready), told);
+  const hints = ignored.length === 0 ? [] : [`of the link, ${ignored.join("; ")}`];
+  if (!isPinned) return withHints(await tryEngines(engines, ready), hints);
   const pinned = withPin(config, await fetchPin(config, addresses, context));
-  return withHints(ofFetchedPin(await tryEngines(["xray"], { ...ready, config: pinned })), [...told, PINNED]);
+  return withHints(ofFetchedPin(await tryEngines(["xray"], { ...ready, config: pinned })), [...hints, PINNED]);
 }
 
 const PINNED = "xray takes no certificate unchecked: the one that the server showed was fetched first and pinned";

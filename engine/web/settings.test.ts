@@ -33,22 +33,22 @@ describe("settings of website checks", () => {
 
   it.each([undefined, null, 5, "", "web.site", "ftp://web.site/", "http://", "http://web.site:99999/", {}])(
     "refuse url %j",
-    (given) => {
-      expect(refusal(http, { url: given })).toEqual({ field: "url", message: "Missing or invalid url" });
+    (settings) => {
+      expect(refusal(http, { url: settings })).toEqual({ field: "url", message: "Missing or invalid url" });
     },
   );
 
   it.each([null, [], "200", [200], ["200", "600"], ["299-200"], ["2xx"], [""]])(
     "refuse accepted_statuscodes %j",
-    (given) => {
-      const answer = refusal(http, { url, accepted_statuscodes: given });
+    (settings) => {
+      const answer = refusal(http, { url, accepted_statuscodes: settings });
       expect(answer?.field).toBe("accepted_statuscodes");
       expect(answer?.message).toMatch(/^accepted_statuscodes must be a list of codes or ranges from 100 to 599/);
     },
   );
 
-  it.each(["both", "4", 4, true])("refuse ip_version %j", (given) => {
-    expect(refusal(http, { url, ip_version: given })).toEqual({
+  it.each(["both", "4", 4, true])("refuse ip_version %j", (settings) => {
+    expect(refusal(http, { url, ip_version: settings })).toEqual({
       field: "ip_version",
       message: "ip_version must be ipv4, ipv6 or null.",
     });
@@ -111,9 +111,9 @@ describe("settings of website checks", () => {
   );
   property.prop([fc.oneof(body, fc.anything())], { numRuns: 100_000 })(
     "never throw, and parse twice to the same",
-    (given) => {
+    (settings) => {
       for (const probe of [http, keyword]) {
-        const once = probe.settings.safeParse(given);
+        const once = probe.settings.safeParse(settings);
         if (once.success) expect(JSON.stringify(probe.settings.parse(once.data))).toBe(JSON.stringify(once.data));
       }
     },

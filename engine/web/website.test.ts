@@ -18,8 +18,8 @@ describe("settings", () => {
     const first = await fixed(`HTTP/1.1 302 Found\r\nLocation: http://web.rig:${second.port}/\r\n\r\n`);
     const { context } = makeRig({
       ...transport,
-      resolve: (host, port, given, dial) => {
-        asked.push(given);
+      resolve: (host, port, addresses, dial) => {
+        asked.push(addresses);
         return transport.resolve(host, port, "ipv4", dial);
       },
     });

@@ -176,15 +176,15 @@ export class BrokeredChild {
     if (this.#sockets.size >= MAX_SOCKETS) return { errno: EMFILE };
     const fd = libc.socket(family, SOCK_DGRAM | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), protocol);
     if (fd < 0) return { errno: libc.errno() };
-    const given = this.#give({ fd, newFd: null, flags: type & SOCK_CLOEXEC });
-    if ("errno" in given) {
+    const installed = this.#give({ fd, newFd: null, flags: type & SOCK_CLOEXEC });
+    if ("errno" in installed) {
       libc.close(fd);
-      return given;
+      return installed;
     }
-    const before = this.#sockets.get(given.value);
+    const before = this.#sockets.get(installed.value);
     if (before !== undefined) libc.close(before.fd);
-    this.#sockets.set(given.value, { fd, inode: fstatSync(fd).ino, isIpv6: family === AF_INET6 });
-    return given;
+    this.#sockets.set(installed.value, { fd, inode: fstatSync(fd).ino, isIpv6: family === AF_INET6 });
+    return installed;
   }
 
   /** sendto(fd, data, length, flags, address, length) */

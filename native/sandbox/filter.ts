@@ -214,13 +214,13 @@ export function filterFor(arch: Arch, options: FilterOptions): Filter {
  * refusals go before. Numbers of other architectures are left to that one.
  */
 export function brokerFilter(arch: Arch, mayUseDatagrams: boolean): Buffer {
-  const told: readonly Line[] = [[RET, RET_USER_NOTIF]];
+  const notify: readonly Line[] = [[RET, RET_USER_NOTIF]];
   const lines: Line[] = [
     [LD, ARCH_AT],
     [JEQ, AUDIT_ARCH[arch], 1, 0],
     [RET, RET_ALLOW],
     [LD, NR_AT],
-    ...onCall(arch, "connect", told),
+    ...onCall(arch, "connect", notify),
   ];
   if (mayUseDatagrams) {
     lines.push(
@@ -232,7 +232,7 @@ export function brokerFilter(arch: Arch, mayUseDatagrams: boolean): Buffer {
         [AND, SOCK_TYPE_MASK],
         [JEQ, SOCK_DGRAM, 1, 0],
         [RET, RET_ALLOW],
-        ...told,
+        ...notify,
       ]),
       // Without an address it goes where the socket is connected to.
       ...onCall(arch, "sendto", [
@@ -243,9 +243,9 @@ export function brokerFilter(arch: Arch, mayUseDatagrams: boolean): Buffer {
         [LD, argumentAt(5)],
         [JEQ, SOCKADDR_NL_BYTES, 0, 1],
         [RET, RET_ALLOW],
-        ...told,
+        ...notify,
       ]),
-      ...onCall(arch, "sendmsg", [[LD, argumentAt(2)], [JEQ, HANDING_FLAGS, 0, 1], [RET, RET_ALLOW], ...told]),
+      ...onCall(arch, "sendmsg", [[LD, argumentAt(2)], [JEQ, HANDING_FLAGS, 0, 1], [RET, RET_ALLOW], ...notify]),
     );
   }
   lines.push([RET, RET_ALLOW]);

@@ -133,8 +133,8 @@ function stepCode(arch: Arch, step: Step, memory: Memory): Buffer {
   const parts = [coder.call(step.call, step.args)];
   if (fault !== null) {
     const said = Buffer.from(`${fault}\n`);
-    const told = coder.call(OWN_CALLS[arch].write, [STDERR, { data: memory.add(said) }, said.length]);
-    parts.push(coder.unlessFailed(Buffer.concat([coder.keepErrno, told, coder.exitWithErrno])));
+    const report = coder.call(OWN_CALLS[arch].write, [STDERR, { data: memory.add(said) }, said.length]);
+    parts.push(coder.unlessFailed(Buffer.concat([coder.keepErrno, report, coder.exitWithErrno])));
   }
   for (const address of into) parts.push(coder.store(address));
   return Buffer.concat(parts);

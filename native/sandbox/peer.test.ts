@@ -84,8 +84,8 @@ describe("a list of what may be reached", () => {
       protocol: fc.constantFrom("tcp" as const, "udp" as const),
     });
     fc.assert(
-      fc.property(fc.array(targets, { maxLength: 8 }), peers, (given, other) => {
-        const all = given.map((one): Target => ({ ...one, lastPort: one.firstPort }));
+      fc.property(fc.array(targets, { maxLength: 8 }), peers, (list, other) => {
+        const all = list.map((one): Target => ({ ...one, lastPort: one.firstPort }));
         const made = new TargetList(all);
         for (const { ip, firstPort: port, protocol } of all)
           expect(made.has({ ip: unmapped(ip), port }, protocol)).toBe(true);

@@ -8,7 +8,7 @@ import type { PlannedCheck } from "../plan/planned-check.ts";
 import { createWheel } from "./wheel.ts";
 
 /**
- * A planned check is due. For a heartbeat its deadline has passed, and the next one is the listener's to set.
+ * A planned check is due. For a heartbeat its deadline has passed, and the listener must set the next deadline.
  * @returns false when the run before is not over, and this due time is skipped
  */
 export type OnDue = (planned: PlannedCheck, dueAtMs: number) => boolean;
@@ -21,7 +21,7 @@ export class DueTimes {
 
   /**
    * @param byId the planned check by its id in the wheel
-   * @param onSkipped due times of it that came to nothing
+   * @param onSkipped called with the number of due times of a planned check at which nothing ran
    */
   constructor(
     nowMs: number,
@@ -33,7 +33,7 @@ export class DueTimes {
     this.#onSkipped = onSkipped;
   }
 
-  /** Due times that came to nothing since the start. */
+  /** Due times since the start at which nothing ran. */
   get skipped(): number {
     return this.#skipped;
   }
@@ -46,7 +46,7 @@ export class DueTimes {
     });
   }
 
-  /** Its next due time, replacing the one it had. */
+  /** Sets its next due time, which replaces the one it had. */
   set(planned: PlannedCheck, atMs: number): void {
     this.clear(planned);
     planned.nextDueAtMs = atMs;
@@ -76,7 +76,7 @@ export class DueTimes {
   resume(planned: PlannedCheck, lastAtMs: number, nowMs: number, latestMs: number): void {
     const { intervalMs, phaseMs } = planned;
     const dueAtMs = nextDue(lastAtMs, intervalMs, phaseMs);
-    // Of several the last is taken, and the others are counted, when it is.
+    // The missed due times before this one are counted when it is taken.
     if (nowMs - dueAtMs <= latestMs) {
       this.set(planned, dueAtMs);
       return;
@@ -96,7 +96,7 @@ export class DueTimes {
     }
   }
 
-  /** Counts due times that came to nothing. */
+  /** Counts due times at which nothing ran. */
   skip(planned: PlannedCheck, count: number): void {
     if (count === 0) return;
     this.#skipped += count;

@@ -152,7 +152,7 @@ class TypedArrayWheel implements Wheel {
     return (this.#head[id] ?? ABSENT) === ABSENT ? undefined : this.#dueAtMs[id];
   }
 
-  /** Goes to the tick, taking out what is due by then and moving down what lies in the slots that begin on the way. */
+  /** Moves to the tick: takes out the timers that are due by then, and moves the timers of each slot that begins on the way one level down. */
   #collect(target: number): void {
     let level = 0;
     while (level < LEVELS) {
@@ -170,7 +170,7 @@ class TypedArrayWheel implements Wheel {
     this.#tick = target;
   }
 
-  /** Takes the level's first list apart: level 0 is due, others move down. */
+  /** Empties the level's first slot: timers of level 0 are due, timers of other levels move down. */
   #empty(level: number): void {
     const slot = lowestBit(this.#occupied[level] as number);
     const head = level * SLOTS + slot;

@@ -3,14 +3,14 @@ import type { CheckOutcome, ConfigOutcome } from "../../model/result.ts";
 import { errorCategoryOf, type Verdict } from "../../model/verdict.ts";
 import type { NewConfigResult } from "../../store/sql/monitors/imports-port.ts";
 
-/** Faults of our own that pass say nothing of a config: its result before stays. */
+/** Temporary faults of our own say nothing about a config, so its previous result stays. */
 const UNHEARD: ReadonlySet<Verdict> = new Set(["unfit", "cancelled"]);
 
 /** @returns undefined for a check of one config */
 export function configResultsOf(outcome: CheckOutcome, location: string): readonly NewConfigResult[] | undefined {
   const { configs, startedAtMs } = outcome;
   if (configs === undefined) return undefined;
-  // Of a check that ran while our network was cut, only configs that passed count.
+  // When a check ran while our network was cut, only the configs that passed count.
   const isHeard = (one: ConfigOutcome): boolean =>
     one.verdict === "ok" || !(UNHEARD.has(outcome.verdict) || UNHEARD.has(one.verdict));
   return configs.filter(isHeard).map((one) => ({

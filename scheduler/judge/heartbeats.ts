@@ -7,7 +7,7 @@ import type { Monitor } from "../../model/monitor.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import type { InboxRow } from "../../store/sql/monitors/heartbeats-port.ts";
 
-/** A call as an outcome: the ping that the job sent is its latency. */
+/** The outcome of a call. Its latency is the `ping` that the job sent. */
 export function callOutcome(call: InboxRow, checkId: number): CheckOutcome {
   return {
     ...silentOutcome(checkId, call.atMs),
@@ -18,7 +18,7 @@ export function callOutcome(call: InboxRow, checkId: number): CheckOutcome {
   };
 }
 
-/** A deadline that passed without a call. */
+/** The outcome of a deadline that passed without a call. */
 export function missedOutcome(
   monitor: Monitor,
   deadlineAtMs: number,

@@ -25,8 +25,8 @@ const ENDS = {
   "pending suspect": { verdict: "timeout" },
   "second look": { verdict: "timeout", latenessMs: 400 },
 } as const satisfies Record<string, Partial<CheckOutcome>>;
-type End = keyof typeof ENDS;
-const WAYS = Object.keys(ENDS) as End[];
+type RunResult = keyof typeof ENDS;
+const WAYS = Object.keys(ENDS) as RunResult[];
 
 /** Healthy monitors, one order each; every run is of the next due time. */
 function scene(monitorIds: readonly number[], locations: readonly string[] = ["any"]) {
@@ -41,7 +41,7 @@ function scene(monitorIds: readonly number[], locations: readonly string[] = ["a
   });
   /** Checks of each monitor in the order in which their runs ended. */
   const ended: { readonly monitorId: number; readonly checkId: number }[] = [];
-  const awaited: { readonly checkId: number; readonly end: End }[] = [];
+  const awaited: { readonly checkId: number; readonly end: RunResult }[] = [];
 
   /** Starts a run of the monitor; undefined while one is under way. */
   function begin(monitorId: number): number | undefined {
@@ -54,7 +54,7 @@ function scene(monitorIds: readonly number[], locations: readonly string[] = ["a
   }
 
   /** @returns the check of the second look, when it has one */
-  function finish(monitorId: number, checkId: number, end: End): number | undefined {
+  function finish(monitorId: number, checkId: number, end: RunResult): number | undefined {
     const before = at.runs.length;
     const outcome = outcomeOf(checkId, { ...ENDS[end], startedAtMs: Date.now(), message: null });
     const isPending = end === "pending" || end === "pending suspect";
@@ -105,8 +105,8 @@ describe("Hold", () => {
       at.finish(2, other, "plain");
       expect(at.released(2)).toEqual([other]);
 
-      const isPending = (end: End): boolean => end.startsWith("pending");
-      const isSuspect = (end: End): boolean => end.endsWith("suspect");
+      const isPending = (end: RunResult): boolean => end.startsWith("pending");
+      const isSuspect = (end: RunResult): boolean => end.endsWith("suspect");
       const [a, b] = checks as [number, number];
       const atOnce = isPending(first) || isSuspect(first) ? [] : isPending(second) || isSuspect(second) ? [a] : [a, b];
       expect(at.released(1)).toEqual(atOnce);
@@ -131,7 +131,7 @@ describe("Hold", () => {
     const property = fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const at = scene(ids);
       const running: { readonly monitorId: number; readonly checkId: number }[] = [];
-      const end = (index: number, way: End): void => {
+      const end = (index: number, way: RunResult): void => {
         const [one] = running.splice(index % Math.max(1, running.length), 1);
         if (one === undefined) return;
         const again = at.finish(one.monitorId, one.checkId, way);

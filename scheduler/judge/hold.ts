@@ -5,7 +5,7 @@
  *   | hold        | an outcome waits here when                      | for                           | at most                           | and leaves as        |
  *   | ----------- | ----------------------------------------------- | ----------------------------- | --------------------------------- | -------------------- |
  *   | second look | a healthy target failed in a crowded moment     | the check's second run        | waiting for one, and its time-out | the second outcome   |
- *   | pending     | its checker does not know yet whether it counts | the checker's final word      | WORD_WITHIN_MS (remote-probers)   | that word            |
+ *   | pending     | its checker does not know yet whether it counts | the checker's final outcome   | FINAL_WITHIN_MS (remote-probers)  | that outcome         |
  *   |             | an earlier one of its order is here             | those ahead of it             | as long as those                  | itself               |
  *   | suspect     | a healthy target failed, measured here          | the canaries                  | HOLD_MS (suspect-buffer)          | itself, or as `unfit`|
  *   |             | an earlier one of its order is here             | those ahead of it             | as long as those                  | itself               |
@@ -26,10 +26,10 @@ const SECOND_LOOKS_AT_ONCE = 16;
 /** Second looks that may wait; beyond it a failure counts at once, so that a real mass failure is not held back for long. */
 const SECOND_LOOKS_WAITING = 256;
 
-/** Gets each outcome once. */
+/** Receives each outcome once. */
 export type Deliver = (run: Run, outcome: CheckOutcome) => void;
 
-/** The stage for suspects, and the locations that this process measures; null: it measures none. */
+/** Opens the hold for suspects, and names the locations that this process measures; null: it measures none. */
 export type OpenSuspects = (deliver: Deliver) => {
   readonly suspects: Pick<OwnNetwork<Run>, "take" | "flush" | "close" | "isCut" | "held">;
   readonly locations: readonly string[];
@@ -39,7 +39,7 @@ export class Hold {
   readonly #states: TargetStates;
   readonly #secondLooks = new SecondLooks<Run>(SECOND_LOOKS_AT_ONCE);
   readonly #pending: PendingOutcomes<Run>;
-  /** Of outcomes that were measured here; a checker elsewhere has judged its own network. */
+  /** For outcomes that were measured here. A checker elsewhere has judged its own network already. */
   readonly #suspects: NonNullable<ReturnType<OpenSuspects>>["suspects"] | null;
   readonly #ownLocations: ReadonlySet<string>;
   readonly #deliver: Deliver;
@@ -59,7 +59,7 @@ export class Hold {
     return this.#pending.size + (this.#suspects?.held ?? 0);
   }
 
-  /** Runs that are over, whose outcome is not known yet or stands behind one that is not. */
+  /** Runs that are over, and whose outcome is not known yet or waits behind one that is not known yet. */
   get pending(): number {
     return this.#pending.size;
   }
@@ -94,7 +94,7 @@ export class Hold {
     return this.#secondLooks.hasRoom ? this.#secondLooks.next() : undefined;
   }
 
-  /** It will be sent. */
+  /** Counts the second look as running. The caller sends it. */
   startSecondLook(run: Run): void {
     this.#secondLooks.started();
     this.#secondLooksTaken += 1;

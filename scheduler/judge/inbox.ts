@@ -10,7 +10,7 @@ import type { CheckContext } from "./check-context.ts";
 import { callOutcome } from "./heartbeats.ts";
 import { HEARTBEAT_LOCATION, type MonitorStates } from "./states.ts";
 
-/** Rows of one look. */
+/** Most rows that one look reads. */
 const LOOK_ROWS = 1_000;
 
 /** Judges calls, and sets deadlines. */
@@ -32,14 +32,14 @@ export interface HeartbeatInboxOptions {
 
 export class HeartbeatInbox {
   readonly #options: HeartbeatInboxOptions;
-  /** Taken, and still in the table until the sink's transaction removes them. */
+  /** Calls that were judged and are still in the table: the sink's transaction removes them. */
   readonly #taken = new Map<number, InboxRow>();
 
   constructor(options: HeartbeatInboxOptions) {
     this.#options = options;
   }
 
-  /** Takes out the calls that wait. */
+  /** Judges the calls that wait in the table. */
   async look(): Promise<void> {
     const { controlPlane, ownedShards } = this.#options;
     const calls = await controlPlane.heartbeats.inbox(LOOK_ROWS, ownedShards.filter());
@@ -62,7 +62,7 @@ export class HeartbeatInbox {
       pipeline.expect(planned, Math.max(this.#options.nowMs(), call.atMs + heartbeatPatienceMs(monitor)));
       return;
     }
-    // Paused between the call and now, or before this process started: what was answered `ok` is recorded all the same.
+    // The monitor was paused after the call, or before this process started. The API answered `ok`, so the call is recorded all the same.
     const found = await controlPlane.monitors.recall(call.monitorId);
     if (found === undefined) return sink.discard(call.id);
     if (!ownedShards.isActive(call.monitorId)) return;
@@ -70,7 +70,7 @@ export class HeartbeatInbox {
     pipeline.record({ monitor: found.monitor, location: HEARTBEAT_LOCATION, attempt: 1, inboxId: call.id }, outcome);
   }
 
-  /** Forgets calls of monitors that another scheduler holds now: that one takes them out. */
+  /** Forgets calls of monitors that another scheduler holds now: that scheduler judges them. */
   forget(): void {
     for (const { id, monitorId } of this.#taken.values()) {
       if (!this.#options.ownedShards.isActive(monitorId)) this.#taken.delete(id);

@@ -1,4 +1,4 @@
-/** The log's lines about incidents: what was down is read there where no webhook and no person watches the API. */
+/** Writes incidents to the log, because some operators have no webhook and do not watch the API. */
 
 import { formatId } from "../../model/ids.ts";
 import type { IncidentChange } from "../../model/incident.ts";
@@ -6,7 +6,7 @@ import type { Log } from "../../model/log.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { formatIso } from "../../model/time.ts";
 
-/** A line for each that opens, becomes worse or closes. */
+/** Logs one line for each incident that opens, becomes worse or closes. */
 export function sayIncidents(
   log: Pick<Log, "info">,
   { id, name }: Pick<Monitor, "id" | "name">,

@@ -1,12 +1,12 @@
 /**
- * Keeps outcomes of one order while an earlier one is awaited. A checker reports that a run is over before it knows whether its own network
+ * Keeps outcomes in order while an earlier one is not known yet. A checker reports that a run is over before it knows whether its own network
  * had failed; the monitor's next run does not wait for that. Outcomes behind an awaited one wait here until it is settled. Each awaited
  * one is settled in the end, so the queue cannot grow for ever. Pure.
  */
 import type { CheckOutcome } from "../../model/result.ts";
 
 interface Ordered {
-  /** Outcomes with the same one are released in the order in which they were added. */
+  /** Outcomes with the same `order` are released in the order in which they were added. */
   readonly order: object;
 }
 
@@ -24,7 +24,7 @@ export class PendingOutcomes<Item extends Ordered> {
   readonly #awaited = new Map<number, Waiting<Item>>();
   #size = 0;
 
-  /** @param release gets each outcome once, those of one order in theirs */
+  /** @param release receives each outcome once; outcomes with the same `order` come in the order in which they were added */
   constructor(release: (item: Item, outcome: CheckOutcome) => void) {
     this.#release = release;
   }

@@ -6,7 +6,7 @@
  *    │                  └────second look─────┘        │
  *    └──────────────the next one comes sooner─────────┘
  *
- * Each stage is a class of its own, which does not know the others; here an outcome of one is handed to the next. One wheel, one set of limits
+ * Each stage is a class that does not know the others; this class hands what one stage yields to the next. One wheel, one set of limits
  * and one sink serve all shards that this process holds.
  */
 import type { Admission } from "../../engine/limits/concurrency.ts";
@@ -80,7 +80,7 @@ export class CheckPipeline {
     return this.#admission.waiting;
   }
 
-  /** Runs that are over and whose outcome is not known, or stands behind an unknown one of the same monitor. */
+  /** Runs that are over, and whose outcome is not known yet or waits behind one of the same monitor that is not known yet. */
   get pending(): number {
     return this.#hold.pending;
   }
@@ -94,7 +94,7 @@ export class CheckPipeline {
     return this.#hold.isCut;
   }
 
-  /** Takes all that is due, and sends it. */
+  /** Starts every check that is due, and sends the runs. */
   advance(): void {
     this.dueTimes.advance(this.#options.nowMs(), this.#due);
     this.flush();
@@ -102,7 +102,7 @@ export class CheckPipeline {
 
   /** due ──▶ limits */
   readonly #due = (planned: PlannedCheck, dueAtMs: number): boolean => {
-    // The shard's next holder counts or makes up for what does not begin here.
+    // The shard is about to be given back. Its next holder counts this due time as skipped, or runs it late.
     if (!this.#options.ownedShards.isActive(planned.monitor.id)) return true;
     if (planned.spec === null) {
       this.#missDeadline(planned, dueAtMs);
@@ -158,7 +158,7 @@ export class CheckPipeline {
     }
     // Removed while its outcome was held.
     if (planned === null || planned.isRemoved) return;
-    // No checker could run it, which says nothing about its target.
+    // No checker could run it, so the outcome says nothing about the target.
     if (outcome.verdict === "cancelled") this.dueTimes.skip(planned, 1);
     else this.judged(planned, this.record({ monitor: planned.monitor, location, attempt, inboxId: null }, outcome));
   }
@@ -173,7 +173,7 @@ export class CheckPipeline {
     return judged;
   }
 
-  /** An outcome of its monitor was judged there: it may be due sooner than its phase says. */
+  /** An outcome of the monitor was judged at this location: the next check may be due sooner than its phase says. */
   judged(planned: PlannedCheck, { nextWithinMs }: JudgedOutcome): void {
     planned.lastSignAtMs = this.#options.nowMs();
     this.dueTimes.hasten(planned, planned.lastSignAtMs + nextWithinMs);
@@ -203,17 +203,17 @@ export class CheckPipeline {
     this.expect(planned, nowMs + intervalMs);
   }
 
-  /** Its outcome says nothing: the monitor was removed, or changed while it ran. */
+  /** The outcome must not count: the monitor was removed, or changed while the run was under way. */
   #isDropped({ planned, spec }: Run): boolean {
     return planned !== null && (planned.isRemoved || planned.spec !== spec);
   }
 
-  /** Its places and its planned check are free. */
+  /** Frees the run's places under its limits, and its planned check. */
   #over(run: Run): void {
     const { planned, spec } = run;
     if (planned !== null) planned.run = null;
     this.#admission.release(run);
-    // It measured what the monitor was before: what it is now is checked at once.
+    // The run measured the monitor's old settings, so the new settings are checked at once.
     if (planned !== null && !planned.isRemoved && planned.spec !== spec) {
       this.dueTimes.set(planned, this.#options.nowMs());
     }

@@ -1,4 +1,4 @@
-/** What a change of the plan means for due times, specs and runs: it takes effect at once. */
+/** Applies a change of the plan to due times, specs and runs, at once. */
 import type { Admission } from "../../engine/limits/concurrency.ts";
 import { delayAfterS, heartbeatDeadlineMs } from "../../model/schedule.ts";
 import type { DueTimes } from "../due/due-times.ts";
@@ -47,7 +47,7 @@ export class PlanChanges {
       return;
     }
     if (type !== "rescheduled") {
-      // What waits would run what the monitor was before.
+      // A waiting run would run the monitor's old settings.
       this.#withdraw(planned);
       if (planned.spec !== null) dispatch.define(planned.spec);
       onDemandRuns.adopt(planned);
@@ -55,7 +55,7 @@ export class PlanChanges {
     this.#setFirst(planned, type, arrival, lastCallAtMs);
   }
 
-  /** Its shard is about to be given back: what waits for a limit does not start here any more. */
+  /** The monitor's shard is about to be given back: a run that waits for a limit must not start here any more. */
   retire(planned: PlannedCheck): void {
     this.#options.dueTimes.clear(planned);
     this.#withdraw(planned);
@@ -74,14 +74,14 @@ export class PlanChanges {
     else this.#resume(planned, arrival);
   }
 
-  /** Continues where the shard's holder before ended, or where its location lost its last checker. */
+  /** Continues the schedule from the last check of the shard's previous holder, or from the time when the location lost its last checker. */
   #resume(planned: PlannedCheck, arrival: Arrival): void {
     const { dueTimes, states, nowMs } = this.#options;
     const { monitor, intervalMs } = planned;
     const state = states.live(monitor.id)?.locations[planned.location];
     const lastAtMs = state?.lastCheckAtMs ?? null;
     const latestMs = arrival === "loaded" ? CATCH_UP_MS : 0;
-    // Due times before a change, such as a resume, were not missed. If it was never checked, all since the change were.
+    // Due times before a change (for example a resume) do not count as missed. A monitor that was never checked has missed all due times since the change.
     const sinceMs = lastAtMs === null ? monitor.updatedAtMs : Math.max(lastAtMs, monitor.updatedAtMs - intervalMs);
     dueTimes.resume(planned, sinceMs, nowMs(), latestMs);
     if (state === undefined || lastAtMs === null) return;
@@ -102,7 +102,7 @@ export class PlanChanges {
     });
   }
 
-  /** Ends what waits; what runs already ends by itself. */
+  /** Withdraws a waiting run. A running one ends by itself. */
   #withdraw(planned: PlannedCheck): void {
     const { run } = planned;
     if (run?.state !== "waiting") return;

@@ -22,7 +22,7 @@ export interface SpoolLine extends ResultRow {
   };
 }
 
-/** What the line says besides the outcome and its check. */
+/** What the line holds besides the outcome and its check. */
 export interface LineFacts {
   /** Of the row. */
   readonly id: string;
@@ -30,7 +30,7 @@ export interface LineFacts {
   readonly checker: string;
   /** Of the monitor's shard. */
   readonly epoch: number;
-  /** What judging brought. */
+  /** The columns that judging the outcome gave. */
   readonly columns: JudgedColumns;
   readonly configs: readonly NewConfigResult[] | undefined;
 }

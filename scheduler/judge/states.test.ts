@@ -7,9 +7,9 @@ import { MonitorStates } from "./states.ts";
 
 type Memory = Parameters<MonitorStates["remember"]>;
 
-function emptyStates(openIncidents: Memory[0] = new Map(), told: Memory[1] = new Map()): MonitorStates {
+function emptyStates(openIncidents: Memory[0] = new Map(), sentAlerts: Memory[1] = new Map()): MonitorStates {
   const states = new MonitorStates({ checker: "test", ownedShards: { leaseOf: () => ({ shard: 0, epoch: 1 }) } });
-  states.remember(openIncidents, told);
+  states.remember(openIncidents, sentAlerts);
   return states;
 }
 
@@ -70,13 +70,13 @@ describe("MonitorStates", () => {
 
   it("judges its own lines again to the same states, rows, incidents and ends of tests, wherever a death cut them", () => {
     const verdicts = fc.array(fc.constantFrom(...VERDICTS), { minLength: 1, maxLength: 30 });
-    const property = fc.property(verdicts, fc.nat(), (given, cut) => {
+    const property = fc.property(verdicts, fc.nat(), (sequence, cut) => {
       const states = statesWith();
-      const at = cut % given.length;
+      const at = cut % sequence.length;
       let kept = states.live(1);
       let isOpen: "down" | "degraded" | undefined;
       const level = new Map<number, "down" | "degraded">();
-      const items = given.map((verdict, i) => {
+      const items = sequence.map((verdict, i) => {
         if (i === at) {
           kept = states.live(1);
           if (isOpen !== undefined) level.set(1, isOpen);

@@ -31,7 +31,7 @@ export interface MonitorStatesOptions {
   readonly ownedShards: Pick<OwnedShards, "leaseOf">;
 }
 
-const NOTHING_TOLD: readonly SentExpiryAlert[] = [];
+const NOTHING_SENT: readonly SentExpiryAlert[] = [];
 const NO_ALERTS: readonly MonitorAlert[] = [];
 
 export class MonitorStates implements TargetStates {
@@ -39,16 +39,16 @@ export class MonitorStates implements TargetStates {
   readonly #monitors = new Map<number, Monitor>();
   readonly #lives = new Map<number, LiveState>();
   readonly #open = new Map<number, OpenIncident>();
-  readonly #told = new Map<number, readonly SentExpiryAlert[]>();
+  readonly #sentExpiries = new Map<number, readonly SentExpiryAlert[]>();
   /** The status at the latest check, of monitors whose status has changed since, because a checker came or went. */
   readonly #shownBefore = new Map<number, LiveStatus>();
-  /** By epoch of a shard: its holder before has given ids up to its monitors' latest checks. */
+  /** Generators of row ids, by shard and epoch. The shard's previous holder has used ids up to the latest checks of its monitors. */
   readonly #ids = new Map<string, (nowMs: number) => string>();
   readonly #memories: readonly Map<number, unknown>[] = [
     this.#monitors,
     this.#lives,
     this.#open,
-    this.#told,
+    this.#sentExpiries,
     this.#shownBefore,
   ];
 
@@ -59,10 +59,10 @@ export class MonitorStates implements TargetStates {
   /** Loads open incidents and sent expiry alerts of the monitors of some shards. */
   remember(
     openIncidents: ReadonlyMap<number, IncidentLevel>,
-    told: ReadonlyMap<number, readonly SentExpiryAlert[]>,
+    sentExpiries: ReadonlyMap<number, readonly SentExpiryAlert[]>,
   ): void {
     for (const [monitorId, level] of openIncidents) this.#open.set(monitorId, { level, failure: null });
-    for (const [monitorId, expiries] of told) this.#told.set(monitorId, expiries);
+    for (const [monitorId, expiries] of sentExpiries) this.#sentExpiries.set(monitorId, expiries);
   }
 
   /** Adds a monitor or its new settings. A live state in memory is newer than one from the store, and stays. */
@@ -82,7 +82,7 @@ export class MonitorStates implements TargetStates {
     for (const memory of this.#memories) memory.delete(monitorId);
   }
 
-  /** Another scheduler judges them now. */
+  /** Forgets monitors that another scheduler judges now. */
   forgetAll(isGone: (monitorId: number) => boolean): void {
     for (const memory of this.#memories) {
       for (const monitorId of memory.keys()) if (isGone(monitorId)) memory.delete(monitorId);
@@ -98,7 +98,7 @@ export class MonitorStates implements TargetStates {
     const after = withAvailability(before, monitor, hasChecker, nowMs);
     if (after === before) return false;
     this.#lives.set(monitor.id, after);
-    // No check caused this change of status: the next check sends its alert.
+    // No check caused this change of status, so its alert goes out with the next check.
     if (after.status !== before.status && !this.#shownBefore.has(monitor.id)) {
       this.#shownBefore.set(monitor.id, before.status);
     }
@@ -193,11 +193,11 @@ export class MonitorStates implements TargetStates {
   #alert(monitor: Monitor, before: LiveState, after: LiveState, outcome: CheckOutcome): readonly MonitorAlert[] {
     const previousStatus = this.#shownBefore.get(monitor.id) ?? before.status;
     if (this.#shownBefore.size > 0) this.#shownBefore.delete(monitor.id);
-    const told = this.#told.get(monitor.id) ?? NOTHING_TOLD;
-    const alerts = alertsOf(monitor, previousStatus, after, outcome, told);
+    const sent = this.#sentExpiries.get(monitor.id) ?? NOTHING_SENT;
+    const alerts = alertsOf(monitor, previousStatus, after, outcome, sent);
     for (const one of alerts) {
       if (one.type !== "expiring") continue;
-      this.#told.set(monitor.id, rememberSent(this.#told.get(monitor.id) ?? NOTHING_TOLD, one));
+      this.#sentExpiries.set(monitor.id, rememberSent(this.#sentExpiries.get(monitor.id) ?? NOTHING_SENT, one));
     }
     return alerts;
   }
@@ -240,7 +240,7 @@ function judgedOf(
   return { lease, line, live, incidents, alerts, inboxId, endedTest, configResults, nextWithinMs };
 }
 
-/** Carries a location's count of checks with too small a share of working configs, with the alert that the latest one calls for. */
+/** Counts a location's checks in a row in which too few configs worked, and adds the alert that the latest check requires. */
 function withShare(
   before: LiveState,
   live: LiveState,

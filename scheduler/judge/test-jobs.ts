@@ -63,7 +63,7 @@ export class TestJobs {
   async look(): Promise<void> {
     const { controlPlane, ownedShards } = this.#options;
     const open = await controlPlane.jobs.openTests(LOOK_ROWS, ownedShards.filter());
-    // Only a look that sees all of them tells what is no longer open.
+    // Jobs that are missing are no longer open, but only if this look read all open jobs.
     if (open.length < LOOK_ROWS) this.#forgetEnded(new Set(open.map((job) => job.id)));
     this.#takeBackLate();
     await this.#endUnrun(await this.#startAll(open));
@@ -110,7 +110,7 @@ export class TestJobs {
       limit: this.#limit,
       onEnd: (outcome, attempt, planned) => {
         pending.run = null;
-        // The next look takes it again, also when no checker could run it, until it is too old.
+        // The next look starts the job again, until it is too old. So it does when no checker could run it.
         if (pending.isObsolete || outcome.verdict === "cancelled") return void this.#taken.delete(jobId);
         const judged = pipeline.record({ monitor, location, attempt, inboxId: null, jobId }, outcome);
         if (planned !== undefined) pipeline.judged(planned, judged);
@@ -122,7 +122,7 @@ export class TestJobs {
     for (const id of this.#taken.keys()) if (!openIds.has(id)) this.#taken.delete(id);
   }
 
-  /** What waits for a limit beyond its time is looked at anew, and found too old. */
+  /** Withdraws runs that have waited for a limit too long. The next look ends their jobs as too old. */
   #takeBackLate(): void {
     const nowMs = this.#options.nowMs();
     for (const [id, { run, job }] of this.#taken) {
@@ -151,7 +151,7 @@ export class TestJobs {
     await controlPlane.jobs.prune(nowMs() - KEPT_MS);
   }
 
-  /** The monitor is another now, or gone: what has not ended starts anew with what it is. */
+  /** The monitor was changed or deleted: its open tests start again, with the new settings. */
   refresh(monitorId: number): void {
     for (const [id, pending] of this.#taken) {
       if (pending.job.monitorId !== monitorId || pending.run === null) continue;
@@ -160,7 +160,7 @@ export class TestJobs {
     }
   }
 
-  /** Tests of monitors that are no longer ours: their scheduler runs them. */
+  /** Forgets tests of monitors that another scheduler holds now: that scheduler runs them. */
   forget(): void {
     for (const [id, pending] of this.#taken) {
       if (this.#options.ownedShards.leaseOf(pending.job.monitorId) !== undefined) continue;

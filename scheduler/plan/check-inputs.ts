@@ -1,4 +1,4 @@
-/** What a monitor's check is given: settings with the whole address of a website, or a tunnel's fields out of their seal. */
+/** Makes the input of a monitor's check: settings with the whole address of a website, or the opened fields of a tunnel. */
 import type { ConfigSpec } from "../../engine/contract/messages.ts";
 import { parse, TunnelConfigError, type TunnelFields, tunnelOf } from "../../engine/contract/registry.ts";
 import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
@@ -81,7 +81,7 @@ export function readSettings({ settings, domainExpirationDays }: Monitor): Check
   return { settings: whole, identity: null };
 }
 
-/** Nothing is parsed where the kind has no account. A configuration that this version no longer takes is for its probe to refuse. */
+/** Parses nothing when the kind has no account. A configuration that this version no longer accepts gives null: its probe refuses it. */
 function identityOf(protocol: TunnelProtocol, fields: TunnelFields): string | null {
   if (tunnelOf(protocol).account === null) return null;
   try {

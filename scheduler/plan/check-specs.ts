@@ -1,4 +1,4 @@
-/** What a check is made of: its spec for the probers, and the limits that it must pass. */
+/** Makes the parts of a check: its spec for the probers, and the limits that it must pass. */
 import type { CheckSpec } from "../../engine/contract/messages.ts";
 import type { ConcurrencyLimit, ConcurrencyLimits } from "../../engine/limits/concurrency.ts";
 import type { Kind } from "../../model/kind.ts";
@@ -12,7 +12,7 @@ export const HOST_LIMIT = 128;
 
 export interface LimitSizes {
   readonly perHost: number;
-  /** Places one workspace can hold, so that its hanging targets leave room for others. */
+  /** Most checks of one workspace at the same time, so that its hanging targets leave room for others. */
   readonly perWorkspace: number;
 }
 
@@ -68,7 +68,7 @@ export class CheckSpecs {
     };
   }
 
-  /** The narrowest first: what is full there keeps a check waiting and takes no place elsewhere. */
+  /** The narrowest limit comes first. A check that waits there takes no place of the other limits. */
   #limitsOf(
     host: string | null,
     workspace: number,

@@ -78,7 +78,7 @@ export class Plan {
     for (const all of this.#byMonitor.values()) yield* all;
   }
 
-  /** Of every monitor in the plan, those that are planned nowhere too; a copy. */
+  /** Ids of all monitors in the plan, also of those that no location checks; a copy. */
   monitorIds(): readonly number[] {
     return [...this.#byMonitor.keys()];
   }

@@ -6,7 +6,7 @@ import type { CheckOutcome } from "../../model/result.ts";
 
 /** A check of one monitor at one location, by schedule; a heartbeat has one without a spec. */
 export interface PlannedCheck {
-  /** Names it in the wheel; reused after removal. */
+  /** The check's id in the wheel; reused after removal. */
   readonly id: number;
   readonly location: string;
   monitor: Monitor;
@@ -21,7 +21,7 @@ export interface PlannedCheck {
   limits: readonly ConcurrencyLimit<Run>[];
   /** Unix ms of the due time that the wheel holds; Infinity when it holds none. */
   nextDueAtMs: number;
-  /** When it last had a result, or was planned; the watchdog measures from here. */
+  /** Unix ms of its last result, or of its planning when it has none yet. The watchdog measures from here. */
   lastSignAtMs: number;
   /** What waits or runs now; null: nothing. When it is due meanwhile, it skips that due time; the skip is counted. */
   run: Run | null;
@@ -38,9 +38,9 @@ export interface PlannedCheck {
 export interface Run extends Limited<Run> {
   /** Whose due time it is; null: on demand. */
   readonly planned: PlannedCheck | null;
-  /** Gets the outcome of a run on demand; null: the outcome is judged as the planned check's. */
+  /** Receives the outcome of a run on demand; null: the outcome is judged as one of the planned check. */
   readonly onEnd: ((outcome: CheckOutcome, attempt: number) => void) | null;
-  /** Outcomes of runs with the same one are released in the order in which the runs ended. */
+  /** Outcomes of runs with the same `order` are released in the order in which the runs ended. */
   readonly order: object;
   /** null: of no monitor. */
   readonly monitorId: number | null;
@@ -74,7 +74,7 @@ export function runOf(planned: PlannedCheck, spec: CheckSpec, dueAtMs: number): 
     host: planned.monitor.host,
     workspace: planned.monitor.organizationId,
     wasHealthy: false,
-    // It expires when the next is due (docs/decisions/0006-stores.md).
+    // A turn expires when the next one is due (docs/decisions/0006-stores.md).
     patienceMs: planned.intervalMs,
     limits: planned.limits,
     state: "waiting",

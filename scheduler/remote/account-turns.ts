@@ -83,7 +83,7 @@ export class AccountTurns {
     await Promise.all([...this.#held.values()].map((use) => this.#hold(use)));
   }
 
-  /** An error counts as no: Redis is away, and the run could not be sent either. */
+  /** An error counts as a refusal: Redis is away, and the run could not be sent either. */
   #hold({ account, token }: Use): Promise<boolean> {
     const { leases, marginMs } = this.#options;
     return leases.hold(account.identity, token, marginMs + RENEW_MS + account.timeoutMs).catch(() => false);
@@ -109,7 +109,7 @@ export class AccountTurns {
     }
   }
 
-  /** What waits ends as cancelled. */
+  /** Ends waiting runs as cancelled. */
   close(): void {
     for (const use of [...this.#waiting.values()]) this.#refuse(use, STOPPING_MESSAGE);
   }

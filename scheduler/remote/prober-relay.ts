@@ -8,7 +8,7 @@ type Report = (listener: ProberEvents) => void;
 
 export class ProberRelay implements Required<ProberEvents> {
   #listener: ProberEvents | null = null;
-  /** Few: nothing runs before there is a listener. */
+  /** Only a few reports, because nothing runs before the loop listens. */
   #early: Report[] = [];
 
   readonly onOutcomes: ProberEvents["onOutcomes"] = (outcomes) => this.#pass((to) => to.onOutcomes(outcomes));

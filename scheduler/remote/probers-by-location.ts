@@ -8,9 +8,9 @@ export class ProbersByLocation implements Probers {
   readonly #elsewhere: Probers;
   readonly #ownLocations: ReadonlySet<string>;
 
-  /** @param ownLocations run on `own`; all others run `elsewhere` */
-  constructor(own: Probers, elsewhere: Probers, ownLocations: readonly string[]) {
-    this.#own = own;
+  /** @param ownLocations locations whose runs go to `threads`; the runs of all others go to `elsewhere` */
+  constructor(threads: Probers, elsewhere: Probers, ownLocations: readonly string[]) {
+    this.#own = threads;
     this.#elsewhere = elsewhere;
     this.#ownLocations = new Set(ownLocations);
   }

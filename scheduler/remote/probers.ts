@@ -11,7 +11,7 @@ import type { Locations } from "../../store/sql/coordination/locations-port.ts";
 import { type AccountLeases, ASK_AGAIN_MS } from "../../store/state/accounts.ts";
 import type { CheckerWatch } from "../../store/state/checkers.ts";
 import { openAccountLeases, openRunSender, watchCheckers } from "../../store/state/open.ts";
-import type { RedisPlace } from "../../store/state/redis.ts";
+import type { RedisLocation } from "../../store/state/redis.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { AccountTurns, RENEW_MS } from "./account-turns.ts";
 import { ProbersByLocation } from "./probers-by-location.ts";
@@ -35,38 +35,38 @@ export interface OpenProbers {
 }
 
 /** Prober threads of this process. */
-export interface ThreadPlace {
+export interface ThreadTarget {
   readonly control: MessagePort;
   /** Where they stand. */
   readonly locations: readonly string[];
 }
 
 /** Checkers that are processes of their own. */
-export interface CheckerPlace {
-  readonly redis: RedisPlace;
+export interface CheckerTarget {
+  readonly redis: RedisLocation;
   readonly locations: Locations;
   /** The operator's: it opens the locations' keys. */
   readonly sealing: Pick<Sealing, "open">;
 }
 
 export interface ProberEvents extends ProbersCallbacks, RemoteProbersCallbacks {
-  /** hasChecker() answers otherwise than before for some location. */
+  /** The answer of hasChecker() has changed for some location. */
   onAvailability(): void;
-  /** Something that the operator should know; it goes on by itself. */
+  /** A problem that the operator should know. Work continues without help. */
   onTrouble(error: unknown): void;
-  /** So much of what came from a location's checkers was none, and is dropped. */
+  /** Called with the number of invalid messages of a location's checkers that were dropped. */
   onRefused(location: string, count: number, reason: string): void;
 }
 
-export interface ProberPlaces {
+export interface ProberTargets {
   /** null: no thread of this process runs checks. */
-  readonly threads: ThreadPlace | null;
+  readonly threads: ThreadTarget | null;
   /** null: no other process runs checks. */
-  readonly checkers: CheckerPlace | null;
+  readonly checkers: CheckerTarget | null;
 }
 
 /** Where both are given, the threads run the checks of their own locations, and checkers those of all others. @throws what Redis throws */
-export async function openProbers({ threads, checkers }: ProberPlaces, events: ProberEvents): Promise<OpenProbers> {
+export async function openProbers({ threads, checkers }: ProberTargets, events: ProberEvents): Promise<OpenProbers> {
   const ownLocations = threads?.locations ?? [];
   const own = threads === null ? null : connectProbers(threads.control, events);
   const remote = checkers === null ? null : await Checkers.open(checkers, events);
@@ -87,7 +87,7 @@ class Checkers implements Probers {
   #watch: CheckerWatch | null = null;
   #staffed: ReadonlySet<string> = new Set();
 
-  static async open({ redis, locations, sealing }: CheckerPlace, events: ProberEvents): Promise<Checkers> {
+  static async open({ redis, locations, sealing }: CheckerTarget, events: ProberEvents): Promise<Checkers> {
     const keys = await openLocationKeys({ locations, sealing, onError: events.onTrouble });
     const scheduler = randomUUID();
     const leases = await openAccountLeases(redis);
@@ -135,7 +135,7 @@ class Checkers implements Probers {
         onOutcomes: (outcomes) => this.#accounts.take(outcomes),
         ...(onHarm !== undefined && { onHarm }),
         onPending: (outcomes) => {
-          // What is over frees its account, whatever is known of it.
+          // A run that is over frees its account, also while its outcome is not known.
           this.#accounts.ended(outcomes);
           events.onPending(outcomes);
         },
@@ -188,7 +188,7 @@ class Checkers implements Probers {
     await this.#remote.close();
   }
 
-  /** Checkers came or went. */
+  /** Acts on checkers that came or went. */
   #look(): void {
     if (this.#watch === null) return;
     const now = this.#watch.staffed();

@@ -4,7 +4,7 @@ import type { CheckOutcome } from "../../model/result.ts";
 import type { CheckerReport } from "../../store/state/checkers.ts";
 import type { CheckerName, RunBatch, RunSender } from "../../store/state/runs.ts";
 import { outcomeOf } from "../fixtures.suite.ts";
-import { RETURN_WITHIN_MS, RemoteProbers, START_WITHIN_MS, WORD_WITHIN_MS } from "./remote-probers.ts";
+import { FINAL_WITHIN_MS, RETURN_WITHIN_MS, RemoteProbers, START_WITHIN_MS } from "./remote-probers.ts";
 
 const TIMEOUT_MS = 10_000;
 const SPEC: CheckSpec = { key: 1, kind: "http", settings: {}, timeoutMs: TIMEOUT_MS };
@@ -198,7 +198,7 @@ describe("RemoteProbers", () => {
     const run = runOf();
     probers.run([run]);
     probers.take("any", [{ ...outcomeOf(run.checkId, { verdict: "refused" }), withheld: true }]);
-    await pass(WORD_WITHIN_MS);
+    await pass(FINAL_WITHIN_MS);
     probers.caughtUp(now.monotonicMs);
     expect(outcomes).toEqual([]);
     await pass(1);

@@ -20,7 +20,7 @@ import { RunOutbox } from "./run-outbox.ts";
 
 /** A checker begins a run within this, or never, ms. */
 export const START_WITHIN_MS = 5_000;
-/** Added to that and the check's time-out, for the way back, ms. */
+/** Time for the way back of an outcome, added to START_WITHIN_MS and the check's time-out, ms. */
 export const RETURN_WITHIN_MS = 5_000;
 /** How often look() is to be called, ms. */
 export const LOOK_EVERY_MS = 250;
@@ -30,12 +30,12 @@ const SUSPECT_AFTER_MS = 6_000;
 const ABSENT_MS = 1_000;
 /** Runs of this long go to a checker in one message, ms. */
 const GATHER_MS = 20;
-/** A checker must say within this whether a failure counts, or its turn counts as skipped, ms. */
-export const WORD_WITHIN_MS = HOLD_MS + RETURN_WITHIN_MS;
+/** When a checker has not said within this whether a failure counts, the turn counts as skipped, ms. */
+export const FINAL_WITHIN_MS = HOLD_MS + RETURN_WITHIN_MS;
 /** Most characters of a checker's report how a run brought its prober down. */
 const REASON_LENGTH = 200;
 /** Failed sends of one run before its turn counts as skipped. */
-const MOST_TRIES = 3;
+const MOST_SENDS = 3;
 
 const NO_CHECKER_MESSAGE = "The check was not run: no checker had room for it in time";
 const CHANGED_MESSAGE = "The check was cancelled because its monitor has changed";
@@ -50,7 +50,7 @@ export interface RemoteProbersCallbacks extends Pick<ProbersCallbacks, "onOutcom
 
 export interface RemoteProbersOptions {
   readonly callbacks: RemoteProbersCallbacks;
-  /** An outcome from there cannot belong to its run; it is dropped. */
+  /** An outcome from that location does not fit its run and was dropped. */
   readonly onRefused: (location: string, count: number, reason: string) => void;
   readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
@@ -90,7 +90,7 @@ export class RemoteProbers implements Probers {
   readonly #specs = new Map<number, Defined>();
   readonly #flights = new Map<number, Flight>();
   readonly #load = new Map<string, number>();
-  /** Until when a checker gets no runs. */
+  /** By checker: monotonic ms until which it gets no runs. */
   readonly #absent = new Map<string, number>();
   readonly #outbox: RunOutbox<Flight>;
   #sender: RunSender<CheckSpec> | null = null;
@@ -109,7 +109,7 @@ export class RemoteProbers implements Probers {
     });
   }
 
-  /** Runs wait until it is called. */
+  /** Sets the sender. Runs wait until this is called. */
   connect(sender: RunSender<CheckSpec>): void {
     this.#sender = sender;
     this.look();
@@ -168,7 +168,7 @@ export class RemoteProbers implements Probers {
     const nowMs = this.#options.clocks.wallNowMs();
     for (const outcome of outcomes) {
       const flight = this.#flights.get(outcome.checkId);
-      // Answered before, sent by an earlier process, or of another location.
+      // The run was answered before, was sent by an earlier process, or went to another location.
       if (flight === undefined || flight.place.location !== location) continue;
       const reason = this.#misfit(flight, outcome, outcome.startedAtMs + aheadMs, nowMs);
       if (reason !== null) {
@@ -188,7 +188,7 @@ export class RemoteProbers implements Probers {
         measured.push(ours);
       } else if (!flight.isOver) {
         flight.isOver = true;
-        flight.deadlineMs = this.#options.clocks.monotonicNowMs() + WORD_WITHIN_MS;
+        flight.deadlineMs = this.#options.clocks.monotonicNowMs() + FINAL_WITHIN_MS;
         pending.push(ours);
       }
     }
@@ -290,7 +290,7 @@ export class RemoteProbers implements Probers {
       if (!this.#flights.has(flight.run.checkId)) continue;
       if (flight.isOver) this.#refuse(flight, UNSAID_MESSAGE);
       else if (!this.#specs.has(flight.run.specKey)) this.#refuse(flight, CHANGED_MESSAGE);
-      else if (nowMs > flight.place.expiresAtMs || flight.tried.length >= MOST_TRIES)
+      else if (nowMs > flight.place.expiresAtMs || flight.tried.length >= MOST_SENDS)
         this.#refuse(flight, NO_CHECKER_MESSAGE);
       else living.push(flight);
     }

@@ -50,13 +50,13 @@ export class Follower {
     const filter = { count: ownedShards.count, shards: leases.map(({ shard }) => shard) };
     // What commits in between is read once more by the next follow.
     const changes = await controlPlane.monitors.changedSince(Number.POSITIVE_INFINITY, filter);
-    const [openIncidents, told, lastCalls] = await Promise.all([
+    const [openIncidents, sentExpiries, lastCalls] = await Promise.all([
       controlPlane.sink.openIncidents(filter),
-      controlPlane.sink.toldExpiries(filter),
+      controlPlane.sink.sentExpiries(filter),
       controlPlane.heartbeats.lastCalls(filter),
     ]);
     for (const lease of leases) ownedShards.hold(lease);
-    states.remember(openIncidents, told);
+    states.remember(openIncidents, sentExpiries);
     for (const { monitor, live } of changes.changed) states.set(monitor, live);
     await beforePlan();
     for (const { monitor } of changes.changed) this.#set(monitor, "loaded", lastCalls.get(monitor.id) ?? null);

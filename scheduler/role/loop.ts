@@ -147,11 +147,11 @@ export class Loop {
 
   /**
    * Resolves when the plan is made and the first due times are set.
-   * @param own shards that are held from the start
+   * @param owned shards that this process holds from the start
    * @param replay called when their data is loaded and nothing is planned yet
    */
-  async start(own: readonly ShardLease[], replay: () => Promise<void>): Promise<void> {
-    await this.load(own, replay);
+  async start(owned: readonly ShardLease[], replay: () => Promise<void>): Promise<void> {
+    await this.load(owned, replay);
     this.#stopTimers = this.#startTimers();
   }
 

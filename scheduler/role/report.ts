@@ -1,4 +1,4 @@
-/** What the scheduler says of itself: to the other processes through SQL, and to the main thread. */
+/** Makes the scheduler's reports about itself: for the other processes through SQL, and for the main thread. */
 import type { ProberFitness } from "../../engine/contract/messages.ts";
 import type { Probers } from "../../engine/pool/probers.ts";
 import type { Pump } from "../../store/results/pump.ts";
@@ -14,7 +14,7 @@ import type { Loop } from "./loop.ts";
 import type { SchedulerStatus } from "./status.ts";
 import type { Stores } from "./stores.ts";
 
-/** What is reported on. */
+/** The parts that the reports are made from. */
 export interface ReportedParts {
   readonly stores: Stores;
   readonly loop: Loop;
@@ -31,7 +31,7 @@ export interface StatusParts extends ReportedParts {
   readonly probers: Pick<Probers, "size" | "overBudget" | "close">;
 }
 
-/** For the other processes. */
+/** The report for the other processes. */
 export function reportOf({ stores, loop, pump, refusals }: ReportedParts): SchedulerReport {
   const { monitors, running, waiting, silentMonitors, skippedTurns, trouble } = loop.state();
   return {
@@ -47,7 +47,7 @@ export function reportOf({ stores, loop, pump, refusals }: ReportedParts): Sched
   };
 }
 
-/** For the main thread. */
+/** The report for the main thread. */
 export async function statusOf(parts: StatusParts): Promise<SchedulerStatus> {
   const { loop, ownedShards, keeper, metrics, refusals, fitness, quarantine, probers } = parts;
   const { controlPlane, spool, setAside } = parts.stores;
@@ -69,13 +69,13 @@ export async function statusOf(parts: StatusParts): Promise<SchedulerStatus> {
 }
 
 /** How long a row that was set aside is reported, ms: a day, so that an operator who looks once a day sees it. */
-const SET_ASIDE_TOLD_MS = 24 * 3_600_000;
+const SET_ASIDE_REPORTED_MS = 24 * 3_600_000;
 
 function warningsOf(trouble: string | null, refusals: Refusals, setAside: SetAside): readonly Warning[] {
   const atMs = setAside.lastAtMs;
   return [
     ...(refusals.troubled().length > 0 ? (["location_troubled"] as const) : []),
-    ...(atMs !== null && SYSTEM_CLOCKS.wallNowMs() - atMs < SET_ASIDE_TOLD_MS ? (["rows_set_aside"] as const) : []),
+    ...(atMs !== null && SYSTEM_CLOCKS.wallNowMs() - atMs < SET_ASIDE_REPORTED_MS ? (["rows_set_aside"] as const) : []),
     ...(trouble === null ? [] : (["results_unwritten"] as const)),
   ];
 }

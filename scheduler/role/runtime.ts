@@ -17,16 +17,16 @@ import { openHashKey } from "../../store/sealing/hash-key.ts";
 import { openSealing } from "../../store/sealing/sealing.ts";
 import type { SqlLocation } from "../../store/sql/control-plane/open.ts";
 import { ShardsLost } from "../../store/sql/coordination/shards-port.ts";
-import { type NoticesPlace, openCheckServer } from "../../store/state/open.ts";
-import type { RedisPlace } from "../../store/state/redis.ts";
+import { type NoticesLocation, openCheckServer } from "../../store/state/open.ts";
+import type { RedisLocation } from "../../store/state/redis.ts";
 import { createRefusals, type Refusals } from "../../store/state/refusals.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { MonitorStates } from "../judge/states.ts";
 import { createMetrics } from "../metrics.ts";
 import { createInputReader } from "../plan/check-inputs.ts";
 import { ProberRelay } from "../remote/prober-relay.ts";
-import { type OpenProbers, openProbers, type ProberPlaces } from "../remote/probers.ts";
-import { ONE_OFF_ROOM } from "../run/one-off.ts";
+import { type OpenProbers, openProbers, type ProberTargets } from "../remote/probers.ts";
+import { ONE_OFF_LIMITS } from "../run/one-off.ts";
 import { REFRESH_MS, SchedulerQuarantine } from "../run/quarantine.ts";
 import { ShardKeeper, takeOwn } from "../shards/keeper.ts";
 import { OwnedShards } from "../shards/owned-shards.ts";
@@ -48,10 +48,10 @@ export interface SchedulerData {
   /** Where this process's prober threads stand; empty: it has none. */
   readonly locations: readonly string[];
   /** Where the checkers of other locations are reached; null: there are none. */
-  readonly checkers: RedisPlace | null;
+  readonly checkers: RedisLocation | null;
   readonly sql: SqlLocation;
   /** One-off checks are requested there too. */
-  readonly notices: NoticesPlace;
+  readonly notices: NoticesLocation;
   readonly sealingKeyFile: string;
   readonly clickhouseUrl: string;
   readonly spoolDir: string;
@@ -167,7 +167,7 @@ export class SchedulerRuntime {
     const oneOff = open.ownLocations.includes(ANY_LOCATION)
       ? await openCheckServer(settings.notices, sealing, {
           location: ANY_LOCATION,
-          room: ONE_OFF_ROOM,
+          room: ONE_OFF_LIMITS,
           take: loop.check,
         })
       : null;
@@ -218,7 +218,7 @@ export class SchedulerRuntime {
     });
   }
 
-  /** Tells the main thread, which takes the first report for readiness. */
+  /** Sends a report to the main thread. The first report means that the scheduler is ready. */
   async #report(): Promise<void> {
     if (!this.#isStarted) return;
     const message: FromScheduler = { type: "status", status: await statusOf(this.#parts) };
@@ -236,7 +236,7 @@ function placesOf(
   control: MessagePort,
   { controlPlane }: Stores,
   sealing: Sealing,
-): ProberPlaces {
+): ProberTargets {
   return {
     threads: locations.length === 0 ? null : { control, locations },
     checkers: checkers === null ? null : { redis: checkers, locations: controlPlane.locations, sealing },
@@ -305,7 +305,7 @@ async function replayAll({
     setAside,
     states,
     steps: {
-      // A store that is away ends the start, like everything else that is missing.
+      // Tries each step once: a store that is away ends the start.
       run: (_step, attempt) => attempt(),
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       nowMs: SYSTEM_CLOCKS.wallNowMs,

@@ -1,4 +1,4 @@
-/** What the scheduler's thread opens of its own: SQL, ClickHouse, notices, the spool, and what sets rows aside. */
+/** Opens the stores of the scheduler's thread: SQL, ClickHouse, notices, the spool, and the file of rows that were set aside. */
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { ClickHouseResults } from "../../store/results/clickhouse.ts";
@@ -10,12 +10,12 @@ import { openControlPlane, type SqlLocation } from "../../store/sql/control-plan
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { startSinkWriter } from "../../store/sql/sink/writer.ts";
 import type { OpenNotices } from "../../store/state/notices.ts";
-import { type NoticesPlace, openNotices } from "../../store/state/open.ts";
+import { type NoticesLocation, openNotices } from "../../store/state/open.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 
-export interface StorePlaces {
+export interface StoreLocations {
   readonly sql: SqlLocation;
-  readonly notices: NoticesPlace;
+  readonly notices: NoticesLocation;
   readonly clickhouseUrl: string;
   readonly spoolDir: string;
 }
@@ -28,12 +28,12 @@ export interface Stores {
   readonly setAside: SetAside;
 }
 
-export async function openStores(places: StorePlaces, log: Logger): Promise<Stores> {
-  const controlPlane = await openSinkControlPlane(places.sql);
-  const results = new ClickHouseResults({ url: places.clickhouseUrl, log });
-  const notices = await openNotices(places.notices);
-  const spool = await Spool.open({ dir: places.spoolDir, log, afterSeq: controlPlane.sink.appliedSeq });
-  const file = join(places.spoolDir, "set-aside.ndjson");
+export async function openStores(locations: StoreLocations, log: Logger): Promise<Stores> {
+  const controlPlane = await openSinkControlPlane(locations.sql);
+  const results = new ClickHouseResults({ url: locations.clickhouseUrl, log });
+  const notices = await openNotices(locations.notices);
+  const spool = await Spool.open({ dir: locations.spoolDir, log, afterSeq: controlPlane.sink.appliedSeq });
+  const file = join(locations.spoolDir, "set-aside.ndjson");
   const setAside = await openSetAside({ file, log, nowMs: SYSTEM_CLOCKS.wallNowMs });
   return { controlPlane, results, notices, spool, setAside };
 }

@@ -17,7 +17,7 @@ export interface TargetStates {
   isConfirming(monitorId: number, location: string): boolean;
 }
 
-/** Names checks and judged outcomes: unique across restarts as long as this process makes fewer than a million a second. */
+/** Makes the ids of checks and judged outcomes. They are unique across restarts as long as this process makes fewer than a million a second. */
 export class CheckIds {
   #last: number;
 
@@ -43,7 +43,7 @@ export class Dispatch {
   readonly #states: TargetStates;
   readonly #checkIds: CheckIds;
   readonly #nowMs: () => number;
-  /** Sent, and without an outcome, by check. */
+  /** Runs that were sent and have no outcome yet, by check id. */
   readonly #running = new Map<number, Run>();
   #unsent: CheckRun[] = [];
   /** Sent after the runs of the same flush, because one of them may still name the spec. */
@@ -64,7 +64,7 @@ export class Dispatch {
     this.#obsoleteSpecKeys.push(specKey);
   }
 
-  /** It goes with the next flush. */
+  /** Adds the run to the next flush. */
   send(run: Run): void {
     const checkId = this.#checkIds.next();
     run.checkId = checkId;
@@ -75,7 +75,7 @@ export class Dispatch {
     this.#unsent.push({ checkId, specKey: run.spec.key, dueAtMs, alone: false, place: this.#placeOf(run, nowMs) });
   }
 
-  /** Sends what there is since the last flush; called once per turn of the loop. */
+  /** Sends the runs that were added since the last flush; called once per turn of the loop. */
   flush(): void {
     if (this.#unsent.length > 0) {
       const runs = this.#unsent;

@@ -18,7 +18,7 @@ const PATIENCE_MS = 60_000;
 export interface OnDemandOrder {
   readonly monitor: Monitor;
   readonly location: string;
-  /** A limit besides those of the monitor. */
+  /** One more limit, besides those of the monitor. */
   readonly limit?: ConcurrencyLimit<Run>;
   /** @param planned the monitor's planned check at that location, undefined when the plan has none (any more) */
   readonly onEnd: (outcome: CheckOutcome, attempt: number, planned: PlannedCheck | undefined) => void;
@@ -67,7 +67,7 @@ export class OnDemandRuns {
     return this.#begin(run);
   }
 
-  /** Runs a config that no monitor stands for. */
+  /** Runs a config that is not stored as a monitor. */
   startConfig(config: OneOffConfig, onEnd: (outcome: CheckOutcome) => void): Run {
     const run: Run = {
       ...runOnDemand(this.#options.specs.ofConfig(config), ANY_LOCATION, config),
@@ -79,7 +79,7 @@ export class OnDemandRuns {
     return this.#begin(run);
   }
 
-  /** Takes back what has not started; false when it runs or ran. */
+  /** Withdraws a run that has not started. @returns false when it has started */
   withdraw(run: Run): boolean {
     if (run.state !== "waiting") return false;
     this.#options.admission.withdraw(run);
@@ -88,7 +88,7 @@ export class OnDemandRuns {
     return true;
   }
 
-  /** A planned check is new, or has new limits: it shares the limit of what is under way on demand. */
+  /** A planned check is new, or has new limits: it must share the limit of the runs that are under way on demand. */
   adopt(planned: PlannedCheck): void {
     const limit = this.#shares.get(nameOf(planned.monitor.id, planned.location))?.limit;
     if (limit === undefined) return;
@@ -113,7 +113,7 @@ export class OnDemandRuns {
     return share;
   }
 
-  /** It has ended, or never will start. */
+  /** The run has ended, or will never start. */
   #leave({ spec, location }: Run, monitorId: number): void {
     this.#options.dispatch.forget(spec.key);
     const name = nameOf(monitorId, location);
@@ -123,7 +123,7 @@ export class OnDemandRuns {
     if (share.users > 0) return;
     this.#shares.delete(name);
     const planned = this.#plannedAt(monitorId, location);
-    // A run that waits or runs gives the place back itself: it has its limits in a list of its own.
+    // Only the planned check's list changes. A waiting or running run has its own list of limits, and gives its places back by that.
     if (planned !== undefined) planned.limits = planned.limits.filter((limit) => limit !== share.limit);
   }
 

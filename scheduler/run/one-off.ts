@@ -8,13 +8,13 @@ import { startWithinMs } from "../../store/state/checks.ts";
 import type { OnDemandRuns } from "./on-demand.ts";
 
 /** At the same time in one checker, by class: anonymous callers have few (docs/decisions/0004-address-guard.md). */
-export const ONE_OFF_ROOM: Readonly<Record<CheckClass, number>> = { api: 64, public: 10 };
+export const ONE_OFF_LIMITS: Readonly<Record<CheckClass, number>> = { api: 64, public: 10 };
 
 export interface OneOffChecksOptions {
   readonly onDemandRuns: Pick<OnDemandRuns, "startConfig" | "withdraw">;
   /** Sends what was started. */
   readonly flush: () => void;
-  /** Acts once, that many ms from now; @returns what prevents it */
+  /** Calls the callback once, after that many ms. @returns a function that cancels it */
   readonly after: After;
 }
 

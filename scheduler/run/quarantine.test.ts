@@ -34,8 +34,8 @@ function start(store: Pick<ControlPlane, "quarantine"> = plane) {
     forget: (keys) => {
       for (const key of keys) defined.delete(key);
     },
-    run: (given) => {
-      for (const { checkId } of given) runs.push(checkId);
+    run: (sent) => {
+      for (const { checkId } of sent) runs.push(checkId);
     },
     size: 1,
     inFlight: 0,

@@ -7,12 +7,13 @@ import type { Logger } from "pino";
 import { configsOf, type Fingerprint } from "../../engine/contract/fingerprint.ts";
 import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
 import type { HarmOfRun, Probers } from "../../engine/pool/probers.ts";
+import { BoundedMap } from "../../model/bounded-map.ts";
 import { quarantineMessage, strike } from "../../model/quarantine.ts";
 import type { Harm, Quarantines } from "../../store/sql/coordination/quarantine-port.ts";
 
-/** How often the store is read for others' findings, and ours are written that it has not taken, ms. */
+/** How often the store is read for what other processes found, and our own findings are written again that it did not take, ms. */
 export const REFRESH_MS = 5_000;
-/** Harms that wait for a store that is away; beyond it the oldest are forgotten. */
+/** Most findings that wait for a store that is away; beyond it the oldest are forgotten. */
 const MOST_UNSAVED = 1_000;
 
 export interface QuarantineOptions {
@@ -20,7 +21,7 @@ export interface QuarantineOptions {
   readonly fingerprint: Fingerprint;
   readonly nowMs: () => number;
   readonly log: Pick<Logger, "warn" | "error">;
-  /** The store holds another one: other processes should look. */
+  /** The store has a new entry: other processes should read it. */
   readonly onStruck: () => void;
 }
 
@@ -32,10 +33,10 @@ interface Held {
 interface Known {
   readonly spec: CheckSpec;
   fingerprints: readonly { readonly id: number; readonly fingerprint: string }[] | null;
-  /** Of the configs that are held, as it is defined now; empty: as it came. */
+  /** The faults of its quarantined configs with which it is defined now; empty: it is defined as it came. */
   shown: string;
   revision: number;
-  /** It is right as long as the quarantine has this version, and until then. */
+  /** Its definition is right while the quarantine has this version, and until `untilMs`. */
   version: number;
   untilMs: number;
 }
@@ -44,11 +45,11 @@ export class SchedulerQuarantine {
   readonly #options: QuarantineOptions;
   readonly #specs = new Map<number, Known>();
   #held: ReadonlyMap<string, Held> = new Map();
-  /** Specs that are defined differently from how they came. */
+  /** Specs that are defined with a fault instead of as they came. */
   #altered = 0;
   #version = 1;
-  /** By fingerprint: the store has not said that it holds them. */
-  readonly #unsaved = new Map<string, Harm>();
+  /** By fingerprint: findings that the store has not confirmed yet. */
+  readonly #unsaved = new BoundedMap<string, Harm>(MOST_UNSAVED);
   #harms = 0;
 
   constructor(options: QuarantineOptions) {
@@ -60,19 +61,19 @@ export class SchedulerQuarantine {
     return this.#held.size;
   }
 
-  /** Reads what is held, and writes what the store has not taken yet. Rejects when the store is away; what is known stays. */
+  /** Reads the quarantined configurations, and writes the findings that the store has not taken yet. Rejects when the store is away; then nothing changes. */
   async refresh(): Promise<void> {
     const { store, nowMs } = this.#options;
-    for (const fingerprint of [...this.#unsaved.keys()]) await this.#save(fingerprint);
+    for (const [fingerprint] of [...this.#unsaved]) await this.#save(fingerprint);
     const harms = this.#harms;
     const records = await store.held(nowMs());
-    // What came meanwhile is in none of them: the next look reads it.
+    // A finding that came meanwhile is not in these records: the next look reads it.
     if (harms !== this.#harms) return;
     const held = new Map<string, Held>();
     for (const { fingerprint, reason, untilMs } of records) {
       held.set(fingerprint, { untilMs, message: quarantineMessage(reason, untilMs) });
     }
-    for (const fingerprint of this.#unsaved.keys()) {
+    for (const [fingerprint] of this.#unsaved) {
       const known = this.#held.get(fingerprint);
       if (known !== undefined) held.set(fingerprint, known);
     }
@@ -98,16 +99,12 @@ export class SchedulerQuarantine {
       this.#unsaved.set(harm.fingerprint, harm);
       void this.#save(harm.fingerprint);
     }
-    for (const oldest of this.#unsaved.keys()) {
-      if (this.#unsaved.size <= MOST_UNSAVED) break;
-      this.#unsaved.delete(oldest);
-    }
     this.#held = held;
     this.#version += 1;
     this.#harms += 1;
   }
 
-  /** The same probers, which run nothing that is held. */
+  /** Wraps the probers, so that they run no quarantined configuration. */
   guard(probers: Probers): Probers {
     const adapt = (runs: readonly CheckRun[]): void => {
       if (this.#held.size === 0 && this.#altered === 0) return;
@@ -154,7 +151,7 @@ export class SchedulerQuarantine {
     this.#specs.delete(key);
   }
 
-  /** @returns the spec as it is to be defined anew; undefined when it is right as it is */
+  /** @returns the spec as it must be defined again; undefined when its definition is right */
   #settle(key: number): CheckSpec | undefined {
     const known = this.#specs.get(key);
     const nowMs = this.#options.nowMs();
@@ -194,7 +191,7 @@ export class SchedulerQuarantine {
   }
 }
 
-/** Nothing of what is held goes to a prober. */
+/** Replaces quarantined configurations by their faults, so that their settings go to no prober. */
 function withFaults(spec: CheckSpec, faults: ReadonlyMap<number, string>): CheckSpec {
   if (faults.size === 0) return spec;
   const { configs = [] } = spec;

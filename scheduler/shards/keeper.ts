@@ -12,7 +12,7 @@ import type { OwnedShards } from "./owned-shards.ts";
 
 /** A process as the other schedulers see it. */
 export interface SchedulerIdentity {
-  /** Names this scheduler for as long as its spool lives. */
+  /** The scheduler's id, which lives as long as its spool. */
   readonly id: string;
   /** Shown to operators. */
   readonly name: string;
@@ -63,7 +63,7 @@ export async function takeOwn(store: Shards, id: string, isSoleOwner: boolean): 
   return leases;
 }
 
-/** What a look has shown. */
+/** What a look found. */
 interface Look {
   readonly view: ShardsView;
   readonly presence: ReadonlyMap<string, Presence>;
@@ -110,7 +110,7 @@ export class ShardKeeper {
   /** Takes and gives back by the latest look; may take seconds, and looks go on meanwhile. */
   async move(): Promise<void> {
     const latest = this.#latest;
-    // Each look is good for one move.
+    // Each look is used for one move only.
     this.#latest = undefined;
     if (latest === undefined) return;
     const { view, presence } = latest;
@@ -164,7 +164,7 @@ export class ShardKeeper {
     }
   }
 
-  /** A write was refused because another scheduler holds these. */
+  /** Another scheduler holds these shards: SQL refused a write for that reason. */
   lost(leases: readonly ShardLease[]): void {
     const ours = leases.filter(({ shard, epoch }) => this.#ownedShards.lease(shard)?.epoch === epoch);
     if (ours.length === 0) return;

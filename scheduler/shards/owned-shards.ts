@@ -22,7 +22,7 @@ export class OwnedShards {
     return shardOf(monitorId, this.count);
   }
 
-  /** What is written about the monitor is written under it; undefined: another scheduler writes about it. */
+  /** The lease under which this process writes about the monitor; undefined: another scheduler writes about it. */
   leaseOf(monitorId: number): ShardLease | undefined {
     return this.#held.get(this.shardOf(monitorId));
   }
@@ -47,7 +47,7 @@ export class OwnedShards {
     return { count: this.count, shards: [...this.#held.keys()].filter((shard) => !this.#retired.has(shard)) };
   }
 
-  /** This process does what one must do for all. */
+  /** Whether this process does the work that one process must do for all. */
   get hasFirst(): boolean {
     return this.#held.has(FIRST_SHARD);
   }
@@ -57,7 +57,7 @@ export class OwnedShards {
     this.#retired.delete(lease.shard);
   }
 
-  /** Its turns end; what runs is still written. */
+  /** Starts no more turns of the shard. Runs under way are still written. */
   retire(shard: number): void {
     this.#retired.add(shard);
   }

@@ -8,9 +8,9 @@ import type { Spool } from "../../store/results/spool.ts";
 import { markApplied } from "./applied-line.ts";
 import type { Trouble } from "./trouble.ts";
 
-/** About 60 MB. */
+/** Most rows in memory; about 60 MB. */
 const MOST_ROWS = 100_000;
-/** Of one write: a segment of the spool has some thousand rows. */
+/** Rows of one write; a segment of the spool has some thousand rows. */
 const WRITTEN_ROWS = 2_000;
 
 interface LateRow {
@@ -73,7 +73,7 @@ export class LateRows {
     return lastSeq;
   }
 
-  /** Drops rows that must not be stored, wherever they are. */
+  /** Drops rows that must not be stored, from memory and from the disk. */
   async discard(seqs: ReadonlySet<number>): Promise<void> {
     const inMemory = new Set(this.#rows.flatMap(({ seq }) => (seqs.has(seq) ? [seq] : [])));
     if (inMemory.size > 0) this.#rows = this.#rows.filter(({ seq }) => !inMemory.has(seq));

@@ -31,7 +31,7 @@ export interface PartWriter {
   write(part: Part): Promise<void>;
   /** Other schedulers have taken these shards: their rows leave the spool. @param leases under which they were to be written */
   lose(leases: readonly ShardLease[], rows: readonly number[]): Promise<void>;
-  /** One row, or one state that moved without a check, is refused alone. It leaves the spool and is kept for the operator. */
+  /** SQL refuses one row, or one state that changed without a check. The row leaves the spool and is kept for the operator. */
   setAside(refused: Part, error: unknown): Promise<void>;
   /** The wait between two tries of the same part, and before many rows in a row are given up. */
   pause(isLong: boolean): Promise<void>;
@@ -89,7 +89,7 @@ async function attempt(part: Part, tries: number, writer: PartWriter): Promise<v
   }
 }
 
-/** Rows and states; turns and calls, which are only numbers, go with the last row. */
+/** Rows and states. Skipped turns and calls are only numbers and go with the last row, so they do not count. */
 function sizeOf({ items, moved }: Part): number {
   return items.length + moved.length;
 }

@@ -12,7 +12,7 @@ import { isApplied } from "./applied-line.ts";
 import type { JudgedOutcome } from "./judged-outcome.ts";
 import { cutAround, type Part, type PartWriter, writeInParts } from "./parts.ts";
 
-/** Under which a shard is taken for the first time: of rows from before there were epochs. */
+/** The epoch of a shard that is taken for the first time. Rows from before there were epochs count as written under it. */
 const FIRST_EPOCH = 1;
 
 export interface Replayed {

@@ -98,7 +98,7 @@ export class Sink {
   readonly #ownedShards: SinkOptions["ownedShards"];
   readonly #states: LiveStates;
   readonly #events: SinkEvents;
-  /** Of the disk, and of SQL. */
+  /** One for the disk, one for SQL. */
   readonly #troubles: readonly [disk: Trouble, sql: Trouble];
   readonly #steps: RetriedSteps;
   readonly #writer: StorePartWriter;
@@ -107,7 +107,7 @@ export class Sink {
   #discardedInboxIds: number[] = [];
   /** Monitors whose live state moved without a check. */
   #touched = new Set<number>();
-  /** Turns, by shard. */
+  /** Skipped turns that are not in SQL yet, by shard. */
   #skipped = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #lateTimer: NodeJS.Timeout | undefined;
@@ -238,7 +238,7 @@ export class Sink {
     return this.#writing;
   }
 
-  /** Late rows go with the next batch; this is for when none comes. */
+  /** Late rows go with the next batch. This method writes them when no batch comes. */
   async #writeLate(): Promise<void> {
     this.#lateTimer = undefined;
     this.#writing ??= this.#flushLate().finally(() => {

@@ -9,7 +9,7 @@ export class Trouble {
   readonly #what: string;
   #reason: string | null = null;
   #saidAtMs = Number.NEGATIVE_INFINITY;
-  /** The log knows of it. */
+  /** The failure is in the log already. */
   #isSaid = false;
 
   /** @param what fails, for the log @param nowMs monotonic */

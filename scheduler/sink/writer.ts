@@ -91,7 +91,7 @@ export class StorePartWriter implements ReplayWriter {
     const states = moved.map((one) => one.live);
     if (appliedSeq === 0) return steps.run("control plane", () => store.touch({ live: states, skips, leases }));
     const { live, ...changes } = changesOf(items, discardedInboxIds);
-    // What moved without a check did so after it.
+    // States that changed without a check changed after the items of this part, so they come last.
     const all = { ...changes, live: [...live, ...states], skips, leases };
     return steps.run("control plane", () => store.apply({ ...all, spool: spool.name, appliedSeq }));
   }
@@ -119,7 +119,7 @@ export class StorePartWriter implements ReplayWriter {
     });
   }
 
-  /** Moves the sequence past a row that has left the spool. */
+  /** Moves the applied sequence past a row that has left the spool. */
   async #passOver(part: Part): Promise<void> {
     const { spool, store, steps, events } = this.#options;
     const { endedTests, ...bare } = withoutRow(part, steps.nowMs());

@@ -27,7 +27,7 @@ const MORE_THAN_THERE_IS = "memory or time than there is";
 
 const NOTHING_YET = { success: 0, unchanged: 0, failed: 0, dropped: 0 };
 
-export interface SyncsPlace extends Omit<SyncThreadData, "logLevel" | "resting" | "signs"> {
+export interface SyncsOptions extends Omit<SyncThreadData, "logLevel" | "resting" | "signs"> {
   readonly log: Logger;
   /** The thread's file; absent: thread.ts. */
   readonly threadFile?: URL;
@@ -46,13 +46,13 @@ interface Reading {
   endedFor: string | null;
 }
 
-export function startSyncs(place: SyncsPlace): RunningSyncs {
-  return new SyncsThread(place);
+export function startSyncs(options: SyncsOptions): RunningSyncs {
+  return new SyncsThread(options);
 }
 
 class SyncsThread implements RunningSyncs {
   readonly #log: Logger;
-  readonly #place: Omit<SyncsPlace, "log" | "threadFile">;
+  readonly #place: Omit<SyncsOptions, "log" | "threadFile">;
   readonly #threadFile: URL;
   readonly #metrics = new SyncMetrics();
   readonly #resting = new RestingLists();
@@ -66,7 +66,7 @@ class SyncsThread implements RunningSyncs {
   #latest: Extract<FromSyncThread, { type: "counts" }> | undefined;
   #ended = 0;
 
-  constructor({ log, threadFile, ...place }: SyncsPlace) {
+  constructor({ log, threadFile, ...place }: SyncsOptions) {
     this.#log = log;
     this.#threadFile = threadFile ?? new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
     this.#place = place;

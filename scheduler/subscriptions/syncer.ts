@@ -78,7 +78,7 @@ interface Remembered {
   readonly facts: ListFacts;
 }
 
-/** What a provider said, and what is remembered of it. */
+/** What a provider answered, and what is remembered of the answer. */
 interface Answered {
   readonly outcome: SyncOutcome;
   readonly next: Remembered | null;
@@ -158,7 +158,7 @@ export class Syncer {
   async #sync(job: OpenSyncJob, epoch: number): Promise<void> {
     const { controlPlane, lease, plans } = this.#options;
     const subscription = await controlPlane.subscriptions.recall(job.subscriptionId);
-    // Its job was deleted with it, or waits for the next start.
+    // The subscription is gone and its job with it, or this process stops and the job waits for the next start.
     if (subscription === undefined || this.#stopping.signal.aborted) return;
     const { outcome, next } = subscription.enabled
       ? await this.#answered(subscription)

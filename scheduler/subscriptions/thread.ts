@@ -17,7 +17,7 @@ import { openHashKey } from "../../store/sealing/hash-key.ts";
 import { openFollowedSealing } from "../../store/sealing/row-form.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import { SYNC_LEASE } from "../../store/sql/subscriptions/syncs-port.ts";
-import { type NoticesPlace, openNotices } from "../../store/state/open.ts";
+import { type NoticesLocation, openNotices } from "../../store/state/open.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
 import { processLease } from "../process-lease.ts";
@@ -28,7 +28,7 @@ import { ThreadSigns } from "./thread-signs.ts";
 
 export interface SyncThreadData {
   readonly sql: SqlLocation;
-  readonly notices: NoticesPlace;
+  readonly notices: NoticesLocation;
   readonly sealingKeyFile: string;
   readonly engine: EngineOptions;
   readonly plans: PlanTable;

@@ -63,7 +63,7 @@ interface Flight {
 }
 
 /** Free places of one turn. */
-class FreePlaces {
+class FreeSlots {
   /** Attempts under way, by webhook. */
   readonly #running = new Map<number, number>();
   readonly #mostOfOne: number;
@@ -161,7 +161,7 @@ export class Sender {
     }
   }
 
-  /** Stores what came of attempts. */
+  /** Stores the results of ended attempts. */
   async #record(epoch: number): Promise<void> {
     while (this.#ended.length > 0) {
       const batch = this.#ended.slice(0, RECORD_ATTEMPTS);
@@ -182,7 +182,7 @@ export class Sender {
     this.#ended = [];
   }
 
-  /** Makes deliveries of all events that wait. */
+  /** Turns all waiting events into deliveries. */
   async #fanOutAll(epoch: number): Promise<void> {
     let taken = 1;
     while (taken > 0 && this.#mayBegin()) {
@@ -195,7 +195,7 @@ export class Sender {
   /** Begins attempts of due deliveries, as many as there are places. */
   async #fill(state: ReceiverState): Promise<void> {
     if (this.#isDraining) return;
-    const places = new FreePlaces(state, this.#flights.values());
+    const places = new FreeSlots(state, this.#flights.values());
     if (places.free <= 0) return;
     const due = await this.#outgoing.due({
       nowMs: this.#host.clocks.wallNowMs(),
@@ -241,12 +241,12 @@ export class Sender {
     return this.#post(url, headers, delivery.body, this.#stop.signal);
   }
 
-  /** Begins no attempt any more. */
+  /** Begins no further attempt. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Ends what is under way without a record: the next sender sends it again. */
+  /** Ends running attempts without storing a result: the next sender sends them again. */
   abort(): void {
     this.#stop.abort();
   }
@@ -270,7 +270,7 @@ function openedOf(
 ) {
   const keys = secretsSealed.map((sealed) => webhookKey(secrets.open(SEALED_CELLS.webhook(webhookId), sealed)));
   const headers = headersOf({ id: eventId, body, keys }, nowMs);
-  // In clear until it was sealed, or after a process of an earlier version wrote it.
+  // The address is not sealed yet, or a process of an earlier version wrote it.
   const isWhole = urlSealed === null || url !== receiverAddress(url);
   return { headers, url: isWhole ? url : secrets.open(SEALED_CELLS.webhookUrl(webhookId), urlSealed) };
 }

@@ -26,7 +26,7 @@ const TURN_MS = 500;
 const DRAIN_MS = 3_000;
 const DRAIN_LOOK_MS = 20;
 
-export interface SenderPlace {
+export interface SenderOptions {
   readonly sql: SqlLocation;
   readonly sealing: Pick<Sealing, "open">;
   readonly engine: EngineOptions;
@@ -47,13 +47,13 @@ interface Sending {
   readonly sender: Sender;
 }
 
-export function startSender(place: SenderPlace): RunningSender {
-  const { log } = place;
+export function startSender(options: SenderOptions): RunningSender {
+  const { log } = options;
   const metrics = new SenderMetrics();
   let sending: Sending | undefined;
   const turning = oneAtATime(
     async () => {
-      sending ??= await open(place, () => turning.request());
+      sending ??= await open(options, () => turning.request());
       await sending.sender.turn();
     },
     (error) => log.error({ err: error }, "looking for events to send failed and is tried again"),
@@ -89,7 +89,7 @@ export function startSender(place: SenderPlace): RunningSender {
  * The sender has a separate connection, whose commits do not wait for the disk, because this thread answers the API. After a power cut the
  * last commits may be lost; their attempts are made once more, under the same id.
  */
-async function open({ sql, sealing, engine, log, version }: SenderPlace, onEnded: () => void): Promise<Sending> {
+async function open({ sql, sealing, engine, log, version }: SenderOptions, onEnded: () => void): Promise<Sending> {
   const controlPlane = await openControlPlane(sql, { role: "sink" });
   const lease = processLease(controlPlane, SENDER_LEASE, randomUUID());
   const sender = new Sender({

@@ -5,7 +5,7 @@ import { files, text } from "./sources.mjs";
 
 /** Documents that are not here. */
 const OUTSIDE =
-  /\bopen-points\b|\b[Dd]esign,? (?:section )?\d|\b[Rr]eference \d|\b(?:peers|style-anchors|one-process)\.md\b/;
+  /\bopen-points\b|\b[Dd]esign,? (?:section )?\d|\b[Rr]eference \d|\b(?:peers|style-anchors|one-process|rebuild|review|web)\.md\b|\b[Ii]ssue #?\d|\bContract, [A-Z]|\d, contract\)|\(contract\)/;
 /** A document by its path from the repository's root, and perhaps a heading of it. */
 const BY_PATH = /(?<![\w/])docs\/[\w/-]+\.md(?:#[\w-]+(?:, #[\w-]+)*)?/g;
 /** A link of a Markdown file. */

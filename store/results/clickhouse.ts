@@ -29,7 +29,7 @@ export interface ResultStoreOptions {
   readonly insertTimeoutMs?: number;
 }
 
-/** A read that takes longer is not worth waiting for; seconds on the server, and ms for its answer. */
+/** A read that takes longer is given up: seconds on the server, and ms until its answer. */
 const READ_LIMIT_S = 10;
 const READ_TIMEOUT_MS = 12_000;
 const INSERT_TIMEOUT_MS = 30_000;
@@ -44,7 +44,7 @@ const UPKEEP_CONNECTIONS = 1;
 /** A list of hidden monitors may be long. */
 const MAX_QUERY_BYTES = 4 * 1024 * 1024;
 
-/** Of a server's own words in a message for the operator, characters. */
+/** Most characters of the server's own message in a message for the operator. */
 const LONGEST_REASON = 300;
 
 const DATABASE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
@@ -169,7 +169,7 @@ export class ClickHouseResults implements ResultStore {
 }
 
 /**
- * Opens it and asks once: an address where no ClickHouse answers would show only as results that never come.
+ * Opens the store and asks it once. Without that a wrong address would show only by results that never come.
  * @throws StoreError of one line that says what to do
  */
 export async function openClickHouse(options: ResultStoreOptions): Promise<ClickHouseResults> {
@@ -191,7 +191,7 @@ export async function openClickHouse(options: ResultStoreOptions): Promise<Click
 interface Server {
   readonly base: URL;
   readonly database: string;
-  /** It is on this machine. */
+  /** The store is on this machine. */
   readonly isLocal: boolean;
 }
 
@@ -250,7 +250,7 @@ class Schema {
     return this.#ready;
   }
 
-  /** The server has lost it: the next use creates it again. */
+  /** The server has lost the schema: the next use creates it again. */
   readonly forget = (): void => {
     this.#ready = undefined;
   };
@@ -259,7 +259,7 @@ class Schema {
     try {
       await this.runner.run(`CREATE DATABASE IF NOT EXISTS ${this.#database}`);
     } catch (error) {
-      // A user with the right to may have made it already: the next statement shows it.
+      // We have no right to create it, but another user may have created it: the next statement shows whether it is there.
       this.#log.warn(
         { err: error, database: this.#database },
         "results: ClickHouse does not let us create the database",

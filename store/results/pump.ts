@@ -17,7 +17,7 @@ const RETRY_LONGEST_MS = 10_000;
 export interface PumpOptions extends InsertTarget {
   readonly spool: Spool;
   readonly log: Logger;
-  /** What the control plane has applied so far. */
+  /** The sequence number up to which the control plane has applied rows. */
   readonly appliedSeq: number;
   readonly clock?: PumpClock;
 }
@@ -25,7 +25,7 @@ export interface PumpOptions extends InsertTarget {
 export interface PumpClock {
   /** Unix ms. */
   nowMs(): number;
-  /** @returns what cancels it */
+  /** @returns a function that cancels it */
   after(delayMs: number, act: () => void): () => void;
 }
 
@@ -55,7 +55,7 @@ export class Pump {
   readonly #log: Logger;
   readonly #clock: PumpClock;
   #appliedSeq: number;
-  /** Of the segment that is being carried, also while the store is away. */
+  /** The insert of the segment that is being carried; it stays while the store is away. */
   #inHand: SegmentInsert | undefined;
   #running: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -109,7 +109,7 @@ export class Pump {
     });
   }
 
-  /** Carries every segment that may go; ends at the first failure. */
+  /** Inserts every segment that may be inserted; stops at the first failure. */
   async #drain(): Promise<void> {
     try {
       // While segments wait, the open one goes on growing: otherwise an outage would leave thousands of small files.
@@ -133,7 +133,7 @@ export class Pump {
     this.#lastInsertAtMs = this.#clock.nowMs();
   }
 
-  /** The one that an earlier try has begun, or a new one. */
+  /** Continues the insert that an earlier try began, or begins a new one. */
   async #insertOf(segment: SpoolSegment): Promise<SegmentInsert> {
     if (this.#inHand?.token === segment.token) return this.#inHand;
     const insert = await SegmentInsert.of(segment, this.#target);

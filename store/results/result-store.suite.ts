@@ -14,13 +14,13 @@ const HOUR_MS = 3_600_000;
 const BASE_ID = 1_790_000_000_000_000_000n;
 
 /** A one-off check, but for what is given. */
-export function rowOf(given: Partial<ResultRow> & Pick<ResultRow, "monitor_id" | "seq" | "tested_at">): ResultRow {
+export function rowOf(overrides: Partial<ResultRow> & Pick<ResultRow, "monitor_id" | "seq" | "tested_at">): ResultRow {
   return {
-    id: String(BASE_ID + BigInt(given.monitor_id) * 1_000_000n + BigInt(given.seq)),
+    id: String(BASE_ID + BigInt(overrides.monitor_id) * 1_000_000n + BigInt(overrides.seq)),
     project_id: 1,
     location: "any",
     checker: "local",
-    check_id: given.seq,
+    check_id: overrides.seq,
     kind: "http",
     status: "healthy",
     verdict: "ok",
@@ -34,7 +34,7 @@ export function rowOf(given: Partial<ResultRow> & Pick<ResultRow, "monitor_id" |
     attempt: 1,
     phases: '{"connect":1.5}',
     explanation: "",
-    ...given,
+    ...overrides,
   };
 }
 
@@ -59,11 +59,16 @@ export function resultStoreSuite(name: string, maker: ResultStoreMaker): void {
     /** Rows of a monitor of its own, one a second, the last of them now. */
     async function monitorWith(
       count: number,
-      given: (seq: number) => Partial<ResultRow> = () => ({}),
+      fieldsOf: (seq: number) => Partial<ResultRow> = () => ({}),
     ): Promise<number> {
       const monitorId = nextMonitor++;
       const rows = Array.from({ length: count }, (_, i) =>
-        rowOf({ monitor_id: monitorId, seq: i + 1, tested_at: nowMs - (count - 1 - i) * SECOND_MS, ...given(i + 1) }),
+        rowOf({
+          monitor_id: monitorId,
+          seq: i + 1,
+          tested_at: nowMs - (count - 1 - i) * SECOND_MS,
+          ...fieldsOf(i + 1),
+        }),
       );
       await store.insert(segmentOf(`monitor ${monitorId}`, rows));
       return monitorId;

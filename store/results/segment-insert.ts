@@ -18,7 +18,7 @@ export interface InsertTarget {
 export class SegmentInsert {
   readonly #target: InsertTarget;
   readonly #whole: RowsToInsert;
-  /** Pieces that need not be sent again, by token. */
+  /** Tokens of the pieces that are done: they are not sent again. */
   readonly #settled = new Map<string, "done" | StoreError>();
   #rejectedRows = 0;
 
@@ -27,7 +27,7 @@ export class SegmentInsert {
     this.#target = target;
   }
 
-  /** Reads the segment once: the spool may thin it meanwhile, and its halves must still hold the rows that their tokens stand for. */
+  /** Reads the segment once. The spool may drop rows from it meanwhile, but a token must always stand for the same rows. */
   static async of(segment: SpoolSegment, target: InsertTarget): Promise<SegmentInsert> {
     const { token, rows } = segment;
     return new SegmentInsert({ token, lines: await segment.read(), rows }, target);

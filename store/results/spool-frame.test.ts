@@ -8,12 +8,12 @@ const batches = fc.array(fc.array(fc.json({ maxDepth: 1 }), { minLength: 1, maxL
   maxLength: 4,
 });
 
-function fileOf(given: readonly (readonly string[])[]): { bytes: Buffer; ends: number[] } {
+function fileOf(list: readonly (readonly string[])[]): { bytes: Buffer; ends: number[] } {
   const frames: Buffer[] = [];
   const ends: number[] = [];
   let seq = 1;
   let end = 0;
-  for (const lines of given) {
+  for (const lines of list) {
     const frame = encodeFrame(seq, lines);
     frames.push(frame);
     seq += lines.length;
@@ -40,13 +40,13 @@ describe("frames of a spool segment", () => {
     timeout: 60_000,
   }, () => {
     fc.assert(
-      fc.property(batches, fc.nat(), fc.uint8Array({ maxLength: 64 }), (given, cut, garbage) => {
-        const { bytes, ends } = fileOf(given);
+      fc.property(batches, fc.nat(), fc.uint8Array({ maxLength: 64 }), (list, cut, garbage) => {
+        const { bytes, ends } = fileOf(list);
         const kept = cut % (bytes.length + 1);
         const whole = ends.filter((end) => end <= kept).length;
         const found = readBack(Buffer.concat([bytes.subarray(0, kept), garbage]));
         // Bytes that go on exactly as the cut frame did make it whole again: then it is what was written.
-        expect(found).toEqual(given.slice(0, found.length));
+        expect(found).toEqual(list.slice(0, found.length));
         expect(found.length).toBeGreaterThanOrEqual(whole);
       }),
       { numRuns: 100_000 },
@@ -55,12 +55,12 @@ describe("frames of a spool segment", () => {
 
   it("behind damage the next whole batch is found; the damaged one is not believed", () => {
     fc.assert(
-      fc.property(batches, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, flip) => {
-        const { bytes, ends } = fileOf(given);
+      fc.property(batches, fc.nat(), fc.integer({ min: 1, max: 255 }), (list, at, flip) => {
+        const { bytes, ends } = fileOf(list);
         const position = at % bytes.length;
         bytes[position] = (bytes[position] ?? 0) ^ flip;
         const hit = ends.findIndex((end) => position < end);
-        expect(readBack(bytes)).toEqual(given.filter((_, index) => index !== hit));
+        expect(readBack(bytes)).toEqual(list.filter((_, index) => index !== hit));
       }),
       { numRuns: 20_000 },
     );

@@ -27,7 +27,7 @@ const padded = (seq: number) => String(seq).padStart(16, "0");
 
 export async function createSegment(dir: string, firstSeq: number): Promise<OpenSegment> {
   const path = join(dir, `${padded(firstSeq)}.seg`);
-  // An empty or unacknowledged file of that name may be left from before; nothing in it counts.
+  // A file of that name may be left from an earlier run. It is empty or was never acknowledged, so it is overwritten.
   const handle = await open(path, "w", 0o600);
   await syncFolder(dir);
   const segment: OpenSegment = {
@@ -45,7 +45,7 @@ export async function createSegment(dir: string, firstSeq: number): Promise<Open
         }
         await handle.datasync();
       } catch (error) {
-        // Should this fail too, recovery passes over what is left: its frames begin where the next segment does.
+        // If this fails too, recovery ignores the rest, because its frames have the same sequence numbers as the next segment.
         await handle.truncate(segment.bytes).catch(() => undefined);
         throw error;
       }
@@ -99,7 +99,7 @@ export async function readSegment(segment: Segment): Promise<readonly Frame[]> {
   return decodeFrames(bytes).frames.filter((frame) => frame.firstSeq >= firstSeq && frame.firstSeq <= lastSeq);
 }
 
-/** Drops rows for good: also a power cut brings none of them back. */
+/** Drops rows for good: even a power cut does not bring them back. */
 export async function thinSegment(segment: Segment, keep: Keep): Promise<void> {
   const { bytes, rows } = keepRows(await readSegment(segment), keep);
   const dir = dirname(segment.path);

@@ -19,8 +19,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function start(given: Partial<SpoolOptions> = {}): Promise<Spool> {
-  const spool = await Spool.open({ dir, log, ...given });
+async function start(overrides: Partial<SpoolOptions> = {}): Promise<Spool> {
+  const spool = await Spool.open({ dir, log, ...overrides });
   open.push(spool);
   return spool;
 }

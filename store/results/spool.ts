@@ -27,7 +27,7 @@ import {
 export interface ReplayedRows {
   readonly lastSeq: number;
   readonly lines: readonly string[];
-  /** Of each line. */
+  /** The sequence number of each line. */
   readonly seqs: readonly number[];
 }
 
@@ -59,7 +59,7 @@ const FREED_SHARE = 1 / 16;
 /** Lines of one replayed batch. */
 const REPLAY_ROWS = 2_000;
 
-/** What the folder holds when the spool is opened. */
+/** The contents of the folder when the spool is opened. */
 interface FoundSpool {
   readonly name: string;
   readonly segments: Segment[];
@@ -273,7 +273,7 @@ export class Spool {
     return { token: `${this.name}-${firstSeq}-${lastSeq}`, firstSeq, lastSeq, rows, read };
   }
 
-  /** Forgets a segment once it is inserted. Keeps nothing of it; sequence numbers go on. */
+  /** Deletes a segment that is in the result store. Sequence numbers continue. */
   release(segment: Pick<SpoolSegment, "firstSeq">): Promise<void> {
     return this.#changes.run(() => this.#release(segment.firstSeq));
   }
@@ -301,7 +301,7 @@ export class Spool {
   }
 }
 
-/** A new folder gets a new name, so two spools never give the same token. */
+/** A new folder gets a new name, so that two spools never use the same token. */
 async function nameOf(dir: string): Promise<string> {
   const path = join(dir, "name");
   try {

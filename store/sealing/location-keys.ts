@@ -8,9 +8,9 @@ import { sealingWith } from "./sealing.ts";
 export interface LocationKeys {
   /** Codes of all locations whose checkers are processes of their own. */
   codes(): readonly string[];
-  /** undefined: there is no such location, or its key cannot be opened. */
+  /** @returns undefined when there is no such location, or its key cannot be opened */
   sealingOf(code: string): Sealing | undefined;
-  /** Reads anew what the operator may have changed. */
+  /** Reads the locations again: the operator may have changed them. */
   refresh(): Promise<void>;
   close(): void;
 }

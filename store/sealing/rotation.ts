@@ -14,7 +14,7 @@ export interface Rotation extends ResealCounts {
   readonly keyIdBefore: string;
 }
 
-/** A service that runs seals with the new key from its next seal on: what slipped in between is found by another look. */
+/** A running service seals with the new key from its next seal on. Texts that it sealed with the old key meanwhile are found by the next pass. */
 const MOST_PASSES = 5;
 
 /** @param makeKey false: the file's first key is new already, put there by hand on every machine */

@@ -15,18 +15,18 @@ import type { Meta } from "../sql/coordination/meta-port.ts";
 import type { SchedulerRow } from "../sql/coordination/shards-port.ts";
 import { openCheckedSealing, ROW_FORM, ROWS_BINDING, ROWS_BOUND, type SealingOptions } from "./sealing.ts";
 
-/** That the second step has begun is known within this, ms. */
+/** Within this every process knows that the second step has begun, ms. */
 const FOLLOW_MS = 2_000;
 /** How often a scheduler looks whether it may begin, ms. */
 const LOOK_MS = 5_000;
 /** By then every process has read the change and ended its transactions (a transaction ends within 15 s), ms. */
 const SETTLE_MS = 20_000;
-/** Passes of one sealing: a later one finds what slipped in between. */
+/** Passes over all rows: a later pass finds rows that were written during an earlier one. */
 const MOST_PASSES = 5;
 
 export interface FollowedSealing {
   readonly sealing: Sealing;
-  /** Looks now. */
+  /** Looks at once. */
   look(): Promise<void>;
   close(): void;
 }

@@ -77,9 +77,9 @@ const CHECK_PURPOSE = "sealing check";
  * Opens the key file and makes sure that it is the one this control plane's secrets were sealed with. A key is only made where
  * nothing was sealed yet.
  */
-export async function openCheckedSealing(meta: Meta, given: SealingOptions): Promise<Sealing> {
+export async function openCheckedSealing(meta: Meta, settings: SealingOptions): Promise<Sealing> {
   let areBound = (await meta.get(ROW_FORM)) !== undefined;
-  const options = { bindsRows: () => areBound, ...given };
+  const options = { bindsRows: () => areBound, ...settings };
   const { keyFile } = options;
   const check = await meta.get(CHECK_NAME);
   if (check === undefined) {

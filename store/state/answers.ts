@@ -4,18 +4,18 @@
  */
 
 export type Begun =
-  /** No other was before; keep() or forget() must follow. */
+  /** The first request with this key: keep() or forget() must follow. */
   | { readonly type: "first" }
   /** The same request is being answered now. */
   | { readonly type: "running" }
-  /** The name stands for another request. */
+  /** The key was used for another request. */
   | { readonly type: "other" }
   | { readonly type: "answered"; readonly answer: string };
 
 export interface Answers {
   /**
    * At once for all processes: of several that begin with one name, one is first.
-   * @param request what the request is told from others by, without blanks
+   * @param request identifies the request's content, without blanks
    * @param runsMs how long the first may take; one that dies is forgotten then
    */
   begin(name: string, request: string, runsMs: number, nowMs: number): Promise<Begun>;
@@ -23,7 +23,7 @@ export interface Answers {
   forget(name: string): Promise<void>;
 }
 
-/** Of all answers in memory together, with 200 bytes for each: the oldest go first. */
+/** Most bytes of all answers in memory, 200 bytes added for each; the oldest are dropped first. */
 const MOST_BYTES = 16 * 1_048_576;
 const OVERHEAD_BYTES = 200;
 

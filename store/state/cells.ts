@@ -12,7 +12,7 @@ export interface Cells {
   set(name: string, cell: Cell): void;
   /** Call after values of a cell were changed in place. */
   touch(name: string): void;
-  /** What changed since the last call, gone ones left out. */
+  /** @returns the cells that changed since the last call, without those that have expired */
   takeChanged(): readonly (readonly [name: string, cell: Cell])[];
   dropExpired(nowMs: number): void;
   readonly size: number;

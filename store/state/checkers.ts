@@ -15,16 +15,16 @@ export interface CheckerReport extends CheckerState {
   readonly clockOffsetMs: number;
 }
 
-/** What a checker says of itself. */
+/** What a checker reports about itself. */
 export interface CheckerState {
   /** Checks it runs at the same time, and how many run now. */
   readonly room: number;
   readonly inFlight: number;
-  /** Trusts what it measures. */
+  /** Whether it trusts its measurements. */
   readonly isFit: boolean;
   /** Why not, for people; empty when fit. */
   readonly reasons: readonly string[];
-  /** It stops: it takes nothing more. */
+  /** It is stopping: it takes no more runs. */
   readonly isLeaving: boolean;
 }
 
@@ -45,9 +45,9 @@ export function isHealthy(report: CheckerReport, nowMs: number): boolean {
 
 /** Reads the reports again and again; answers from memory. */
 export interface CheckerWatch {
-  /** Healthy ones, of every location that was asked for. */
+  /** The healthy checkers of the locations that were asked for. */
   healthy(): readonly CheckerReport[];
-  /** Locations that had one within the last minute. */
+  /** Locations that had a healthy checker within the last minute. */
   staffed(): ReadonlySet<string>;
   /** Our wall clock minus Redis's, as far as it is known, ms. */
   clockOffsetMs(): number;
@@ -58,6 +58,6 @@ export interface CheckerWatchOptions {
   readonly locations: () => readonly string[];
   /** After a look that found other healthy checkers or staffed locations than the one before. */
   readonly onChange?: () => void;
-  /** So many reports of a location's checkers were invalid. */
+  /** Called with the number of invalid reports of a location's checkers. */
   readonly onRefused: (location: string, count: number, reason: string) => void;
 }

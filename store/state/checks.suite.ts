@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MessageSealing } from "../sealed-text.ts";
 import type { CheckClass, CheckReply, CheckServer, Checks, OneOffCheck } from "./checks.ts";
 import { openCheckServer, openChecks } from "./open.ts";
-import type { StatePlaceMaker } from "./state.suite.ts";
+import type { StateLocationMaker } from "./state.suite.ts";
 
 /** Says by its text that it is sealed, for what, and unchanged. */
 export const PLAIN_SEALING: MessageSealing = {
@@ -43,9 +43,9 @@ interface Bench {
   readonly given: { readonly check: OneOffCheck; readonly checkClass: CheckClass; answer(reply: CheckReply): void }[];
 }
 
-export function checkSuite(name: string, places: Pick<StatePlaceMaker, "make">): void {
+export function checkSuite(name: string, places: Pick<StateLocationMaker, "make">): void {
   describe(`one-off checks on ${name}`, () => {
-    let place: Awaited<ReturnType<StatePlaceMaker["make"]>>;
+    let place: Awaited<ReturnType<StateLocationMaker["make"]>>;
     let asker: Checks;
     const closing: { close(): Promise<void> }[] = [];
 

@@ -28,16 +28,16 @@ export interface OneOffCheck {
   readonly organizationId: number;
 }
 
-export type PassingResult = Pick<
+export type OneOffResult = Pick<
   CheckOutcome,
   "verdict" | "startedAtMs" | "latencyMs" | "connectMs" | "peerAnswered" | "message" | "tunnel"
 >;
-/** What a checker says. */
+/** A checker's reply. */
 export type CheckReply =
   | {
       readonly type: "measured";
-      readonly result: PassingResult;
-      /** Why it brought down its thread; the process that asked quarantines it. Absent: it did not, or is in quarantine already. */
+      readonly result: OneOffResult;
+      /** How the check brought down its thread: the process that asked quarantines it. Absent: it did not, or it is in quarantine already. */
       readonly harm?: string;
     }
   /** It could not start in time, or the checker is stopping. */
@@ -52,7 +52,7 @@ export type CheckAnswer =
 export interface Checks {
   /** Settles in bounded time. @param location where it runs: `any` or a country */
   ask(checkClass: CheckClass, location: string, check: OneOffCheck): Promise<CheckAnswer>;
-  /** What is still waiting is answered as lost. */
+  /** Answers waiting calls as lost. */
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export interface CheckServer {
 
 /** How long a check waits for a checker with room, ms. Anonymous callers share little room, and may queue longer. */
 export const TAKE_MS: Readonly<Record<CheckClass, number>> = { api: 3_000, public: 10_000 };
-/** On top of it for the way back. */
+/** Added to that for the way back, ms. */
 const RETURN_MS = 2_000;
 /** The longest that a call takes, ms: below the 75 s of POST /test (docs/api-contract.md#checks-without-a-monitor). */
 export const LONGEST_MS = 73_000;
@@ -88,7 +88,7 @@ export interface Asking {
     checkClass: CheckClass,
     onUntaken: (id: string) => void,
   ): { readonly id: string; readonly answer: Promise<CheckAnswer> };
-  /** False when it is not waited for (any more), or was taken before. */
+  /** @returns false when no call waits for it, or it was taken before */
   taken(id: string): boolean;
   settle(id: string, answer: CheckAnswer): void;
   close(): void;

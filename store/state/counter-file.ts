@@ -1,13 +1,13 @@
 /** Where the in-process counters outlive the process: an SQLite file, written in batches. */
 import { resolve } from "node:path";
 import { StoreError } from "../errors.ts";
-import { sqliteFault } from "../sqlite-faults.ts";
+import { sqliteGuard } from "../sqlite-faults.ts";
 import { Sqlite, type SqliteHandle } from "../sqlite-library.ts";
 import type { Cell } from "./cells.ts";
 import type { EndpointUsage } from "./state.ts";
 import type { PendingUsage } from "./usage.ts";
 
-/** Of the tables below; raised when they change. */
+/** Version of the tables below; raised when they change. */
 const SCHEMA_VERSION = 1;
 const SCHEMA = `
   create table if not exists counters (
@@ -36,13 +36,7 @@ export interface CounterFile {
 /** @throws StoreError, one line, when the file cannot be used */
 export function openCounterFile(path: string): CounterFile {
   const file = resolve(path);
-  const run = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      throw sqliteFault(error, file);
-    }
-  };
+  const run = sqliteGuard(file);
   const handle = run(() => new Sqlite(file, { timeout: BUSY_TIMEOUT_MS }));
   try {
     run(() => prepareFile(handle, file));

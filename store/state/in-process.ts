@@ -5,7 +5,7 @@
 import { MemoryAnswers } from "./answers.ts";
 import { type Cells, createCells } from "./cells.ts";
 import { openCounterFile } from "./counter-file.ts";
-import type { Counters, EndpointUsage, PassingCounters, RequestLimits, RequestTake, State } from "./state.ts";
+import type { AdmissionCounters, Counters, EndpointUsage, RequestLimits, RequestTake, State } from "./state.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 import { createUsageBuffer, type UsageBuffer } from "./usage.ts";
 import {
@@ -23,7 +23,7 @@ import {
   windowOf,
 } from "./windows.ts";
 
-export interface InProcessPlace {
+export interface InProcessLocation {
   /** Path of an SQLite file in an existing folder; also names the notices. */
   readonly file: string;
 }
@@ -38,7 +38,7 @@ const WRONG_KEYS = "wrong-keys ";
 const TAKEN = "taken ";
 const SLIDING = "sliding ";
 
-export async function openInProcess({ file }: InProcessPlace, nowMs: () => number = Date.now): Promise<State> {
+export async function openInProcess({ file }: InProcessLocation, nowMs: () => number = Date.now): Promise<State> {
   const counterFile = openCounterFile(file);
   const groups = {
     [REQUESTS]: createCells(MOST_CELLS),
@@ -123,8 +123,8 @@ function createCounters(
   };
 }
 
-/** What requests pass: in memory alone, for as long as what is shared is away. */
-export function createPassingCounters(): PassingCounters {
+/** Counters of requests in memory only, for the time while the shared ones are away. */
+export function createAdmissionCounters(): AdmissionCounters {
   const cells = (): Cells => createCells(MOST_CELLS, false);
   return { ...createRequestCounters(cells()), ...createGates(cells(), cells()) };
 }

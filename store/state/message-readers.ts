@@ -19,7 +19,7 @@ import {
   textOrNull,
 } from "../../model/plain-values.ts";
 import type { CheckerReport } from "./checkers.ts";
-import type { CheckReply, OneOffCheck, PassingResult } from "./checks.ts";
+import type { CheckReply, OneOffCheck, OneOffResult } from "./checks.ts";
 import type { RunBatch, SentHarm, SentOutcome, SentRun } from "./runs.ts";
 
 /**
@@ -129,7 +129,7 @@ export function parseReply(text: string): CheckReply {
     : { type: "measured", result, harm: textOf(from.harm, MOST_HARM, "harm") };
 }
 
-function resultOf(from: Fields): PassingResult {
+function resultOf(from: Fields): OneOffResult {
   // Those that it shares with an outcome are an outcome's.
   const { verdict, startedAtMs, latencyMs, connectMs, peerAnswered, message } = readOutcome({
     ...NO_OUTCOME,

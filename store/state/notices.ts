@@ -1,4 +1,4 @@
-/** What both kinds of notices share: who listens to which topic. */
+/** The listeners of notices by topic, for both kinds of notices. */
 import type { Notices, Topic } from "./state.ts";
 
 export interface OpenNotices extends Notices {

@@ -3,36 +3,36 @@ import type { MessageSealing } from "../sealed-text.ts";
 import type { OpenAccountLeases } from "./accounts.ts";
 import type { CheckerWatch, CheckerWatchOptions } from "./checkers.ts";
 import type { CheckServer, CheckServerOptions, Checks } from "./checks.ts";
-import { type InProcessPlace, openInProcess } from "./in-process.ts";
+import { type InProcessLocation, openInProcess } from "./in-process.ts";
 import type { OpenNotices } from "./notices.ts";
-import type { RedisPlace } from "./redis.ts";
+import type { RedisLocation } from "./redis.ts";
 import type { RunSender, RunSenderOptions } from "./runs.ts";
 import type { State } from "./state.ts";
 import { openThreadCheckServer, openThreadChecks } from "./thread-checks.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 
 /** In this process, counters kept in an SQLite file, or in Redis. Plain data: it crosses threads. */
-export type StatePlace = InProcessPlace | RedisPlace;
-/** The same place as the state's. */
-export type NoticesPlace = StatePlace;
+export type StateLocation = InProcessLocation | RedisLocation;
+/** The same location as the state's. */
+export type NoticesLocation = StateLocation;
 
 /** Once per process for a file: its counters are in this process's memory. */
-export async function openState(place: StatePlace): Promise<State> {
+export async function openState(place: StateLocation): Promise<State> {
   return "url" in place ? (await loadRedis()).openRedis(place) : openInProcess(place);
 }
 
-export async function openNotices(place: NoticesPlace): Promise<OpenNotices> {
+export async function openNotices(place: NoticesLocation): Promise<OpenNotices> {
   return "url" in place ? (await loadRedis()).openRedisNotices(place) : openThreadNotices(place.file);
 }
 
 /**
- * Asks checkers, wherever they are.
+ * Opens the side that asks checkers, in this process or elsewhere.
  * @param sealingOf for what leaves this process, by the location it goes to; undefined: that location has no checkers
  * @param refreshKeys brings it up to date
  * @param onRefused so many messages from a location were no valid answer
  */
 export async function openChecks(
-  place: StatePlace,
+  place: StateLocation,
   sealingOf: (location: string) => MessageSealing | undefined,
   refreshKeys: () => Promise<void> = async () => {},
   onRefused: (location: string, count: number, reason: string) => void = () => {},
@@ -42,9 +42,9 @@ export async function openChecks(
     : openThreadChecks(place.file);
 }
 
-/** A checker's side of the same. */
+/** Opens a checker's side. */
 export async function openCheckServer(
-  place: StatePlace,
+  place: StateLocation,
   sealing: MessageSealing,
   options: CheckServerOptions,
 ): Promise<CheckServer> {
@@ -53,16 +53,16 @@ export async function openCheckServer(
     : openThreadCheckServer(place.file, options);
 }
 
-/** Roles apart have no other place: they meet in Redis. The checker's side is in redis-run-server.ts: this file also loads SQLite. */
-export async function openRunSender<Spec>(place: RedisPlace, options: RunSenderOptions): Promise<RunSender<Spec>> {
+/** Separate roles meet in Redis only. The checker's side is in redis-run-server.ts, because this file also loads SQLite. */
+export async function openRunSender<Spec>(place: RedisLocation, options: RunSenderOptions): Promise<RunSender<Spec>> {
   return (await import("./redis-runs.ts")).openRedisRunSender<Spec>(place, options);
 }
 
-export async function watchCheckers(place: RedisPlace, options: CheckerWatchOptions): Promise<CheckerWatch> {
+export async function watchCheckers(place: RedisLocation, options: CheckerWatchOptions): Promise<CheckerWatch> {
   return (await import("./redis-checkers.ts")).watchRedisCheckers(place, options);
 }
 
-export async function openAccountLeases(place: RedisPlace): Promise<OpenAccountLeases> {
+export async function openAccountLeases(place: RedisLocation): Promise<OpenAccountLeases> {
   return (await import("./redis-accounts.ts")).openRedisAccounts(place);
 }
 

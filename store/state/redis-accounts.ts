@@ -1,8 +1,8 @@
-/** Leases on accounts in Redis: a key for each account in use, whose value is the use. */
+/** Leases on accounts in Redis: one key for each account in use; its value names the use. */
 import type { AccountLeases, OpenAccountLeases } from "./accounts.ts";
 import { holdAccount } from "./lua/hold-account.ts";
 import { releaseAccount } from "./lua/release-account.ts";
-import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
+import { connect, end, type Link, PREFIX, type RedisLocation } from "./redis.ts";
 
 export function accountLeasesOver(link: Link): AccountLeases {
   // The identity is a hash already, so the key shows no account name.
@@ -18,7 +18,7 @@ export function accountLeasesOver(link: Link): AccountLeases {
   };
 }
 
-export async function openRedisAccounts({ url }: RedisPlace): Promise<OpenAccountLeases> {
+export async function openRedisAccounts({ url }: RedisLocation): Promise<OpenAccountLeases> {
   const link = await connect(url);
   return { ...accountLeasesOver(link), close: () => end(link.redis) };
 }

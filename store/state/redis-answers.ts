@@ -2,7 +2,7 @@
 import type { Redis } from "ioredis";
 import type { Answers, Begun } from "./answers.ts";
 
-/** Redis, whose faults come as errors of the store. */
+/** Redis commands whose failures become StoreErrors. */
 interface Commands {
   run<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
 }
@@ -16,7 +16,7 @@ export function createRedisAnswers(link: Commands, prefix: string): Answers {
       const isFirst = await link.run((redis) => redis.set(keyOf(name), `${request} `, "PX", runsMs, "NX"));
       if (isFirst !== null) return { type: "first" };
       const text = await link.run((redis) => redis.get(keyOf(name)));
-      // It expired in between.
+      // The answer expired between the two commands.
       if (text === null) continue;
       const blank = text.indexOf(" ");
       if (text.slice(0, blank) !== request) return { type: "other" };

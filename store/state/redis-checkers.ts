@@ -10,7 +10,7 @@ import {
 } from "./checkers.ts";
 import { readReports as readReportsScript } from "./lua/read-reports.ts";
 import { parseReport, wordsOf } from "./message-readers.ts";
-import { connect, end, type Link, type RedisPlace } from "./redis.ts";
+import { connect, end, type Link, type RedisLocation } from "./redis.ts";
 import { CHECKER_SLOTS, checkersKey, isCheckerId, slotOf } from "./redis-run-keys.ts";
 
 const LOOK_MS = 1_000;
@@ -36,7 +36,7 @@ export function createClockWatch(): { take(sample: { offsetMs: number; tookMs: n
   const samples: { offsetMs: number; tookMs: number }[] = [];
   return {
     take(sample) {
-      // A clock that was set is believed at once.
+      // A clock that was set is used at once.
       if (samples.some(({ offsetMs, tookMs }) => Math.abs(offsetMs - sample.offsetMs) > tookMs + sample.tookMs + 1)) {
         samples.length = 0;
       }
@@ -50,7 +50,7 @@ const NONE = { offsetMs: 0, tookMs: 0 };
 
 /** @throws StoreError when Redis is away at the start; later it goes on with what it knows */
 export async function watchRedisCheckers(
-  { url }: RedisPlace,
+  { url }: RedisLocation,
   { locations, onChange, onRefused }: CheckerWatchOptions,
 ): Promise<CheckerWatch> {
   const link = await connect(url);
@@ -75,7 +75,7 @@ export async function watchRedisCheckers(
     }
   }
 
-  /** Whatever Redis says: one that is silent for long enough is not healthy any more. */
+  /** Runs also when Redis fails: a checker that is silent for long enough is not healthy any more. */
   function settle(): void {
     for (const [name, report] of known) {
       const isWatched = locations().includes(report.location);

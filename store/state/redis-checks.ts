@@ -23,11 +23,11 @@ import {
   TAKE_MS,
 } from "./checks.ts";
 import { MOST_ENTRY_CHARACTERS, parseOneOffCheck, parseReply, wordsOf } from "./message-readers.ts";
-import { connect, end, type Link, PREFIX, type RedisPlace } from "./redis.ts";
+import { connect, end, type Link, PREFIX, type RedisLocation } from "./redis.ts";
 import { accountLeasesOver } from "./redis-accounts.ts";
 import { checksKey } from "./redis-run-keys.ts";
 
-/** Entries of a stream: beyond it the oldest go, and end untaken. */
+/** Most entries of a stream; beyond it the oldest are dropped, and their checks end untaken. */
 const MOST_WANTED = 1_000;
 /** A stream without reads and writes is forgotten after this, ms. */
 const STREAM_KEPT_MS = 60_000;
@@ -59,7 +59,7 @@ interface Word {
  * @param onRefused so many messages from a location were no valid answer
  */
 export async function openRedisChecks(
-  place: RedisPlace,
+  place: RedisLocation,
   sealingOf: (location: string) => MessageSealing | undefined,
   refreshKeys: () => Promise<void>,
   onRefused: (location: string, count: number, reason: string) => void,
@@ -85,7 +85,7 @@ class RedisChecks implements Checks {
   readonly #leases: AccountLeases;
   readonly #asking = createAsking();
   readonly #entries = new Map<string, { readonly stream: string; readonly entry: string }>();
-  /** Where those that wait were sent, by id. */
+  /** The streams to which waiting checks were sent, by check id. */
   readonly #locations = new Map<string, string>();
   #isClosed = false;
 
@@ -141,7 +141,7 @@ class RedisChecks implements Checks {
       answer = await ask();
       return answer;
     } finally {
-      // What was lost may still run: the lease outlives it.
+      // A check that counts as lost may still run, so its account's lease is kept until it has expired.
       if (answer?.type !== "lost") await this.#leases.release(identity, token);
     }
   }
@@ -250,7 +250,7 @@ async function post(
 }
 
 export async function openRedisCheckServer(
-  place: RedisPlace,
+  place: RedisLocation,
   sealing: MessageSealing,
   options: CheckServerOptions,
 ): Promise<CheckServer> {
@@ -268,7 +268,7 @@ export async function openRedisCheckServer(
 
 interface ClassServerOptions extends CheckServerOptions {
   readonly checkClass: CheckClass;
-  readonly place: RedisPlace;
+  readonly place: RedisLocation;
   readonly answering: Link;
   readonly sealing: MessageSealing;
 }
@@ -277,7 +277,7 @@ interface ClassServerOptions extends CheckServerOptions {
 class ClassServer implements CheckServer {
   readonly #options: ClassServerOptions;
   readonly #stream: string;
-  /** Who waits for what runs, by its id. */
+  /** The asking process of each running check, by check id. */
   readonly #running = new Map<string, string>();
   #lastRead = "0";
   #wake: () => void = () => {};
@@ -304,7 +304,7 @@ class ClassServer implements CheckServer {
         reading ??= await connect(this.#options.place.url);
         await this.#readOnce(reading);
       } catch {
-        // A Redis that comes back may count anew; what is too old is passed over.
+        // A Redis that comes back may count from the beginning again; entries that are too old are ignored.
         this.#lastRead = "0";
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
@@ -387,8 +387,8 @@ async function readWanted(
   return { wanted, last };
 }
 
-/** One that speaks, and one that hears: a connection that subscribes may do nothing else. */
-async function connectTwo({ url }: RedisPlace): Promise<readonly [Link, Link]> {
+/** Two connections, because one that subscribes may send no other command. */
+async function connectTwo({ url }: RedisLocation): Promise<readonly [Link, Link]> {
   const first = await connect(url);
   const second = await connect(url).catch((error: unknown) => {
     first.redis.disconnect();

@@ -3,7 +3,7 @@ import { holdMailbox } from "./lua/hold-mailbox.ts";
 import type { Link } from "./redis.ts";
 import { MAILBOXES, mailboxKey, outcomesKey } from "./redis-run-keys.ts";
 
-/** Free again this long after the last sign of life, ms, and how often one is given. */
+/** A mailbox is free again this long after its last renewal, ms; and how often it is renewed. */
 const KEPT_MS = 10_000;
 const RENEW_MS = 2_000;
 
@@ -39,7 +39,7 @@ export class Mailbox {
       const held = Number(await link.call(holdMailbox, [mailboxKey(mailbox)], [scheduler, KEPT_MS]));
       if (held === 0) continue;
       const address = `${mailbox}.${scheduler}`;
-      // What is left of the scheduler that had it before is addressed to that one.
+      // Entries for the scheduler that had the mailbox before carry that scheduler's address.
       const isOthers = this.#mailbox !== mailbox;
       if (isOthers) for (const location of locations()) await link.redis.unlink(outcomesKey(location, address));
       this.#mailbox = mailbox;

@@ -15,7 +15,7 @@ import { createShares } from "./shares.ts";
 /** One wait for outcomes, ms: below the link's own time-out. */
 const BLOCK_MS = 1_000;
 const RETRY_MS = 250;
-/** Of each location in one reading. */
+/** Most entries of each location in one read. */
 const ENTRIES_PER_READ = 64;
 /** All locations together, bytes; correct checkers reach that only after an outage. Beyond it each location is read by itself. */
 const MOST_ANSWER_BYTES = 64 * 2 ** 20;
@@ -29,7 +29,7 @@ const BEHIND_MOST_MS = 5_000;
 /** Of a location in a second, characters: some 30,000 outcomes. What waited during an outage is several times that. */
 const SHARE_PER_S = 16 * 2 ** 20;
 const SHARE_BURST = 64 * 2 ** 20;
-/** One that is refused costs its location as much of that as this, characters. */
+/** A refused entry uses up as much of its location's share as this, characters. */
 const REFUSAL_COSTS = 64 * 2 ** 10;
 /** Keys are not read anew more often than this, ms. */
 const REFRESH_EVERY_MS = 1_000;
@@ -43,7 +43,7 @@ type Read = readonly (readonly [stream: string, entries: readonly Entry[]])[];
 export interface OutcomeReaderOptions extends RunSenderOptions {
   readonly url: string;
   readonly mailbox: Mailbox;
-  /** A connection for what is small. */
+  /** A connection for small commands. */
   readonly writing: Link;
 }
 
@@ -54,9 +54,9 @@ export class OutcomeReader {
   readonly #read = new Map<string, string>();
   /** Streams with what was read and is still there, by their keys. */
   readonly #spent = new Map<string, string>();
-  /** Until when they are not read. */
+  /** Monotonic ms until which a location is not read. */
   readonly #muted = new Map<string, number>();
-  /** Since when there is more than was read. */
+  /** Monotonic ms since when a location has had more entries than were read. */
   readonly #behind = new Map<string, number>();
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
   #isCareful = false;
@@ -92,7 +92,7 @@ export class OutcomeReader {
     if (link !== undefined) await end(link.redis);
   }
 
-  /** Those that are read now. */
+  /** Locations that are read now. */
   #locations(): readonly string[] {
     const nowMs = performance.now();
     for (const [location, untilMs] of this.#muted) if (untilMs <= nowMs) this.#muted.delete(location);
@@ -108,7 +108,7 @@ export class OutcomeReader {
     this.#sayCaughtUp(startedAtMs);
   }
 
-  /** One location after the other, so that it is known which one sends too much. */
+  /** Reads the locations one after the other, so that the one that sends too much is found. */
   async #readEach(link: Link, address: string): Promise<void> {
     const startedAtMs = performance.now();
     for (const location of this.#locations()) {

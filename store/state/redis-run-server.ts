@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { storableText } from "../../model/plain-values.ts";
 import { type CheckerReport, REPORT_EVERY_MS } from "./checkers.ts";
 import { MOST_ENTRY_CHARACTERS, MOST_REASON, MOST_REASONS, OUTCOMES_PER_ENTRY, parseBatch } from "./message-readers.ts";
-import { connect, end, type Link, type RedisPlace } from "./redis.ts";
+import { connect, end, type Link, type RedisLocation } from "./redis.ts";
 import { createClockWatch, readClock } from "./redis-checkers.ts";
 import {
   CHECKER_GROUP,
@@ -52,7 +52,7 @@ type Read = readonly (readonly [
 
 /** @throws StoreError when Redis cannot be used at the start; afterwards it waits for Redis to be back */
 export async function openRedisRunServer<Spec>(
-  { url }: RedisPlace,
+  { url }: RedisLocation,
   options: RunServerOptions<Spec>,
 ): Promise<RunServer> {
   const writing = await connect(url);
@@ -74,7 +74,7 @@ class RedisRunServer<Spec> implements RunServer {
   readonly #writing: Link;
   readonly #reading: Link;
   readonly #options: RunServerOptions<Spec>;
-  /** With the name that it has taken; null before. */
+  /** The checker's address with the name that it has taken; null before it has one. */
   #name: CheckerName | null = null;
   readonly #clock = createClockWatch();
   /** By scheduler. */
@@ -87,7 +87,7 @@ class RedisRunServer<Spec> implements RunServer {
   #reportedAtMs = Number.NEGATIVE_INFINITY;
   #reported = "";
   #lastRead = "0";
-  /** Read, and not deleted yet. */
+  /** Ids of entries that were read and not deleted yet. */
   #readIds: readonly string[] = [];
   #sentAtMs = Number.NEGATIVE_INFINITY;
   /** When the streams of outcomes were given their time, by their keys. */
@@ -154,11 +154,11 @@ class RedisRunServer<Spec> implements RunServer {
     await Promise.all([end(this.#writing.redis), end(this.#reading.redis)]);
   }
 
-  /** Its stream is there, and its report is not old. */
+  /** Whether its stream exists and its report is recent. */
   async #live(redis: Redis): Promise<void> {
     if (this.#name === null || !(await this.#renew(redis, this.#name))) {
       this.#name = await this.#takeName(redis);
-      // A stream that is new holds nothing that was read.
+      // A new stream has no entries that were read before.
       this.#lastRead = "0";
       this.#readIds = [];
       this.#reportedAtMs = Number.NEGATIVE_INFINITY;
@@ -318,7 +318,7 @@ class RedisRunServer<Spec> implements RunServer {
       const { outcomes, json } = entryOf(waiting);
       const body = sealing.seal(outcomesPurpose(checker.location, scheduler), json);
       await this.#writing.run((redis) => this.#write(redis, key, scheduler, body));
-      // More may have come behind, or gone before, while it was sent.
+      // While it was sent, outcomes may have been added at the end or dropped at the front.
       const sent = new Set(outcomes);
       let count = 0;
       while (waiting.length > 0 && sent.has(waiting[0] as SentOutcome)) {
@@ -350,7 +350,7 @@ class RedisRunServer<Spec> implements RunServer {
   }
 }
 
-/** The first of what waits that go together: so many, and so long. */
+/** The first waiting outcomes that fit into one entry, by number and length. */
 function entryOf(waiting: readonly SentOutcome[]): {
   readonly outcomes: readonly SentOutcome[];
   readonly json: string;

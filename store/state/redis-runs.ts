@@ -2,7 +2,7 @@
 
 import { CHECK_CLASSES } from "./checks.ts";
 import { sweepLocation } from "./lua/sweep-location.ts";
-import { connect, end, type Link, type RedisPlace } from "./redis.ts";
+import { connect, end, type Link, type RedisLocation } from "./redis.ts";
 import { Mailbox } from "./redis-mailbox.ts";
 import { OutcomeReader } from "./redis-outcomes.ts";
 import {
@@ -27,7 +27,7 @@ const MOST_STREAM_BYTES = 64 * 2 ** 20;
 const MOST_LOCATION_BYTES = 128 * 2 ** 20;
 
 export async function openRedisRunSender<Spec>(
-  { url }: RedisPlace,
+  { url }: RedisLocation,
   options: RunSenderOptions,
 ): Promise<RunSender<Spec>> {
   const writing = await connect(url);
@@ -53,7 +53,7 @@ export async function openRedisRunSender<Spec>(
       if (redis.status !== "ready" || address === null) return "away";
       const body = sealing.seal(runsPurpose(checker), JSON.stringify(batch));
       try {
-        // Only where the checker keeps its stream alive.
+        // Adds only to a stream that its checker keeps alive.
         const trim = ["NOMKSTREAM", "MAXLEN", "~", MOST_WAITING] as const;
         const fields = ["scheduler", address, "body", body];
         const entry = await redis.xadd(runsKey(checker), ...trim, "*", ...fields);
@@ -90,7 +90,7 @@ async function sweep(link: Link, { locations, onRefused }: RunSenderOptions): Pr
   }
 }
 
-/** Everything that a location's checkers may write to. */
+/** All keys that a location's checkers may write to. */
 function keysOf(location: string): readonly string[] {
   return [
     checkersKey(location),

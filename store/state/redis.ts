@@ -24,7 +24,7 @@ import {
   windowOf,
 } from "./windows.ts";
 
-export interface RedisPlace {
+export interface RedisLocation {
   /** `redis://…` or `rediss://…`. */
   readonly url: string;
 }
@@ -52,7 +52,7 @@ const PING_MS = 5_000;
 /** Kept beyond its window, so that processes whose clocks differ count in one. */
 const WINDOW_MARGIN_MS = 60_000;
 
-export async function openRedis({ url }: RedisPlace): Promise<State> {
+export async function openRedis({ url }: RedisLocation): Promise<State> {
   const link = await connect(url);
   const notices = await openRedisNotices({ url }).catch((error: unknown) => {
     link.redis.disconnect();
@@ -69,7 +69,7 @@ export async function openRedis({ url }: RedisPlace): Promise<State> {
         throw error;
       });
   };
-  // What could not be written comes again a second later; ping says that Redis is away.
+  // What could not be written is written again a second later. ping() reports that Redis is away.
   const timer = setInterval(() => void write().catch(() => {}), WRITE_INTERVAL_MS).unref();
   return {
     counters: {
@@ -104,7 +104,7 @@ export interface Link {
   call(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
   /** Allows so many bytes from now on, all answers together; a connection that receives more is closed and opened again. */
   allow(bytes: number): void;
-  /** Whether that was the reason. Settled by the next allow(). */
+  /** Whether the connection was closed for that reason; the next allow() resets it. */
   readonly isOverrun: boolean;
 }
 
@@ -123,7 +123,7 @@ export async function connect(url: string): Promise<Link> {
     autoResendUnfulfilledCommands: false,
     retryStrategy: (times) => Math.min(times * 50, RETRY_LONGEST_MS),
   });
-  /** The words behind "connection is closed". */
+  /** The reason behind the message "connection is closed". */
   let lastError: unknown;
   redis.on("error", (error: unknown) => {
     lastError = error;
@@ -268,7 +268,7 @@ function usageKey(organizationId: number, day: string): string {
 }
 
 async function addUsage(redis: Redis, counts: readonly PendingUsage[]): Promise<void> {
-  // Whole or not at all: what failed is given back and comes again.
+  // Writes all or nothing. Counts that could not be written are put back and written again.
   const pipeline = redis.multi();
   for (const { organizationId, day, keyId, endpoint, requests, errors } of counts) {
     const key = usageKey(organizationId, day);
@@ -307,7 +307,7 @@ function toUsage(day: string, fields: Readonly<Record<string, string>>): readonl
 }
 
 /** Two connections: one that subscribes may do nothing else. */
-export async function openRedisNotices({ url }: RedisPlace): Promise<OpenNotices> {
+export async function openRedisNotices({ url }: RedisLocation): Promise<OpenNotices> {
   const publisher = await connect(url);
   const subscriber = await connect(url).catch((error: unknown) => {
     publisher.redis.disconnect();

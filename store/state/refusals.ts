@@ -20,7 +20,7 @@ export interface Refusals {
   add(location: string, count: number, reason: string): void;
   /** Since the start, by location. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Locations that send what cannot be right, again and again. */
+  /** Locations that have sent invalid messages repeatedly. */
   troubled(): readonly string[];
 }
 

@@ -24,7 +24,7 @@ export interface SentRun {
   /** Of the specs of the same batch. */
   readonly specKey: number;
   readonly dueAtMs: number;
-  /** No checker begins it later. */
+  /** Unix ms after which no checker begins the run. */
   readonly startByMs: number;
   /** Run with nothing else in flight in its prober. */
   readonly alone: boolean;
@@ -53,7 +53,7 @@ export interface SentOutcome extends CheckOutcome {
    * says whether it counts.
    */
   readonly withheld?: true;
-  /** It must not be run again for a while, anywhere. */
+  /** How it harmed its prober: its configuration must not run again for a while, in any process. */
   readonly harm?: SentHarm;
 }
 
@@ -94,15 +94,15 @@ export interface RunSenderOptions {
 
 /** A checker's side. */
 export interface RunServer {
-  /** Its clock minus Redis's, ms. */
+  /** The checker's clock minus Redis's, ms. */
   readonly clockOffsetMs: number;
   /** Kept, within bounds, while Redis is away. */
   answer(scheduler: string, outcomes: readonly SentOutcome[]): void;
-  /** Says at once how it is. */
+  /** Sends its report at once. */
   report(): void;
   /** Takes nothing more: what was sent and not read yet is handed to `take` as leaving. */
   leave(): Promise<void>;
-  /** After what waits to be answered was sent, or a bound. */
+  /** Resolves when the waiting answers were sent, or a bound has passed. */
   close(): Promise<void>;
 }
 
@@ -114,7 +114,7 @@ export interface RunServerOptions<Spec> {
   readonly readSpec: (value: unknown) => Spec;
   /** @param isLeaving they are not to be begun any more, but answered as cancelled */
   readonly take: (scheduler: string, batch: RunBatch<Spec>, isLeaving: boolean) => void;
-  /** Redis went away, or is back. */
+  /** Called when Redis goes away, and when it is back. */
   readonly onLink: (problem: string | null) => void;
 }
 

@@ -1,6 +1,6 @@
 /** Token buckets by name: so much a second for each, and a burst. Names are few and chosen by our own code. Time comes in. */
 export interface Shares {
-  /** @returns false when it has nothing left; what it has may go below 0 by one taking, and is paid back first */
+  /** @returns false when the bucket is empty. One taking may bring it below 0; the refill makes up for that first. */
   take(name: string, amount: number, nowMs: number): boolean;
 }
 

@@ -1,12 +1,12 @@
 /** What every state must do, whatever it is kept in. Each test gets an empty one. */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openNotices, openState, type StatePlace } from "./open.ts";
+import { openNotices, openState, type StateLocation } from "./open.ts";
 import type { EndpointUsage, RequestLimits, RequestTake, State } from "./state.ts";
 
 /** Makes an empty place and takes it away again. */
-export interface StatePlaceMaker {
-  make(): Promise<{ readonly place: StatePlace; remove(): Promise<void> }>;
+export interface StateLocationMaker {
+  make(): Promise<{ readonly place: StateLocation; remove(): Promise<void> }>;
   /** Sequences of the property tests: a server across a socket is slower than memory. */
   readonly runs: number;
 }
@@ -15,9 +15,9 @@ const NOW_MS = Date.UTC(2026, 10, 21, 6, 10, 30);
 const MINUTE_MS = 60_000;
 const UNLIMITED: RequestLimits = { perMinute: null, perDay: null, perMonth: null };
 
-export function stateSuite(name: string, places: StatePlaceMaker): void {
+export function stateSuite(name: string, places: StateLocationMaker): void {
   describe(`state on ${name}`, () => {
-    let place: Awaited<ReturnType<StatePlaceMaker["make"]>>;
+    let place: Awaited<ReturnType<StateLocationMaker["make"]>>;
     let state: State;
 
     beforeEach(async () => {
@@ -44,10 +44,10 @@ export function stateSuite(name: string, places: StatePlaceMaker): void {
   });
 }
 
-function answerTests(given: () => State): void {
+function answerTests(currentState: () => State): void {
   describe("answers that are kept", () => {
     it("one of many is first; the others wait, then get its answer", async () => {
-      const { answers } = given();
+      const { answers } = currentState();
       const begun = await Promise.all(Array.from({ length: 20 }, () => answers.begin("a", "r", MINUTE_MS, NOW_MS)));
       expect(begun.map(({ type }) => type).sort()).toEqual(["first", ...Array(19).fill("running")]);
       await answers.keep("a", "r", "the answer, of é", MINUTE_MS, NOW_MS);
@@ -58,7 +58,7 @@ function answerTests(given: () => State): void {
     });
 
     it("stand for one request each, until they are forgotten", async () => {
-      const { answers } = given();
+      const { answers } = currentState();
       await answers.begin("a", "r", MINUTE_MS, NOW_MS);
       expect((await answers.begin("a", "s", MINUTE_MS, NOW_MS)).type).toBe("other");
       expect((await answers.begin("b", "s", MINUTE_MS, NOW_MS)).type).toBe("first");
@@ -69,11 +69,11 @@ function answerTests(given: () => State): void {
   });
 }
 
-function requestTests(given: () => State, runs: number): void {
+function requestTests(currentState: () => State, runs: number): void {
   describe("requests", () => {
     const limits: RequestLimits = { perMinute: 3, perDay: 5, perMonth: 7 };
     const take = async (organizationId: number, nowMs: number, of = limits): Promise<RequestTake> =>
-      given().counters.takeRequest(organizationId, of, nowMs);
+      currentState().counters.takeRequest(organizationId, of, nowMs);
 
     it("refuses by the minute, the day and the month, and counts nothing then", async () => {
       for (const used of [1, 2, 3]) expect(await take(1, NOW_MS)).toEqual({ refusedBy: null, usedInMinute: used });
@@ -82,7 +82,7 @@ function requestTests(given: () => State, runs: number): void {
       expect(await take(1, nextMinuteMs - 1)).toEqual({ refusedBy: "minute", usedInMinute: 3 });
       for (const used of [1, 2]) expect(await take(1, nextMinuteMs)).toEqual({ refusedBy: null, usedInMinute: used });
       expect(await take(1, nextMinuteMs)).toEqual({ refusedBy: "day", usedInMinute: 2 });
-      expect(await given().counters.usage(1, nextMinuteMs)).toEqual({ minute: 2, day: 5, month: 5 });
+      expect(await currentState().counters.usage(1, nextMinuteMs)).toEqual({ minute: 2, day: 5, month: 5 });
       const nextDayMs = Date.UTC(2026, 10, 22);
       expect((await take(1, nextDayMs - 1)).refusedBy).toBe("day");
       for (const used of [1, 2]) expect(await take(1, nextDayMs)).toEqual({ refusedBy: null, usedInMinute: used });
@@ -90,7 +90,7 @@ function requestTests(given: () => State, runs: number): void {
       const nextMonthMs = Date.UTC(2026, 11, 1);
       expect((await take(1, nextMonthMs - 1)).refusedBy).toBe("month");
       expect(await take(1, nextMonthMs)).toEqual({ refusedBy: null, usedInMinute: 1 });
-      expect(await given().counters.usage(1, nextMonthMs)).toEqual({ minute: 1, day: 1, month: 1 });
+      expect(await currentState().counters.usage(1, nextMonthMs)).toEqual({ minute: 1, day: 1, month: 1 });
     });
 
     it("knows no limit for null, and nothing for zero; workspaces are apart", async () => {
@@ -98,7 +98,7 @@ function requestTests(given: () => State, runs: number): void {
         expect(await take(1, NOW_MS, UNLIMITED)).toEqual({ refusedBy: null, usedInMinute: used });
       const none = { perMinute: 0, perDay: 0, perMonth: 0 };
       expect(await take(2, NOW_MS, none)).toEqual({ refusedBy: "minute", usedInMinute: 0 });
-      expect(await given().counters.usage(2, NOW_MS)).toEqual({ minute: 0, day: 0, month: 0 });
+      expect(await currentState().counters.usage(2, NOW_MS)).toEqual({ minute: 0, day: 0, month: 0 });
       expect(await take(2, NOW_MS, { ...UNLIMITED, perMonth: 0 })).toEqual({ refusedBy: "month", usedInMinute: 0 });
     });
 
@@ -124,7 +124,7 @@ function requestTests(given: () => State, runs: number): void {
           for (const { waitMs, limits } of steps) {
             nowMs += waitMs;
             const expected = expectedTake(takenAtMs, limits, nowMs);
-            expect(await given().counters.takeRequest(organizationId, limits, nowMs)).toEqual(expected);
+            expect(await currentState().counters.takeRequest(organizationId, limits, nowMs)).toEqual(expected);
             if (expected.refusedBy === null) takenAtMs.push(nowMs);
           }
         }),
@@ -147,11 +147,11 @@ function expectedTake(takenAtMs: readonly number[], limits: RequestLimits, nowMs
   return { refusedBy: null, usedInMinute: minute + 1 };
 }
 
-function restartTests(given: () => State, reopen: () => Promise<State>): void {
+function restartTests(currentState: () => State, reopen: () => Promise<State>): void {
   it("forgets no counter over a restart", async () => {
     // The place itself drops what has expired, so these are of the present.
     const nowMs = Date.now();
-    const { counters } = given();
+    const { counters } = currentState();
     await counters.takeRequest(7, UNLIMITED, nowMs);
     await counters.takeRequest(7, UNLIMITED, nowMs);
     for (let wrong = 0; wrong < 10; wrong++) await counters.wrongKey("192.0.2.1", nowMs);
@@ -165,9 +165,9 @@ function restartTests(given: () => State, reopen: () => Promise<State>): void {
   });
 }
 
-function usageTests(given: () => State, reopen: () => Promise<State>): void {
+function usageTests(currentState: () => State, reopen: () => Promise<State>): void {
   it("counts endpoints by key and day, over a restart", async () => {
-    const { counters } = given();
+    const { counters } = currentState();
     const dayMs = 86_400_000;
     counters.countEndpoint(1, 31, "GET /servers/{id}", false, NOW_MS);
     counters.countEndpoint(1, 31, "GET /servers/{id}", true, NOW_MS);
@@ -197,10 +197,10 @@ function sorted(usage: readonly EndpointUsage[]): readonly EndpointUsage[] {
   );
 }
 
-function gateTests(given: () => State, runs: number): void {
+function gateTests(currentState: () => State, runs: number): void {
   describe("gates", () => {
     it("refuses an address after ten wrong keys, then lets one through every 6 s", async () => {
-      const { counters } = given();
+      const { counters } = currentState();
       for (let wrong = 0; wrong < 10; wrong++) {
         expect(await counters.mayTryKey("192.0.2.1", NOW_MS)).toBe(true);
         await counters.wrongKey("192.0.2.1", NOW_MS);
@@ -228,9 +228,9 @@ function gateTests(given: () => State, runs: number): void {
           for (const { waitMs, isWrong } of steps) {
             nowMs += waitMs;
             tokens = Math.min(60_000, tokens + waitMs);
-            expect(await given().counters.mayTryKey(`a${address}`, nowMs)).toBe(tokens >= 6_000);
+            expect(await currentState().counters.mayTryKey(`a${address}`, nowMs)).toBe(tokens >= 6_000);
             if (!isWrong) continue;
-            await given().counters.wrongKey(`a${address}`, nowMs);
+            await currentState().counters.wrongKey(`a${address}`, nowMs);
             tokens = Math.max(0, tokens - 6_000);
           }
         }),
@@ -239,7 +239,7 @@ function gateTests(given: () => State, runs: number): void {
     });
 
     it("takes at most so many from a window", async () => {
-      const { counters } = given();
+      const { counters } = currentState();
       const startMs = NOW_MS - (NOW_MS % MINUTE_MS);
       for (let taken = 0; taken < 60; taken++)
         expect(await counters.takeFrom("push:a", 60, MINUTE_MS, startMs)).toBe(true);
@@ -250,7 +250,7 @@ function gateTests(given: () => State, runs: number): void {
     });
 
     it("takes at most so many in any stretch, and takes back", async () => {
-      const { counters } = given();
+      const { counters } = currentState();
       const take = (atMs: number, name = "a") => counters.takeSliding(name, 2, MINUTE_MS, atMs);
       const first = await take(NOW_MS);
       expect(first).toEqual({ ticket: expect.any(String), heldAtMs: [NOW_MS] });
@@ -288,12 +288,12 @@ function gateTests(given: () => State, runs: number): void {
           for (const { waitMs, isGivenBack } of steps) {
             nowMs += waitMs;
             held = held.filter((atMs) => atMs > nowMs - MINUTE_MS);
-            const take = await given().counters.takeSliding(`s${name}`, 3, MINUTE_MS, nowMs);
+            const take = await currentState().counters.takeSliding(`s${name}`, 3, MINUTE_MS, nowMs);
             expect(take.ticket !== null).toBe(held.length < 3);
             if (take.ticket !== null) held.push(nowMs);
             expect(take.heldAtMs).toEqual(held);
             if (!isGivenBack || take.ticket === null) continue;
-            await given().counters.giveBack(`s${name}`, take.ticket);
+            await currentState().counters.giveBack(`s${name}`, take.ticket);
             held.pop();
           }
         }),
@@ -303,15 +303,15 @@ function gateTests(given: () => State, runs: number): void {
   });
 }
 
-function noticeTests(given: () => State, place: () => StatePlace): void {
+function noticeTests(currentState: () => State, place: () => StateLocation): void {
   it("tells every listener of a topic, here and elsewhere, until it leaves", async () => {
     const elsewhere = await openNotices(place());
     try {
       const heard: string[] = [];
-      const leave = given().notices.subscribe("monitors", () => heard.push("here"));
+      const leave = currentState().notices.subscribe("monitors", () => heard.push("here"));
       elsewhere.subscribe("monitors", () => heard.push("elsewhere"));
       elsewhere.subscribe("keys", () => heard.push("keys"));
-      given().notices.publish("monitors");
+      currentState().notices.publish("monitors");
       await expect.poll(() => [...heard].sort()).toEqual(["elsewhere", "here"]);
       leave();
       elsewhere.publish("monitors");
@@ -324,6 +324,6 @@ function noticeTests(given: () => State, place: () => StatePlace): void {
   });
 
   it("answers a ping", async () => {
-    await given().ping();
+    await currentState().ping();
   });
 }

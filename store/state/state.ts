@@ -44,7 +44,7 @@ export interface EndpointUsage {
 export interface SlidingTake {
   /** For giveBack; null when refused. */
   readonly ticket: string | null;
-  /** As heldSliding answers then. */
+  /** The answer of heldSliding() after this taking. */
   readonly heldAtMs: readonly number[];
 }
 
@@ -66,14 +66,14 @@ export interface Counters {
   takeFrom(name: string, limit: number, windowMs: number, nowMs: number): Promise<boolean>;
   /** At most `limit` in any stretch of `windowMs`: public checks of one address. */
   takeSliding(name: string, limit: number, windowMs: number, nowMs: number): Promise<SlidingTake>;
-  /** What the stretch up to now holds: when each was taken, oldest first, Unix ms. */
+  /** The takings in the stretch that ends now, oldest first, Unix ms. */
   heldSliding(name: string, windowMs: number, nowMs: number): Promise<readonly number[]>;
-  /** What was taken does not count after all. */
+  /** Gives one taking back: it does not count. */
   giveBack(name: string, ticket: string): Promise<void>;
 }
 
-/** What a request with a key and a heartbeat's call pass; the others of Counters are about anonymous checks and about what is shown. */
-export type PassingCounters = Pick<Counters, "takeRequest" | "usage" | "mayTryKey" | "wrongKey" | "takeFrom">;
+/** Counters that admit a request with a key, or a heartbeat's call. The others of Counters are for anonymous checks and for what is shown. */
+export type AdmissionCounters = Pick<Counters, "takeRequest" | "usage" | "mayTryKey" | "wrongKey" | "takeFrom">;
 
 /** "This changed": makes others look sooner than their next poll. Lost notices cost a second, never correctness. */
 export type Topic = "monitors" | "keys" | "heartbeats" | "jobs" | "shards" | "quarantine";

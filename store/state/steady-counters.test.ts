@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { StoreError } from "../errors.ts";
-import { createPassingCounters } from "./in-process.ts";
+import { createAdmissionCounters } from "./in-process.ts";
 import type { Counters } from "./state.ts";
 import { steadyCounters } from "./steady-counters.ts";
 
@@ -13,9 +13,9 @@ function scene() {
   let asked = 0;
   let clockMs = 0;
   const said: string[] = [];
-  const shared = new Proxy(createPassingCounters(), {
+  const shared = new Proxy(createAdmissionCounters(), {
     get:
-      (counters, name: keyof ReturnType<typeof createPassingCounters>) =>
+      (counters, name: keyof ReturnType<typeof createAdmissionCounters>) =>
       async (...words: unknown[]) => {
         asked++;
         if (isAway) throw new StoreError("Redis at r:1 does not answer", { store: "redis" });

@@ -5,9 +5,9 @@
 import type { Log } from "../../model/log.ts";
 import type { MaybePromise } from "../../model/maybe-promise.ts";
 import { StoreError } from "../errors.ts";
-import { createPassingCounters } from "./in-process.ts";
-import { openState, type StatePlace } from "./open.ts";
-import type { Counters, PassingCounters, State } from "./state.ts";
+import { createAdmissionCounters } from "./in-process.ts";
+import { openState, type StateLocation } from "./open.ts";
+import type { AdmissionCounters, Counters, State } from "./state.ts";
 
 /** While it is away one request a second waits for Redis, which may take two seconds to say nothing. */
 const ASK_AGAIN_MS = 1_000;
@@ -18,39 +18,39 @@ export interface SteadyOptions {
 }
 
 /** The state of a process that serves requests. */
-export async function openSteadyState(place: StatePlace, options: SteadyOptions): Promise<State> {
+export async function openSteadyState(place: StateLocation, options: SteadyOptions): Promise<State> {
   const state = await openState(place);
   // Counters in this process are away only with it.
   return "url" in place ? { ...state, counters: steadyCounters(state.counters, options) } : state;
 }
 
-/** What else there is (anonymous checks, what /usage shows) is refused while Redis is away. */
+/** All other calls (anonymous checks, what /usage shows) are refused while Redis is away. */
 export function steadyCounters(shared: Counters, options: SteadyOptions): Counters {
-  const passing = new SteadyPassing(shared, options);
+  const admission = new SteadyAdmission(shared, options);
   return {
     ...shared,
-    takeRequest: (id, limits, nowMs) => passing.ask((counters) => counters.takeRequest(id, limits, nowMs)),
-    usage: (id, nowMs) => passing.ask((counters) => counters.usage(id, nowMs)),
-    mayTryKey: (address, nowMs) => passing.ask((counters) => counters.mayTryKey(address, nowMs)),
-    wrongKey: (address, nowMs) => passing.ask((counters) => counters.wrongKey(address, nowMs)),
+    takeRequest: (id, limits, nowMs) => admission.ask((counters) => counters.takeRequest(id, limits, nowMs)),
+    usage: (id, nowMs) => admission.ask((counters) => counters.usage(id, nowMs)),
+    mayTryKey: (address, nowMs) => admission.ask((counters) => counters.mayTryKey(address, nowMs)),
+    wrongKey: (address, nowMs) => admission.ask((counters) => counters.wrongKey(address, nowMs)),
     takeFrom: (name, limit, windowMs, nowMs) =>
-      passing.ask((counters) => counters.takeFrom(name, limit, windowMs, nowMs)),
+      admission.ask((counters) => counters.takeFrom(name, limit, windowMs, nowMs)),
   };
 }
 
-class SteadyPassing {
-  readonly #shared: PassingCounters;
+class SteadyAdmission {
+  readonly #shared: AdmissionCounters;
   readonly #options: SteadyOptions;
-  /** This process's own; null: the shared ones answer. */
-  #own: PassingCounters | null = null;
+  /** Counters of this process only; null while the shared ones answer. */
+  #own: AdmissionCounters | null = null;
   #askAtMs = 0;
 
-  constructor(shared: PassingCounters, options: SteadyOptions) {
+  constructor(shared: AdmissionCounters, options: SteadyOptions) {
     this.#shared = shared;
     this.#options = options;
   }
 
-  async ask<T>(question: (counters: PassingCounters) => MaybePromise<T>): Promise<T> {
+  async ask<T>(question: (counters: AdmissionCounters) => MaybePromise<T>): Promise<T> {
     const nowMs = this.#options.monotonicNowMs();
     if (this.#own !== null) {
       if (nowMs < this.#askAtMs) return question(this.#own);
@@ -72,10 +72,10 @@ class SteadyPassing {
     this.#options.log.info({}, "Redis is back: requests are counted together again");
   }
 
-  #away({ message }: StoreError): PassingCounters {
+  #away({ message }: StoreError): AdmissionCounters {
     this.#askAtMs = this.#options.monotonicNowMs() + ASK_AGAIN_MS;
     if (this.#own === null) {
-      this.#own = createPassingCounters();
+      this.#own = createAdmissionCounters();
       this.#options.log.warn({ reason: message }, "Redis is away: each process counts requests for itself");
     }
     return this.#own;

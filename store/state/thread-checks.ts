@@ -69,7 +69,7 @@ export function openThreadChecks(file: string): Checks {
 
 class ThreadChecks implements Checks {
   readonly #asking = createAsking();
-  /** Not given to a checker yet, by id. */
+  /** Checks that no checker has got yet, by id. */
   readonly #checks = new Map<string, OneOffCheck>();
   readonly #channel: Channel;
 
@@ -171,7 +171,7 @@ class ThreadCheckServer implements CheckServer {
   #run(id: string, check: OneOffCheck): void {
     const offer = this.#endOffer(id);
     if (offer === undefined) {
-      // Given too late: the room went to another.
+      // The check came too late: another check has the room.
       this.#channel.send({ type: "answer", id, reply: { type: "busy" } });
       return;
     }

@@ -14,7 +14,7 @@ export function openThreadNotices(file: string): OpenNotices {
     publish(topic) {
       if (!isOpen) return;
       channel.postMessage(topic);
-      // A channel does not hear itself.
+      // A BroadcastChannel does not deliver a message to its own sender.
       queueMicrotask(() => listeners.tell(topic));
     },
     subscribe: listeners.subscribe,

@@ -11,11 +11,11 @@ const MOST_PENDING = 50_000;
 
 export interface UsageBuffer {
   count(organizationId: number, keyId: number, endpoint: string, isError: boolean, nowMs: number): void;
-  /** What waits, without taking it. */
+  /** @returns the counts that wait, without removing them */
   waiting(): readonly PendingUsage[];
-  /** Takes everything. */
+  /** Removes and returns all counts. */
   take(): readonly PendingUsage[];
-  /** Puts back what could not be written. */
+  /** Adds counts again that could not be written. */
   giveBack(counts: readonly PendingUsage[]): void;
 }
 
@@ -23,7 +23,7 @@ type Counted = { -readonly [Field in keyof PendingUsage]: PendingUsage[Field] };
 
 export function createUsageBuffer(): UsageBuffer {
   let pending = new Map<string, Counted>();
-  /** What each endpoint was counted as last: a caller asks many times, and a name for each request would cost more than the counting. */
+  /** By endpoint: the entry that was counted last. One caller sends many requests, and making a name for each would cost more than the count. */
   const latest = new Map<string, Counted>();
   const add = (more: PendingUsage): Counted | undefined => {
     const { organizationId, keyId, day, endpoint } = more;

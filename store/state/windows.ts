@@ -60,7 +60,7 @@ export function lastDays(days: number, nowMs: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => dayOf(nowMs - (count - 1 - index) * DAY_MS));
 }
 
-/** Contract, Authentication 9: ten wrong keys, then one more every 6 s. */
+/** docs/api-contract.md#order-of-checks: ten wrong keys, then one more every 6 s. */
 export const WRONG_KEY_ALLOWANCE = 10;
 export const WRONG_KEY_REFILL_MS = 6_000;
 

@@ -20,7 +20,7 @@ interface Run {
 }
 type Facts = Readonly<Record<string, unknown>>;
 
-export interface AdminPlace {
+export interface AdminStores {
   readonly env: Readonly<Record<string, string>>;
   /** What starts the service; one process that is everything when absent. */
   readonly start?: (settings: ServiceSettings) => Promise<RunningService>;
@@ -30,7 +30,7 @@ export interface AdminPlace {
  * @param part refusals are the same on any store; apart are the acts that reach into processes beside the API: each act is a process, and
  * takes a second
  */
-export function adminSuite(name: string, settings: () => Promise<AdminPlace>, part: "all" | "no refusals" | "apart") {
+export function adminSuite(name: string, settings: () => Promise<AdminStores>, part: "all" | "no refusals" | "apart") {
   // A dozen processes one after the other, each loading a database driver, on a machine that does more.
   describe(`sonde admin on ${name}`, { timeout: 120_000 }, () => {
     let service: RunningService;

@@ -98,7 +98,7 @@ withServer("the units", shared, ({ stores }) =>
 );
 
 type Settings = Readonly<Record<string, string>>;
-type Places = Readonly<Record<keyof typeof INSIDE, string>>;
+type UnitPaths = Readonly<Record<keyof typeof INSIDE, string>>;
 
 async function everythingInOne(
   systemd: Systemd,
@@ -170,7 +170,7 @@ async function reachesNothing(url: string, key: string, reports: number, said: (
   expect(direct.map(([, how]) => how)).toEqual(["permission denied", "permission denied", "permission denied"]);
 }
 
-async function rolesApart(systemd: Systemd, urls: Places, at: SharedStores, common: Settings, site: Website) {
+async function rolesApart(systemd: Systemd, urls: UnitPaths, at: SharedStores, common: Settings, site: Website) {
   const keyFile = join(temporaryFolder(), "sealing.key");
   writeFileSync(keyFile, readFileSync(systemd.file(SEALING_KEY)), { mode: 0o600 });
   const servers = {
@@ -227,7 +227,7 @@ const UNSEEN: readonly string[] = [
 ];
 
 /** A panel over a metric that no process exports stays empty for ever; a metric on no panel is never seen. */
-async function exportsTheBoard(urls: Places): Promise<void> {
+async function exportsTheBoard(urls: UnitPaths): Promise<void> {
   const board = readFileSync(join(OPERATIONS, "grafana-board.json"), "utf8");
   const guide = readFileSync(join(OPERATIONS, "metrics.md"), "utf8");
   const asked = new Set(`${board}${guide}`.match(/\b(?:sonde|process)_[a-z_]+/g)?.map(baseOf));
@@ -286,7 +286,7 @@ function writeBridge(folder: string, ports: readonly number[]): string {
   return unit;
 }
 
-async function openBridge(folder: string, ports: readonly number[]): Promise<Places & { close(): void }> {
+async function openBridge(folder: string, ports: readonly number[]): Promise<UnitPaths & { close(): void }> {
   const names = Object.keys(INSIDE) as (keyof typeof INSIDE)[];
   const outside = await Promise.all(names.map(() => freePort()));
   const words = [

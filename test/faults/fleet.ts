@@ -101,13 +101,15 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
 }
 
 function membersOf(whole: Installation, links: Links, leaseMs: number): readonly Member[] {
-  const begin: Readonly<Record<Role, (given: ServiceSettings, name: string) => Promise<Begun>>> = {
+  const begin: Readonly<Record<Role, (settings: ServiceSettings, name: string) => Promise<Begun>>> = {
     api: whole.startApi,
-    scheduler: (given) =>
+    scheduler: (settings) =>
       whole.startScheduler(
-        leaseMs === STANDARD_LEASE_MS ? given : { ...given, script: SHORT_LEASE_SCHEDULER, args: [String(leaseMs)] },
+        leaseMs === STANDARD_LEASE_MS
+          ? settings
+          : { ...settings, script: SHORT_LEASE_SCHEDULER, args: [String(leaseMs)] },
       ),
-    checker: (given, name) => whole.startChecker(name, given),
+    checker: (settings, name) => whole.startChecker(name, settings),
   };
   const wanted: readonly (readonly [Role, string])[] = [
     ["api", "1"],
@@ -116,7 +118,7 @@ function membersOf(whole: Installation, links: Links, leaseMs: number): readonly
     ["scheduler", "2"],
     ...LOCATIONS.map((location) => ["checker", location] as const),
   ];
-  return wanted.map(([role, name]) => memberOf(role, name, links.station(), (given) => begin[role](given, name)));
+  return wanted.map(([role, name]) => memberOf(role, name, links.station(), (settings) => begin[role](settings, name)));
 }
 
 interface Begun {
@@ -129,7 +131,7 @@ function memberOf(
   role: Role,
   name: string,
   station: Station,
-  begin: (given: ServiceSettings) => Promise<Begun>,
+  begin: (settings: ServiceSettings) => Promise<Begun>,
 ): Member {
   const dataDir = `${temporaryFolder()}/data`;
   let port: number | undefined;

@@ -13,7 +13,7 @@ import type { TrueRow } from "./truth.ts";
 /** Monitors of websites. @returns them by id */
 export async function createMonitors(
   plane: ControlPlane,
-  given: { readonly projectId: number; readonly organizationId: number },
+  owner: { readonly projectId: number; readonly organizationId: number },
   size: { readonly monitors: number; readonly intervalS: number; readonly timeoutS: number },
   urlOf: (index: number) => string,
   locationsOf: (index: number) => readonly string[] = () => ["any"],
@@ -22,7 +22,7 @@ export async function createMonitors(
   for (let index = 0; index < size.monitors; index += 1) {
     const monitor: NewMonitor = {
       ...MONITOR_DEFAULTS,
-      ...given,
+      ...owner,
       name: `monitor ${index}`,
       kind: "http",
       settings: { url: urlOf(index) },

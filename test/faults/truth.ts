@@ -95,12 +95,12 @@ function outcomeOf(row: TrueRow) {
   };
 }
 
-function agrees(row: TrueRow, judged: ReturnType<typeof applyCheck>["row"]): boolean {
+function agrees(row: TrueRow, expected: ReturnType<typeof applyCheck>["row"]): boolean {
   return (
-    Number(row.seq) === judged.seq &&
-    row.status === judged.status &&
-    row.changed === judged.changed &&
-    row.error_category === (judged.error_category ?? "")
+    Number(row.seq) === expected.seq &&
+    row.status === expected.status &&
+    row.changed === expected.changed &&
+    row.error_category === (expected.error_category ?? "")
   );
 }
 

@@ -116,7 +116,7 @@ export class TargetFuzzer {
   }
 
   /** Changes the input, if its target does. */
-  #end(input: Buffer): End {
+  #end(input: Buffer): RunResult {
     this.#announce(input);
     return endOf(this.#target, input);
   }
@@ -131,7 +131,7 @@ export class TargetFuzzer {
   }
 
   #judgeCost(input: Buffer): void {
-    const run = (): End => this.#end(Buffer.from(input));
+    const run = (): RunResult => this.#end(Buffer.from(input));
     // Most were only waiting for a processor.
     if (leastCpuMs(run, 1, 0) <= LOOK_CLOSER_MS) return;
     const budgetMs = budgetMsOf(this.#target, input.length);
@@ -164,14 +164,14 @@ interface FoundFault {
   readonly key: string;
 }
 
-interface End {
+interface RunResult {
   /** Of the result, without numbers: inputs of one shape are alike. */
   readonly shape: string;
   readonly isTaken: boolean;
   readonly fault?: FoundFault;
 }
 
-function endOf(target: FuzzTarget, input: Buffer): End {
+function endOf(target: FuzzTarget, input: Buffer): RunResult {
   const { refusals = [], mostMessage = STANDARD_MESSAGE } = target;
   try {
     return { shape: `taken ${target.run(input) ?? ""}`, isTaken: true };

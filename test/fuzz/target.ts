@@ -1,7 +1,7 @@
 /** A parser as the fuzz driver runs it. Seeds are valid inputs, made in code. */
 import { Violation } from "./violation.ts";
 
-type ErrorClass = abstract new (...given: never[]) => Error;
+type ErrorClass = abstract new (...args: never[]) => Error;
 
 export interface FuzzTarget {
   readonly name: string;
@@ -27,6 +27,12 @@ export interface FuzzTarget {
 export const text = (input: Uint8Array): string => Buffer.from(input.buffer, input.byteOffset, input.length).toString();
 
 export const utf8 = (...texts: readonly string[]): readonly Buffer[] => texts.map((one) => Buffer.from(one));
+
+export const json = (...values: readonly unknown[]): readonly Buffer[] =>
+  utf8(...values.map((value) => JSON.stringify(value)));
+
+/** Pieces of any JSON text. */
+export const JSON_WORDS: readonly string[] = [...'",:{}[]', "null", "true", "1e309", "-0", "\\ud800", "\\u0000"];
 
 /** @throws Violation with these words unless it is so */
 export function must(isSo: boolean, words: string): void {

@@ -1,9 +1,9 @@
 /** The proxy cores that the lab uses: this machine's, as `sonde` finds them. */
 import { fileURLToPath } from "node:url";
-import { loadCorePlaces } from "../../config.ts";
+import { loadCorePaths } from "../../config.ts";
 import type { CorePaths } from "../../engine/cores/program.ts";
 
-export const CORE_PLACES: CorePaths = loadCorePlaces({
+export const CORE_PLACES: CorePaths = loadCorePaths({
   SONDE_DATA_DIR: fileURLToPath(new URL("../../data", import.meta.url)),
   ...process.env,
 });

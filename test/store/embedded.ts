@@ -15,14 +15,14 @@ export interface TestClickHouse extends EmbeddedClickHouse {
   remove(): Promise<void>;
 }
 
-export async function startTestClickHouse(given: Partial<EmbeddedOptions> = {}): Promise<TestClickHouse> {
+export async function startTestClickHouse(overrides: Partial<EmbeddedOptions> = {}): Promise<TestClickHouse> {
   if (!existsSync(FRONT_FILE)) throw new Error(`${fileURLToPath(FRONT_FILE)} is missing: run \`npm run build\` first`);
-  const dir = given.dir ?? mkdtempSync(join(tmpdir(), "sonde-clickhouse-"));
+  const dir = overrides.dir ?? mkdtempSync(join(tmpdir(), "sonde-clickhouse-"));
   const embedded = await EmbeddedClickHouse.start({
     log: SILENT,
     frontFile: FRONT_FILE,
     ballastBytes: 1024 * 1024,
-    ...given,
+    ...overrides,
     dir,
   });
   await embedded.ready;
@@ -30,7 +30,7 @@ export async function startTestClickHouse(given: Partial<EmbeddedOptions> = {}):
     dir,
     async remove() {
       await embedded.close();
-      if (given.dir === undefined) rmSync(dir, { recursive: true, force: true });
+      if (overrides.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   });
 }

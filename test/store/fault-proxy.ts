@@ -99,8 +99,8 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.href,
-    choose: (given) => {
-      next = given;
+    choose: (fault) => {
+      next = fault;
     },
     met,
     async close() {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ApiConfig } from "../../api/api.ts";
 import { TARGET_REFUSED } from "../../api/checks/anonymous.ts";
 import { countedOf } from "../../api/checks/anonymous-quota.ts";
-import type { CheckAnswer, Checks, OneOffCheck, PassingResult } from "../../store/state/checks.ts";
+import type { CheckAnswer, Checks, OneOffCheck, OneOffResult } from "../../store/state/checks.ts";
 import { type Answer, openWorld, START_MS, type World } from "./world.suite.ts";
 
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
@@ -20,7 +20,7 @@ const VLESS = `vless://${UUID}@vpn.test-site.org:443?security=tls&sni=vpn.test-s
 const TUIC = `tuic://${UUID}:secret-word@vpn.test-site.org:443#T`;
 const LOGIN = { username: "ada", password: "secret-word" };
 
-const PASSED: PassingResult = {
+const PASSED: OneOffResult = {
   verdict: "ok",
   startedAtMs: START_MS + 20,
   latencyMs: 41,
@@ -52,7 +52,7 @@ function createBench() {
     say(next: CheckAnswer) {
       answer = next;
     },
-    measured(over: Partial<PassingResult>) {
+    measured(over: Partial<OneOffResult>) {
       answer = { type: "measured", result: { ...PASSED, ...over } };
     },
   };

@@ -33,7 +33,7 @@ interface DocumentedResponse {
   readonly headers?: Readonly<Record<string, DocumentedHeader>>;
   readonly content?: Readonly<Record<string, DocumentedContent>>;
 }
-interface Place {
+interface SchemaPosition {
   readonly response: DocumentedResponse | undefined;
   /** Of the response in the document (RFC 6901). */
   readonly pointer: string;
@@ -91,7 +91,7 @@ export function byName(headers: readonly string[]): Record<string, string> {
 }
 
 /** @returns null for the parts of the reference page, which the document leaves out */
-function placeOf({ method, path, status }: SeenAnswer): Place | null {
+function placeOf({ method, path, status }: SeenAnswer): SchemaPosition | null {
   const found = router.find(method, path.split("?")[0] ?? "");
   if (found.type === "unknown") return anywhere("NotFound", status === 404);
   if (found.type === "wrong-method") {
@@ -104,14 +104,14 @@ function placeOf({ method, path, status }: SeenAnswer): Place | null {
   return ofOperation(route, route.method === "*" ? "get" : route.method.toLowerCase(), status);
 }
 
-function anywhere(name: string, isExpected: boolean): Place {
+function anywhere(name: string, isExpected: boolean): SchemaPosition {
   return {
     response: isExpected ? document.components.responses[name] : undefined,
     pointer: `/components/responses/${name}`,
   };
 }
 
-function ofOperation(route: Route, method: string, status: number): Place {
+function ofOperation(route: Route, method: string, status: number): SchemaPosition {
   const path = fullPath(route);
   return {
     response: document.paths[path]?.[method]?.responses[String(status)],
@@ -123,7 +123,7 @@ function escaped(part: string): string {
   return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-function complaintsOf(answer: SeenAnswer, { response, pointer }: Place): readonly string[] {
+function complaintsOf(answer: SeenAnswer, { response, pointer }: SchemaPosition): readonly string[] {
   const complaints: string[] = [];
   const known = new Map(Object.entries(response?.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header]));
   for (const name of Object.keys(answer.headers)) {

@@ -93,9 +93,9 @@ export function idempotencySuite(server: "uws" | "node"): void {
       const kept: string[] = [];
       const { answers } = world.state;
       const { keep } = answers;
-      answers.keep = async (...given) => {
-        kept.push(given[2]);
-        return keep.apply(answers, given);
+      answers.keep = async (...args) => {
+        kept.push(args[2]);
+        return keep.apply(answers, args);
       };
       const first = await post("k", { name: "ci" }, "/keys", { project: null });
       const again = await post("k", { name: "ci" }, "/keys", { project: null });

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { StoreError } from "../../store/errors.ts";
 import { ADA, type Another, type Ground, make, NOW_MS } from "./ground.suite.ts";
 
-export function accountTests(given: () => Ground, another: Another): void {
+export function accountTests(currentGround: () => Ground, another: Another): void {
   describe("accounts", () => {
     it("remembers the first owner, workspace and project", async () => {
-      const { plane, organizationId, projectId, userId } = given();
+      const { plane, organizationId, projectId, userId } = currentGround();
       expect(await plane.accounts.isEmpty()).toBe(false);
       expect(await plane.accounts.workspace(organizationId)).toEqual({
         id: organizationId,
@@ -28,7 +28,7 @@ export function accountTests(given: () => Ground, another: Another): void {
     });
 
     it("makes nothing when the first owner cannot be made", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const again = { email: "OWNER@test-site.org", userName: "x", workspaceName: "Second", plan: "free" as const };
       await expect(plane.accounts.createFirst({ ...again, projectName: "p", nowMs: NOW_MS })).rejects.toThrow(
         StoreError,
@@ -37,7 +37,7 @@ export function accountTests(given: () => Ground, another: Another): void {
     });
 
     it("makes a workspace with its project for a new person, or one who is there", async () => {
-      const { plane, userId } = given();
+      const { plane, userId } = currentGround();
       const input = { name: "Beta", plan: "starter" as const, projectName: "First", nowMs: NOW_MS + 1 };
       const before = await plane.generation();
       const made = await plane.accounts.createWorkspace({
@@ -62,7 +62,7 @@ export function accountTests(given: () => Ground, another: Another): void {
       const owned = await plane.accounts.createWorkspace({ ...input, owner: userId });
       const memberships = await plane.accounts.memberships(userId);
       expect(memberships.map(({ workspace, role }) => [workspace.id, role])).toEqual([
-        [given().organizationId, "owner"],
+        [currentGround().organizationId, "owner"],
         [owned?.organizationId, "owner"],
       ]);
       expect((await plane.accounts.workspaces()).map(({ name }) => name)).toEqual(["Acme", "Beta", "Beta", "Beta"]);
@@ -71,7 +71,7 @@ export function accountTests(given: () => Ground, another: Another): void {
     });
 
     it("makes projects, and hides them from lists, searches and the plan while they are inactive", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, organizationId } = ground;
       const project = await plane.accounts.createProject(organizationId, "Second", NOW_MS + 1);
       const projectId = project?.id ?? 0;
@@ -111,7 +111,7 @@ export function accountTests(given: () => Ground, another: Another): void {
     });
 
     it("adds members by address, changes roles, removes them, switches people off", async () => {
-      const { plane, organizationId, userId } = given();
+      const { plane, organizationId, userId } = currentGround();
       const eve = { email: "Eve@test-site.org", name: "Eve" };
       const before = await plane.generation();
       const added = await plane.accounts.addMember(organizationId, eve, "viewer", NOW_MS + 1);
@@ -145,7 +145,7 @@ export function accountTests(given: () => Ground, another: Another): void {
     });
 
     it("makes one person of many at once", async () => {
-      const { plane, organizationId } = given();
+      const { plane, organizationId } = currentGround();
       const second = await another("api");
       try {
         const adds = await Promise.allSettled(

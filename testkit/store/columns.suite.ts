@@ -22,7 +22,7 @@ function declared(): Readonly<Record<string, Readonly<Record<string, string>>>> 
     Object.values(TABLES).map(({ name, columns }) => [
       name,
       Object.fromEntries(
-        Object.entries(columns as Columns).map(([column, { type, nullable, given }]) => [
+        Object.entries(columns as Columns).map(([column, { type, nullable, hasDefault: given }]) => [
           column,
           lineOf(type, nullable, given),
         ]),

@@ -286,7 +286,7 @@ export async function readEverything(plane: ControlPlane): Promise<unknown> {
     incidents: await plane.incidents.list(1, { monitorId: null, limit: 99 }),
     events: [await plane.incidents.events(1, 99, 0), await plane.incidents.events(2, 99, 0)],
     openIncidents: [...(await plane.sink.openIncidents())],
-    told: [...(await plane.sink.toldExpiries())],
+    told: [...(await plane.sink.sentExpiries())],
     appliedSeq: await plane.sink.appliedSeq("spool 1"),
     tests: await plane.jobs.openTests(99),
     syncs: await plane.jobs.openSyncs(99),

@@ -39,7 +39,7 @@ export interface Ground {
 /** A second connection, as another thread or process has it. */
 export type Another = (role?: "api" | "sink") => Promise<ControlPlane>;
 /** Cases of one idea. */
-export type GroundTests = (given: () => Ground, another: Another) => void;
+export type GroundTests = (currentGround: () => Ground, another: Another) => void;
 
 /** Each test gets an empty database of its own. */
 export function onGround(name: string, databases: DatabaseMaker, ideas: readonly GroundTests[]): void {

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { ADA, batch, type Ground, make, NOW_MS, newHeartbeat } from "./ground.suite.ts";
 
-export function heartbeatTests(given: () => Ground): void {
+export function heartbeatTests(currentGround: () => Ground): void {
   describe("heartbeats", () => {
     it("finds active ones by hash and keeps the sealed token", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { id } = await plane.monitors.create(newHeartbeat(ground), ADA);
       expect(await plane.heartbeats.byTokenHash("hash-job")).toEqual({ monitorId: id });
@@ -21,7 +21,7 @@ export function heartbeatTests(given: () => Ground): void {
     });
 
     it("keeps calls in order until the sink has drained them, and the time of the latest", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { id } = await plane.monitors.create(newHeartbeat(ground), ADA);
       const silent = await plane.monitors.create(newHeartbeat(ground, { name: "silent" }), ADA);

@@ -5,10 +5,10 @@ import type { IncidentChange } from "../../model/incident.ts";
 import type { IncidentFilter } from "../../store/sql/incidents/port.ts";
 import { ADA, batch, type Ground, make, NOW_MS, opening } from "./ground.suite.ts";
 
-export function incidentTests(given: () => Ground): void {
+export function incidentTests(currentGround: () => Ground): void {
   describe("incidents", () => {
     it("lists open ones first: down, then unacknowledged, then newest; the rest newest first; none of paused monitors", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const ids: Record<string, number> = {};
       for (const name of ["old down", "new down", "acked down", "degraded", "closed a", "closed b", "paused"]) {
@@ -47,7 +47,7 @@ export function incidentTests(given: () => Ground): void {
     });
 
     it("lists those of a time, a tag, a level, acknowledged or not, page by page over open and closed", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const ids: number[] = [];
       for (const name of ["a", "b", "c", "d"]) ids.push(await make(ground, { name, tags: [name] }));
@@ -97,7 +97,7 @@ export function incidentTests(given: () => Ground): void {
     });
 
     it("tells when a monitor was down and when it was paused", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const monitorId = await make(ground);
       const createdAtMs = (await plane.monitors.find(projectId, monitorId))?.monitor.createdAtMs ?? 0;
@@ -125,7 +125,7 @@ export function incidentTests(given: () => Ground): void {
     });
 
     it("runs from opened to recovered with one event each", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const monitorId = await make(ground);
       await plane.sink.apply(batch(1, { incidents: [opening(monitorId, NOW_MS, "degraded")] }));
@@ -209,7 +209,7 @@ export function incidentTests(given: () => Ground): void {
     });
 
     it("keeps the first acknowledgement, also of a recovered one, from many at once", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const monitorId = await make(ground);
       await plane.sink.apply(
@@ -233,7 +233,7 @@ export function incidentTests(given: () => Ground): void {
     });
 
     it("has at most one open per monitor, whatever the sink says", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const a = await make(ground, { name: "a" });
       const b = await make(ground, { name: "b" });

@@ -11,10 +11,10 @@ async function newKey(ground: Ground, over: Partial<Parameters<Ground["plane"]["
 
 const idsOf = (keys: readonly KeyRecord[]): number[] => keys.map(({ id }) => id);
 
-export function keyTests(given: () => Ground): void {
+export function keyTests(currentGround: () => Ground): void {
   describe("keys", () => {
     it("makes a key's hash once its id is known, and tells who is behind it", async () => {
-      const { plane, organizationId, userId } = given();
+      const { plane, organizationId, userId } = currentGround();
       const before = await plane.generation();
       const key = await plane.keys.create({
         name: "ci",
@@ -37,7 +37,7 @@ export function keyTests(given: () => Ground): void {
     });
 
     it("keeps account-wide keys without workspace and role", async () => {
-      const { plane, userId } = given();
+      const { plane, userId } = currentGround();
       const input = { name: "laptop", kind: "account" as const, userId, organizationId: null, expiresAtMs: NOW_MS };
       const key = await plane.keys.create({ ...input, nowMs: NOW_MS, secretHash: () => "h" });
       expect(await plane.keys.access(key.id)).toMatchObject({
@@ -48,7 +48,7 @@ export function keyTests(given: () => Ground): void {
     });
 
     it("remembers the latest use of a key without raising the generation", async () => {
-      const { plane, organizationId, userId } = given();
+      const { plane, organizationId, userId } = currentGround();
       const input = { kind: "workspace" as const, userId, organizationId, expiresAtMs: null, nowMs: NOW_MS };
       const one = await plane.keys.create({ ...input, name: "one", secretHash: () => "1" });
       const two = await plane.keys.create({ ...input, name: "two", secretHash: () => "2" });
@@ -68,7 +68,7 @@ export function keyTests(given: () => Ground): void {
     });
 
     it("lists those of a workspace or of a person, newest first", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, organizationId, userId } = ground;
       const member = await plane.accounts.addMember(
         organizationId,
@@ -98,7 +98,7 @@ export function keyTests(given: () => Ground): void {
     });
 
     it("switches off and on, and deletes for good, raising the generation", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const key = await newKey(ground);
       const before = await plane.generation();

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { type Ground, NOW_MS } from "./ground.suite.ts";
 
-export function locationTests(given: () => Ground): void {
+export function locationTests(currentGround: () => Ground): void {
   describe("locations", () => {
     it("are listed by code; each is added once, and removed", async () => {
-      const { locations } = given().plane;
+      const { locations } = currentGround().plane;
       expect(await locations.all()).toEqual([]);
       expect(await locations.add("nl", "key of nl", NOW_MS)).toBe(true);
       expect(await locations.add("any", "key of any", NOW_MS + 1)).toBe(true);
@@ -19,7 +19,7 @@ export function locationTests(given: () => Ground): void {
     });
 
     it("change their key in two steps, one rotation at a time", async () => {
-      const { locations } = given().plane;
+      const { locations } = currentGround().plane;
       expect(await locations.addKey("de", "second")).toBe(false);
       await locations.add("de", "first", NOW_MS);
       expect(await locations.promoteKey("de")).toBe(false);

@@ -4,10 +4,10 @@ import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { MaintenanceGapError } from "../../store/sql/monitors/maintenance-port.ts";
 import { ADA, type Ground, make, NOW_MS } from "./ground.suite.ts";
 
-export function maintenanceTests(given: () => Ground): void {
+export function maintenanceTests(currentGround: () => Ground): void {
   describe("maintenance", () => {
     it("puts a monitor into maintenance, and the plan hears of it", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const spanOf = async () => (await plane.monitors.find(projectId, id))?.monitor.maintenance;
@@ -35,7 +35,7 @@ export function maintenanceTests(given: () => Ground): void {
     });
 
     it("of one monitor is one stretch, which may begin later", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const [id, other] = [await make(ground), await make(ground)];
       const spanOf = async (one: number) => (await plane.monitors.find(projectId, one))?.monitor.maintenance;
@@ -84,7 +84,7 @@ export function maintenanceTests(given: () => Ground): void {
     });
 
     it("knows no monitor that is deleted, and no window of it", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const made = await begin(plane, id, NOW_MS, NOW_MS + 60_000);

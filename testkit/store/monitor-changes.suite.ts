@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { ADA, type Another, batch, type Ground, make, NOW_MS, opening } from "./ground.suite.ts";
 
-export function changeTests(given: () => Ground, another: Another): void {
+export function changeTests(currentGround: () => Ground, another: Another): void {
   describe("changes", () => {
     it("writes only what differs, with the names of the fields", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const before = await plane.generation();
@@ -36,7 +36,7 @@ export function changeTests(given: () => Ground, another: Another): void {
     });
 
     it("pauses and resumes as a set of reasons, and says so once per turn", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const other = await make(ground, { name: "other" });
@@ -71,7 +71,7 @@ export function changeTests(given: () => Ground, another: Another): void {
     });
 
     it("lets what decide throws pass, and undoes everything", async () => {
-      const ground = given();
+      const ground = currentGround();
       const id = await make(ground);
       const refusal = new RangeError("403");
       const before = await ground.plane.generation();
@@ -86,7 +86,7 @@ export function changeTests(given: () => Ground, another: Another): void {
     });
 
     it("loses no update of many at once, over two connections", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground, { tags: [] });
       const second = await another("api");
@@ -105,7 +105,7 @@ export function changeTests(given: () => Ground, another: Another): void {
     });
 
     it("shows readers nothing of a transaction that runs", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       let seen: Promise<string | undefined> | undefined;

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { MonitorFilter } from "../../store/sql/monitors/port.ts";
 import { ADA, batch, EVERYTHING, type Ground, liveOf, make, NOW_MS, opening } from "./ground.suite.ts";
 
-export function listTests(given: () => Ground): void {
+export function listTests(currentGround: () => Ground): void {
   describe("lists and searches", () => {
     const names = ["Zebra", "apple", "Äpfel", "äpfel", "Банан", "банан", "100%_sure", "100 xsure", "İstanbul", "Ω"];
 
     it("sorts by name without case, then id, the same in every database", async () => {
-      const ground = given();
+      const ground = currentGround();
       for (const name of names) await make(ground, { name });
       const { rows, total } = await ground.plane.monitors.list(ground.projectId, EVERYTHING);
       const key = (name: string): string => name.normalize("NFC").toLowerCase();
@@ -27,7 +27,7 @@ export function listTests(given: () => Ground): void {
       ["\\", []],
       ["'", []],
     ])("finds names that contain %s", async (text, expected) => {
-      const ground = given();
+      const ground = currentGround();
       for (const name of names) await make(ground, { name });
       const listed = await ground.plane.monitors.list(ground.projectId, { ...EVERYTHING, nameContains: text });
       expect(listed.rows.map((row) => row.monitor.name).sort()).toEqual([...expected].sort());
@@ -37,7 +37,7 @@ export function listTests(given: () => Ground): void {
     });
 
     it("pages with the total of all matches", async () => {
-      const ground = given();
+      const ground = currentGround();
       for (let index = 0; index < 7; index++) await make(ground, { name: `m${index}` });
       const { plane, projectId } = ground;
       const page = (limit: number, offset: number) => plane.monitors.list(projectId, { ...EVERYTHING, limit, offset });
@@ -56,7 +56,7 @@ export function listTests(given: () => Ground): void {
     });
 
     it("filters by family, kind, activity, and status over live and paused", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const up = await make(ground, { name: "up" });
       const down = await make(ground, { name: "down", kind: "ping" });
@@ -86,7 +86,7 @@ export function listTests(given: () => Ground): void {
     });
 
     it("searches name, host, tags and id across projects, and nothing else", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const a = await make(ground, { name: "Alpha", host: "one.test-site.org", tags: ["prod", "eu"] });
       const b = await make(ground, { name: "beta", host: null, tags: [] });
@@ -114,10 +114,10 @@ export function listTests(given: () => Ground): void {
   });
 }
 
-export function planTests(given: () => Ground): void {
+export function planTests(currentGround: () => Ground): void {
   describe("changes for the plan", () => {
     it("tells the whole set, then only what changed", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const a = await make(ground, { name: "a" });
       const b = await make(ground, { name: "b" });
@@ -148,7 +148,7 @@ export function planTests(given: () => Ground): void {
     });
 
     it("is not moved by live states", async () => {
-      const ground = given();
+      const ground = currentGround();
       const id = await make(ground);
       const before = await ground.plane.generation();
       await ground.plane.sink.apply(batch(1, { live: [liveOf(id, { status: "down" })], incidents: [opening(id)] }));

@@ -13,10 +13,10 @@ import {
   opening,
 } from "./ground.suite.ts";
 
-export function monitorTests(given: () => Ground): void {
+export function monitorTests(currentGround: () => Ground): void {
   describe("monitors", () => {
     it("gives back what was created, with ids and times", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { nowMs, heartbeatToken, ...input } = newMonitor(ground);
       const monitor = await ground.plane.monitors.create({ ...input, nowMs, heartbeatToken }, ADA);
       expect(monitor).toEqual({
@@ -40,7 +40,7 @@ export function monitorTests(given: () => Ground): void {
     });
 
     it("writes what it returns, also for text that a database refuses", async () => {
-      const ground = given();
+      const ground = currentGround();
       const name = "a\0b\ud800c 🚀";
       const { plane, projectId } = ground;
       const monitor = await plane.monitors.create(
@@ -56,14 +56,14 @@ export function monitorTests(given: () => Ground): void {
     });
 
     it("never gives an id twice", async () => {
-      const ground = given();
+      const ground = currentGround();
       const first = await make(ground);
       await ground.plane.monitors.remove(ground.projectId, first, NOW_MS, ADA);
       expect(await make(ground)).toBeGreaterThan(first);
     });
 
     it("leaves a tombstone: gone for readers, its incidents with it, told as deleted", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const job = await plane.monitors.create(newHeartbeat(ground), ADA);
       await plane.heartbeats.record(job.id, NOW_MS, { up: true, message: null, pingMs: null });
@@ -89,7 +89,7 @@ export function monitorTests(given: () => Ground): void {
     });
 
     it("tells the latest check of each monitor since a time, newest first", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const [old, first, second, unchecked, gone] = await Promise.all([
         make(ground),
@@ -125,7 +125,7 @@ export function monitorTests(given: () => Ground): void {
     });
 
     it("gives the figures of monitors that are not paused, the oldest first, and counts the others", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const before = await plane.monitors.figures(10_000);
       const [first, paused, second] = await Promise.all([make(ground), make(ground), make(ground)]);
@@ -149,7 +149,7 @@ export function monitorTests(given: () => Ground): void {
     });
 
     it("shares expiry settings among the website checks of a host", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const host = "shop.test-site.org";
       expect(await plane.monitors.hostExpiry(projectId, host)).toBeNull();

@@ -26,10 +26,10 @@ const SUBSCRIPTION = {
   nowMs: NOW_MS,
 } as const;
 
-export function overviewTests(given: () => Ground): void {
+export function overviewTests(currentGround: () => Ground): void {
   describe("overview", () => {
     it("reads every monitor by name with its state, and nothing of other projects or deleted ones", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId, organizationId } = ground;
       const b = await make(ground, { name: "b", tags: ["prod", "blue"] });
       const a = await make(ground, { name: "A", kind: "ping", tags: [], pauseReasons: ["user"], pausedAtMs: NOW_MS });
@@ -80,7 +80,7 @@ export function overviewTests(given: () => Ground): void {
     });
 
     it("names the subscriptions", async () => {
-      const { plane, projectId, organizationId } = given();
+      const { plane, projectId, organizationId } = currentGround();
       const made = await plane.subscriptions.create({ ...SUBSCRIPTION, projectId, organizationId, name: "Provider" });
       await importServers(plane, made, [listedServer("one.test-site.org", "One", ["a"])]);
       expect(await plane.overview.subscriptions(projectId)).toEqual([{ id: made.id, name: "Provider" }]);
@@ -90,7 +90,7 @@ export function overviewTests(given: () => Ground): void {
 
   describe("selectors", () => {
     it("select by every member, and-ed, and leave out what `not` selects", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId, organizationId } = ground;
       const subscription = await plane.subscriptions.create({ ...SUBSCRIPTION, projectId, organizationId, name: "P" });
       await importServers(plane, subscription, [listedServer("one.test-site.org", "imported", ["a"])]);
@@ -134,7 +134,7 @@ export function overviewTests(given: () => Ground): void {
     });
 
     it("are listed by name, status, latency and time, with what has no value last", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const ids: number[] = [];
       for (const name of ["a", "b", "c", "d"]) ids.push(await make(ground, { name }));

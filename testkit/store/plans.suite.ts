@@ -25,10 +25,10 @@ async function reasonsOf({ plane }: Ground, ids: readonly number[]): Promise<rea
   return found.map((row) => row?.monitor.pauseReasons.join("+") ?? "gone");
 }
 
-export function planChangeTests(given: () => Ground, another: Another): void {
+export function planChangeTests(currentGround: () => Ground, another: Another): void {
   describe("plans", () => {
     it("raise intervals and periods below the shortest, with history, and tell the plan", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, organizationId, projectId } = ground;
       const fast = await make(ground, { intervalS: 30 });
       const slow = await make(ground, { intervalS: 3_600 });
@@ -55,7 +55,7 @@ export function planChangeTests(given: () => Ground, another: Another): void {
     });
 
     it("raise the interval of a subscription with those of its monitors, and keep what is sealed", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, organizationId, projectId } = ground;
       const { id: subscriptionId } = await plane.subscriptions.create({
         projectId,
@@ -79,7 +79,7 @@ export function planChangeTests(given: () => Ground, another: Another): void {
     });
 
     it("pause tunnels beyond the slots, newest first, and let the oldest return", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, organizationId, projectId } = ground;
       const second = (await plane.accounts.createProject(organizationId, "Second", NOW_MS))?.id ?? 0;
       const ids: number[] = [];
@@ -119,7 +119,7 @@ export function planChangeTests(given: () => Ground, another: Another): void {
     });
 
     it("agree with tunnels made, monitors changed and checks applied meanwhile", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, organizationId, projectId } = ground;
       const second = await another("api");
       const sink = await another("sink");
@@ -155,7 +155,7 @@ export function planChangeTests(given: () => Ground, another: Another): void {
     });
 
     it("suspend everything, and restore what they paused, other reasons kept", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, organizationId, projectId } = ground;
       const web = await make(ground, { intervalS: 300 });
       const off = await make(ground, { intervalS: 300, pauseReasons: ["user"], pausedAtMs: NOW_MS });

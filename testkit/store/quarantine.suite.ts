@@ -5,7 +5,7 @@ import { type Ground, NOW_MS } from "./ground.suite.ts";
 
 const HOUR_MS = 3_600_000;
 
-export function quarantineTests(given: () => Ground): void {
+export function quarantineTests(currentGround: () => Ground): void {
   const harm = (fingerprint: string): Harm => ({
     fingerprint,
     kind: "openvpn",
@@ -16,7 +16,7 @@ export function quarantineTests(given: () => Ground): void {
 
   describe("quarantine", () => {
     it("holds a configuration for an hour, then longer, and counts what is told twice once", async () => {
-      const { quarantine } = given().plane;
+      const { quarantine } = currentGround().plane;
       expect(await quarantine.find("a", NOW_MS)).toBeUndefined();
       const first = await quarantine.strike(harm("a"), NOW_MS);
       expect(first).toEqual({
@@ -44,14 +44,14 @@ export function quarantineTests(given: () => Ground): void {
     });
 
     it("of several that tell the same event at once all are told the same", async () => {
-      const { quarantine } = given().plane;
+      const { quarantine } = currentGround().plane;
       const told = await Promise.all(Array.from({ length: 5 }, () => quarantine.strike(harm("b"), NOW_MS)));
       expect(new Set(told.map(({ id, strikes }) => `${id} ${strikes}`)).size).toBe(1);
       expect(told[0]?.strikes).toBe(1);
     });
 
     it("lists what is held and what is remembered, and forgets both when it is lifted or after a week", async () => {
-      const { quarantine } = given().plane;
+      const { quarantine } = currentGround().plane;
       const old = await quarantine.strike(harm("old"), NOW_MS);
       const fresh = await quarantine.strike(harm("fresh"), NOW_MS + 2 * HOUR_MS);
       expect((await quarantine.held(NOW_MS + 2 * HOUR_MS)).map(({ fingerprint }) => fingerprint)).toEqual(["fresh"]);

@@ -12,7 +12,7 @@ import { ADA, type Ground, importServers, listedServer, newHeartbeat, newMonitor
 
 const PLACE = SEALED_CELLS.heartbeat;
 
-export function sealedTests(given: () => Ground): void {
+export function sealedTests(currentGround: () => Ground): void {
   describe("sealed columns", () => {
     let folder = "";
     let keyFile = "";
@@ -20,20 +20,23 @@ export function sealedTests(given: () => Ground): void {
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "sonde-seal-"));
       keyFile = join(folder, "sealing.key");
-      running = await openCheckedSealing(given().plane.meta, { keyFile, createIfMissing: true });
+      running = await openCheckedSealing(currentGround().plane.meta, { keyFile, createIfMissing: true });
     });
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
     const addHeartbeat = async (name: string, sealing = running): Promise<number> => {
       const sealed = (id: number): string => sealing.seal(PLACE(id), `token of ${name}`);
       const heartbeatToken = { sealed, hash: `hash of ${name}` };
-      return (await given().plane.monitors.create(newHeartbeat(given(), { name, heartbeatToken }), ADA)).id;
+      return (await currentGround().plane.monitors.create(newHeartbeat(currentGround(), { name, heartbeatToken }), ADA))
+        .id;
     };
-    const sealedOf = async (id: number): Promise<string> => (await given().plane.heartbeats.sealedToken(id)) ?? "";
-    const rotate = (makeKey = true) => rotateSealing(given().plane, { keyFile, createIfMissing: false }, makeKey);
+    const sealedOf = async (id: number): Promise<string> =>
+      (await currentGround().plane.heartbeats.sealedToken(id)) ?? "";
+    const rotate = (makeKey = true) =>
+      rotateSealing(currentGround().plane, { keyFile, createIfMissing: false }, makeKey);
 
     it("are sealed anew over many pages; what runs goes on with the new key", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const names = Array.from({ length: 450 }, (_, index) => `h${index}`);
       const ids: number[] = [];
       for (const name of names) ids.push(await addHeartbeat(name));
@@ -56,12 +59,12 @@ export function sealedTests(given: () => Ground): void {
     });
 
     it("that were just being sealed with the key before still open, and the next rotation finds them", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const next = (await addHeartbeat("one")) + 1;
       const slow = running.seal(PLACE(next), "token of slow");
       const first = await rotate();
       const heartbeatToken = { sealed: slow, hash: "hash of slow" };
-      const { id } = await plane.monitors.create(newHeartbeat(given(), { heartbeatToken }), ADA);
+      const { id } = await plane.monitors.create(newHeartbeat(currentGround(), { heartbeatToken }), ADA);
       expect(id).toBe(next);
       const fresh = openSealing({ keyFile, createIfMissing: false });
       expect(fresh.open(PLACE(id), await sealedOf(id))).toBe("token of slow");
@@ -72,11 +75,11 @@ export function sealedTests(given: () => Ground): void {
     });
 
     it("that cannot be opened stay, are named, and hold their key in the file", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const good = await addHeartbeat("good");
       const before = running.keyId;
       const heartbeatToken = { sealed: running.seal("another purpose", "x"), hash: "h" };
-      const { id: bad } = await plane.monitors.create(newHeartbeat(given(), { heartbeatToken }), ADA);
+      const { id: bad } = await plane.monitors.create(newHeartbeat(currentGround(), { heartbeatToken }), ADA);
       const first = await rotate();
       expect(first.resealed).toBe(1);
       expect(first.unreadable).toHaveLength(1);
@@ -97,12 +100,12 @@ export function sealedTests(given: () => Ground): void {
     });
 
     it("that were moved to another row or column stay closed, and are named", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       const stolen = await sealedOf(await addHeartbeat("mine"));
       const heartbeatToken = { sealed: stolen, hash: "h" };
-      const { id: beat } = await plane.monitors.create(newHeartbeat(given(), { heartbeatToken }), ADA);
+      const { id: beat } = await plane.monitors.create(newHeartbeat(currentGround(), { heartbeatToken }), ADA);
       const url = "https://***@www.test-site.org/";
-      const site = newMonitor(given(), { settings: { url }, urlSealed: stolen });
+      const site = newMonitor(currentGround(), { settings: { url }, urlSealed: stolen });
       const { id: website } = await plane.monitors.create(site, ADA);
       const hook = { projectId, url: "https://hooks.test-site.org/***", events: null, nowMs: 1 };
       const webhook = (await plane.webhooks.create({ ...hook, urlSealed: stolen, secretSealed: stolen }))?.id;
@@ -117,11 +120,11 @@ export function sealedTests(given: () => Ground): void {
     });
 
     it("of configs are bound to their project and what they say, and of subscriptions to their ids", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       const urlSealed = (id: number): string => running.seal(SEALED_CELLS.subscription(id), "https://p/x");
       const { id } = await plane.subscriptions.create({
         projectId,
-        organizationId: given().organizationId,
+        organizationId: currentGround().organizationId,
         name: null,
         urlSealed,
         urlHash: "hash",
@@ -157,7 +160,7 @@ export function sealedTests(given: () => Ground): void {
       expect(keyIdOf(await sealedOf(id))).toBe(readKeyRing(keyFile)[0].id);
       expect(readFileSync(keyFile, "utf8")).toContain("# new");
       writeFileSync(keyFile, hand);
-      const alone = await openCheckedSealing(given().plane.meta, { keyFile, createIfMissing: false });
+      const alone = await openCheckedSealing(currentGround().plane.meta, { keyFile, createIfMissing: false });
       expect(alone.open(PLACE(id), await sealedOf(id))).toBe("token of one");
     });
 

@@ -32,10 +32,10 @@ async function take({ plane }: Ground, shard: number, id: string): Promise<Shard
   return { shard, epoch };
 }
 
-export function shardTests(given: () => Ground, another: Another): void {
+export function shardTests(currentGround: () => Ground, another: Another): void {
   describe("shards", () => {
     it("are as many as the database was made with, all free", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const { shards, schedulers } = await plane.shards.view();
       expect(shards.map(({ shard }) => shard)).toEqual(
         Array.from({ length: plane.dialect === "sqlite" ? 1 : 16 }, (_, i) => i),
@@ -45,7 +45,7 @@ export function shardTests(given: () => Ground, another: Another): void {
     });
 
     it("give each to one of many who want it at once, and count takings", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const second = await another();
       try {
@@ -65,7 +65,7 @@ export function shardTests(given: () => Ground, another: Another): void {
     });
 
     it("keep schedulers with their beats until they leave or are dead", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       await plane.shards.beat("a", "host 1", IDLE);
       await plane.shards.beat("a", "host 1", { ...IDLE, monitors: 7, trouble: "no \0 answer" });
       await plane.shards.beat("b", "host 2", IDLE);
@@ -80,7 +80,7 @@ export function shardTests(given: () => Ground, another: Another): void {
     });
 
     it("write nothing of a batch whose epoch is no longer the shard's", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const old = await take(ground, 0, "old");
@@ -102,7 +102,7 @@ export function shardTests(given: () => Ground, another: Another): void {
     });
 
     it("let the old and the new holder write side by side without a batch of the old after the new one's first", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const second = await another();
@@ -133,7 +133,7 @@ export function shardTests(given: () => Ground, another: Another): void {
     });
 
     it("divide monitors, calls and open incidents as the model says, none left out, none twice", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const ids: number[] = [];
       for (let i = 0; i < 30; i += 1) ids.push(await make(ground, { name: `m${i}` }));
@@ -153,7 +153,7 @@ export function shardTests(given: () => Ground, another: Another): void {
         found.calls += (await plane.heartbeats.inbox(10, part)).length;
         found.lastCalls += (await plane.heartbeats.lastCalls(part)).size;
         found.incidents += (await plane.sink.openIncidents(part)).size;
-        expect((await plane.sink.toldExpiries(part)).size).toBe(0);
+        expect((await plane.sink.sentExpiries(part)).size).toBe(0);
         expect(await plane.jobs.openTests(10, part)).toEqual([]);
       }
       expect(found).toEqual({ monitors: all.total, removed: 1, calls: 1, lastCalls: 1, incidents: 29 });

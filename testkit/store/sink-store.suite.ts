@@ -14,10 +14,10 @@ import {
   PASSED,
 } from "./ground.suite.ts";
 
-export function sinkTests(given: () => Ground, another: Another): void {
+export function sinkTests(currentGround: () => Ground, another: Another): void {
   describe("sink", () => {
     it("writes whole live states and reads them back", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const full = liveOf(id, {
@@ -42,7 +42,7 @@ export function sinkTests(given: () => Ground, another: Another): void {
     });
 
     it("writes states that moved without a check, whatever sequence is applied", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const [a, b] = [await make(ground), await make(ground)];
       await plane.sink.apply(batch(5, { live: [liveOf(a)] }));
@@ -53,7 +53,7 @@ export function sinkTests(given: () => Ground, another: Another): void {
     });
 
     it("applies a sequence once, and never goes back", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       expect(await plane.sink.appliedSeq("spool")).toBe(0);
@@ -71,7 +71,7 @@ export function sinkTests(given: () => Ground, another: Another): void {
     });
 
     it("applies one of the same batch given many times at once", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const id = await make(ground);
       const second = await another();
@@ -86,7 +86,7 @@ export function sinkTests(given: () => Ground, another: Another): void {
     });
 
     it("passes over monitors that were deleted", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const kept = await make(ground, { name: "kept" });
       const deleted = await make(ground, { name: "deleted" });
@@ -103,7 +103,7 @@ export function sinkTests(given: () => Ground, another: Another): void {
     });
 
     it("takes a whole outage in one batch, and its end in another", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const ids: number[] = [];
       for (let index = 0; index < 1_200; index++) ids.push(await make(ground, { name: `m${index}` }));
@@ -122,7 +122,7 @@ export function sinkTests(given: () => Ground, another: Another): void {
     }, 60_000);
 
     it("agrees with changes of the same monitors that run meanwhile", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const second = await another();
       try {

@@ -61,13 +61,15 @@ const passed: ConfigResult = {
   engineUsed: "xray",
 };
 
-export function subscriptionTests(given: () => Ground, another: Another): void {
+export function subscriptionTests(currentGround: () => Ground, another: Another): void {
   const reasons = async (ids: readonly number[]) =>
-    Promise.all(ids.map(async (id) => (await given().plane.monitors.recall(id))?.monitor.pauseReasons.join("+")));
+    Promise.all(
+      ids.map(async (id) => (await currentGround().plane.monitors.recall(id))?.monitor.pauseReasons.join("+")),
+    );
 
   describe("subscriptions", () => {
     it("are kept with their first sync queued, unless they are off", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { subscriptions, jobs } = ground.plane;
       const on = await subscriptions.create(newSubscription(ground));
       expect(on).toEqual({
@@ -100,7 +102,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("have an address of their own within the project, also when several processes write at once", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { subscriptions } = ground.plane;
       const others = await Promise.all([another("api"), another("api")]);
       const attempts = await Promise.allSettled(
@@ -139,7 +141,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("switched off pause every monitor, switched on resume those that have no other reason to be paused", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { id } = await plane.subscriptions.create(newSubscription(ground));
       const ids = await imported(ground, id, 5);
@@ -186,7 +188,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("give their interval and timeout to their monitors, with history", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { id } = await plane.subscriptions.create(newSubscription(ground));
       const [a = 0] = await imported(ground, id, 1);
@@ -209,7 +211,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("tell the plan how many of their monitors may be checked at once", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { id } = await plane.subscriptions.create(newSubscription(ground, { maxWorkers: 3 }));
       const [a = 0] = await imported(ground, id, 1);
@@ -227,7 +229,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("are synchronised once at a time, and switched on for it", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { id } = await plane.subscriptions.create(newSubscription(ground, { enabled: false }));
       const [a = 0] = await imported(ground, id, 1);
@@ -243,7 +245,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("deleted leave their monitors paused and free", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { id } = await plane.subscriptions.create(newSubscription(ground));
       await importServers(plane, { id, projectId }, [listedServer("a.test-site.org", null, ["A"])]);
@@ -264,7 +266,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("keep one key for the hashes of addresses, also when two processes ask at once", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const other = await another("api");
       const keys = await Promise.all([
         plane.subscriptions.hashKey(() => "one"),
@@ -287,7 +289,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     }
 
     it("keep their configs, 256 of them, with the latest result of each location", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const tags = Array.from({ length: 300 }, (_, index) => `C${index}`);
       const { monitorId, subscription } = await oneServer(ground, tags);
@@ -331,7 +333,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("do not come back once their monitor was deleted, until the subscription goes", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { monitorId, subscription } = await oneServer(ground, ["A"]);
       expect(await plane.monitors.remove(projectId, monitorId, NOW_MS, ADA)).toBe(true);
@@ -342,7 +344,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("are forgotten when the monitor gets a configuration of its own", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const { monitorId } = await oneServer(ground, ["A"]);
       await plane.monitors.update(projectId, monitorId, NOW_MS, ADA, () => ({ sealed: "own", sealedFields: ["url"] }));
@@ -353,10 +355,10 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
 
   describe("tunnels", () => {
     const tunnel = (over = {}) =>
-      newMonitor(given(), { kind: "wireguard", settings: {}, sealed: "secret", host: "a", ...over });
+      newMonitor(currentGround(), { kind: "wireguard", settings: {}, sealed: "secret", host: "a", ...over });
 
     it("take slots of the workspace, and never more at once than there are", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       const others = await Promise.all([another("api"), another("api")]);
       const planes = [plane, ...others];
       const attempts = await Promise.allSettled(
@@ -368,7 +370,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
       expect(refused).toHaveLength(5);
       for (const reason of refused) expect(reason).toMatchObject({ name: "SlotsFullError", used: 4, slots: 4 });
       // Uptime checks need none.
-      await plane.monitors.create(newMonitor(given()), ADA, 0);
+      await plane.monitors.create(newMonitor(currentGround()), ADA, 0);
       const [first] = (await plane.monitors.list(projectId, { ...EVERYTHING, family: "tunnel" })).rows;
       const id = first?.monitor.id ?? 0;
       const change = (wanted: object, slots: number) =>
@@ -385,7 +387,7 @@ export function subscriptionTests(given: () => Ground, another: Another): void {
     });
 
     it("keep their secrets out of lists and through changes that do not touch them", async () => {
-      const { plane, projectId, organizationId } = given();
+      const { plane, projectId, organizationId } = currentGround();
       const { id } = await plane.monitors.create(tunnel(), ADA);
       const seen = await plane.monitors.find(projectId, id);
       expect(JSON.stringify(seen)).not.toContain("secret");

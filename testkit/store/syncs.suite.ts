@@ -29,14 +29,14 @@ const list = (...servers: ListedServer[]): SyncOutcome => ({
 });
 const broken: SyncOutcome = { kind: "failed", message: "The list is empty." };
 
-export function syncTests(given: () => Ground, another: Another): void {
+export function syncTests(currentGround: () => Ground, another: Another): void {
   describe("syncs", () => {
     let subscription: SubscriptionRecord;
     let epoch = 0;
     let atMs = NOW_MS;
 
     beforeEach(async () => {
-      const { plane, projectId, organizationId } = given();
+      const { plane, projectId, organizationId } = currentGround();
       atMs = NOW_MS;
       epoch = (await plane.leases.take(SYNC_LEASE, "this test", undefined)) ?? 0;
       subscription = await plane.subscriptions.create({
@@ -56,15 +56,16 @@ export function syncTests(given: () => Ground, another: Another): void {
 
     /** Runs the sync that is open, a minute after the one before. */
     async function sync(outcome: SyncOutcome, urlSealed = "sealed"): Promise<SyncReport> {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       atMs += MINUTE_MS;
       await plane.subscriptions.requestSync(projectId, subscription.id, atMs);
       const [job] = await plane.jobs.openSyncs(9);
       if (job === undefined) throw new Error("no sync is open");
       return plane.syncs.end(epoch, { job, urlSealed, outcome, plans: PLANS, atMs });
     }
-    const record = () => given().plane.subscriptions.recall(subscription.id);
-    const monitors = async () => (await given().plane.monitors.list(given().projectId, EVERYTHING)).rows;
+    const record = () => currentGround().plane.subscriptions.recall(subscription.id);
+    const monitors = async () =>
+      (await currentGround().plane.monitors.list(currentGround().projectId, EVERYTHING)).rows;
     const monitorAt = async (host: string) => {
       const found = (await monitors()).find(({ monitor }) => monitor.host === host);
       if (found === undefined) throw new Error(`no monitor of ${host}`);
@@ -72,7 +73,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     };
 
     it("makes one monitor of each server, with its configs inside, as the subscription says", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const report = await sync(list(server("a.test-site.org", "x", "y"), server("b.test-site.org")));
       expect(report).toMatchObject({ created: 2, changed: 0, paused: 0, resumed: 0, leftOut: 0 });
       const a = await monitorAt("a.test-site.org");
@@ -118,7 +119,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("keeps monitors and results of configs through other names and another order, and does not trouble the plan", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       await sync(list(server("a.test-site.org", "x", "y"), server("b.test-site.org")));
       const { id } = await monitorAt("a.test-site.org");
       const x = (await plane.imports.of([id])).get(id)?.configs[0];
@@ -144,7 +145,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("changes what is tested when configs come and go, and the plan hears of it", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       await sync(list(server("a.test-site.org", "x", "y")));
       const { id } = await monitorAt("a.test-site.org");
       const { generation } = await plane.monitors.changedSince(-1);
@@ -155,7 +156,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("pauses leavers with the provider's reason, told once, and resumes them when they are back", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const all = list(server("a.test-site.org"), server("b.test-site.org"));
       await sync(all);
       expect(await sync(list(server("a.test-site.org")))).toMatchObject({ paused: 1 });
@@ -172,7 +173,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("does not resume what a person paused, nor bring back what a person deleted", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       const all = list(server("a.test-site.org"), server("b.test-site.org"));
       await sync(all);
       const [a, b] = [await monitorAt("a.test-site.org"), await monitorAt("b.test-site.org")];
@@ -186,7 +187,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("takes as many new servers as there are slots, and says how many are left out", async () => {
-      const { plane, organizationId } = given();
+      const { plane, organizationId } = currentGround();
       await plane.plans.setPlan(organizationId, "free", PLANS, atMs);
       const all = list(...["a", "b", "c", "d", "e"].map((name) => server(`${name}.test-site.org`)));
       expect(await sync(all)).toMatchObject({ created: 3, leftOut: 2 });
@@ -200,7 +201,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("leaves everything as it is when a list is missing, and switches off after ten failures in a row", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       await sync(list(server("a.test-site.org")));
       for (let failure = 1; failure <= 9; failure++) {
         await sync(broken);
@@ -219,7 +220,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("tells webhooks of each failure, and of the last one that it switched off", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       const hook = { projectId, url: "https://hook.test-site.org/", secretSealed: "s", events: null, nowMs: NOW_MS };
       const webhook = await plane.webhooks.create(hook);
       for (let failure = 1; failure <= 10; failure++) await sync(broken);
@@ -248,7 +249,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("takes another provider's list as it is", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       await sync(list(...Array.from({ length: 10 }, (_, index) => server(`s${index}.test-site.org`))));
       const url = { sealed: "other", hash: "other" };
       await plane.subscriptions.update(projectId, subscription.id, { url }, atMs);
@@ -256,7 +257,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("throws away what came from an address that is no longer the subscription's, and asks again", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       expect(await sync(list(server("a.test-site.org")), "former")).toMatchObject({ subscription: undefined });
       expect(await monitors()).toEqual([]);
       expect(await plane.jobs.openSyncs(9)).toHaveLength(1);
@@ -264,7 +265,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("changes nothing of a subscription that was switched off, or deleted, meanwhile", async () => {
-      const { plane, projectId } = given();
+      const { plane, projectId } = currentGround();
       const [job] = await plane.jobs.openSyncs(9);
       if (job === undefined) throw new Error("no sync is open");
       await plane.subscriptions.update(projectId, subscription.id, { enabled: false }, atMs);
@@ -277,7 +278,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("without changes is a success that touches no monitor", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       await sync(list(server("a.test-site.org")));
       const generation = await plane.generation();
       await sync({ kind: "unchanged", badCount: 0, firstBad: null, unsupported: {} });
@@ -286,7 +287,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("are queued when their interval has passed since the last one ended, and only once", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       await sync(list(server("a.test-site.org")));
       expect(await plane.syncs.queueDue(epoch, atMs + 299_999, 9)).toBe(0);
       expect(await plane.syncs.queueDue(epoch, atMs + 300_000, 9)).toBe(1);
@@ -296,7 +297,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("of workspaces that are suspended wait", async () => {
-      const { plane, organizationId } = given();
+      const { plane, organizationId } = currentGround();
       await sync(list(server("a.test-site.org")));
       await plane.plans.setSuspended(organizationId, true, PLANS, atMs);
       expect(await plane.syncs.queueDue(epoch, atMs + 86_400_000, 9)).toBe(0);
@@ -312,7 +313,7 @@ export function syncTests(given: () => Ground, another: Another): void {
     });
 
     it("of thousands of configs are one transaction that others wait for but briefly", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const thousands = (from: number) =>
         list(
           ...Array.from({ length: 1_000 }, (_, index) =>

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { StoreError } from "../../store/errors.ts";
 import { type Another, type Ground, make } from "./ground.suite.ts";
 
-export function upkeepTests(given: () => Ground, another: Another): void {
+export function upkeepTests(currentGround: () => Ground, another: Another): void {
   describe("upkeep", () => {
     it("keeps named values", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       expect(await plane.meta.get("a")).toBeUndefined();
       await plane.meta.set("a", "1");
       await plane.meta.set("a", "2");
@@ -23,7 +23,7 @@ export function upkeepTests(given: () => Ground, another: Another): void {
     });
 
     it("lets a second connection see what the first has committed", async () => {
-      const ground = given();
+      const ground = currentGround();
       const second = await another("api");
       try {
         const id = await make(ground);

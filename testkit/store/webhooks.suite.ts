@@ -46,10 +46,10 @@ function ended(delivery: DueDelivery, statusCode: number | null, atMs: number): 
   return { deliveryId, webhookId, statusCode, error, atMs, durationMs: 2.5, random: 0.5 };
 }
 
-export function webhookTests(given: () => Ground, another: Another): void {
+export function webhookTests(currentGround: () => Ground, another: Another): void {
   describe("webhooks", () => {
     it("tells of each pause and resume once, with the status before and who did it", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       await hear(ground);
       const id = await make(ground);
@@ -86,7 +86,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("tells of an incident's turns as it was at each, though they come in one batch", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       await hear(ground);
       const id = await make(ground);
@@ -128,7 +128,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("tells of partial outages and of expiry in the sink's transaction, and remembers what was told", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       await hear(ground);
       const id = await make(ground);
@@ -155,15 +155,15 @@ export function webhookTests(given: () => Ground, another: Another): void {
         ["monitor.certificate_expiring", 10, undefined],
         ["monitor.domain_expiring", -1, undefined],
       ]);
-      const told = await plane.sink.toldExpiries();
+      const told = await plane.sink.sentExpiries();
       expect(told.get(id)).toHaveLength(2);
       expect(told.get(id)).toContainEqual({ subject: "certificate", expiresAtMs, thresholdDays: 14 });
       await plane.monitors.remove(ground.projectId, id, NOW_MS, ADA);
-      expect((await plane.sink.toldExpiries()).size).toBe(0);
+      expect((await plane.sink.sentExpiries()).size).toBe(0);
     });
 
     it("sends each event to the active webhooks of its project that want it, under one id", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const all = await hear(ground);
       const some = await hear(ground, ["monitor.paused"]);
@@ -179,7 +179,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("sends a test to the one that is tested, whatever it has chosen, unless it is off", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       await hear(ground);
       const id = await hear(ground, ["incident.opened"]);
@@ -201,7 +201,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("tries again under the same id until it is delivered, and keeps the log", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const id = await hear(ground);
       await plane.webhooks.test(id, NOW_MS);
@@ -234,7 +234,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("gives up after the last retry", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const id = await hear(ground);
       await plane.webhooks.test(id, NOW_MS);
@@ -256,7 +256,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("switches off at 410 and after five days without a success, and cancels what waits", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       for (const reason of ["gone", "failing"] as const) {
         const id = await hear(ground);
@@ -283,7 +283,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("says in the incident's events what came of its alerts", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       await hear(ground);
       const id = await make(ground);
@@ -309,7 +309,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("goes on signing with the secret before, until its time is over", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const id = await hear(ground);
       await plane.webhooks.rotate(id, "newer", NOW_MS + 100);
@@ -321,7 +321,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("ends cleanly what a deleted webhook or a project that was switched off has waiting", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const gone = await hear(ground);
       const kept = await hear(ground);
@@ -351,7 +351,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("keeps failing webhooks apart, leaves out those that are busy, and bounds each", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const [good, bad] = [await hear(ground), await hear(ground)];
       for (const id of [good, bad, bad, good, good]) await plane.webhooks.test(id, NOW_MS);
@@ -369,7 +369,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("refuses writes of a process that lost the lease, and gives the lease to one of two that ask at once", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const id = await hear(ground);
       await plane.webhooks.test(id, NOW_MS);
@@ -399,7 +399,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("keeps the log of a webhook short", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane } = ground;
       const id = await hear(ground);
       for (let count = 0; count < 230; count++) await plane.webhooks.test(id, NOW_MS);
@@ -415,7 +415,7 @@ export function webhookTests(given: () => Ground, another: Another): void {
     });
 
     it("lists webhooks of a project with what they have chosen", async () => {
-      const ground = given();
+      const ground = currentGround();
       const { plane, projectId } = ground;
       const all = await hear(ground);
       const some = await hear(ground, [...EVENT_TYPES].slice(0, 2), "http://10.0.0.1:9000/x");

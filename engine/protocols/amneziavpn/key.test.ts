@@ -8,8 +8,8 @@ import { isAmneziaKey, parseAmneziaKey } from "./key.ts";
 
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
 const JUNK = "Jc = 4\nJmin = 40\nJmax = 70\nS1 = 50\nS2 = 60\nH1 = 5\nH2 = 6\nH3 = 7\nH4 = 8\n";
-const file = (own = "") =>
-  `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.8.1.2/32\nDNS = $PRIMARY_DNS, $SECONDARY_DNS\n${own}\n[Peer]\nPublicKey = ${KEY}\nAllowedIPs = 0.0.0.0/0\nEndpoint = vpn.test-site.org:51820\n`;
+const file = (more = "") =>
+  `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.8.1.2/32\nDNS = $PRIMARY_DNS, $SECONDARY_DNS\n${more}\n[Peer]\nPublicKey = ${KEY}\nAllowedIPs = 0.0.0.0/0\nEndpoint = vpn.test-site.org:51820\n`;
 const container = (part: string, config: string, name = `amnezia-${part}`) => ({
   container: name,
   [part]: { last_config: JSON.stringify({ config, hostName: "vpn.test-site.org" }), port: "51820" },

@@ -131,8 +131,8 @@ describe("whatever a target says", () => {
 
   it("a URL is refused or becomes one request", () => {
     fc.assert(
-      fc.property(text, (given) => {
-        const url = parseWebUrl(given);
+      fc.property(text, (value) => {
+        const url = parseWebUrl(value);
         if (url === undefined) return;
         const { request, port, host } = hopTo(url, "gzip");
         expect(request.toString("latin1")).toMatch(REQUEST);

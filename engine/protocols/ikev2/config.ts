@@ -53,9 +53,9 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
 }
 
 /** A gateway tells clients without a username apart by their identity; with a pre-shared key and none it is our address, which is one for all. */
-function accountOf(localId: string | undefined, own: GivenCertificate | null): string {
+function accountOf(localId: string | undefined, certificate: GivenCertificate | null): string {
   if (isGiven(localId)) return `id ${localId.trim()}`;
-  return own === null ? "psk" : `id ${own.subject.toString("hex")}`;
+  return certificate === null ? "psk" : `id ${certificate.subject.toString("hex")}`;
 }
 
 /** @throws TunnelConfigError */
@@ -69,9 +69,9 @@ function ownCertificateOf({ username, password, cert, key }: TunnelFields): Give
 }
 
 /** @throws TunnelConfigError */
-function requireIdentity(text: string, own: GivenCertificate | null): void {
+function requireIdentity(text: string, certificate: GivenCertificate | null): void {
   if (isDistinguishedName(text)) {
-    if (own !== null && sameName(own.subjectText, text)) return;
+    if (certificate !== null && sameName(certificate.subjectText, text)) return;
     throw new TunnelConfigError("local_id is a distinguished name, but not the subject of cert");
   }
   if (readIdentity(text) === undefined) {

@@ -64,8 +64,8 @@ export function rsaPublic(modulusBits: number, exponent: Buffer | number = 65_53
 }
 
 /** Numbers of these sizes that have nothing to do with each other. */
-export function rsaPrivate(modulusBits: number, given: { exponentBits?: number; partBits?: number } = {}): Buffer {
-  const { exponentBits = modulusBits, partBits = modulusBits / 2 } = given;
+export function rsaPrivate(modulusBits: number, lengths: { exponentBits?: number; partBits?: number } = {}): Buffer {
+  const { exponentBits = modulusBits, partBits = modulusBits / 2 } = lengths;
   const parts = Array.from({ length: 5 }, () => integer(oddNumber(partBits)));
   return sequence(
     integer(0),
@@ -111,9 +111,9 @@ export interface HostileCertificate {
   readonly more?: readonly Buffer[];
 }
 
-export function certificateOf(given: HostileCertificate): Buffer {
-  const { spki, subject = "hostile.rig", issuer = subject, isAuthority = true, signer, more = [] } = given;
-  const { looksLike = "rsa", signatureBits = 2_048 } = given;
+export function certificateOf(overrides: HostileCertificate): Buffer {
+  const { spki, subject = "hostile.rig", issuer = subject, isAuthority = true, signer, more = [] } = overrides;
+  const { looksLike = "rsa", signatureBits = 2_048 } = overrides;
   const algorithm =
     signer?.asymmetricKeyType === "ec" ? ECDSA_WITH_SHA256 : looksLike === "dsa" ? DSA_WITH_SHA256 : RSA_WITH_SHA256;
   const constraints = sequence(...(isAuthority ? [Buffer.from([1, 1, 0xff])] : []));
@@ -123,7 +123,7 @@ export function certificateOf(given: HostileCertificate): Buffer {
     algorithm,
     name(issuer),
     sequence(time(Date.now() - 86_400_000), time(Date.now() + 86_400_000)),
-    given.subjectParts === undefined ? name(subject) : sequence(...given.subjectParts),
+    overrides.subjectParts === undefined ? name(subject) : sequence(...overrides.subjectParts),
     spki,
     explicit(3, sequence(sequence(oid("2.5.29.19"), Buffer.from([1, 1, 0xff]), octets(constraints)), ...more)),
   );
@@ -151,7 +151,8 @@ export function nested(depth: number): Buffer {
   return value;
 }
 
-export const certificatePem = (given: HostileCertificate): string => writePem("CERTIFICATE", certificateOf(given));
+export const certificatePem = (overrides: HostileCertificate): string =>
+  writePem("CERTIFICATE", certificateOf(overrides));
 
 /** How a part of a PKCS #12 file is encrypted. */
 export type Scheme =
@@ -179,11 +180,11 @@ const COMPUTED_ROUNDS = 10_000;
 const SALT = Buffer.from("salt of the test");
 const BAG = "1.2.840.113549.1.12.10.1.";
 
-export function pkcs12Of(given: Pkcs12): Buffer {
-  const { key, certificates, password = "", depth = 0 } = given;
+export function pkcs12Of(overrides: Pkcs12): Buffer {
+  const { key, certificates, password = "", depth = 0 } = overrides;
   const { keyScheme = { kind: "pbkdf2", rounds: 2_048 }, certificateScheme = { kind: "pbkdf2", rounds: 2_048 } } =
-    given;
-  const { macRounds = 2_048, mac = "pkcs12" } = given;
+    overrides;
+  const { macRounds = 2_048, mac = "pkcs12" } = overrides;
   const keyBag =
     keyScheme === null
       ? sequence(oid(`${BAG}1`), explicit(0, key))

@@ -14,7 +14,7 @@ const certificate = certificateOf({
   signer: pair.privateKey,
 });
 const HUGE = 150_000_000;
-const file = (given: Partial<Pkcs12> = {}): Buffer => pkcs12Of({ key, certificates: [certificate], ...given });
+const file = (overrides: Partial<Pkcs12> = {}): Buffer => pkcs12Of({ key, certificates: [certificate], ...overrides });
 
 describe("a PKCS #12 file", () => {
   it.each<[string, Partial<Pkcs12>]>([
@@ -29,8 +29,8 @@ describe("a PKCS #12 file", () => {
     ["no MAC", { macRounds: null }],
     ["PBMAC1", { mac: "pbmac1" }],
     ["contents within contents", { depth: 3 }],
-  ])("is opened: %s", (_name, given) => {
-    const bytes = file(given);
+  ])("is opened: %s", (_name, contents) => {
+    const bytes = file(contents);
     boundPkcs12(bytes);
     expect(openPkcs12(bytes, "")).toEqual({ keys: [key], certificates: [certificate] });
   });
@@ -39,7 +39,7 @@ describe("a PKCS #12 file", () => {
     expect(openPkcs12(inBer(file()), "")).toEqual({ keys: [key], certificates: [certificate] });
   });
 
-  const rounds = (given: number): Scheme => ({ kind: "pbkdf2", rounds: given });
+  const rounds = (count: number): Scheme => ({ kind: "pbkdf2", rounds: count });
   it.each<[string, Partial<Pkcs12>, string]>([
     ["150 million rounds of its MAC", { macRounds: HUGE }, "a key derivation of 150000000 rounds; at most 1000000"],
     ["2^31 rounds of its MAC", { macRounds: 2 ** 31 - 1 }, "2147483647 rounds"],
@@ -76,8 +76,8 @@ describe("a PKCS #12 file", () => {
       "more than 64 parts",
     ],
     ["contents nested 6 deep, in the clear", { depth: 6, certificateScheme: null }, "nested too deep"],
-  ])("is refused before anything is computed: %s", (_name, given, words) => {
-    const bytes = file(given);
+  ])("is refused before anything is computed: %s", (_name, contents, words) => {
+    const bytes = file(contents);
     expect(() => openPkcs12(bytes, "")).toThrow(words);
     expect(() => boundPkcs12(bytes)).toThrow(words);
   });

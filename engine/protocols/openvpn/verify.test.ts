@@ -9,8 +9,8 @@ import { refusalOf, rulesOf } from "./verify.ts";
 const nameless = new X509Certificate(certificateOf({ spki: ecPublic("P-256", "named"), subject: "" }));
 const named = new X509Certificate(certificateOf({ spki: ecPublic("P-256", "named"), subject: "gw.test-site.org" }));
 
-function refusal(own: X509Certificate, line: string): string | null {
-  return refusalOf({ certificate: own, issuer: () => null }, rulesOf(parseProfile(`${line}\n`)));
+function refusal(certificate: X509Certificate, line: string): string | null {
+  return refusalOf({ certificate: certificate, issuer: () => null }, rulesOf(parseProfile(`${line}\n`)));
 }
 
 describe("what a profile asks of the server's certificate", () => {

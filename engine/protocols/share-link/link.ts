@@ -289,10 +289,10 @@ export function base64Text(text: string): string | undefined {
 }
 
 /** The port of an ordinary link; a standard one where clients assume it. @throws TunnelConfigError when there is neither */
-export function portOf(port: string | null, standard: number | null): number {
+export function portOf(port: string | null, fallback: number | null): number {
   if (port !== null) return parsePort(port, "the link's port");
-  if (standard === null) throw new TunnelConfigError("the link has no port");
-  return standard;
+  if (fallback === null) throw new TunnelConfigError("the link has no port");
+  return fallback;
 }
 
 /** For links whose credential is one text. @throws TunnelConfigError */

@@ -8,16 +8,16 @@ import { join } from "node:path";
 
 /** NOT_ENOUGH_SPACE, and a write that failed for it: CANNOT_WRITE_TO_FILE_DESCRIPTOR and ErrnoException name ENOSPC in their text. */
 const NO_SPACE = /^Code: 243\.|No space left on device|errno: 28\b|Disk quota exceeded/;
-/** Inserts go on, and the ballast is laid anew, when this many times its size is free. */
+/** Inserts go on, and the ballast is written again, when this many times its size is free. */
 const ROOM_FACTOR = 2;
 const BLOCK_BYTES = 1024 * 1024;
 
 export interface Ballast {
-  /** The ballast was given up and there is no room yet. */
+  /** Whether the ballast was deleted and there is no room to write it again yet. */
   readonly isFreed: boolean;
-  /** @returns true when this error made us give it up now */
+  /** @returns true when this error made us delete it now */
   onError(message: string): boolean;
-  /** Lays it again when there is room. @returns true when that ended a shortage */
+  /** Writes it again when there is room. @returns true when that ended a shortage */
   restore(): boolean;
 }
 
@@ -42,7 +42,7 @@ export function layBallast(dir: string, bytes: number): Ballast {
   };
 }
 
-/** Random bytes: a file system that compresses would keep nothing free behind zeros. */
+/** Random bytes, because a file system that compresses would reserve no space for zeros. */
 function lay(path: string, bytes: number, dir: string): boolean {
   if (sizeOf(path) >= bytes) return true;
   const { bavail, bsize } = statfsSync(dir);

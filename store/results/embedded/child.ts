@@ -18,7 +18,7 @@ export interface EmbeddedState {
   readonly restarts: number;
   /** Inserts wait until there is room. */
   readonly isDiskFull: boolean;
-  /** Why it is not ready, or was not the last time; null when nothing happened yet. */
+  /** Why it is not ready, or why it was not ready the last time; null when nothing has happened yet. */
   readonly problem: string | null;
 }
 
@@ -34,7 +34,7 @@ const PING_TIMEOUT_MS = 2_000;
 const FROZEN_AFTER_PINGS = 3;
 const STOP_TIMEOUT_MS = 900;
 
-/** The state, and what is told of its changes. */
+/** The child's state; its changes are reported to the options' callbacks. */
 class StateBoard {
   readonly #listeners: ((state: EmbeddedState) => void)[] = [];
   #state: EmbeddedState = { status: "starting", restarts: 0, isDiskFull: false, problem: null };
@@ -56,7 +56,7 @@ class StateBoard {
 export class EmbeddedClickHouse {
   /** `http://user:password@127.0.0.1:port/database`; asked before it is ready, it answers when it is. */
   readonly url: string;
-  /** It answers. Rejects with a StoreError, one line for the operator, when it cannot start. */
+  /** Resolves when the engine answers. Rejects with a StoreError, one line for the operator, when it cannot start. */
   readonly ready: Promise<void>;
   readonly #launcher: Launcher;
   readonly #board: StateBoard;
@@ -103,7 +103,7 @@ export class EmbeddedClickHouse {
     this.#board.onChange(listener);
   }
 
-  /** For tests and for `sonde`'s own figures. */
+  /** The child's process id, for tests and for our own metrics. */
   pid(): number | undefined {
     return this.#launcher.latest?.pid;
   }
@@ -218,7 +218,7 @@ function makeOwnFolder(dir: string): void {
   }
 }
 
-/** Asks the front for a sign of life; kills it when it stays silent. @returns what ends the watch */
+/** Pings the front, and kills it when it stays silent. @returns a function that ends the watch */
 function watch(front: FrontProcess, port: number, onFrozen: () => void): () => void {
   let missed = 0;
   let isAsking = false;

@@ -35,12 +35,12 @@ export type FrontEvent =
   | { readonly type: "failed"; readonly reason: string; readonly code: string }
   | { readonly type: "disk"; readonly isFull: boolean; readonly freeBytes: number };
 
-/** A slow read holds one of them. */
+/** Each slow read blocks one connection. */
 const READ_CONNECTIONS = 3;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** How often we look whether a full disk has room again, ms. */
 const ROOM_EVERY_MS = 1_000;
-/** How often the engine is asked for a sign of life, ms; after so many looks without one it hangs, and only a new process helps. */
+/** How often the engine is pinged, ms. After so many looks without an answer it hangs, and only a new process helps. */
 const PULSE_EVERY_MS = 5_000;
 const DEAD_AFTER_LOOKS = 6;
 /** Inserts that run may end within this, ms, when we stop. */
@@ -126,7 +126,7 @@ async function loadEngine({ dir, database, maxMemoryBytes }: FrontConfig): Promi
   return openEngine({ dir, database, readConnections: READ_CONNECTIONS, maxMemoryBytes });
 }
 
-/** Counts looks, not time: a look that is late because the whole machine was frozen counts once. */
+/** Counts looks and not time, so that a freeze of the whole machine counts as one late look. */
 function keepPulse(engine: Engine): () => void {
   let looks = 0;
   let isAsked = false;

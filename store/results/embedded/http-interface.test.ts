@@ -42,8 +42,12 @@ afterEach(async () => {
   server.close();
 });
 
-function clientWith(given: Parameters<typeof createClient>[0] = {}): ClickHouseClient {
-  const client = createClient({ url: `http://sonde:s3cret@127.0.0.1:${port}/sonde`, log: { level: 127 }, ...given });
+function clientWith(overrides: Parameters<typeof createClient>[0] = {}): ClickHouseClient {
+  const client = createClient({
+    url: `http://sonde:s3cret@127.0.0.1:${port}/sonde`,
+    log: { level: 127 },
+    ...overrides,
+  });
   clients.push(client);
   return client;
 }

@@ -88,12 +88,12 @@ async function sendBytes(request: IncomingMessage, response: ServerResponse, url
 function authenticate(request: IncomingMessage, { user, password }: HttpInterfaceOptions): void {
   const { headers } = request;
   const basic = /^Basic (\S+)$/i.exec(headers.authorization ?? "")?.[1];
-  const given =
+  const sent =
     basic === undefined
       ? `${headers["x-clickhouse-user"] ?? ""}:${headers["x-clickhouse-key"] ?? ""}`
       : Buffer.from(basic, "base64").toString("utf8");
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  if (!timingSafeEqual(digest(given), digest(`${user}:${password}`))) {
+  if (!timingSafeEqual(digest(sent), digest(`${user}:${password}`))) {
     throw new StatementError(
       516,
       "AUTHENTICATION_FAILED",

@@ -66,7 +66,7 @@ const NOT_SETTINGS = new Set([
 
 /** Formats whose rows the engine takes as bytes. */
 const RAW_FORMATS = new Set(["JSONEachRow", "JSONCompactEachRow", "TabSeparated", "TSV", "CSV"]);
-/** Of a setting, a parameter or a format; longer ones exist nowhere, and a parameter's becomes part of an expression. */
+/** Most characters of the name of a setting, a parameter or a format. A parameter's name becomes part of an expression. */
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const INSERT =
   /^INSERT\s+INTO\s+([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)\s*(?:\(([A-Za-z0-9_,\s]+)\)\s*)?FORMAT\s+([A-Za-z]+)$/i;

@@ -43,9 +43,9 @@ export interface Keys {
   ofWorkspace(organizationId: number, userId: number | null): Promise<readonly KeyRecord[]>;
   /** Newest first: all of the user's own, and those of all users in the workspaces named. */
   ofPerson(userId: number, organizationIds: readonly number[]): Promise<readonly KeyRecord[]>;
-  /** Switches it off or on. @returns the key after it; undefined when it is gone */
+  /** Switches the key off or on. @returns the key after the change; undefined when it is gone */
   setActive(id: number, active: boolean): Promise<KeyRecord | undefined>;
-  /** For good. False when it was not there. */
+  /** Deletes the key. @returns false when it was not there */
   remove(id: number): Promise<boolean>;
   /** Batched by the caller; may lag by a minute. */
   touch(uses: ReadonlyMap<number, number>): Promise<void>;

@@ -109,7 +109,7 @@ export async function findOrInsertUser(session: Session, person: Person, nowMs: 
       .onConflict((of) => of.column("email_key").doNothing())
       .returning("id")
       .executeTakeFirst()) ?? {};
-  // The address exists already. If another writer was just inserting it, its row is committed by now.
+  // The address exists already. If another writer was inserting it, the insert above has waited for that writer's commit.
   const found = id ?? (await findByEmail(session, person.email))?.id;
   if (found === undefined) throw new Error("a person was neither made nor found");
   return found;

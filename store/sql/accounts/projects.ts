@@ -67,7 +67,7 @@ export function insertProject(
     .executeTakeFirstOrThrow();
 }
 
-/** Its monitors get the new generation too: the plan lets go of them, or takes them back. */
+/** Its monitors get the new generation too, so that the plan removes them or adds them again. */
 async function setProjectActive(session: Session, id: number, active: boolean): Promise<boolean> {
   const { numUpdatedRows } = await session.kysely
     .updateTable("projects")
@@ -75,7 +75,7 @@ async function setProjectActive(session: Session, id: number, active: boolean): 
     .where("id", "=", id)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  // Held before the generation is raised, as everywhere, so that two writers never wait for each other.
+  // The rows are locked before the generation is raised, as in every transaction, so that two writers never wait for each other.
   if (session.dialect === "postgres") {
     const monitors = session.kysely.selectFrom("monitors").select("id").where("project_id", "=", id);
     await monitors.orderBy("id").forNoKeyUpdate().execute();

@@ -50,7 +50,7 @@ export interface ControlPlane {
   readonly sink: SinkStore;
   readonly meta: Meta;
   readonly sealed: Sealed;
-  /** Raised by every change that a cache or the plan must hear of. */
+  /** The generation: a number that every change raises that a cache or the plan must know. */
   generation(): Promise<number>;
   /** A number that changes with every commit of any process; null where asking costs as much as reading anew (PostgreSQL). */
   stamp(): number | null;

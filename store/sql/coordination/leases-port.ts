@@ -11,11 +11,11 @@ export interface Lease {
 
 export interface Leases {
   read(name: string): Promise<Lease | undefined>;
-  /** Takes it if it is still as it was seen. @returns the new epoch; undefined when another process was faster, or the holder beat */
+  /** Takes the lease if it is still as it was seen. @returns the new epoch; undefined when another process was faster, or the holder has beaten */
   take(name: string, holder: string, seen: Lease | undefined): Promise<number | undefined>;
-  /** @returns false when another has taken it */
+  /** @returns false when another process has taken it */
   beat(name: string, epoch: number): Promise<boolean>;
-  /** The next process that wants it need not wait. */
+  /** Frees the lease, so that the next process that wants it need not wait. */
   release(name: string, epoch: number): Promise<void>;
 }
 

@@ -2,9 +2,9 @@
 export interface Location {
   /** `any` or a lowercase two-letter country. */
   readonly code: string;
-  /** What is sent there is sealed with it. */
+  /** The key that seals what is sent to the location's checkers. */
   readonly sealedKey: string;
-  /** Of a rotation that is not finished: it opens already. */
+  /** The next key of a rotation that is not finished: texts under it can be opened already. */
   readonly nextSealedKey: string | null;
   readonly createdAtMs: number;
 }
@@ -19,6 +19,6 @@ export interface Locations {
   addKey(code: string, nextSealedKey: string): Promise<boolean>;
   /** Ends a rotation: the key before is forgotten. False when none is under way. */
   promoteKey(code: string): Promise<boolean>;
-  /** Its checkers get nothing any more. False when it was not there. */
+  /** Removes the location: its checkers get no more runs. @returns false when it was not there */
   remove(code: string): Promise<boolean>;
 }

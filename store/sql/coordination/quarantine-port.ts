@@ -9,7 +9,7 @@ export interface QuarantineRecord {
   /** How the prober ended. */
   readonly reason: string;
   readonly strikes: number;
-  /** Whose run did it last; null: of no monitor. */
+  /** The monitor whose run did it last; null: a check without a monitor. */
   readonly monitorId: number | null;
   readonly location: string;
   readonly firstAtMs: number;
@@ -20,13 +20,13 @@ export interface QuarantineRecord {
 export type Harm = Pick<QuarantineRecord, "fingerprint" | "kind" | "reason" | "monitorId" | "location">;
 
 export interface Quarantines {
-  /** Held now, and struck before: those that are remembered; the latest first. */
+  /** All entries that are remembered, also those that are not held now; the latest first. */
   all(): Promise<readonly QuarantineRecord[]>;
   held(nowMs: number): Promise<readonly QuarantineRecord[]>;
-  /** Held now. */
+  /** Entries that are held now. */
   find(fingerprint: string, nowMs: number): Promise<QuarantineRecord | undefined>;
-  /** It did it (again); the same event told twice counts once. */
+  /** Records that the configuration brought a prober down. The same event counts once, also when it is reported twice. */
   strike(harm: Harm, nowMs: number): Promise<QuarantineRecord>;
-  /** Forgets it with its strikes. @returns undefined when it was not there */
+  /** Deletes the entry with its strikes. @returns undefined when it was not there */
   lift(id: number): Promise<QuarantineRecord | undefined>;
 }

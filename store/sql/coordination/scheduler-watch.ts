@@ -14,7 +14,7 @@ const SILENT_MS = 15_000;
 export class SchedulerWatch {
   readonly #shards: Pick<Shards, "view">;
   readonly #nowMs: () => number;
-  /** Of one that is seen for the first time it is not known yet whether it lives: it is given the time that the others have. */
+  /** A scheduler that is seen for the first time gets the same time as the others before it counts as dead. */
   readonly #beats = new BeatWatch();
   readonly #timer: NodeJS.Timeout;
   #schedulers: readonly SchedulerRow[] = [];
@@ -37,7 +37,7 @@ export class SchedulerWatch {
     return this.#alive().find(({ report }) => report.trouble !== null)?.report.trouble ?? null;
   }
 
-  /** What the operator should look at. */
+  /** Words for what the operator should look at. */
   warnings(): readonly Warning[] {
     return [...new Set(this.#alive().flatMap(({ report }) => report.warnings ?? []))];
   }

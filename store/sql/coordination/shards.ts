@@ -24,7 +24,7 @@ const TAKE = statement(
 const RELEASE = statement("release_shard", "update shards set holder = null where shard = ? and epoch = ?");
 const FORGET = statement("forget_scheduler", "delete from schedulers where id = ? and (beat = ? or ? = -1)");
 const SKIPPED = statement("skipped_turns", "update shards set skipped = skipped + ? where shard = ?");
-/** No beat is: forgets whatever it is. */
+/** Matches any beat, because no real beat has this value. */
 const ANY_BEAT = -1;
 
 export function createShards({ read, write }: Database): Shards {

@@ -18,7 +18,7 @@ interface BulkInsert {
   readonly columns: readonly string[];
 }
 
-/** Of all columns that the database gives no value by itself. */
+/** An insert of all columns to which the database gives no value by itself. */
 export function bulkInsert(table: Table): BulkInsert {
   const columns = insertColumns(table);
   const into = `insert into ${table.name} (${columns.join(", ")})`;
@@ -32,7 +32,7 @@ export function bulkInsert(table: Table): BulkInsert {
   };
 }
 
-/** What a row does not have is null. */
+/** A value that a row lacks becomes null. */
 export function insertRows(
   session: Session,
   { statement, columns }: BulkInsert,

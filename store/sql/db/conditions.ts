@@ -23,7 +23,7 @@ export function hasTag(dialect: Dialect, tag: string): Expression<SqlBool> {
     : sql<SqlBool>`m.tags::jsonb @> ${JSON.stringify([wanted])}::jsonb`;
 }
 
-/** Not LIKE: nothing in the text is a wildcard. */
+/** Not LIKE, because `%` and `_` in the text must not be wildcards. */
 export function contains(dialect: Dialect, column: "m.name_key" | "m.search_key", text: string): Expression<SqlBool> {
   const position = dialect === "sqlite" ? sql`instr` : sql`strpos`;
   return sql<SqlBool>`${position}(${sql.ref(column)}, ${text}) > 0`;

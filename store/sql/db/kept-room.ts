@@ -9,7 +9,7 @@ export const KEPT_BYTES = 4 * 2 ** 20;
 /** How long another's transaction is waited for, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** A disk that is full already keeps nothing: that is no reason not to start. */
+/** On a disk that is full already no room can be kept, which must not prevent the start. */
 export function keepRoom(file: string): void {
   const handle = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -18,7 +18,7 @@ export function keepRoom(file: string): void {
     handle.exec("create table kept_room (bytes blob)");
     handle.exec(`insert into kept_room values (zeroblob(${KEPT_BYTES}))`);
   } catch {
-    // What stands is dropped below.
+    // A table that is there already is dropped below.
   }
   try {
     handle.exec("drop table if exists kept_room");

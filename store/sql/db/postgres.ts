@@ -78,7 +78,7 @@ function parserOf(oid: number, format: "text" | "binary" = "text"): (text: strin
   return oid === INT8_OID ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
 }
 
-/** What kysely takes connections from: errors become StoreErrors, and statements of ours get their names. */
+/** The pool as kysely uses it: errors become StoreErrors, and our own statements get their names. */
 function createSource(pool: pg.Pool, names: ReadonlyMap<string, string>, server: string): PostgresPool {
   const connect = async (): Promise<PostgresPoolClient> => {
     const client = await pool.connect().catch((error: unknown) => {
@@ -144,7 +144,7 @@ async function within(timeoutMs: number, server: string, query: CompiledQuery, k
     );
   });
   const answer = kysely.executeQuery(query);
-  // An answer after the deadline is ignored.
+  // Ignores an answer that comes after the deadline.
   answer.catch(() => {});
   try {
     await Promise.race([answer, late]);

@@ -6,8 +6,9 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
+import { BoundedMap } from "../../../model/bounded-map.ts";
 import { StoreError } from "../../errors.ts";
-import { sqliteFault } from "../../sqlite-faults.ts";
+import { sqliteFault, sqliteGuard } from "../../sqlite-faults.ts";
 import { type PreparedStatement, Sqlite, type SqliteHandle } from "../../sqlite-library.ts";
 import { migrate, type SchemaMode } from "../schema/migrate.ts";
 import type { Tables } from "../schema/tables.ts";
@@ -15,7 +16,7 @@ import { type BulkStatement, type Database, type Session, type Statement, statem
 
 /** How long another thread's or process's transaction is waited for, ms; one of ours takes milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Between two tries to begin a transaction, ms. */
+/** Pause between two tries to begin a transaction, ms. */
 const BUSY_RETRY_MS = 2;
 /**
  * Pages of the write-ahead log, 4 KiB each, at which a writer checkpoints by itself; it then waits for the disk. Only a fallback:
@@ -59,7 +60,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     writer.handle.close();
     throw sqliteFault(error, file);
   }
-  // Of this connection, which never writes: commits of all others move it (SQLite's "PRAGMA data_version").
+  // Read on the connection that never writes, where each commit of another connection changes it (SQLite's "PRAGMA data_version").
   const stamp = reader.handle.prepare<[], unknown>("PRAGMA data_version").pluck();
   return {
     dialect: "sqlite",
@@ -72,7 +73,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     async scrub() {
       await queueOf(file).turn(async () => {
         writer.run(() => {
-          // Whole pages of before are in the log, and free pages of earlier deletions in the file.
+          // The log still has whole pages from before, and the file has free pages from earlier deletions.
           writer.handle.pragma("wal_checkpoint(TRUNCATE)");
           writer.handle.exec("VACUUM");
           writer.handle.pragma("wal_checkpoint(TRUNCATE)");
@@ -96,13 +97,7 @@ interface Connection {
 }
 
 function connect(file: string, durable: boolean): Connection {
-  const run = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      throw sqliteFault(error, file);
-    }
-  };
+  const run = sqliteGuard(file);
   const handle = run(() => new Sqlite(file, { timeout: BUSY_TIMEOUT_MS }));
   try {
     const mode = run(() => handle.pragma("journal_mode = WAL", { simple: true }));
@@ -123,13 +118,11 @@ function connect(file: string, durable: boolean): Connection {
 }
 
 function createSession(handle: SqliteHandle, run: <T>(work: () => T) => T): Session {
-  const kept = new Map<string, PreparedStatement>();
-  /** A prepared statement; the one kept longest makes room. */
+  const kept = new BoundedMap<string, PreparedStatement>(STATEMENTS_KEPT);
   const prepare = (text: string): PreparedStatement => {
     const known = kept.get(text);
     if (known !== undefined) return known;
     const made = handle.prepare<unknown[]>(text);
-    if (kept.size >= STATEMENTS_KEPT) kept.delete(kept.keys().next().value ?? "");
     kept.set(text, made);
     return made;
   };
@@ -174,7 +167,7 @@ async function transact<T>(writer: Connection, file: string, work: () => Promise
       writer.run(() => handle.exec("COMMIT"));
       return result;
     } catch (error) {
-      // SQLite undoes by itself on a full disk and the like.
+      // SQLite has undone the transaction by itself, for example because the disk is full.
       if (handle.open && handle.inTransaction) handle.exec("ROLLBACK");
       throw error;
     }

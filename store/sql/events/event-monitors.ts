@@ -1,4 +1,4 @@
-/** What events say of monitors: read, and held until the end of the transaction, only when there is something to tell. */
+/** Monitors for the data of events. They are read, and locked until the end of the transaction, only when there is an event. */
 import type { EventMonitor } from "../../../model/event.ts";
 import type { Kind } from "../../../model/kind.ts";
 import type { PauseReason } from "../../../model/monitor.ts";

@@ -2,7 +2,7 @@
 import type { Downtime } from "../../../model/uptime.ts";
 import type { Session } from "../db/database.ts";
 
-/** Newest incidents, and newest turns, that one answer reads; of a monitor with more, only that time is known. */
+/** Most incidents, and most changes of pause, that one answer reads, newest first. Of a monitor with more only the time that they cover is known. */
 const MAX_READ = 2_000;
 
 export async function readDowntime(

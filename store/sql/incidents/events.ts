@@ -50,7 +50,7 @@ const COUNT_OF_OPEN = {
   ),
 };
 
-/** Of many monitors at once; those without an open incident are passed over. */
+/** Writes the event of many monitors at once; monitors without an open incident are left out. */
 export async function addEventsToOpenIncidents(
   session: Session,
   events: ReadonlyMap<number, NewIncidentEvent>,

@@ -147,7 +147,7 @@ async function acknowledgeAll(
   return { acknowledged, unchanged: found.length - acknowledged };
 }
 
-/** Changes nothing when it was done before. @returns whether this was the first */
+/** Changes nothing when the incident is acknowledged already. @returns whether this call did it */
 async function acknowledge(
   session: Session,
   projectId: number,

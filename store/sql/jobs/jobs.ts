@@ -11,7 +11,7 @@ import type { EndedTest, Jobs, NewJob, OpenSyncJob, OpenTestJob, TestOrder, Test
 
 type JobRow = Row<"jobs">;
 
-/** Stands for a quota without an end. */
+/** Stands for an unlimited quota. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 const OPEN_SYNC = statement("open_sync", "select id from jobs where subscription_id = ? and ended_at_ms is null");
@@ -70,7 +70,7 @@ export function createJobs({ read, write }: Database): Jobs {
 }
 
 /**
- * In the transaction of what asks for it.
+ * Runs in the transaction of the change that requests the job.
  * @returns the job's id; of a sync that is open already, that one's
  */
 export async function appendJob(session: Session, job: NewJob): Promise<number> {

@@ -12,7 +12,7 @@ export interface NewTestJob {
   readonly testId: string;
   /** Where it runs. */
   readonly location: string;
-  /** Of a retest: whose log hears of it. */
+  /** The incident of a retest: its log gets the result. */
   readonly incidentId: number | null;
   readonly atMs: number;
   /** A job that has not started by then ends as a fault of ours, so that no stale work runs. */
@@ -35,7 +35,7 @@ export type OpenSyncJob = NewSyncJob & { readonly id: number; readonly organizat
 export interface TestResult {
   /** ran: measured · paused, gone: the monitor was, before it could start · expired: a fault of ours; only `ran` says anything of the target */
   readonly reason: "ran" | "paused" | "gone" | "expired";
-  /** Of the result's row. */
+  /** The id of the result's row. */
   readonly status: RowStatus;
   readonly latencyMs: number | null;
   readonly connectMs: number | null;
@@ -44,7 +44,7 @@ export interface TestResult {
   readonly testedAtMs: number;
 }
 
-/** A test that ended, as the sink writes it down. */
+/** A test that ended, as the sink writes it. */
 export interface EndedTest {
   readonly jobId: number;
   readonly end: TestResult;
@@ -63,7 +63,7 @@ export interface TestOrder {
   /** At least one. */
   readonly jobs: readonly NewTestJob[];
 }
-/** `jobIds` in the order of the order. */
+/** `jobIds` come in the order of the order's monitors. */
 export type TestOrderAnswer =
   | { readonly type: "queued"; readonly jobIds: readonly number[] }
   | { readonly type: "refused"; readonly used: number };

@@ -21,10 +21,10 @@ const CHANGED = ["pause_reasons", "active", "paused_at_ms", "interval_s", "timeo
 const UPDATE = bulkUpdate("update_monitors", MONITORS, { set: [...CHANGED, "generation"], key: "id" });
 const changedValues = valuesOf<Monitor, typeof MONITORS.columns>(MONITORS, CHANGED);
 
-/** What a bulk change may be: nothing that a monitor's own configuration is made of. */
+/** Fields that a bulk change may change: none of a monitor's own configuration. */
 export type BulkChange = Pick<MonitorChange, "intervalS" | "timeoutS" | "addPauseReason" | "removePauseReasons">;
 
-/** All that the subscription imported, held in the order of ids, so that two writers never wait for each other. */
+/** All monitors that the subscription imported, locked in the order of ids, so that two writers never wait for each other. */
 export async function holdImported(session: Session, subscriptionId: number): Promise<readonly MonitorWithLive[]> {
   let query = session.kysely
     .selectFrom("monitors as m")
@@ -37,7 +37,7 @@ export async function holdImported(session: Session, subscriptionId: number): Pr
   return (await query.execute()).map(toMonitorWithLive);
 }
 
-/** Those that are there, held in the order of ids. */
+/** The monitors that exist, locked in the order of ids. */
 export async function holdMonitors(session: Session, ids: readonly number[]): Promise<readonly MonitorWithLive[]> {
   const ordered = [...ids].sort((a, b) => a - b);
   const held: MonitorWithLive[] = [];

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isActive, type Monitor, PAUSE_REASONS, type PauseReason } from "../../../model/monitor.ts";
+import { isActive, MONITOR_DEFAULTS, type Monitor, PAUSE_REASONS, type PauseReason } from "../../../model/monitor.ts";
 import { changeMonitor } from "./change.ts";
 
 const MONITOR: Monitor = {
+  ...MONITOR_DEFAULTS,
   id: 1,
   projectId: 1,
   organizationId: 1,
@@ -12,20 +13,11 @@ const MONITOR: Monitor = {
   settings: { url: "https://shop.test-site.org/", ip_version: null },
   intervalS: 60,
   timeoutS: 30,
-  timeoutFollowsInterval: false,
   maxRetries: 2,
   tags: ["a"],
-  pauseReasons: [],
-  pausedAtMs: null,
-  locations: ["any"],
-  disabledLocations: [],
-  notifyOnPartial: false,
   host: "shop.test-site.org",
   sslExpirationDays: 14,
-  domainExpirationDays: null,
-  graceS: null,
   maintenance: null,
-  subscriptionId: null,
   createdAtMs: 1,
   updatedAtMs: 1,
 };

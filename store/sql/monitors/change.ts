@@ -1,4 +1,4 @@
-/** What a change makes of a monitor, and what its history says about it. Pure. */
+/** Applies a change to a monitor, and makes the entry of its history. Pure. */
 import { isPassive } from "../../../model/kind.ts";
 import { isActive, MONITOR_NAMES, type Monitor, PAUSE_REASONS, type PauseReason } from "../../../model/monitor.ts";
 import { storable, storableOrNull } from "../schema/text.ts";
@@ -15,8 +15,8 @@ export interface ChangedMonitor {
 
 export function changeMonitor(before: Monitor, change: MonitorChange, nowMs: number): ChangedMonitor {
   const { addPauseReason, removePauseReasons, sealedFields, ...values } = change;
-  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-  const merged: Monitor = { ...before, ...given };
+  const present = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  const merged: Monitor = { ...before, ...present };
   const pauseReasons = changeReasons(before.pauseReasons, addPauseReason, removePauseReasons ?? []);
   const after: Monitor = { ...merged, name: storable(merged.name), host: storableOrNull(merged.host), pauseReasons };
   const fields = [...new Set([...changedFields(before, after), ...(sealedFields ?? [])])];

@@ -15,7 +15,7 @@ export interface InboxRow extends HeartbeatCall {
 export interface Heartbeats {
   /** Active heartbeat of a token's hash; undefined when unknown, paused or deleted. */
   byTokenHash(hash: string): Promise<{ readonly monitorId: number } | undefined>;
-  /** The sealed token, for heartbeat_url. */
+  /** @returns the sealed token, for heartbeat_url */
   sealedToken(monitorId: number): Promise<string | undefined>;
   /** The call's time and its inbox row, in one durable transaction, before `ok:true` is answered. */
   record(monitorId: number, atMs: number, call: HeartbeatCall): Promise<void>;

@@ -30,7 +30,7 @@ export function createHistory({ read }: Database): History {
   };
 }
 
-/** In the transaction of what it tells. */
+/** Runs in the transaction of the change that it describes. */
 export function addHistory(session: Session, monitorId: number, ...entries: NewHistoryEntry[]): Promise<void> {
   return insertHistory(
     session,

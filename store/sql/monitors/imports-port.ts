@@ -5,7 +5,7 @@ export interface ConfigResult {
   readonly atMs: number;
   readonly success: boolean;
   readonly totalMs: number;
-  /** Empty when it passed; so are the others that have nothing to say. */
+  /** Empty when the config passed. The other texts are empty, too, where they do not apply. */
   readonly error: string;
   readonly errorCategory: string;
   readonly publicIp: string;

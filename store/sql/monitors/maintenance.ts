@@ -140,7 +140,7 @@ async function insert(
   return { id, monitorId, startsAtMs: fromMs, endsAtMs: untilMs };
 }
 
-/** What the windows come to that end then or later. */
+/** @returns the union of the windows that end then or later */
 async function openSpan(session: Session, monitorId: number, atMs: number): Promise<MaintenanceSpan | null> {
   const { from, until } = await session.kysely
     .selectFrom("maintenance_windows")

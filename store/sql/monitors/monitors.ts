@@ -56,7 +56,7 @@ export function createMonitors(database: Database): Monitors {
         .where("host", "=", host)
         .where("kind", "in", WEBSITE_KINDS)
         .where("deleted_at_ms", "is", null)
-        // All of a host are alike, but where only the other could be set: the one that says more speaks for them.
+        // All website checks of a host have the same settings, but an http address cannot have certificate days. So the check that has most is read.
         .orderBy(sql`coalesce(ssl_expiration_days, 0) + coalesce(domain_expiration_days, 0)`, "desc")
         .orderBy("id")
         .limit(1)
@@ -250,7 +250,7 @@ function planned(session: Session, filter: ShardFilter | undefined) {
 }
 
 async function changedSince(session: Session, generation: number, filter: ShardFilter | undefined) {
-  // Read first: what commits in between is told now and once more next time.
+  // The generation is read first. A change that commits in between is reported now and once more next time.
   const current = await readGeneration(session);
   if (!Number.isFinite(generation)) {
     const rows = await planned(session, filter).execute();

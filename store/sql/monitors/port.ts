@@ -14,7 +14,7 @@ export interface MonitorWithLive {
   readonly live: LiveState;
 }
 
-/** What a live state has of its latest check's row. */
+/** Members of a live state that come from the row of its latest check. */
 export type LatestCheck = Pick<
   LiveState,
   "monitorId" | "lastRowId" | "lastRowStatus" | "lastCheckedAtMs" | "latencyMs" | "connectMs" | "errorMessage"

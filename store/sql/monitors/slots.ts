@@ -5,7 +5,7 @@ import type { Session } from "../db/database.ts";
 import { SlotsFullError } from "./port.ts";
 
 /**
- * Before a tunnel is made or comes back from the plan's pause, in that transaction.
+ * Runs in the transaction that makes a tunnel or resumes it after the plan's pause, before that change.
  * @param slots null: unlimited. @throws SlotsFullError
  */
 export async function requireSlot(session: Session, organizationId: number, slots: number | null): Promise<void> {

@@ -106,7 +106,7 @@ async function hold(session: Session, projectId: number, id: number): Promise<Mo
   return row && toMonitorWithLive(row);
 }
 
-/** Of a monitor that this transaction holds. @returns it after the change */
+/** Changes a monitor that this transaction has locked. @returns the monitor after the change */
 export async function change(
   session: Session,
   now: MonitorWithLive,
@@ -137,7 +137,7 @@ export async function change(
   return { monitor, live: now.live };
 }
 
-/** Contract, States and transitions: the history shows these words. */
+/** The history shows these words (docs/api-contract.md#monitors). */
 export const PAUSE_MESSAGES = { paused: "Monitoring paused", resumed: "Monitoring resumed" } as const;
 
 export function historyOf({ fields, turned }: ChangedMonitor, atMs: number, actor: Actor): NewHistoryEntry[] {

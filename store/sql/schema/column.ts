@@ -28,19 +28,19 @@ export interface Column<
   Row,
   Used extends Use = Use,
   Property extends string | null = string | null,
-  Given extends boolean = boolean,
+  HasDefault extends boolean = boolean,
 > {
   readonly type: SqlType;
   readonly nullable: boolean;
   /** The database gives a value where an insert has none. */
-  readonly given: Given;
+  readonly hasDefault: HasDefault;
   readonly use: Used;
-  /** The record's member where it has another name than the column. */
+  /** Name of the record's member, where it differs from the column's name. */
   readonly property: Property;
   readonly sealed: CellBinding | null;
   encode(value: Value): Row;
   decode(row: Row): Value;
-  /** Of derived columns. */
+  /** Only for derived columns. */
   from?(record: unknown): Value;
 }
 
@@ -63,7 +63,7 @@ function column<Value, Row>(
   encode: (value: Value) => Row,
   decode: (row: Row) => Value,
 ): Plain<Value, Row> {
-  return { type, nullable: false, given: false, use: "record", property: null, sealed: null, encode, decode };
+  return { type, nullable: false, hasDefault: false, use: "record", property: null, sealed: null, encode, decode };
 }
 
 const plain = <Value extends SqlValue>(type: SqlType): Plain<Value, Value> => column<Value, Value>(type, same, same);
@@ -85,7 +85,7 @@ export const json = <Value>(): Plain<Value, string> => column<Value, string>("te
 /** A point in time, Unix ms: PostgreSQL takes whole numbers only. */
 export const time = (): Plain<number, number> => column("bigint", Math.round, same);
 /** A row's own number, given by the database. */
-export const id = () => ({ ...bigint(), given: true as const });
+export const id = () => ({ ...bigint(), hasDefault: true as const });
 
 export function nullable<Value, Row, Used extends Use, Property extends string | null, Given extends boolean>(
   inner: Column<Value, Row, Used, Property, Given>,
@@ -100,7 +100,7 @@ export function nullable<Value, Row, Used extends Use, Property extends string |
 }
 
 /** The store's own: in no record. */
-export function own<Value, Row, Given extends boolean>(inner: Column<Value, Row, "record", null, Given>) {
+export function storeOnly<Value, Row, Given extends boolean>(inner: Column<Value, Row, "record", null, Given>) {
   return { ...inner, use: "store" as const };
 }
 
@@ -131,7 +131,7 @@ type PropertyOf<Of extends AnyColumn, Name extends string> = Of["property"] exte
 
 /** A table as the query builder sees it. */
 export type KyselyTable<Of extends Columns> = {
-  [Name in keyof Of]: Of[Name]["given"] extends true ? Generated<RowOf<Of[Name]>> : RowOf<Of[Name]>;
+  [Name in keyof Of]: Of[Name]["hasDefault"] extends true ? Generated<RowOf<Of[Name]>> : RowOf<Of[Name]>;
 };
 /** What readers of the store get of a row. */
 export type RecordOf<Of extends Columns> = {
@@ -144,13 +144,15 @@ type RecordRow<Of extends Columns> = {
 };
 /** What is written of a record. */
 type WrittenRow<Of extends Columns> = {
-  [Name in keyof Of as Of[Name]["use"] extends "store" ? never : Of[Name]["given"] extends true ? never : Name]: RowOf<
-    Of[Name]
-  >;
+  [Name in keyof Of as Of[Name]["use"] extends "store"
+    ? never
+    : Of[Name]["hasDefault"] extends true
+      ? never
+      : Name]: RowOf<Of[Name]>;
 };
 type WrittenRecord<Of extends Columns> = {
   readonly [Name in keyof Of & string as Of[Name]["use"] extends "record"
-    ? Of[Name]["given"] extends true
+    ? Of[Name]["hasDefault"] extends true
       ? never
       : PropertyOf<Of[Name], Name>
     : never]: ValueOf<Of[Name]>;
@@ -169,12 +171,12 @@ export function recordColumns<Of extends Columns>({
 }
 
 type InsertName<Of extends Columns> = {
-  [Name in keyof Of & string]: Of[Name]["given"] extends true ? never : Name;
+  [Name in keyof Of & string]: Of[Name]["hasDefault"] extends true ? never : Name;
 }[keyof Of & string];
 
 /** Names of the columns whose values an insert brings. */
 export function insertColumns<Of extends Columns>({ columns }: Table<string, Of>): readonly InsertName<Of>[] {
-  return Object.keys(columns).filter((name) => columns[name]?.given === false) as InsertName<Of>[];
+  return Object.keys(columns).filter((name) => columns[name]?.hasDefault === false) as InsertName<Of>[];
 }
 
 /**
@@ -218,7 +220,7 @@ function stepOf(name: string, found: AnyColumn): Step {
 
 function writtenSteps({ columns }: Table): readonly Step[] {
   return Object.entries(columns).flatMap(([name, found]) =>
-    found.use === "store" || found.given ? [] : [stepOf(name, found)],
+    found.use === "store" || found.hasDefault ? [] : [stepOf(name, found)],
   );
 }
 

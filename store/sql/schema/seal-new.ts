@@ -7,5 +7,5 @@ export function sealedFor(id: number, secret: ToSeal): string {
   return typeof secret === "string" ? secret : secret(id);
 }
 
-/** Stands in a column that may not be empty until then. */
+/** Placeholder for a column that must not be empty, until the sealed text replaces it. */
 export const NOT_SEALED_YET = "";

@@ -25,9 +25,9 @@ import {
   type KyselyTable,
   named,
   nullable,
-  own,
   prose,
   sealed,
+  storeOnly,
   type Table,
   table,
   text,
@@ -46,7 +46,7 @@ export const USERS = table("users", {
   email_key: derived(text(), (user: { readonly email: string }) => caseKey(user.email)),
   name: nullable(prose()),
   active: flag(),
-  created_at_ms: own(bigint()),
+  created_at_ms: storeOnly(bigint()),
 });
 
 export const WORKSPACES = table("workspaces", {
@@ -98,7 +98,7 @@ export const MONITORS = table("monitors", {
   kind: text<Kind>(),
   family: derived(text<Family>(), (monitor: Written) => familyOf(monitor.kind)),
   settings: json<Monitor["settings"]>(),
-  sealed: own(nullable(sealed(SEALED_CELLS.tunnel, text()))),
+  sealed: storeOnly(nullable(sealed(SEALED_CELLS.tunnel, text()))),
   /** A website's whole address where `settings` shows only a part of it. */
   url_sealed: derived(
     nullable(sealed(SEALED_CELLS.target, text())),
@@ -121,15 +121,15 @@ export const MONITORS = table("monitors", {
   domain_expiration_days: nullable(int()),
   grace_s: nullable(int()),
   /** What the maintenance windows come to that have not ended. */
-  maintenance_from_ms: own(nullable(bigint())),
-  maintenance_until_ms: own(nullable(bigint())),
+  maintenance_from_ms: storeOnly(nullable(bigint())),
+  maintenance_until_ms: storeOnly(nullable(bigint())),
   subscription_id: nullable(bigint()),
   created_at_ms: bigint(),
   updated_at_ms: bigint(),
   /** Set: a tombstone. */
-  deleted_at_ms: own(nullable(bigint())),
+  deleted_at_ms: storeOnly(nullable(bigint())),
   /** The generation that its latest change raised. */
-  generation: own(bigint()),
+  generation: storeOnly(bigint()),
 });
 
 /** One row per monitor that is not deleted: the members of LiveState under their own names, but for `certificate`. */
@@ -187,7 +187,7 @@ export const INCIDENTS = table("incidents", {
 
 export const INCIDENT_EVENTS = table("incident_events", {
   id: id(),
-  incident_id: own(bigint()),
+  incident_id: storeOnly(bigint()),
   type: text(),
   at_ms: time(),
   message: prose(),
@@ -198,7 +198,7 @@ export const INCIDENT_EVENTS = table("incident_events", {
 
 export const HISTORY = table("history", {
   id: id(),
-  monitor_id: own(bigint()),
+  monitor_id: storeOnly(bigint()),
   type: text<"created" | "updated" | "paused" | "resumed">(),
   at_ms: bigint(),
   message: prose(),
@@ -244,11 +244,11 @@ export const WEBHOOKS = table("webhooks", {
   project_id: bigint(),
   /** As it is shown; in clear where `url_sealed` is null. */
   url: text(),
-  secret_sealed: own(sealed(SEALED_CELLS.webhook, text())),
+  secret_sealed: storeOnly(sealed(SEALED_CELLS.webhook, text())),
   /** Signs as well until then. */
-  old_secret_sealed: own(nullable(sealed(SEALED_CELLS.webhook, text()))),
-  old_secret_until_ms: own(nullable(bigint())),
-  url_sealed: own(nullable(sealed(SEALED_CELLS.webhookUrl, text()))),
+  old_secret_sealed: storeOnly(nullable(sealed(SEALED_CELLS.webhook, text()))),
+  old_secret_until_ms: storeOnly(nullable(bigint())),
+  url_sealed: storeOnly(nullable(sealed(SEALED_CELLS.webhookUrl, text()))),
   /** null: every type. */
   events: nullable(json<readonly EventType[]>()),
   active: flag(),
@@ -258,21 +258,21 @@ export const WEBHOOKS = table("webhooks", {
   failing_since_ms: nullable(bigint()),
   last_success_at_ms: nullable(bigint()),
   /** The earliest next attempt of its deliveries; null when none waits. */
-  next_due_at_ms: own(nullable(bigint())),
+  next_due_at_ms: storeOnly(nullable(bigint())),
   created_at_ms: bigint(),
 });
 
 export const WEBHOOK_DELIVERIES = table("webhook_deliveries", {
   id: id(),
-  webhook_id: own(bigint()),
+  webhook_id: storeOnly(bigint()),
   /** The same for every webhook and every attempt of one event. */
   event_id: text(),
   type: text<EventType>(),
-  body: own(text()),
+  body: storeOnly(text()),
   /** The incident that it tells of: its events say whether the alert arrived. */
-  incident_id: own(nullable(bigint())),
+  incident_id: storeOnly(nullable(bigint())),
   state: text<DeliveryState>(),
-  attempts: own(int()),
+  attempts: storeOnly(int()),
   /** null: it has ended. */
   next_attempt_at_ms: nullable(bigint()),
   created_at_ms: bigint(),
@@ -280,8 +280,8 @@ export const WEBHOOK_DELIVERIES = table("webhook_deliveries", {
 });
 
 export const WEBHOOK_ATTEMPTS = table("webhook_attempts", {
-  id: own(id()),
-  delivery_id: own(bigint()),
+  id: storeOnly(id()),
+  delivery_id: storeOnly(bigint()),
   at_ms: bigint(),
   status_code: nullable(int()),
   error: nullable(prose()),
@@ -331,7 +331,7 @@ export const SUBSCRIPTIONS = table("subscriptions", {
   organization_id: bigint(),
   name: nullable(prose()),
   url_sealed: sealed(SEALED_CELLS.subscription, text()),
-  url_hash: own(text()),
+  url_hash: storeOnly(text()),
   sync_interval_s: int(),
   timeout_s: int(),
   max_workers: int(),
@@ -344,8 +344,8 @@ export const SUBSCRIPTIONS = table("subscriptions", {
   sync_error_message: nullable(prose()),
   failures: int(),
   /** Lists in a row that were refused as shrunken. */
-  shrunken: own(int()),
-  attempted_at_ms: own(nullable(bigint())),
+  shrunken: storeOnly(int()),
+  attempted_at_ms: storeOnly(nullable(bigint())),
   created_at_ms: bigint(),
   updated_at_ms: bigint(),
 });
@@ -357,7 +357,7 @@ const hashKeys = table("hash_keys", { id: int(), sealed: sealed(SEALED_CELLS.has
 
 /** One row per monitor that was imported. */
 export const IMPORTED_SERVERS = table("imported_servers", {
-  monitor_id: own(bigint()),
+  monitor_id: storeOnly(bigint()),
   server_address: nullable(prose()),
   server_name: nullable(prose()),
   config_count: int(),
@@ -392,7 +392,7 @@ export const CONFIG_RESULTS = table("config_results", {
 });
 
 export const LOCATIONS = table("locations", {
-  id: own(id()),
+  id: storeOnly(id()),
   /** Unique. */
   code: text(),
   key_sealed: sealed(SEALED_CELLS.location, text(), ["code"]),

@@ -76,7 +76,7 @@ interface Clear {
   readonly sealed: string;
 }
 
-/** Only where it still is what was sealed: a change that came in between is met by a later pass. */
+/** Replaces the address only where it has not changed since it was read. A later pass seals a changed one. */
 function replace(
   write: Database["write"],
   rows: readonly Clear[],

@@ -75,7 +75,7 @@ function renew(row: SealedRow, { table, cell }: SealedColumn, sealing: Sealing, 
   }
 }
 
-/** Only where it still is what was opened: a change that came in between has sealed its own. */
+/** Replaces the text only where it has not changed since it was read. A change in between has sealed its text with the new key. */
 async function replaceRows(
   session: Session,
   { table, key, column }: SealedColumn,

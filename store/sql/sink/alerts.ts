@@ -23,7 +23,7 @@ const TELL = statement(
   `insert into expiry_alerts (monitor_id, subject, expires_at_ms, threshold_days) values (?, ?, ?, ?)
    on conflict (monitor_id, subject, expires_at_ms) do update set threshold_days = excluded.threshold_days`,
 );
-/** Certificates and registrations that ended a month ago are seen no more. */
+/** Expiries that are a month past are forgotten, because no check reports them any more. */
 const FORGET = statement("forget_expiries", "delete from expiry_alerts where monitor_id = ? and expires_at_ms < ?");
 const KEPT_MS = 30 * 24 * 3_600_000;
 
@@ -52,7 +52,7 @@ function eventOf(alert: MonitorAlert, monitor: EventMonitor): NewEvent {
   }
 }
 
-interface ToldColumns {
+interface SentExpiryColumns {
   readonly monitor_id: number;
   readonly subject: string;
   readonly expires_at_ms: number;
@@ -60,18 +60,18 @@ interface ToldColumns {
 }
 
 /** By monitor. */
-export async function toldExpiries(
+export async function sentExpiries(
   session: Session,
   filter: ShardFilter | undefined,
 ): Promise<ReadonlyMap<number, readonly SentExpiryAlert[]>> {
-  const told = new Map<number, SentExpiryAlert[]>();
-  for (const row of await session.query<ToldColumns>(TOLD, ...shardFilterValues(filter))) {
+  const sent = new Map<number, SentExpiryAlert[]>();
+  for (const row of await session.query<SentExpiryColumns>(TOLD, ...shardFilterValues(filter))) {
     const expiry = {
       subject: row.subject as ExpirySubject,
       expiresAtMs: row.expires_at_ms,
       thresholdDays: row.threshold_days,
     };
-    told.set(row.monitor_id, [...(told.get(row.monitor_id) ?? []), expiry]);
+    sent.set(row.monitor_id, [...(sent.get(row.monitor_id) ?? []), expiry]);
   }
-  return told;
+  return sent;
 }

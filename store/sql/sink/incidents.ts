@@ -29,7 +29,7 @@ export interface IncidentDraft {
   locations: readonly string[];
   /** Those that this batch adds. */
   readonly events: NewIncidentEvent[];
-  /** What webhooks hear of, each with the incident as it was then. */
+  /** Events for webhooks, each with the incident as it was then. */
   readonly turns: IncidentTurn[];
 }
 
@@ -97,7 +97,7 @@ function turn(incident: IncidentDraft, type: IncidentEventType, atMs: number): v
 
 function changeIncident(incident: IncidentDraft, change: IncidentChange): void {
   switch (change.type) {
-    // One is open already: only what is worse is taken over.
+    // An incident is open already: only a worse level changes it.
     case "open":
       describe(incident, change);
       if (change.level === "down") raise(incident, change);

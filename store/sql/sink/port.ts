@@ -1,4 +1,4 @@
-/** What the sink writes: results of checks, in transactions that may safely come again. */
+/** What the sink writes: results of checks, in transactions that may safely be repeated. */
 import type { MonitorAlert, SentExpiryAlert } from "../../../model/alert.ts";
 import type { IncidentChange, IncidentLevel } from "../../../model/incident.ts";
 import type { LiveState } from "../../../model/status.ts";
@@ -28,7 +28,7 @@ export interface SinkBatch {
   readonly skips?: readonly Skips[];
 }
 
-/** What moved without a check. */
+/** Live states that changed without a check. */
 export interface SinkTouch {
   /** Whole live states. */
   readonly live: readonly LiveState[];
@@ -49,5 +49,5 @@ export interface SinkStore {
   /** Level of the open incident of each monitor that has one. @param filter absent: of all shards */
   openIncidents(filter?: ShardFilter): Promise<ReadonlyMap<number, IncidentLevel>>;
   /** What each monitor was alerted of already. @param filter absent: of all shards */
-  toldExpiries(filter?: ShardFilter): Promise<ReadonlyMap<number, readonly SentExpiryAlert[]>>;
+  sentExpiries(filter?: ShardFilter): Promise<ReadonlyMap<number, readonly SentExpiryAlert[]>>;
 }

@@ -8,11 +8,11 @@ import { bulkStatement, type Database, type Session, statement, type Value } fro
 import { endTests } from "../jobs/jobs.ts";
 import { recordConfigs } from "../monitors/imports.ts";
 import { liveValues, WRITE_LIVE } from "../monitors/rows.ts";
-import { applyAlerts, toldExpiries } from "./alerts.ts";
+import { applyAlerts, sentExpiries } from "./alerts.ts";
 import { applyIncidentChanges } from "./incidents.ts";
 import type { SinkBatch, SinkStore, SinkTouch } from "./port.ts";
 
-/** A spool from before spools had names is the empty one. */
+/** The empty name stands for a spool from before spools had names. */
 const APPLIED = statement(
   "applied_seq",
   "select applied_seq from sink_spools where spool in (?, '') order by spool desc limit 1",
@@ -46,7 +46,7 @@ export function createSinkStore({ read, write }: Database): SinkStore {
       const rows = await read.query<{ monitor_id: number; level: IncidentLevel }>(OPEN_INCIDENTS, ...values);
       return new Map(rows.map((row) => [row.monitor_id, row.level]));
     },
-    toldExpiries: (filter) => toldExpiries(read, filter),
+    sentExpiries: (filter) => sentExpiries(read, filter),
   };
 }
 

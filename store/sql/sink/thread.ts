@@ -12,18 +12,18 @@ import { applyRows, type SinkRows } from "./sink.ts";
 
 export interface ToSinkThread {
   readonly id: number;
-  /** null: end, when everything before is applied. */
+  /** null: the thread ends when it has applied everything before. */
   readonly batch: SinkRows | null;
 }
 export interface FromSinkThread {
   readonly id: number;
-  /** What went wrong; null when it is applied. */
+  /** The failure; null when the batch is applied. */
   readonly failure: {
     readonly message: string;
     readonly isStoreFault: boolean;
-    /** For what was in the batch. */
+    /** The store refused the content of the batch. */
     readonly isRefusal: boolean;
-    /** Others have taken these. */
+    /** Leases that other schedulers have taken. */
     readonly lostShards: readonly number[] | null;
   } | null;
 }

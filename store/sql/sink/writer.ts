@@ -10,12 +10,12 @@ import type { SinkStore } from "./port.ts";
 import { toRows } from "./sink.ts";
 import type { FromSinkThread, ToSinkThread } from "./thread.ts";
 
-/** Of the thread: a batch of some thousand rows and SQLite's statements. */
+/** Heap of the thread: a batch of some thousand rows, and SQLite's statements. */
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 export interface SinkWriter {
   readonly apply: SinkStore["apply"];
-  /** Ends when everything before is applied. */
+  /** Resolves when everything before is applied and the thread has ended. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function startSinkWriter(file: string): SinkWriter {
   let thread: Worker | null = null;
   let lastId = 0;
 
-  /** A thread that died is replaced by the next batch; what it had is rejected, and the sink tries it again. */
+  /** The batches of a thread that died are rejected, and the sink tries them again. The next batch starts a new thread. */
   function start(): Worker {
     const started = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
       workerData: file,

@@ -143,8 +143,8 @@ async function update(
   nowMs: number,
 ): Promise<SubscriptionRecord> {
   const isMoved = url !== undefined && (await takeUrl(session, now, url));
-  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-  let after: SubscriptionRecord = { ...now, ...given };
+  const present = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  let after: SubscriptionRecord = { ...now, ...present };
   const isSwitchedOn = after.enabled && !now.enabled;
   if (isSwitchedOn) after = { ...after, failures: 0 };
   const isSynced = after.enabled && (isSwitchedOn || isMoved);
@@ -252,7 +252,7 @@ async function queueSync(session: Session, { id, projectId }: SubscriptionRecord
   await appendJob(session, { kind: "sync", projectId, subscriptionId: id, atMs });
 }
 
-/** Everything but the address. */
+/** Changes everything but the address. */
 async function save(session: Session, record: SubscriptionRecord): Promise<void> {
   await session.kysely
     .updateTable("subscriptions")

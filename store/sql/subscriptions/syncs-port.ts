@@ -38,7 +38,7 @@ export interface SyncReport {
   readonly changed: number;
   readonly paused: number;
   readonly resumed: number;
-  /** New servers that found no slot: they may find one next time, whether or not the list changes. */
+  /** New servers for which no slot was free. The next sync tries them again, also when the list has not changed. */
   readonly leftOut: number;
 }
 

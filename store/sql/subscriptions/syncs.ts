@@ -89,7 +89,7 @@ async function endSync(session: Session, end: EndedSync): Promise<SyncReport> {
   const { subscription, shrunken, workspace } = held;
   if (!subscription.enabled) return { ...NOTHING, subscription: undefined };
   if (subscription.urlSealed !== end.urlSealed) {
-    // What was asked is another provider, or was sealed anew: asked again.
+    // The address was changed or sealed again since the provider was asked: the sync runs again.
     await queue(session, subscription.projectId, subscription.id, atMs);
     return { ...NOTHING, subscription: undefined };
   }
@@ -117,7 +117,7 @@ async function hold(session: Session, id: number) {
   return { subscription: toSubscription(row), shrunken: row.shrunken, workspace };
 }
 
-/** A list that has shrunken is a failure until it stays so. */
+/** A list that has become much shorter counts as a failure, until several lists in a row are as short. */
 function judged(outcome: SyncOutcome, { lastServerCount }: SubscriptionRecord, shrunken: number): SyncOutcome {
   if (outcome.kind !== "list") return outcome;
   const formerCount = lastServerCount ?? 0;

@@ -16,7 +16,7 @@ import { cancelDeliveries, switchOff } from "./webhooks.ts";
 
 /** Deliveries of a webhook that are kept after they ended, with their attempts; our choice: some days of an ordinary project. */
 const LOG_KEPT = 200;
-/** Deliveries of one transaction, about: it is synchronous on SQLite. */
+/** About this many deliveries are written in one transaction, which is synchronous on SQLite. */
 const DELIVERIES_AT_ONCE = 1_000;
 
 /** The oldest due deliveries of each webhook in a JSON list. */
@@ -36,7 +36,7 @@ const DUE: Statement = {
     where w.id in (select value::bigint from json_array_elements_text($3::json)) order by d.next_attempt_at_ms, d.id`,
 };
 
-/** Some hundred attempts may end in the same moment: prepared, because building each anew would hold the API up. */
+/** Some hundred attempts may end in the same moment. Their statements are prepared, because building each one would block the API. */
 const ADD_ATTEMPT = statement(
   "add_attempt",
   "insert into webhook_attempts (delivery_id, at_ms, status_code, error, duration_ms) values (?, ?, ?, ?, ?)",
@@ -164,7 +164,7 @@ async function listenersOf(session: Session, projectIds: readonly number[]): Pro
   }));
 }
 
-/** The bytes that are signed and sent, once and for all attempts (docs/api-contract.md#webhooks). */
+/** The bytes that are signed and sent: the same for all attempts (docs/api-contract.md#webhooks). */
 function bodyOf(
   type: EventType,
   atMs: number,
@@ -263,7 +263,7 @@ async function record(
   for (const attempt of ended) {
     const webhook = webhooks.get(attempt.webhookId);
     const delivery = deliveries.get(attempt.deliveryId);
-    // Deleted while it was being sent.
+    // The delivery was deleted while it was being sent.
     if (webhook === undefined || delivery === undefined) continue;
     const judged = judge(webhook, delivery, attempt);
     await writeAttempt(session, webhook, delivery, attempt, judged);
@@ -297,23 +297,23 @@ async function writeAttempt(
   webhook: SentTo,
   delivery: Sent,
   attempt: EndedAttempt,
-  judged: AttemptJudgement,
+  judgement: AttemptJudgement,
 ): Promise<void> {
   const { atMs, durationMs, statusCode } = attempt;
   const endedAtMs = Math.round(atMs + durationMs);
   await session.query(ADD_ATTEMPT, delivery.id, atMs, statusCode, storableOrNull(attempt.error), durationMs);
-  // Cancelled while it was being sent: it stays so.
+  // The delivery was cancelled while it was being sent, and stays cancelled.
   if (delivery.isPending) {
-    delivery.isPending = judged.state === "pending";
-    const { state, nextAttemptAtMs } = judged;
+    delivery.isPending = judgement.state === "pending";
+    const { state, nextAttemptAtMs } = judgement;
     const endedOrNull = state === "pending" ? null : endedAtMs;
     await session.query(END_DELIVERY, state, delivery.attempts, nextAttemptAtMs, endedOrNull, delivery.id);
   }
-  await tellIncident(session, delivery, attempt, judged);
-  if (judged.off !== null) await switchOff(session, webhook.id, judged.off, endedAtMs);
+  await tellIncident(session, delivery, attempt, judgement);
+  if (judgement.off !== null) await switchOff(session, webhook.id, judgement.off, endedAtMs);
 }
 
-/** docs/api-contract.md#incidents: what came of the alert; of one that fails, the first failure and the last. */
+/** Writes the result of an alert into the incident's log: success, or of a failing one the first and the last failure (docs/api-contract.md#incidents). */
 async function tellIncident(
   session: Session,
   delivery: Sent,

@@ -13,7 +13,7 @@ export interface WebhookRecord {
   readonly active: boolean;
   readonly offReason: OffReason | null;
   readonly offAtMs: number | null;
-  /** Its first failure since its last success. */
+  /** Unix ms of its first failure since its last success. */
   readonly failingSinceMs: number | null;
   readonly lastSuccessAtMs: number | null;
   readonly createdAtMs: number;
@@ -52,13 +52,13 @@ export interface Webhooks {
   find(id: number): Promise<WebhookRecord | undefined>;
   /** Oldest first; undefined when there is no such project. */
   list(projectId: number): Promise<readonly WebhookRecord[] | undefined>;
-  /** The secret before goes on signing until then. Undefined when it is gone. */
+  /** The previous secret also signs until then. @returns undefined when the webhook is gone */
   rotate(id: number, secretSealed: string, oldUntilMs: number): Promise<WebhookRecord | undefined>;
-  /** Switched off its waiting deliveries are cancelled; switched on it begins with a clean slate. */
+  /** Switching it off cancels its waiting deliveries; switching it on clears its failures. */
   setActive(id: number, active: boolean, nowMs: number): Promise<WebhookRecord | undefined>;
-  /** With its deliveries. False when it was not there. */
+  /** Deletes the webhook with its deliveries. @returns false when it was not there */
   remove(id: number): Promise<boolean>;
-  /** Sends `webhook.test` to this one alone. False when it is not there, or off. */
+  /** Sends `webhook.test` to this webhook only. @returns false when it is not there, or off */
   test(id: number, nowMs: number): Promise<boolean>;
   /** Newest first. */
   deliveries(id: number, limit: number): Promise<readonly WebhookDelivery[]>;
@@ -85,7 +85,7 @@ export interface EndedAttempt extends WebhookAttempt {
   readonly random: number;
 }
 
-/** What was made of an attempt: for the log and for metrics. */
+/** The result of an attempt, for the log and for metrics. */
 export interface RecordedAttempt extends AttemptJudgement {
   readonly deliveryId: number;
   readonly webhookId: number;
@@ -107,10 +107,10 @@ export interface Outgoing {
     webhooks: number;
     except: readonly number[];
   }): Promise<readonly DueDelivery[]>;
-  /** The log, the delivery's and the webhook's new state, the incident's entry: in one transaction. */
+  /** Writes the log, the new states of the delivery and the webhook, and the incident's entry, in one transaction. */
   record(epoch: number, ended: readonly EndedAttempt[]): Promise<readonly RecordedAttempt[]>;
   /** Ends the deliveries of projects that were switched off. */
   cancelOrphans(epoch: number, nowMs: number): Promise<void>;
-  /** Deliveries that wait, for metrics. */
+  /** Number of deliveries that wait, for metrics. */
   pending(): Promise<number>;
 }

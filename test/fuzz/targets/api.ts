@@ -49,28 +49,14 @@ import {
   restoreAddress,
 } from "../../../model/web-address.ts";
 import { parseListen } from "../../../roles/listener.ts";
-import { type FuzzTarget, must, text, utf8 } from "../target.ts";
+import { type FuzzTarget, JSON_WORDS, json, must, text, utf8 } from "../target.ts";
 
 const UUID = "2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f";
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
 const WIREGUARD = `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.0.0.2/32\nJc = 3\nI1 = <r 5>\n[Peer]\nPublicKey = ${KEY}\nAllowedIPs = 0.0.0.0/0\nEndpoint = vpn.test-site.org:51820\n`;
 const SECRET = "Zm9yYmlkZGVuc2VjcmV0";
-const json = (...values: readonly unknown[]): readonly Buffer[] =>
-  utf8(...values.map((value) => JSON.stringify(value)));
-const JSON_WORDS = [
-  '"',
-  ",",
-  ":",
-  "{",
-  "}",
-  "[",
-  "]",
-  "null",
-  "true",
-  "1e309",
-  "-0",
-  "\\ud800",
-  "\\u0000",
+const WORDS = [
+  ...JSON_WORDS,
   "__proto__",
   "constructor",
   '"protocol":',
@@ -162,7 +148,7 @@ const bodies: readonly FuzzTarget[] = [
   {
     name: "api: json body",
     seeds: [...CHECKS, ...MONITORS, ...SUBSCRIPTIONS],
-    words: JSON_WORDS,
+    words: WORDS,
     longest: 1_048_576,
     cost: 2,
     ...REFUSED,
@@ -175,7 +161,7 @@ const bodies: readonly FuzzTarget[] = [
   {
     name: "api: body of a check",
     seeds: CHECKS,
-    words: JSON_WORDS,
+    words: WORDS,
     longest: LONGEST_BODY,
     cost: 4,
     ...REFUSED,
@@ -191,7 +177,7 @@ const bodies: readonly FuzzTarget[] = [
   {
     name: "api: body of a monitor",
     seeds: MONITORS,
-    words: JSON_WORDS,
+    words: WORDS,
     longest: LONGEST_BODY,
     cost: 4,
     ...REFUSED,
@@ -215,7 +201,7 @@ const bodies: readonly FuzzTarget[] = [
   {
     name: "api: body of every uptime kind",
     seeds: MONITORS,
-    words: JSON_WORDS,
+    words: WORDS,
     longest: LONGEST_BODY,
     cost: 4,
     ...REFUSED,
@@ -231,7 +217,7 @@ const bodies: readonly FuzzTarget[] = [
   {
     name: "api: body of a change and of a subscription",
     seeds: [...SUBSCRIPTIONS, ...MONITORS],
-    words: JSON_WORDS,
+    words: WORDS,
     longest: LONGEST_BODY,
     ...REFUSED,
     run(input) {
@@ -384,7 +370,7 @@ const heads: readonly FuzzTarget[] = [
 
 const SETTINGS: readonly (readonly [
   (entry: string) => unknown,
-  readonly (abstract new (...given: never[]) => Error)[],
+  readonly (abstract new (...args: never[]) => Error)[],
 ])[] = [
   [parseAllowNet, [AllowNetError]],
   [parseCidr, []],

@@ -88,14 +88,14 @@ const DER_WORDS = [
 ].map((hex) => Buffer.from(hex, "hex"));
 const FORMS: readonly KeyForm[] = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY"];
 
-const file = (given: Partial<Pkcs12>): Buffer =>
+const file = (overrides: Partial<Pkcs12>): Buffer =>
   pkcs12Of({
     key: KEY,
     certificates: [CERTIFICATE],
     macRounds: 2,
     keyScheme: { kind: "pbkdf2", rounds: 2 },
     certificateScheme: { kind: "pbkdf2", rounds: 2 },
-    ...given,
+    ...overrides,
   });
 const PKCS12 = [
   file({}),

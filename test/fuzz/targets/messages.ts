@@ -70,7 +70,7 @@ import {
   parseReply,
   parseReport,
 } from "../../../store/state/message-readers.ts";
-import { type FuzzTarget, must, text, utf8 } from "../target.ts";
+import { type FuzzTarget, JSON_WORDS, json, must, text, utf8 } from "../target.ts";
 
 const NOW_MS = 1_760_000_000_000;
 const WHOLE_OUTCOME = {
@@ -129,29 +129,8 @@ const MEASURED = {
     tunnel: WHOLE_OUTCOME.tunnel,
   },
 };
-const json = (...values: readonly unknown[]): readonly Buffer[] =>
-  utf8(...values.map((value) => JSON.stringify(value)));
-const JSON_WORDS = [
-  '"',
-  ",",
-  ":",
-  "{",
-  "}",
-  "[",
-  "]",
-  "null",
-  "true",
-  "1e309",
-  "-0",
-  "0.5",
-  "\\ud800",
-  "\\u0000",
-  '"__proto__":',
-  "8.64e15",
-  '"ok"',
-  '"timeout"',
-];
-const MESSAGE = { words: JSON_WORDS, refusals: [Refused], mostMessage: 120, longest: 512 * 1024 } as const;
+const WORDS = [...JSON_WORDS, "0.5", '"__proto__":', "8.64e15", '"ok"', '"timeout"'];
+const MESSAGE = { words: WORDS, refusals: [Refused], mostMessage: 120, longest: 512 * 1024 } as const;
 
 /** What was read is read again as it is: what one process takes no other refuses. */
 function stable<T>(value: T, read: (text: string) => T): string {
@@ -574,7 +553,7 @@ const parts: readonly FuzzTarget[] = [
     longest: 16 * 1024,
     run(input) {
       const given = text(input);
-      const readers: readonly ((given: string) => unknown)[] = [
+      const readers: readonly ((text: string) => unknown)[] = [
         splitAddress,
         decoded,
         base64Text,

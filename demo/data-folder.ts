@@ -8,7 +8,7 @@ const MARK = "demo";
 /** In each folder that a service has used. */
 const TRACES = ["control.sqlite", "clickhouse", "spool"] as const;
 
-export interface DemoPlace {
+export interface DemoData {
   /** The settings with the folder in them. */
   readonly config: Config;
   /** Nothing but demos uses it. */
@@ -16,7 +16,7 @@ export interface DemoPlace {
 }
 
 /** A place that is not the demo's, and nothing allows to use it. */
-export class ForeignPlaceError extends Error {
+export class ForeignDataError extends Error {
   override readonly name = "ForeignPlaceError";
 }
 
@@ -25,17 +25,17 @@ export class ForeignPlaceError extends Error {
  * @param ask null where no person can be asked
  * @throws ForeignPlaceError of one line that says what to do
  */
-export async function chooseDemoPlace(
+export async function chooseDemoData(
   config: Config,
   isFolderGiven: boolean,
   ask: ((question: string) => Promise<boolean>) | null,
-): Promise<DemoPlace> {
+): Promise<DemoData> {
   const chosen = isFolderGiven ? config : { ...config, dataDir: `${config.dataDir}-demo` };
   const foreign = foreignIn(chosen, isFolderGiven);
   if (foreign === undefined) return { config: chosen, isOwn: true };
   const isAllowed = ask !== null && (await ask(`The demo creates monitors. Use ${foreign} for them?`));
   if (isAllowed) return { config: chosen, isOwn: false };
-  throw new ForeignPlaceError(
+  throw new ForeignDataError(
     `the demo does not use ${foreign}: start it without SONDE_DATA_DIR and without addresses of stores, or set SONDE_DATA_DIR to a new folder`,
   );
 }

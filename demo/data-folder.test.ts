@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
-import { chooseDemoPlace, ForeignPlaceError, markDemoFolder } from "./place.ts";
+import { chooseDemoData, ForeignDataError, markDemoFolder } from "./data-folder.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sonde-demo-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -21,17 +21,17 @@ const no = async () => false;
 
 it("is a folder beside the usual one, which stays as it is", async () => {
   const usual = used();
-  const { config, isOwn } = await chooseDemoPlace(of(usual), false, null);
+  const { config, isOwn } = await chooseDemoData(of(usual), false, null);
   expect([config.dataDir, isOwn]).toEqual([`${usual}-demo`, true]);
 });
 
 it("is the folder that is given, when it is new or of a demo before", async () => {
   const given = folder();
-  const first = await chooseDemoPlace(of(given), true, null);
+  const first = await chooseDemoData(of(given), true, null);
   expect([first.config.dataDir, first.isOwn]).toEqual([given, true]);
   const before = used();
   markDemoFolder(of(before));
-  expect((await chooseDemoPlace(of(before), true, null)).isOwn).toBe(true);
+  expect((await chooseDemoData(of(before), true, null)).isOwn).toBe(true);
 });
 
 it.each([
@@ -42,15 +42,15 @@ it.each([
 ])("is another place only when the user says yes: %s", async (_name, env, words) => {
   const config = of(used(), env);
   const questions: string[] = [];
-  const asked = await chooseDemoPlace(config, true, (question) => {
+  const asked = await chooseDemoData(config, true, (question) => {
     questions.push(question);
     return yes();
   });
   expect([asked.config.dataDir, asked.isOwn]).toEqual([config.dataDir, false]);
   expect(questions.join()).toContain(words);
   for (const ask of [no, null]) {
-    const refused = chooseDemoPlace(config, true, ask);
-    await expect(refused).rejects.toThrow(ForeignPlaceError);
+    const refused = chooseDemoData(config, true, ask);
+    await expect(refused).rejects.toThrow(ForeignDataError);
     await expect(refused).rejects.toThrow(words);
     await expect(refused).rejects.not.toThrow(/s3cret|\n/);
   }

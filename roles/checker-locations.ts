@@ -8,11 +8,11 @@ import { type LocationKeys, openLocationKeys } from "../store/sealing/location-k
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 import type { CheckerReport, CheckerWatch } from "../store/state/checkers.ts";
 import { watchCheckers } from "../store/state/open.ts";
-import type { RedisPlace } from "../store/state/redis.ts";
+import type { RedisLocation } from "../store/state/redis.ts";
 import { createRefusals, type Refusals } from "../store/state/refusals.ts";
 import { type Closers, closing } from "./shared.ts";
 
-export interface CheckerPlaces {
+export interface CheckerLocations {
   readonly keys: Pick<LocationKeys, "sealingOf" | "refresh">;
   /** Takes what one-off checks refuse. */
   readonly onRefused: Refusals["add"];
@@ -22,8 +22,8 @@ export interface CheckerPlaces {
   hasIdle(): boolean;
 }
 
-export interface CheckerPlacesOptions {
-  readonly redis: RedisPlace;
+export interface CheckerLocationsOptions {
+  readonly redis: RedisLocation;
   readonly controlPlane: Pick<ControlPlane, "locations">;
   readonly sealing: Sealing;
   /** Where this process measures itself. */
@@ -33,7 +33,10 @@ export interface CheckerPlacesOptions {
 }
 
 /** @throws what the stores throw */
-export async function openCheckerPlaces(closers: Closers, options: CheckerPlacesOptions): Promise<CheckerPlaces> {
+export async function openCheckerLocations(
+  closers: Closers,
+  options: CheckerLocationsOptions,
+): Promise<CheckerLocations> {
   const { redis, controlPlane, sealing, ownLocations, registry, log } = options;
   const onError = (error: unknown): void =>
     log.error({ err: error }, "reading locations and their keys failed and is tried again");

@@ -1,4 +1,4 @@
-/** What a command is given of a target: a word that is text or names a file, and the options that go with it. */
+/** The configuration that a command checks: text, the name of a file, or stdin; and the options that go with it. */
 import { statSync } from "node:fs";
 import type { Command } from "commander";
 import { type CommandError, usageError } from "../command.ts";
@@ -6,7 +6,7 @@ import { askSecret, readSecret } from "./secret.ts";
 import { readStdin, readTextFile } from "./stdin.ts";
 import type { LoginFields } from "./target.ts";
 
-export interface LoginWords {
+export interface LoginOptions {
   readonly host?: string;
   readonly username?: string;
   readonly passwordFile?: string;
@@ -21,7 +21,7 @@ export interface LoginWords {
   readonly pin?: string;
 }
 
-export interface Given {
+export interface CheckSource {
   readonly text: string;
   /** Null for what was no file. */
   readonly file: string | null;
@@ -47,8 +47,8 @@ export function addLoginOptions(command: Command): Command {
 }
 
 /** @param word text, the name of a file, or - for stdin */
-export async function readGiven(word: string, words: LoginWords): Promise<Given> {
-  if (word === "-" && (words.passwordFile === "-" || words.pskFile === "-")) {
+export async function readSource(word: string, options: LoginOptions): Promise<CheckSource> {
+  if (word === "-" && (options.passwordFile === "-" || options.pskFile === "-")) {
     throw usageError("stdin can be the configuration or the password, not both");
   }
   if (word === "-") return { text: await readStdin(LARGEST_BYTES, tooLarge("stdin")), file: null };
@@ -58,14 +58,14 @@ export async function readGiven(word: string, words: LoginWords): Promise<Given>
   return { text: wholeProfile(text, word), file: word };
 }
 
-export async function loginOf(words: LoginWords, protocol: string | null): Promise<LoginFields> {
-  const { username, host, port, remoteId, localId, group, pin } = words;
+export async function loginOf(options: LoginOptions, protocol: string | null): Promise<LoginFields> {
+  const { username, host, port, remoteId, localId, group, pin } = options;
   const isLogin = protocol === "openconnect" || protocol === "ikev2" || username !== undefined;
-  const psk = words.pskFile === undefined ? undefined : await readSecret(words.pskFile);
-  const hasSecret = [words.passwordFile, words.pskFile, words.keyFile].some((file) => file !== undefined);
+  const psk = options.pskFile === undefined ? undefined : await readSecret(options.pskFile);
+  const hasSecret = [options.passwordFile, options.pskFile, options.keyFile].some((file) => file !== undefined);
   const password =
-    words.passwordFile !== undefined
-      ? await readSecret(words.passwordFile)
+    options.passwordFile !== undefined
+      ? await readSecret(options.passwordFile)
       : isLogin && !hasSecret
         ? await askSecret(username === undefined ? "pre-shared key" : `password of ${username}`)
         : undefined;
@@ -79,9 +79,9 @@ export async function loginOf(words: LoginWords, protocol: string | null): Promi
     ...(localId !== undefined && { local_id: localId }),
     ...(group !== undefined && { group }),
     ...(pin !== undefined && { pin }),
-    ...(words.ca !== undefined && { ca: readText(words.ca) }),
-    ...(words.cert !== undefined && { cert: readText(words.cert) }),
-    ...(words.keyFile !== undefined && { key: readKey(words.keyFile) }),
+    ...(options.ca !== undefined && { ca: readText(options.ca) }),
+    ...(options.cert !== undefined && { cert: readText(options.cert) }),
+    ...(options.keyFile !== undefined && { key: readKey(options.keyFile) }),
   };
 }
 
