@@ -11,6 +11,8 @@ import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
+import { isMissing, withServer } from "../servers/missing.ts";
+import { startPostgres } from "../servers/postgres.ts";
 import { cleanUp, temporaryFolder } from "../service.ts";
 import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
 import { expectTruth, groupBy, type TrueRow, trueRows } from "./truth.ts";
@@ -25,7 +27,7 @@ const HEARTBEATS = 3;
 const MAX_RETRIES = 2;
 
 interface Ground {
-  readonly file: string;
+  readonly location: { readonly file: string } | { readonly url: string };
   readonly spoolDir: string;
   readonly clickhouseUrl: string;
   readonly projectId: number;
@@ -43,6 +45,7 @@ interface Said {
   replayed: number;
 }
 
+const postgres = await startPostgres();
 let clickhouse: TestClickHouse;
 beforeAll(async () => {
   expect(existsSync(new URL("../../dist/scheduler/role/loop.js", import.meta.url)), "run `npm run build` first").toBe(
@@ -52,13 +55,15 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await clickhouse?.remove();
+  if (!isMissing(postgres)) await postgres.stop();
   await cleanUp();
 });
 
-async function prepare(): Promise<Ground> {
+/** @param url of an empty database; in a file by default */
+async function prepare(url?: string): Promise<Ground> {
   const folder = temporaryFolder();
-  const file = join(folder, "control.sqlite");
-  const plane = await openControlPlane({ file }, { role: "api" });
+  const location = url === undefined ? { file: join(folder, "control.sqlite") } : { url };
+  const plane = await openControlPlane(location, { role: "api" });
   const who = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
   const { organizationId, projectId } = await plane.accounts.createFirst({ ...who, plan: "business", nowMs: 1 });
   const common = newMonitor({ organizationId, projectId }, { intervalS: 1, timeoutS: 10, maxRetries: MAX_RETRIES });
@@ -73,7 +78,7 @@ async function prepare(): Promise<Ground> {
     heartbeatIds.push((await plane.monitors.create(heartbeat, SYSTEM_ACTOR)).id);
   }
   await plane.close();
-  return { file, spoolDir: join(folder, "spool"), clickhouseUrl: clickhouse.url, projectId, heartbeatIds };
+  return { location, spoolDir: join(folder, "spool"), clickhouseUrl: clickhouse.url, projectId, heartbeatIds };
 }
 
 interface Kill {
@@ -116,7 +121,7 @@ function note(said: Said, [what, ...words]: readonly string[]): void {
 }
 
 async function expectAgreement(ground: Ground, said: Said, rows: readonly TrueRow[]): Promise<void> {
-  const plane = await openControlPlane({ file: ground.file }, { role: "api" });
+  const plane = await openControlPlane(ground.location, { role: "api" });
   try {
     await expectAcknowledged(plane, said, rows);
     await expectTruth(plane, ground.projectId, rows);
@@ -159,14 +164,25 @@ it("keeps everything acknowledged, once, through a death at every step", { timeo
   );
 });
 
-it("sets rows aside that SQL refuses, once, through a death at every step; everything else is where it belongs", {
+it("sets rows aside that SQLite refuses, once, through a death at every step; everything else is where it belongs", {
   timeout: 300_000,
 }, async () => {
-  const ground = await prepare();
+  await expectSetAside(await prepare(), [1, 4]);
+});
+
+withServer("PostgreSQL", postgres, (running) => {
+  it("sets rows aside that PostgreSQL refuses, in the same way", { timeout: 300_000 }, async () => {
+    const { url, drop } = await running.createDatabase();
+    await expectSetAside(await prepare(url), [4]);
+    await drop();
+  });
+});
+
+async function expectSetAside(ground: Ground, nths: readonly number[]): Promise<void> {
   const earlier = new Set((await trueRows(ground.clickhouseUrl).catch(() => [])).map(({ id }) => id));
   const said: Said = { appended: new Set(), beats: new Set(), names: new Map(), created: new Set(), replayed: 0 };
   const steps = ["append", "apply", "discard", "insert"] as const;
-  const kills = [1, 4].flatMap((nth) => steps.flatMap((step) => SIDES.map((side) => ({ step, side, nth }))));
+  const kills = nths.flatMap((nth) => steps.flatMap((step) => SIDES.map((side) => ({ step, side, nth }))));
   let seed = 1_000;
   for (const kill of kills) {
     expect(await live(ground, kill, seed++, said, 0.1), JSON.stringify(kill)).toBe("SIGKILL");
@@ -198,4 +214,4 @@ it("sets rows aside that SQL refuses, once, through a death at every step; every
   console.info(
     `${kills.length} deaths: ${rows.length} rows once each, ${aside.length} set aside, ${said.replayed} replayed`,
   );
-});
+}
