@@ -9,12 +9,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { KINDS } from "../../engine/contract/registry.ts";
+import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
+import { isPassive } from "../../model/kind.ts";
 import { CORE_PLACES } from "../lab/cores.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, productEnv, startProduct } from "../product.ts";
 import { cleanUp, ended, eventually, runSonde, temporaryFolder } from "../service.ts";
 import { NET, openVectorNetwork, type Sent, type VectorNetwork } from "./network.ts";
-import { type Vector, worldOf } from "./vectors.ts";
+import { ADDRESSED, bodiesOf, type Vector, worldOf } from "./vectors.ts";
 
 const WORLD = new URL("../fixtures/hostile-world.mjs", import.meta.url);
 const API_PORT = 18_080;
@@ -235,6 +238,17 @@ describeWith(
       console.info(`${title}\n${lines.join("\n")}\n  all: ${vectors.length - failed.length} of ${vectors.length}`);
       return failed;
     }
+
+    it("are of every kind that dials", () => {
+      const host = "a.test-site.org";
+      const bodies = [
+        ...Object.values(bodiesOf("")).map((make) => make(host, 443)),
+        ...Object.values(ADDRESSED).map((make) => make(host)),
+      ];
+      const kindOf = ({ type, protocol, url }: Vector["body"]) =>
+        type ?? protocol ?? parseProxyLink(String(url)).config.account.protocol;
+      expect(new Set(bodies.map(kindOf))).toEqual(new Set(KINDS.filter((kind) => !isPassive(kind))));
+    });
 
     it("holds against every kind, door and disguise", { timeout: 400_000 }, async () => {
       // Goes down at once, and so gives webhooks something to tell.

@@ -47,6 +47,12 @@ const at = (host: string, port: number): string => `${bracketed(host)}:${port}`;
 const wireguard = (endpoint: string): string =>
   `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.9.0.2/32\n[Peer]\nPublicKey = ${KEY}\nEndpoint = ${endpoint}\nAllowedIPs = 0.0.0.0/0\n`;
 
+/** Not packed, as older versions of the app write it. */
+function amneziaKey(config: string): string {
+  const containers = [{ container: "amnezia-awg", awg: { last_config: JSON.stringify({ config }) } }];
+  return `vpn://${Buffer.from(JSON.stringify({ containers })).toString("base64url")}`;
+}
+
 /** Kinds that dial the port which they are given. */
 export function bodiesOf(caPem: string): Readonly<Record<string, (host: string, port: number) => Fields>> {
   const openvpn = (host: string, port: number, proto: string): Fields => ({
@@ -61,8 +67,13 @@ export function bodiesOf(caPem: string): Readonly<Record<string, (host: string, 
     keyword: (host, port) => ({ type: "keyword", url: `http://${at(host, port)}/`, keyword: "never" }),
     port: (host, port) => ({ type: "port", host, port }),
     dns: (host, port) => ({ type: "dns", domain: "a.test-site.org", host, port }),
+    smtp: (host, port) => ({ type: "smtp", host, port }),
+    "smtp over tls": (host, port) => ({ type: "smtp", host, port, security: "tls" }),
+    tls: (host, port) => ({ type: "tls", host, port }),
+    "tls after starttls": (host, port) => ({ type: "tls", host, port, starttls: "postgres" }),
     wireguard: (host, port) => ({ protocol: "wireguard", config: wireguard(at(host, port)) }),
     amneziawg: (host, port) => ({ protocol: "amneziawg", config: wireguard(at(host, port)) }),
+    "amneziawg in a key": (host, port) => ({ protocol: "amneziawg", config: amneziaKey(wireguard(at(host, port))) }),
     openvpn: (host, port) => openvpn(host, port, "udp"),
     "openvpn over tcp": (host, port) => openvpn(host, port, "tcp"),
     openconnect: (host, port) => ({
@@ -84,7 +95,7 @@ export function bodiesOf(caPem: string): Readonly<Record<string, (host: string, 
 }
 
 /** Kinds whose port is fixed, or that have none: they are watched by address. */
-const ADDRESSED: Readonly<Record<string, (host: string) => Fields>> = {
+export const ADDRESSED: Readonly<Record<string, (host: string) => Fields>> = {
   ping: (host) => ({ type: "ping", host }),
   ikev2: (host) => ({ protocol: "ikev2", host, username: "u", password: "secret-for-vectors" }),
 };

@@ -1,4 +1,7 @@
-/** What a core that a server has taken over reaches, in the forms in which Sonde is run: as root, as a user, as a unit of systemd. */
+/**
+ * What a core that a server has taken over reaches, in the forms in which Sonde is run: as root, as a user, and in Docker where an engine is
+ * named (docs/develop/tests.md). As a unit of systemd: test/e2e/systemd-units.test.ts.
+ */
 
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -11,6 +14,7 @@ import { freePort } from "../../testkit/free-port.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, startProduct } from "../product.ts";
 import { cleanUp, temporaryFolder } from "../service.ts";
+import { containerOf, dockerHere } from "./docker-form.ts";
 import { openNamespace, type ServerNamespace } from "./namespace.ts";
 import {
   type Aims,
@@ -30,6 +34,24 @@ import {
 
 /** No other process has it: it is of the range that systemd gives to transient services. */
 const USER = 61_200;
+/** Of the image. */
+const IMAGE_USER = 1_000;
+
+interface Form {
+  readonly name: string;
+  readonly user: number;
+  readonly isInDocker: boolean;
+}
+const FORMS: readonly Form[] = [
+  { name: "root", user: 0, isInDocker: false },
+  { name: "a plain user", user: USER, isInDocker: false },
+  ...(dockerHere() === null
+    ? []
+    : [
+        { name: "the image's user in Docker", user: IMAGE_USER, isInDocker: true },
+        { name: "root in Docker", user: 0, isInDocker: true },
+      ]),
+];
 
 describeWith(["root", "setpriv", "go"], "a core that a server has taken over", () => {
   let folder = "";
@@ -63,23 +85,25 @@ describeWith(["root", "setpriv", "go"], "a core that a server has taken over", (
     };
   }
 
-  /** @param user null: root */
-  async function startAs(user: number | null): Promise<Product> {
+  async function startAs({ user, isInDocker }: Form): Promise<Product> {
     const dataDir = join(temporaryFolder(), "data");
     mkdirSync(dataDir);
     // Every folder above it may be walked through.
     for (const path of [join(dataDir, ".."), folder]) chmodSync(path, 0o755);
-    if (user !== null) chownSync(dataDir, user, user);
+    chownSync(dataDir, user, user);
+    const env = { SONDE_SING_BOX: program, SONDE_LOG: "info", SONDE_METRICS_TOKEN: "secret-token", SONDE_PLANS: "" };
+    const settings = { dataDir, env };
+    if (isInDocker) {
+      const { command, kill } = containerOf(user, [dataDir], [folder]);
+      const product = await startProduct({ ...settings, command });
+      return { ...product, kill: async () => kill() };
+    }
     const words = ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--", process.execPath];
-    return startProduct({
-      dataDir,
-      env: { SONDE_SING_BOX: program, SONDE_LOG: "info", SONDE_METRICS_TOKEN: "secret-token", SONDE_PLANS: "" },
-      ...(user !== null && { command: ["setpriv", ...words] }),
-    });
+    return startProduct({ ...settings, ...(user !== 0 && { command: ["setpriv", ...words] }) });
   }
 
-  async function report(user: number | null): Promise<Report> {
-    const product = await startAs(user);
+  async function report(form: Form): Promise<Report> {
+    const product = await startAs(form);
     const { dataDir } = product;
     const listeners: Listener[] = [];
     const listen = async (at: number | string): Promise<Listener> => {
@@ -90,7 +114,7 @@ describeWith(["root", "setpriv", "go"], "a core that a server has taken over", (
     const datagrams = createSocket("udp4").bind(await freePort(), "127.0.0.1");
     try {
       const [server, neighbour] = [await freePort(), await freePort()];
-      const unix = join(folder, `socket-${user}`);
+      const unix = join(folder, `socket-${form.user}-${form.isInDocker}`);
       await listen(neighbour);
       await listen(unix);
       chmodSync(unix, 0o777);
@@ -187,16 +211,11 @@ describeWith(["root", "setpriv", "go"], "a core that a server has taken over", (
     );
 
     describe.runIf(holdHere()?.seccomp === true)("where a broker makes its connections", () => {
-      it.each([
-        ["root", "tcp", null],
-        ["root", "udp", null],
-        ["a plain user", "tcp", USER],
-        ["a plain user", "udp", USER],
-      ] as const)(
+      it.each(FORMS.flatMap((form) => [[form.name, "tcp", form] as const, [form.name, "udp", form] as const]))(
         "as %s, in a batch of %s, it comes to its server alone",
         { timeout: 120_000 },
-        async (_, protocol, user) => {
-          const product = await startAs(user);
+        async (_, protocol, form) => {
+          const product = await startAs(form);
           const server = protocol === "udp" ? await serveDatagrams(port) : await listenAt(port);
           try {
             const link = protocol === "udp" ? datagramLinkOf(port, places) : linkOf(port, { elsewhere: places });
@@ -222,14 +241,15 @@ describeWith(["root", "setpriv", "go"], "a core that a server has taken over", (
   describe.runIf(holdHere()?.seccomp === true && (holdHere()?.landlock ?? 0) >= 6)(
     "where the kernel can hold it",
     () => {
-      it.each([
-        ["root", null],
-        ["a plain user", USER],
-      ])("reaches nothing of what it tries where Sonde runs as %s", { timeout: 120_000 }, async (_, user) => {
-        const all = await report(user);
-        expect(Object.keys(all).length).toBeGreaterThan(29);
-        expect(reachedOf(all), JSON.stringify(all, null, 1)).toEqual([]);
-      });
+      it.each(FORMS.map((form) => [form.name, form] as const))(
+        "reaches nothing of what it tries where Sonde runs as %s",
+        { timeout: 120_000 },
+        async (_, form) => {
+          const all = await report(form);
+          expect(Object.keys(all).length).toBeGreaterThan(29);
+          expect(reachedOf(all), JSON.stringify(all, null, 1)).toEqual([]);
+        },
+      );
     },
   );
 });
