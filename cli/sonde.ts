@@ -41,9 +41,10 @@ try {
 } catch (error) {
   const isPlain =
     error instanceof Error && PLAIN_ERRORS.has(error.name) && !("kind" in error && error.kind === "refused");
-  process.stderr.write(
-    `sonde: ${isPlain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+  const words = isPlain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  // It may repeat a link, a file or an answer, which come from others.
+  const { plainLines } = await import("./table.ts");
+  process.stderr.write(`sonde: ${plainLines(words)}\n`);
   process.exitCode = error instanceof CommandError ? error.exitCode : 1;
   endSoon();
 }

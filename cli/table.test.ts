@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { monitorTable } from "./commands/monitors.ts";
-import { type Column, painter, renderTable } from "./table.ts";
+import { type Column, painter, plainLines, renderTable } from "./table.ts";
 
 const CODES: Readonly<Record<string, number>> = { red: 31, yellow: 33 };
 const paint = (color: string, text: string) => `\u001b[${CODES[color]}m${text}\u001b[39m`;
@@ -74,4 +74,10 @@ it("colours need a terminal that has them", () => {
   expect(painter(stream(false, true))("red", "x")).toBe("x");
   expect(painter(stream(true, false))("red", "x")).toBe("x");
   expect(stripVTControlCharacters(painter(stream(true, true))("red", "x"))).toBe("x");
+});
+
+describe("words of an error", () => {
+  it("keep their lines, and move no cursor", () => {
+    expect(plainLines("no \u001b[31mred\u0007\nnext \u202eline")).toBe("no �[31mred�\nnext �line");
+  });
 });

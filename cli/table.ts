@@ -11,6 +11,11 @@ export function plain(text: string): string {
   return text.toWellFormed().replace(UNSAFE, "�");
 }
 
+/** The same of words of several lines of our own. */
+export function plainLines(words: string): string {
+  return words.split("\n").map(plain).join("\n");
+}
+
 /** JSON in one line that says the same and is as harmless. */
 export function plainJson(value: unknown): string {
   const escaped = (unsafe: string): string => `\\u${(unsafe.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;

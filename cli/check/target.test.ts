@@ -25,6 +25,13 @@ describe("what is given", () => {
     ["2001:db8::1", "ping", "2001:db8::1", null],
   ])("%j is %s", (text, kind, place, name) => expect(targetOf(text, null, {})).toMatchObject({ kind, place, name }));
 
+  it("is not repeated at length, and as letters only", () => {
+    const refused = (text: string) => () => targetOf(text, null, {});
+    expect(refused(`tcp://a.test-site.org:1?%1b[31m${"x".repeat(5_000)}=1`)).toThrow(
+      `port checks have no �[31m${"x".repeat(34)}…: they have host, port, ip_version`,
+    );
+  });
+
   it("can be named, and a login given to it", () => {
     const login = { username: "ada", password: "x", port: 8443 };
     expect(targetOf("https://gw.test-site.org/staff", "openconnect", login)).toMatchObject({

@@ -23,6 +23,10 @@ import { BodyError } from "../../engine/subscription/body-error.ts";
 import { type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
 import { before, linesOf } from "../../model/text.ts";
 import { usageError } from "../command.ts";
+import { plain, shorten } from "../table.ts";
+
+/** Of a word that is not known: it may be a whole file's. */
+const SHOWN_COLUMNS = 40;
 
 export interface CheckTarget {
   readonly kind: Kind;
@@ -164,7 +168,9 @@ function fieldsIn(query: string, described: AnyUptime): Readonly<Record<string, 
   const known = Object.keys(fieldsOf(described));
   const entries = [...new URLSearchParams(query)].map(([field, value]) => {
     if (!known.includes(field))
-      throw usageError(`${described.kind} checks have no ${field}: they have ${known.join(", ")}`);
+      throw usageError(
+        `${described.kind} checks have no ${shorten(plain(field), SHOWN_COLUMNS)}: they have ${known.join(", ")}`,
+      );
     return [field, wordValue(value)] as const;
   });
   return Object.fromEntries(entries);

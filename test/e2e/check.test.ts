@@ -190,6 +190,7 @@ describe("sonde check", { timeout: 60_000 }, () => {
         [`tuic://${UUID}:x@a.test-site.org:1`, "--engine", "xray"],
         /^sonde: xray cannot run tuic: use --engine singbox$/,
       ],
+      [["tcp://a.test-site.org:1?%1b[31m=1"], /^sonde: port checks have no �\[31m: they have/],
       [["-", "--password-file", "-"], /^sonde: stdin can be the configuration or the password, not both$/],
     ];
     for (const [words, message, input = ""] of wrong) {
