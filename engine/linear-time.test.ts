@@ -103,6 +103,7 @@ import { parseAllowNet } from "./transport/allow-nets.ts";
 import { parseNameServer } from "./transport/name-servers.ts";
 import { parseHosts, parseResolvConf } from "./transport/system-names.ts";
 import { gatewaysOf, parseCanary } from "./trust/canary.ts";
+import { prepareWireguard } from "./tunnels/wireguard-peers.ts";
 import { parseVerifyUrl } from "./verify/endpoint.ts";
 
 const GROWTH = 8;
@@ -163,7 +164,26 @@ const FILLERS = [
   "outbound[1]",
   "lookup ",
   "-WITH-",
+  // Items that differ: what is only looked up among equal ones costs nothing.
+  "№,",
+  "a№\n",
+  "a№=b\n",
+  "a№: b\r\n",
+  "&a№=1",
+  "<a№>",
+  '"a№":1,',
+  "a№.test-site.org,",
+  "fd00::№,",
 ] as const;
+
+/** @returns the filler so often, with a number of its own in each */
+function repeated(filler: string, count: number): string {
+  if (!filler.includes(NUMBER)) return filler.repeat(count);
+  return Array.from({ length: count }, (_, index) => filler.replaceAll(NUMBER, String(index))).join("");
+}
+const NUMBER = "№";
+/** Digits of the greatest. */
+const NUMBER_LETTERS = 5;
 
 interface Reader {
   readonly name: string;
@@ -309,6 +329,16 @@ const TEXTS: readonly Reader[] = [
     [WIREGUARD, PEER],
     [`${WIREGUARD}DNS = `, PEER],
   ]),
+  named(
+    "wireguard: who routes what",
+    (of) => {
+      const lists = `${WIREGUARD}Address = ${of}\nDNS = ${of}\n${PEER}AllowedIPs = ${of}\n`;
+      const peers = of.startsWith("fd00::") ? of.split(",", 200).map((ip) => `${PEER}AllowedIPs = ${ip}\n`) : [];
+      return prepareWireguard(readWireguardConfig({ config: lists + peers.join("") }), {}, null).deciderFor([]);
+    },
+    [["fd00::1/128,", ""]],
+    MAX_LINK,
+  ),
   named("wireguard: parseIni", parseIni, [["[Interface]\n", ""]]),
   named("ikev2: readIdentity", readIdentity, [
     ["@#", "0"],
@@ -694,8 +724,9 @@ function superLinear(reader: Reader, fillers: readonly string[]): readonly strin
   const longest = reader.longest ?? LONGEST;
   for (const filler of fillers) {
     for (const [prefix, suffix] of reader.frames ?? [["", ""]]) {
-      const many = Math.floor((longest - prefix.length - suffix.length) / filler.length);
-      const of = (count: number): string => prefix + filler.repeat(count) + suffix;
+      const letters = filler.length + (filler.includes(NUMBER) ? NUMBER_LETTERS - 1 : 0);
+      const many = Math.floor((longest - prefix.length - suffix.length) / letters);
+      const of = (count: number): string => prefix + repeated(filler, count) + suffix;
       const grown = growthOf(reader, of(many), of(Math.floor(many / GROWTH)));
       if (grown !== undefined) {
         found.push(`${JSON.stringify(prefix.slice(-30))} + ${JSON.stringify(filler)}: ${grown}`);

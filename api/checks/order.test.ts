@@ -79,6 +79,17 @@ describe("refuseAnonymous", () => {
   ])("refuses anonymous callers who bring one: case %#", (lines) => {
     expect(() => refuseAnonymous(orderOf(lines))).toThrow("<pkcs12> is not opened for public checks");
   });
+  it("refuses a file of many servers, whose names would all be asked for", () => {
+    const peer = (host: string) => `[Peer]\nPublicKey = ${KEY}\nEndpoint = ${host}:51820\n`;
+    const orderOfPeers = (hosts: readonly string[]) => {
+      const config = `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.0.0.2/32\n${hosts.map(peer).join("")}`;
+      return readCheck({ protocol: "wireguard", config }, PUBLIC_TIMEOUT_S, false);
+    };
+    const hosts = Array.from({ length: 17 }, (_, index) => `vpn${index}.test-site.org`);
+    expect(() => refuseAnonymous(orderOfPeers(hosts))).toThrow("public checks take at most 16 servers");
+    refuseAnonymous(orderOfPeers(hosts.slice(1)));
+    refuseAnonymous(orderOfPeers(hosts.map(() => "vpn.test-site.org")));
+  });
   it.each([19, 53, 123, 161, 389, 443, 1_900, 5_353, 11_211])(
     "refuses junk to port %i, which others may send",
     (port) => {

@@ -177,8 +177,15 @@ function parsed(protocol: TunnelProtocol, fields: TunnelFields): ParsedTunnel {
   }
 }
 
+/** Names that are resolved for one request of an unknown caller: each is several questions to name servers, which the caller chooses. */
+const MOST_ANONYMOUS_HOSTS = 16;
+
 /** What checks for callers without a key leave out. @throws 422 */
-export function refuseAnonymous({ tunnel: { protocol, fields } }: CheckOrder): void {
-  const reason = tunnelOf(protocol).refuseAnonymous?.(fields);
+export function refuseAnonymous({ tunnel: { protocol, fields, endpoints } }: CheckOrder): void {
+  const hosts = new Set(endpoints.map(({ host }) => host));
+  const reason =
+    hosts.size > MOST_ANONYMOUS_HOSTS
+      ? `public checks take at most ${MOST_ANONYMOUS_HOSTS} servers`
+      : tunnelOf(protocol).refuseAnonymous?.(fields);
   if (reason !== undefined) throw unprocessable(`Invalid VPN configuration: ${reason}`);
 }

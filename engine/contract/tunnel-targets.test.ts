@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { askable, textOf } from "../tunnels/inner-probe.ts";
-import { parseTunnelTarget, STANDARD_TUNNEL_TARGETS, TunnelTargetError, targetsOf } from "./tunnel-targets.ts";
+import {
+  MOST_NAME_SERVERS,
+  parseTunnelTarget,
+  STANDARD_TUNNEL_TARGETS,
+  TunnelTargetError,
+  targetsOf,
+} from "./tunnel-targets.ts";
 
 const words = (entries: readonly ReturnType<typeof parseTunnelTarget>[]) =>
   entries.map(({ kind, address, port }) => `${kind} ${textOf(address)} ${port}`);
@@ -58,5 +64,12 @@ describe("SONDE_TUNNEL_TARGETS", () => {
       "tcp 1.1.1.1 443",
     ]);
     expect(words(askable(all, ["fd00::2"]))).toEqual(["icmp fd00::53 0", "dns fd00::53 53"]);
+  });
+
+  it("are the first of the DNS servers only, however many a file or a server names", () => {
+    const many = ["9.9.9.9", ...Array.from({ length: 5_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`)];
+    const asked = words(targetsOf(["9.9.9.9", ...many], []));
+    expect(asked).toHaveLength(2 * MOST_NAME_SERVERS);
+    expect(asked.slice(0, 3)).toEqual(["icmp 9.9.9.9 0", "dns 9.9.9.9 53", "icmp 10.0.0.0 0"]);
   });
 });

@@ -6,6 +6,8 @@ import { type AddressBytes, addressBytes } from "../protocols/inner/packet.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 
 export const STANDARD_TUNNEL_TARGETS = ["dns:1.1.1.1", "icmp:1.1.1.1", "tcp:1.1.1.1:443"] as const;
+/** More than any client has; a hostile file or server names thousands, and each costs a look at all networks. */
+export const MOST_NAME_SERVERS = 8;
 
 /** An entry of SONDE_TUNNEL_TARGETS that cannot be used. */
 export class TunnelTargetError extends Error {
@@ -32,9 +34,9 @@ export function parseTunnelTarget(entry: string): QuestionTarget {
   return { kind, address, port: Number(port) };
 }
 
-/** Echoes and questions to the tunnel's own DNS servers come first, then the operator's targets; none comes twice. */
+/** Echoes and questions to the tunnel's first DNS servers come first, then the operator's targets; none comes twice. */
 export function targetsOf(dns: readonly string[], operators: readonly QuestionTarget[]): readonly QuestionTarget[] {
-  const named = dns.flatMap((text): QuestionTarget[] => {
+  const named = [...new Set(dns)].slice(0, MOST_NAME_SERVERS).flatMap((text): QuestionTarget[] => {
     const address = addressBytes(text);
     return address === undefined
       ? []

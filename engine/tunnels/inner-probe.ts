@@ -154,7 +154,10 @@ class InnerProbe {
 }
 
 /** Targets that a tunnel with these addresses can ask. */
-export function askable(targets: readonly QuestionTarget[], addresses: readonly string[]): readonly QuestionTarget[] {
+export function askable<Target extends QuestionTarget>(
+  targets: readonly Target[],
+  addresses: readonly string[],
+): readonly Target[] {
   const sizes = new Set(addresses.flatMap((text) => addressBytes(text)?.length ?? []));
   return targets.filter(({ address }) => sizes.has(address.length));
 }

@@ -55,10 +55,9 @@ interface PreparedServer {
   readonly targetsOf: (operators: readonly QuestionTarget[]) => readonly QuestionTarget[];
 }
 
-interface Routes {
-  readonly networks: readonly Network[];
-  /** Whether packets for an address go to this server: it has the longest of the prefixes that hold it. */
-  readonly routes: (address: Uint8Array) => boolean;
+interface RoutedTarget extends QuestionTarget {
+  /** The place in the file of the peer that it goes to, which has the longest of the prefixes that hold it; -1: no peer. */
+  readonly owner: number;
 }
 
 interface Network {
@@ -80,6 +79,12 @@ export function prepareWireguard(
     clock: { lastNs: 0n },
     diagnose: (sizes: readonly number[]) => diagnose(sizes, params),
   };
+  // Once for all servers: files have hundreds of peers and thousands of networks.
+  const routed = memoizedLast((operators: readonly QuestionTarget[]): readonly RoutedTarget[] =>
+    targetsOf(same.dns, operators).map((target) => ({ ...target, owner: ownerOf(target.address, networks) })),
+  );
+  const oneOfEachFamily = [...new Map(same.addresses.map((text) => [text.includes(":"), text])).values()];
+  const ours = new Set(same.addresses.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
   const dialled = config.peers.flatMap((peer, index) => (peer.endpoint === null ? [] : [{ peer, index }]));
   const servers = dialled.map(
     ({ peer, index }, at): PreparedServer => ({
@@ -87,25 +92,20 @@ export function prepareWireguard(
       end: { ...same, keys: keysOf(config, peer), port: peer.endpoint?.port ?? 0 },
       host: peer.endpoint?.host ?? "",
       ip: at === 0 ? (ip ?? null) : null,
-      targetsOf: memoizedLast((operators) =>
-        targetsThrough(
-          { networks: networks[index] ?? [], routes: (address) => ownerOf(address, networks) === index },
-          same,
-          operators,
-        ),
-      ),
+      targetsOf: memoizedLast((operators) => {
+        const wanted = routed(operators).filter(({ owner }) => owner === index);
+        return wanted.length > 0 ? wanted : echoesTo(networks[index] ?? [], ours);
+      }),
     }),
   );
   return {
     servers,
     deciderFor: memoizedLast((operators) => {
-      const owners = askable(targetsOf(same.dns, operators), same.addresses).map(
-        ({ address }) => ownerOf(address, networks) + 1,
-      );
+      const owners = askable(routed(operators), oneOfEachFamily).map(({ owner }) => owner + 1);
       const numbers = owners.filter((owner) => servers.some(({ number }) => number === owner));
       return (
         servers.find(({ number }) => number === numbers[0]) ??
-        servers.find((server) => askable(server.targetsOf(operators), same.addresses).length > 0) ??
+        servers.find((server) => askable(server.targetsOf(operators), oneOfEachFamily).length > 0) ??
         servers[0]
       );
     }),
@@ -248,16 +248,9 @@ function renamed(error: unknown, server: PreparedServer): NetworkFault {
   });
 }
 
-/** What is to be asked and goes to this server; without any, an echo to an address that the server says it has. */
-function targetsThrough(
-  server: Routes,
-  client: { readonly dns: readonly string[]; readonly addresses: readonly string[] },
-  operators: readonly QuestionTarget[],
-): readonly QuestionTarget[] {
-  const wanted = targetsOf(client.dns, operators).filter(({ address }) => server.routes(address));
-  if (wanted.length > 0) return wanted;
-  const ours = new Set(client.addresses.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
-  return server.networks
+/** Where nothing that is to be asked goes to a server: an echo to an address that the server says it has. @param ours in hex */
+function echoesTo(networks: readonly Network[], ours: ReadonlySet<string>): readonly QuestionTarget[] {
+  return networks
     .map((network): QuestionTarget => ({ kind: "icmp", address: likelyHost(network), port: 0 }))
     .filter(({ address }) => !ours.has(Buffer.from(address).toString("hex")));
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "../../contract/registry.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
+import { TUNNEL_FIELDS } from "../../contract/tunnel-fields.ts";
 import { mutations } from "../mutations.suite.ts";
 import { isAmneziaKey, parseAmneziaKey } from "./key.ts";
 
@@ -69,6 +70,19 @@ describe("a key of AmneziaVPN", () => {
       "the key has no configuration of a client: it is shared for administration",
     ],
     [keyOf(document(container("wireguard", file()))), "the key is wireguard, the protocol is amneziawg"],
+    [
+      keyOf(document(container("awg", file(`#${"x".repeat(102_400)}`)))),
+      `the key's configuration is longer than ${TUNNEL_FIELDS.config.maxBytes} bytes`,
+    ],
+    [
+      // Longer once the name servers are in it.
+      keyOf({
+        ...document(container("awg", `${file(JUNK)}#${"$PRIMARY_DNS".repeat(4_000)}`)),
+        dns1: `fd00${":0000".repeat(7)}`,
+      }),
+      `the key's configuration is longer than ${TUNNEL_FIELDS.config.maxBytes} bytes`,
+    ],
+    [keyOf(document(container("awg", file("# \0")))), "the key's configuration has a character that none can have"],
   ])("is refused in words: case %#", (config, reason) => {
     expect(() => parse("amneziawg", { config })).toThrow(new TunnelConfigError(reason));
   });

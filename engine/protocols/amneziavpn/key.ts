@@ -9,6 +9,8 @@ import { TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 const SCHEME = "vpn://";
 /** Of the JSON, unpacked: the longest config of the contract is 102,400 bytes, and it stands there as text within text. */
 const MAX_BYTES = 512 * 1024;
+/** Of the file within: that of a file which is sent as it is (engine/contract/tunnel-fields.ts). Packed, it is a key of 2 KB. */
+const MAX_CONFIG_BYTES = 102_400;
 /** What stands for the servers' own names in the file. */
 const NAME_SERVERS = [
   ["$PRIMARY_DNS", "dns1"],
@@ -57,7 +59,15 @@ export function parseAmneziaKey(text: string): AmneziaKey {
   if (typeof config !== "string" || config.trim() === "") {
     throw new TunnelConfigError("the key has no configuration of a client: it is shared for administration");
   }
-  return { protocol, config: withNameServers(config, document) };
+  return { protocol, config: bounded(withNameServers(config, document)) };
+}
+
+function bounded(config: string): string {
+  if (Buffer.byteLength(config) > MAX_CONFIG_BYTES) {
+    throw new TunnelConfigError(`the key's configuration is longer than ${MAX_CONFIG_BYTES} bytes`);
+  }
+  if (config.includes("\0")) throw new TunnelConfigError("the key's configuration has a character that none can have");
+  return config;
 }
 
 type Members = Readonly<Record<string, unknown>>;
