@@ -178,6 +178,20 @@ describe("an SQLite file that cannot be used", () => {
 });
 
 describe("an SQLite file in use", () => {
+  it("overwrites what was deleted, so that no copy of the file has it", async () => {
+    const file = join(temporaryFolder(), "sonde.db");
+    const plane = await openControlPlane({ file }, { role: "api" });
+    // Of several pages, as what is moved to free pages is.
+    const mark = "m4rk of a deleted value ";
+    await plane.meta.set("a", mark.repeat(2_000));
+    await plane.close();
+    expect(readFileSync(file).includes(mark)).toBe(true);
+    const again = await openControlPlane({ file }, { role: "api" });
+    await again.meta.set("a", "gone");
+    await again.close();
+    expect(readFileSync(file).includes(mark)).toBe(false);
+  });
+
   it("has the schema that is checked in", async () => {
     const database = await openSqlite({ file: join(temporaryFolder(), "sonde.db"), durable: true });
     await expect(await dumpSchema(database)).toMatchFileSnapshot("../schema/schema.sqlite.sql");
