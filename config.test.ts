@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { ConfigError, forgetSecrets, loadClientConfig, loadConfig, loadCorePaths } from "./config.ts";
+import { STANDARD_CAPS } from "./model/caps.ts";
 
 const credentials = mkdtempSync(join(tmpdir(), "sonde-credentials-"));
 afterAll(() => rmSync(credentials, { recursive: true, force: true }));
@@ -71,6 +72,19 @@ describe("settings that are secrets", () => {
     expect(loadConfig({}).isDebuggable).toBe(false);
     expect(loadConfig({ SONDE_DEBUGGABLE: "1" }).isDebuggable).toBe(true);
     expect(() => loadConfig({ SONDE_DEBUGGABLE: "yes" })).toThrow("SONDE_DEBUGGABLE must be 0 or 1");
+  });
+});
+
+describe("caps of checks in flight", () => {
+  it("are the standard ones unless they are set", () => {
+    expect(loadConfig({}).caps).toEqual(STANDARD_CAPS);
+    const set = { SONDE_CHECKS_AT_ONCE: "65536", SONDE_CHECKS_PER_HOST: "1", SONDE_CHECKS_PER_WORKSPACE: "40" };
+    expect(loadConfig(set).caps).toEqual({ overall: 65_536, perHost: 1, perWorkspace: 40 });
+    for (const name of Object.keys(set)) {
+      for (const bad of ["0", "65537", "many", "1.5", ""]) {
+        expect(() => loadConfig({ [name]: bad })).toThrow(`${name} must be a whole number from 1 to 65536`);
+      }
+    }
   });
 });
 

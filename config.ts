@@ -27,7 +27,7 @@ const optionalText = z
   .optional()
   .transform((text) => (text === undefined || text.trim() === "" ? null : text.trim()));
 /** Digits alone: `Number("")` is 0, and port 0 is any free one. */
-function whole(from: number, to: number, error: string) {
+function whole(from: number, to: number, error = `must be a whole number from ${from} to ${to}`) {
   return z
     .string()
     .refine((text) => /^\d{1,5}$/.test(text) && Number(text) >= from && Number(text) <= to, error)
@@ -40,6 +40,9 @@ function urlWith(...schemes: readonly string[]) {
     `must be a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}`,
   );
 }
+
+/** Of a cap: each check in flight has a descriptor or more. */
+const MOST_CHECKS = 65_536;
 
 const schema = z.object({
   SONDE_HOST: z
@@ -70,7 +73,10 @@ const schema = z.object({
   SONDE_TRUSTED_PROXIES: list,
   SONDE_LIMITS: z.enum(LIMITS, { error: `must be ${LIMITS.join(" or ")}` }).optional(),
   SONDE_PLANS: optionalText,
-  SONDE_WORKERS: whole(1, 64, "must be a whole number from 1 to 64").optional(),
+  SONDE_WORKERS: whole(0, 64).optional(),
+  SONDE_CHECKS_AT_ONCE: whole(1, MOST_CHECKS).optional(),
+  SONDE_CHECKS_PER_HOST: whole(1, MOST_CHECKS).optional(),
+  SONDE_CHECKS_PER_WORKSPACE: whole(1, MOST_CHECKS).optional(),
   SONDE_LOG: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
   SONDE_UWS: optionalText,
   SONDE_UWS_SHA256: optionalText.refine(
@@ -150,8 +156,10 @@ export interface Config {
   readonly monitorMetrics: number;
   readonly trustedProxies: readonly string[];
   readonly plans: PlanTable;
-  /** Probe threads; null: one less than the machine has cores. */
+  /** Probe threads; null: one less than the machine has cores. 0 is for a scheduler only: see checkThreads(). */
   readonly workers: number | null;
+  /** Checks in flight at the same time, as they were set; null: the standard cap. */
+  readonly caps: Readonly<Record<"overall" | "perHost" | "perWorkspace", number | null>>;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** The page is served. */
   readonly hasPage: boolean;
@@ -210,6 +218,11 @@ export function loadConfig(
     trustedProxies: values.SONDE_TRUSTED_PROXIES,
     plans: values.SONDE_PLANS === null ? standardPlans(limits) : readPlans(values.SONDE_PLANS, standardPlans(limits)),
     workers: values.SONDE_WORKERS ?? null,
+    caps: {
+      overall: values.SONDE_CHECKS_AT_ONCE ?? null,
+      perHost: values.SONDE_CHECKS_PER_HOST ?? null,
+      perWorkspace: values.SONDE_CHECKS_PER_WORKSPACE ?? null,
+    },
     logLevel: values.SONDE_LOG,
     hasPage: values.SONDE_WEB === "on",
     maxStreams: values.SONDE_MAX_STREAMS,
@@ -242,6 +255,16 @@ function credential(folder: string | undefined, name: string): string | null {
     // Another key in its place would seal what nothing opens later.
     throw new ConfigError(`the credential ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
+}
+
+/** Threads of a process that checks. @throws ConfigError when it would have none */
+export function checkThreads({ workers }: Pick<Config, "workers">, cores: number): number {
+  if (workers === 0) {
+    throw new ConfigError(
+      "SONDE_WORKERS must be a whole number from 1 to 64: only sonde scheduler works without threads that check",
+    );
+  }
+  return workers ?? Math.max(1, cores - 1);
 }
 
 /** Once they were loaded: what starts later in this process, or is started by it, has no business with them. */

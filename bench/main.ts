@@ -1,5 +1,6 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { Command } from "commander";
+import { SHARD_LEASE_MS } from "../model/shards.ts";
 import { type ApiBenchOptions, runApi } from "./api/api.ts";
 import { runBurst } from "./burst/burst.ts";
 import { runFaults } from "./faults.ts";
@@ -161,7 +162,7 @@ program
   .option("--monitors <n>", "on local targets", Number, 2_000)
   .option("--interval <s>", "seconds between two checks of one", Number, 10)
   .option("--lasts <s>", "length of a freeze or a cut", Number, 30)
-  .option("--lease <s>", "of the schedulers' shards", Number, 30)
+  .option("--lease <s>", "of the schedulers' shards", Number, SHARD_LEASE_MS / 1_000)
   .action((only: readonly string[], { monitors, interval, lasts, lease }: FaultsCommandOptions) =>
     runFaults({ monitors, intervalS: interval, timeoutS: 10, lastsMs: lasts * 1_000, leaseMs: lease * 1_000, only }),
   );

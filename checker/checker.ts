@@ -27,8 +27,6 @@ import { createCheckerMetrics } from "./metrics.ts";
 import { withTurns } from "./one-off-turns.ts";
 import { readSpec } from "./spec-reader.ts";
 
-/** Checks in flight in this process; our choice, as in a scheduler: descriptors and memory for thousands of silent targets. */
-const ROOM = 4_096;
 /** How long a stop waits for checks that run; what has not ended by then is cancelled, and runs elsewhere. */
 const DRAIN_MS = 20_000;
 const DRAIN_LOOK_MS = 20;
@@ -43,6 +41,8 @@ export interface CheckerOptions {
   /** With the location's key. */
   readonly sealing: MessageSealing;
   readonly engine: EngineOptions;
+  /** Checks in flight at the same time: schedulers send no more. */
+  readonly room: number;
   /** Carries the prober threads. */
   readonly control: MessagePort;
   readonly log: Logger;
@@ -191,7 +191,7 @@ class Checker implements RunningChecker {
     if (this.#network.isCut) reasons.push("its own network is cut");
     if (this.#probers.size === 0) reasons.push("no prober is up");
     return {
-      room: ROOM,
+      room: this.#options.room,
       inFlight: this.#inFlight.inFlight,
       // One unfit prober affects only its own runs.
       isFit: !this.#network.isCut && this.#probers.size > 0 && unfit.length < Math.max(1, this.#fitness.size),

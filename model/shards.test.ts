@@ -121,20 +121,20 @@ describe("PresenceWatch", () => {
     for (let nowMs = 0; nowMs <= 1_000; nowMs += 100) {
       last = watch.look(
         [
-          { id: "beats", beat: nowMs },
-          { id: "stands", beat: 7 },
+          { id: "beats", beat: nowMs, beatMs: 100 },
+          { id: "stands", beat: 7, beatMs: 100 },
         ],
         nowMs,
       );
       expect(last.get("beats")).toBe("present");
       expect(last.get("stands")).toBe(nowMs < 300 ? "present" : nowMs < 800 ? "quiet" : "dead");
     }
-    expect(watch.look([{ id: "stands", beat: 8 }], 1_100).get("stands")).toBe("present");
+    expect(watch.look([{ id: "stands", beat: 8, beatMs: 100 }], 1_100).get("stands")).toBe("present");
   });
 
   it("believes nothing of a time in which it did not look: it was frozen, or the store was away", () => {
     const watch = new PresenceWatch(LEASE_MS);
-    const still = [{ id: "other", beat: 7 }];
+    const still = [{ id: "other", beat: 7, beatMs: 100 }];
     watch.look(still, 0);
     expect(watch.look(still, 40_000).get("other")).toBe("present");
     expect(watch.look(still, 40_300).get("other")).toBe("quiet");

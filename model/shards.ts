@@ -3,7 +3,13 @@
  * shards it takes. Shards are leases (lease.ts) that go with their holder's beat.
  */
 
-import { BEATS_PER_LEASE, type Beat, BeatWatch, beatMs } from "./lease.ts";
+import { BEATS_PER_LEASE, type Beat, BeatWatch, beatMs, LEASE_MS } from "./lease.ts";
+
+/**
+ * Within this after its last beat the shards of a scheduler that stands still have another holder, ms. Longer than a pause of 3 s with all that
+ * is added to it: see PresenceWatch. Shorter than other leases, because turns wait for it.
+ */
+export const SHARD_LEASE_MS = 8_000;
 
 /** 2^16 divided by the golden ratio, odd: neighbouring ids land far apart (Knuth, TAOCP 3, section 6.4). */
 export const SHARD_FACTOR = 40_503;
@@ -66,27 +72,50 @@ const QUIET_BEATS = 3;
  * the look that finds it dead may be another one late.
  */
 const DEAD_BEATS = BEATS_PER_LEASE - 2;
+/**
+ * For so many beats after it began its last one a scheduler begins checks. One less than DEAD_BEATS: what was decided at the last moment has
+ * begun before others take the shard.
+ */
+const TENURE_BEATS = DEAD_BEATS - 1;
 /** Looks that are further apart, in beats, say nothing of the time between them. */
 const BLIND_BEATS = 3;
 
-/** How the schedulers look to one of them. */
+/** How long a scheduler may begin checks after it began a beat that succeeded, ms. */
+export function tenureMs(leaseMs: number): number {
+  return TENURE_BEATS * beatMs(leaseMs);
+}
+
+/** A scheduler's beat. */
+export interface SchedulerBeat extends Beat {
+  /** How often it beats, ms, as it says itself; absent from one of an older version. */
+  readonly beatMs?: number | undefined;
+}
+
+/**
+ * How the schedulers look to one of them. A scheduler that pauses for p is seen to stand still for p and two beats at most, its own and the one
+ * of the look, and counts as dead after DEAD_BEATS: of 8 s of lease that leaves a pause of 3 s another 1.8 s.
+ */
 export class PresenceWatch {
-  readonly #beatMs: number;
   readonly #beats: BeatWatch;
 
+  /** @param leaseMs of the scheduler that looks: it looks with each of its beats */
   constructor(leaseMs: number) {
-    this.#beatMs = beatMs(leaseMs);
-    this.#beats = new BeatWatch(BLIND_BEATS * this.#beatMs);
+    this.#beats = new BeatWatch(BLIND_BEATS * beatMs(leaseMs));
   }
 
   /** @param beats of all schedulers that have a row */
-  look(beats: readonly Beat[], nowMs: number): ReadonlyMap<string, Presence> {
+  look(beats: readonly SchedulerBeat[], nowMs: number): ReadonlyMap<string, Presence> {
     this.#beats.look(beats, nowMs);
-    return new Map(beats.map(({ id }) => [id, this.#presenceOf(this.#beats.stillMs(id, nowMs) ?? 0)]));
+    return new Map(
+      beats.map(({ id, beatMs: ownMs }) => {
+        const stillBeats = (this.#beats.stillMs(id, nowMs) ?? 0) / (ownMs ?? beatMs(LEASE_MS));
+        return [id, presenceAfter(stillBeats)];
+      }),
+    );
   }
+}
 
-  #presenceOf(stillMs: number): Presence {
-    if (stillMs >= DEAD_BEATS * this.#beatMs) return "dead";
-    return stillMs >= QUIET_BEATS * this.#beatMs ? "quiet" : "present";
-  }
+function presenceAfter(stillBeats: number): Presence {
+  if (stillBeats >= DEAD_BEATS) return "dead";
+  return stillBeats >= QUIET_BEATS ? "quiet" : "present";
 }

@@ -5,8 +5,9 @@ import { existsSync } from "node:fs";
 import { availableParallelism, hostname } from "node:os";
 import type { Logger } from "pino";
 import { startChecker } from "../checker/checker.ts";
-import { type Config, ConfigError, engineOptionsOf } from "../config.ts";
+import { type Config, ConfigError, checkThreads, engineOptionsOf } from "../config.ts";
 import { startPool } from "../engine/pool/pool.ts";
+import { capsOf } from "../model/caps.ts";
 import { openLocationSealing } from "../store/sealing/sealing.ts";
 import { VERSION } from "../version.ts";
 import { checkSettings } from "./check-settings.ts";
@@ -68,7 +69,7 @@ async function start(
   lookAtKeyFile(keyFile, config, log);
   const engine = engineOptionsOf(config, await openOwn(closers, log, listen, [config.redisUrl]));
   const pool = await startPool({
-    workers: config.workers ?? Math.max(1, availableParallelism() - 1),
+    workers: checkThreads(config, availableParallelism()),
     engine,
     scheduler: null,
     log,
@@ -86,6 +87,7 @@ async function start(
       redis: { url: config.redisUrl },
       sealing,
       engine,
+      room: capsOf(config.caps).overall,
       control: pool.control,
       log,
     }),

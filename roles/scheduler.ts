@@ -1,5 +1,5 @@
 /** Wiring of `sonde scheduler`: plans, hands out and judges checks of the shards it holds; sends webhooks and syncs subscriptions. */
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Config, engineOptionsOf } from "../config.ts";
@@ -70,7 +70,9 @@ async function start(
     log,
     engine: engineOptionsOf(config, own),
     sealing,
-    workers: workers ?? 0,
+    // Threads of its own in the pool of a test, or those that stand in.
+    workers: workers ?? config.workers ?? Math.max(1, availableParallelism() - 1),
+    standsIn: workers === undefined,
     data: {
       locations: workers === undefined ? [] : [ANY_LOCATION],
       checkers: workers === undefined ? redis : null,

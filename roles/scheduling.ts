@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { EngineOptions } from "../engine/contract/options.ts";
 import { type Pool, startPool } from "../engine/pool/pool.ts";
+import { capsOf } from "../model/caps.ts";
 import { holdScheduler, type SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerData } from "../scheduler/role/runtime.ts";
 import { startSyncs } from "../scheduler/subscriptions/start.ts";
@@ -62,19 +63,23 @@ export interface SchedulingOptions {
   readonly sealing: Sealing;
   /** Prober threads in this process; 0: checkers run the checks. */
   readonly workers: number;
-  readonly data: Omit<SchedulerData, "port" | "checker" | "logLevel">;
+  readonly data: Omit<SchedulerData, "port" | "checker" | "logLevel" | "caps" | "standsIn">;
+  /** The threads stand by until Redis is away. */
+  readonly standsIn?: boolean;
   /** Resolves when the parts that start meanwhile are ready. */
   readonly meanwhile?: Promise<void> | undefined;
 }
 
 /** Starts them in their order; they are closed in the reverse one. @throws what their starts throw */
 export async function startScheduling(closers: Closers, options: SchedulingOptions): Promise<SchedulingParts> {
-  const { config, log, engine, sealing, workers, data, meanwhile } = options;
-  const scheduler = holdScheduler(workers > 0);
+  const { config, log, engine, sealing, workers, data, meanwhile, standsIn = false } = options;
+  const scheduler = holdScheduler(workers > 0 && !standsIn);
   const pool = await openSchedulerPool(workers, engine, log, scheduler, {
     ...data,
     checker: hostname(),
     logLevel: log.level,
+    caps: capsOf(config.caps),
+    standsIn: standsIn && workers > 0,
   }).catch((error: unknown) => {
     scheduler.abandon();
     throw error;
@@ -101,6 +106,7 @@ function openSchedulerPool(
   const data: SchedulerData = { port: scheduler.port, ...rest };
   return startPool({
     workers,
+    standsBy: data.standsIn,
     engine,
     scheduler: {
       file: new URL(`../scheduler/role/worker${extname(import.meta.url)}`, import.meta.url),

@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { ApiHealth } from "../api/api.ts";
 import { startApi } from "../api/start.ts";
-import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
+import { type Config, checkThreads, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
 import type { SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerStatus } from "../scheduler/role/status.ts";
@@ -64,6 +64,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
 async function start(config: Config, options: ServiceOptions, closers: Closers): Promise<Omit<Service, "close">> {
   const { log, locations = [ANY_LOCATION] } = options;
   await checkSettings(config);
+  const workers = checkThreads(config, availableParallelism());
   const port = await requirePort(config.host, config.port);
   const folder = claimFolder(config.dataDir, log, closers);
   const registry = processMetrics("up");
@@ -89,7 +90,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     log,
     engine: engineOptionsOf(config, own),
     sealing,
-    workers: config.workers ?? Math.max(1, availableParallelism() - 1),
+    workers,
     data: { ...stores.locations, locations, checkers, clickhouseUrl, spoolDir: folder.file("spool") },
     meanwhile: embedded === null ? undefined : startedOr(embedded.ready),
   });

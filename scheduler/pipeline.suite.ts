@@ -25,6 +25,7 @@ export interface PipelineSceneOptions {
   readonly read?: ReadInput;
   readonly openSuspects?: OpenSuspects;
   readonly nowMs?: () => number;
+  readonly mayBegin?: () => boolean;
 }
 
 export function pipelineScene(options: PipelineSceneOptions = {}) {
@@ -64,6 +65,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
       run: (batch) => runs.push(...batch),
     },
     admission,
+    mayBegin: options.mayBegin ?? (() => true),
     ownedShards: { isActive: () => true, shardOf: () => 0 },
     openSuspects,
     nowMs,

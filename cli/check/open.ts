@@ -1,7 +1,8 @@
 /** Probers in this process, by the operator's settings. */
 import { availableParallelism } from "node:os";
-import { engineOptionsOf } from "../../config.ts";
+import { checkThreads, engineOptionsOf } from "../../config.ts";
 import { type Direct, openDirect } from "../../engine/direct/direct.ts";
+import { capsOf } from "../../model/caps.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { plain } from "../table.ts";
 
@@ -15,8 +16,9 @@ export function openProbers(concurrency: number, most: number, onFatal: (error: 
   };
   return openDirect({
     engine: engineOptionsOf(config),
-    workers: Math.min(most, config.workers ?? Math.max(1, availableParallelism() - 1)),
-    concurrency,
+    workers: Math.min(most, checkThreads(config, availableParallelism())),
+    concurrency: Math.min(concurrency, capsOf(config.caps).overall),
+    perHost: config.caps.perHost,
     log: { info: () => {}, warn: () => {}, error: tell },
     onFatal,
   });

@@ -125,8 +125,8 @@ export type FromPool =
   | { readonly type: "hung-probers"; readonly isFull: boolean };
 
 /** What the scheduler's side asks of the pool, over the same port. */
-export interface ToPool {
+export type ToPool =
   /** Whether a prober is to be set aside, beside the others. */
-  readonly type: "want-aside";
-  readonly isWanted: boolean;
-}
+  | { readonly type: "want-aside"; readonly isWanted: boolean }
+  /** The probers of a pool that stands by are to start. */
+  | { readonly type: "want-probers" };

@@ -28,6 +28,8 @@ export interface DirectOptions {
   readonly workers: number;
   /** Checks in flight. */
   readonly concurrency: number;
+  /** Of them at one host; null or absent: no cap of its own. */
+  readonly perHost?: number | null;
   readonly log: PoolOptions["log"];
   /** Called when no check can run any more. close() answers the checks that wait. */
   readonly onFatal: (error: Error) => void;
@@ -98,10 +100,10 @@ class DirectChecks implements Direct {
   #settledKeys: number[] = [];
   #roomWaiters: (() => void)[] = [];
 
-  constructor({ engine, concurrency }: DirectOptions, pool: Pool, canaries: readonly Canary[]) {
+  constructor({ engine, concurrency, perHost = null }: DirectOptions, pool: Pool, canaries: readonly Canary[]) {
     if (pool.control === null) throw new Error("a pool with a scheduler of its own takes no direct checks");
     this.#pool = pool;
-    this.#queue = new DirectQueue(concurrency);
+    this.#queue = new DirectQueue(concurrency, perHost);
     this.#hasCanaries = canaries.length > 0;
     this.#network = new OwnNetwork<QueuedCheck>({
       engine,
@@ -130,6 +132,7 @@ class DirectChecks implements Direct {
         spec,
         identity,
         host: this.#hasCanaries ? host : null,
+        target: host,
         settle: (outcome) => {
           this.#settledKeys.push(spec.key);
           resolve(outcome);

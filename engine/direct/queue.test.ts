@@ -23,16 +23,16 @@ function outcome(verdict: Verdict): CheckOutcome {
 }
 
 /** A queue and what was settled, by name. */
-function open(concurrency: number) {
-  const queue = new DirectQueue(concurrency);
+function open(concurrency: number, perHost: number | null = null) {
+  const queue = new DirectQueue(concurrency, perHost);
   const settled = new Map<number, Verdict>();
-  const add = (name: number, identity: string | null = null) => {
+  const add = (name: number, identity: string | null = null, target: string | null = null) => {
     const spec = { key: name, kind: "http" as const, settings: {}, timeoutMs: 1 };
     const settle = ({ verdict }: CheckOutcome) => {
       expect(settled.has(name)).toBe(false);
       settled.set(name, verdict);
     };
-    queue.add({ spec, identity, host: null, settle });
+    queue.add({ spec, identity, host: null, target, settle });
   };
   const end = (check: QueuedCheck, verdict: Verdict, isCrowded = false) => {
     check.wasCrowded = isCrowded;
@@ -62,6 +62,17 @@ describe("the queue", () => {
     if (first !== undefined) end(first, "refused");
     expect(names(queue.next())).toEqual([3]);
     expect([...settled]).toEqual([[1, "refused"]]);
+  });
+
+  it("runs no more at one host than may be there, and others meanwhile", () => {
+    const { queue, add, end } = open(10, 2);
+    for (const name of [1, 2, 3]) add(name, null, "a.example");
+    add(4, null, "b.example");
+    const started = queue.next();
+    expect(names(started)).toEqual([1, 2, 4]);
+    expect(queue.waiting).toBe(1);
+    if (started[1] !== undefined) end(started[1], "ok");
+    expect(names(queue.next())).toEqual([3]);
   });
 
   it("never runs an identity twice at once, and keeps its order", () => {

@@ -33,8 +33,8 @@ const MOST_UNFIT_RUNS = 3;
 /** Most checks that have ended and do not count yet. At the bound no new checks are taken; this bounds memory. */
 const MOST_UNDECIDED = 4_096;
 
-/** Accounts that are remembered although no check uses them; our choice. */
-const ACCOUNTS_KEPT = 1_024;
+/** Limits of accounts and hosts that are remembered although no check uses them; our choice. */
+const LIMITS_KEPT = 1_024;
 
 const NO_LIMITS: QueuedCheck["limits"] = [];
 
@@ -45,6 +45,8 @@ export interface WantedCheck {
   readonly identity: string | null;
   /** Used to decide whether our own network was cut; null when the caller does not check that. */
   readonly host: string | null;
+  /** The host that the cap of each host counts; null: not known. */
+  readonly target: string | null;
   readonly settle: (outcome: CheckOutcome) => void;
 }
 
@@ -63,12 +65,13 @@ export class DirectQueue {
   readonly #concurrency: number;
   readonly #mostGathered: number;
   readonly #admission: Admission<QueuedCheck>;
-  /** One limit for each account: one check at a time. */
-  readonly #accounts = new ConcurrencyLimits<QueuedCheck>();
-  /** Number of accounts at which unused ones are forgotten. */
-  #sweepAt = ACCOUNTS_KEPT;
-  /** Checks that wait for their account. */
-  readonly #atAccounts = new Set<QueuedCheck>();
+  readonly #perHost: number | null;
+  /** Limits of accounts, one check at a time, and of hosts. */
+  readonly #limits = new ConcurrencyLimits<QueuedCheck>();
+  /** Number of limits at which unused ones are forgotten. */
+  #sweepAt = LIMITS_KEPT;
+  /** Checks that wait for their account or host. */
+  readonly #atLimits = new Set<QueuedCheck>();
   /** Checks that have not started yet. */
   #waiting: QueuedCheck[] = [];
   /** Checks that are run again; those that were unfit come first. */
@@ -83,7 +86,9 @@ export class DirectQueue {
   #isLast = false;
   #secondLooks = 0;
 
-  constructor(concurrency: number) {
+  /** @param perHost checks in flight at one host; null: no cap of its own */
+  constructor(concurrency: number, perHost: number | null = null) {
+    this.#perHost = perHost;
     this.#concurrency = concurrency;
     this.#admission = new Admission<QueuedCheck>(concurrency);
     // Checks start in next() only, so that the caller learns of each.
@@ -133,7 +138,7 @@ export class DirectQueue {
    * @param isMoreToCome the caller has more checks to add as soon as there is room
    */
   next(isMoreToCome = false): QueuedCheck[] {
-    // First the checks whose account became free when the check before ended.
+    // First the checks whose account or host became free when the check before ended.
     this.#admission.hold(false);
     const starting: QueuedCheck[] = [];
     this.#collect(starting);
@@ -143,11 +148,11 @@ export class DirectQueue {
     this.#isLast = this.#waiting.length === 0 && !isMoreToCome;
     if (this.#isLast) this.#startRetries(starting);
     this.#admission.hold(true);
-    if (this.#accounts.size >= this.#sweepAt) this.#sweep();
+    if (this.#limits.size >= this.#sweepAt) this.#sweep();
     return starting;
   }
 
-  /** A run has ended: frees its place and account. judge() decides what the outcome means. */
+  /** A run has ended: frees its place, account and host. judge() decides what the outcome means. */
   ended(check: QueuedCheck): void {
     if (check.attempt > 1) this.#retries.ended();
     this.#undecided += 1;
@@ -177,9 +182,9 @@ export class DirectQueue {
 
   /** Starts no more checks. @returns checks that never ran, or still had a run to come */
   takeAll(): QueuedCheck[] {
-    const all = [...this.#retries.takeOut(), ...this.#waiting, ...this.#atAccounts];
-    for (const check of this.#atAccounts) this.#admission.withdraw(check);
-    this.#atAccounts.clear();
+    const all = [...this.#retries.takeOut(), ...this.#waiting, ...this.#atLimits];
+    for (const check of this.#atLimits) this.#admission.withdraw(check);
+    this.#atLimits.clear();
     this.#waiting = [];
     return all;
   }
@@ -194,17 +199,22 @@ export class DirectQueue {
 
   #start(check: QueuedCheck | undefined, starting: QueuedCheck[]): void {
     if (check === undefined) return;
-    const { identity } = check;
-    check.limits = identity === null ? NO_LIMITS : [this.#accounts.of(identity, 1)];
+    check.limits = this.#limitsOf(check);
     this.#admission.request(check);
-    if (check.state === "waiting") this.#atAccounts.add(check);
+    if (check.state === "waiting") this.#atLimits.add(check);
     else this.#collect(starting);
+  }
+
+  #limitsOf({ identity, target }: WantedCheck): QueuedCheck["limits"] {
+    const account = identity === null ? [] : [this.#limits.of(`account ${identity}`, 1)];
+    if (target === null || this.#perHost === null) return account;
+    return [...account, this.#limits.of(`host ${target}`, this.#perHost)];
   }
 
   /** Collects the checks that got their places. */
   #collect(starting: QueuedCheck[]): void {
     for (const check of this.#admission.takeStarted()) {
-      this.#atAccounts.delete(check);
+      this.#atLimits.delete(check);
       check.attempt += 1;
       if (check.doubted !== null) {
         this.#secondLooks += 1;
@@ -214,10 +224,10 @@ export class DirectQueue {
     }
   }
 
-  /** A list may name more accounts than memory should hold. */
+  /** A list may name more accounts and hosts than memory should hold. */
   #sweep(): void {
-    this.#accounts.sweep(new Set([...this.#atAccounts].flatMap(({ limits }) => limits)));
-    this.#sweepAt = Math.max(ACCOUNTS_KEPT, 2 * this.#accounts.size);
+    this.#limits.sweep(new Set([...this.#atLimits].flatMap(({ limits }) => limits)));
+    this.#sweepAt = Math.max(LIMITS_KEPT, 2 * this.#limits.size);
   }
 
   /** Enough second looks are running to convince: one more would end last, and change nothing. */

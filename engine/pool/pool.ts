@@ -43,6 +43,8 @@ export interface SchedulerTask {
 export interface PoolOptions {
   /** Prober threads. */
   readonly workers: number;
+  /** They start when the scheduler asks for them (`want-probers`), and stay; absent: at once. */
+  readonly standsBy?: boolean;
   readonly engine: EngineOptions;
   /** null: the code that starts the pool hands out the checks over its `control` (direct.ts). */
   readonly scheduler: {
@@ -145,6 +147,7 @@ class ThreadPool implements Pool {
   #lastId = 0;
   #failedStarts = 0;
   #wantsAside = false;
+  #isAsleep: boolean;
   #isClosing = false;
   #schedulerHasEnded = false;
 
@@ -163,8 +166,10 @@ class ThreadPool implements Pool {
     this.#hung = new HungProbers(mostHungOf(options.workers));
     const { port1, port2 } = new MessageChannel();
     this.#control = port1;
-    port1.on("message", ({ isWanted }: ToPool) => {
-      this.#wantsAside = isWanted;
+    this.#isAsleep = options.standsBy ?? false;
+    port1.on("message", (message: ToPool) => {
+      if (message.type === "want-aside") this.#wantsAside = message.isWanted;
+      else this.#isAsleep = false;
       this.#fill();
     });
     this.control = options.scheduler === null ? port2 : null;
@@ -190,6 +195,7 @@ class ThreadPool implements Pool {
   }
 
   async start(): Promise<void> {
+    if (this.#isAsleep) return;
     const starts = Array.from({ length: this.#options.workers }, () => this.#startProber(false));
     await Promise.all(starts);
   }
@@ -389,7 +395,7 @@ class ThreadPool implements Pool {
 
   /** Starts missing probers, within the bound that includes hanging threads. */
   #fill(): void {
-    const wanted = { ordinary: this.#options.workers, aside: this.#wantsAside ? 1 : 0 };
+    const wanted = { ordinary: this.#isAsleep ? 0 : this.#options.workers, aside: this.#wantsAside ? 1 : 0 };
     for (let missing = wanted.ordinary - this.#serving(false).length; missing > 0; missing--) this.#standIn(false);
     if (wanted.aside > this.#serving(true).length) this.#standIn(true);
   }

@@ -111,6 +111,23 @@ describe("CheckPipeline", () => {
     expect([at.runs.length, at.pipeline.running, at.judged.length]).toEqual([33, 0, 16]);
   });
 
+  it("begins nothing while it may not, then each check once, and none of a monitor that it lost meanwhile", () => {
+    let isOurs = false;
+    const monitors = [monitorOf({ id: 1, intervalS: 10 }), monitorOf({ id: 2, intervalS: 10 })];
+    const at = pipelineScene({ monitors, mayBegin: () => isOurs });
+    at.advance(0);
+    at.advance(25_000);
+    expect(at.runs).toEqual([]);
+    at.remove(2);
+    isOurs = true;
+    at.advance(1);
+    expect(at.runs.map(({ place }) => place?.home)).toEqual([1]);
+    at.answer();
+    expect([at.pipeline.running, at.pipeline.waiting, at.judged.length]).toEqual([0, 0, 1]);
+    // Two turns of each came meanwhile at least, and are counted.
+    expect(at.pipeline.dueTimes.skipped).toBeGreaterThanOrEqual(4);
+  });
+
   it("ends what waits when its shard is given back, and lets run what runs", () => {
     const at = pipelineScene({ monitors: [monitorOf({ id: 1 }), monitorOf({ id: 2 })], overallLimit: 1 });
     at.advance(0);

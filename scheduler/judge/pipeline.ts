@@ -35,6 +35,8 @@ export interface CheckPipelineOptions {
   readonly sink: Pick<Sink, "add" | "skip">;
   readonly probers: ProberSet;
   readonly admission: Admission<Run>;
+  /** Whether checks may begin now; what is due meanwhile waits. */
+  readonly mayBegin: () => boolean;
   readonly ownedShards: Pick<OwnedShards, "isActive" | "shardOf">;
   readonly openSuspects: OpenSuspects;
   readonly nowMs: () => number;
@@ -116,6 +118,7 @@ export class CheckPipeline {
 
   /** limits ──▶ send */
   flush(): void {
+    if (!this.#options.mayBegin()) return;
     for (let run = this.#hold.nextSecondLook(); run !== undefined; run = this.#hold.nextSecondLook()) {
       if (this.#isDropped(run)) {
         this.#over(run);
@@ -124,7 +127,11 @@ export class CheckPipeline {
       this.#hold.startSecondLook(run);
       this.#dispatch.send(run);
     }
-    for (const run of this.#admission.takeStarted()) this.#dispatch.send(run);
+    for (const run of this.#admission.takeStarted()) {
+      // Another scheduler has taken its shard while it waited.
+      if (this.#isDropped(run)) this.#over(run);
+      else this.#dispatch.send(run);
+    }
     this.#dispatch.flush();
   }
 

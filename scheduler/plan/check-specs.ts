@@ -1,20 +1,15 @@
 /** Makes the parts of a check: its spec for the probers, and the limits that it must pass. */
 import type { CheckSpec } from "../../engine/contract/messages.ts";
 import type { ConcurrencyLimit, ConcurrencyLimits } from "../../engine/limits/concurrency.ts";
+import type { Caps } from "../../model/caps.ts";
 import type { Kind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { timeoutMsOf } from "../../model/schedule.ts";
 import type { CheckInput, ReadInput } from "./check-inputs.ts";
 import type { Run } from "./planned-check.ts";
 
-/** Checks in flight at one target host; our choice: polite to a host that serves hundreds of monitors, and more than 5,000/s need at 10 ms. */
-export const HOST_LIMIT = 128;
-
-export interface LimitSizes {
-  readonly perHost: number;
-  /** Most checks of one workspace at the same time, so that its hanging targets leave room for others. */
-  readonly perWorkspace: number;
-}
+/** Caps of the limits that are shared by name. */
+export type LimitSizes = Pick<Caps, "perHost" | "perWorkspace">;
 
 /** A config that no monitor stands for. */
 export interface OneOffConfig {

@@ -2,9 +2,14 @@
 
 import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
-import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
+import type { Logger } from "pino";
+import type { CheckRun, CheckSpec, ToPool } from "../../engine/contract/messages.ts";
+import type { EngineOptions } from "../../engine/contract/options.ts";
 import { connectProbers, type Probers, type ProbersCallbacks } from "../../engine/pool/probers.ts";
 import { after } from "../../engine/transport/after.ts";
+import type { Canary } from "../../engine/trust/canary.ts";
+import { OwnNetwork } from "../../engine/trust/own-network.ts";
+import { ANY_LOCATION } from "../../model/monitor.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import { openLocationKeys } from "../../store/sealing/location-keys.ts";
 import type { Locations } from "../../store/sql/coordination/locations-port.ts";
@@ -13,6 +18,7 @@ import type { CheckerWatch } from "../../store/state/checkers.ts";
 import { openAccountLeases, openRunSender, watchCheckers } from "../../store/state/open.ts";
 import type { RedisLocation } from "../../store/state/redis.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
+import type { Tenure } from "../tenure.ts";
 import { AccountTurns, RENEW_MS } from "./account-turns.ts";
 import { ProbersByLocation } from "./probers-by-location.ts";
 import {
@@ -22,6 +28,7 @@ import {
   type RemoteProbersCallbacks,
   START_WITHIN_MS,
 } from "./remote-probers.ts";
+import { StandIn } from "./stand-in.ts";
 
 export interface OpenProbers {
   readonly probers: Probers;
@@ -47,6 +54,17 @@ export interface CheckerTarget {
   readonly locations: Locations;
   /** The operator's: it opens the locations' keys. */
   readonly sealing: Pick<Sealing, "open">;
+  /** Probers of this process that stand in for those of the general pool while Redis is away; null: none do. */
+  readonly standIn: StandInPlace | null;
+}
+
+export interface StandInPlace {
+  /** Of a pool that stands by. */
+  readonly control: MessagePort;
+  /** What they judge their own network by. */
+  readonly engine: EngineOptions;
+  readonly canaries: readonly Canary[];
+  readonly log: Logger;
 }
 
 export interface ProberEvents extends ProbersCallbacks, RemoteProbersCallbacks {
@@ -63,18 +81,33 @@ export interface ProberTargets {
   readonly threads: ThreadTarget | null;
   /** null: no other process runs checks. */
   readonly checkers: CheckerTarget | null;
+  /** For how long runs may still be sent to checkers. */
+  readonly tenure: Pick<Tenure, "leftMs">;
 }
 
 /** Where both are given, the threads run the checks of their own locations, and checkers those of all others. @throws what Redis throws */
-export async function openProbers({ threads, checkers }: ProberTargets, events: ProberEvents): Promise<OpenProbers> {
+export async function openProbers(
+  { threads, checkers, tenure }: ProberTargets,
+  events: ProberEvents,
+): Promise<OpenProbers> {
   const ownLocations = threads?.locations ?? [];
   const own = threads === null ? null : connectProbers(threads.control, events);
-  const remote = checkers === null ? null : await Checkers.open(checkers, events);
+  const remote = checkers === null ? null : await Checkers.open(checkers, tenure, events);
   const probers = own !== null && remote !== null ? new ProbersByLocation(own, remote, ownLocations) : (own ?? remote);
   if (probers === null) throw new Error("there is no place where checks run");
   const hasChecker = (location: string): boolean =>
     ownLocations.includes(location) || remote?.isStaffed(location) === true;
   return { probers, hasChecker, ownLocations };
+}
+
+/** Within this after Redis is back checkers have reported again, ms: they try three times a second, and the reports are read every second. */
+const REPORTED_WITHIN_MS = 10_000;
+
+interface CheckersParts {
+  readonly leases: AccountLeases;
+  readonly scheduler: string;
+  readonly tenure: ProberTargets["tenure"];
+  readonly standIn: StandInPlace | null;
 }
 
 /** Remote probers whose runs wait for their accounts, and which of their locations have a checker. */
@@ -86,12 +119,20 @@ class Checkers implements Probers {
   /** null: not opened yet, and no checker is known. */
   #watch: CheckerWatch | null = null;
   #staffed: ReadonlySet<string> = new Set();
+  /** Redis was away at the latest look, and our own probers stand in. */
+  #wasAway = false;
+  /** Until then the general pool counts as staffed if it was, by our monotonic clock. */
+  #keepPoolUntilMs = 0;
 
-  static async open({ redis, locations, sealing }: CheckerTarget, events: ProberEvents): Promise<Checkers> {
+  static async open(
+    { redis, locations, sealing, standIn }: CheckerTarget,
+    tenure: ProberTargets["tenure"],
+    events: ProberEvents,
+  ): Promise<Checkers> {
     const keys = await openLocationKeys({ locations, sealing, onError: events.onTrouble });
     const scheduler = randomUUID();
     const leases = await openAccountLeases(redis);
-    const checkers = new Checkers(leases, scheduler, events);
+    const checkers = new Checkers({ leases, scheduler, tenure, standIn }, events);
     const { onRefused } = events;
     const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => checkers.#look(), onRefused });
     checkers.#watch = watch;
@@ -119,7 +160,7 @@ class Checkers implements Probers {
     return checkers;
   }
 
-  private constructor(leases: AccountLeases, scheduler: string, events: ProberEvents) {
+  private constructor({ leases, scheduler, tenure, standIn }: CheckersParts, events: ProberEvents) {
     this.#events = events;
     const { onHarm, onRefused } = events;
     this.#accounts = new AccountTurns({
@@ -130,7 +171,9 @@ class Checkers implements Probers {
       marginMs: START_WITHIN_MS + RETURN_WITHIN_MS,
       wallNowMs: SYSTEM_CLOCKS.wallNowMs,
     });
+    const ownProbers = standIn === null ? null : this.#standInOf(standIn);
     this.#remote = new RemoteProbers({
+      ...(ownProbers !== null && { standIn: ownProbers }),
       callbacks: {
         onOutcomes: (outcomes) => this.#accounts.take(outcomes),
         ...(onHarm !== undefined && { onHarm }),
@@ -147,9 +190,10 @@ class Checkers implements Probers {
       },
       clocks: SYSTEM_CLOCKS,
       after,
+      tenureLeftMs: () => tenure.leftMs,
     });
     this.#timers = [
-      setInterval(() => this.#remote.look(), LOOK_EVERY_MS),
+      setInterval(() => this.#lookAtRuns(), LOOK_EVERY_MS),
       setInterval(() => void this.#accounts.look(), ASK_AGAIN_MS),
       setInterval(() => void this.#accounts.renew(), RENEW_MS),
     ];
@@ -169,6 +213,36 @@ class Checkers implements Probers {
 
   isStaffed(location: string): boolean {
     return this.#staffed.has(location);
+  }
+
+  #standInOf({ control, engine, canaries, log }: StandInPlace): StandIn {
+    const { onFitness, onHarm, onChange } = this.#events;
+    return new StandIn({
+      openProbers(callbacks) {
+        log.warn("Redis is away: this scheduler's own probers run the checks of the general pool");
+        control.postMessage({ type: "want-probers" } satisfies ToPool);
+        return connectProbers(control, { ...callbacks, ...(onChange !== undefined && { onChange }) });
+      },
+      openNetwork: ({ deliver }) => new OwnNetwork({ engine, canaries, nowMs: SYSTEM_CLOCKS.wallNowMs, log, deliver }),
+      callbacks: {
+        onOutcomes: (outcomes) => this.#remote.takeOwn(outcomes),
+        onPending: (outcomes) => this.#remote.takeOwnPending(outcomes),
+        onFitness,
+        onHarm: (run, harm) => onHarm?.(run, harm),
+      },
+    });
+  }
+
+  #lookAtRuns(): void {
+    this.#remote.look();
+    const nowMs = SYSTEM_CLOCKS.monotonicNowMs();
+    const isAway = this.#remote.isStoodInFor;
+    if (isAway) this.#keepPoolUntilMs = Number.POSITIVE_INFINITY;
+    else if (this.#wasAway) this.#keepPoolUntilMs = nowMs + REPORTED_WITHIN_MS;
+    this.#wasAway = isAway;
+    if (this.#keepPoolUntilMs === 0 || nowMs < this.#keepPoolUntilMs) return;
+    this.#keepPoolUntilMs = 0;
+    this.#look();
   }
 
   define(specs: readonly CheckSpec[]): void {
@@ -191,7 +265,10 @@ class Checkers implements Probers {
   /** Acts on checkers that came or went. */
   #look(): void {
     if (this.#watch === null) return;
-    const now = this.#watch.staffed();
+    const now = new Set(this.#watch.staffed());
+    // Reports grow old while Redis is away, and its probers stand in.
+    const isKept = this.#staffed.has(ANY_LOCATION) && SYSTEM_CLOCKS.monotonicNowMs() < this.#keepPoolUntilMs;
+    if (isKept) now.add(ANY_LOCATION);
     const isOther = now.size !== this.#staffed.size || [...now].some((location) => !this.#staffed.has(location));
     this.#staffed = now;
     this.#remote.look();

@@ -67,7 +67,13 @@ describe("RemoteProbers", () => {
     const pending: CheckOutcome[] = [];
     const sent: Sent[] = [];
     const refused: string[] = [];
-    const at = { checkers, dead: new Set<string>(), answer: (_to: CheckerName): Answer => "sent" };
+    const own: CheckRun[] = [];
+    const at = {
+      checkers,
+      dead: new Set<string>(),
+      answer: (_to: CheckerName): Answer => "sent",
+      tenureLeftMs: Number.POSITIVE_INFINITY,
+    };
     const probers = new RemoteProbers({
       callbacks: {
         onOutcomes: (some) => void outcomes.push(...some),
@@ -78,6 +84,8 @@ describe("RemoteProbers", () => {
       clocks: { wallNowMs: () => now.wallMs, monotonicNowMs: () => now.monotonicMs },
       after: () => () => {},
       gatherMs: 0,
+      tenureLeftMs: () => at.tenureLeftMs,
+      standIn: { run: (runs) => void own.push(...runs), forget: () => {}, close: async () => {} },
     });
     made.push(probers);
     probers.define([SPEC]);
@@ -92,6 +100,7 @@ describe("RemoteProbers", () => {
     });
     return {
       probers,
+      own,
       outcomes,
       pending,
       refused,
@@ -287,16 +296,95 @@ describe("RemoteProbers", () => {
     const [site, tunnel] = [runOf(), { ...runOf(), specKey: 2 }];
     probers.run([site, tunnel]);
     at.checkers = [checkerOf("b")];
-    await pass(6_001);
-    probers.caughtUp(now.monotonicMs);
-    await pass(0);
-    expect(sent).toHaveLength(1);
+    await pass(1_900);
+    const late = runOf();
+    at.checkers = [checkerOf("a")];
+    probers.run([late]);
+    at.checkers = [checkerOf("b")];
+    await pass(101);
+    expect(sent).toHaveLength(2);
     at.dead.add("a");
-    probers.caughtUp(now.monotonicMs);
     await pass(0);
-    expect(sent.slice(1).map(({ checker, batch }) => [checker.id, batch.runs.map(({ checkId }) => checkId)])).toEqual([
-      ["b", [site.checkId]],
+    // All that it had, as soon as one of them made the scheduler ask.
+    expect(sent.slice(2).map(({ checker, batch }) => [checker.id, batch.runs.map(({ checkId }) => checkId)])).toEqual([
+      ["b", [site.checkId, late.checkId]],
     ]);
+  });
+
+  it("sends no run that could not begin before another scheduler may run it", async () => {
+    const { probers, at, sent } = scene([checkerOf("a")]);
+    at.tenureLeftMs = 1_500;
+    const first = runOf();
+    probers.run([first]);
+    expect(sent[0]?.batch.runs[0]?.startByMs).toBe(1_500 - AHEAD_MS);
+    at.tenureLeftMs = 0;
+    probers.run([runOf()]);
+    await pass(250);
+    expect(sent).toHaveLength(1);
+    at.tenureLeftMs = 5_600;
+    await pass(250);
+    expect(sent).toHaveLength(2);
+    expect(sent[1]?.batch.runs[0]?.startByMs).toBe(now.wallMs + START_WITHIN_MS - AHEAD_MS);
+  });
+
+  describe("while Redis is away", () => {
+    /** Redis is silent for so long that it counts as away. */
+    async function goAway(): Promise<void> {
+      await pass(2_001);
+      for (let look = 0; look < 3; look += 1) await pass(250);
+    }
+
+    it("has what is due in the general pool run by the stand-in, but for an account's sake, until Redis is back", async () => {
+      const { probers, at, own, outcomes, sent } = scene([checkerOf("a"), checkerOf("d", { location: "de" })]);
+      const account = { identity: "ada@vpn", timeoutMs: TIMEOUT_MS };
+      const atChecker = runOf();
+      probers.run([atChecker]);
+      at.answer = () => "away";
+      await goAway();
+      expect(probers.isStoodInFor).toBe(true);
+      // What a checker has is run here as well: the first outcome counts.
+      expect(own.map(({ checkId }) => checkId)).toEqual([atChecker.checkId]);
+      const [ours, elsewhere, tunnel] = [runOf(), runOf({ location: "de" }), runOf({ account })];
+      probers.run([ours, elsewhere, tunnel]);
+      await pass(250);
+      expect(own.map(({ checkId }) => checkId)).toEqual([atChecker.checkId, ours.checkId]);
+      probers.takeOwn([outcomeOf(ours.checkId), outcomeOf(ours.checkId)]);
+      probers.take("any", [outcomeOf(atChecker.checkId)]);
+      probers.takeOwn([outcomeOf(atChecker.checkId)]);
+      expect(outcomes.map(({ checkId }) => checkId)).toEqual([ours.checkId, atChecker.checkId]);
+      at.answer = () => "sent";
+      probers.caughtUp(now.monotonicMs);
+      await pass(250);
+      expect(probers.isStoodInFor).toBe(false);
+      expect(sent.slice(1).flatMap(({ batch }) => batch.runs.map(({ checkId }) => checkId))).toEqual([
+        elsewhere.checkId,
+        tunnel.checkId,
+      ]);
+      expect(own).toHaveLength(2);
+    });
+
+    it("counts a run as over when the stand-in doubts its own network, and takes its word later", async () => {
+      const { probers, at, outcomes, pending } = scene([checkerOf("a")]);
+      at.answer = () => "away";
+      const run = runOf();
+      await goAway();
+      probers.run([run]);
+      const failed = outcomeOf(run.checkId, { verdict: "timeout" });
+      probers.takeOwnPending([failed, failed]);
+      expect([pending.length, outcomes.length, probers.inFlight]).toEqual([1, 0, 1]);
+      probers.takeOwn([outcomeOf(run.checkId, { verdict: "unfit" })]);
+      expect([outcomes.map(({ verdict }) => verdict), probers.inFlight]).toEqual([["unfit"], 0]);
+    });
+
+    it("does not call it away because this process stood still", async () => {
+      const { probers, own } = scene([checkerOf("a")]);
+      probers.run([runOf()]);
+      await pass(30_000);
+      await pass(250);
+      probers.caughtUp(now.monotonicMs);
+      await pass(250);
+      expect([probers.isStoodInFor, own.length]).toEqual([false, 0]);
+    });
   });
 
   it("sends again what may have arrived, and takes what comes first; but nothing behind which an account stands", async () => {

@@ -4,19 +4,25 @@
  * A monitor stays with one checker, found by rendezvous hashing (Thaler and Ravishankar 1998), so that when a checker
  * comes or goes, only its monitors move. A confirming check runs at the next checker in that order. A run without an answer by its deadline
  * cannot begin there any more: it runs elsewhere, or ends as `cancelled`, a skipped turn. No run is missed because Redis is away: a deadline
- * passes only when everything that arrived before it was read.
+ * passes only when everything that arrived before it was read. Meanwhile runs of the general pool go to the stand-in, the scheduler's own probers,
+ * where there is one. Those that use an account do not, because its lease is in Redis.
  */
 
-import type { CheckRun, CheckSpec, RunTarget } from "../../engine/contract/messages.ts";
+import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
 import { type Probers, type ProbersCallbacks, unrunOutcome } from "../../engine/pool/probers.ts";
 import type { After } from "../../engine/transport/after.ts";
 import { HOLD_MS } from "../../engine/trust/suspect-buffer.ts";
 import { familyOf } from "../../model/kind.ts";
+import { ANY_LOCATION } from "../../model/monitor.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import type { CheckerReport, CheckerWatch } from "../../store/state/checkers.ts";
 import type { RunSender, SentHarm, SentOutcome, SentRun } from "../../store/state/runs.ts";
 import type { Clocks } from "../clock.ts";
+import { type Flight, flightOf } from "./flight.ts";
+import { RedisSilence } from "./redis-silence.ts";
+import { weightOf } from "./rendezvous.ts";
 import { RunOutbox } from "./run-outbox.ts";
+import type { StandIn } from "./stand-in.ts";
 
 /** A checker begins a run within this, or never, ms. */
 export const START_WITHIN_MS = 5_000;
@@ -24,8 +30,8 @@ export const START_WITHIN_MS = 5_000;
 export const RETURN_WITHIN_MS = 5_000;
 /** How often look() is to be called, ms. */
 export const LOOK_EVERY_MS = 250;
-/** After this without an answer the scheduler asks whether the checker is alive, ms: longer than the 5 s that a stream outlives its checker. */
-const SUSPECT_AFTER_MS = 6_000;
+/** After this without an answer to one of its runs the scheduler asks whether a checker is alive, ms. */
+const SUSPECT_AFTER_MS = 2_000;
 /** A checker that was absent gets no runs for this long, ms. */
 const ABSENT_MS = 1_000;
 /** Runs of this long go to a checker in one message, ms. */
@@ -55,6 +61,10 @@ export interface RemoteProbersOptions {
   readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
   readonly after: After;
+  /** How long runs may still begin, ms: another scheduler may run them afterwards. Absent: for ever. */
+  readonly tenureLeftMs?: () => number;
+  /** Runs what is due in the general pool while Redis is away; absent: it waits. */
+  readonly standIn?: Pick<StandIn, "run" | "forget" | "close">;
   /** Runs of this long go to a checker in one message, ms; absent: the default. */
   readonly gatherMs?: number;
 }
@@ -68,23 +78,6 @@ interface Defined {
   readonly sizeBytes: number;
 }
 
-interface Flight {
-  readonly run: CheckRun;
-  /** The spec that was sent last; undefined: none yet. */
-  spec: CheckSpec | undefined;
-  readonly place: RunTarget;
-  /** null: it waits for a checker. */
-  checker: CheckerReport | null;
-  /** By our monotonic clock. */
-  sentAtMs: number;
-  /** By our monotonic clock; a run without an answer by then is missed. */
-  deadlineMs: number;
-  /** Checkers that it was sent to. */
-  readonly tried: string[];
-  /** It was run; the scheduler waits only for its checker's final outcome. */
-  isOver: boolean;
-}
-
 export class RemoteProbers implements Probers {
   readonly #options: RemoteProbersOptions;
   readonly #specs = new Map<number, Defined>();
@@ -93,6 +86,7 @@ export class RemoteProbers implements Probers {
   /** By checker: monotonic ms until which it gets no runs. */
   readonly #absent = new Map<string, number>();
   readonly #outbox: RunOutbox<Flight>;
+  readonly #silence = new RedisSilence();
   #sender: RunSender<CheckSpec> | null = null;
   #unsent: CheckOutcome[] = [];
   #isClosing = false;
@@ -112,6 +106,7 @@ export class RemoteProbers implements Probers {
   /** Sets the sender. Runs wait until this is called. */
   connect(sender: RunSender<CheckSpec>): void {
     this.#sender = sender;
+    this.#silence.heard(this.#options.clocks.monotonicNowMs());
     this.look();
   }
 
@@ -128,6 +123,11 @@ export class RemoteProbers implements Probers {
     return this.#flights.size;
   }
 
+  /** The stand-in runs what is due in the general pool. */
+  get isStoodInFor(): boolean {
+    return this.#options.standIn !== undefined && this.#silence.isAway;
+  }
+
   define(specs: readonly CheckSpec[]): void {
     for (const spec of specs) {
       this.#specs.set(spec.key, { spec, sizeBytes: Buffer.byteLength(JSON.stringify(spec)) });
@@ -136,22 +136,14 @@ export class RemoteProbers implements Probers {
 
   forget(specKeys: readonly number[]): void {
     for (const key of specKeys) this.#specs.delete(key);
+    this.#options.standIn?.forget(specKeys);
   }
 
   run(runs: readonly CheckRun[]): void {
     const flights: Flight[] = [];
     for (const run of runs) {
       if (run.place === undefined) throw new Error(`run ${run.checkId} does not say where`);
-      const flight: Flight = {
-        run,
-        spec: undefined,
-        place: run.place,
-        checker: null,
-        sentAtMs: 0,
-        deadlineMs: 0,
-        tried: [],
-        isOver: false,
-      };
+      const flight = flightOf(run, run.place);
       this.#flights.set(run.checkId, flight);
       flights.push(flight);
     }
@@ -198,6 +190,30 @@ export class RemoteProbers implements Probers {
     if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
   }
 
+  /** From the stand-in; a run that a checker has answered meanwhile is over. */
+  takeOwn(outcomes: readonly CheckOutcome[]): void {
+    const measured: CheckOutcome[] = [];
+    for (const outcome of outcomes) {
+      const flight = this.#flights.get(outcome.checkId);
+      if (flight === undefined) continue;
+      this.#end(flight);
+      measured.push(outcome);
+    }
+    if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
+  }
+
+  /** The stand-in does not know yet whether these count. */
+  takeOwnPending(outcomes: readonly CheckOutcome[]): void {
+    const pending: CheckOutcome[] = [];
+    for (const outcome of outcomes) {
+      const flight = this.#flights.get(outcome.checkId);
+      if (flight === undefined || flight.isOver) continue;
+      flight.isOver = true;
+      pending.push(outcome);
+    }
+    if (pending.length > 0) this.#options.callbacks.onPending(pending);
+  }
+
   /** Called before its outcome, so that the next turn is not sent elsewhere. */
   #tellHarm({ run, spec }: Flight, { reason, configId }: SentHarm): void {
     if (spec === undefined) return;
@@ -226,6 +242,7 @@ export class RemoteProbers implements Probers {
    * @param behind locations that are not read so far
    */
   caughtUp(monotonicMs: number, behind: ReadonlySet<string> = NONE): void {
+    this.#silence.heard(this.#options.clocks.monotonicNowMs());
     const missed: Flight[] = [];
     for (const flight of this.#flights.values()) {
       if (flight.checker === null || flight.deadlineMs >= monotonicMs) continue;
@@ -233,28 +250,25 @@ export class RemoteProbers implements Probers {
     }
     for (const flight of missed) this.#leaveChecker(flight);
     this.#again(missed);
-    void this.#probe();
   }
 
   /**
-   * Runs of a checker that is dead or stands still are sent elsewhere before their deadline. Tunnels wait for it, because a tunnel's account
-   * must not be used twice at once.
+   * Runs of a checker that is dead, cut off or stands still are sent elsewhere before their deadline, all of them as soon as one has waited
+   * for long enough to ask. Tunnels wait for it, because a tunnel's account must not be used twice at once.
    */
   async #probe(): Promise<void> {
     if (this.#isProbing || this.#sender === null) return;
     this.#isProbing = true;
     const nowMs = this.#options.clocks.monotonicNowMs();
-    const suspects = new Map<string, { readonly checker: CheckerReport; readonly flights: Flight[] }>();
-    for (const flight of this.#flights.values()) {
-      const { checker, sentAtMs } = flight;
-      if (checker === null || nowMs - sentAtMs <= SUSPECT_AFTER_MS) continue;
-      const suspect = suspects.get(checker.id);
-      if (suspect === undefined) suspects.set(checker.id, { checker, flights: [flight] });
-      else suspect.flights.push(flight);
+    const suspects = new Map<string, CheckerReport>();
+    for (const { checker, sentAtMs } of this.#flights.values()) {
+      if (checker !== null && nowMs - sentAtMs > SUSPECT_AFTER_MS) suspects.set(checker.id, checker);
     }
-    for (const { checker, flights } of suspects.values()) {
+    for (const checker of suspects.values()) {
       if (await this.#sender.isThere(checker)) continue;
-      const lost = flights.filter((flight) => flight.checker?.id === checker.id && this.#mayRunTwice(flight));
+      const lost = [...this.#flights.values()].filter(
+        (flight) => flight.checker?.id === checker.id && this.#mayRunTwice(flight),
+      );
       for (const flight of lost) this.#leaveChecker(flight);
       this.#again(lost);
     }
@@ -266,11 +280,26 @@ export class RemoteProbers implements Probers {
     return kind === undefined || familyOf(kind) === "uptime";
   }
 
-  /** Sends waiting runs whose location has a checker now. */
+  /** Sends waiting runs whose location has a checker now, and those of checkers that are gone. */
   look(): void {
+    this.#silence.look(this.#options.clocks.monotonicNowMs());
+    if (this.isStoodInFor) this.#leaveSilent();
     const waiting: Flight[] = [];
-    for (const flight of this.#flights.values()) if (flight.checker === null) waiting.push(flight);
+    for (const flight of this.#flights.values()) if (flight.checker === null && !flight.isHere) waiting.push(flight);
     this.#again(waiting);
+    void this.#probe();
+  }
+
+  /** What a checker has measured meanwhile comes when Redis is back, perhaps: the stand-in runs it too, and the first outcome counts. */
+  #leaveSilent(): void {
+    for (const flight of this.#flights.values()) {
+      if (flight.isOver || !this.#mayStandInFor(flight) || !this.#mayRunTwice(flight)) continue;
+      this.#leaveChecker(flight);
+    }
+  }
+
+  #mayStandInFor({ place }: Flight): boolean {
+    return place.location === ANY_LOCATION && place.account === null;
   }
 
   async close(): Promise<void> {
@@ -279,6 +308,7 @@ export class RemoteProbers implements Probers {
     this.#outbox.close();
     for (const flight of [...this.#flights.values()]) this.#refuse(flight, STOPPING_MESSAGE);
     this.#emitUnsent();
+    await this.#options.standIn?.close();
     await this.#sender?.close();
   }
 
@@ -298,10 +328,13 @@ export class RemoteProbers implements Probers {
   }
 
   #send(flights: readonly Flight[]): void {
-    if (this.#sender === null || flights.length === 0) return;
+    if (this.#sender === null || flights.length === 0 || this.#tenureLeftMs() <= 0) return;
+    const ours = this.isStoodInFor ? flights.filter((flight) => this.#mayStandInFor(flight)) : [];
+    if (ours.length > 0) this.#runHere(ours);
     const byLocation = this.#present();
     const batches = new Map<CheckerReport, Flight[]>();
     for (const flight of flights) {
+      if (flight.isHere) continue;
       const checker = this.#choose(flight, byLocation.get(flight.place.location) ?? []);
       if (checker === undefined) continue;
       this.#enter(flight, checker);
@@ -310,6 +343,15 @@ export class RemoteProbers implements Probers {
       else batch.push(flight);
     }
     for (const [checker, batch] of batches) this.#outbox.add(checker, batch);
+  }
+
+  #runHere(flights: readonly Flight[]): void {
+    for (const flight of flights) {
+      flight.isHere = true;
+      flight.spec = this.#specs.get(flight.run.specKey)?.spec;
+    }
+    const runs = flights.map(({ run }) => run);
+    this.#options.standIn?.run(runs, (key) => this.#specs.get(key)?.spec);
   }
 
   async #post(checker: CheckerReport, gathered: readonly Flight[]): Promise<void> {
@@ -350,8 +392,13 @@ export class RemoteProbers implements Probers {
     if (answer === "absent") this.#again(refused);
   }
 
+  #tenureLeftMs(): number {
+    return this.#options.tenureLeftMs?.() ?? Number.POSITIVE_INFINITY;
+  }
+
   #toSent({ run, place }: Flight, aheadMs: number): SentRun {
-    const startByMs = Math.min(place.expiresAtMs, this.#options.clocks.wallNowMs() + START_WITHIN_MS);
+    const withinMs = Math.min(START_WITHIN_MS, this.#tenureLeftMs());
+    const startByMs = Math.min(place.expiresAtMs, this.#options.clocks.wallNowMs() + withinMs);
     return {
       checkId: run.checkId,
       specKey: run.specKey,
@@ -430,14 +477,3 @@ export class RemoteProbers implements Probers {
 }
 
 const NONE: ReadonlySet<string> = new Set();
-
-/** The weight of a home at a checker, the same in every scheduler: FNV-1a over both, then mixed (fmix32 of MurmurHash3). */
-function weightOf(home: number, checker: string): number {
-  let hash = 0x811c9dc5;
-  for (const text of [String(home), " ", checker]) {
-    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}

@@ -10,6 +10,7 @@ import { Admission, type ConcurrencyLimit, ConcurrencyLimits } from "../../engin
 import { after } from "../../engine/transport/after.ts";
 import type { Canary } from "../../engine/trust/canary.ts";
 import { OwnNetwork } from "../../engine/trust/own-network.ts";
+import type { Caps } from "../../model/caps.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import type { Pump } from "../../store/results/pump.ts";
 import type { Spool } from "../../store/results/spool.ts";
@@ -28,13 +29,14 @@ import type { MonitorStates } from "../judge/states.ts";
 import { TestJobs } from "../judge/test-jobs.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
 import type { ReadInput } from "../plan/check-inputs.ts";
-import { CheckSpecs, HOST_LIMIT } from "../plan/check-specs.ts";
+import { CheckSpecs } from "../plan/check-specs.ts";
 import { Plan, type PlanChange } from "../plan/plan.ts";
 import type { PlannedCheck, Run } from "../plan/planned-check.ts";
 import type { ProberSet } from "../run/dispatch.ts";
 import { OneOffChecks } from "../run/one-off.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
 import { Sink } from "../sink/sink.ts";
+import type { Tenure } from "../tenure.ts";
 import { Follower } from "./follow.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -43,11 +45,6 @@ const TICK_MS = 5;
 /** How often the control plane is asked for changes, in case a notice was lost; docs/decisions/0006-stores.md. */
 const FOLLOW_MS = 1_000;
 const WATCHDOG_MS = 5_000;
-/** Checks in flight in this process; our choice: descriptors and memory for thousands of silent targets. */
-const OVERALL_LIMIT = 4_096;
-/** Checks in flight of one workspace; the rest stays free for others when all its targets hang. */
-const WORKSPACE_LIMIT = OVERALL_LIMIT * 0.75;
-
 /** How long checks of shards that are given back may run on, ms; what has not ended by then is run by their next holder. */
 const GIVE_BACK_MS = 3_000;
 
@@ -64,6 +61,10 @@ export interface LoopOptions {
   readonly notices: Notices;
   readonly probers: ProberSet;
   readonly clocks: Clocks;
+  /** Checks in flight at the same time. */
+  readonly caps: Caps;
+  /** While it lasts checks begin. */
+  readonly tenure: Pick<Tenure, "mayBegin">;
   /** Reads the input of a monitor's check. */
   readonly readInput: ReadInput;
   /** Whether a checker runs there. */
@@ -105,7 +106,7 @@ export class Loop {
   readonly #plan: Plan;
   readonly #sink: Sink;
   readonly #pipeline: CheckPipeline;
-  readonly #admission = new Admission<Run>(OVERALL_LIMIT);
+  readonly #admission: Admission<Run>;
   readonly #limits = new ConcurrencyLimits<Run>();
   readonly #testJobs: TestJobs;
   readonly #inbox: HeartbeatInbox;
@@ -119,8 +120,8 @@ export class Loop {
     this.#options = options;
     this.#clock = createPlanClock(options.clocks);
     const { nowMs } = this.#clock;
-    const sizes = { perHost: HOST_LIMIT, perWorkspace: WORKSPACE_LIMIT };
-    const specs = new CheckSpecs(this.#limits, sizes, options.readInput);
+    this.#admission = new Admission<Run>(options.caps.overall);
+    const specs = new CheckSpecs(this.#limits, options.caps, options.readInput);
     this.#plan = new Plan(specs, options.hasChecker);
     this.#sink = openSink(options, this.#admission);
     this.#pipeline = new CheckPipeline({
@@ -129,6 +130,7 @@ export class Loop {
       specs,
       sink: this.#sink,
       admission: this.#admission,
+      mayBegin: () => options.tenure.mayBegin,
       openSuspects: suspectsOf(options, nowMs),
       nowMs,
     });

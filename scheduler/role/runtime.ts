@@ -8,8 +8,9 @@ import { createFingerprint } from "../../engine/contract/fingerprint.ts";
 import type { ProberFitness } from "../../engine/contract/messages.ts";
 import type { EngineOptions } from "../../engine/contract/options.ts";
 import { type Canary, findCanaries } from "../../engine/trust/canary.ts";
-import { LEASE_MS } from "../../model/lease.ts";
+import type { Caps } from "../../model/caps.ts";
 import { ANY_LOCATION } from "../../model/monitor.ts";
+import { SHARD_LEASE_MS } from "../../model/shards.ts";
 import type { Pump } from "../../store/results/pump.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
@@ -25,7 +26,7 @@ import { MonitorStates } from "../judge/states.ts";
 import { createMetrics } from "../metrics.ts";
 import { createInputReader } from "../plan/check-inputs.ts";
 import { ProberRelay } from "../remote/prober-relay.ts";
-import { type OpenProbers, openProbers, type ProberTargets } from "../remote/probers.ts";
+import { type OpenProbers, openProbers, type ProberTargets, type StandInPlace } from "../remote/probers.ts";
 import { ONE_OFF_LIMITS } from "../run/one-off.ts";
 import { REFRESH_MS, SchedulerQuarantine } from "../run/quarantine.ts";
 import { ShardKeeper, takeOwn } from "../shards/keeper.ts";
@@ -33,6 +34,7 @@ import { OwnedShards } from "../shards/owned-shards.ts";
 import { startShardTurns } from "../shards/shard-turns.ts";
 import { replay } from "../sink/replay.ts";
 import { StorePartWriter } from "../sink/writer.ts";
+import { Tenure } from "../tenure.ts";
 import { Loop, type LoopOptions } from "./loop.ts";
 import { type ReportedParts, reportOf, type StatusParts, statusOf } from "./report.ts";
 import type { FromScheduler } from "./status.ts";
@@ -49,12 +51,16 @@ export interface SchedulerData {
   readonly locations: readonly string[];
   /** Where the checkers of other locations are reached; null: there are none. */
   readonly checkers: RedisLocation | null;
+  /** Its prober threads stand by: while Redis is away they run the checks of the general pool. */
+  readonly standsIn: boolean;
   readonly sql: SqlLocation;
   /** One-off checks are requested there too. */
   readonly notices: NoticesLocation;
   readonly sealingKeyFile: string;
   readonly clickhouseUrl: string;
   readonly spoolDir: string;
+  /** Checks in flight at the same time. */
+  readonly caps: Caps;
   readonly logLevel: string;
 }
 
@@ -79,6 +85,7 @@ export interface RuntimeOptions {
 interface OpenParts {
   readonly stores: Stores;
   readonly shardCount: number;
+  readonly tenure: Tenure;
   readonly sealing: Sealing;
   readonly pump: Pump;
   readonly quarantine: OpenQuarantine;
@@ -108,9 +115,22 @@ export class SchedulerRuntime {
     const sealing = openSealing({ keyFile: settings.sealingKeyFile, createIfMissing: false });
     const quarantine = await openQuarantine(stores, sealing, log);
     const reports = new ProberRelay();
-    const open = await openProbers(placesOf(settings, control, stores, sealing), reports);
-    const canaries = open.ownLocations.length === 0 ? null : await findCanaries(engine);
-    return new SchedulerRuntime(options, { stores, shardCount, sealing, pump, quarantine, reports, open, canaries });
+    const tenure = openTenure(settings, stores);
+    const found = settings.locations.length > 0 || settings.standsIn ? await findCanaries(engine) : [];
+    const standIn = settings.standsIn ? { control, engine, canaries: found, log } : null;
+    const open = await openProbers({ ...placesOf(settings, control, stores, sealing, standIn), tenure }, reports);
+    const canaries = open.ownLocations.length === 0 ? null : found;
+    return new SchedulerRuntime(options, {
+      stores,
+      shardCount,
+      tenure,
+      sealing,
+      pump,
+      quarantine,
+      reports,
+      open,
+      canaries,
+    });
   }
 
   private constructor(options: RuntimeOptions, opened: OpenParts) {
@@ -132,6 +152,8 @@ export class SchedulerRuntime {
       pump,
       probers,
       clocks: SYSTEM_CLOCKS,
+      caps: settings.caps,
+      tenure: opened.tenure,
       readInput: createInputReader(opened.sealing.open, (error) => metrics.sealedFault(error, log)),
       hasChecker: open.hasChecker,
       ownNetwork: canaries === null ? null : { engine, canaries, locations: open.ownLocations },
@@ -143,7 +165,7 @@ export class SchedulerRuntime {
     this.#parts = {
       ...reported,
       ownedShards,
-      keeper: openKeeper(settings, reported, ownedShards, log),
+      keeper: openKeeper(settings, reported, ownedShards, opened.tenure, log),
       metrics,
       fitness: this.#fitness,
       quarantine: quarantine.keeper,
@@ -157,7 +179,7 @@ export class SchedulerRuntime {
     const { log, settings } = this.#options;
     const { controlPlane, spool } = stores;
     this.#listen();
-    const own = await takeOwn(controlPlane.shards, spool.name, controlPlane.dialect === "sqlite");
+    const own = await takeOwn(stores.shards, spool.name, controlPlane.dialect === "sqlite");
     await loop.start(own, () => this.#replay());
     this.#isStarted = true;
     const stopMoves = await keepShards(settings, stores, keeper, log);
@@ -231,15 +253,22 @@ export class SchedulerRuntime {
   }
 }
 
+/** A separate data folder has one owner, whose shards no other process can take. */
+function openTenure({ shardLeaseMs = SHARD_LEASE_MS }: SchedulerData, { controlPlane }: Stores): Tenure {
+  const { monotonicNowMs } = SYSTEM_CLOCKS;
+  return new Tenure(controlPlane.dialect === "sqlite" ? null : shardLeaseMs, monotonicNowMs);
+}
+
 function placesOf(
   { checkers, locations }: SchedulerData,
   control: MessagePort,
   { controlPlane }: Stores,
   sealing: Sealing,
-): ProberTargets {
+  standIn: StandInPlace | null,
+): Omit<ProberTargets, "tenure"> {
   return {
     threads: locations.length === 0 ? null : { control, locations },
-    checkers: checkers === null ? null : { redis: checkers, locations: controlPlane.locations, sealing },
+    checkers: checkers === null ? null : { redis: checkers, locations: controlPlane.locations, sealing, standIn },
   };
 }
 
@@ -324,16 +353,18 @@ async function replayAll({
 }
 
 function openKeeper(
-  { checker, shardLeaseMs = LEASE_MS }: SchedulerData,
+  { checker, shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
   reported: ReportedParts,
   ownedShards: OwnedShards,
+  tenure: Tenure,
   log: Logger,
 ): ShardKeeper {
   const { loop, stores } = reported;
-  const { controlPlane, notices, spool } = stores;
+  const { shards, notices, spool } = stores;
   return new ShardKeeper({
-    store: controlPlane.shards,
+    store: shards,
     ownedShards,
+    tenure,
     self: { id: spool.name, name: `${checker} ${process.pid}`, report: () => reportOf(reported) },
     work: loop,
     leaseMs: shardLeaseMs,
@@ -345,7 +376,7 @@ function openKeeper(
 
 /** A separate data folder has one owner: it needs no beats and shares with no process. @returns what stops it */
 async function keepShards(
-  { shardLeaseMs = LEASE_MS }: SchedulerData,
+  { shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
   { controlPlane, notices }: Stores,
   keeper: ShardKeeper,
   log: Logger,

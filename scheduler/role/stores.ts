@@ -8,6 +8,7 @@ import { Spool } from "../../store/results/spool.ts";
 import { openSetAside, type SetAside } from "../../store/set-aside.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { Shards } from "../../store/sql/coordination/shards-port.ts";
 import { startSinkWriter } from "../../store/sql/sink/writer.ts";
 import type { OpenNotices } from "../../store/state/notices.ts";
 import { type NoticesLocation, openNotices } from "../../store/state/open.ts";
@@ -22,6 +23,10 @@ export interface StoreLocations {
 
 export interface Stores {
   readonly controlPlane: ControlPlane;
+  /** Over connections of their own: a beat waits for no other work, and fails soon when the database is away. */
+  readonly shards: Shards;
+  /** What has those connections; null: they are the others. */
+  readonly beating: Pick<ControlPlane, "close"> | null;
   readonly results: ResultStore;
   readonly notices: OpenNotices;
   readonly spool: Spool;
@@ -30,17 +35,19 @@ export interface Stores {
 
 export async function openStores(locations: StoreLocations, log: Logger): Promise<Stores> {
   const controlPlane = await openSinkControlPlane(locations.sql);
+  const beating =
+    "url" in locations.sql ? await openControlPlane(locations.sql, { role: "beat", schema: "expect" }) : null;
   const results = new ClickHouseResults({ url: locations.clickhouseUrl, log });
   const notices = await openNotices(locations.notices);
   const spool = await Spool.open({ dir: locations.spoolDir, log, afterSeq: controlPlane.sink.appliedSeq });
   const file = join(locations.spoolDir, "set-aside.ndjson");
   const setAside = await openSetAside({ file, log, nowMs: SYSTEM_CLOCKS.wallNowMs });
-  return { controlPlane, results, notices, spool, setAside };
+  return { controlPlane, shards: (beating ?? controlPlane).shards, beating, results, notices, spool, setAside };
 }
 
 /** On SQLite the sink's transactions leave this thread. */
 async function openSinkControlPlane(sql: SqlLocation): Promise<ControlPlane> {
-  const controlPlane = await openControlPlane(sql, { role: "sink" });
+  const controlPlane = await openControlPlane(sql, { role: "shards" });
   if ("url" in sql) return controlPlane;
   const writer = startSinkWriter(sql.file);
   return {
@@ -53,10 +60,11 @@ async function openSinkControlPlane(sql: SqlLocation): Promise<ControlPlane> {
   };
 }
 
-export async function closeStores({ controlPlane, results, notices, spool }: Stores): Promise<void> {
+export async function closeStores({ controlPlane, beating, results, notices, spool }: Stores): Promise<void> {
   await spool.close();
   await results.close();
   await notices.close();
+  await beating?.close();
   await controlPlane.close();
 }
 

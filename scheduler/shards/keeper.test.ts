@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import type { SchedulerReport, ShardLease, ShardRow, Shards } from "../../store/sql/coordination/shards-port.ts";
+import { Tenure } from "../tenure.ts";
 import { ShardKeeper, takeOwn } from "./keeper.ts";
 import { OwnedShards } from "./owned-shards.ts";
 
@@ -18,7 +19,7 @@ const IDLE: SchedulerReport = {
 /** The tables in memory, as the store's suite says they behave. */
 function tables(count: number): Shards & { readonly rows: ShardRow[] } {
   const rows: ShardRow[] = Array.from({ length: count }, (_, shard) => ({ shard, holder: null, epoch: 0, skipped: 0 }));
-  const schedulers = new Map<string, number>();
+  const schedulers = new Map<string, { readonly beat: number; readonly report: SchedulerReport }>();
   const set = (shard: number, change: Partial<ShardRow>): void => {
     const row = rows[shard];
     if (row !== undefined) rows[shard] = { ...row, ...change };
@@ -27,9 +28,9 @@ function tables(count: number): Shards & { readonly rows: ShardRow[] } {
     rows,
     view: async () => ({
       shards: [...rows],
-      schedulers: [...schedulers].map(([id, beat]) => ({ id, name: id, beat, report: IDLE })),
+      schedulers: [...schedulers].map(([id, { beat, report }]) => ({ id, name: id, beat, report })),
     }),
-    beat: async (id) => void schedulers.set(id, (schedulers.get(id) ?? 0) + 1),
+    beat: async (id, _name, report) => void schedulers.set(id, { beat: (schedulers.get(id)?.beat ?? 0) + 1, report }),
     async take(shard, id, seenEpoch) {
       if (rows[shard]?.epoch !== seenEpoch) return undefined;
       set(shard, { holder: id, epoch: seenEpoch + 1 });
@@ -39,7 +40,7 @@ function tables(count: number): Shards & { readonly rows: ShardRow[] } {
       for (const { shard, epoch } of leases) if (rows[shard]?.epoch === epoch) set(shard, { holder: null });
     },
     async forget(id, beat) {
-      if (beat === undefined || schedulers.get(id) === beat) schedulers.delete(id);
+      if (beat === undefined || schedulers.get(id)?.beat === beat) schedulers.delete(id);
     },
   };
 }
@@ -49,9 +50,11 @@ function keeperOn(store: Shards, id: string, count: number, nowMs: () => number)
   const done: string[] = [];
   const say = (what: string, leases: readonly ShardLease[]): void =>
     void done.push(`${what} ${leases.map(({ shard, epoch }) => `${shard}@${epoch}`).join(" ")}`);
+  const tenure = new Tenure(LEASE_MS, nowMs);
   const keeper = new ShardKeeper({
     store,
     ownedShards,
+    tenure,
     self: { id, name: id, report: () => IDLE },
     work: {
       async load(leases) {
@@ -76,7 +79,7 @@ function keeperOn(store: Shards, id: string, count: number, nowMs: () => number)
     await keeper.look();
     await keeper.move();
   };
-  return { keeper, ownedShards, done, turn };
+  return { keeper, ownedShards, tenure, done, turn };
 }
 
 describe("ShardKeeper", () => {

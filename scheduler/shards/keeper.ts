@@ -6,8 +6,10 @@
  *                                └──another took it: we were frozen, or away from SQL──▶ lost
  */
 import type { Logger } from "pino";
+import { beatMs } from "../../model/lease.ts";
 import { decideShards, type Presence, PresenceWatch, type ShardClaim } from "../../model/shards.ts";
 import type { SchedulerReport, ShardLease, Shards, ShardsView } from "../../store/sql/coordination/shards-port.ts";
+import type { Tenure } from "../tenure.ts";
 import type { OwnedShards } from "./owned-shards.ts";
 
 /** A process as the other schedulers see it. */
@@ -33,6 +35,8 @@ export interface ShardWork {
 export interface ShardKeeperOptions {
   readonly store: Shards;
   readonly ownedShards: OwnedShards;
+  /** Renewed by each look. */
+  readonly tenure: Tenure;
   readonly self: SchedulerIdentity;
   readonly work: ShardWork;
   readonly leaseMs: number;
@@ -72,6 +76,8 @@ interface Look {
 export class ShardKeeper {
   readonly #store: Shards;
   readonly #ownedShards: OwnedShards;
+  readonly #tenure: Tenure;
+  readonly #leaseMs: number;
   readonly #self: SchedulerIdentity;
   readonly #work: ShardWork;
   readonly #watch: PresenceWatch;
@@ -84,6 +90,8 @@ export class ShardKeeper {
   constructor(options: ShardKeeperOptions) {
     this.#store = options.store;
     this.#ownedShards = options.ownedShards;
+    this.#tenure = options.tenure;
+    this.#leaseMs = options.leaseMs;
     this.#self = options.self;
     this.#work = options.work;
     this.#watch = new PresenceWatch(options.leaseMs);
@@ -99,12 +107,16 @@ export class ShardKeeper {
   /** Beats, looks, and drops shards that another scheduler holds. */
   async look(): Promise<void> {
     const { id, name } = this.#self;
-    await this.#store.beat(id, name, this.#self.report());
+    const sentAtMs = this.#nowMs();
+    await this.#store.beat(id, name, { ...this.#self.report(), beatMs: beatMs(this.#leaseMs) });
     // Read after our own leases: shards that are taken meanwhile are not in it, and are no news.
     const before = this.#ownedShards.leases();
     const view = await this.#store.view();
     this.lost(before.filter(({ shard, epoch }) => view.shards[shard]?.epoch !== epoch));
-    this.#latest = { view, presence: this.#watch.look(view.schedulers, this.#nowMs()) };
+    const beats = view.schedulers.map(({ id: other, beat, report }) => ({ id: other, beat, beatMs: report.beatMs }));
+    const presence = this.#watch.look(beats, this.#nowMs());
+    this.#tenure.renew(sentAtMs, ![...presence].some(([other, how]) => other !== id && how !== "dead"));
+    this.#latest = { view, presence };
   }
 
   /** Takes and gives back by the latest look; may take seconds, and looks go on meanwhile. */

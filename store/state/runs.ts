@@ -122,8 +122,12 @@ export interface RunServerOptions<Spec> {
 export const MOST_WAITING = 4_096;
 /** Entries of outcomes that are not read yet; beyond it the oldest go, and their turns count as skipped. */
 export const MOST_OUTCOMES = 16_384;
-/** A checker's stream is gone this long after its last sign of life, ms; a sign comes every second. */
-export const STREAM_KEPT_MS = 5_000;
-export const BEAT_MS = 1_000;
+/**
+ * A checker's stream is gone this long after its last sign of life, ms; its runs then go to another checker. A checker that pauses for 3 s keeps
+ * it.
+ */
+export const STREAM_KEPT_MS = 3_500;
+/** Between two signs, ms. */
+export const BEAT_MS = 300;
 /** Outcomes of a scheduler that is gone, ms. */
 export const OUTCOMES_KEPT_MS = 600_000;

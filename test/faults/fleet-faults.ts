@@ -30,6 +30,11 @@ export interface FaultsOptions {
  */
 const MOVE_MARGIN_MS = 60_000;
 
+/** A scheduler keeps its shards in it, ms. */
+const PAUSE_MS = 3_000;
+/** Two beats, so that each pause is a new one to the others. */
+const BETWEEN_PAUSES_MS = 1_600;
+
 /** What each role cannot work without. */
 const NEEDS: Readonly<Record<Member["role"], readonly Way[]>> = {
   api: ["redis", "postgres", "web"],
@@ -73,6 +78,16 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
       takeBack: async () => one.signal("SIGCONT"),
     }),
   );
+  const pauses = members
+    .filter(({ role }) => role === "scheduler")
+    .map(
+      (one): Fault => ({
+        name: `pause ${one.name}`,
+        hits: isIt(one),
+        bring: () => pauseOften(one, options),
+        takeBack: async () => one.signal("SIGCONT"),
+      }),
+    );
   const cuts = members.flatMap((one) =>
     NEEDS[one.role].map(
       (way): Fault => ({
@@ -91,6 +106,16 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
   );
   const restarts: Fault[] = [
     {
+      name: "redis away",
+      hits: () => true,
+      async bring() {
+        await servers.redis.kill();
+        await pause(lastsMs);
+        return null;
+      },
+      takeBack: () => servers.redis.restart(),
+    },
+    {
       name: "restart redis",
       hits: () => true,
       bring: () => servers.redis.kill().then(() => null),
@@ -103,12 +128,27 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
       takeBack: () => servers.postgres.restart().then(() => untilDatabaseAnswers(databaseUrl)),
     },
   ];
-  return [...kills, ...stops, ...freezes, ...restarts, ...cuts];
+  return [...kills, ...stops, ...freezes, ...pauses, ...restarts, ...cuts];
 }
 
 function wordOf({ role }: Member, way: Way): string {
   if (way !== "web") return way;
   return role === "checker" ? "targets" : "clickhouse";
+}
+
+/** Stands still again and again, each time for as long as its shards must stay with it. @throws an Error when one was taken meanwhile */
+async function pauseOften(one: Member, { plane, lastsMs }: FaultsOptions): Promise<null> {
+  const epochs = async (): Promise<string> => String((await plane.shards.view()).shards.map(({ epoch }) => epoch));
+  const before = await epochs();
+  const endAtMs = performance.now() + lastsMs;
+  do {
+    one.signal("SIGSTOP");
+    await pause(PAUSE_MS);
+    one.signal("SIGCONT");
+    await pause(BETWEEN_PAUSES_MS);
+  } while (performance.now() < endAtMs);
+  if ((await epochs()) !== before) throw new Error(`shards were taken from ${one.name}, which had only paused`);
+  return null;
 }
 
 /** Until others hold every shard of a scheduler. @returns how long that took, ms */

@@ -7,6 +7,7 @@ import { type Fleet, type FleetSize, LOCATIONS, type Member, startFleet } from "
 import { type Fault, faultsOf, pause } from "./fleet-faults.ts";
 import type { Links } from "./links.ts";
 import { type MissingTurn, reckon } from "./reckoning.ts";
+import { wordOfTargets } from "./target-log.ts";
 import { type TrueRow, trueRows } from "./truth.ts";
 
 export interface TableSize extends FleetSize {
@@ -32,6 +33,10 @@ export interface FaultLine {
   /** Results that call a target down, and such that say nothing because the checker did not trust itself. */
   readonly down: number;
   readonly unfit: number;
+  /** By the targets' own log: see target-log.ts. */
+  readonly twice: number;
+  readonly poolGapMs: number;
+  readonly gapMs: number;
   /** Until the shards of the scheduler had another holder, ms; null: they had no need to. */
   readonly movedMs: number | null;
   /** Until every shard had a living holder and results of every location came in, after it was taken back. */
@@ -68,7 +73,7 @@ const LOG_TAIL = 3_000;
 
 export async function makeTable(servers: SharedServers, links: Links, size: TableSize): Promise<FaultTable> {
   const fleet = await startFleet(servers, links, size);
-  const { members, plane, monitors, projectId } = fleet;
+  const { members, plane, projectId } = fleet;
   const { lastsMs, leaseMs } = size;
   const faults = faultsOf(members, { plane, servers, databaseUrl: fleet.databaseUrl, lastsMs, leaseMs }).filter(
     ({ name }) => size.only.length === 0 || size.only.some((word) => name.includes(word)),
@@ -88,7 +93,7 @@ export async function makeTable(servers: SharedServers, links: Links, size: Tabl
   }
   const rows = await trueRows(fleet.clickhouseUrl);
   const shards = (await plane.shards.view()).shards.length;
-  const lines = marks.map((mark) => lineOf(mark, monitors, rows, shards));
+  const lines = marks.map((mark) => lineOf(mark, fleet, rows, shards));
   const incidents = (await plane.incidents.list(projectId, { monitorId: null, limit: 1_000 })).length;
   return { lines, incidents, rows, plane, projectId };
 }
@@ -115,7 +120,7 @@ async function befall(fleet: Fleet, fault: Fault, intervalS: number, asker: Aske
   return { fault: fault.name, fromMs, untilMs, skips, movedMs, recoveredMs, asked };
 }
 
-function lineOf(mark: Mark, monitors: Fleet["monitors"], rows: readonly TrueRow[], shards: number): FaultLine {
+function lineOf(mark: Mark, { monitors, hits }: Fleet, rows: readonly TrueRow[], shards: number): FaultLine {
   const { fault, fromMs, untilMs, skips, movedMs, recoveredMs, asked } = mark;
   const { due, run, missing, doubled, latestMs, missingByShard } = reckon(monitors, rows, fromMs, untilMs, shards);
   let lost = 0;
@@ -133,7 +138,9 @@ function lineOf(mark: Mark, monitors: Fleet["monitors"], rows: readonly TrueRow[
   const unfit = within.filter(({ verdict }) => verdict === "unfit").length;
   const skipped = skips.reduce((a, b) => a + b, 0);
   const refused = `${asked.refused}/${asked.all}`;
-  return { fault, due, run, missing, skipped, lost, doubled, latestMs, down, unfit, movedMs, recoveredMs, refused };
+  const { twice, poolGapMs, gapMs } = wordOfTargets(monitors, hits, fromMs, untilMs);
+  const counted = { due, run, missing, skipped, lost, doubled, latestMs, down, unfit };
+  return { fault, ...counted, twice, poolGapMs, gapMs, movedMs, recoveredMs, refused };
 }
 
 /** What there is around a turn without a result: when each row near it was due, and when it began. */

@@ -1,11 +1,12 @@
 /**
- * All roles apart: two APIs, two schedulers, a checker in each of three locations, every process in a namespace of its own, with a link to
- * each of what it needs.
+ * All roles apart: two APIs, two schedulers, two checkers of the general pool and one in each of two locations, every process in a namespace of
+ * its own, with a link to each of what it needs.
  */
 import type { ChildProcess } from "node:child_process";
 import { createServer as createWebServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { fileURLToPath } from "node:url";
+import { SHARD_LEASE_MS } from "../../model/shards.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { NewMonitor } from "../../store/sql/monitors/port.ts";
@@ -16,6 +17,7 @@ import type { SharedServers } from "../servers/shared.ts";
 import { ended, type ServiceSettings, temporaryFolder } from "../service.ts";
 import type { Links, Station } from "./links.ts";
 import { createMonitors } from "./reckoning.ts";
+import type { Hit } from "./target-log.ts";
 
 export interface FleetSize {
   readonly monitors: number;
@@ -27,8 +29,13 @@ export interface FleetSize {
 }
 
 export const LOCATIONS = ["any", "de", "nl"] as const;
-/** As `sonde scheduler` has it. */
-export const STANDARD_LEASE_MS = 30_000;
+/** Checkers, and where each is: another one of the general pool has the work of one that is gone. */
+const CHECKERS = [
+  ["any 1", "any"],
+  ["any 2", "any"],
+  ["de", "de"],
+  ["nl", "nl"],
+] as const;
 /** `sonde scheduler` with another lease. */
 const SHORT_LEASE_SCHEDULER = fileURLToPath(new URL("../fixtures/scheduler-role.mjs", import.meta.url));
 
@@ -54,6 +61,8 @@ export interface Fleet {
   readonly plane: ControlPlane;
   readonly projectId: number;
   readonly monitors: ReadonlyMap<number, NewMonitor>;
+  /** What the targets were asked so far. */
+  readonly hits: readonly Hit[];
   /** For tests that read them from outside. */
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
@@ -90,6 +99,7 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
     plane,
     projectId: given.projectId,
     monitors,
+    hits: websites.hits,
     databaseUrl: stores.databaseUrl,
     clickhouseUrl: stores.clickhouseUrl,
     async stop() {
@@ -101,24 +111,24 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
 }
 
 function membersOf(whole: Installation, links: Links, leaseMs: number): readonly Member[] {
-  const begin: Readonly<Record<Role, (settings: ServiceSettings, name: string) => Promise<Begun>>> = {
+  const begin: Readonly<Record<Role, (settings: ServiceSettings, location: string) => Promise<Begun>>> = {
     api: whole.startApi,
     scheduler: (settings) =>
       whole.startScheduler(
-        leaseMs === STANDARD_LEASE_MS
-          ? settings
-          : { ...settings, script: SHORT_LEASE_SCHEDULER, args: [String(leaseMs)] },
+        leaseMs === SHARD_LEASE_MS ? settings : { ...settings, script: SHORT_LEASE_SCHEDULER, args: [String(leaseMs)] },
       ),
-    checker: (settings, name) => whole.startChecker(name, settings),
+    checker: (settings, location) => whole.startChecker(location, settings),
   };
-  const wanted: readonly (readonly [Role, string])[] = [
-    ["api", "1"],
-    ["api", "2"],
-    ["scheduler", "1"],
-    ["scheduler", "2"],
-    ...LOCATIONS.map((location) => ["checker", location] as const),
+  const wanted: readonly (readonly [role: Role, name: string, location: string])[] = [
+    ["api", "1", ""],
+    ["api", "2", ""],
+    ["scheduler", "1", ""],
+    ["scheduler", "2", ""],
+    ...CHECKERS.map(([name, location]) => ["checker", name, location] as const),
   ];
-  return wanted.map(([role, name]) => memberOf(role, name, links.station(), (settings) => begin[role](settings, name)));
+  return wanted.map(([role, name, location]) =>
+    memberOf(role, name, links.station(), (settings) => begin[role](settings, location)),
+  );
 }
 
 interface Begun {
@@ -191,10 +201,20 @@ async function startRelay(address: string, port: number): Promise<Listening> {
   return listen(server, address);
 }
 
-async function startWebsites(addresses: readonly string[]): Promise<{ url(index: number): string; close(): void }> {
+interface Websites {
+  readonly hits: readonly Hit[];
+  url(index: number): string;
+  close(): void;
+}
+
+async function startWebsites(addresses: readonly string[]): Promise<Websites> {
+  const hits: Hit[] = [];
   const sites: { readonly address: string; readonly port: number; close(): void }[] = [];
   for (const address of addresses) {
-    const server = createWebServer((_request, response) => response.end("all is well"));
+    const server = createWebServer((request, response) => {
+      hits.push({ path: request.url ?? "", atMs: Date.now() });
+      response.end("all is well");
+    });
     const { port, close } = await listen(server, address);
     const closeAll = (): void => {
       server.closeAllConnections();
@@ -203,6 +223,7 @@ async function startWebsites(addresses: readonly string[]): Promise<{ url(index:
     sites.push({ address, port, close: closeAll });
   }
   return {
+    hits,
     url(index) {
       const site = sites[index % sites.length];
       return `http://${site?.address}:${site?.port}/${index}`;

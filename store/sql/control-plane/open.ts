@@ -6,6 +6,7 @@ import { createLocations } from "../coordination/locations.ts";
 import { createMeta } from "../coordination/meta.ts";
 import { createQuarantines } from "../coordination/quarantine.ts";
 import { createShards } from "../coordination/shards.ts";
+import type { StoreRole } from "../db/database.ts";
 import { readGeneration } from "../db/generation.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { createIncidents } from "../incidents/incidents.ts";
@@ -30,11 +31,7 @@ import type { ControlPlane } from "./port.ts";
 export type SqlLocation = { readonly file: string } | { readonly url: string };
 
 export interface ControlPlaneOptions {
-  /**
-   * `api`: a commit waits for the disk, because a caller is told that it is done. `sink`: it does not, because results are replayed
-   * from the spool. PostgreSQL always waits.
-   */
-  readonly role: "api" | "sink";
+  readonly role: StoreRole;
   /** `expect`: refuses a store without this version's schema and changes nothing; a service makes it. */
   readonly schema?: SchemaMode;
 }
@@ -44,7 +41,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
   const { role, schema = "make" } = options;
   const database =
     "url" in location
-      ? await (await import("../db/postgres.ts")).openPostgres(location.url, schema)
+      ? await (await import("../db/postgres.ts")).openPostgres(location.url, schema, role)
       : await openSqlite({ file: location.file, durable: role === "api", schema });
   return {
     dialect: database.dialect,

@@ -44,6 +44,8 @@ export interface SchedulerReport {
   readonly spoolRows: number;
   /** Why results are late or not readable; null when all is well. */
   readonly trouble: string | null;
+  /** How often it beats, ms; absent: every 3 s. */
+  readonly beatMs?: number;
   /** Its version opens secrets that are bound to their rows; absent: it does not. */
   readonly readsBoundRows?: boolean;
   /** Absent from one that is older. */

@@ -42,6 +42,13 @@ export interface Session {
   bulk(statement: BulkStatement, rows: readonly (readonly Value[])[]): Promise<void>;
 }
 
+/**
+ * What a process uses it for. `api`: a commit waits for the disk, because a caller is told that it is done. `sink`: it does not, because
+ * results are replayed from the spool; PostgreSQL always waits. `shards`: the same, for what holds shards in its transactions. `beat`: a
+ * scheduler's signs of life and its shards, on PostgreSQL over connections that give up soon.
+ */
+export type StoreRole = "api" | "sink" | "shards" | "beat";
+
 export interface Database {
   readonly dialect: Dialect;
   /** Sees what is committed, never a transaction that is still running in this process. */

@@ -12,20 +12,42 @@ import pg from "pg";
 import { StoreError } from "../../errors.ts";
 import { migrate, type SchemaMode } from "../schema/migrate.ts";
 import type { Tables } from "../schema/tables.ts";
-import type { BulkStatement, Database, Session, Statement, Value } from "./database.ts";
+import type { BulkStatement, Database, Session, Statement, StoreRole, Value } from "./database.ts";
 import { mayRunAgain, postgresFault } from "./postgres-faults.ts";
 
-/** Connections of one process and role; a server's default is 100 for all. */
-const POOL_SIZE = 10;
-const CONNECT_TIMEOUT_MS = 5_000;
+/** How connections are used: their number, and how long each thing is waited for, ms. */
+interface PoolUse {
+  /** Connections of one process and role; a server's default is 100 for all. */
+  readonly size: number;
+  readonly connectMs: number;
+  /** The server gives up on a statement, a lock, an abandoned transaction. */
+  readonly statementMs: number;
+  readonly lockMs: number;
+  readonly idleTransactionMs: number;
+  /** Our own deadline; longer than those of the server, so that the server ends the statement first. */
+  readonly queryMs: number;
+}
+
+const ORDINARY: PoolUse = {
+  size: 10,
+  connectMs: 5_000,
+  statementMs: 15_000,
+  lockMs: 10_000,
+  idleTransactionMs: 10_000,
+  queryMs: 20_000,
+};
+const USES: Readonly<Record<StoreRole, PoolUse>> = {
+  api: ORDINARY,
+  sink: ORDINARY,
+  /**
+   * A scheduler that is frozen or cut off in a transaction must not keep others from taking its shards: they try it after 6.4 s
+   * (model/shards.ts). A pause of 3 s ends no transaction.
+   */
+  shards: { ...ORDINARY, idleTransactionMs: 4_000 },
+  /** A beat that has not come through by then is given up, so that the next one goes over another connection. */
+  beat: { size: 2, connectMs: 2_000, statementMs: 1_500, lockMs: 1_500, idleTransactionMs: 2_000, queryMs: 2_000 },
+};
 const IDLE_TIMEOUT_MS = 30_000;
-/** The server gives up on a statement, a lock, an abandoned transaction. */
-const STATEMENT_TIMEOUT_MS = 15_000;
-const LOCK_TIMEOUT_MS = 10_000;
-/** Shorter than a lease: a process that is frozen in a transaction must not keep others from taking its shards. */
-const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
-/** Our own deadline; longer than those of the server, so that the server ends the statement first. */
-const QUERY_TIMEOUT_MS = 20_000;
 /** Contract of ping. */
 const PING_TIMEOUT_MS = 2_000;
 const TRANSACTION_ATTEMPTS = 4;
@@ -33,18 +55,23 @@ const TRANSACTION_ATTEMPTS = 4;
 const INT8_OID = 20;
 
 /** @param schema whether it may be made or brought up to date */
-export async function openPostgres(url: string, schema: SchemaMode = "make"): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  schema: SchemaMode = "make",
+  role: StoreRole = "api",
+): Promise<Database> {
   const server = serverOf(url);
+  const use = USES[role];
   const pool = new pg.Pool({
     connectionString: url,
     application_name: "sonde",
-    max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    max: use.size,
+    connectionTimeoutMillis: use.connectMs,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    statement_timeout: use.statementMs,
+    lock_timeout: use.lockMs,
+    idle_in_transaction_session_timeout: use.idleTransactionMs,
+    query_timeout: use.queryMs,
     keepAlive: true,
     // Our ids, times and counts stay below 2^53.
     types: { getTypeParser: (oid: number, format?: "text" | "binary") => parserOf(oid, format) },
@@ -84,18 +111,21 @@ function createSource(pool: pg.Pool, names: ReadonlyMap<string, string>, server:
     const client = await pool.connect().catch((error: unknown) => {
       throw postgresFault(error, server);
     });
-    let isBroken = false;
+    let broken: StoreError | null = null;
     const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+      // Such as the rollback, which would wait once more.
+      if (broken !== null) throw broken;
       const name = names.get(text);
       try {
         return await client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
       } catch (error) {
         // Our own time-out leaves the statement running; an answer that comes later must not meet another query.
-        isBroken ||= !(error instanceof pg.DatabaseError);
-        throw postgresFault(error, server);
+        const fault = postgresFault(error, server);
+        if (!(error instanceof pg.DatabaseError)) broken = fault;
+        throw fault;
       }
     };
-    return { query: query as PostgresPoolClient["query"], release: () => client.release(isBroken) };
+    return { query: query as PostgresPoolClient["query"], release: () => client.release(broken !== null) };
   };
   return { connect, end: () => pool.end() };
 }

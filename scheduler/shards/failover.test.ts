@@ -1,0 +1,159 @@
+/**
+ * Two schedulers over one table, one of which pauses or dies: on a clock of its own, with looks at every phase and answers of the database
+ * that take a while. What is measured is when the other takes the shards, and when the first one stops to begin checks.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { beatMs, LEASE_MS } from "../../model/lease.ts";
+import { decideShards, PresenceWatch, SHARD_LEASE_MS } from "../../model/shards.ts";
+import { Tenure } from "../tenure.ts";
+
+const BEAT_MS = beatMs(SHARD_LEASE_MS);
+const STEP_MS = 10;
+/** A database under load. */
+const MOST_ANSWER_MS = 400;
+
+interface Case {
+  /** Of the two processes' timers. */
+  readonly phases: readonly [number, number];
+  /** How long each of their looks takes, ms, in turn. */
+  readonly answersMs: readonly number[];
+  /** When the first process stands still, and for how long. */
+  readonly pauseAtMs: number;
+  readonly pauseMs: number;
+  /** How often the first one beats, and whether it says so; an older version does neither. */
+  readonly beatMs?: number;
+}
+
+const cases = fc.record({
+  phases: fc.tuple(fc.integer({ min: 0, max: BEAT_MS }), fc.integer({ min: 0, max: BEAT_MS })),
+  answersMs: fc.array(fc.integer({ min: 1, max: MOST_ANSWER_MS }), { minLength: 4, maxLength: 12 }),
+  pauseAtMs: fc.integer({ min: 5_000, max: 9_000 }),
+});
+
+interface Found {
+  /** When the other took the shard; null: never. */
+  readonly takenAtMs: number | null;
+  /** Whether the first one might begin checks afterwards. */
+  readonly begunAfterwards: boolean;
+}
+
+/** One process's looks: a timer that requests them, one at a time. The database has the beat at once, the process its answer later. */
+function looksOf(
+  { phaseMs, everyMs, answersMs }: { phaseMs: number; everyMs: number; answersMs: readonly number[] },
+  beat: () => void,
+  look: (sentAtMs: number) => void,
+) {
+  let dueAtMs = phaseMs;
+  let sentAtMs: number | null = null;
+  let count = 0;
+  return (nowMs: number): void => {
+    if (sentAtMs !== null && nowMs - sentAtMs >= (answersMs[count % answersMs.length] ?? 0)) {
+      look(sentAtMs);
+      sentAtMs = null;
+      count += 1;
+    }
+    if (sentAtMs !== null || nowMs < dueAtMs) return;
+    sentAtMs = nowMs;
+    beat();
+    // As timers do: what was missed is not made up for.
+    while (dueAtMs <= nowMs) dueAtMs += everyMs;
+  };
+}
+
+function play({ phases, answersMs, pauseAtMs, pauseMs, beatMs: firstBeatMs }: Case): Found {
+  let nowMs = 0;
+  let holder = "first";
+  let takenAtMs: number | null = null;
+  let begunAfterwards = false;
+  const beats = { first: 0, other: 0 };
+  const tenure = new Tenure(SHARD_LEASE_MS, () => nowMs);
+  const watch = new PresenceWatch(SHARD_LEASE_MS);
+  const beatOf = (who: keyof typeof beats) => () => {
+    beats[who] += 1;
+  };
+  const timing = (phaseMs: number, everyMs: number) => ({ phaseMs, everyMs, answersMs });
+  const first = looksOf(timing(phases[0], firstBeatMs ?? BEAT_MS), beatOf("first"), (sentAtMs) => {
+    // A shard that another has taken is dropped with the same look.
+    if (holder === "first") tenure.renew(sentAtMs, false);
+  });
+  const other = looksOf(timing(phases[1], BEAT_MS), beatOf("other"), () => {
+    const rows = [
+      { id: "first", beat: beats.first, beatMs: firstBeatMs === undefined ? BEAT_MS : undefined },
+      { id: "other", beat: beats.other, beatMs: BEAT_MS },
+    ];
+    const presence = watch.look(rows, nowMs);
+    if (decideShards("other", [{ shard: 0, holder }], presence).take.length === 0) return;
+    holder = "other";
+    takenAtMs ??= nowMs;
+  });
+  const endMs = pauseAtMs + Math.min(pauseMs, 20_000) + 40_000;
+  for (; nowMs <= endMs; nowMs += STEP_MS) {
+    other(nowMs);
+    if (nowMs >= pauseAtMs && nowMs < pauseAtMs + pauseMs) continue;
+    // Checks come before the look: the process has just woken, and knows nothing.
+    if (tenure.mayBegin && takenAtMs !== null) begunAfterwards = true;
+    first(nowMs);
+  }
+  return { takenAtMs, begunAfterwards };
+}
+
+describe("failover of shards", () => {
+  it("comes within 10 s of the last beat of a scheduler that is gone", () => {
+    fc.assert(
+      fc.property(cases, (given) => {
+        const { takenAtMs } = play({ ...given, pauseMs: Number.POSITIVE_INFINITY });
+        expect(takenAtMs).not.toBeNull();
+        expect((takenAtMs ?? 0) - given.pauseAtMs).toBeLessThan(9_500);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("takes nothing from one that pauses for 3 s, whenever that is", () => {
+    fc.assert(
+      fc.property(cases, (given) => {
+        expect(play({ ...given, pauseMs: 3_000 }).takenAtMs).toBeNull();
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("leaves no moment at which both begin checks, however long the first one pauses", () => {
+    fc.assert(
+      fc.property(cases, fc.integer({ min: 3_000, max: 20_000 }), (given, pauseMs) => {
+        expect(play({ ...given, pauseMs }).begunAfterwards).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("gives a scheduler of an older version the time that it was made for", () => {
+    fc.assert(
+      fc.property(cases, (given) => {
+        const old = { ...given, beatMs: beatMs(LEASE_MS) };
+        expect(play({ ...old, pauseMs: 15_000 }).takenAtMs).toBeNull();
+        expect(play({ ...old, pauseMs: Number.POSITIVE_INFINITY }).takenAtMs).not.toBeNull();
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("Tenure", () => {
+  it("ends without beats before the shards may be taken, and not where no process can take them", () => {
+    let nowMs = 0;
+    const shared = new Tenure(1_000, () => nowMs);
+    const own = new Tenure(null, () => nowMs);
+    expect([shared.mayBegin, own.mayBegin]).toEqual([false, true]);
+    shared.renew(0, false);
+    nowMs = 699;
+    expect([shared.mayBegin, shared.leftMs]).toEqual([true, 1]);
+    nowMs = 700;
+    expect([shared.mayBegin, own.mayBegin]).toEqual([false, true]);
+    // The last scheduler of all goes on while the database is away.
+    shared.renew(700, true);
+    nowMs = 1e9;
+    expect(shared.mayBegin).toBe(true);
+  });
+});
