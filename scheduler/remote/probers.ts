@@ -55,10 +55,10 @@ export interface CheckerTarget {
   /** The operator's: it opens the locations' keys. */
   readonly sealing: Pick<Sealing, "open">;
   /** Probers of this process that stand in for those of the general pool while Redis is away; null: none do. */
-  readonly standIn: StandInPlace | null;
+  readonly standIn: StandInParts | null;
 }
 
-export interface StandInPlace {
+export interface StandInParts {
   /** Of a pool that stands by. */
   readonly control: MessagePort;
   /** What they judge their own network by. */
@@ -107,7 +107,7 @@ interface CheckersParts {
   readonly leases: AccountLeases;
   readonly scheduler: string;
   readonly tenure: ProberTargets["tenure"];
-  readonly standIn: StandInPlace | null;
+  readonly standIn: StandInParts | null;
 }
 
 /** Remote probers whose runs wait for their accounts, and which of their locations have a checker. */
@@ -215,7 +215,7 @@ class Checkers implements Probers {
     return this.#staffed.has(location);
   }
 
-  #standInOf({ control, engine, canaries, log }: StandInPlace): StandIn {
+  #standInOf({ control, engine, canaries, log }: StandInParts): StandIn {
     const { onFitness, onHarm, onChange } = this.#events;
     return new StandIn({
       openProbers(callbacks) {

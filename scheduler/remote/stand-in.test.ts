@@ -37,9 +37,9 @@ function scene() {
   };
   const words = (outcomes: readonly CheckOutcome[]) => outcomes.map(({ checkId, verdict }) => `${checkId} ${verdict}`);
   const standIn = new StandIn({
-    openProbers(given) {
+    openProbers(wired) {
       opened += 1;
-      callbacks = given;
+      callbacks = wired;
       return probers;
     },
     openNetwork: ({ deliver }) => ({

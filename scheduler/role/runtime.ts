@@ -26,7 +26,7 @@ import { MonitorStates } from "../judge/states.ts";
 import { createMetrics } from "../metrics.ts";
 import { createInputReader } from "../plan/check-inputs.ts";
 import { ProberRelay } from "../remote/prober-relay.ts";
-import { type OpenProbers, openProbers, type ProberTargets, type StandInPlace } from "../remote/probers.ts";
+import { type OpenProbers, openProbers, type ProberTargets, type StandInParts } from "../remote/probers.ts";
 import { ONE_OFF_LIMITS } from "../run/one-off.ts";
 import { REFRESH_MS, SchedulerQuarantine } from "../run/quarantine.ts";
 import { ShardKeeper, takeOwn } from "../shards/keeper.ts";
@@ -264,7 +264,7 @@ function placesOf(
   control: MessagePort,
   { controlPlane }: Stores,
   sealing: Sealing,
-  standIn: StandInPlace | null,
+  standIn: StandInParts | null,
 ): Omit<ProberTargets, "tenure"> {
   return {
     threads: locations.length === 0 ? null : { control, locations },

@@ -101,10 +101,10 @@ function play({ phases, answersMs, pauseAtMs, pauseMs, beatMs: firstBeatMs }: Ca
 describe("failover of shards", () => {
   it("comes within 10 s of the last beat of a scheduler that is gone", () => {
     fc.assert(
-      fc.property(cases, (given) => {
-        const { takenAtMs } = play({ ...given, pauseMs: Number.POSITIVE_INFINITY });
+      fc.property(cases, (situation) => {
+        const { takenAtMs } = play({ ...situation, pauseMs: Number.POSITIVE_INFINITY });
         expect(takenAtMs).not.toBeNull();
-        expect((takenAtMs ?? 0) - given.pauseAtMs).toBeLessThan(9_500);
+        expect((takenAtMs ?? 0) - situation.pauseAtMs).toBeLessThan(9_500);
       }),
       { numRuns: 300 },
     );
@@ -112,8 +112,8 @@ describe("failover of shards", () => {
 
   it("takes nothing from one that pauses for 3 s, whenever that is", () => {
     fc.assert(
-      fc.property(cases, (given) => {
-        expect(play({ ...given, pauseMs: 3_000 }).takenAtMs).toBeNull();
+      fc.property(cases, (situation) => {
+        expect(play({ ...situation, pauseMs: 3_000 }).takenAtMs).toBeNull();
       }),
       { numRuns: 1_000 },
     );
@@ -121,8 +121,8 @@ describe("failover of shards", () => {
 
   it("leaves no moment at which both begin checks, however long the first one pauses", () => {
     fc.assert(
-      fc.property(cases, fc.integer({ min: 3_000, max: 20_000 }), (given, pauseMs) => {
-        expect(play({ ...given, pauseMs }).begunAfterwards).toBe(false);
+      fc.property(cases, fc.integer({ min: 3_000, max: 20_000 }), (situation, pauseMs) => {
+        expect(play({ ...situation, pauseMs }).begunAfterwards).toBe(false);
       }),
       { numRuns: 500 },
     );
@@ -130,8 +130,8 @@ describe("failover of shards", () => {
 
   it("gives a scheduler of an older version the time that it was made for", () => {
     fc.assert(
-      fc.property(cases, (given) => {
-        const old = { ...given, beatMs: beatMs(LEASE_MS) };
+      fc.property(cases, (situation) => {
+        const old = { ...situation, beatMs: beatMs(LEASE_MS) };
         expect(play({ ...old, pauseMs: 15_000 }).takenAtMs).toBeNull();
         expect(play({ ...old, pauseMs: Number.POSITIVE_INFINITY }).takenAtMs).not.toBeNull();
       }),
