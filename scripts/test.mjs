@@ -77,7 +77,7 @@ async function run(words) {
 async function coresForLabs() {
   const built = (file) => import(pathToFileURL(join(ROOT, "dist", "engine", "cores", file)).href);
   const { ENGINES, findCore } = await built("program.js");
-  const { loadCorePlaces } = await import(pathToFileURL(join(ROOT, "dist", "config.js")).href);
+  const { loadCorePaths } = await import(pathToFileURL(join(ROOT, "dist", "config.js")).href);
   const cache = join(ROOT, "node_modules", ".cache");
   // For every user: a folder of cores is closed to others, and so would be all that is made on the way to it.
   mkdirSync(cache, { recursive: true });
@@ -85,7 +85,7 @@ async function coresForLabs() {
   const mayBuild = process.argv.length <= 2 && spawnSync("go", ["version"]).status === 0;
   const settings = {};
   for (const engine of ENGINES) {
-    let found = findCore(engine, loadCorePlaces()) ?? findCore(engine, loadCorePlaces({ SONDE_DATA_DIR: dataDir }));
+    let found = findCore(engine, loadCorePaths()) ?? findCore(engine, loadCorePaths({ SONDE_DATA_DIR: dataDir }));
     if (found === undefined && mayBuild) {
       process.stdout.write(`building ${engine} for the labs (a minute or two, once) …\n`);
       found = await (await built("install.js")).installCore(engine, dataDir).catch((error) => stop(String(error)));
