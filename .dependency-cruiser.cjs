@@ -19,7 +19,7 @@ const ROOMS = {
   "cli/(check|bulk)": [
     "^cli/",
     "^config\\.ts$",
-    "^engine/direct/direct\\.ts$",
+    "^engine/direct/(direct|links)\\.ts$",
     "^engine/contract/registry\\.ts$",
     "^engine/net/",
     "^engine/subscription/",
@@ -58,7 +58,7 @@ const OWNERS = {
   "@noble/hashes": "^engine/protocols/",
   "@noble/ciphers": "^engine/protocols/",
   "zod-openapi": "^api/openapi\\.ts$",
-  "js-yaml": "^api/openapi\\.ts$|^engine/subscription/clash-list\\.ts$",
+  "js-yaml": "^api/openapi\\.ts$|^engine/subscription/(clash-list|write-clash)\\.ts$",
   commander: "^cli/",
   "cli-table3": "^cli/",
   tinybench: "^bench/",
@@ -83,7 +83,7 @@ const rooms = Object.entries(ROOMS).map(([room, others]) => ({
  */
 const FLOORS = {
   engine: {
-    direct: ["pool", "trust", "limits", "transport", "net", "contract"],
+    direct: ["pool", "trust", "limits", "cores", "verify", "transport", "net", "contract"],
     pool: ["prober", "trust", "cores", "key-opener", "transport", "verify", "net", "contract"],
     prober: ["run", "cores", "key-opener", "rdap", "transport", "verify", "net", "contract"],
     trust: ["transport", "protocols", "net", "contract"],

@@ -86,7 +86,7 @@ function painted(text: string, isStatus: boolean, width: number, paint: Paint): 
 }
 
 /** Cuts what may be cut, the widest first; then leaves columns out. A table of what must stay may still be too wide. */
-function fitted(columns: readonly Column[], natural: readonly number[], most: number) {
+export function fitted(columns: readonly Column[], natural: readonly number[], most: number) {
   const shown = natural.map((width, at) => ({ at, width, least: Math.min(columns[at]?.least ?? width, width) }));
   const tooMany = () => shown.reduce((sum, { width }) => sum + width + PADDING + 1, 1) - most;
   const leastOf = () => shown.reduce((sum, { least }) => sum + least + PADDING + 1, 1);

@@ -1,10 +1,11 @@
 /** A whole run of `sonde bulk`: list, probers, progress, results, and how it ends. */
 
 import { hasDumbTerminal } from "../../config.ts";
-import type { Direct, DirectState } from "../../engine/direct/direct.ts";
+import type { Direct, DirectState, EngineOptions } from "../../engine/direct/direct.ts";
+import { parseVerifyUrl } from "../../engine/direct/links.ts";
 import { openProbers } from "../check/open.ts";
 import { protocolNamed } from "../check/target.ts";
-import { CommandError } from "../command.ts";
+import { CommandError, usageError } from "../command.ts";
 import { type Journal, known, openJournal, type RunTerms, readJournal, writeJournal } from "./journal.ts";
 import type { BulkList } from "./list.ts";
 import { type Output, openOutput } from "./output.ts";
@@ -12,6 +13,7 @@ import { openScreen, progressLines } from "./progress.ts";
 import { summary } from "./report.ts";
 import { runAll } from "./run.ts";
 import { readSource } from "./source.ts";
+import { AT_ONCE, downloadUrlOf, measureSpeeds, STANDARD_MOST, toMeasure, withProof } from "./speed.ts";
 import { type BulkResult, Tally } from "./tally.ts";
 import type { BulkOptions, Requirement } from "./wanted.ts";
 import { type Writer, writerOf } from "./writer.ts";
@@ -39,6 +41,7 @@ interface Stop {
 
 /** @returns the exit code */
 export async function bulk(word: string, options: BulkOptions): Promise<number> {
+  const more = asked(options);
   const stop = listenForStop();
   const list = only(await readSource(word, breathe), options.protocol);
   if (list.items.length === 0) {
@@ -58,7 +61,8 @@ export async function bulk(word: string, options: BulkOptions): Promise<number> 
   }
   let durationMs = 0;
   try {
-    durationMs = await run(options, { list, former, tally, journal, output, writer, stop });
+    durationMs = await run(options, { list, former, tally, journal, output, writer, stop, more });
+    if (options.speed !== undefined) await measure(options, options.speed, { tally, writer, stop, more });
   } finally {
     journal?.close();
   }
@@ -81,10 +85,15 @@ interface Run {
   readonly output: Output;
   readonly writer: Writer;
   readonly stop: Stop;
+  /** Of the engine, beside the settings. */
+  readonly more: Asked;
 }
 
 /** @returns how long it took from the first check on, ms */
-async function run(options: BulkOptions, { list, former, tally, journal, output, writer, stop }: Run): Promise<number> {
+async function run(
+  options: BulkOptions,
+  { list, former, tally, journal, output, writer, stop, more }: Run,
+): Promise<number> {
   const done = new Set(former.map(({ item }) => item.id));
   const items = done.size === 0 ? list.items : list.items.filter(({ id }) => !done.has(id));
   if (items.length === 0) return 0;
@@ -94,10 +103,7 @@ async function run(options: BulkOptions, { list, former, tally, journal, output,
     ? openScreen(process.stderr, (columns) => progressLines(tally, moment(), tally.rate(performance.now()), columns))
     : null;
   try {
-    probers = await openProbers(options.concurrency, MOST_WORKERS, (error) => {
-      process.stderr.write(`sonde: ${error.message}\n`);
-      stop.ask("fatal");
-    });
+    probers = await openProbers(options.concurrency, MOST_WORKERS, fatalTo(stop), more);
     stop.onAsked = () => void probers?.close();
     const startedAtMs = performance.now();
     await runAll({
@@ -118,6 +124,59 @@ async function run(options: BulkOptions, { list, former, tally, journal, output,
     await probers?.close();
     screen?.close();
   }
+}
+
+type Asked = Partial<EngineOptions>;
+
+/** What is asked through proxies: the options go before the settings. @throws CommandError that names the option that cannot be used */
+function asked({ url, speed }: BulkOptions): Asked {
+  const country = { isExitCountryWanted: true };
+  if (speed !== undefined) usable("--speed", downloadUrlOf(speed));
+  return url === undefined ? country : { ...country, verifyUrls: url.map((one) => usable("--url", withProof(one))) };
+}
+
+function usable(option: string, url: string): string {
+  try {
+    parseVerifyUrl(url);
+    return url;
+  } catch {
+    const given = url.replace(/#ok$/, "");
+    throw usageError(
+      `${option} ${given}: this must be an https address, or end with what is expected (#204, #trace, #ip, #token)`,
+    );
+  }
+}
+
+function fatalTo(stop: Stop): (error: Error) => void {
+  return (error) => {
+    process.stderr.write(`sonde: ${error.message}\n`);
+    stop.ask("fatal");
+  };
+}
+
+async function measure(
+  options: BulkOptions,
+  speed: string | true,
+  { tally, writer, stop, more }: Pick<Run, "tally" | "writer" | "stop" | "more">,
+): Promise<void> {
+  const most = options.top === undefined ? STANDARD_MOST : options.top;
+  const chosen = toMeasure(tally.results, most);
+  if (process.stderr.isTTY) process.stderr.write(`measuring ${chosen.length} downloads …\n`);
+  await measureSpeeds({
+    chosen,
+    open: (download) => openProbers(AT_ONCE, 1, fatalTo(stop), { ...more, ...download }),
+    downloadUrl: downloadUrlOf(speed),
+    timeoutMs: options.timeout * 1_000,
+    engine: options.engine ?? null,
+    isStopped: () => stop.reason !== null,
+    onOpened: (probers) => {
+      stop.onAsked = () => void probers.close();
+    },
+    onMeasured(measured) {
+      tally.speeds.set(measured.result.item.id, measured.mbitPerS);
+      writer.speed?.(measured);
+    },
+  });
 }
 
 /** Results that come as they are made show themselves that it goes on. */

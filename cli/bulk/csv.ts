@@ -3,7 +3,7 @@ import { plain } from "../table.ts";
 import type { BulkResult } from "./tally.ts";
 
 export const CSV_HEAD =
-  "line,protocol,server,name,status,verdict,error_category,latency_ms,connect_ms,engine_used,assigned_ip,tested_at,error_message,latency_crowded\r\n";
+  "line,protocol,server,name,status,verdict,error_category,latency_ms,connect_ms,engine_used,assigned_ip,tested_at,error_message,latency_crowded,exit_country\r\n";
 
 export function csvLine({ item, view }: BulkResult): string {
   const cells = [
@@ -21,6 +21,7 @@ export function csvLine({ item, view }: BulkResult): string {
     view.tested_at,
     view.error_message,
     view.latency_crowded ? "yes" : null,
+    view.exit_country ?? null,
   ];
   return `${cells.map(csvCell).join(",")}\r\n`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CheckView } from "../check/outcome.ts";
-import { healthyTable } from "./report.ts";
+import { failedTable, healthyTable } from "./report.ts";
 import type { BulkResult } from "./tally.ts";
 
 function healthy(at: number, latencyMs: number, isCrowded: boolean): BulkResult {
@@ -18,5 +18,32 @@ describe("the table", () => {
 
   it("says nothing of a mark that is not there", () => {
     expect(healthyTable([healthy(1, 30, false)], null)).not.toContain("~");
+  });
+});
+
+describe("on a terminal", () => {
+  it("no line is wider than it is, and what matters most stays", () => {
+    const fast = healthy(1, 30, false);
+    const named = {
+      ...fast,
+      item: { ...fast.item, name: "a name that is long, and longer", place: "host.test-site.org:12345" },
+    };
+    for (const columns of [80, 60]) {
+      const lines = healthyTable([named], null, columns).trimEnd().split("\n");
+      expect([columns, Math.max(...lines.map(({ length }) => length)) <= columns]).toEqual([columns, true]);
+      expect(lines[0]).toMatch(/^latency ms .*server .*name$/);
+    }
+  });
+
+  it("shows what failed by its reason, in the words of the check, and no healthy one", () => {
+    const down = (at: number, reason: string, words: string): BulkResult => {
+      const { item, view } = healthy(at, 1, false);
+      const failed = { ...view, status: "down", error_category: reason, error_message: words } as CheckView;
+      return { item, view: failed };
+    };
+    const all = [down(1, "timeout", "late"), healthy(2, 9, false), down(3, "auth_failed", "wrong \u001b[31mkey")];
+    const lines = failedTable(all, null, null).trimEnd().split("\n");
+    expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual(["failed", "auth_failed", "timeout"]);
+    expect(lines[1]).toMatch(/wrong \ufffd\[31mkey$/);
   });
 });

@@ -1,54 +1,105 @@
 /** The last words of a run: the table, the counts, and what was not checked. */
 import { seconds } from "../check/words.ts";
-import { plain, shorten } from "../table.ts";
+import { type Cell, type Column, fitted, plain, shorten } from "../table.ts";
 import type { BulkList } from "./list.ts";
 import { count, protocolWords, reasonWords } from "./progress.ts";
 import { type BulkResult, byLatency, type Tally } from "./tally.ts";
 
 const NAME_COLUMNS = 32;
 const PLACE_COLUMNS = 48;
+const REASON_COLUMNS = 100;
 /** Lines without a config that are named; --json names all. */
 const BAD_SHOWN = 5;
 const MESSAGES_SHOWN = 3;
 
-const HEAD = ["latency ms", "connect ms", "protocol", "engine", "address inside", "server", "name"] as const;
-/** Numbers stand right. */
-const NUMBERS = 2;
-
 const CROWDED = "~ measured beside a hundred and more other checks: may be too high; --concurrency 50 measures truer\n";
 
+interface BulkColumn extends Column {
+  /** Numbers stand right. */
+  readonly isNumber?: true;
+  readonly cell: (result: BulkResult) => Cell;
+}
+
+/** Of a share link the address that traffic leaves from, of others the one inside the tunnel. */
+const ADDRESS: BulkColumn = { head: "address", dropped: 3, cell: ({ view }) => view.assigned_ip };
+const SERVER: BulkColumn = { head: "server", least: 15, cell: ({ item }) => shorten(item.place, PLACE_COLUMNS) };
+/** The last: only in it a letter can be two columns wide. */
+const NAME: BulkColumn = { head: "name", least: 8, cell: ({ item }) => shorten(item.name ?? "", NAME_COLUMNS) };
+const PROTOCOL: BulkColumn = { head: "protocol", dropped: 4, cell: ({ item }) => item.kind };
+
+const HEALTHY: readonly BulkColumn[] = [
+  {
+    head: "latency ms",
+    isNumber: true,
+    cell: ({ view }) => (view.latency_crowded ? `~${view.latency_ms}` : view.latency_ms),
+  },
+  { head: "connect ms", isNumber: true, dropped: 1, cell: ({ view }) => view.connect_ms },
+  PROTOCOL,
+  { head: "engine", dropped: 2, cell: ({ view }) => view.engine_used },
+  ADDRESS,
+  { head: "country", dropped: 5, cell: ({ view }) => view.exit_country },
+  SERVER,
+  NAME,
+];
+const FAILED: readonly BulkColumn[] = [
+  { head: "failed", cell: ({ view }) => view.error_category ?? view.status },
+  PROTOCOL,
+  SERVER,
+  { ...NAME, dropped: 1 },
+  { head: "why", least: 20, cell: ({ view }) => shorten(view.error_message ?? "–", REASON_COLUMNS) },
+];
+
 /**
- * Columns without a frame: a hundred thousand rows are drawn as fast as they are read. The name is the last, because only in it a letter can
- * be two columns wide.
  * @param most rows; null for all
+ * @param speeds by id of what was measured, Mbit/s
  */
-export function healthyTable(results: readonly BulkResult[], most: number | null): string {
+export function healthyTable(
+  results: readonly BulkResult[],
+  most: number | null,
+  columns: number | null = null,
+  speeds: ReadonlyMap<string, number | null> = new Map(),
+): string {
   const sorted = byLatency(results);
-  if (sorted.length === 0) return "";
-  const rows = [HEAD, ...(most === null ? sorted : sorted.slice(0, most)).map(cellsOf)];
-  const widths = HEAD.map((_, column) => rows.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), 0));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => padded(cell, column, widths))
+  const speed: BulkColumn = { head: "Mbit/s", isNumber: true, cell: ({ item }) => speeds.get(item.id) };
+  const shown = speeds.size === 0 ? HEALTHY : [...HEALTHY.slice(0, 1), speed, ...HEALTHY.slice(1)];
+  const crowded = results.some(({ view }) => view.latency_crowded) ? CROWDED : "";
+  return sorted.length === 0 ? "" : `${tableOf(shown, sorted, most, columns)}${crowded}`;
+}
+
+/** What did not pass, by its reason, with the words of the check. */
+export function failedTable(results: readonly BulkResult[], most: number | null, columns: number | null): string {
+  const failed = results.filter(({ view }) => view.status !== "healthy");
+  const reasonOf = ({ view }: BulkResult): string => view.error_category ?? view.status;
+  const sorted = [...failed].sort((one, other) => reasonOf(one).localeCompare(reasonOf(other)));
+  return sorted.length === 0 ? "" : `${tableOf(FAILED, sorted, most, columns)}\n`;
+}
+
+/** Columns without a frame: a hundred thousand rows are drawn as fast as they are read. */
+function tableOf(
+  all: readonly BulkColumn[],
+  sorted: readonly BulkResult[],
+  most: number | null,
+  columns: number | null,
+): string {
+  const rows = (most === null ? sorted : sorted.slice(0, most)).map((result) =>
+    all.map(({ cell }) => plain(String(cell(result) ?? "–"))),
+  );
+  const natural = all.map(({ head }, at) =>
+    rows.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), head.length),
+  );
+  const shown = columns === null ? natural.map((width, at) => ({ at, width })) : fitted(all, natural, columns);
+  const lines = [all.map(({ head }) => head), ...rows].map((row) =>
+    shown
+      .map(({ at, width }) => padded(shorten(row[at] ?? "", width), width, all[at]?.isNumber === true))
       .join("  ")
       .trimEnd(),
   );
-  const left = sorted.length - rows.length + 1;
-  const more = left === 0 ? "" : `… and ${count(left)} more: --top all shows them\n`;
-  const crowded = results.some(({ view }) => view.latency_crowded) ? CROWDED : "";
-  return `${lines.join("\n")}\n${more}${crowded}`;
+  const left = sorted.length - rows.length;
+  return `${lines.join("\n")}\n${left === 0 ? "" : `… and ${count(left)} more: --top all shows them\n`}`;
 }
 
-function cellsOf({ item, view }: BulkResult): readonly string[] {
-  const latency = view.latency_crowded ? `~${view.latency_ms}` : view.latency_ms;
-  const cells = [latency, view.connect_ms, item.kind, view.engine_used, view.assigned_ip, item.place];
-  const known = cells.map((cell) => shorten(plain(String(cell ?? "–")), PLACE_COLUMNS));
-  return [...known, shorten(plain(item.name ?? ""), NAME_COLUMNS)];
-}
-
-function padded(cell: string, column: number, widths: readonly number[]): string {
-  const width = widths[column] ?? 0;
-  return column < NUMBERS ? cell.padStart(width) : cell.padEnd(width);
+function padded(cell: string, width: number, isNumber: boolean): string {
+  return isNumber ? cell.padStart(width) : cell.padEnd(width);
 }
 
 export interface Ending {

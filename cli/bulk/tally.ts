@@ -22,6 +22,8 @@ export class Tally {
   unmeasured = 0;
   /** Why, for the first of them. */
   unmeasuredReason: string | null = null;
+  /** By id, Mbit/s; null: the download brought nothing. */
+  readonly speeds = new Map<string, number | null>();
   /** Taken over from a run before. */
   resumed = 0;
   #counts: { readonly atMs: number; readonly fresh: number }[] = [];

@@ -8,6 +8,13 @@ export interface BulkOptions {
   readonly json?: boolean;
   readonly csv?: boolean;
   readonly links?: boolean;
+  readonly clash?: boolean;
+  readonly singBox?: boolean;
+  readonly failures?: boolean;
+  /** Asked through each proxy. */
+  readonly url?: readonly string[];
+  /** What is downloaded; true: the standard. */
+  readonly speed?: string | true;
   readonly top?: number | null;
   readonly require: Requirement;
   readonly resume?: string;

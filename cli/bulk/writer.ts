@@ -1,10 +1,12 @@
 /** What goes to standard output, in each of its forms; where that is for programs, the counts for people go to standard error. */
 
-import { plainJson } from "../table.ts";
+import { plain, plainJson, tableOptions } from "../table.ts";
+import { type ClientList, clashList, singboxList } from "./client-lists.ts";
 import { CSV_HEAD, csvLine } from "./csv.ts";
 import type { BulkList } from "./list.ts";
 import type { Output } from "./output.ts";
-import { type Ending, healthyTable, summary } from "./report.ts";
+import { type Ending, failedTable, healthyTable, summary } from "./report.ts";
+import type { Measured } from "./speed.ts";
 import { type BulkResult, byLatency, type Tally } from "./tally.ts";
 import type { BulkOptions } from "./wanted.ts";
 
@@ -13,26 +15,33 @@ export interface Writer {
   readonly isStreaming: boolean;
   begin(): void;
   result(result: BulkResult): void;
+  /** After the results: how fast one of them is. */
+  speed?(measured: Measured): void;
   end(tally: Tally, ending: Ending): void;
 }
 
 const TOP_ON_TERMINAL = 30;
+const LEFT_OUT_SHOWN = 5;
 
 export function writerOf(options: BulkOptions, output: Output, list: BulkList): Writer {
   if (options.json === true) return jsonWriter(options.links === true, output, list);
   if (options.csv === true) return csvWriter(output, list);
   if (options.links === true) return linksWriter(output, list);
+  if (options.clash === true) return clientWriter(clashList, output, list);
+  if (options.singBox === true) return clientWriter(singboxList, output, list);
   const top = options.top === undefined ? (process.stdout.isTTY ? TOP_ON_TERMINAL : null) : options.top;
-  return tableWriter(top, output, list);
+  return tableWriter(top, options.failures === true, output, list);
 }
 
-function tableWriter(top: number | null, output: Output, list: BulkList): Writer {
+function tableWriter(top: number | null, hasFailures: boolean, output: Output, list: BulkList): Writer {
+  const { columns } = tableOptions();
   return {
     isStreaming: false,
     begin() {},
     result() {},
     end(tally, ending) {
-      output.write(healthyTable(tally.results, top));
+      output.write(healthyTable(tally.results, top, columns, tally.speeds));
+      if (hasFailures) output.write(failedTable(tally.results, top, columns));
       output.write(summary(list, tally, ending));
     },
   };
@@ -46,6 +55,9 @@ function jsonWriter(hasLinks: boolean, output: Output, list: BulkList): Writer {
     result({ item, view }) {
       const link = hasLinks && typeof item.settings.url === "string" ? { link: item.settings.url } : {};
       write({ type: "result", line: item.at, server: item.place, name: item.name, ...view, ...link });
+    },
+    speed({ result: { item }, mbitPerS }) {
+      write({ type: "speed", line: item.at, server: item.place, name: item.name, mbit_per_s: mbitPerS });
     },
     end(tally, ending) {
       for (const { at, reason } of list.bad) write({ type: "left_out", line: at, reason });
@@ -93,6 +105,26 @@ function linksWriter(output: Output, list: BulkList): Writer {
         output.write(`${typeof item.settings.url === "string" ? item.settings.url : item.at}\n`);
       }
       process.stderr.write(summary(list, tally, ending));
+    },
+  };
+}
+
+/** Lists for clients. Files of VPNs have no place in them. */
+function clientWriter(make: (healthy: readonly BulkResult[]) => ClientList, output: Output, list: BulkList): Writer {
+  return {
+    isStreaming: false,
+    begin() {},
+    result() {},
+    end(tally, ending) {
+      const { text, leftOut } = make(byLatency(tally.results));
+      output.write(text);
+      process.stderr.write(summary(list, tally, ending));
+      for (const { at, reason } of leftOut.slice(0, LEFT_OUT_SHOWN))
+        process.stderr.write(
+          `  healthy, and left out: ${typeof at === "number" ? `line ${at}` : plain(at)}: ${reason}\n`,
+        );
+      const more = leftOut.length - LEFT_OUT_SHOWN;
+      if (more > 0) process.stderr.write(`  … and ${more} more\n`);
     },
   };
 }

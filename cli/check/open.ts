@@ -1,13 +1,18 @@
 /** Probers in this process, by the operator's settings. */
 import { availableParallelism } from "node:os";
 import { checkThreads, engineOptionsOf } from "../../config.ts";
-import { type Direct, openDirect } from "../../engine/direct/direct.ts";
+import { type Direct, type EngineOptions, openDirect } from "../../engine/direct/direct.ts";
 import { capsOf } from "../../model/caps.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { plain } from "../table.ts";
 
-/** @param most check threads of use here */
-export function openProbers(concurrency: number, most: number, onFatal: (error: Error) => void): Promise<Direct> {
+/** @param most check threads of use here @param more what this run wants of the engine beside the settings */
+export function openProbers(
+  concurrency: number,
+  most: number,
+  onFatal: (error: Error) => void,
+  more: Partial<EngineOptions> = {},
+): Promise<Direct> {
   const config = loadOwnConfig();
   const tell = (fields: object, message: string): void => {
     const { err, reason } = fields as { readonly err?: Error; readonly reason?: string };
@@ -15,7 +20,7 @@ export function openProbers(concurrency: number, most: number, onFatal: (error: 
     process.stderr.write(plain(`sonde: ${message}${cause === undefined ? "" : ` (${cause})`}`).concat("\n"));
   };
   return openDirect({
-    engine: engineOptionsOf(config),
+    engine: { ...engineOptionsOf(config), ...more },
     workers: Math.min(most, checkThreads(config, availableParallelism())),
     concurrency: Math.min(concurrency, capsOf(config.caps).overall),
     perHost: config.caps.perHost,

@@ -19,6 +19,8 @@ export interface CheckView {
   readonly connection_time_ms: number | null;
   readonly handshake_time_ms: number | null;
   readonly assigned_ip: string | null;
+  /** Where traffic left from, ISO 3166-1 alpha-2; null: not told. Results of an earlier release have none. */
+  readonly exit_country?: string | null;
   readonly engine_used: "xray" | "singbox" | null;
   readonly tested_at: string;
   readonly duration_ms: number;
@@ -50,6 +52,7 @@ export function viewOf(kind: Kind, outcome: CheckOutcome): CheckView {
     connection_time_ms: tunnel?.connectionTimeMs ?? wholeMs,
     handshake_time_ms: tunnel?.handshakeTimeMs ?? null,
     assigned_ip: tunnel?.assignedIp ?? null,
+    exit_country: tunnel?.exitCountry ?? null,
     engine_used: tunnel?.engineUsed ?? null,
     tested_at: formatIso(outcome.startedAtMs),
     duration_ms: outcome.durationMs,

@@ -19,6 +19,15 @@ export function addBulk(program: Command): void {
     .option("--json", "a line of JSON for each result as it comes, then for each line left out, then a summary")
     .option("--csv", "a line of CSV for each result as it comes")
     .option("--links", "only the links that are healthy, the fastest first (with --json: the link in each line)")
+    .option("--clash", "the healthy links as a file for Clash (mihomo), with a group that takes the fastest")
+    .option("--sing-box", "the same as outbounds for sing-box")
+    .option("--failures", "in the table also what failed, and why")
+    .option(
+      "--url <address>",
+      "what is asked through each proxy (again for more), as SONDE_VERIFY_URLS has it",
+      collected,
+    )
+    .option("--speed [address]", "share links: then download 10 MiB, for 10 s at most, through the fastest 30 (--top)")
     .option("--top <n>", "rows of the table; all in a pipe, otherwise 30", topOf)
     .option("--require <n>", "exit code 0 needs so many healthy, such as 10 or 90%", requirementOf, {
       least: 1,
@@ -38,15 +47,42 @@ export function addBulk(program: Command): void {
         "  sonde bulk list.txt --resume night.jsonl --timeout 20",
         "  cat *.txt | sonde bulk - --json | jq -r 'select(.status == \"healthy\") | .server'",
         "  sonde bulk ~/vpn-files --csv > vpn.csv",
+        "  sonde bulk list.txt --failures --url https://example.org/",
+        "  sonde bulk list.txt --clash > healthy.yaml",
+        "  sonde bulk list.txt --speed --top 10",
         "  sonde bulk list.txt --require 90% || echo 'more than a tenth is gone'\n",
       ].join("\n"),
     )
     .action(async (word: string, options: BulkOptions) => {
-      if (options.json === true && options.csv === true) throw usageError("--json and --csv cannot be had together");
-      if (options.csv === true && options.links === true) throw usageError("--csv and --links cannot be had together");
+      refuseTogether(options);
       const { bulk } = await import("../bulk/bulk.ts");
       process.exitCode = await bulk(word, options);
     });
+}
+
+/** One form of output; --links adds the links to --json; failures and speeds have a place in the table and in --json. */
+function refuseTogether(options: BulkOptions): void {
+  const { json, csv, links, clash, singBox } = options;
+  const forms = Object.entries({
+    "--json": json,
+    "--csv": csv,
+    "--links": links,
+    "--clash": clash,
+    "--sing-box": singBox,
+  });
+  const given = forms.flatMap(([name, isGiven]) => (isGiven === true ? [name] : []));
+  const [first, second] = given;
+  const isLinked = json === true && links === true && given.length === 2;
+  if (second !== undefined && !isLinked) throw usageError(`${first} and ${second} cannot be had together`);
+  const isTable = first === undefined;
+  if (options.failures === true && !isTable)
+    throw usageError(`--failures is for the table: ${first} has every result, or only healthy ones`);
+  if (options.speed !== undefined && !isTable && json !== true)
+    throw usageError(`--speed is shown in the table and by --json, not by ${first}`);
+}
+
+function collected(word: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), word];
 }
 
 function wholeOf(option: string, { least, most }: { readonly least: number; readonly most: number }) {

@@ -20,8 +20,12 @@ export interface EngineOptions {
   readonly canaries: readonly string[] | null;
   /** `dns:`, `icmp:`, `tcp:host:port`: what tunnels are asked to reach; absent: engine/contract/tunnel-targets.ts. */
   readonly tunnelTargets?: readonly string[];
-  /** `url#204`, `#trace`, `#ip`, `#token`: what is asked through a proxy; absent: engine/verify/endpoint.ts. */
+  /** `url#204`, `#trace`, `#ip`, `#token`, `#ok`: what is asked through a proxy; absent: engine/verify/endpoint.ts. */
   readonly verifyUrls?: readonly string[];
+  /** Verify endpoints that tell the country are asked first. */
+  readonly isExitCountryWanted?: boolean;
+  /** `https://…#ok`: what is downloaded through proxies that work, to measure them; absent: nothing. */
+  readonly downloadUrl?: string;
   /** SONDE_BASE_URL: where it is public, our own `/verify` is asked as well. */
   readonly baseUrl?: string | null;
   /** Where the proxy cores are looked for; absent: share links cannot be checked here. */

@@ -71,7 +71,7 @@ function file({ entries, port, identityPassword, isVerbose, extraCaPem = null }:
         users: [{ username: IDENTITY_USER, password: identityPassword }, ...users],
       },
     ],
-    outbounds: [...entries.map(outbound), { type: "block", tag: "block" }],
+    outbounds: [...entries.map(singboxOutbound), { type: "block", tag: "block" }],
     route: {
       rules: entries.map(({ tag }) => ({ auth_user: [tag], action: "route", outbound: tag })),
       final: "block",
@@ -79,7 +79,8 @@ function file({ entries, port, identityPassword, isVerbose, extraCaPem = null }:
   };
 }
 
-function outbound({ tag, config, address }: CoreEntry): Json {
+/** @param entry.address what is dialled: the name itself where the file is for another client */
+export function singboxOutbound({ tag, config, address }: Pick<CoreEntry, "tag" | "config" | "address">): Json {
   const { account, port, security, transport } = config;
   const isQuic = account.protocol === "hysteria2" || account.protocol === "tuic";
   const tls = tlsPart(security, transport, isQuic);

@@ -22,6 +22,8 @@ import { OwnNetwork } from "../trust/own-network.ts";
 import { Starvation } from "../trust/starvation.ts";
 import { DirectQueue, type QueuedCheck } from "./queue.ts";
 
+export type { EngineOptions } from "../contract/options.ts";
+
 export interface DirectOptions {
   readonly engine: EngineOptions;
   /** Prober threads. */

@@ -24,6 +24,7 @@ async function reasonOf(url: string): Promise<string> {
   };
   const verifier: Verifier = {
     next: () => [],
+    download: null,
     answersDirectly: async () => true,
     secureContext: () => createSecureContext(),
   };

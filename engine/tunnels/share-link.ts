@@ -15,7 +15,8 @@ import { PROGRAMS } from "../cores/program.ts";
 import { DeadlinePassed, NetworkFault, whenAborted } from "../net/fault.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Address } from "../transport/transport.ts";
-import type { VerifyEndpoint } from "../verify/endpoint.ts";
+import { downloadThrough } from "../verify/download.ts";
+import type { Exit, VerifyEndpoint } from "../verify/endpoint.ts";
 import { type Judgement, judgeAttempt } from "../verify/share-link-verdict.ts";
 import { type Asked, askThroughOutbound } from "../verify/verify-round.ts";
 import { fetchPin, ofFetchedPin } from "./fetched-pin.ts";
@@ -142,7 +143,7 @@ async function tryEngine(
     let isMute = false;
     try {
       const asked = await askThroughOutbound(outbound, limitMs, context);
-      if (asked.kind === "passed") return passed(asked, outbound, ready);
+      if (asked.kind === "passed") return passed(asked, outbound, await downloadThrough(outbound, context), ready);
       const findings = await wordsOf(outbound, context);
       isMute = asked.kind === "mute";
       if (isMute || outbound.hasDied() || findings.some(({ verdict }) => verdict === "unfit")) {
@@ -161,7 +162,7 @@ async function tryEngine(
         continue;
       }
       if (asked.kind === "failed" && judgement.dependsOnEndpoint) await refuseWithoutEvidence(asked.endpoints, context);
-      return { kind: "failed", judgement, engine, facts: factsOf(outbound, null) };
+      return { kind: "failed", judgement, engine, facts: factsOf(outbound) };
     } finally {
       outbound.close(isMute);
     }
@@ -213,19 +214,33 @@ async function refuseWithoutEvidence(endpoints: readonly VerifyEndpoint[], conte
   });
 }
 
-function passed(asked: Extract<Asked, { kind: "passed" }>, outbound: OpenOutbound, { dialMs, context }: Ready): Tried {
+function passed(
+  asked: Extract<Asked, { kind: "passed" }>,
+  outbound: OpenOutbound,
+  downloadBitsPerS: number | null,
+  { dialMs, context }: Ready,
+): Tried {
   context.answered();
   const outcome: Outcome = {
     verdict: "ok",
     latencyMs: asked.latencyMs,
     connectMs: dialMs ?? asked.firstByteMs,
-    tunnel: factsOf(outbound, asked.publicIp),
+    tunnel: factsOf(outbound, asked.exit, downloadBitsPerS),
   };
   return { kind: "passed", outcome };
 }
 
-function factsOf({ startedMs, engine }: OpenOutbound, publicIp: string | null): TunnelFacts {
-  return { connectionTimeMs: startedMs, handshakeTimeMs: null, assignedIp: publicIp, engineUsed: engine };
+function factsOf(
+  { startedMs, engine }: OpenOutbound,
+  exit: Exit | null = null,
+  downloadBitsPerS: number | null = null,
+): TunnelFacts {
+  const country = exit?.country ?? null;
+  return {
+    ...{ connectionTimeMs: startedMs, handshakeTimeMs: null, assignedIp: exit?.ip ?? null, engineUsed: engine },
+    ...(country !== null && { exitCountry: country }),
+    ...(downloadBitsPerS !== null && { downloadBitsPerS }),
+  };
 }
 
 function outcomeOf({ judgement, facts, engine }: Failed): Outcome & { readonly peerAnswered: boolean } {

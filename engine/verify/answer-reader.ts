@@ -14,29 +14,42 @@ export class VerifyAnswer {
   #body: Buffer = Buffer.alloc(0);
   #bytes = 0;
   #answer: Answer | null = null;
+  /** Before it is judged; null: as soon as it can be. */
+  readonly #wantedBytes: number | null;
 
-  constructor(endpoint: VerifyEndpoint, token: string) {
+  /** @param wantedBytes of the body are read before it is judged; absent: as few as prove something */
+  constructor(endpoint: VerifyEndpoint, token: string, wantedBytes: number | null = null) {
     this.#endpoint = endpoint;
     this.#token = token;
-    this.#reader = new ResponseReader({
-      head: (head: ResponseHead) => {
-        this.#status = head.status;
-        return true;
+    this.#wantedBytes = wantedBytes;
+    this.#reader = new ResponseReader(
+      {
+        head: (head: ResponseHead) => {
+          this.#status = head.status;
+          return true;
+        },
+        body: (bytes) => this.#take(bytes),
       },
-      body: (bytes) => this.#take(bytes),
-    });
+      wantedBytes ?? undefined,
+    );
   }
 
   /** What it says; null as long as more must be read. @throws HttpSyntaxError */
   push(bytes: Buffer): Answer | null {
     const before = this.#bytes;
     if (this.#reader.push(bytes)) this.#answer ??= this.#judge();
+    else if (this.#wantedBytes !== null) return this.#answer;
     // Where a body has no length, the proof ends it. Asked once for what came together: of chunks it may be thousands.
     else if (this.#bytes > before && this.#endpoint.proof !== "ip") {
       const judged = this.#judge();
       if (judged.kind === "proof") this.#answer ??= judged;
     }
     return this.#answer;
+  }
+
+  /** Of the body so far. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Whether the connection is where the next answer would begin. */
@@ -55,7 +68,7 @@ export class VerifyAnswer {
     }
     bytes.copy(this.#body, kept, 0, wanted - kept);
     this.#bytes += bytes.length;
-    return this.#bytes <= BODY_LIMIT_BYTES;
+    return this.#bytes < (this.#wantedBytes ?? BODY_LIMIT_BYTES + 1);
   }
 
   #judge(): Answer {

@@ -53,7 +53,10 @@ export function openVerifier(options: EngineOptions, resolver: Resolver, now: ()
       clearTimeout(late);
     }
   }
-  const verifier = createVerifier(endpoints, openSecureContext, ask, now);
+  const verifier = createVerifier(endpoints, openSecureContext, ask, now, {
+    download: options.downloadUrl === undefined ? null : parseVerifyUrl(options.downloadUrl),
+    isCountryWanted: options.isExitCountryWanted ?? false,
+  });
   return verifier;
 }
 

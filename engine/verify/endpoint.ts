@@ -2,7 +2,7 @@
 import { parseUrl, withoutBrackets } from "../../model/url.ts";
 import { literalOf } from "../net/literal.ts";
 
-export type Proof = "204" | "trace" | "ip" | "token";
+export type Proof = "204" | "trace" | "ip" | "token" | "ok";
 
 export interface VerifyEndpoint {
   /** As the operator wrote it, for messages. */
@@ -25,7 +25,7 @@ export const STANDARD_VERIFY_URLS = [
   "https://checkip.amazonaws.com/#ip",
 ] as const;
 
-const PROOFS: ReadonlySet<string> = new Set(["204", "trace", "ip", "token"]);
+const PROOFS: ReadonlySet<string> = new Set(["204", "trace", "ip", "token", "ok"]);
 const TOKEN_PARAMETER = "token";
 
 /** An entry of SONDE_VERIFY_URLS that cannot be used. */
@@ -34,7 +34,7 @@ export class VerifyUrlError extends Error {
 
   constructor(entry: string) {
     super(
-      `SONDE_VERIFY_URLS: "${entry}" is not an http or https URL that ends with what is expected: #204, #trace, #ip or #token`,
+      `SONDE_VERIFY_URLS: "${entry}" is not an http or https URL that ends with what is expected: #204, #trace, #ip or #token, or https with #ok`,
     );
   }
 }
@@ -48,6 +48,8 @@ export function parseVerifyUrl(entry: string): VerifyEndpoint {
     throw new VerifyUrlError(entry);
   }
   const isHttps = url.protocol === "https:";
+  // Without a certificate any captive portal answers so.
+  if (proof === "ok" && !isHttps) throw new VerifyUrlError(entry);
   url.searchParams.delete(TOKEN_PARAMETER);
   return {
     text: `${url.origin}${url.pathname}`,
@@ -69,6 +71,11 @@ export function tellsAddress({ proof }: VerifyEndpoint): boolean {
   return proof === "trace" || proof === "ip";
 }
 
+/** Whether its answer tells the country too, where the endpoint knows it. */
+export function tellsCountry({ proof }: VerifyEndpoint): boolean {
+  return proof === "trace";
+}
+
 export function requestOf({ path, authority, proof }: VerifyEndpoint, token: string): Buffer {
   const mark = path.includes("?") ? "&" : "?";
   const target = proof === "token" ? `${path}${mark}${TOKEN_PARAMETER}=${token}` : path;
@@ -76,8 +83,15 @@ export function requestOf({ path, authority, proof }: VerifyEndpoint, token: str
   return Buffer.from(lines.join("\r\n"), "latin1");
 }
 
+/** Where traffic left from. */
+export interface Exit {
+  readonly ip: string;
+  /** ISO 3166-1 alpha-2; null: not told. */
+  readonly country: string | null;
+}
+
 export type Answer =
-  | { readonly kind: "proof"; readonly publicIp: string | null }
+  | { readonly kind: "proof"; readonly exit: Exit | null }
   /** Something answered, and not what is expected: a captive portal, a decoy, a page of an error. */
   | { readonly kind: "other"; readonly words: string; readonly isComplaint: boolean };
 
@@ -91,12 +105,22 @@ export function judgeAnswer({ proof }: VerifyEndpoint, token: string, status: nu
     words: `status ${status}, and not the expected answer`,
     isComplaint: COMPLAINTS.has(status),
   };
-  if (proof === "204") return status === 204 ? { kind: "proof", publicIp: null } : other;
+  if (proof === "204") return status === 204 ? UNTOLD : other;
+  if (proof === "ok") return status >= 200 && status < 400 ? UNTOLD : other;
   if (status !== 200) return other;
-  if (proof === "token") return body.trim() === token ? { kind: "proof", publicIp: null } : other;
+  if (proof === "token") return body.trim() === token ? UNTOLD : other;
   const text = proof === "trace" ? /^ip=(\S+)\s*$/m.exec(body)?.[1] : ipIn(body);
   const literal = text === undefined ? undefined : literalOf(text);
-  return literal === undefined || literal.hasZone ? other : { kind: "proof", publicIp: literal.ip };
+  if (literal === undefined || literal.hasZone) return other;
+  return { kind: "proof", exit: { ip: literal.ip, country: proof === "trace" ? countryIn(body) : null } };
+}
+
+const UNTOLD: Answer = { kind: "proof", exit: null };
+
+/** Of Cloudflare's trace; `XX` and `T1` stand for what is no country. */
+function countryIn(trace: string): string | null {
+  const country = /^loc=([A-Z]{2})\s*$/m.exec(trace)?.[1];
+  return country === undefined || country === "XX" ? null : country;
 }
 
 /** An address alone, or JSON with a member `ip`. */

@@ -9,7 +9,7 @@ import type { TcpStream, TcpStreamListener } from "../../native/tcp-stream.ts";
 import { connectRequest, greeting, SocksReplies } from "../protocols/socks/client.ts";
 import type { Transport } from "../transport/transport.ts";
 import { VerifyAnswer } from "./answer-reader.ts";
-import { requestOf, type VerifyEndpoint } from "./endpoint.ts";
+import { type Exit, requestOf, type VerifyEndpoint } from "./endpoint.ts";
 import type { OpenLine } from "./line.ts";
 
 /** Codes of Node for an answer that is no TLS at all; others are about a certificate, or an alert. */
@@ -37,6 +37,8 @@ export interface ExchangeOptions {
   /** Monotonic ms. */
   readonly now: () => number;
   readonly after: Transport["after"];
+  /** Read of the answer's body before it is judged, and no further; absent: as much as a proof is long. */
+  readonly bodyBytes?: number;
 }
 
 export type Passage =
@@ -46,7 +48,7 @@ export type Passage =
       readonly latencyMs: number;
       /** From asking for the path to the first byte through it. */
       readonly firstByteMs: number;
-      readonly publicIp: string | null;
+      readonly exit: Exit | null;
     }
   /** The connection itself never stood: nothing was asked. */
   | { readonly kind: "unreached" }
@@ -65,6 +67,8 @@ export interface Exchange {
   readonly isOpen: boolean;
   /** A byte has come through. */
   readonly heard: boolean;
+  /** Of the latest answer's body. */
+  received(): { readonly bytes: number; readonly sinceRequestMs: number };
   /** Ends it; `done` is then left as it is. */
   close(): void;
 }
@@ -88,22 +92,23 @@ class RunningExchange implements Exchange, TcpStreamListener {
   #answer: VerifyAnswer;
   #isOver = false;
   #sentAt = 0;
+  #heardAt = 0;
   #firstByteMs: number | null = null;
   /** What the second request needs of the first. */
-  #passed: { readonly latencyMs: number; readonly publicIp: string | null } | null = null;
+  #passed: { readonly latencyMs: number; readonly exit: Exit | null } | null = null;
   #forget: () => void = () => {};
   #secure: TLSSocket | null = null;
   #carrier: Carrier | null = null;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    const { open, login, endpoint, token, now } = options;
+    const { open, login, endpoint, token, now, bodyBytes } = options;
     this.done = new Promise((resolve, reject) => {
       this.#settle = resolve;
       this.#reject = reject;
     });
     this.isOpen = login === null;
-    this.#answer = new VerifyAnswer(endpoint, token);
+    this.#answer = new VerifyAnswer(endpoint, token, bodyBytes);
     this.#startedAt = now();
     this.#line = open(this);
   }
@@ -124,6 +129,10 @@ class RunningExchange implements Exchange, TcpStreamListener {
   onFailed(): void {
     if (this.#isConnected) this.#ended();
     else this.#end({ kind: "unreached" });
+  }
+
+  received(): { readonly bytes: number; readonly sinceRequestMs: number } {
+    return { bytes: this.#answer.bytes, sinceRequestMs: this.#heardAt - this.#sentAt };
   }
 
   close(): void {
@@ -187,8 +196,9 @@ class RunningExchange implements Exchange, TcpStreamListener {
   }
 
   #read(bytes: Buffer): void {
-    const { now, endpoint, token } = this.#options;
-    const latencyMs = now() - this.#sentAt;
+    const { now, endpoint, token, bodyBytes } = this.#options;
+    this.#heardAt = now();
+    const latencyMs = this.#heardAt - this.#sentAt;
     let answer: ReturnType<VerifyAnswer["push"]>;
     try {
       answer = this.#answer.push(bytes);
@@ -201,30 +211,31 @@ class RunningExchange implements Exchange, TcpStreamListener {
       this.#other(answer.words, answer.isComplaint);
       return;
     }
-    const { publicIp } = answer;
+    const { exit } = answer;
     if (
       this.#passed === null &&
+      bodyBytes === undefined &&
       !endpoint.isHttps &&
       this.#answer.isWhole &&
       !CLOSES.test(bytes.toString("latin1", 0, HEAD_BYTES))
     ) {
-      this.#passed = { latencyMs, publicIp };
+      this.#passed = { latencyMs, exit };
       this.#answer = new VerifyAnswer(endpoint, token);
       this.#forget = this.#options.after(Math.max(MIN_PATIENCE_MS, 3 * latencyMs), () => this.#other("", false));
       this.#line.send(this.#request());
       return;
     }
-    this.#pass(latencyMs, publicIp);
+    this.#pass(latencyMs, exit);
   }
 
   /** What was proven stays proven, also when the second request fails. */
   #other(words: string, isComplaint: boolean): void {
     if (this.#passed === null) this.#end({ kind: "other", words, isComplaint });
-    else this.#pass(this.#passed.latencyMs, this.#passed.publicIp);
+    else this.#pass(this.#passed.latencyMs, this.#passed.exit);
   }
 
-  #pass(latencyMs: number, publicIp: string | null): void {
-    this.#end({ kind: "passed", latencyMs, firstByteMs: this.#firstByteMs ?? latencyMs, publicIp });
+  #pass(latencyMs: number, exit: Exit | null): void {
+    this.#end({ kind: "passed", latencyMs, firstByteMs: this.#firstByteMs ?? latencyMs, exit });
   }
 
   #ended(): void {
@@ -235,8 +246,8 @@ class RunningExchange implements Exchange, TcpStreamListener {
       return;
     }
     const answer = this.#answer.end();
-    if (this.#passed !== null) this.#pass(this.#passed.latencyMs, this.#passed.publicIp);
-    else if (answer?.kind === "proof") this.#pass(this.#options.now() - this.#sentAt, answer.publicIp);
+    if (this.#passed !== null) this.#pass(this.#passed.latencyMs, this.#passed.exit);
+    else if (answer?.kind === "proof") this.#pass(this.#options.now() - this.#sentAt, answer.exit);
     else this.#end({ kind: "closed", heard: this.heard, afterMs: this.#options.now() - this.#startedAt });
   }
 
@@ -280,7 +291,7 @@ class RunningExchange implements Exchange, TcpStreamListener {
   #endedWithin(): void {
     if (this.#isOver) return;
     const answer = this.#answer.end();
-    if (answer?.kind === "proof") this.#pass(this.#options.now() - this.#sentAt, answer.publicIp);
+    if (answer?.kind === "proof") this.#pass(this.#options.now() - this.#sentAt, answer.exit);
     else this.#end({ kind: "closed", heard: this.heard, afterMs: this.#options.now() - this.#startedAt });
   }
 }

@@ -1,6 +1,6 @@
 /** Which verify endpoints are asked next, and which of them answer at all: one that fails directly as well is no evidence (docs/decisions/0003-whose-fault.md). */
 import type { SecureContext } from "node:tls";
-import { tellsAddress, type VerifyEndpoint } from "./endpoint.ts";
+import { tellsAddress, tellsCountry, type VerifyEndpoint } from "./endpoint.ts";
 
 /** How long a direct answer, or its absence, is believed, ms. */
 const DIRECT_KEPT_MS = 10_000;
@@ -8,6 +8,8 @@ const DIRECT_KEPT_MS = 10_000;
 const QUORUM = 2;
 
 export interface Verifier {
+  /** What is downloaded through a proxy that works, to measure it; null: nothing. */
+  readonly download: VerifyEndpoint | null;
   /** For endpoints of https: trusts what checks trust. */
   secureContext(): SecureContext;
   /** At most two, of different hosts where there are such, in the order in which they are asked: taking turns between checks. */
@@ -16,20 +18,29 @@ export interface Verifier {
   answersDirectly(endpoint: VerifyEndpoint): Promise<boolean>;
 }
 
+export interface VerifierWishes {
+  readonly download?: VerifyEndpoint | null;
+  /** Endpoints that tell the country are asked first. */
+  readonly isCountryWanted?: boolean;
+}
+
 /** @param ask asks directly, and never rejects */
 export function createVerifier(
   endpoints: readonly VerifyEndpoint[],
   openSecureContext: () => SecureContext,
   ask: (endpoint: VerifyEndpoint) => Promise<boolean>,
   now: () => number,
+  { download = null, isCountryWanted = false }: VerifierWishes = {},
 ): Verifier {
-  const telling = endpoints.filter(tellsAddress);
+  const countries = isCountryWanted ? endpoints.filter(tellsCountry) : [];
+  const telling = countries.length > 0 ? countries : endpoints.filter(tellsAddress);
   const first = telling.length > 0 ? telling : endpoints;
   const direct = new Map<VerifyEndpoint, { readonly answer: Promise<boolean>; readonly untilMs: number }>();
   let turn = 0;
   let secureContext: SecureContext | undefined;
 
   return {
+    download,
     secureContext() {
       // Parsing the roots takes 10 ms and more: only where an endpoint of https is asked.
       secureContext ??= openSecureContext();

@@ -21,13 +21,18 @@ describe("an entry of SONDE_VERIFY_URLS", () => {
     expect(STANDARD_VERIFY_URLS.map((entry) => parseVerifyUrl(entry).isHttps)).toEqual([true, true, true, true]);
   });
 
-  it.each(["", "nonsense", "https://a.test", "https://a.test/#200", "ftp://a.test/#ip", "https://u:p@a.test/#ip"])(
-    "%j is refused by its name",
-    (entry) => {
-      expect(() => parseVerifyUrl(entry)).toThrow(VerifyUrlError);
-      expect(() => parseVerifyUrl(entry)).toThrow(/^SONDE_VERIFY_URLS: /);
-    },
-  );
+  it.each([
+    "",
+    "nonsense",
+    "https://a.test",
+    "https://a.test/#200",
+    "ftp://a.test/#ip",
+    "http://a.test/#ok",
+    "https://u:p@a.test/#ip",
+  ])("%j is refused by its name", (entry) => {
+    expect(() => parseVerifyUrl(entry)).toThrow(VerifyUrlError);
+    expect(() => parseVerifyUrl(entry)).toThrow(/^SONDE_VERIFY_URLS: /);
+  });
 
   it("is asked with a token where one is expected", () => {
     const text = requestOf(parseVerifyUrl("http://a.test/v?x=1#token"), "abc").toString();
@@ -46,7 +51,8 @@ describe("an answer", () => {
     ["ip", 200, " 203.0.113.7\n", "203.0.113.7"],
     ["ip", 200, '{"ip":"2001:DB8::7"}', "2001:db8::7"],
   ])("#%s: %i %j proves the passage", (proof, status, body, publicIp) => {
-    expect(judge(proof, status, body)).toEqual({ kind: "proof", publicIp });
+    const exit = publicIp === null ? null : { ip: publicIp, country: null };
+    expect(judge(proof, status, body)).toEqual({ kind: "proof", exit });
   });
 
   it.each([
@@ -68,7 +74,7 @@ describe("an answer", () => {
         const answer = new VerifyAnswer(parseVerifyUrl("http://a.test/#ip"), "tok");
         const places = [0, ...cuts.sort((a, b) => a - b), text.length];
         const read = places.slice(1).map((place, index) => answer.push(Buffer.from(text.slice(places[index], place))));
-        expect(read.at(-1)).toEqual({ kind: "proof", publicIp: "203.0.113.7" });
+        expect(read.at(-1)).toEqual({ kind: "proof", exit: { ip: "203.0.113.7", country: null } });
         expect(answer.isWhole).toBe(true);
       }),
     );
@@ -80,7 +86,35 @@ describe("an answer", () => {
     expect(trace.push(Buffer.from(`${head}ip=203.0.113.7\n`))).toMatchObject({ kind: "proof" });
     const ip = new VerifyAnswer(parseVerifyUrl("http://a.test/#ip"), "tok");
     expect(ip.push(Buffer.from(`${head}203.0.113.7`))).toBeNull();
-    expect(ip.end()).toMatchObject({ kind: "proof", publicIp: "203.0.113.7" });
+    expect(ip.end()).toMatchObject({ kind: "proof", exit: { ip: "203.0.113.7", country: null } });
+  });
+
+  it("of a trace tells the country, where there is one", () => {
+    const countryOf = (line: string) => judge("trace", 200, `ip=203.0.113.7\n${line}\nts=1`);
+    const told = (country: string | null) => ({ kind: "proof", exit: { ip: "203.0.113.7", country } });
+    expect(["loc=NL", "loc=XX", "loc=T1", "loc=nl", "x=NL"].map(countryOf)).toEqual(
+      ["NL", null, null, null, null].map(told),
+    );
+  });
+
+  it("to #ok proves the passage by its status, under a certificate alone", () => {
+    const ok = (status: number) => judgeAnswer(parseVerifyUrl("https://a.test/#ok"), "tok", status, "").kind;
+    expect([199, 200, 302, 399, 400, 503].map(ok)).toEqual(["other", "proof", "proof", "proof", "other", "other"]);
+  });
+
+  it("of a download is read to its bound and no further, whatever its length", () => {
+    for (const head of ["content-length: 100000\r\n", "", "transfer-encoding: chunked\r\n"]) {
+      const answer = new VerifyAnswer(parseVerifyUrl("https://a.test/#ok"), "tok", 50_000);
+      expect(answer.push(Buffer.from(`HTTP/1.1 200 OK\r\n${head}\r\n`))).toBeNull();
+      const body = Buffer.alloc(30_000);
+      const piece = head.startsWith("transfer")
+        ? Buffer.concat([Buffer.from("7530\r\n"), body, Buffer.from("\r\n")])
+        : body;
+      expect([head, answer.push(piece)]).toEqual([head, null]);
+      expect([head, answer.push(piece)]).toEqual([head, { kind: "proof", exit: null }]);
+      expect(answer.bytes).toBeGreaterThanOrEqual(50_000);
+      expect(answer.bytes).toBeLessThanOrEqual(60_000);
+    }
   });
 
   it("is let go when it does not end", () => {
@@ -130,6 +164,25 @@ describe("the choice of endpoints", () => {
         () => 0,
       ).next(),
     ).toEqual([a]);
+  });
+
+  it("begins with what tells the country where that is wanted and there is such", () => {
+    const first = (entries: readonly string[]) =>
+      createVerifier(
+        entries.map(parseVerifyUrl),
+        () => createSecureContext(),
+        async () => true,
+        () => 0,
+        {
+          isCountryWanted: true,
+        },
+      ).next()[0]?.host;
+    const [ip, trace, bare] = ["https://ip.test/#ip", "https://trace.test/#trace", "https://bare.test/#204"] as const;
+    expect([first([ip, bare, trace]), first([ip, trace]), first([bare, ip])]).toEqual([
+      "trace.test",
+      "trace.test",
+      "ip.test",
+    ]);
   });
 
   it("asks directly once in a while only", async () => {

@@ -51,6 +51,7 @@ export type Missing = "answer" | "headers" | "body";
 /** One response. A class, because it lives on the hot path: one per check, no closures. */
 export class ResponseReader {
   readonly #listener: ResponseListener;
+  readonly #bodyLimitBytes: number;
   #at: Position = AT.head;
   /** Head bytes of earlier pieces, when the head came in several. */
   #carry: Buffer | null = null;
@@ -67,8 +68,10 @@ export class ResponseReader {
   #lineBytes = 0;
   #sawCr = false;
 
-  constructor(listener: ResponseListener) {
+  /** @param bodyLimitBytes the reader is done when so much of the body was read */
+  constructor(listener: ResponseListener, bodyLimitBytes: number = BODY_LIMIT_BYTES) {
     this.#listener = listener;
+    this.#bodyLimitBytes = bodyLimitBytes;
   }
 
   /** Whether nothing more is needed: the response is complete, long enough, or not wanted further. */
@@ -209,14 +212,14 @@ export class ResponseReader {
 
   #readData(bytes: Buffer, at: number): number {
     const available = bytes.length - at;
-    const allowed = BODY_LIMIT_BYTES - this.#bodyBytes;
+    const allowed = this.#bodyLimitBytes - this.#bodyBytes;
     const wanted = this.#at === AT.untilClose ? available : Math.min(available, this.#left);
     const take = Math.min(wanted, allowed);
     this.#bodyBytes += take;
     this.#left -= take;
     const end = at + take;
     const more = this.#listener.body(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
-    if (!more || this.#bodyBytes >= BODY_LIMIT_BYTES) this.#at = AT.end;
+    if (!more || this.#bodyBytes >= this.#bodyLimitBytes) this.#at = AT.end;
     else if (this.#at === AT.sized && this.#left === 0) this.#at = AT.end;
     else if (this.#at === AT.chunkData && this.#left === 0) this.#at = AT.chunkEnd;
     return end;
