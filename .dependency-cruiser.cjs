@@ -28,6 +28,8 @@ const ROOMS = {
     "^model/",
   ],
   cli: ["^config\\.ts$", "^model/(plan|url)\\.ts$", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
+  // Runs in a browser: words and rules that are pure, and nothing else of ours.
+  web: ["^model/"],
   demo: ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/plan\\.ts$"],
 };
 /** What puts rooms together; nothing but these, the commands that start them, and tests import them. */
@@ -271,20 +273,28 @@ module.exports = {
       to: { path: "^bench/" },
     },
     {
+      name: "nothing-imports-the-page",
+      comment: "it is built into files that the API hands out",
+      severity: "error",
+      from: { pathNot: ["^web/"] },
+      to: { path: "^web/" },
+    },
+    {
       name: "test-libraries-in-tests",
       comment: "what only developers install is not imported by the product",
       severity: "error",
-      from: { pathNot: [TESTS, "^bench/", "^scripts/", "^[^/]+\\.config\\.ts$"] },
+      // What the page imports is bundled into it.
+      from: { pathNot: [TESTS, "^bench/", "^scripts/", "^web/", "^[^/]+\\.config\\.ts$"] },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
   ],
   options: {
     parser: "swc",
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|data)/" },
+    exclude: { path: "^(dist|data|web/generate)/" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ["exports"],
-      extensions: [".ts", ".mjs", ".js", ".json"], conditionNames: ["import", "node", "default"] },
+      extensions: [".ts", ".tsx", ".d.ts", ".mjs", ".js", ".json"], conditionNames: ["import", "node", "default"] },
   },
 };

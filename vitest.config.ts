@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const SYSTEM = ["test/faults/{freeze,cut-network,roles-*}.test.ts"];
 /** Put modules of their own in the place of ours, and so cannot share what is loaded. */
 const MOCKING = ["engine/transport/native-exchange.test.ts", "api/start.test.ts", "api/uws-binary.test.ts"];
-const ROOMS = "{roles,model,native,engine,store,scheduler,checker,api,cli,demo,bench,testkit}";
+const ROOMS = "{roles,model,native,engine,store,scheduler,checker,api,cli,demo,bench,testkit,web}";
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
 export default defineConfig({
@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [`${ROOMS}/**/*.test.ts`, "*.test.ts"],
-          exclude: MOCKING,
+          exclude: [...MOCKING, "**/node_modules/**"],
           setupFiles: ["testkit/property-seed.ts"],
           isolate: false,
           maxWorkers: 2,

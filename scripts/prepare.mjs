@@ -8,7 +8,7 @@ import { prune, SQLITE, takeOutStale } from "./prune.mjs";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NODE_MODULES = join(ROOT, "node_modules");
-const OLDEST_NODE = [20, 18, 1];
+const OLDEST_NODE = [20, 19, 0];
 
 /** Says why and what to do in one line, and ends with 1. */
 export function stop(line) {
@@ -20,6 +20,7 @@ export function stop(line) {
 export async function prepare() {
   await install();
   await build();
+  await buildPage();
 }
 
 function checkNode() {
@@ -83,6 +84,27 @@ async function build() {
   writeFileSync(stamp, [wanted, ...names].join("\n"));
 }
 
+/** After the sources: a source that is gone takes dist/ with it. */
+async function buildPage() {
+  const stamp = join(ROOT, "dist", ".sonde-page-built");
+  const states = pageStates();
+  const wanted = hashOf(...states.map(({ name, state }) => `${name} ${state}`));
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  await step("building the page", process.execPath, [join(ROOT, "scripts/page.mjs")]);
+  writeFileSync(stamp, wanted);
+}
+
+/** The page's own sources, what it imports of ours, and what builds it. */
+function pageStates() {
+  const isSource = (name) => !/\.test\.ts$|(^|\/)(generate|node_modules)\//.test(name) && /\.\w+$/.test(name);
+  const inside = ["web", "model"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true })
+      .filter(isSource)
+      .map((name) => join(folder, name)),
+  );
+  return statesOf(["package-lock.json", "scripts/page.mjs", ...inside]);
+}
+
 /** Name, size and time of every source of the build: enough to know whether the last build still holds. */
 function sourceStates() {
   const top = readdirSync(ROOT).filter(
@@ -95,7 +117,11 @@ function sourceStates() {
       .filter((name) => name.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(name))
       .map((name) => join(folder, name)),
   );
-  return [...top, ...inside].sort().map((name) => {
+  return statesOf([...top, ...inside]);
+}
+
+function statesOf(names) {
+  return names.sort().map((name) => {
     const { size, mtimeMs } = statSync(join(ROOT, name));
     return { name, state: `${size} ${mtimeMs}` };
   });

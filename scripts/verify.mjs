@@ -9,6 +9,8 @@ const bin = (name) => join(ROOT, "node_modules", ".bin", name);
 /** What a step finds is printed; one that finds something has failed. */
 const STEPS = [
   { name: "types", run: () => tool(bin("tsc"), "-p", "tsconfig.json", "--noEmit") },
+  { name: "types of the page", run: () => tool(bin("tsc"), "-p", "web/tsconfig.json", "--noEmit") },
+  { name: "the page's types are the API's", run: () => own("page", "staleTypes") },
   {
     name: "lint and format",
     run: () =>

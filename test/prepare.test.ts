@@ -96,13 +96,13 @@ describe("a start that cannot be prepared", () => {
     expect(said).toContain("compiling better-sqlite3");
   });
 
-  it.each(["18.20.4", "20.18.0"])("Node %s is too old, and nothing is installed with it", async (version) => {
+  it.each(["18.20.4", "20.18.1"])("Node %s is too old, and nothing is installed with it", async (version) => {
     const { dir, start } = clone("touch installed");
     const { code, said } = await start(
       `Object.defineProperty(process.versions, "node", { value: ${JSON.stringify(version)} }); `,
     );
     expect(code).toBe(1);
-    expect(said).toBe(`sonde: Node ${version} is too old: install Node 20.18.1 or newer (Node 20 and 24 are tested)\n`);
+    expect(said).toBe(`sonde: Node ${version} is too old: install Node 20.19.0 or newer (Node 20 and 24 are tested)\n`);
     expect(existsSync(join(dir, "installed"))).toBe(false);
   });
 

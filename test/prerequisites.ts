@@ -13,6 +13,9 @@ import { missingTypescriptTools } from "./contract/typescript-tools.ts";
 import { CORE_PLACES } from "./lab/cores.ts";
 import { findProgram, isExecutable } from "./servers/server.ts";
 
+/** The browser of test/web. */
+export const CHROMIUM = process.env.SONDE_CHROMIUM ?? "/usr/bin/chromium";
+
 /** @returns why it is not there, in words that say what to do; undefined when it is */
 type Check = () => string | undefined;
 
@@ -46,6 +49,8 @@ const CHECKS = {
   "commands of the documents": () =>
     program("curl", "curl") ?? program("python3", "python3") ?? program("openssl", "openssl") ?? program("npm", "npm"),
   "clients of the stores": () => program("redis-cli", "redis-tools") ?? program("pg_dump", "postgresql-client"),
+  chromium: () =>
+    isExecutable(CHROMIUM) ? undefined : `no ${CHROMIUM} (Debian: chromium; elsewhere SONDE_CHROMIUM names it)`,
   compiler: () => program("g++", "g++") ?? program("make", "make") ?? program("python3", "python3"),
   "python tools": missingPythonTools,
   "typescript tools": missingTypescriptTools,

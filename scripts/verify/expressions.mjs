@@ -58,7 +58,7 @@ export function expressionsOf(texts) {
     if (!literals.has(key)) literals.set(key, { pattern, flags, place });
   };
   for (const [path, source] of texts) {
-    const { module, line } = parse(source);
+    const { module, line } = parse(source, path.endsWith(".tsx"));
     walk(module, (node) => {
       const place = () => `${path}:${line(node)}`;
       if (node.type === "RegExpLiteral") add(node.pattern, node.flags, place());

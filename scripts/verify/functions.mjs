@@ -6,7 +6,7 @@ import { isTest, parse, sources, text, walk } from "./sources.mjs";
 const MOST_LINES = 60;
 
 export function longFunctions() {
-  const paths = sources().filter((path) => path.endsWith(".ts") && !isTest(path));
+  const paths = sources().filter((path) => /\.tsx?$/.test(path) && !isTest(path));
   return findingsOf(functionsOf(new Map(paths.map((path) => [path, text(path)]))), LONG_FUNCTIONS);
 }
 
@@ -19,7 +19,7 @@ export function functionsOf(texts) {
   for (const [path, source] of texts) {
     // A file of fewer lines has no such function.
     if (source.split("\n").length <= MOST_LINES) continue;
-    const { module, line } = parse(source);
+    const { module, line } = parse(source, path.endsWith(".tsx"));
     const add = (name, node) => {
       const lines = line({ span: { start: node.span.end } }) - line(node) + 1;
       const key = `${path} ${name}`;

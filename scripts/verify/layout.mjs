@@ -3,12 +3,14 @@ import { readdirSync } from "node:fs";
 import { files, isTest, ROOT, sources, text } from "./sources.mjs";
 
 const LONGEST_LINES = 500;
+/** Made by a program, and read by one. */
+const GENERATED = new Set(["web/api/schema.d.ts"]);
 /** Shared suites against two or three adapters are one list of cases each. */
 const LONGEST_TEST_LINES = 1_200;
 const NAMES_THAT_SAY_NOTHING = /(^|\/)(utils?|helpers?|common|manager|base|misc)\.(ts|mjs)$/;
 /** Top-level folders; a new room gets its arrows in .dependency-cruiser.cjs and its name here. */
 const ROOMS = new Set(
-  "roles model native engine store scheduler checker api cli demo bench testkit test scripts docker docs .ci".split(
+  "roles model native engine store scheduler checker api cli demo web bench testkit test scripts docker docs .ci".split(
     " ",
   ),
 );
@@ -17,6 +19,7 @@ const MACHINE_PATHS = /(^|[\s"'`(=:])\/(work|root|home\/[a-z]+)\/|\/tmp\/bash_jo
 
 export function tooLong() {
   return sources().flatMap((path) => {
+    if (GENERATED.has(path)) return [];
     const lines = text(path).split("\n").length - 1;
     const most = isTest(path) ? LONGEST_TEST_LINES : LONGEST_LINES;
     return lines > most ? [`${path} has ${lines} lines, more than ${most}`] : [];

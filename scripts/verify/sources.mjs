@@ -7,7 +7,7 @@ import { ROOT } from "../prepare.mjs";
 
 export { ROOT };
 
-const EXTENSIONS = [".ts", ".mjs", ".cjs", ".lua", ".sh"];
+const EXTENSIONS = [".ts", ".tsx", ".css", ".mjs", ".cjs", ".lua", ".sh"];
 
 /** Every file that is committed or could be: ignored ones are not ours. */
 export function files() {
@@ -44,10 +44,11 @@ export function text(path) {
 
 /**
  * @param source TypeScript
+ * @param tsx it has JSX; type assertions by angle brackets it then has not
  * @returns the module's tree, and the line of a node. Identifiers that the module does not declare itself carry `ctxt` 1: globals.
  */
-export function parse(source) {
-  const module = swc.parseSync(`;${source.replace(/^#!/, "//")}`, { syntax: "typescript", target: "es2022" });
+export function parse(source, tsx = false) {
+  const module = swc.parseSync(`;${source.replace(/^#!/, "//")}`, { syntax: "typescript", tsx, target: "es2022" });
   // swc counts bytes over all files it has parsed: the leading `;` says where this one begins.
   const start = module.body[0].span.start + 1;
   const bytes = Buffer.from(source);

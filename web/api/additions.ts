@@ -1,0 +1,65 @@
+/** Endpoints that the committed types do not have yet, in the form of web/api/schema.d.ts. */
+
+type Json<T> = { 200: { headers: { [name: string]: unknown }; content: { "application/json": T } } };
+interface Operation<Answer, Query = never, Path = never> {
+  parameters: { query?: Query; header?: never; path: Path; cookie?: never };
+  requestBody?: never;
+  responses: Json<Answer>;
+}
+interface PlainOperation<Answer, Query = never> {
+  parameters: { query?: Query; header?: never; path?: never; cookie?: never };
+  requestBody?: never;
+  responses: Json<Answer>;
+}
+interface BodyOperation<Answer, Body> {
+  parameters: { query?: never; header?: never; path?: never; cookie?: never };
+  requestBody: { content: { "application/json": Body } };
+  responses: Json<Answer>;
+}
+
+export type Role = "owner" | "admin" | "manager" | "viewer";
+
+export interface SessionView {
+  user: { id: number; name: string | null; email: string };
+  organizations: { id: number; name: string; role: Role; plan: string }[];
+  projects: { id: string; name: string; organization_id: number; role: Role }[];
+  default_organization_id: number;
+  default_project_id: string | null;
+  expires_at: string;
+}
+
+export interface OverviewColumns {
+  at: string;
+  counts: Record<string, number>;
+  incidents: { active: number; unacknowledged: number };
+  service?: { late_p99_ms: number | null; silent: number; spool_rows: number; condition: string | null };
+  kinds: string[];
+  tags: string[];
+  subscriptions: { id: number | string; name: string | null }[];
+  ids: number[];
+  names: string[];
+  kind: number[];
+  status: string;
+  latency_ms: (number | null)[];
+  checked_s: (number | null)[];
+  since_s: (number | null)[];
+  tag: number[][];
+  subscription: (number | null)[];
+}
+
+export interface RecentResults {
+  servers: Record<string, { status: string; latency_ms: (number | null)[]; tested_s: number[] }>;
+}
+
+export interface Additions {
+  "/session": {
+    get: PlainOperation<SessionView>;
+    post: BodyOperation<SessionView, { key: string } | { code: string }>;
+    delete: PlainOperation<unknown>;
+  };
+  "/overview": { get: PlainOperation<OverviewColumns> };
+  "/results/recent": { get: PlainOperation<RecentResults, { ids: string; limit?: number }> };
+  "/servers/{id}/check": {
+    post: Operation<unknown, never, { id: string }>;
+  };
+}

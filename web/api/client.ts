@@ -1,0 +1,89 @@
+/** The typed client of the page, below whatever path a proxy gives it; what the API says of an error becomes an ApiError. */
+import createClient from "openapi-fetch";
+import type { Additions } from "./additions.ts";
+import type { components, paths } from "./schema.d.ts";
+
+export type Schemas = components["schemas"];
+
+/** An answer longer away than this is given up, ms. The API waits at most 75 s for a test. */
+const DEADLINE_MS = 90_000;
+
+/** What the API answered, or that it did not answer (`status` 0). */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  /** As the API says it, s; null where it does not. */
+  readonly retryAfterS: number | null;
+
+  constructor(status: number, message: string, retryAfterS: number | null = null) {
+    super(message);
+    this.status = status;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+/** Where the API is, seen from the page's own address, with a slash at its end. */
+export function apiBase(): string {
+  return new URL("api/v1/", location.href.replace(/[?#].*$/, "")).href;
+}
+
+let projectId: string | null = null;
+let onSignedOut: () => void = () => {};
+
+/** @param id of every request from now on */
+export function setProject(id: string | null): void {
+  projectId = id;
+}
+
+/** @param tell called when a request finds the session ended */
+export function whenSignedOut(tell: () => void): void {
+  onSignedOut = tell;
+}
+
+export const client = createClient<paths & Additions>({
+  baseUrl: apiBase().replace(/\/$/, ""),
+  credentials: "same-origin",
+  cache: "no-cache",
+});
+
+client.use({
+  onRequest({ request }) {
+    if (projectId !== null) request.headers.set("X-Project-Id", projectId);
+    // A form of another site cannot send it.
+    if (request.method !== "GET") request.headers.set("X-Sonde-Page", "1");
+    return new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]) });
+  },
+});
+
+/**
+ * @param answer of one call of `client`
+ * @throws ApiError with the API's own message; what an abort throws stays what it is
+ */
+export async function data<T>(answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  const {
+    data: content,
+    error,
+    response,
+  } = await answer.catch((reason: unknown) => {
+    if (reason instanceof DOMException && reason.name === "AbortError") throw reason;
+    throw new ApiError(0, "The service cannot be reached.");
+  });
+  if (response.ok) return content as T;
+  if (response.status === 401 && !response.url.endsWith("/session")) onSignedOut();
+  throw errorOf(response, error);
+}
+
+function errorOf(response: Response, body: unknown): ApiError {
+  const { message, retry_after: retry } = (typeof body === "object" && body !== null ? body : {}) as {
+    message?: unknown;
+    retry_after?: unknown;
+  };
+  const text =
+    typeof message === "string" && message !== "" ? message : `The service answered with ${response.status}.`;
+  return new ApiError(response.status, text, typeof retry === "number" ? retry : null);
+}
+
+/** @returns the API's words, or the browser's */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,151 @@
+/**
+ * News of the open project. A stream tells what changed; where none can be had, the page reads the whole again. Nothing is replayed: after
+ * each (re)connection the page reads the columns once.
+ */
+import { signal } from "@preact/signals";
+import type { Change } from "../state/monitors.ts";
+import { apiBase } from "./client.ts";
+
+/** `live`: news come as they happen. `slow`: read again every POLL_MS. `off`: the service does not answer. */
+export type LiveState = "live" | "slow" | "off";
+export const liveState = signal<LiveState>("slow");
+
+/** Without a stream the columns are read again this often, ms. */
+const POLL_MS = 10_000;
+/** Beside a stream, which may lose messages while a store is away, ms. */
+const RELOAD_MS = 60_000;
+/** A tab that is hidden this long gives its connection back: a browser has six for a host, ms. */
+const HIDDEN_MS = 30_000;
+/** Between two attempts after the stream was refused, ms; each attempt doubles it. */
+const RETRY_MS = { first: 2_000, longest: 60_000 } as const;
+
+export interface LiveHandlers {
+  /** Reads the columns. @returns whether the service answered */
+  reload(): Promise<boolean>;
+  changes(changes: readonly Change[], at: string): void;
+  /** Something about incidents changed. */
+  incident(): void;
+}
+
+const watched = new Set<string>();
+let current: Follower | null = null;
+
+/** Results of these monitors come as they are made, also where the status stays. @returns ends it */
+export function watch(ids: readonly string[]): () => void {
+  for (const id of ids) watched.add(id);
+  current?.reopen();
+  return () => {
+    for (const id of ids) watched.delete(id);
+    current?.reopen();
+  };
+}
+
+/** @returns ends it */
+export function followProject(project: string, handlers: LiveHandlers): () => void {
+  const follower = new Follower(project, handlers);
+  current = follower;
+  return () => {
+    follower.end();
+    if (current === follower) current = null;
+  };
+}
+
+/** Many monitors that change at once are one reading, ms. */
+const GATHER_MS = 300;
+
+class Follower {
+  readonly #project: string;
+  readonly #handlers: LiveHandlers;
+  readonly #tick: ReturnType<typeof setInterval>;
+  #source: EventSource | null = null;
+  #hideTimer: ReturnType<typeof setTimeout> | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #gatherTimer: ReturnType<typeof setTimeout> | undefined;
+  #retryMs: number = RETRY_MS.first;
+  #lastReadMs = 0;
+
+  constructor(project: string, handlers: LiveHandlers) {
+    this.#project = project;
+    this.#handlers = handlers;
+    this.#tick = setInterval(() => this.#readWhenOld(), 1_000);
+    document.addEventListener("visibilitychange", this.#onVisibility);
+    this.reopen();
+    void this.#read();
+  }
+
+  end(): void {
+    this.#close();
+    clearInterval(this.#tick);
+    clearTimeout(this.#gatherTimer);
+    clearTimeout(this.#hideTimer);
+    document.removeEventListener("visibilitychange", this.#onVisibility);
+  }
+
+  /** Also when what is watched has changed: the stream is told in its address. */
+  reopen(): void {
+    this.#close();
+    const query = new URLSearchParams({ project: this.#project });
+    if (watched.size > 0) query.set("watch", [...watched].join(","));
+    const source = new EventSource(`${apiBase()}live?${query}`);
+    this.#source = source;
+    source.addEventListener("hello", () => {
+      this.#retryMs = RETRY_MS.first;
+      void this.#read();
+    });
+    source.addEventListener("s", (event) => {
+      const { at, m } = parsed<{ at: string; m: Change[] }>(event) ?? { at: "", m: [] };
+      this.#handlers.changes(m, at);
+    });
+    source.addEventListener("incident", () => this.#handlers.incident());
+    for (const name of ["incident", "monitors", "subscription"]) source.addEventListener(name, () => this.#readSoon());
+    source.addEventListener("error", () => this.#onError(source));
+  }
+
+  #close(): void {
+    this.#source?.close();
+    this.#source = null;
+    clearTimeout(this.#retryTimer);
+  }
+
+  #onError(source: EventSource): void {
+    if (liveState.peek() === "live") liveState.value = "slow";
+    // Refused, not lost: the browser does not try again by itself.
+    if (source.readyState !== EventSource.CLOSED || this.#source !== source) return;
+    this.#retryTimer = setTimeout(() => this.reopen(), this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS.longest);
+  }
+
+  async #read(): Promise<void> {
+    this.#lastReadMs = performance.now();
+    const answered = await this.#handlers.reload();
+    const isOpen = this.#source?.readyState === EventSource.OPEN;
+    liveState.value = !answered ? "off" : isOpen ? "live" : "slow";
+  }
+
+  #readSoon(): void {
+    clearTimeout(this.#gatherTimer);
+    this.#gatherTimer = setTimeout(() => void this.#read(), GATHER_MS);
+  }
+
+  #readWhenOld(): void {
+    const everyMs = liveState.peek() === "live" ? RELOAD_MS : POLL_MS;
+    if (!document.hidden && performance.now() - this.#lastReadMs >= everyMs) void this.#read();
+  }
+
+  readonly #onVisibility = (): void => {
+    clearTimeout(this.#hideTimer);
+    if (document.hidden) this.#hideTimer = setTimeout(() => this.#close(), HIDDEN_MS);
+    else if (this.#source === null) {
+      this.reopen();
+      void this.#read();
+    }
+  };
+}
+
+function parsed<T>(event: Event): T | null {
+  try {
+    return JSON.parse((event as MessageEvent<string>).data) as T;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+/** What a screen has asked for: loaded once, again when it is told to, and given up when the screen is left. */
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { messageOf } from "./client.ts";
+
+export interface Loaded<T> {
+  /** The latest; null before the first. */
+  readonly value: T | null;
+  /** Why the latest attempt failed, in the API's words. */
+  readonly error: string | null;
+  readonly loading: boolean;
+}
+
+export interface Resource<T> {
+  readonly state: ReadonlySignal<Loaded<T>>;
+  /** Asks again; what is shown stays until the answer is there. */
+  reload(): void;
+}
+
+/**
+ * @param load asks; it gets what gives the request up
+ * @param key what the answer depends on: another key is another question
+ * @param everyMs asked again this often while the page is visible; null: never by itself
+ */
+export function useResource<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  key: string,
+  everyMs: number | null = null,
+): Resource<T> {
+  const resource = useMemo(() => createResource(load), [key]);
+  useEffect(() => resource.open(everyMs), [resource, everyMs]);
+  return resource;
+}
+
+function createResource<T>(load: (signal: AbortSignal) => Promise<T>) {
+  const state = signal<Loaded<T>>({ value: null, error: null, loading: true });
+  let flight: AbortController | null = null;
+  const reload = () => {
+    flight?.abort();
+    const own = new AbortController();
+    flight = own;
+    state.value = { ...state.peek(), loading: true };
+    load(own.signal).then(
+      (value) => {
+        if (flight === own) state.value = { value, error: null, loading: false };
+      },
+      (error: unknown) => {
+        if (flight === own) state.value = { ...state.peek(), error: messageOf(error), loading: false };
+      },
+    );
+  };
+  return {
+    state,
+    reload,
+    open(everyMs: number | null) {
+      reload();
+      const timer = everyMs === null ? null : setInterval(() => document.hidden || reload(), everyMs);
+      return () => {
+        if (timer !== null) clearInterval(timer);
+        flight?.abort();
+        flight = null;
+      };
+    },
+  };
+}

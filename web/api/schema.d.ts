@@ -1,0 +1,3232 @@
+// Made by `npm run web:types` of the API's document 45ef243b52930c2a. Do not edit.
+export interface paths {
+    "/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMonitors"];
+        put?: never;
+        post: operations["createMonitor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getMonitor"];
+        put: operations["updateMonitor"];
+        post?: never;
+        delete: operations["deleteMonitor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMonitorHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["searchMonitors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/results/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/results/server/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMonitorResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listIncidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getIncident"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listIncidentEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["acknowledgeIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/maintenances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMaintenance"];
+        put?: never;
+        post: operations["createMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/maintenances/{id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["endMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSubscriptions"];
+        put?: never;
+        post: operations["createSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSubscription"];
+        put: operations["updateSubscription"];
+        post?: never;
+        delete: operations["deleteSubscription"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["syncSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testMonitor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/test/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testMonitors"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents/{id}/retest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["retestIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["checkConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/check/public": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["checkConfigWithoutKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/whoami": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listOrganizations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listKeys"];
+        put?: never;
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/deep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getDeepHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/regions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listRegions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        CreateMonitor: components["schemas"]["CreateHttp"] | components["schemas"]["CreateKeyword"] | components["schemas"]["CreatePing"] | components["schemas"]["CreatePort"] | components["schemas"]["CreateDns"] | components["schemas"]["CreatePush"] | components["schemas"]["CreateSmtp"] | components["schemas"]["CreateTls"] | components["schemas"]["CreateVpn"];
+        /** @description Website: requests a URL and judges the status code */
+        CreateHttp: {
+            /** @constant */
+            type: "http";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Address to request, http or https */
+            url: string;
+            /**
+             * @description Status codes or ranges that count as up
+             * @default [
+             *       "200-299"
+             *     ]
+             */
+            accepted_statuscodes?: string[];
+            /**
+             * @description Address family to use; null for both
+             * @default null
+             */
+            ip_version?: ("ipv4" | "ipv6") | null;
+            /** @description Days before certificate expiry to alert; 0 or null is off */
+            ssl_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+            /** @description Days before domain expiry to alert; 0 or null is off */
+            domain_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+        };
+        /** @description Keyword: requests a URL and looks for a text in the answer */
+        CreateKeyword: {
+            /** @constant */
+            type: "keyword";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Address to request, http or https */
+            url: string;
+            /**
+             * @description Status codes or ranges that count as up
+             * @default [
+             *       "200-299"
+             *     ]
+             */
+            accepted_statuscodes?: string[];
+            /**
+             * @description Address family to use; null for both
+             * @default null
+             */
+            ip_version?: ("ipv4" | "ipv6") | null;
+            /** @description Days before certificate expiry to alert; 0 or null is off */
+            ssl_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+            /** @description Days before domain expiry to alert; 0 or null is off */
+            domain_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+            /** @description Text to look for, case-sensitive */
+            keyword: string;
+            /**
+             * @description True to alert when the text is found
+             * @default false
+             */
+            invert_keyword?: boolean;
+        };
+        /**
+         * @description Ping: sends ICMP echo requests and measures the average round trip
+         * @example {
+         *       "type": "ping",
+         *       "name": "Berlin 1",
+         *       "host": "www.test-site.org"
+         *     }
+         */
+        CreatePing: {
+            /** @constant */
+            type: "ping";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Name or address to ping */
+            host: string;
+            /**
+             * @description Address family to use; null for both
+             * @default null
+             */
+            ip_version?: ("ipv4" | "ipv6") | null;
+        };
+        /**
+         * @description TCP port: connects and measures how long that takes
+         * @example {
+         *       "type": "port",
+         *       "name": "Berlin 1",
+         *       "host": "www.test-site.org",
+         *       "port": 5432
+         *     }
+         */
+        CreatePort: {
+            /** @constant */
+            type: "port";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Name or address to connect to */
+            host: string;
+            /** @description TCP port, 1 to 65535 */
+            port: number;
+            /**
+             * @description Address family to use; null for both
+             * @default null
+             */
+            ip_version?: ("ipv4" | "ipv6") | null;
+        };
+        /** @description DNS: asks a server for the addresses of a name */
+        CreateDns: {
+            /** @constant */
+            type: "dns";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Name to ask for */
+            domain: string;
+            /**
+             * @description DNS server to ask
+             * @default 1.1.1.1
+             */
+            host?: string;
+            /**
+             * @description Port of the DNS server
+             * @default 53
+             */
+            port?: number;
+            /**
+             * @description Text that a record must contain, an address or an alias; upper and lower case are the same in DNS
+             * @default null
+             */
+            keyword?: string | null;
+        };
+        /**
+         * @description Heartbeat: waits for calls from a job, and is down when they stay away
+         * @example {
+         *       "type": "push",
+         *       "name": "Berlin 1",
+         *       "period": 86400,
+         *       "grace": 3600
+         *     }
+         */
+        CreatePush: {
+            /** @constant */
+            type: "push";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Seconds, the longest time between two calls from the job */
+            period: number;
+            /** @description Seconds a call may be late before the heartbeat is down */
+            grace?: number;
+        };
+        /** @description Mail server (SMTP): greeting, EHLO, STARTTLS and its certificate */
+        CreateSmtp: {
+            /** @constant */
+            type: "smtp";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Name or address of the mail server */
+            host: string;
+            /**
+             * @description TCP port: 25 between servers, 587 for submission, 465 with TLS from the first byte
+             * @default 25
+             */
+            port?: number;
+            /**
+             * @description auto: STARTTLS where the server offers it; starttls: required; tls: TLS from the first byte; none: in the clear
+             * @default auto
+             * @enum {string}
+             */
+            security?: "auto" | "starttls" | "tls" | "none";
+            /**
+             * @description Whether a certificate that is not valid for the host counts as down
+             * @default true
+             */
+            verify_certificate?: boolean;
+            /**
+             * @description Text that the greeting or the answer to EHLO must contain
+             * @default null
+             */
+            keyword?: string | null;
+            /**
+             * @description Address family to use; null for both
+             * @default null
+             */
+            ip_version?: ("ipv4" | "ipv6") | null;
+            /** @description Days before certificate expiry to alert; 0 or null is off */
+            ssl_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+        };
+        /** @description TLS: certificate and version of any port, also after STARTTLS */
+        CreateTls: {
+            /** @constant */
+            type: "tls";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /** @description Name or address to connect to */
+            host: string;
+            /**
+             * @description TCP port
+             * @default 443
+             */
+            port?: number;
+            /**
+             * @description Protocol in which TLS is agreed on in the clear; null for TLS from the first byte
+             * @default null
+             */
+            starttls?: ("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null;
+            /**
+             * @description Name that is asked for and that the certificate must have; null for the host
+             * @default null
+             */
+            servername?: string | null;
+            /**
+             * @description Oldest version of TLS that counts as up; null for any that Sonde offers, which are 1.2 and 1.3
+             * @default null
+             */
+            min_version?: ("1.2" | "1.3") | null;
+            /**
+             * @description Address family to use; null for both
+             * @default null
+             */
+            ip_version?: ("ipv4" | "ipv6") | null;
+            /** @description Days before certificate expiry to alert; 0 or null is off */
+            ssl_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+        };
+        CreateVpn: {
+            /** @constant */
+            type?: "vpn";
+            /** @description 1 to 255 characters after trimming */
+            name: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            /**
+             * @description May be left out when url begins with a known scheme
+             * @enum {string}
+             */
+            protocol?: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic";
+            url?: string | null;
+            config?: string | null;
+            host?: string | null;
+            username?: string | null;
+            password?: string | null;
+            port?: number | null;
+            proto?: ("udp" | "tcp") | null;
+            remote_id?: string | null;
+            ip?: string | null;
+            servers?: {
+                host: string;
+                /** @default 1194 */
+                port?: number;
+                /**
+                 * @default udp
+                 * @enum {string}
+                 */
+                proto?: "udp" | "tcp";
+            }[] | null;
+            wg?: string | null;
+            wireguard_config?: string | null;
+            wireguard_ip?: string | null;
+            group?: string | null;
+            ca?: string | null;
+            pin?: string | null;
+            all_peers?: boolean | null;
+            psk?: string | null;
+            local_id?: string | null;
+            cert?: string | null;
+            key?: string | null;
+        };
+        UpdateMonitor: {
+            /** @description 1 to 255 characters after trimming */
+            name?: string;
+            /** @description Only the type it has */
+            type?: string;
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Addition: a check may take as long as the interval is, 10 seconds at least and 120 at most, whatever timeout says. Default: false */
+            timeout_follows_interval?: boolean;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags?: string[];
+            /** @description false is paused */
+            active?: boolean;
+            url?: string | (string | null);
+            /**
+             * @description Status codes or ranges that count as up
+             * @default [
+             *       "200-299"
+             *     ]
+             */
+            accepted_statuscodes?: string[];
+            ip_version?: (("ipv4" | "ipv6") | null) | (("ipv4" | "ipv6") | null);
+            ssl_expiration?: ((0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null) | ((0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null) | ((0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null);
+            /** @description Days before domain expiry to alert; 0 or null is off */
+            domain_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+            keyword?: string | (string | null) | (string | null);
+            /**
+             * @description True to alert when the text is found
+             * @default false
+             */
+            invert_keyword?: boolean;
+            host?: string | (string | null);
+            port?: number | (number | null);
+            /** @description Name to ask for */
+            domain?: string;
+            /** @description Seconds, the longest time between two calls from the job */
+            period?: number;
+            /** @description Seconds a call may be late before the heartbeat is down */
+            grace?: number;
+            /**
+             * @description auto: STARTTLS where the server offers it; starttls: required; tls: TLS from the first byte; none: in the clear
+             * @default auto
+             * @enum {string}
+             */
+            security?: "auto" | "starttls" | "tls" | "none";
+            /**
+             * @description Whether a certificate that is not valid for the host counts as down
+             * @default true
+             */
+            verify_certificate?: boolean;
+            /**
+             * @description Protocol in which TLS is agreed on in the clear; null for TLS from the first byte
+             * @default null
+             */
+            starttls?: ("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null;
+            /**
+             * @description Name that is asked for and that the certificate must have; null for the host
+             * @default null
+             */
+            servername?: string | null;
+            /**
+             * @description Oldest version of TLS that counts as up; null for any that Sonde offers, which are 1.2 and 1.3
+             * @default null
+             */
+            min_version?: ("1.2" | "1.3") | null;
+            /**
+             * @description May be left out when url begins with a known scheme
+             * @enum {string}
+             */
+            protocol?: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic";
+            config?: string | null;
+            username?: string | null;
+            password?: string | null;
+            proto?: ("udp" | "tcp") | null;
+            remote_id?: string | null;
+            ip?: string | null;
+            servers?: {
+                host: string;
+                /** @default 1194 */
+                port?: number;
+                /**
+                 * @default udp
+                 * @enum {string}
+                 */
+                proto?: "udp" | "tcp";
+            }[] | null;
+            wg?: string | null;
+            wireguard_config?: string | null;
+            wireguard_ip?: string | null;
+            group?: string | null;
+            ca?: string | null;
+            pin?: string | null;
+            all_peers?: boolean | null;
+            psk?: string | null;
+            local_id?: string | null;
+            cert?: string | null;
+            key?: string | null;
+        };
+        AcknowledgeIncident: {
+            note?: string | null;
+        };
+        /**
+         * @example {
+         *       "tag": "prod",
+         *       "ends_at": "2026-11-21T08:00:00.000Z"
+         *     }
+         */
+        CreateMaintenance: {
+            /** @description Monitors, `srv_<n>` or `<n>` */
+            server_ids?: string[];
+            /** @description Every monitor that has this tag now */
+            tag?: string;
+            /** @description ISO time; now when absent or in the past */
+            starts_at?: string;
+            /** @description ISO time, at most a year from now */
+            ends_at: string;
+        };
+        CreateSubscription: {
+            /** @description http or https, a public address, used by no other subscription of the project */
+            url: string;
+            /** @description null is none */
+            name?: string | null;
+            /** @description Seconds between syncs, and the check interval of its monitors; not below the plan's shortest. Default 300, or that if longer */
+            syncIntervalSec?: number;
+            /** @description Seconds each server's test may take. Default 30 */
+            timeoutSeconds?: number;
+            /** @description Servers tested at the same time. Default 50 */
+            maxWorkers?: number;
+            /** @description Percent; a monitor of several configs alerts when a smaller share of them works, 0 is never. Default 50 */
+            configAlertPercent?: number;
+            /** @description The string `false` counts as true */
+            enabled?: boolean;
+        };
+        UpdateSubscription: {
+            /** @description http or https, a public address, used by no other subscription of the project */
+            url?: string;
+            /** @description null is none */
+            name?: string | null;
+            /** @description Seconds between syncs, and the check interval of its monitors; not below the plan's shortest. Default 300, or that if longer */
+            syncIntervalSec?: number;
+            /** @description Seconds each server's test may take. Default 30 */
+            timeoutSeconds?: number;
+            /** @description Servers tested at the same time. Default 50 */
+            maxWorkers?: number;
+            /** @description Percent; a monitor of several configs alerts when a smaller share of them works, 0 is never. Default 50 */
+            configAlertPercent?: number;
+            /** @description The string `false` counts as true */
+            enabled?: boolean;
+        };
+        TestMonitor: {
+            /** @example srv_12 */
+            server_id: string;
+            /**
+             * @description `any` or a lowercase two-letter country code; a country needs Pro or above
+             * @example de
+             */
+            region?: string;
+            /** @description `any` runs from the general pool when no checker is in the region, `fail` refuses; anything else counts as `any` */
+            region_fallback?: string;
+        };
+        TestMonitors: {
+            server_ids: string[];
+            /**
+             * @description `any` or a lowercase two-letter country code; a country needs Pro or above
+             * @example de
+             */
+            region?: string;
+            /** @description `any` runs from the general pool when no checker is in the region, `fail` refuses; anything else counts as `any` */
+            region_fallback?: string;
+        };
+        CheckConfig: {
+            /**
+             * @description Share link, config file (wireguard, amneziawg, openvpn), or `host` or `host:port` (openconnect, ikev2); required unless host is given
+             * @example vless://2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f@vpn.test-site.org:443?security=tls#Berlin
+             */
+            config?: string;
+            /** @description At most 253 bytes */
+            host?: string;
+            /** @description At most 256 bytes */
+            username?: string;
+            /** @description At most 4096 bytes */
+            password?: string;
+            port?: number;
+            /** @description ikev2: the server's identity; by default the host */
+            remote_id?: string;
+            /** @description openconnect, at most 256 bytes */
+            group?: string;
+            /** @description openconnect and ikev2: PEM, at most 102400 bytes */
+            ca?: string;
+            /** @description openconnect: pin-sha256:…, at most 256 bytes */
+            pin?: string;
+            /** @description ikev2, at most 4096 bytes */
+            psk?: string;
+            /** @description ikev2: our identity; by default the username, the certificate's subject, or our address, at most 256 bytes */
+            local_id?: string;
+            /** @description ikev2: our certificate in PEM, and those between it and the gateway's authority, at most 102400 bytes */
+            cert?: string;
+            /** @description ikev2: its private key in PEM, not encrypted, at most 32768 bytes */
+            key?: string;
+            /**
+             * @description Required unless config is a share link
+             * @enum {string}
+             */
+            protocol?: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic";
+            /** @description Seconds; clamped to what is allowed, never refused */
+            timeout?: number;
+            /**
+             * @description Share links only; by default the service's order
+             * @enum {string}
+             */
+            engine?: "xray" | "singbox";
+            /**
+             * @description `any` or a lowercase two-letter country code; a country needs Pro or above
+             * @example de
+             */
+            region?: string;
+            /** @description `any` runs from the general pool when no checker is in the region, `fail` refuses; anything else counts as `any` */
+            region_fallback?: string;
+        };
+        CheckConfigWithoutKey: {
+            /**
+             * @description Share link, config file (wireguard, amneziawg, openvpn), or `host` or `host:port` (openconnect, ikev2); required unless host is given
+             * @example vless://2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f@vpn.test-site.org:443?security=tls#Berlin
+             */
+            config?: string;
+            /** @description At most 253 bytes */
+            host?: string;
+            /** @description At most 256 bytes */
+            username?: string;
+            /** @description At most 4096 bytes */
+            password?: string;
+            port?: number;
+            /** @description ikev2: the server's identity; by default the host */
+            remote_id?: string;
+            /** @description openconnect, at most 256 bytes */
+            group?: string;
+            /** @description openconnect and ikev2: PEM, at most 102400 bytes */
+            ca?: string;
+            /** @description openconnect: pin-sha256:…, at most 256 bytes */
+            pin?: string;
+            /** @description ikev2, at most 4096 bytes */
+            psk?: string;
+            /** @description ikev2: our identity; by default the username, the certificate's subject, or our address, at most 256 bytes */
+            local_id?: string;
+            /** @description ikev2: our certificate in PEM, and those between it and the gateway's authority, at most 102400 bytes */
+            cert?: string;
+            /** @description ikev2: its private key in PEM, not encrypted, at most 32768 bytes */
+            key?: string;
+            /**
+             * @description Required unless config is a share link
+             * @enum {string}
+             */
+            protocol?: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic";
+            /** @description Seconds; clamped to what is allowed, never refused */
+            timeout?: number;
+            /** @constant */
+            region?: "any";
+        };
+        CreateKey: {
+            /** @example ci */
+            name: string;
+            /**
+             * @description Date or date-time; a date alone means 00:00:00 UTC. Omitted or null: never. A key that expires makes none that lives longer, so it must send one
+             * @example 2030-12-31T00:00:00Z
+             */
+            expires?: string | null;
+        };
+        Error404: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 404;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Error405: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 405;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        MonitorList: {
+            servers: components["schemas"]["MonitorRow"][];
+            total: number;
+        };
+        MonitorRow: {
+            /** @example srv_12 */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            type: "vpn" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /** @enum {string} */
+            protocol: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /** @enum {string} */
+            status: "healthy" | "down" | "partial" | "degraded" | "paused" | "unknown";
+            /**
+             * @description Always equal to status
+             * @enum {string}
+             */
+            aggregate_status: "healthy" | "down" | "partial" | "degraded" | "paused" | "unknown";
+            active: boolean;
+            /** @description Seconds between scheduled checks */
+            interval: number | null;
+            /** @description Addition: a check may take as long as the interval is; absent for heartbeats */
+            timeout_follows_interval?: boolean;
+            latency_ms: number | null;
+            /** @description Tunnels only */
+            connect_ms?: number | null;
+            region: string | null;
+            locations: string[];
+            disabled_locations: string[];
+            regional_status: {
+                [key: string]: components["schemas"]["RegionalStatus"];
+            };
+            notify_on_partial: boolean;
+            tags: string[];
+            last_checked: string | null;
+            /** @description Addition: the stretch of maintenance that is on or comes next; absent while there is none */
+            maintenance?: components["schemas"]["MaintenanceSpan"];
+            /** @description Only on monitors imported from a subscription */
+            subscription?: components["schemas"]["SubscriptionBlock"];
+            /** @description This and the next ten: uptime checks only. A user name and a password in it are never shown (`https://***@host/`), the query only to callers who can edit (`?***` to others), a fragment is not kept. Sent back in PUT, `***` keeps what it stands for, on the same scheme, host and port only */
+            url?: string | null;
+            host?: string | null;
+            domain?: string | null;
+            port?: number | null;
+            keyword?: string | null;
+            invert_keyword?: boolean;
+            accepted_statuscodes?: string[];
+            certificate?: components["schemas"]["Certificate"] | null;
+            ssl_expiration?: number | null;
+            domain_expiration?: number | null;
+            ip_version?: ("ipv4" | "ipv6") | null;
+            /** @description Heartbeats only, seconds */
+            period?: number;
+            /** @description Heartbeats only, seconds */
+            grace?: number;
+            security?: ("auto" | "starttls" | "tls" | "none") | null;
+            verify_certificate?: boolean | null;
+            starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
+            servername?: (string | null) | null;
+            min_version?: (("1.2" | "1.3") | null) | null;
+            /** @description Only with `explain=1`: how late the latest check started, ms */
+            lateness_ms?: number | null;
+        };
+        RegionalStatus: {
+            /** @enum {string} */
+            status: "up" | "down" | "pending" | "degraded" | "unavailable" | "unknown";
+            /**
+             * @description ISO 8601, UTC, with milliseconds; empty before the first check
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            last_check: string;
+            ping_ms: number | null;
+            /** @enum {string} */
+            error_category?: "server_not_connected" | "internet_stuck" | "timeout" | "auth_failed" | "cert_error" | "config_error" | "dns_error" | "checker_error" | "rejected";
+        };
+        MaintenanceSpan: {
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            starts_at: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            ends_at: string;
+        };
+        SubscriptionBlock: {
+            /** @description null once the subscription is deleted */
+            subscription_url_id: string | null;
+            server_address: string | null;
+            server_name: string | null;
+            /** @description All of them; at most 256 are tested and listed */
+            config_count: number;
+            healthy_count: number;
+            configs: components["schemas"]["ImportedConfig"][];
+        };
+        ImportedConfig: {
+            /** @description Its name in the subscription */
+            tag: string;
+            /** @description Its protocol, such as vless */
+            type: string;
+            server: string;
+            port: number | string;
+            success: boolean;
+            total_ms: number;
+            error: string;
+            error_category: string;
+            /** @description Where traffic left from when the check passed */
+            public_ip: string;
+            engine_used: string;
+            /** @description The same by location */
+            region_results: {
+                [key: string]: {
+                    success: boolean;
+                    total_ms: number;
+                    error: string;
+                    error_category: string;
+                    /** @description Where traffic left from when the check passed */
+                    public_ip: string;
+                    engine_used: string;
+                };
+            };
+        };
+        Certificate: {
+            valid: boolean;
+            days_remaining: number;
+        };
+        Error400: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 400;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Error401: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 401;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Error403: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 403;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Error429: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 429;
+            /** @description More detail on some errors */
+            details?: unknown;
+            /** @description Seconds */
+            retry_after?: number;
+        };
+        UsageLimitError: {
+            /** @enum {string} */
+            error: "Rate limit exceeded" | "Daily limit exceeded" | "Monthly limit exceeded";
+            /** @example Per-minute limit of 60 requests exceeded */
+            message: string;
+            /**
+             * @description Seconds; absent for the month
+             * @example 60
+             */
+            retry_after?: number;
+        };
+        Error500: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 500;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Error503: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 503;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Monitor: {
+            /** @example srv_12 */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            type: "vpn" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /** @enum {string} */
+            protocol: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /** @enum {string} */
+            status: "healthy" | "down" | "partial" | "degraded" | "paused" | "unknown";
+            /**
+             * @description Always equal to status
+             * @enum {string}
+             */
+            aggregate_status: "healthy" | "down" | "partial" | "degraded" | "paused" | "unknown";
+            active: boolean;
+            /** @description Seconds between scheduled checks */
+            interval: number | null;
+            /** @description Addition: a check may take as long as the interval is; absent for heartbeats */
+            timeout_follows_interval?: boolean;
+            latency_ms: number | null;
+            /** @description Tunnels only */
+            connect_ms?: number | null;
+            region: string | null;
+            locations: string[];
+            disabled_locations: string[];
+            regional_status: {
+                [key: string]: components["schemas"]["RegionalStatus"];
+            };
+            notify_on_partial: boolean;
+            tags: string[];
+            last_checked: string | null;
+            /** @description Addition: the stretch of maintenance that is on or comes next; absent while there is none */
+            maintenance?: components["schemas"]["MaintenanceSpan"];
+            /** @description Only on monitors imported from a subscription */
+            subscription?: components["schemas"]["SubscriptionBlock"];
+            /** @description This and the next ten: uptime checks only. A user name and a password in it are never shown (`https://***@host/`), the query only to callers who can edit (`?***` to others), a fragment is not kept. Sent back in PUT, `***` keeps what it stands for, on the same scheme, host and port only */
+            url?: string | null;
+            host?: string | null;
+            domain?: string | null;
+            port?: number | null;
+            keyword?: string | null;
+            invert_keyword?: boolean;
+            accepted_statuscodes?: string[];
+            certificate?: components["schemas"]["Certificate"] | null;
+            ssl_expiration?: number | null;
+            domain_expiration?: number | null;
+            ip_version?: ("ipv4" | "ipv6") | null;
+            /** @description Heartbeats only, seconds */
+            period?: number;
+            /** @description Heartbeats only, seconds */
+            grace?: number;
+            security?: ("auto" | "starttls" | "tls" | "none") | null;
+            verify_certificate?: boolean | null;
+            starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
+            servername?: (string | null) | null;
+            min_version?: (("1.2" | "1.3") | null) | null;
+            /** @description Heartbeats only, and only to callers who can edit: a secret */
+            heartbeat_url?: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        Error409: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 409;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Error413: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 413;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Error422: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 422;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        RemovedMonitor: {
+            /** @constant */
+            success: true;
+            /** @example srv_12 */
+            id: string;
+        };
+        HistoryList: {
+            /** @example srv_12 */
+            server_id: string;
+            entries: components["schemas"]["HistoryEntry"][];
+            total: number;
+        };
+        HistoryEntry: {
+            /** @example hst_12 */
+            id: string;
+            /** @enum {string} */
+            type: "created" | "updated" | "paused" | "resumed";
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            message: string;
+            actor: components["schemas"]["Actor"];
+        };
+        Actor: {
+            /** @enum {string} */
+            type: "user" | "system";
+            id: number | null;
+            name: string | null;
+            /** @enum {string} */
+            via: "api" | "dashboard" | "system";
+            key_id: number | null;
+        };
+        FoundMonitorList: {
+            servers: components["schemas"]["FoundMonitor"][];
+            total: number;
+        };
+        FoundMonitor: {
+            /** @example srv_12 */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            type: "vpn" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /** @enum {string} */
+            protocol: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /** @enum {string} */
+            status: "healthy" | "down" | "partial" | "degraded" | "paused" | "unknown";
+            /**
+             * @description Always equal to status
+             * @enum {string}
+             */
+            aggregate_status: "healthy" | "down" | "partial" | "degraded" | "paused" | "unknown";
+            active: boolean;
+            /** @description Seconds between scheduled checks */
+            interval: number | null;
+            /** @description Addition: a check may take as long as the interval is; absent for heartbeats */
+            timeout_follows_interval?: boolean;
+            latency_ms: number | null;
+            /** @description Tunnels only */
+            connect_ms?: number | null;
+            region: string | null;
+            locations: string[];
+            disabled_locations: string[];
+            regional_status: {
+                [key: string]: components["schemas"]["RegionalStatus"];
+            };
+            notify_on_partial: boolean;
+            tags: string[];
+            last_checked: string | null;
+            /** @description Addition: the stretch of maintenance that is on or comes next; absent while there is none */
+            maintenance?: components["schemas"]["MaintenanceSpan"];
+            /** @description Only on monitors imported from a subscription */
+            subscription?: components["schemas"]["SubscriptionBlock"];
+            /** @description This and the next ten: uptime checks only. A user name and a password in it are never shown (`https://***@host/`), the query only to callers who can edit (`?***` to others), a fragment is not kept. Sent back in PUT, `***` keeps what it stands for, on the same scheme, host and port only */
+            url?: string | null;
+            host?: string | null;
+            domain?: string | null;
+            port?: number | null;
+            keyword?: string | null;
+            invert_keyword?: boolean;
+            accepted_statuscodes?: string[];
+            certificate?: components["schemas"]["Certificate"] | null;
+            ssl_expiration?: number | null;
+            domain_expiration?: number | null;
+            ip_version?: ("ipv4" | "ipv6") | null;
+            /** @description Heartbeats only, seconds */
+            period?: number;
+            /** @description Heartbeats only, seconds */
+            grace?: number;
+            security?: ("auto" | "starttls" | "tls" | "none") | null;
+            verify_certificate?: boolean | null;
+            starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
+            servername?: (string | null) | null;
+            min_version?: (("1.2" | "1.3") | null) | null;
+            /** @example prj_12 */
+            project_id: string;
+            project_name: string;
+            organization_id: number;
+            organization_name: string;
+        };
+        ResultList: {
+            results: components["schemas"]["CheckResult"][];
+            /** @enum {string} */
+            period: "15m" | "1h" | "24h" | "7d";
+            total: number;
+        };
+        CheckResult: {
+            /** @example hb_12 */
+            id: string;
+            /** @example srv_12 */
+            server_id: string;
+            server_name: string;
+            /** @enum {string} */
+            status: "healthy" | "down" | "degraded" | "unknown";
+            latency_ms: number | null;
+            /** @description Tunnel results only */
+            connect_ms?: number | null;
+            /** @enum {string} */
+            protocol: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /**
+             * @description YYYY-MM-DD HH:MM:SS, UTC, no zone marker
+             * @example 2026-11-21 06:10:00
+             */
+            tested_at: string;
+            error_message: string | null;
+            explain?: components["schemas"]["Explain"];
+        };
+        /** @description Only with `explain=1`; an addition of ours */
+        Explain: {
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            started_at: string;
+            lateness_ms: number;
+            location: string;
+            checker: string;
+            /** @enum {string} */
+            verdict: "ok" | "unresolved" | "unreachable" | "refused" | "timeout" | "closed" | "handshake-failed" | "cert-invalid" | "auth-failed" | "protocol-error" | "rejected" | "stuck" | "incomplete" | "misconfigured" | "unfit" | "unsupported" | "cancelled" | "internal-error";
+            attempt: number;
+            duration_ms: number;
+            error_category: ("server_not_connected" | "internet_stuck" | "timeout" | "auth_failed" | "cert_error" | "config_error" | "dns_error" | "checker_error" | "rejected") | null;
+            phases: {
+                [key: string]: number;
+            };
+            stage: ("resolve" | "connect" | "handshake" | "request" | "transfer") | null;
+            address: string | null;
+            peer: string | null;
+            hint: string | null;
+        };
+        FailureList: {
+            failures: components["schemas"]["CheckResult"][];
+            /** @enum {string} */
+            period: "15m" | "1h" | "24h" | "7d";
+            total: number;
+        };
+        MonitorResults: {
+            /** @example srv_12 */
+            server_id: string;
+            server_name: string;
+            results: components["schemas"]["CheckResult"][];
+            /** @enum {string} */
+            period: "15m" | "1h" | "24h" | "7d";
+            total: number;
+            success_rate: number | null;
+            /** @description Percent of the period's watched time that the monitor was not down, to three decimals */
+            uptime_percent: number | null;
+        };
+        IncidentList: {
+            incidents: components["schemas"]["IncidentRow"][];
+            total: number;
+            active: number;
+        };
+        IncidentRow: {
+            /** @example inc_12 */
+            id: string;
+            /** @example srv_12 */
+            server_id: string;
+            server_name: string;
+            /** @enum {string} */
+            status: "active" | "recovered";
+            /** @enum {string} */
+            severity: "critical" | "warning";
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            started_at: string;
+            ended_at: string | null;
+            acknowledged: boolean;
+            acknowledged_at: string | null;
+            /** @enum {string} */
+            error_type: "down" | "degraded";
+            error_message: string;
+        };
+        Incident: {
+            /** @example inc_12 */
+            id: string;
+            /** @example srv_12 */
+            server_id: string;
+            server_name: string;
+            /** @enum {string} */
+            status: "active" | "recovered";
+            /** @enum {string} */
+            severity: "critical" | "warning";
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            started_at: string;
+            ended_at: string | null;
+            acknowledged: boolean;
+            acknowledged_at: string | null;
+            /** @enum {string} */
+            error_type: "down" | "degraded";
+            error_message: string;
+            /** @enum {string} */
+            type: "vpn" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            /** @enum {string} */
+            protocol: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls";
+            duration_seconds: number;
+            acknowledged_by: components["schemas"]["Actor"] | null;
+            locations: string[];
+            error_category: ("server_not_connected" | "internet_stuck" | "timeout" | "auth_failed" | "cert_error" | "config_error" | "dns_error" | "checker_error" | "rejected") | null;
+            event_count: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        IncidentEventList: {
+            /** @example inc_12 */
+            incident_id: string;
+            events: components["schemas"]["IncidentEvent"][];
+            total: number;
+        };
+        IncidentEvent: {
+            /** @example evt_12 */
+            id: string;
+            /** @enum {string} */
+            type: "opened" | "level_changed" | "location_changed" | "acknowledged" | "retest_queued" | "retest_finished" | "alert_sent" | "alert_failed" | "monitor_paused" | "monitor_resumed" | "recovered";
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            message: string;
+            actor: components["schemas"]["Actor"];
+            location: string | null;
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        MaintenanceList: {
+            maintenances: components["schemas"]["Maintenance"][];
+            total: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        Maintenance: {
+            /** @example mnt_12 */
+            id: string;
+            /** @example srv_12 */
+            server_id: string;
+            server_name: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            starts_at: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            ends_at: string;
+            /** @enum {string} */
+            state: "active" | "next" | "ended";
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        SubscriptionList: {
+            subscriptions: components["schemas"]["Subscription"][];
+            total: number;
+        };
+        /** @description Its URL is never returned */
+        Subscription: {
+            id: number;
+            projectId: number;
+            name: string | null;
+            /** @description Seconds between syncs */
+            syncIntervalSec: number;
+            /** @description Seconds each server's test may take */
+            timeoutSeconds: number;
+            /** @description Servers tested at the same time */
+            maxWorkers: number;
+            /** @description A monitor of several configs alerts when a smaller share of them works; 0 is never */
+            configAlertPercent: number;
+            /**
+             * @description Engines tried per config
+             * @enum {string}
+             */
+            engine: "both" | "xray" | "singbox";
+            enabled: boolean;
+            /** @description null before the first sync */
+            lastSyncedAt: string | null;
+            /** @description Servers found in the last sync */
+            lastServerCount: number | null;
+            lastSyncStatus: ("pending" | "success" | "failed" | "auto_disabled") | null;
+            syncErrorMessage: string | null;
+            /**
+             * @description YYYY-MM-DD HH:MM:SS, UTC, no zone marker
+             * @example 2026-11-21 06:10:00
+             */
+            createdAt: string;
+            /**
+             * @description YYYY-MM-DD HH:MM:SS, UTC, no zone marker
+             * @example 2026-11-21 06:10:00
+             */
+            updatedAt: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        RemovedSubscription: {
+            /** @constant */
+            success: true;
+            /** @description Monitors that it had imported: they are kept, paused */
+            paused_monitors: number;
+        };
+        StartedSync: {
+            subscription_id: number;
+            /** @constant */
+            status: "syncing";
+            /** @enum {string} */
+            message: "Sync started" | "A sync is already running";
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        Test: {
+            /**
+             * @description Cannot be looked up
+             * @example tst_Vw3kQ9cZ1mXt7RbN
+             */
+            test_id: string;
+            /** @example srv_12 */
+            server_id: string;
+            /** @enum {string} */
+            status: "healthy" | "down" | "degraded";
+            latency_ms: number | null;
+            connect_ms: number | null;
+            error_message: string | null;
+            /**
+             * @description YYYY-MM-DD HH:MM:SS, UTC, no zone marker
+             * @example 2026-11-21 06:10:00
+             */
+            tested_at: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        PendingTest: {
+            /**
+             * @description Cannot be looked up
+             * @example tst_Vw3kQ9cZ1mXt7RbN
+             */
+            test_id: string;
+            /** @example srv_12 */
+            server_id: string;
+            /** @constant */
+            status: "pending";
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            tested_at: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        Error402: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 402;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        Batch: {
+            /**
+             * @description Cannot be looked up
+             * @example bat_Vw3kQ9cZ1mXt7RbN
+             */
+            batch_id: string;
+            results: components["schemas"]["BatchGroup"][];
+            skipped: components["schemas"]["SkippedTest"][];
+            /** @description Monitors in the request, skipped ones included; each once */
+            total: number;
+            /** @description Tests queued */
+            successful: number;
+            /** @description Tests that could not be queued */
+            failed: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        BatchGroup: {
+            /** @enum {string} */
+            protocol: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic";
+            /** @description The queue's job for this protocol; null when nothing was queued */
+            batch_id: string | null;
+            /** @description Monitors of this protocol in the group */
+            count: number;
+            /** @description Why queuing failed, when it did */
+            reason?: string;
+        };
+        SkippedTest: {
+            /** @example srv_12 */
+            server_id: string;
+            /** @enum {string} */
+            reason: "paused" | "not_a_tunnel";
+        };
+        Retest: {
+            /**
+             * @description Cannot be looked up
+             * @example tst_Vw3kQ9cZ1mXt7RbN
+             */
+            test_id: string;
+            /** @example inc_12 */
+            incident_id: string;
+            /** @constant */
+            status: "pending";
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        ConfigCheck: {
+            /**
+             * @description Cannot be looked up
+             * @example tst_Vw3kQ9cZ1mXt7RbN
+             */
+            test_id: string;
+            /**
+             * @description Whether the tunnel came up
+             * @enum {string}
+             */
+            status: "healthy" | "down";
+            /** @enum {string} */
+            protocol: "wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic";
+            /** @description Whether the protocol came from a share link */
+            config_detected: boolean;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            tested_at: string;
+            latency_ms: number | null;
+            connect_ms: number | null;
+            connection_time_ms: number | null;
+            handshake_time_ms: number | null;
+            assigned_ip: string | null;
+            error_message: string | null;
+            error_category: ("server_not_connected" | "internet_stuck" | "timeout" | "auth_failed" | "cert_error" | "config_error" | "dns_error" | "checker_error" | "rejected") | null;
+            engine_used: ("xray" | "singbox") | null;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        Error502: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 502;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        PublicLimitError: {
+            /** @constant */
+            error: "Public check limit exceeded";
+            /** @example Limit of 5 checks per 24 hours exceeded */
+            message: string;
+            /**
+             * @description Seconds
+             * @example 5400
+             */
+            retry_after: number;
+        };
+        Whoami: {
+            user: {
+                id: number;
+                name: string | null;
+                email: string;
+            };
+            key: {
+                id: number;
+                name: string;
+                /** @enum {string} */
+                kind: "workspace" | "account";
+                /** @description null for an account-wide key */
+                organization_id: number | null;
+                expires: string | null;
+            };
+            organizations: {
+                /** @example 3 */
+                id: number;
+                name: string;
+                /**
+                 * @description The caller's role there
+                 * @enum {string}
+                 */
+                role: "owner" | "admin" | "manager" | "viewer";
+                /** @enum {string} */
+                plan: "free" | "starter" | "pro" | "business";
+            }[];
+            projects: {
+                /** @example prj_12 */
+                id: string;
+                name: string;
+                /** @example 3 */
+                organization_id: number;
+                /**
+                 * @description The caller's role there
+                 * @enum {string}
+                 */
+                role: "owner" | "admin" | "manager" | "viewer";
+            }[];
+            /** @example 3 */
+            default_organization_id: number;
+            /** @description Oldest active project of the default workspace */
+            default_project_id: string | null;
+        };
+        OrganizationList: {
+            organizations: components["schemas"]["Organization"][];
+            total: number;
+        };
+        Organization: {
+            /** @example 3 */
+            id: number;
+            name: string;
+            /**
+             * @description The caller's role there
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "manager" | "viewer";
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "business";
+            api_access: boolean;
+            /** @description Active projects that the key reaches */
+            project_count: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+        };
+        ProjectList: {
+            projects: components["schemas"]["Project"][];
+            total: number;
+        };
+        Project: {
+            /** @example prj_12 */
+            id: string;
+            name: string;
+            /** @example 3 */
+            organization_id: number;
+            organization_name: string;
+            /**
+             * @description The caller's role there
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "manager" | "viewer";
+            /** @description Monitors of both families */
+            server_count: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+        };
+        Usage: {
+            /** @example 3 */
+            organization_id: number;
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "business";
+            this_minute: components["schemas"]["UsageWindow"];
+            today: components["schemas"]["UsageWindow"];
+            this_month: components["schemas"]["UsageWindow"];
+            on_demand_tests: components["schemas"]["UsageWindow"];
+            /** @description The last 30 UTC days, today included, oldest first */
+            daily: {
+                /**
+                 * Format: date
+                 * @example 2026-11-21
+                 */
+                date: string;
+                requests: number;
+                /** @description Answers of 400 and above */
+                errors: number;
+            }[];
+            /** @description The last 30 days, busiest first */
+            endpoints: {
+                /** @enum {string} */
+                method: "GET" | "POST" | "PUT" | "DELETE";
+                /**
+                 * @description Pattern of the route
+                 * @example /servers/{id}
+                 */
+                path: string;
+                requests: number;
+                errors: number;
+            }[];
+        };
+        UsageWindow: {
+            used: number;
+            /** @description null is unlimited */
+            limit: number | null;
+            /** @description Never negative; null is unlimited */
+            remaining: number | null;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            resets_at: string;
+        };
+        KeyList: {
+            keys: components["schemas"]["Key"][];
+            total: number;
+        };
+        Key: {
+            /** @example 31 */
+            id: number;
+            name: string;
+            /** @description The key's owner */
+            userID: number;
+            /** @description The workspace; null for an account-wide key */
+            organizationId: number | null;
+            /**
+             * @description YYYY-MM-DD HH:MM:SS, UTC, no zone marker
+             * @example 2026-11-21 06:10:00
+             */
+            createdDate: string;
+            /** @description null: never */
+            expires: string | null;
+            /** @description May lag by a minute */
+            lastUsedAt: string | null;
+            /** @enum {string} */
+            status: "active" | "inactive" | "expired";
+            /** @description 1 is switched on */
+            active: number;
+        };
+        CreatedKey: {
+            /** @example 31 */
+            id: number;
+            name: string;
+            /** @description The key's owner */
+            userID: number;
+            /** @description The workspace; null for an account-wide key */
+            organizationId: number | null;
+            /**
+             * @description YYYY-MM-DD HH:MM:SS, UTC, no zone marker
+             * @example 2026-11-21 06:10:00
+             */
+            createdDate: string;
+            /** @description null: never */
+            expires: string | null;
+            /** @description May lag by a minute */
+            lastUsedAt: string | null;
+            /** @enum {string} */
+            status: "active" | "inactive" | "expired";
+            /** @constant */
+            active: true;
+            /**
+             * @description The whole secret, shown once
+             * @example uk31_0123456789abcdefghijklmnopqrstuvwxyzABCD
+             */
+            key: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        RevokedKey: {
+            /** @constant */
+            success: true;
+            /** @example 31 */
+            id: number;
+            /** @description null after deletion */
+            status: ("inactive" | "expired") | null;
+            deleted: boolean;
+        };
+        Health: {
+            /** @constant */
+            status: "ok";
+            version: string;
+            uptime: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            timestamp: string;
+        };
+        DeepHealth: {
+            /** @constant */
+            status: "ok";
+            version: string;
+            uptime: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            timestamp: string;
+            checks: components["schemas"]["HealthChecks"];
+            warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten")[];
+        };
+        HealthChecks: {
+            database: components["schemas"]["HealthComponent"];
+            queue: components["schemas"]["HealthComponent"];
+        };
+        HealthComponent: {
+            /** @enum {string} */
+            status: "ok" | "error";
+            latency_ms: number | null;
+        };
+        FailedHealth: {
+            /** @constant */
+            error: true;
+            /** @constant */
+            code: 503;
+            /** @constant */
+            message: "Health check failed";
+            details: {
+                checks: components["schemas"]["HealthChecks"];
+                warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten")[];
+            };
+        };
+        RegionList: {
+            regions: components["schemas"]["Region"][];
+            total: number;
+        };
+        Region: {
+            code: string;
+            name: string;
+            healthy_checkers: number;
+            available: boolean;
+        };
+        HeartbeatTaken: {
+            /** @constant */
+            ok: true;
+        };
+        HeartbeatRefused: {
+            /** @constant */
+            ok: false;
+            msg: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listMonitors: {
+        parameters: {
+            query?: {
+                family?: "tunnel" | "uptime" | "all";
+                /** @description Only monitors that are not paused. `1` or `true` is on; anything else is off. */
+                active_only?: string;
+                status?: "healthy" | "down" | "partial" | "degraded" | "paused" | "unknown";
+                /** @description Only monitors of this protocol or uptime type. */
+                protocol?: string;
+                /** @description Only monitors whose name contains the text, whatever its case. */
+                name?: string;
+                /** @description Another name of `name`, which wins. */
+                search?: string;
+                /** @description Another name of `search`, which wins. */
+                q?: string;
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+                /** @description Adds `lateness_ms` to each row; an addition of ours. `1` or `true` is on; anything else is off. */
+                explain?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List monitors, sorted by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorList"];
+                };
+            };
+        };
+    };
+    createMonitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMonitor"];
+            };
+        };
+        responses: {
+            /** @description Create a monitor and queue its first check */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Monitor"];
+                };
+            };
+        };
+    };
+    getMonitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read a monitor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Monitor"];
+                };
+            };
+        };
+    };
+    updateMonitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMonitor"];
+            };
+        };
+        responses: {
+            /** @description Change the fields that are sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Monitor"];
+                };
+            };
+        };
+    };
+    deleteMonitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a monitor with its results and incidents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedMonitor"];
+                };
+            };
+        };
+    };
+    listMonitorHistory: {
+        parameters: {
+            query?: {
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was done to a monitor, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryList"];
+                };
+            };
+        };
+    };
+    searchMonitors: {
+        parameters: {
+            query?: {
+                /** @description Text in the name, the host or a tag, or a whole monitor id. Required, 1 to 255 characters. */
+                q?: string;
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Search monitors across every project the key can reach */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundMonitorList"];
+                };
+            };
+        };
+    };
+    listResults: {
+        parameters: {
+            query?: {
+                period?: "15m" | "1h" | "24h" | "7d";
+                /** @description How many to return. */
+                limit?: number;
+                /** @description Adds `explain` to each row: lateness, location, checker, verdict, phases, why it failed; an addition of ours. `1` or `true` is on; anything else is off. */
+                explain?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Results of the project, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultList"];
+                };
+            };
+        };
+    };
+    listFailures: {
+        parameters: {
+            query?: {
+                period?: "15m" | "1h" | "24h" | "7d";
+                /** @description How many to return. */
+                limit?: number;
+                /** @description Adds `explain` to each row: lateness, location, checker, verdict, phases, why it failed; an addition of ours. `1` or `true` is on; anything else is off. */
+                explain?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Results of the project that were down, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureList"];
+                };
+            };
+        };
+    };
+    listMonitorResults: {
+        parameters: {
+            query?: {
+                period?: "15m" | "1h" | "24h" | "7d";
+                /** @description How many to return. */
+                limit?: number;
+                /** @description Adds `explain` to each row: lateness, location, checker, verdict, phases, why it failed; an addition of ours. `1` or `true` is on; anything else is off. */
+                explain?: string;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+                status?: "healthy" | "down" | "degraded" | "up";
+            };
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Results of one monitor, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorResults"];
+                };
+            };
+        };
+    };
+    listIncidents: {
+        parameters: {
+            query?: {
+                /** @description Only incidents of this monitor, `srv_<n>` or `<n>`. */
+                server_id?: string;
+                /** @description `active` or `recovered`; anything else means both. */
+                status?: string;
+                /** @description How many incidents to consider, before the status filter. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List incidents, open ones first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentList"];
+                };
+            };
+        };
+    };
+    getIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read an incident */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+        };
+    };
+    listIncidentEvents: {
+        parameters: {
+            query?: {
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What happened during an incident, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentEventList"];
+                };
+            };
+        };
+    };
+    acknowledgeIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgeIncident"];
+            };
+        };
+        responses: {
+            /** @description Acknowledge an incident; repeating it changes nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+        };
+    };
+    listMaintenance: {
+        parameters: {
+            query?: {
+                /** @description Only of this monitor, `srv_<n>` or `<n>`. */
+                server_id?: string;
+                state?: "active" | "next" | "ended";
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List maintenance, the earliest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceList"];
+                };
+            };
+        };
+    };
+    createMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMaintenance"];
+            };
+        };
+        responses: {
+            /** @description Plan maintenance of monitors, or of all that have a tag */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceList"];
+                };
+            };
+        };
+    };
+    endMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Maintenance id, `mnt_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End maintenance now; what has not begun is taken away */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Maintenance"];
+                };
+            };
+        };
+    };
+    listSubscriptions: {
+        parameters: {
+            query?: {
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List subscriptions, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionList"];
+                };
+            };
+        };
+    };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSubscription"];
+            };
+        };
+        responses: {
+            /** @description Add a subscription and start its first sync */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Subscription id, `sub_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read a subscription */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
+    updateSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Subscription id, `sub_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateSubscription"];
+            };
+        };
+        responses: {
+            /** @description Change the fields that are sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Subscription id, `sub_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a subscription; its monitors are kept, paused */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedSubscription"];
+                };
+            };
+        };
+    };
+    syncSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Subscription id, `sub_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Start a sync now; one that is switched off is switched on first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedSync"];
+                };
+            };
+        };
+    };
+    testMonitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestMonitor"];
+            };
+        };
+        responses: {
+            /** @description Test a tunnel now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Test"];
+                };
+            };
+            /** @description Still running */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingTest"];
+                };
+            };
+        };
+    };
+    testMonitors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestMonitors"];
+            };
+        };
+        responses: {
+            /** @description Test many tunnels now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    retestIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Test an incident's monitor now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retest"];
+                };
+            };
+        };
+    };
+    checkConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckConfig"];
+            };
+        };
+        responses: {
+            /** @description Check a configuration once, without saving it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigCheck"];
+                };
+            };
+        };
+    };
+    checkConfigWithoutKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckConfigWithoutKey"];
+            };
+        };
+        responses: {
+            /** @description Check a configuration once, without a key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigCheck"];
+                };
+            };
+        };
+    };
+    whoami: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who the key belongs to and what it reaches */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Whoami"];
+                };
+            };
+        };
+    };
+    listOrganizations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the workspaces that the key reaches, with the caller's role */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationList"];
+                };
+            };
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: {
+                /** @description Only projects of this workspace. */
+                organization_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the active projects that the key reaches */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectList"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description Which workspace; without it the default one. Of use to account-wide keys. */
+                organization_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests and on-demand tests used, limits, daily history and the busiest endpoints */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List API keys, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyList"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateKey"];
+            };
+        };
+        responses: {
+            /** @description Create an API key; its secret is shown once */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedKey"];
+                };
+            };
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: {
+                /** @description `1` deletes the key for good; anything else disables it. */
+                hard?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Key id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disable an API key, or delete it for good */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedKey"];
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the API is up */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    getDeepHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the database and the job queue are up too */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeepHealth"];
+                };
+            };
+        };
+    };
+    listRegions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Locations one can test from, with their healthy checkers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegionList"];
+                };
+            };
+        };
+    };
+}

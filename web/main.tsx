@@ -1,0 +1,58 @@
+import "./look/base.css";
+import "./look/parts.css";
+import "./look/lists.css";
+import "./look/frame.css";
+import "./look/screens.css";
+import "./look/details.css";
+import "./look/narrow.css";
+import { effect, untracked } from "@preact/signals";
+import { render } from "preact";
+import { setProject } from "./api/client.ts";
+import { followProject } from "./api/live.ts";
+import { Shell } from "./parts/shell.tsx";
+import { Skeleton } from "./parts/states.tsx";
+import { SignIn, Unreachable } from "./screens/sign-in.tsx";
+import { followTheme } from "./state/prefs.ts";
+import { incidentNews, loadOverview, overviewError, takeChanges } from "./state/project.ts";
+import { followAddress } from "./state/route.ts";
+import { project, resumeSession, session } from "./state/session.ts";
+import { followShortcuts } from "./state/shortcuts.ts";
+import { followTitle } from "./state/title.ts";
+import { followLanguage } from "./words/words.ts";
+
+function App() {
+  switch (session.value.kind) {
+    case "asking":
+      return <Skeleton rows={8} />;
+    case "unreachable":
+      return <Unreachable message={session.value.message} />;
+    case "out":
+      return <SignIn because={session.value.because} />;
+    case "in":
+      return <Shell />;
+  }
+}
+
+followTheme();
+followLanguage();
+followAddress();
+followShortcuts();
+followTitle();
+effect(() => {
+  const id = project.value?.id;
+  setProject(id ?? null);
+  if (id === undefined) return;
+  return untracked(() =>
+    followProject(id, {
+      async reload() {
+        await loadOverview();
+        return overviewError.peek() === null;
+      },
+      changes: takeChanges,
+      incident: () => incidentNews.value++,
+    }),
+  );
+});
+const host = document.getElementById("app");
+if (host !== null) render(<App />, host);
+void resumeSession();

@@ -1,0 +1,126 @@
+/** Draws the cells of a group of monitors: a colour and a shape for each. */
+import type { MonitorEntry, Status } from "../state/monitors.ts";
+import { STATUSES } from "../state/monitors.ts";
+
+/** Between two cells, CSS px. */
+const GAP = 2;
+
+export interface Layout {
+  /** Side of a cell, CSS px. */
+  readonly cell: number;
+  readonly columns: number;
+  readonly height: number;
+}
+
+export interface Palette {
+  readonly fill: Readonly<Record<Status, string>>;
+  /** Of shapes inside cells, and of the ring around the chosen one. */
+  readonly ink: string;
+  readonly ring: string;
+}
+
+/** @param cell wanted side, CSS px */
+export function layoutOf(count: number, width: number, cell: number): Layout {
+  const columns = Math.max(1, Math.floor((width + GAP) / (cell + GAP)));
+  return { cell, columns, height: Math.ceil(count / columns) * (cell + GAP) };
+}
+
+/** @returns which cell is there; -1 for none */
+export function cellAt({ cell, columns }: Layout, count: number, x: number, y: number): number {
+  const column = Math.floor(x / (cell + GAP));
+  const index = Math.floor(y / (cell + GAP)) * columns + column;
+  return column < 0 || column >= columns || index < 0 || index >= count ? -1 : index;
+}
+
+let known: { readonly key: string; readonly palette: Palette } | null = null;
+
+/** Colours as the style sheet has them now. @param key what they depend on: asked once for each */
+export function paletteOf(key: string): Palette {
+  if (known?.key !== key) known = { key, palette: askedPalette() };
+  return known.palette;
+}
+
+function askedPalette(): Palette {
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  const colour = (className: string) => {
+    probe.className = className;
+    return getComputedStyle(probe).color;
+  };
+  const fill = Object.fromEntries(STATUSES.map((status) => [status, colour(`cell-colour s-${status}`)]));
+  const palette = { fill: fill as Record<Status, string>, ink: colour("cell-ink"), ring: colour("cell-ring") };
+  probe.remove();
+  return palette;
+}
+
+export function drawCells(
+  canvas: HTMLCanvasElement,
+  entries: readonly MonitorEntry[],
+  { cell, columns, height }: Layout,
+  { fill, ink, ring }: Palette,
+  active: number,
+): void {
+  const context = canvas.getContext("2d");
+  if (context === null) return;
+  const scale = Math.min(devicePixelRatio || 1, 2);
+  canvas.width = Math.round(columns * (cell + GAP) * scale);
+  canvas.height = Math.max(1, Math.round(height * scale));
+  context.scale(scale, scale);
+  const place = (index: number): readonly [number, number] => [
+    (index % columns) * (cell + GAP),
+    Math.floor(index / columns) * (cell + GAP),
+  ];
+  let colour = "";
+  for (const [index, { status }] of entries.entries()) {
+    const [x, y] = place(index);
+    if (fill[status] !== colour) {
+      colour = fill[status];
+      context.fillStyle = colour;
+    }
+    context.fillRect(x, y, cell, cell);
+    if (status !== "healthy") drawShape(context, status, x, y, cell, ink);
+    if (status !== "healthy") context.fillStyle = colour;
+  }
+  if (active < 0) return;
+  const [x, y] = place(active);
+  context.strokeStyle = ring;
+  context.lineWidth = 2;
+  context.strokeRect(x - 0.5, y - 0.5, cell + 1, cell + 1);
+}
+
+function drawShape(
+  context: CanvasRenderingContext2D,
+  status: Status,
+  x: number,
+  y: number,
+  cell: number,
+  ink: string,
+): void {
+  const at = (part: number) => part * cell;
+  context.strokeStyle = ink;
+  context.fillStyle = ink;
+  context.lineWidth = Math.max(1.2, cell / 8);
+  const line = (...points: readonly (readonly [number, number])[]) => {
+    for (const [index, [px, py]] of points.entries()) {
+      if (index === 0) context.moveTo(x + at(px), y + at(py));
+      else context.lineTo(x + at(px), y + at(py));
+    }
+  };
+  context.beginPath();
+  if (status === "down") {
+    line([0.27, 0.27], [0.73, 0.73]);
+    line([0.73, 0.27], [0.27, 0.73]);
+  } else if (status === "degraded") {
+    line([0.5, 0.2], [0.5, 0.58]);
+    line([0.5, 0.7], [0.5, 0.82]);
+  } else if (status === "partial") {
+    context.fillRect(x + at(0.5), y, at(0.5), cell);
+  } else if (status === "paused") {
+    line([0.38, 0.28], [0.38, 0.72]);
+    line([0.62, 0.28], [0.62, 0.72]);
+  } else if (status === "unknown") {
+    line([0, 0.6], [0.6, 0]);
+    line([0.4, 1], [1, 0.4]);
+  } else if (status === "maintenance") line([0.5, 0.2], [0.8, 0.5], [0.5, 0.8], [0.2, 0.5], [0.5, 0.2]);
+  context.stroke();
+}

@@ -1,0 +1,77 @@
+/** The lazy part with uPlot in it. */
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { clock, dateTime, milliseconds } from "../words/times.ts";
+
+export interface Line {
+  readonly label: string;
+  /** CSS class whose colour the line has. */
+  readonly tone: string;
+  readonly values: readonly (number | null)[];
+}
+
+const HEIGHT = 220;
+
+/**
+ * @param points Unix s, growing
+ * @returns ends it
+ */
+export function drawChart(host: HTMLElement, points: readonly number[], lines: readonly Line[]): () => void {
+  const colour = (tone: string) => {
+    const probe = document.createElement("span");
+    probe.className = tone;
+    host.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  };
+  const make = () => {
+    const grid = { stroke: colour("tone-line"), width: 1 };
+    const axis = { stroke: colour("tone-text"), grid, ticks: grid, font: "12px system-ui" };
+    return new uPlot(
+      {
+        width: Math.max(host.clientWidth, 200),
+        height: HEIGHT,
+        padding: [12, 24, 0, 0],
+        cursor: { y: false },
+        scales: { y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, 1)] } },
+        axes: [
+          { ...axis, values: (_, splits, ___, ____, incr) => splits.map((s) => tick(s * 1_000, incr)) },
+          { ...axis, size: 64, values: (_, splits) => splits.map((ms) => milliseconds(ms)) },
+        ],
+        series: [
+          { label: "", value: (_, s) => (s === null ? "" : dateTime(s * 1_000)) },
+          ...lines.map(({ label, tone }) => ({
+            label,
+            stroke: colour(tone),
+            width: 1.5,
+            points: { show: points.length < 60, size: 4 },
+            spanGaps: false,
+            value: (_: uPlot, ms: number | null) => milliseconds(ms),
+          })),
+        ],
+      },
+      [points as number[], ...lines.map(({ values }) => values as (number | null)[])],
+      host,
+    );
+  };
+  let plot = make();
+  const observer = new ResizeObserver(() => plot.setSize({ width: Math.max(host.clientWidth, 200), height: HEIGHT }));
+  observer.observe(host);
+  const again = () => {
+    plot.destroy();
+    plot = make();
+  };
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  scheme.addEventListener("change", again);
+  return () => {
+    observer.disconnect();
+    scheme.removeEventListener("change", again);
+    plot.destroy();
+  };
+}
+
+/** @param stepS between two marks of the axis */
+function tick(atMs: number, stepS: number): string {
+  return stepS >= 86_400 ? dateTime(atMs).replace(/,? \d+:.*/, "") : clock(atMs).replace(/(\d+:\d\d):\d\d/, "$1");
+}

@@ -1,0 +1,98 @@
+/** A native dialog, named by its act. The last button that is not Cancel confirms. */
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { messageOf } from "../api/client.ts";
+import { t } from "../words/words.ts";
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+  readonly wide?: boolean;
+}
+
+/** Opens the dialog above everything else, and gives the focus back to where it was. */
+export function useModal(dialog: RefObject<HTMLDialogElement>): void {
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, [dialog]);
+}
+
+export function Dialog({ title, close, children, wide = false }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useModal(dialog);
+  return (
+    <dialog
+      ref={dialog}
+      class={wide ? "dialog wide" : "dialog"}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+    >
+      <h2 id={titleId}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** Asks before an act, and stays with the API's words when the act is refused. */
+export function Confirm({
+  title,
+  close,
+  confirm,
+  danger = false,
+  act,
+  children,
+}: {
+  title: string;
+  close: () => void;
+  confirm: string;
+  danger?: boolean;
+  act: () => Promise<unknown>;
+  children: ComponentChildren;
+}) {
+  const error = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (busy.value) return;
+    busy.value = true;
+    error.value = null;
+    try {
+      await act();
+      close();
+    } catch (reason) {
+      error.value = messageOf(reason);
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <Dialog title={title} close={close}>
+      <form onSubmit={submit}>
+        {children}
+        {error.value !== null && (
+          <p class="form-error" role="alert">
+            {error.value}
+          </p>
+        )}
+        <div class="dialog-acts">
+          <button type="button" class="button" onClick={close}>
+            {t("act.cancel")}
+          </button>
+          <button type="submit" class={danger ? "button danger" : "button primary"} aria-disabled={busy.value}>
+            {confirm}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

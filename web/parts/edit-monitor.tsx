@@ -1,0 +1,51 @@
+import { useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { say } from "../state/notices.ts";
+import { loadOverview } from "../state/project.ts";
+import { t } from "../words/words.ts";
+import { Confirm } from "./dialog.tsx";
+import { TextField } from "./field.tsx";
+import { bodyOf, type FormValues, KIND_FIELDS, listOf, valuesOf } from "./monitor-fields.ts";
+import { COMMON, KindFields } from "./monitor-form.tsx";
+
+type View = Schemas["Monitor"];
+type Update = Schemas["UpdateMonitor"];
+
+export function EditMonitor({ view, close, changed }: { view: View; close: () => void; changed: () => void }) {
+  const specs = [...KIND_FIELDS[view.type], ...(view.type === "push" ? [] : COMMON.slice(0, 1))];
+  const record = view as unknown as Readonly<Record<string, unknown>>;
+  const before = valuesOf(specs, record);
+  const name = useSignal(view.name);
+  const tags = useSignal(view.tags.join(", "));
+  const values = useSignal<FormValues>(before);
+  const save = async () => {
+    // Only what was changed: what the form does not know stays as it is.
+    const written = specs.filter((spec) => (values.value[spec.name] ?? "") !== (before[spec.name] ?? ""));
+    const body = {
+      ...(name.value !== view.name && { name: name.value }),
+      ...(tags.value !== view.tags.join(", ") && { tags: listOf(tags.value) }),
+      ...bodyOf(written, values.value, true),
+    } as Update;
+    await data(client.PUT("/servers/{id}", { params: { path: { id: view.id } }, body }));
+    say(t("monitor.saved", { name: name.value }));
+    changed();
+    void loadOverview();
+  };
+  return (
+    <Confirm title={t("monitor.editTitle")} close={close} confirm={t("act.save")} act={save}>
+      <TextField label={t("field.name")} value={name.value} onValue={(text) => (name.value = text)} />
+      <KindFields
+        specs={specs}
+        values={values.value}
+        onValue={(field, text) => (values.value = { ...values.value, [field]: text })}
+        keepsSecrets
+      />
+      <TextField
+        label={t("field.tags")}
+        hint={t("field.tagsHint")}
+        value={tags.value}
+        onValue={(text) => (tags.value = text)}
+      />
+    </Confirm>
+  );
+}

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { bodyOf, KIND_FIELDS, valuesOf } from "./monitor-fields.ts";
+
+it("makes the API's body of what was written", () => {
+  const values = { url: " https://a.test-site.org ", accepted_statuscodes: "200-299, 301", ssl_expiration: "7" };
+  expect(bodyOf(KIND_FIELDS.http, values, false)).toEqual({
+    url: "https://a.test-site.org",
+    accepted_statuscodes: ["200-299", "301"],
+    ssl_expiration: 7,
+  });
+});
+
+it("leaves a wrong number to the API, which says what is wrong", () => {
+  expect(bodyOf(KIND_FIELDS.port, { host: "a", port: "x" }, false)).toEqual({ host: "a", port: "x" });
+});
+
+it("takes away what was emptied, and keeps secrets that were not written anew", () => {
+  expect(bodyOf(KIND_FIELDS.tls, { host: "a", port: "443", servername: "", ssl_expiration: "" }, true)).toEqual({
+    host: "a",
+    port: 443,
+    servername: null,
+    ssl_expiration: null,
+  });
+  expect(bodyOf(KIND_FIELDS.vpn, { protocol: "vless", url: "" }, true)).not.toHaveProperty("url");
+});
+
+it("fills the form from a record", () => {
+  expect(valuesOf(KIND_FIELDS.keyword, { url: "u", keyword: null, invert_keyword: true })).toMatchObject({
+    url: "u",
+    keyword: "",
+    invert_keyword: "true",
+  });
+});

@@ -1,0 +1,103 @@
+/** The fields of a monitor, for a new one and for a change. */
+
+import { t } from "../words/words.ts";
+import { Field, SelectField, TextField } from "./field.tsx";
+import type { FieldSpec, FormValues } from "./monitor-fields.ts";
+
+export function KindFields({
+  specs,
+  values,
+  onValue,
+  keepsSecrets,
+}: {
+  specs: readonly FieldSpec[];
+  values: FormValues;
+  onValue: (name: string, value: string) => void;
+  /** An empty secret stays what it is. */
+  keepsSecrets: boolean;
+}) {
+  return (
+    <>
+      {specs.map((spec) => (
+        <OneField
+          key={spec.name}
+          spec={spec}
+          value={values[spec.name] ?? ""}
+          onValue={(value) => onValue(spec.name, value)}
+          keepsSecrets={keepsSecrets}
+        />
+      ))}
+    </>
+  );
+}
+
+function OneField({
+  spec: { name, label, type, hint, options, optional },
+  value,
+  onValue,
+  keepsSecrets,
+}: {
+  spec: FieldSpec;
+  value: string;
+  onValue: (value: string) => void;
+  keepsSecrets: boolean;
+}) {
+  const isKept = keepsSecrets && (type === "secret" || type === "area");
+  const words = isKept ? t("field.kept") : hint === undefined ? undefined : t(hint);
+  const text = `${t(label)}${optional === true && !isKept ? ` ${t("field.optional")}` : ""}`;
+  const hinted = words === undefined ? {} : { hint: words };
+  if (type === "choice" && options !== undefined) {
+    const shown = (word: string, label: string) => {
+      if (word === "") return t("field.never");
+      return name.endsWith("_expiration") ? t("field.daysBefore", { n: Number(word) }) : label;
+    };
+    const choices = options.map(([word, label]) => [word, shown(word, label)] as const);
+    return <SelectField label={t(label)} {...hinted} value={value} options={choices} onValue={onValue} />;
+  }
+  if (type === "flag") return <Flag label={t(label)} value={value} onValue={onValue} />;
+  if (type === "area")
+    return (
+      <Field label={text} {...hinted}>
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={4}
+            spellcheck={false}
+            value={value}
+            onInput={(event) => onValue(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    );
+  return (
+    <TextField
+      label={text}
+      {...hinted}
+      value={value}
+      onValue={onValue}
+      autoComplete="off"
+      spellcheck={false}
+      inputMode={type === "number" ? "numeric" : "text"}
+    />
+  );
+}
+
+function Flag({ label, value, onValue }: { label: string; value: string; onValue: (value: string) => void }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={value === "true"}
+        onChange={(event) => onValue(String(event.currentTarget.checked))}
+      />
+      {label}
+    </label>
+  );
+}
+
+/** What every kind that is checked by schedule has. */
+export const COMMON: readonly FieldSpec[] = [
+  { name: "interval", label: "field.interval", type: "number", hint: "field.seconds", optional: true },
+  { name: "timeout", label: "field.timeout", type: "number", hint: "field.seconds", optional: true },
+  { name: "maxretries", label: "field.retries", type: "number", hint: "field.retriesHint", optional: true },
+];

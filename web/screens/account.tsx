@@ -1,0 +1,62 @@
+/** What a person chooses on this device, and who they are. */
+import { SelectField } from "../parts/field.tsx";
+import { LANGUAGES, type Language, language, shortcuts, THEMES, type Theme, theme } from "../state/prefs.ts";
+import { signedIn } from "../state/session.ts";
+import { t } from "../words/words.ts";
+
+/** Each in itself, so that it is found by those who read no other. */
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: "English" };
+
+export function Account() {
+  const user = signedIn.value?.user;
+  const roles = signedIn.value?.organizations ?? [];
+  return (
+    <div class="screen narrow">
+      <h1>{t("account.title")}</h1>
+      <section class="card">
+        <dl class="facts">
+          <div>
+            <dt>{t("account.name")}</dt>
+            <dd dir="auto">{user?.name ?? "–"}</dd>
+          </div>
+          <div>
+            <dt>{t("account.email")}</dt>
+            <dd>{user?.email}</dd>
+          </div>
+          {roles.map(({ id, name, role }) => (
+            <div key={id}>
+              <dt dir="auto">{name}</dt>
+              <dd>{t(`role.${role}`)}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      <section class="card form" aria-labelledby="look">
+        <h2 id="look">{t("account.look")}</h2>
+        <SelectField<Theme>
+          label={t("account.theme")}
+          value={theme.value}
+          options={THEMES.map((word) => [word, t(`theme.${word}`)])}
+          onValue={(word) => (theme.value = word)}
+        />
+        {LANGUAGES.length > 1 && (
+          <SelectField<Language>
+            label={t("account.language")}
+            value={language.value}
+            options={LANGUAGES.map((word) => [word, LANGUAGE_NAMES[word]])}
+            onValue={(word) => (language.value = word)}
+          />
+        )}
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={shortcuts.value === "on"}
+            onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
+          />
+          {t("account.shortcuts")}
+        </label>
+        <p class="hint">{t("account.shortcutsHint")}</p>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,190 @@
+/** One incident: what is wrong, why, what has happened since, and the two acts a person needs at four in the morning. */
+import { useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Icon } from "../parts/icon.tsx";
+import { acknowledge } from "../parts/incident-line.tsx";
+import { Show } from "../parts/states.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { Lasting, Moment } from "../parts/time.tsx";
+import { Why } from "../parts/why.tsx";
+import { attempt, say } from "../state/notices.ts";
+import { counts, incidentNews } from "../state/project.ts";
+import { canEdit } from "../state/session.ts";
+import { timeOf } from "../words/times.ts";
+import { t } from "../words/words.ts";
+import type { ScreenProps } from "./screen.ts";
+
+type IncidentView = Schemas["Incident"];
+const RELOAD_MS = 15_000;
+const MOST_EVENTS = 200;
+
+export function Incident({ params: { id = "" } }: ScreenProps) {
+  const path = { id };
+  const incident = useResource(
+    async (signal) => {
+      const [view, events] = await Promise.all([
+        data(client.GET("/incidents/{id}", { params: { path }, signal })),
+        data(client.GET("/incidents/{id}/events", { params: { path, query: { limit: MOST_EVENTS } }, signal })),
+      ]);
+      return { view, events: events.events };
+    },
+    `${id} ${incidentNews.value} ${counts.value?.down}`,
+    RELOAD_MS,
+  );
+  return (
+    <div class="screen narrow">
+      <p class="back">
+        <a href="#/incidents">
+          <Icon name="chevron-left" size={16} />
+          {t("nav.incidents")}
+        </a>
+      </p>
+      <Show resource={incident} rows={8}>
+        {({ view, events }) => (
+          <>
+            <Head view={view} changed={incident.reload} />
+            <LastFailure view={view} />
+            <Timeline events={events} />
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function Head({ view, changed }: { view: IncidentView; changed: () => void }) {
+  const isOpen = view.status === "active";
+  return (
+    <header class="incident-head">
+      <h1 class="with-mark">
+        <StatusMark status={isOpen ? view.error_type : "healthy"} size={24} />
+        <span dir="auto">
+          {t(isOpen ? `incident.${view.error_type}` : "incident.recovered", { name: view.server_name })}
+        </span>
+      </h1>
+      <p class="sub">
+        <a href={`#/monitors/${view.server_id}`}>{t("incident.toMonitor")}</a>
+        <span>{t(`severity.${view.severity}`)}</span>
+        <Lasting from={view.started_at} to={view.ended_at} />
+        <Moment at={view.started_at} />
+        {view.locations.length > 0 && <span>{view.locations.join(", ")}</span>}
+      </p>
+      {view.acknowledged && (
+        <p class="tag quiet">
+          <Icon name="check" size={14} />
+          {t("incident.acknowledgedBy", { name: view.acknowledged_by?.name ?? "–" })}
+        </p>
+      )}
+      {isOpen && canEdit.value && <Acts view={view} changed={changed} />}
+    </header>
+  );
+}
+
+function Acts({ view, changed }: { view: IncidentView; changed: () => void }) {
+  const note = useSignal("");
+  const retest = async () => {
+    const done = await attempt(() =>
+      data(client.POST("/incidents/{id}/retest", { params: { path: { id: view.id } } })),
+    );
+    if (!done) return;
+    say(t("incident.retesting"));
+    changed();
+  };
+  return (
+    <div class="acts big">
+      {!view.acknowledged && (
+        <>
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => void acknowledge(view.id, note.value.trim() === "" ? null : note.value).then(changed)}
+          >
+            <Icon name="check" size={16} /> {t("incident.acknowledge")}
+          </button>
+          <input
+            type="text"
+            class="grow"
+            maxLength={500}
+            aria-label={t("incident.ackNote")}
+            placeholder={t("incident.ackNote")}
+            value={note.value}
+            onInput={(event) => (note.value = event.currentTarget.value)}
+          />
+        </>
+      )}
+      {view.type !== "push" && (
+        <button type="button" class="button" onClick={() => void retest()}>
+          <Icon name="refresh-cw" size={16} /> {t("incident.retest")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The newest failure of the monitor with its details; the incident's own message until it is there. */
+function LastFailure({ view }: { view: IncidentView }) {
+  const failures = useResource(
+    (signal) =>
+      data(
+        client.GET("/results/server/{id}", {
+          params: {
+            path: { id: view.server_id },
+            query: { period: "7d", status: view.error_type, limit: 1, explain: "1" },
+          },
+          signal,
+        }),
+      ),
+    `why ${view.id} ${view.ended_at}`,
+  );
+  const row = failures.state.value.value?.results[0];
+  const isOfThis = row !== undefined && timeOf(row.tested_at) >= timeOf(view.started_at) - 600_000;
+  return (
+    <section class="card" aria-labelledby="why">
+      <header class="card-head">
+        <h2 id="why">{t("why.title")}</h2>
+      </header>
+      <Why message={view.error_message} explain={isOfThis ? row.explain : undefined} />
+    </section>
+  );
+}
+
+const EVENT_ICONS: Readonly<Record<string, string>> = {
+  opened: "siren",
+  acknowledged: "check",
+  recovered: "circle-check",
+  retest_queued: "refresh-cw",
+  retest_finished: "refresh-cw",
+  alert_sent: "bell",
+  alert_failed: "triangle-alert",
+  monitor_paused: "pause",
+  monitor_resumed: "play",
+  location_changed: "map-pin",
+};
+
+function Timeline({ events }: { events: readonly Schemas["IncidentEvent"][] }) {
+  return (
+    <section class="card" aria-labelledby="timeline">
+      <header class="card-head">
+        <h2 id="timeline">{t("incident.timeline")}</h2>
+      </header>
+      <ol class="timeline" aria-label={t("incident.timeline")}>
+        {events.map(({ id, type, at, message, actor, location }) => (
+          <li key={id}>
+            <span class="timeline-mark">
+              <Icon name={EVENT_ICONS[type] ?? "info"} size={16} />
+            </span>
+            <div>
+              <p dir="auto">{message}</p>
+              <p class="faint">
+                <Moment at={at} />
+                {actor.name !== null && ` · ${actor.name}`}
+                {location !== null && ` · ${location}`}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

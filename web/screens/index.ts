@@ -1,0 +1,144 @@
+/** THE LIST of screens. A new one is a file and a line here. `nav` puts it into the navigation; `group` says below which link it is. */
+import type { ComponentType } from "preact";
+import type { Key } from "../words/words.ts";
+import { Incident } from "./incident.tsx";
+import { Incidents } from "./incidents.tsx";
+import { Monitor } from "./monitor.tsx";
+import { Monitors } from "./monitors.tsx";
+import { Overview } from "./overview.tsx";
+import type { ScreenProps } from "./screen.ts";
+
+export interface Screen {
+  readonly pattern: string;
+  readonly title: Key;
+  /** Address of the link in the navigation that is lit while the screen is open. */
+  readonly group: string;
+  /** Part of the first load, or loaded when the screen is first opened. */
+  readonly screen: ComponentType<ScreenProps> | { readonly load: () => Promise<ComponentType<ScreenProps>> };
+}
+
+export interface NavLink {
+  readonly path: string;
+  readonly title: Key;
+  readonly icon: string;
+  /** Among the links at the foot of a phone. */
+  readonly onPhone?: true;
+}
+
+/** In the order of the navigation. Places of what comes with later endpoints: Alerts after Maintenance, Status pages after Alerts. */
+export const NAVIGATION: readonly NavLink[] = [
+  { path: "/", title: "nav.overview", icon: "layout-grid", onPhone: true },
+  { path: "/monitors", title: "nav.monitors", icon: "list", onPhone: true },
+  { path: "/tunnels", title: "nav.tunnels", icon: "waypoints" },
+  { path: "/subscriptions", title: "nav.subscriptions", icon: "link" },
+  { path: "/incidents", title: "nav.incidents", icon: "siren", onPhone: true },
+  { path: "/maintenance", title: "nav.maintenance", icon: "calendar-clock" },
+  { path: "/check", title: "nav.check", icon: "zap", onPhone: true },
+  { path: "/settings", title: "nav.settings", icon: "cog" },
+];
+
+export const SCREENS: readonly Screen[] = [
+  { pattern: "/", title: "nav.overview", group: "/", screen: Overview },
+  {
+    pattern: "/monitors",
+    title: "nav.monitors",
+    group: "/monitors",
+    screen: Monitors,
+  },
+  {
+    pattern: "/monitors/new",
+    title: "new.title",
+    group: "/monitors",
+    screen: { load: async () => (await import("./new-monitor.tsx")).NewMonitor },
+  },
+  {
+    pattern: "/monitors/:id",
+    title: "nav.monitors",
+    group: "/monitors",
+    screen: Monitor,
+  },
+  {
+    pattern: "/incidents",
+    title: "nav.incidents",
+    group: "/incidents",
+    screen: Incidents,
+  },
+  {
+    pattern: "/incidents/:id",
+    title: "nav.incidents",
+    group: "/incidents",
+    screen: Incident,
+  },
+  {
+    pattern: "/tunnels",
+    title: "nav.tunnels",
+    group: "/tunnels",
+    screen: { load: async () => (await import("./tunnels.tsx")).Tunnels },
+  },
+  {
+    pattern: "/subscriptions",
+    title: "nav.subscriptions",
+    group: "/subscriptions",
+    screen: { load: async () => (await import("./subscriptions.tsx")).Subscriptions },
+  },
+  {
+    pattern: "/subscriptions/:id",
+    title: "nav.subscriptions",
+    group: "/subscriptions",
+    screen: { load: async () => (await import("./subscription.tsx")).Subscription },
+  },
+  {
+    pattern: "/maintenance",
+    title: "nav.maintenance",
+    group: "/maintenance",
+    screen: { load: async () => (await import("./maintenance.tsx")).Maintenance },
+  },
+  {
+    pattern: "/check",
+    title: "nav.check",
+    group: "/check",
+    screen: { load: async () => (await import("./check.tsx")).Check },
+  },
+  {
+    pattern: "/settings",
+    title: "nav.settings",
+    group: "/settings",
+    screen: { load: async () => (await import("./settings.tsx")).Settings },
+  },
+  {
+    pattern: "/keys",
+    title: "nav.keys",
+    group: "/settings",
+    screen: { load: async () => (await import("./keys.tsx")).Keys },
+  },
+  {
+    pattern: "/usage",
+    title: "nav.usage",
+    group: "/settings",
+    screen: { load: async () => (await import("./usage.tsx")).Usage },
+  },
+  {
+    pattern: "/workspace",
+    title: "nav.workspace",
+    group: "/settings",
+    screen: { load: async () => (await import("./workspace.tsx")).Workspace },
+  },
+  {
+    pattern: "/locations",
+    title: "nav.locations",
+    group: "/settings",
+    screen: { load: async () => (await import("./locations.tsx")).Locations },
+  },
+  {
+    pattern: "/wall",
+    title: "nav.wall",
+    group: "/",
+    screen: { load: async () => (await import("./wall.tsx")).Wall },
+  },
+  {
+    pattern: "/account",
+    title: "account.title",
+    group: "/settings",
+    screen: { load: async () => (await import("./account.tsx")).Account },
+  },
+];

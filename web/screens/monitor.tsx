@@ -1,0 +1,313 @@
+/** One monitor: why it is as it is, what its checks were, how it is set. */
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { client, data, type Schemas } from "../api/client.ts";
+import { watch } from "../api/live.ts";
+import { useResource } from "../api/resource.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { EditMonitor } from "../parts/edit-monitor.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { IncidentLine } from "../parts/incident-line.tsx";
+import { LatencyFigure } from "../parts/latency.tsx";
+import { Show } from "../parts/states.tsx";
+import { StatusWord } from "../parts/status.tsx";
+import { Ago, Lasting } from "../parts/time.tsx";
+import { Why } from "../parts/why.tsx";
+import type { Status } from "../state/monitors.ts";
+import { attempt, say } from "../state/notices.ts";
+import { incidentNews, loadOverview, revision, shown } from "../state/project.ts";
+import { go } from "../state/route.ts";
+import { canEdit } from "../state/session.ts";
+import { milliseconds, timeOf } from "../words/times.ts";
+import { number, t } from "../words/words.ts";
+import { ChecksList, Configs, History, Locations, Settings } from "./monitor-parts.tsx";
+import type { ScreenProps } from "./screen.ts";
+
+export type MonitorView = Schemas["Monitor"];
+export type Results = Schemas["MonitorResults"];
+export const PERIODS = ["15m", "1h", "24h", "7d"] as const;
+type Period = (typeof PERIODS)[number];
+/** Of the latest checks that are read; more would draw no finer line. */
+const MOST_RESULTS = 500;
+const RELOAD_MS = 15_000;
+
+export function Monitor({ params: { id = "" } }: ScreenProps) {
+  const path = { id };
+  useEffect(() => watch([id]), [id]);
+  const live = useComputed(() => {
+    revision.value;
+    const entry = shown.value?.byId.get(id);
+    return entry === undefined ? "" : `${entry.status} ${entry.checkedAtMs}`;
+  });
+  const monitor = useResource(
+    (signal) => data(client.GET("/servers/{id}", { params: { path }, signal })),
+    id,
+    RELOAD_MS,
+  );
+  const { reload } = monitor;
+  useEffect(() => {
+    if (monitor.state.peek().value !== null) reload();
+  }, [live.value, reload]);
+  return (
+    <div class="screen">
+      <p class="back">
+        <a href="#/monitors">
+          <Icon name="chevron-left" size={16} />
+          {t("nav.monitors")}
+        </a>
+      </p>
+      <Show resource={monitor} rows={10}>
+        {(view) => (
+          <>
+            <Head view={view} changed={reload} />
+            <Body view={view} news={live.value} />
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function statusOf(view: MonitorView): Status {
+  const entry = shown.value?.byId.get(view.id);
+  return entry?.status === "maintenance" ? "maintenance" : view.status;
+}
+
+function Head({ view, changed }: { view: MonitorView; changed: () => void }) {
+  const asking = useSignal<"edit" | "delete" | null>(null);
+  revision.value;
+  const since = shown.value?.byId.get(view.id)?.sinceMs ?? null;
+  const status = statusOf(view);
+  const close = () => {
+    asking.value = null;
+  };
+  return (
+    <header class="monitor-head">
+      <div>
+        <h1 dir="auto">{view.name}</h1>
+        <p class="sub">
+          <span role="status">
+            <StatusWord status={status} class="strong" />
+          </span>
+          {since !== null && (
+            <span>
+              {t("since.word")} <Lasting from={since} />
+            </span>
+          )}
+          <span>{view.protocol}</span>
+          {view.latency_ms !== null && <span class="number">{milliseconds(view.latency_ms)}</span>}
+          <span>
+            {t("monitor.checked")} <Ago at={view.last_checked} />
+          </span>
+          {view.tags.map((tag) => (
+            <a
+              class="tag"
+              key={tag}
+              href={`#/monitors?q=${encodeURIComponent(`tag:${/[\s,]/.test(tag) ? `"${tag}"` : tag}`)}`}
+              dir="auto"
+            >
+              {tag}
+            </a>
+          ))}
+        </p>
+      </div>
+      {canEdit.value && <Acts view={view} changed={changed} ask={(what) => (asking.value = what)} />}
+      {asking.value === "edit" && <EditMonitor view={view} close={close} changed={changed} />}
+      {asking.value === "delete" && (
+        <Confirm
+          title={t("monitor.deleteTitle")}
+          close={close}
+          confirm={t("act.delete")}
+          danger
+          act={async () => {
+            await data(client.DELETE("/servers/{id}", { params: { path: { id: view.id } } }));
+            say(t("monitor.deleted", { name: view.name }));
+            go("/monitors");
+            void loadOverview();
+          }}
+        >
+          <p>{t("monitor.deleteText", { name: view.name })}</p>
+        </Confirm>
+      )}
+    </header>
+  );
+}
+
+function Acts({
+  view,
+  changed,
+  ask,
+}: {
+  view: MonitorView;
+  changed: () => void;
+  ask: (what: "edit" | "delete") => void;
+}) {
+  const busy = useSignal(false);
+  const params = { path: { id: view.id } };
+  const setActive = async (active: boolean) => {
+    await attempt(
+      () => data(client.PUT("/servers/{id}", { params, body: { active } })),
+      t(active ? "monitor.resumed" : "monitor.paused", { name: view.name }),
+    );
+    changed();
+    void loadOverview();
+  };
+  const check = async () => {
+    if (busy.value) return;
+    busy.value = true;
+    await attempt(async () => {
+      const answer = await data(client.POST("/servers/{id}/check", { params }));
+      say(checkWords(answer));
+    });
+    busy.value = false;
+    changed();
+  };
+  return (
+    <div class="acts">
+      {view.type !== "push" && (
+        <button type="button" class="button primary" aria-disabled={busy.value} onClick={() => void check()}>
+          <Icon name="zap" size={16} /> {t("monitor.checkNow")}
+        </button>
+      )}
+      <button type="button" class="button" onClick={() => void setActive(!view.active)}>
+        <Icon name={view.active ? "pause" : "play"} size={16} /> {t(view.active ? "act.pause" : "act.resume")}
+      </button>
+      <button type="button" class="button" onClick={() => ask("edit")}>
+        <Icon name="pencil" size={16} /> {t("act.edit")}
+      </button>
+      <button type="button" class="button" onClick={() => ask("delete")}>
+        <Icon name="trash-2" size={16} /> {t("act.delete")}
+      </button>
+    </div>
+  );
+}
+
+function checkWords(answer: unknown): string {
+  const { status, latency_ms: latency, error_message: message } = answer as Partial<Schemas["Test"]>;
+  if (status === undefined || (status as string) === "pending") return t("monitor.checkPending");
+  return status === "healthy" ? t("monitor.checkOk", { latency: milliseconds(latency) }) : (message ?? status);
+}
+
+function Body({ view, news }: { view: MonitorView; news: string }) {
+  const period = useSignal<Period>("1h");
+  const path = { id: view.id };
+  const results = useResource(
+    (signal) =>
+      data(
+        client.GET("/results/server/{id}", {
+          params: { path, query: { period: period.value, limit: MOST_RESULTS, explain: "1" } },
+          signal,
+        }),
+      ),
+    `${view.id} ${period.value}`,
+    RELOAD_MS,
+  );
+  useEffect(() => {
+    if (results.state.peek().value !== null) results.reload();
+  }, [news]);
+  return (
+    <div class="monitor">
+      <div class="monitor-main">
+        <Show resource={results} rows={8}>
+          {(value) => (
+            <>
+              <WhyCard view={view} results={value} />
+              <LatencyCard results={value} period={period.value} choose={(word) => (period.value = word)} />
+              <ChecksList results={value} />
+            </>
+          )}
+        </Show>
+        <Configs view={view} />
+      </div>
+      <div class="monitor-side">
+        <Locations view={view} />
+        <Incidents id={view.id} />
+        <Settings view={view} />
+        <History id={view.id} />
+      </div>
+    </div>
+  );
+}
+
+/** Only while something is wrong, or when the latest failure is in the period that is shown. */
+function WhyCard({ view, results }: { view: MonitorView; results: Results }) {
+  const failure = results.results.find(({ status }) => status !== "healthy");
+  if (failure === undefined) return null;
+  const isNow = view.status !== "healthy" && view.status !== "paused";
+  return (
+    <section class={isNow ? "card bad" : "card"} aria-labelledby="why">
+      <header class="card-head">
+        <h2 id="why">{t("why.title")}</h2>
+        <span class="faint">
+          {!isNow && `${t("why.lastFailure")} `}
+          <Ago at={failure.tested_at} />
+        </span>
+      </header>
+      <Why message={failure.error_message} explain={failure.explain} />
+    </section>
+  );
+}
+
+function LatencyCard({
+  results,
+  period,
+  choose,
+}: {
+  results: Results;
+  period: Period;
+  choose: (period: Period) => void;
+}) {
+  const rows = [...results.results].reverse();
+  const points = rows.map(({ tested_at }) => timeOf(tested_at) / 1_000);
+  const values = rows.map(({ status, latency_ms: ms }) => (status === "healthy" ? ms : null));
+  const key = `${points.length} ${points[0]} ${points.at(-1)}`;
+  const lines = useComputed(() => [{ label: t("latency.line"), tone: "tone-accent", values }]);
+  return (
+    <section class="card" aria-label={t("latency.label")}>
+      <fieldset class="periods" aria-label={t("latency.period")}>
+        {PERIODS.map((word) => (
+          <button type="button" key={word} aria-pressed={word === period} onClick={() => choose(word)}>
+            {t(`period.${word}`)}
+          </button>
+        ))}
+        <span class="grow" />
+        {results.uptime_percent !== null && (
+          <span class="faint">{t("monitor.uptime", { percent: number(results.uptime_percent, 2) })}</span>
+        )}
+      </fieldset>
+      {values.every((value) => value === null) ? (
+        <p class="hint">{t("latency.none")}</p>
+      ) : (
+        <LatencyFigure key={key} points={points} lines={lines.value} />
+      )}
+    </section>
+  );
+}
+
+function Incidents({ id }: { id: string }) {
+  const list = useResource(
+    (signal) => data(client.GET("/incidents", { params: { query: { server_id: id, limit: 5 } }, signal })),
+    `${id} ${incidentNews.value}`,
+    RELOAD_MS,
+  );
+  return (
+    <section class="card" aria-labelledby="incidents-of">
+      <header class="card-head">
+        <h2 id="incidents-of">{t("nav.incidents")}</h2>
+      </header>
+      <Show resource={list} rows={2}>
+        {({ incidents }) =>
+          incidents.length === 0 ? (
+            <p class="hint">{t("monitor.noIncidents")}</p>
+          ) : (
+            <ul class="incident-list">
+              {incidents.map((incident) => (
+                <IncidentLine key={incident.id} incident={incident} changed={list.reload} />
+              ))}
+            </ul>
+          )
+        }
+      </Show>
+    </section>
+  );
+}

@@ -1,0 +1,176 @@
+/** All monitors in one dense table: 10,000 rows, of which those in view are in the document. */
+import { useComputed } from "@preact/signals";
+import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { useMedia } from "../parts/media.ts";
+import { WindowedBody } from "../parts/rows.tsx";
+import { Empty, Failed, Skeleton } from "../parts/states.tsx";
+import { StatusWord } from "../parts/status.tsx";
+import { withValue } from "../state/filter.ts";
+import { type MonitorEntry, SORTS, type Sort, sorted } from "../state/monitors.ts";
+import { filterLine, loadOverview, overviewError, revision, selected, serviceNow, shown } from "../state/project.ts";
+import { replaceParameter, route } from "../state/route.ts";
+import { canEdit } from "../state/session.ts";
+import { ago, duration, milliseconds, utc } from "../words/times.ts";
+import { type Key, t } from "../words/words.ts";
+
+/** Height of a row, CSS px; web/look/screens.css has the same. */
+const ROW_PX = { wide: 37, phone: 65 } as const;
+
+export function Monitors() {
+  const all = shown.value;
+  return (
+    <div class="screen">
+      <header class="screen-head">
+        <h1>{t("nav.monitors")}</h1>
+        {canEdit.value && (
+          <a class="button primary" href="#/monitors/new">
+            <Icon name="plus" size={16} /> {t("monitors.add")}
+          </a>
+        )}
+      </header>
+      {overviewError.value !== null && <Failed message={overviewError.value} again={() => void loadOverview()} />}
+      {all === null ? (
+        overviewError.value === null && <Skeleton rows={12} />
+      ) : all.entries.length === 0 ? (
+        <Empty icon="activity" title={t("overview.empty")}>
+          <p>{t("overview.emptyText")}</p>
+        </Empty>
+      ) : (
+        <Table />
+      )}
+    </div>
+  );
+}
+
+interface Column {
+  readonly name: string;
+  readonly title: Key;
+  readonly sort?: Sort;
+  readonly cell: (entry: MonitorEntry) => unknown;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: "status", title: "col.status", sort: "status", cell: ({ status }) => <StatusWord status={status} /> },
+  {
+    name: "name",
+    title: "col.name",
+    sort: "name",
+    cell: ({ id, name, tags }) => (
+      <>
+        <a class="cut" href={`#/monitors/${id}`} dir="auto" title={name}>
+          {name}
+        </a>
+        <Tags tags={tags} />
+      </>
+    ),
+  },
+  { name: "kind", title: "col.kind", sort: "kind", cell: ({ kind }) => kind },
+  { name: "latency", title: "col.latency", sort: "latency", cell: ({ latencyMs }) => milliseconds(latencyMs) },
+  {
+    name: "since",
+    title: "col.since",
+    cell: ({ sinceMs }) =>
+      sinceMs === null ? "–" : <span title={utc(sinceMs)}>{duration(serviceNow() - sinceMs)}</span>,
+  },
+  {
+    name: "checked",
+    title: "col.checked",
+    sort: "checked",
+    cell: ({ checkedAtMs }) =>
+      checkedAtMs === null ? "–" : <span title={utc(checkedAtMs)}>{ago(checkedAtMs, serviceNow())}</span>,
+  },
+];
+/** In a row; the others are on the monitor's screen. */
+const MOST_TAGS = 3;
+
+function Tags({ tags }: { tags: readonly string[] }) {
+  return (
+    <>
+      {tags.slice(0, MOST_TAGS).map((tag) => (
+        <button
+          type="button"
+          class="tag"
+          key={tag}
+          dir="auto"
+          onClick={() => replaceParameter("q", withValue(filterLine.value, "tag", tag))}
+        >
+          {tag}
+        </button>
+      ))}
+      {tags.length > MOST_TAGS && <span class="faint">{`+${tags.length - MOST_TAGS}`}</span>}
+    </>
+  );
+}
+
+/** What the address says of the order: `name`, or `-latency` for the other direction. */
+function orderOf(text: string | null): { readonly sort: Sort; readonly descending: boolean } {
+  const descending = text?.startsWith("-") ?? false;
+  const word = descending ? text?.slice(1) : text;
+  return { sort: SORTS.find((sort) => sort === word) ?? "status", descending };
+}
+
+function Table() {
+  const order = useComputed(() => orderOf(route.value.query.get("sort")));
+  const rows = useComputed(() => sorted(selected.value, order.value.sort, order.value.descending));
+  const isPhone = useMedia("(max-width: 700px)");
+  revision.value;
+  return (
+    <>
+      <div class="bar">
+        <FilterLine />
+      </div>
+      <StatusCounts />
+      <table class="table monitors" aria-label={t("nav.monitors")} aria-rowcount={rows.value.length + 1}>
+        <thead>
+          <tr>
+            {COLUMNS.map((column) => (
+              <Heading key={column.name} column={column} order={order.value} />
+            ))}
+          </tr>
+        </thead>
+        <WindowedBody
+          items={rows.value}
+          rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide}
+          columns={COLUMNS.length}
+          row={(entry, index) => (
+            <tr key={entry.id} aria-rowindex={index + 2}>
+              {COLUMNS.map(({ name, cell }) => (
+                <td key={name} class={`c-${name}`}>
+                  {cell(entry) as never}
+                </td>
+              ))}
+            </tr>
+          )}
+        />
+      </table>
+      {rows.value.length === 0 && <p class="hint">{t("filter.none")}</p>}
+    </>
+  );
+}
+
+function Heading({
+  column: { name, title, sort },
+  order,
+}: {
+  column: Column;
+  order: { readonly sort: Sort; readonly descending: boolean };
+}) {
+  const isOn = sort !== undefined && order.sort === sort;
+  return (
+    <th scope="col" class={`c-${name}`} aria-sort={isOn ? (order.descending ? "descending" : "ascending") : undefined}>
+      {sort === undefined ? (
+        t(title)
+      ) : (
+        <button
+          type="button"
+          class={isOn ? "sort on" : "sort"}
+          onClick={() => replaceParameter("sort", isOn && !order.descending ? `-${sort}` : sort)}
+        >
+          {t(title)}
+          <span aria-hidden="true">{isOn ? (order.descending ? "↓" : "↑") : ""}</span>
+        </button>
+      )}
+    </th>
+  );
+}

@@ -1,0 +1,268 @@
+/** One field first: what is pasted says the kind, the name and the fields; then it is tried, then saved. */
+import { useSignal } from "@preact/signals";
+import { client, data, messageOf, type Schemas } from "../api/client.ts";
+import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { bodyOf, type FormValues, KIND_FIELDS, listOf } from "../parts/monitor-fields.ts";
+import { COMMON, KindFields } from "../parts/monitor-form.tsx";
+import { StatusWord } from "../parts/status.tsx";
+import { detect, detectLine, detectList, NEW_KINDS, type NewKind } from "../state/detect.ts";
+import { say } from "../state/notices.ts";
+import { loadOverview } from "../state/project.ts";
+import { go } from "../state/route.ts";
+import { milliseconds } from "../words/times.ts";
+import { t } from "../words/words.ts";
+
+type Create = Schemas["CreateMonitor"];
+type Check = Schemas["ConfigCheck"];
+
+/** A tried tunnel is given up after this, s. */
+const TRY_TIMEOUT_S = 30;
+
+interface Form {
+  readonly kind: NewKind;
+  readonly name: string;
+  readonly values: FormValues;
+  readonly tags: string;
+}
+
+const EMPTY: Form = { kind: "http", name: "", values: {}, tags: "" };
+
+/** What has been pasted and written so far, and what came of trying and saving it. */
+function useDraft() {
+  const pasted = useSignal("");
+  const form = useSignal<Form>(EMPTY);
+  const error = useSignal<string | null>(null);
+  const busy = useSignal<"try" | "save" | null>(null);
+  const tried = useSignal<Check | null>(null);
+  const list = detectList(pasted.value);
+  const read = (text: string) => {
+    pasted.value = text;
+    const found = detect(text);
+    tried.value = null;
+    error.value = null;
+    if (found === null) return;
+    const { fields } = found;
+    const values = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
+    form.value = { ...form.value, kind: found.kind, name: found.name, values };
+  };
+  const run = async (what: "try" | "save", act: () => Promise<void>) => {
+    if (busy.value !== null) return;
+    busy.value = what;
+    error.value = null;
+    try {
+      await act();
+    } catch (reason) {
+      error.value = messageOf(reason);
+    }
+    busy.value = null;
+  };
+  return { pasted, form, error, busy, tried, list, read, run };
+}
+
+export function NewMonitor() {
+  const { pasted, form, error, busy, tried, list, read, run } = useDraft();
+  const { kind } = form.value;
+  const isTunnel = kind === "vpn";
+  return (
+    <div class="screen narrow">
+      <h1>{t("new.title")}</h1>
+      <form
+        class="card form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run("save", () => (list === null ? save(form.value) : saveList(list, form.value.tags)));
+        }}
+      >
+        <PasteField value={pasted.value} onValue={read} />
+        {list === null ? <Details form={form.value} change={(next) => (form.value = next)} /> : <Listed lines={list} />}
+        <TextField
+          label={`${t("field.tags")} ${t("field.optional")}`}
+          hint={t("field.tagsHint")}
+          value={form.value.tags}
+          onValue={(tags) => (form.value = { ...form.value, tags })}
+        />
+        {error.value !== null && (
+          <p class="form-error" role="alert">
+            {error.value}
+          </p>
+        )}
+        {tried.value !== null && <Tried check={tried.value} />}
+        <div class="dialog-acts">
+          <a class="button" href="#/monitors">
+            {t("act.cancel")}
+          </a>
+          {isTunnel && list === null && (
+            <button
+              type="button"
+              class="button"
+              aria-disabled={busy.value !== null}
+              onClick={() =>
+                void run("try", async () => {
+                  tried.value = null;
+                  tried.value = await tryOut(form.value);
+                })
+              }
+            >
+              <Icon name="zap" size={16} /> {t(busy.value === "try" ? "new.trying" : "new.try")}
+            </button>
+          )}
+          <button type="submit" class="button primary" aria-disabled={busy.value !== null}>
+            {t("act.save")}
+          </button>
+        </div>
+      </form>
+    </div>
+  );
+}
+
+function PasteField({ value, onValue }: { value: string; onValue: (text: string) => void }) {
+  return (
+    <Field label={t("new.what")} hint={t("new.whatHint")}>
+      {(attributes) => (
+        <textarea
+          {...attributes}
+          class="paste"
+          rows={value.includes("\n") ? 8 : 2}
+          spellcheck={false}
+          autoComplete="off"
+          placeholder={t("new.placeholder")}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Details({ form, change }: { form: Form; change: (form: Form) => void }) {
+  const kinds = NEW_KINDS.map((kind) => [kind, t(`kind.${kind}`)] as const);
+  const specs = form.kind === "subscription" ? [] : KIND_FIELDS[form.kind];
+  const more = form.kind === "push" || form.kind === "subscription" ? [] : COMMON;
+  const set = (name: string, value: string) => change({ ...form, values: { ...form.values, [name]: value } });
+  const required = specs.filter(({ optional }) => optional !== true);
+  const optional = specs.filter((spec) => spec.optional === true);
+  // A tunnel's fields are nearly all optional, and what was pasted into one of them must be seen.
+  const seen =
+    form.kind === "vpn" ? specs.filter(({ name, optional: may }) => may !== true || name in form.values) : required;
+  const hidden = form.kind === "vpn" ? specs.filter((spec) => !seen.includes(spec)) : optional;
+  return (
+    <>
+      <div class="pair">
+        <SelectField
+          label={t("new.kind")}
+          value={form.kind}
+          options={kinds}
+          onValue={(kind) => change({ ...form, kind })}
+        />
+        <TextField label={t("field.name")} value={form.name} onValue={(name) => change({ ...form, name })} required />
+      </div>
+      {form.kind === "subscription" ? (
+        <TextField label={t("field.url")} value={form.values.url ?? ""} onValue={(text) => set("url", text)} />
+      ) : (
+        <KindFields specs={seen} values={form.values} onValue={set} keepsSecrets={false} />
+      )}
+      {hidden.length + more.length > 0 && (
+        <details>
+          <summary>{t("new.more")}</summary>
+          <KindFields specs={[...hidden, ...more]} values={form.values} onValue={set} keepsSecrets={false} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Listed({ lines }: { lines: readonly string[] }) {
+  return (
+    <div class="field">
+      <p>{t("new.list", { n: lines.length })}</p>
+      <ul class="plain-list listed">
+        {lines.map((line) => {
+          const found = detectLine(line);
+          return (
+            <li key={line}>
+              <span class="tag quiet">
+                {found?.kind === "vpn" ? String(found.fields.protocol ?? "vpn") : found?.kind}
+              </span>{" "}
+              <span class="cut" dir="auto">
+                {found?.name}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function Tried({ check }: { check: Check }) {
+  return (
+    <div class="tried" role="status">
+      <StatusWord status={check.status} class="strong" />
+      {check.latency_ms !== null && <span class="number">{milliseconds(check.latency_ms)}</span>}
+      {check.error_message !== null && <span dir="auto">{check.error_message}</span>}
+    </div>
+  );
+}
+
+function create(
+  kind: Exclude<NewKind, "subscription">,
+  name: string,
+  values: FormValues,
+  tags: string,
+): Promise<unknown> {
+  const specs = [...KIND_FIELDS[kind], ...(kind === "push" ? [] : COMMON)];
+  const body = {
+    type: kind,
+    name,
+    ...bodyOf(specs, values, false),
+    ...(tags.trim() !== "" && { tags: listOf(tags) }),
+  };
+  return data(client.POST("/servers", { body: body as unknown as Create }));
+}
+
+async function save({ kind, name, values, tags }: Form): Promise<void> {
+  if (kind === "subscription") {
+    await data(
+      client.POST("/subscriptions", { body: { url: values.url ?? "", name: name.trim() === "" ? null : name } }),
+    );
+    say(t("new.savedSubscription", { name }));
+    go("/subscriptions");
+    return;
+  }
+  const made = (await create(kind, name, values, tags)) as Schemas["Monitor"];
+  say(t("new.saved", { name: made.name }));
+  void loadOverview();
+  go(`/monitors/${made.id}`);
+}
+
+/** One after the other, so that a limit of the plan is met at the line where it is reached. */
+async function saveList(lines: readonly string[], tags: string): Promise<void> {
+  for (const [index, line] of lines.entries()) {
+    const found = detectLine(line);
+    if (found === null || found.kind === "subscription") continue;
+    const values = Object.fromEntries(Object.entries(found.fields).map(([field, value]) => [field, String(value)]));
+    await create(found.kind, found.name, values, tags).catch((error: unknown) => {
+      throw new Error(t("new.listStopped", { n: index, line, message: messageOf(error) }));
+    });
+  }
+  say(t("new.savedList", { n: lines.length }));
+  void loadOverview();
+  go("/monitors");
+}
+
+/** Nothing is stored. */
+async function tryOut({ values }: Form): Promise<Check> {
+  const { url = "", config = "", protocol, host = "", username = "", password = "", psk = "" } = values;
+  const text = url !== "" ? url : config;
+  const body = {
+    ...(text !== "" && { config: text }),
+    ...(protocol !== undefined && url === "" && { protocol }),
+    ...(text === "" && host !== "" && { host }),
+    ...(username !== "" && { username }),
+    ...(password !== "" && { password }),
+    ...(psk !== "" && { psk }),
+    timeout: TRY_TIMEOUT_S,
+  };
+  return data(client.POST("/check", { body: body as Schemas["CheckConfig"] }));
+}

@@ -1,0 +1,198 @@
+/** Is anything down right now? The first line says it, the cells show where, the list beside them what to do. */
+import { useComputed } from "@preact/signals";
+import { client, data } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
+import { Grid } from "../parts/grid.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { IncidentLine } from "../parts/incident-line.tsx";
+import { Empty, Failed, Skeleton } from "../parts/states.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { GROUPINGS, grouped, type MonitorEntry } from "../state/monitors.ts";
+import { grouping } from "../state/prefs.ts";
+import {
+  counts,
+  filterLine,
+  incidentNews,
+  loadOverview,
+  overviewError,
+  revision,
+  selected,
+  shown,
+} from "../state/project.ts";
+import { go } from "../state/route.ts";
+import { canEdit } from "../state/session.ts";
+import { milliseconds } from "../words/times.ts";
+import { t } from "../words/words.ts";
+
+/** Of the slowest. */
+const MOST_SLOW = 5;
+/** Of the open incidents; the others are on their own screen. */
+const MOST_INCIDENTS = 8;
+
+export function Overview() {
+  const all = shown.value;
+  return (
+    <div class="screen">
+      <h1 class="sr-only">{t("nav.overview")}</h1>
+      {overviewError.value !== null && <Failed message={overviewError.value} again={() => void loadOverview()} />}
+      {all === null ? (
+        overviewError.value === null && <Skeleton rows={10} />
+      ) : all.entries.length === 0 ? (
+        <NoMonitors />
+      ) : (
+        <AtAGlance />
+      )}
+    </div>
+  );
+}
+
+function NoMonitors() {
+  return (
+    <Empty icon="activity" title={t("overview.empty")}>
+      <p>{t("overview.emptyText")}</p>
+      {canEdit.value && (
+        <a class="button primary" href="#/monitors/new">
+          <Icon name="plus" size={16} /> {t("monitors.add")}
+        </a>
+      )}
+    </Empty>
+  );
+}
+
+function AtAGlance() {
+  const groups = useComputed(() => grouped(selected.value, grouping.value));
+  return (
+    <>
+      <Verdict />
+      <div class="overview">
+        <div class="overview-main">
+          <div class="bar">
+            <FilterLine />
+            <label class="group-by">
+              <span>{t("overview.groupBy")}</span>
+              <select
+                value={grouping.value}
+                onChange={(event) => (grouping.value = event.currentTarget.value as typeof grouping.value)}
+              >
+                {GROUPINGS.map((word) => (
+                  <option key={word} value={word}>
+                    {t(`group.${word}`)}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <button type="button" class="button" onClick={() => go(`/monitors${asQuery(filterLine.value)}`)}>
+              <Icon name="list" size={16} /> {t("overview.asTable")}
+            </button>
+          </div>
+          <StatusCounts />
+          {groups.value.length === 0 ? <p class="hint">{t("filter.none")}</p> : <Grid groups={groups.value} />}
+        </div>
+        <aside class="overview-side">
+          <OpenIncidents />
+          <Slowest />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+const asQuery = (line: string) => (line === "" ? "" : `?q=${encodeURIComponent(line)}`);
+
+function Verdict() {
+  const now = counts.value;
+  const columns = shown.value?.columns;
+  if (now === null || columns === undefined) return null;
+  const { down, degraded, partial, unknown } = now;
+  const { unacknowledged } = columns.incidents;
+  const isWell = down + degraded + partial === 0;
+  const parts = [
+    down > 0 ? t("verdict.down", { n: down }) : null,
+    degraded > 0 ? t("verdict.degraded", { n: degraded }) : null,
+    partial > 0 ? t("verdict.partial", { n: partial }) : null,
+    unacknowledged > 0 ? t("verdict.unacknowledged", { n: unacknowledged }) : null,
+  ].filter((text) => text !== null);
+  const worst = down > 0 ? "down" : isWell ? "healthy" : degraded > 0 ? "degraded" : "partial";
+  return (
+    <div class={`verdict v-${worst}`}>
+      <StatusMark status={worst} size={26} />
+      <p class="verdict-words">
+        {isWell ? (unknown > 0 ? t("verdict.wellSoFar") : t("verdict.well")) : parts.join(" · ")}
+      </p>
+      <p class="verdict-service">
+        {t("verdict.watched", { n: shown.value?.entries.length ?? 0 })}
+        {columns.service !== undefined && <ServiceWords service={columns.service} />}
+      </p>
+    </div>
+  );
+}
+
+function ServiceWords({ service }: { service: NonNullable<NonNullable<typeof shown.value>["columns"]["service"]> }) {
+  const { late_p99_ms: late, silent, spool_rows: spooled, condition } = service;
+  return (
+    <>
+      {late !== null && ` · ${t("verdict.late", { late: milliseconds(late) })}`}
+      {silent > 0 && ` · ${t("verdict.silent", { n: silent })}`}
+      {condition !== null && ` · ${t("verdict.condition", { condition, n: spooled })}`}
+    </>
+  );
+}
+
+function OpenIncidents() {
+  const open = useResource(
+    (signal) =>
+      data(client.GET("/incidents", { params: { query: { status: "active", limit: MOST_INCIDENTS } }, signal })),
+    `open ${incidentNews.value} ${counts.value?.down} ${counts.value?.degraded}`,
+  );
+  const { value, error } = open.state.value;
+  return (
+    <section class="card" aria-labelledby="open-incidents">
+      <header class="card-head">
+        <h2 id="open-incidents">{t("overview.openIncidents")}</h2>
+        {value !== null && value.active > 0 && (
+          <a href="#/incidents">{t("overview.allIncidents", { n: value.active })}</a>
+        )}
+      </header>
+      {error !== null && <Failed message={error} again={open.reload} />}
+      {value === null ? (
+        <Skeleton rows={2} />
+      ) : value.incidents.length === 0 ? (
+        <p class="hint">{t("overview.noIncidents")}</p>
+      ) : (
+        <ul class="incident-list">
+          {value.incidents.map((incident) => (
+            <IncidentLine key={incident.id} incident={incident} changed={open.reload} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Slowest() {
+  revision.value;
+  const slow = [...(shown.value?.entries ?? [])]
+    .filter(({ status, latencyMs }) => latencyMs !== null && status !== "paused" && status !== "down")
+    .sort((a: MonitorEntry, b: MonitorEntry) => (b.latencyMs ?? 0) - (a.latencyMs ?? 0))
+    .slice(0, MOST_SLOW);
+  if (slow.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="slowest">
+      <header class="card-head">
+        <h2 id="slowest">{t("overview.slowest")}</h2>
+      </header>
+      <ul class="slow-list">
+        {slow.map(({ id, name, status, latencyMs }) => (
+          <li key={id}>
+            <StatusMark status={status} />
+            <a class="cut" href={`#/monitors/${id}`} dir="auto">
+              {name}
+            </a>
+            <span class="number">{milliseconds(latencyMs)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,5 @@
+/** What every screen gets. */
+export interface ScreenProps {
+  /** Named parts of its address. */
+  readonly params: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,91 @@
+/** By a key that is pasted once, or by the code of a one-time link, which is used up only by the button. */
+import { useSignal } from "@preact/signals";
+import { messageOf } from "../api/client.ts";
+import { Icon } from "../parts/icon.tsx";
+import { go, route } from "../state/route.ts";
+import { resumeSession, signIn } from "../state/session.ts";
+import { t } from "../words/words.ts";
+
+export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
+  const code = route.value.path === "/sign-in" ? route.value.query.get("code") : null;
+  const key = useSignal("");
+  const error = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (busy.value) return;
+    busy.value = true;
+    error.value = null;
+    try {
+      await signIn(code === null ? { key: key.value.trim() } : { code });
+    } catch (reason) {
+      error.value = messageOf(reason);
+    }
+    // Used up or not, the code is of no more use in the address, where a person could copy it.
+    if (route.value.path === "/sign-in" && code !== null) history.replaceState(null, "", "#/sign-in");
+    if (error.value === null && location.hash.startsWith("#/sign-in")) go("/");
+    else if (error.value !== null && code !== null) go("/sign-in");
+    busy.value = false;
+  };
+  return (
+    <main class="sign-in">
+      <form class="card" onSubmit={submit}>
+        <p class="brand big">
+          <Icon name="activity" size={26} />
+          <span>Sonde</span>
+        </p>
+        <h1>{t("signIn.title")}</h1>
+        {because === "ended" && <p class="hint">{t("signIn.ended")}</p>}
+        {code === null ? (
+          <KeyField value={key.value} onValue={(text) => (key.value = text)} />
+        ) : (
+          <p>{t("signIn.code")}</p>
+        )}
+        {error.value !== null && (
+          <p class="form-error" role="alert">
+            {error.value}
+          </p>
+        )}
+        <button type="submit" class="button primary wide" aria-disabled={busy.value}>
+          {t("signIn.act")}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+function KeyField({ value, onValue }: { value: string; onValue: (text: string) => void }) {
+  return (
+    <div class="field">
+      <label for="key">{t("signIn.key")}</label>
+      <input
+        id="key"
+        type="text"
+        class="hidden-text"
+        autoComplete="off"
+        spellcheck={false}
+        required
+        aria-describedby="key-hint"
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+      <p class="hint" id="key-hint">
+        {t("signIn.keyHint")}
+      </p>
+    </div>
+  );
+}
+
+export function Unreachable({ message }: { message: string }) {
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <h1>{t("unreachable.title")}</h1>
+        <p role="alert">{message}</p>
+        <button type="button" class="button primary" onClick={() => void resumeSession()}>
+          {t("act.tryAgain")}
+        </button>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,56 @@
+/** For a screen on a wall: big words, cells, no menus; the display stays awake. */
+import { useComputed } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Grid } from "../parts/grid.tsx";
+import { StatusMark, statusWord } from "../parts/status.tsx";
+import { grouped, STATUSES } from "../state/monitors.ts";
+import { grouping } from "../state/prefs.ts";
+import { counts, selected } from "../state/project.ts";
+import { number, t } from "../words/words.ts";
+
+export function Wall() {
+  const groups = useComputed(() => grouped(selected.value, grouping.value));
+  useEffect(stayAwake, []);
+  const now = counts.value;
+  if (now === null) return null;
+  return (
+    <div class="wall">
+      <h1 class="sr-only">{t("nav.wall")}</h1>
+      <p class={`wall-words s-${now.down > 0 ? "down" : "healthy"}`}>
+        <StatusMark status={now.down > 0 ? "down" : "healthy"} size={64} />
+        {now.down > 0 ? t("verdict.down", { n: now.down }) : t("verdict.well")}
+      </p>
+      <ul class="wall-counts">
+        {STATUSES.filter((status) => now[status] > 0).map((status) => (
+          <li key={status} class={`s-${status}`}>
+            <b>{number(now[status])}</b> {statusWord(status)}
+          </li>
+        ))}
+      </ul>
+      <Grid groups={groups.value} />
+      <p>
+        <a href="#/">{t("wall.leave")}</a>
+      </p>
+    </div>
+  );
+}
+
+/** Where the browser can; it lets go when the tab is hidden, so it is asked again. */
+function stayAwake(): () => void {
+  let lock: WakeLockSentinel | null = null;
+  const ask = () => {
+    if (document.hidden || !("wakeLock" in navigator)) return;
+    navigator.wakeLock.request("screen").then(
+      (got) => {
+        lock = got;
+      },
+      () => {},
+    );
+  };
+  ask();
+  document.addEventListener("visibilitychange", ask);
+  return () => {
+    document.removeEventListener("visibilitychange", ask);
+    void lock?.release();
+  };
+}

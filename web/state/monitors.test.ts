@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { OverviewColumns } from "../api/additions.ts";
+import { parseFilter } from "./filter.ts";
+import { applyChanges, countByStatus, entriesOf, grouped, select, sorted } from "./monitors.ts";
+
+const columns: OverviewColumns = {
+  at: "2026-11-25T10:00:00.000Z",
+  counts: {},
+  incidents: { active: 1, unacknowledged: 1 },
+  kinds: ["http", "vless"],
+  tags: ["prod", "eu"],
+  subscriptions: [{ id: 5, name: "Provider A" }],
+  ids: [12, 3, 7, 9],
+  names: ["Shop 10", "Shop 9", "berlin", "Über"],
+  kind: [0, 0, 1, 0],
+  status: "hdzm",
+  latency_ms: [41, null, 9, null],
+  checked_s: [7, 1, null, 60],
+  since_s: [100, 10, null, null],
+  tag: [[0, 1], [0], [], []],
+  subscription: [null, null, 0, null],
+};
+const names = (entries: readonly { name: string }[]) => entries.map(({ name }) => name);
+
+describe("columns of a project", () => {
+  it("become entries with times by the service's clock", () => {
+    const first = entriesOf(columns).find(({ id }) => id === "srv_12");
+    expect(first).toMatchObject({ id: "srv_12", kind: "http", tags: ["prod", "eu"], status: "healthy", latencyMs: 41 });
+    expect(first?.checkedAtMs).toBe(Date.parse("2026-11-25T09:59:53.000Z"));
+  });
+
+  it("are sorted by language and number, and what has no value comes last in both directions", () => {
+    const entries = entriesOf(columns);
+    expect(names(sorted(entries, "name", false))).toEqual(["berlin", "Shop 9", "Shop 10", "Über"]);
+    expect(names(sorted(entries, "status", false))).toEqual(["Shop 9", "Über", "berlin", "Shop 10"]);
+    expect(names(sorted(entries, "latency", true)).slice(0, 2)).toEqual(["Shop 10", "berlin"]);
+    expect(names(sorted(entries, "latency", false)).slice(0, 2)).toEqual(["berlin", "Shop 10"]);
+  });
+
+  it("are grouped: a monitor of two tags is in both, what has none is last", () => {
+    const groups = grouped(entriesOf(columns), "tag").map(({ name, entries }) => [name, names(entries)]);
+    expect(groups).toEqual([
+      ["eu", ["Shop 10"]],
+      ["prod", ["Shop 9", "Shop 10"]],
+      [null, ["Über", "berlin"]],
+    ]);
+  });
+
+  it("change in place, and the filter sees it", () => {
+    const entries = entriesOf(columns);
+    const byId = new Map(entries.map((entry) => [entry.id, entry]));
+    const atMs = Date.parse("2026-11-25T10:00:05.000Z");
+    expect(
+      applyChanges(
+        byId,
+        [
+          [12, "d", null, 1],
+          ["srv_3", "h", 5, 0],
+          [99, "d", null, 0],
+        ],
+        atMs,
+      ),
+    ).toBe(2);
+    expect(names(select(entries, parseFilter("status:down")))).toEqual(["Shop 10"]);
+    expect(byId.get("srv_12")).toMatchObject({ status: "down", sinceMs: atMs, checkedAtMs: atMs - 1_000 });
+    expect(countByStatus(entries)).toMatchObject({ down: 1, healthy: 1, paused: 1, maintenance: 1 });
+  });
+});

@@ -1,0 +1,32 @@
+/** The tab says how many monitors are down, in its title and by the colour of its icon. */
+import { effect } from "@preact/signals";
+import { t } from "../words/words.ts";
+import { announce } from "./notices.ts";
+import { counts } from "./project.ts";
+
+const COLOURS = { none: "#8a93a0", healthy: "#0a7d53", degraded: "#b07d00", down: "#c2410c" } as const;
+
+function icon(colour: string, shape: string): string {
+  const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><circle cx='8' cy='8' r='7' fill='${colour}'/>${shape}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+
+const CROSS = "<path d='M5 5l6 6M11 5l-6 6' stroke='white' stroke-width='2' stroke-linecap='round'/>";
+
+export function followTitle(): void {
+  let before: number | null = null;
+  effect(() => {
+    const now = counts.value;
+    const down = now?.down ?? 0;
+    document.title = down > 0 ? `(${down}) Sonde` : "Sonde";
+    const worst = now === null ? "none" : down > 0 ? "down" : now.degraded + now.partial > 0 ? "degraded" : "healthy";
+    const link = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+    if (link !== null) link.href = icon(COLOURS[worst], worst === "down" ? CROSS : "");
+    if (now === null) before = null;
+    else {
+      if (before !== null && down > before) announce(t("announce.down", { n: down - before }));
+      if (before !== null && down < before) announce(t("announce.back", { n: before - down }));
+      before = down;
+    }
+  });
+}

@@ -1,0 +1,68 @@
+/** The page's words in the chosen language. English is always here; another language is a file that is loaded when it is chosen. */
+import { effect, signal } from "@preact/signals";
+import { type Language, language } from "../state/prefs.ts";
+import { en } from "./en.ts";
+
+/** A text, or one text for each plural category of its language (Intl.PluralRules) that it needs. */
+export type Text = string | { readonly [Category in Intl.LDMLPluralRule]?: string };
+export type Key = keyof typeof en;
+export type Words = { readonly [Name in Key]: Text };
+
+const LOADERS: Readonly<Record<Language, () => Promise<Words>>> = {
+  en: async () => en,
+};
+const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(["fa"]);
+
+const current = signal<{ readonly language: Language; readonly words: Words }>({ language: "en", words: en });
+
+/**
+ * @param values what stands for `{name}` in the text; `n` chooses the plural
+ * @returns the text in the chosen language
+ */
+export function t(key: Key, values: Readonly<Record<string, string | number>> = {}): string {
+  const { words, language: spoken } = current.value;
+  const text = words[key];
+  const chosen = typeof text === "string" ? text : (text[pluralOf(spoken, Number(values.n ?? 0))] ?? text.other ?? "");
+  return chosen.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    return typeof value === "number" ? number(value) : (value ?? "");
+  });
+}
+
+const rules = new Map<string, Intl.PluralRules>();
+function pluralOf(spoken: Language, n: number): Intl.LDMLPluralRule {
+  const known = rules.get(spoken) ?? new Intl.PluralRules(spoken);
+  rules.set(spoken, known);
+  return known.select(n);
+}
+
+/** The tag for Intl: the browser's own region where it speaks the language. */
+export function locale(): string {
+  const spoken = current.value.language;
+  return navigator.languages.find((tag) => tag.startsWith(spoken)) ?? spoken;
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+export function number(value: number, digits = 0): string {
+  const key = `${locale()} ${digits}`;
+  const format = formats.get(key) ?? new Intl.NumberFormat(locale(), { maximumFractionDigits: digits });
+  formats.set(key, format);
+  return format.format(value);
+}
+
+/** Loads the language whenever another is chosen, and says on the document which it is. */
+export function followLanguage(): void {
+  effect(() => {
+    const wanted = language.value;
+    LOADERS[wanted]().then(
+      (words) => {
+        if (language.peek() !== wanted) return;
+        current.value = { language: wanted, words };
+        document.documentElement.lang = wanted;
+        document.documentElement.dir = RIGHT_TO_LEFT.has(wanted) ? "rtl" : "ltr";
+      },
+      // The file is not there while the service is updated: English stays, which is right for each key.
+      () => {},
+    );
+  });
+}
