@@ -25,26 +25,7 @@ export interface SessionView {
   projects: { id: string; name: string; organization_id: number; role: Role }[];
   default_organization_id: number;
   default_project_id: string | null;
-  expires_at: string;
-}
-
-export interface OverviewColumns {
-  at: string;
-  counts: Record<string, number>;
-  incidents: { active: number; unacknowledged: number };
-  service?: { late_p99_ms: number | null; silent: number; spool_rows: number; condition: string | null };
-  kinds: string[];
-  tags: string[];
-  subscriptions: { id: number | string; name: string | null }[];
-  ids: number[];
-  names: string[];
-  kind: number[];
-  status: string;
-  latency_ms: (number | null)[];
-  checked_s: (number | null)[];
-  since_s: (number | null)[];
-  tag: number[][];
-  subscription: (number | null)[];
+  expires_at?: string;
 }
 
 export interface RecentResults {
@@ -57,7 +38,6 @@ export interface Additions {
     post: BodyOperation<SessionView, { key: string } | { code: string }>;
     delete: PlainOperation<unknown>;
   };
-  "/overview": { get: PlainOperation<OverviewColumns> };
   "/results/recent": { get: PlainOperation<RecentResults, { ids: string; limit?: number }> };
   "/servers/{id}/check": {
     post: Operation<unknown, never, { id: string }>;

@@ -28,11 +28,17 @@ export function apiBase(): string {
 }
 
 let projectId: string | null = null;
+let ownKey: string | null = null;
 let onSignedOut: () => void = () => {};
 
 /** @param id of every request from now on */
 export function setProject(id: string | null): void {
   projectId = id;
+}
+
+/** @param key of every request from now on: where the service has no sessions. It is kept nowhere else, and gone when the page is loaded again */
+export function setKey(key: string | null): void {
+  ownKey = key;
 }
 
 /** @param tell called when a request finds the session ended */
@@ -49,6 +55,7 @@ export const client = createClient<paths & Additions>({
 client.use({
   onRequest({ request }) {
     if (projectId !== null) request.headers.set("X-Project-Id", projectId);
+    if (ownKey !== null) request.headers.set("X-API-Key", ownKey);
     // A form of another site cannot send it.
     if (request.method !== "GET") request.headers.set("X-Sonde-Page", "1");
     return new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]) });

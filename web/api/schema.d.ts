@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 45ef243b52930c2a. Do not edit.
+// Made by `npm run web:types` of the API's document c03d2d7fc165e677. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -56,6 +56,38 @@ export interface paths {
             cookie?: never;
         };
         get: operations["searchMonitors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listTags"];
         put?: never;
         post?: never;
         delete?: never;
@@ -122,6 +154,22 @@ export interface paths {
         get: operations["listIncidents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["acknowledgeIncidents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -653,7 +701,7 @@ export interface components {
             tags?: string[];
             /** @description false is paused */
             active?: boolean;
-            /** @description Name to ask for */
+            /** @description Name to ask for; with record_type PTR also an address */
             domain: string;
             /**
              * @description DNS server to ask
@@ -666,10 +714,20 @@ export interface components {
              */
             port?: number;
             /**
-             * @description Text that a record must contain, an address or an alias; upper and lower case are the same in DNS
+             * @description Text that a record must contain; upper and lower case are the same in DNS
              * @default null
              */
             keyword?: string | null;
+            /**
+             * @description Type of record to ask for; null asks for A and AAAA
+             * @default null
+             */
+            record_type?: ("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null;
+            /**
+             * @description Records that must all be there, as zone files write them, such as `10 mx.test-site.org`
+             * @default null
+             */
+            expected?: string[] | null;
         };
         /**
          * @description Heartbeat: waits for calls from a job, and is down when they stay away
@@ -881,8 +939,18 @@ export interface components {
             invert_keyword?: boolean;
             host?: string | (string | null);
             port?: number | (number | null);
-            /** @description Name to ask for */
+            /** @description Name to ask for; with record_type PTR also an address */
             domain?: string;
+            /**
+             * @description Type of record to ask for; null asks for A and AAAA
+             * @default null
+             */
+            record_type?: ("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null;
+            /**
+             * @description Records that must all be there, as zone files write them, such as `10 mx.test-site.org`
+             * @default null
+             */
+            expected?: string[] | null;
             /** @description Seconds, the longest time between two calls from the job */
             period?: number;
             /** @description Seconds a call may be late before the heartbeat is down */
@@ -945,6 +1013,20 @@ export interface components {
             local_id?: string | null;
             cert?: string | null;
             key?: string | null;
+        };
+        /**
+         * @example {
+         *       "ids": [
+         *         "inc_12",
+         *         "inc_13"
+         *       ],
+         *       "note": "Looking into it"
+         *     }
+         */
+        AcknowledgeIncidents: {
+            /** @description Incidents, `inc_<n>` or `<n>` */
+            ids: string[];
+            note?: string | null;
         };
         AcknowledgeIncident: {
             note?: string | null;
@@ -1197,6 +1279,8 @@ export interface components {
             period?: number;
             /** @description Heartbeats only, seconds */
             grace?: number;
+            record_type?: (("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null) | null;
+            expected?: unknown | null;
             security?: ("auto" | "starttls" | "tls" | "none") | null;
             verify_certificate?: boolean | null;
             starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
@@ -1413,6 +1497,8 @@ export interface components {
             period?: number;
             /** @description Heartbeats only, seconds */
             grace?: number;
+            record_type?: (("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null) | null;
+            expected?: unknown | null;
             security?: ("auto" | "starttls" | "tls" | "none") | null;
             verify_certificate?: boolean | null;
             starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
@@ -1557,6 +1643,8 @@ export interface components {
             period?: number;
             /** @description Heartbeats only, seconds */
             grace?: number;
+            record_type?: (("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null) | null;
+            expected?: unknown | null;
             security?: ("auto" | "starttls" | "tls" | "none") | null;
             verify_certificate?: boolean | null;
             starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
@@ -1567,6 +1655,149 @@ export interface components {
             project_name: string;
             organization_id: number;
             organization_name: string;
+        };
+        Overview: {
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            counts: components["schemas"]["StatusCounts"];
+            incidents: components["schemas"]["IncidentCounts"];
+            service: components["schemas"]["ServiceAtAGlance"];
+            /**
+             * @description A letter for each monitor: h healthy, d down, g degraded, p partial, z paused, u unknown, m in maintenance
+             * @example hd
+             */
+            status: string;
+            /**
+             * @example [
+             *       41,
+             *       null
+             *     ]
+             */
+            latency_ms: (number | null)[];
+            /**
+             * @description Seconds since the latest check; null before the first
+             * @example [
+             *       7,
+             *       12
+             *     ]
+             */
+            checked_s: (number | null)[];
+            /**
+             * @description Seconds since the status is what it is; null where it is not known
+             * @example [
+             *       86400,
+             *       61
+             *     ]
+             */
+            since_s: (number | null)[];
+            /**
+             * @example [
+             *       "http",
+             *       "wireguard"
+             *     ]
+             */
+            kinds: ("wireguard" | "amneziawg" | "openvpn" | "openconnect" | "ikev2" | "vless" | "vmess" | "trojan" | "shadowsocks" | "hysteria2" | "tuic" | "http" | "keyword" | "ping" | "port" | "dns" | "push" | "smtp" | "tls")[];
+            /**
+             * @example [
+             *       "blue",
+             *       "prod"
+             *     ]
+             */
+            tags: string[];
+            subscriptions: components["schemas"]["NamedSubscription"][];
+            /**
+             * @description Of monitors, without `srv_`
+             * @example [
+             *       12,
+             *       13
+             *     ]
+             */
+            ids: number[];
+            /**
+             * @example [
+             *       "Berlin 1",
+             *       "Shop"
+             *     ]
+             */
+            names: string[];
+            /**
+             * @description Places in `kinds`, from 0
+             * @example [
+             *       1,
+             *       0
+             *     ]
+             */
+            kind: number[];
+            /**
+             * @description Places in `tags`
+             * @example [
+             *       [
+             *         0,
+             *         1
+             *       ],
+             *       []
+             *     ]
+             */
+            tag: number[][];
+            /**
+             * @description Places in `subscriptions`; null: it follows none
+             * @example [
+             *       0,
+             *       null
+             *     ]
+             */
+            subscription: (number | null)[];
+        };
+        StatusCounts: {
+            healthy: number;
+            down: number;
+            degraded: number;
+            partial: number;
+            paused: number;
+            unknown: number;
+            /** @description In maintenance, and not paused: counted here alone */
+            maintenance: number;
+        };
+        IncidentCounts: {
+            active: number;
+            unacknowledged: number;
+        };
+        ServiceAtAGlance: {
+            /** @description How late the latest checks of the project's active monitors began, 99th percentile */
+            late_p99_ms: number | null;
+            /** @description Monitors without a result for two intervals, of the whole service */
+            silent: number;
+            /** @description Results that wait to be written, of the whole service */
+            spool_rows: number;
+            /** @description Why results are late or away; null when all is well */
+            condition: string | null;
+        };
+        NamedSubscription: {
+            id: number;
+            name: string | null;
+        };
+        TagList: {
+            /**
+             * @example [
+             *       {
+             *         "tag": "prod",
+             *         "servers": 12,
+             *         "down": 1,
+             *         "degraded": 0
+             *       }
+             *     ]
+             */
+            tags: components["schemas"]["Tag"][];
+            total: number;
+        };
+        Tag: {
+            tag: string;
+            servers: number;
+            down: number;
+            degraded: number;
         };
         ResultList: {
             results: components["schemas"]["CheckResult"][];
@@ -1662,6 +1893,19 @@ export interface components {
             /** @enum {string} */
             error_type: "down" | "degraded";
             error_message: string;
+        };
+        AcknowledgedIncidents: {
+            /** @description Those that were not acknowledged before */
+            acknowledged: number;
+            unchanged: number;
+            total: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
         };
         Incident: {
             /** @example inc_12 */
@@ -2300,6 +2544,14 @@ export interface operations {
                 search?: string;
                 /** @description Another name of `search`, which wins. */
                 q?: string;
+                /** @description Only monitors that have all of these tags: sent once for each. An addition of ours, as the next four. */
+                tag?: string[];
+                /** @description Only these monitors, `srv_<n>` or `<n>`, between commas. */
+                ids?: string;
+                /** @description Only monitors that follow this subscription. */
+                subscription_id?: string;
+                sort?: "name" | "status" | "latency" | "checked";
+                order?: "asc" | "desc";
                 /** @description How many to return. */
                 limit?: number;
                 /** @description How many matching ones to skip. */
@@ -2476,6 +2728,46 @@ export interface operations {
             };
         };
     };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every monitor of a project, as columns */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+        };
+    };
+    listTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the tags of a project's monitors, with how many are down */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagList"];
+                };
+            };
+        };
+    };
     listResults: {
         parameters: {
             query?: {
@@ -2569,6 +2861,17 @@ export interface operations {
                 status?: string;
                 /** @description How many incidents to consider, before the status filter. */
                 limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+                /** @description Only incidents that were open at this time or later. An addition of ours, as the next four. */
+                from?: string;
+                /** @description Only incidents that were open at this time or before. */
+                to?: string;
+                /** @description Only incidents of monitors that have this tag. */
+                tag?: string;
+                /** @description `true`: only acknowledged ones; `false`: only others. */
+                acknowledged?: boolean;
+                severity?: "critical" | "warning";
             };
             header?: never;
             path?: never;
@@ -2583,6 +2886,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncidentList"];
+                };
+            };
+        };
+    };
+    acknowledgeIncidents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgeIncidents"];
+            };
+        };
+        responses: {
+            /** @description Acknowledge many incidents; ids that are not there are passed over */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcknowledgedIncidents"];
                 };
             };
         };

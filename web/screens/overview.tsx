@@ -1,6 +1,6 @@
 /** Is anything down right now? The first line says it, the cells show where, the list beside them what to do. */
 import { useComputed } from "@preact/signals";
-import { client, data } from "../api/client.ts";
+import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Grid } from "../parts/grid.tsx";
@@ -122,13 +122,13 @@ function Verdict() {
       </p>
       <p class="verdict-service">
         {t("verdict.watched", { n: shown.value?.entries.length ?? 0 })}
-        {columns.service !== undefined && <ServiceWords service={columns.service} />}
+        <ServiceWords service={columns.service} />
       </p>
     </div>
   );
 }
 
-function ServiceWords({ service }: { service: NonNullable<NonNullable<typeof shown.value>["columns"]["service"]> }) {
+function ServiceWords({ service }: { service: Schemas["ServiceAtAGlance"] }) {
   const { late_p99_ms: late, silent, spool_rows: spooled, condition } = service;
   return (
     <>

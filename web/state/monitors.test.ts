@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { OverviewColumns } from "../api/additions.ts";
+import type { Schemas } from "../api/client.ts";
 import { parseFilter } from "./filter.ts";
 import { applyChanges, countByStatus, entriesOf, grouped, select, sorted } from "./monitors.ts";
 
-const columns: OverviewColumns = {
+const columns: Schemas["Overview"] = {
   at: "2026-11-25T10:00:00.000Z",
-  counts: {},
+  counts: { healthy: 1, down: 1, degraded: 0, partial: 0, paused: 1, unknown: 0, maintenance: 1 },
+  service: { late_p99_ms: 41, silent: 0, spool_rows: 0, condition: null },
   incidents: { active: 1, unacknowledged: 1 },
   kinds: ["http", "vless"],
   tags: ["prod", "eu"],

@@ -1,6 +1,6 @@
 /** The monitors of the open project as columns: what 10,000 of them need to be counted, filtered, sorted and grouped between two frames. Pure. */
 import { familyOf, type Kind } from "../../model/kind.ts";
-import type { OverviewColumns } from "../api/additions.ts";
+import type { Schemas } from "../api/client.ts";
 import { matches, type Subject, type Term } from "./filter.ts";
 
 /** The API's words and `maintenance`, by the letter that stands for each in the columns; worst first. */
@@ -63,7 +63,7 @@ export const idText = (id: number | string): string => (typeof id === "number" |
  * @param columns the answer of /overview; a column that is shorter than `ids` leaves the rest unknown
  * @returns in the order of names
  */
-export function entriesOf(columns: OverviewColumns): readonly MonitorEntry[] {
+export function entriesOf(columns: Schemas["Overview"]): readonly MonitorEntry[] {
   const atMs = Date.parse(columns.at);
   const ranks = nameRanks(columns.names);
   const subscriptions = columns.subscriptions.map(({ id, name }) => name ?? String(id));

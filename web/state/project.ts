@@ -1,7 +1,6 @@
 /** The open project: its monitors, kept fresh by the live stream, and read again where a stream cannot be had. */
 import { computed, signal } from "@preact/signals";
-import type { OverviewColumns } from "../api/additions.ts";
-import { client, data, messageOf } from "../api/client.ts";
+import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { parseFilter } from "./filter.ts";
 import { applyChanges, type Change, countByStatus, entriesOf, type MonitorEntry, select } from "./monitors.ts";
 import { route } from "./route.ts";
@@ -9,7 +8,7 @@ import { route } from "./route.ts";
 interface Shown {
   readonly entries: readonly MonitorEntry[];
   readonly byId: ReadonlyMap<string, MonitorEntry>;
-  readonly columns: OverviewColumns;
+  readonly columns: Schemas["Overview"];
 }
 
 /** Null before the first answer. */
@@ -55,7 +54,7 @@ export async function loadOverview(): Promise<void> {
   }
 }
 
-function take(columns: OverviewColumns): void {
+function take(columns: Schemas["Overview"]): void {
   clockOffsetMs = Date.parse(columns.at) - Date.now();
   const entries = entriesOf(columns);
   overviewError.value = null;

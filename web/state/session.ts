@@ -1,7 +1,7 @@
 /** Who is signed in, and which project is open. */
 import { computed, signal } from "@preact/signals";
 import type { SessionView } from "../api/additions.ts";
-import { ApiError, client, data, whenSignedOut } from "../api/client.ts";
+import { ApiError, client, data, setKey, whenSignedOut } from "../api/client.ts";
 import { chosenProject } from "./prefs.ts";
 import { forgetProject } from "./project.ts";
 
@@ -36,20 +36,36 @@ export async function resumeSession(): Promise<void> {
   try {
     enter(await data(client.GET("/session")));
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) leave("start");
+    if (error instanceof ApiError && [401, 403, 404].includes(error.status)) leave("start");
     else session.value = { kind: "unreachable", message: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** @throws ApiError with the API's own message */
 export async function signIn(by: { key: string } | { code: string }): Promise<void> {
-  enter(await data(client.POST("/session", { body: by })));
+  try {
+    enter(await data(client.POST("/session", { body: by })));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404 || !("key" in by)) throw error;
+    await useKey(by.key);
+  }
+}
+
+/** Where the service has no sessions. */
+async function useKey(key: string): Promise<void> {
+  setKey(key);
+  try {
+    enter(await data(client.GET("/whoami")));
+  } catch (error) {
+    setKey(null);
+    throw error;
+  }
 }
 
 export async function signOut(): Promise<void> {
   await data(client.DELETE("/session")).catch((error: unknown) => {
     // A session that is gone already is what was asked for.
-    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    if (!(error instanceof ApiError) || ![401, 404].includes(error.status)) throw error;
   });
   leave("left");
 }
@@ -65,6 +81,7 @@ function enter(view: SessionView): void {
 }
 
 function leave(because: "start" | "ended" | "left"): void {
+  setKey(null);
   forgetProject();
   session.value = { kind: "out", because };
 }

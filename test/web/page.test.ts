@@ -1,0 +1,176 @@
+/** The page in a real browser, against the product: what a person does in it, for keyboards and screen readers too, and nothing that its policy forbids. */
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWith } from "../prerequisites.ts";
+import { createMonitor, type Product, startProduct, untilStatus } from "../product.ts";
+import { cleanUp } from "../service.ts";
+import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
+import { accessFaults, DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from "./browser.ts";
+
+/** Before there is a session, asking for one is refused; a first stream may be too. */
+const EXPECTED = [401, 404];
+const HOSTILE_NAME = `<img src=x onerror=alert(1)> \u05e9\u05dc\u05d5\u05dd ${"long ".repeat(40)}`.trim();
+/** Each screen, and what shows that it is there. */
+const SCREENS: readonly (readonly [string, string])[] = [
+  ["/", "Overview"],
+  ["/monitors", "Monitors"],
+  ["/monitors/new", "Add monitor"],
+  ["/tunnels", "Tunnels"],
+  ["/subscriptions", "Subscriptions"],
+  ["/incidents", "Incidents"],
+  ["/maintenance", "Maintenance"],
+  ["/check", "Check"],
+  ["/settings", "Settings"],
+  ["/keys", "Keys"],
+  ["/usage", "Usage"],
+  ["/workspace", "Workspace"],
+  ["/locations", "Locations"],
+  ["/account", "Account"],
+  ["/wall", "Wall"],
+  ["/nowhere", "Not found"],
+];
+
+describeWith(["chromium"], "the page", () => {
+  let product: Product;
+  let browser: Browser;
+  let website: Website;
+  let door: TcpTarget;
+  let siteId = "";
+  let doorId = "";
+
+  beforeAll(async () => {
+    [product, browser, website, door] = await Promise.all([startProduct(), launchBrowser(), startWebsite(), startTcp()]);
+    siteId = await createMonitor(product.api, { type: "http", name: "Shop", url: website.url, interval: 1, tags: ["prod"] });
+    doorId = await createMonitor(product.api, {
+      type: "port",
+      name: "Door",
+      host: "127.0.0.1",
+      port: door.port,
+      interval: 1,
+      tags: ["prod", "door"],
+    });
+    await createMonitor(product.api, { type: "push", name: HOSTILE_NAME.slice(0, 255), period: 3_600 });
+    await untilStatus(product.api, siteId, "healthy");
+    await untilStatus(product.api, doorId, "healthy");
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await website?.close();
+    await door?.close();
+    await cleanUp();
+  });
+
+  async function signedIn(options: BrowserContextOptions = DESKTOP): Promise<WatchedPage> {
+    const watched = await openPage(browser, `${product.url}/`, options, EXPECTED);
+    await watched.page.getByRole("textbox", { name: "Key" }).fill(product.key);
+    await watched.page.getByRole("button", { name: "Sign in" }).click();
+    await watched.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor({ state: "attached" });
+    await watched.page.getByRole("grid", { name: "Monitors" }).waitFor();
+    return watched;
+  }
+
+  async function open(page: Page, path: string, heading: string): Promise<void> {
+    await page.evaluate(`location.hash = ${JSON.stringify(path)}`);
+    await page.getByRole("heading", { level: 1, name: heading }).waitFor({ state: "attached" });
+  }
+
+  it("says what the API says of a wrong key", async () => {
+    const { page } = await openPage(browser, `${product.url}/`, DESKTOP, EXPECTED);
+    await page.getByRole("textbox", { name: "Key" }).fill("uk1_wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").filter({ hasText: /key/i }).waitFor();
+    await page.context().close();
+  });
+
+  it("has one heading and the navigation on every screen, and breaks no rule of access or policy there", async () => {
+    for (const [look, colorScheme] of [
+      [DESKTOP, "light"],
+      [DESKTOP, "dark"],
+      [PHONE, "light"],
+      [PHONE, "dark"],
+    ] as const) {
+      const { page, faults } = await signedIn({ ...look, colorScheme });
+      for (const [path, heading] of SCREENS) {
+        await open(page, path, heading);
+        await page.getByRole("navigation", { name: "Main" }).waitFor();
+        const where = `${path} ${colorScheme} ${look === PHONE ? "phone" : "desktop"}`;
+        expect(await page.getByRole("heading", { level: 1 }).count(), where).toBe(1);
+        expect(await accessFaults(page), where).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${where}: sideways`).toBe(
+          true,
+        );
+      }
+      await open(page, `/monitors/${siteId}`, "Shop");
+      await page.getByRole("figure", { name: "Latency" }).waitFor();
+      expect(await accessFaults(page), `monitor ${colorScheme}`).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it("shows what goes down, why, and that it is back, without a reload", async () => {
+    const { page, faults } = await signedIn();
+    await page.getByRole("link", { name: "Monitors" }).click();
+    await page.getByRole("searchbox", { name: "Filter" }).fill("tag:door");
+    await page.getByRole("table", { name: "Monitors" }).getByRole("link", { name: "Door" }).click();
+    await page.getByRole("status").filter({ hasText: "healthy" }).waitFor();
+    await door.close();
+    await page.getByRole("status").filter({ hasText: "down" }).first().waitFor({ timeout: 60_000 });
+    await page.getByRole("heading", { level: 2, name: "Why" }).waitFor();
+    await page.waitForFunction("document.title.startsWith('(1)')", undefined, { timeout: 60_000 });
+    await page.getByRole("link", { name: "Incidents" }).click();
+    await page.getByRole("link", { name: "Door" }).first().click();
+    await page.getByRole("heading", { level: 1, name: "Door is down" }).waitFor();
+    await page.getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByText("Acknowledged by").waitFor();
+    await page.getByRole("list", { name: "Timeline" }).waitFor();
+    await door.reopen();
+    await page.getByRole("heading", { level: 1, name: "Door has recovered" }).waitFor({ timeout: 60_000 });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("adds a monitor from one field, changes it, pauses it and deletes it", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/monitors/new", "Add monitor");
+    await page.getByRole("textbox", { name: "What to watch" }).fill(`127.0.0.1:${new URL(website.url).port}`);
+    expect(await page.getByRole("combobox", { name: "Kind" }).inputValue()).toBe("port");
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("Added");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Added" }).waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit monitor" });
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("Renamed");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "paused" }).first().waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete monitor" }).getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("is used by keyboard alone: palette, grid, menu", async () => {
+    const { page, faults } = await signedIn();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("sho");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Shop" }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("o");
+    const grid = page.getByRole("grid", { name: "Monitors" });
+    await grid.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Edit" }).waitFor();
+    await page.getByRole("button", { name: "Account" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Sign out" }).press("Enter");
+    await page.getByRole("textbox", { name: "Key" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
