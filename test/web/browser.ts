@@ -48,7 +48,7 @@ export async function openPage(
   });
   await page.exposeFunction("toldViolation", (text: string) => faults.push(`policy: ${text}`));
   await page.addInitScript(
-    "addEventListener('securitypolicyviolation', (event) => toldViolation(`${event.violatedDirective} ${event.blockedURI}`))",
+    "addEventListener('securitypolicyviolation', (event) => toldViolation(event.violatedDirective + ' ' + event.blockedURI))",
   );
   await page.goto(url);
   return { page, faults };

@@ -39,8 +39,19 @@ describeWith(["chromium"], "the page", () => {
   let doorId = "";
 
   beforeAll(async () => {
-    [product, browser, website, door] = await Promise.all([startProduct(), launchBrowser(), startWebsite(), startTcp()]);
-    siteId = await createMonitor(product.api, { type: "http", name: "Shop", url: website.url, interval: 1, tags: ["prod"] });
+    [product, browser, website, door] = await Promise.all([
+      startProduct(),
+      launchBrowser(),
+      startWebsite(),
+      startTcp(),
+    ]);
+    siteId = await createMonitor(product.api, {
+      type: "http",
+      name: "Shop",
+      url: website.url,
+      interval: 1,
+      tags: ["prod"],
+    });
     doorId = await createMonitor(product.api, {
       type: "port",
       name: "Door",

@@ -32,7 +32,9 @@ it("loads little, from few files, and nothing inline", () => {
 
 it("loads the chart and each further screen when it is needed", () => {
   const first = read("index.html").toString();
-  const scripts = readdirSync(new URL("assets/", BUILT)).filter((name) => name.endsWith(".js") && !first.includes(name));
+  const scripts = readdirSync(new URL("assets/", BUILT)).filter(
+    (name) => name.endsWith(".js") && !first.includes(name),
+  );
   const chart = scripts.filter((name) => name.startsWith("chart-"));
   expect(chart).toHaveLength(1);
   for (const name of scripts)
@@ -42,5 +44,6 @@ it("loads the chart and each further screen when it is needed", () => {
 it("has compressed twins of what is worth it", () => {
   const names = readdirSync(new URL("assets/", BUILT));
   for (const name of names.filter((file) => /\.(js|css|svg)$/.test(file)))
-    if (read(`assets/${name}`).length >= 512) expect(names).toEqual(expect.arrayContaining([`${name}.gz`, `${name}.br`]));
+    if (read(`assets/${name}`).length >= 512)
+      expect(names).toEqual(expect.arrayContaining([`${name}.gz`, `${name}.br`]));
 });
