@@ -86,6 +86,8 @@ async function build() {
 
 /** After the sources: a source that is gone takes dist/ with it. */
 async function buildPage() {
+  // A checkout without its sources is a service without a page.
+  if (!existsSync(join(ROOT, "web"))) return;
   const stamp = join(ROOT, "dist", ".sonde-page-built");
   const states = pageStates();
   const wanted = hashOf(...states.map(({ name, state }) => `${name} ${state}`));

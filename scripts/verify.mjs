@@ -10,6 +10,7 @@ const bin = (name) => join(ROOT, "node_modules", ".bin", name);
 const STEPS = [
   { name: "types", run: () => tool(bin("tsc"), "-p", "tsconfig.json", "--noEmit") },
   { name: "types of the page", run: () => tool(bin("tsc"), "-p", "web/tsconfig.json", "--noEmit") },
+  { name: "what the page imports", run: () => own("page", "strayImports") },
   { name: "the page's types are the API's", run: () => own("page", "staleTypes") },
   {
     name: "lint and format",

@@ -24,7 +24,7 @@ export class ApiError extends Error {
 
 /** Where the API is, seen from the page's own address, with a slash at its end. */
 export function apiBase(): string {
-  return new URL("api/v1/", location.href.replace(/[?#].*$/, "")).href;
+  return new URL("api/v1/", location.href).href;
 }
 
 let projectId: string | null = null;

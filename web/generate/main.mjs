@@ -25,13 +25,13 @@ function sprite() {
     "../icons",
   );
   const symbols = names.map((name) => {
-    const inside = readFileSync(join(folder, `${name}.svg`), "utf8")
-      .replace(/<!--[\s\S]*?-->/g, "")
-      .replace(/^[\s\S]*?<svg[^>]*>/, "")
-      .replace("</svg>", "")
-      .replace(/\s+/g, " ")
-      .replace(/ ?\/> ?/g, "/>")
-      .trim();
+    const text = readFileSync(join(folder, `${name}.svg`), "utf8");
+    const start = text.indexOf(">", text.indexOf("<svg")) + 1;
+    const inside = text
+      .slice(start, text.indexOf("</svg>"))
+      .split("\n")
+      .map((line) => line.trim().replace(" />", "/>"))
+      .join("");
     return `<symbol id="${name}" viewBox="0 0 24 24">${inside}</symbol>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg"><!-- lucide 1.62.0, ISC License, Lucide Contributors -->\n${symbols.join("\n")}\n</svg>\n`;

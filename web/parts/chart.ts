@@ -1,7 +1,7 @@
 /** The lazy part with uPlot in it. */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { clock, dateTime, milliseconds } from "../words/times.ts";
+import { clock, dateTime, milliseconds, minute, shortDay } from "../words/times.ts";
 
 export interface Line {
   readonly label: string;
@@ -11,6 +11,8 @@ export interface Line {
 }
 
 const HEIGHT = 220;
+const MINUTE_S = 60;
+const DAY_S = 86_400;
 
 /**
  * @param points Unix s, growing
@@ -73,5 +75,6 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
 
 /** @param stepS between two marks of the axis */
 function tick(atMs: number, stepS: number): string {
-  return stepS >= 86_400 ? dateTime(atMs).replace(/,? \d+:.*/, "") : clock(atMs).replace(/(\d+:\d\d):\d\d/, "$1");
+  if (stepS >= DAY_S) return shortDay(atMs);
+  return stepS >= MINUTE_S ? minute(atMs) : clock(atMs);
 }

@@ -32,7 +32,8 @@ const SHARE_LINK = /^(vless|vmess|trojan|ss|hysteria2|hy2|tuic|vpn):\/\//i;
 const PROTOCOL_OF_SCHEME: Readonly<Record<string, string>> = { ss: "shadowsocks", hy2: "hysteria2" };
 const HOST = /^(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)*[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.?$/u;
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
-const IPV6 = /^\[?([0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*)\]?$/i;
+/** What only AmneziaWG's files have. */
+const AMNEZIA_KEYS = ["jc", "jmin", "jmax", "s1", "s2", "h1", "i1"];
 /** Ports that mean more than "open". */
 const KIND_OF_PORT: Readonly<Record<number, NewKind>> = {
   25: "smtp",
@@ -80,7 +81,7 @@ export function detectLine(line: string): Detected | null {
   const place = hostAndPort(line);
   if (place === null) return null;
   if (place.port === null)
-    return IPV4.test(place.host) || IPV6.test(place.host)
+    return IPV4.test(place.host) || isIpv6(place.host)
       ? atHost("ping", place.host)
       : website(`https://${place.host}/`);
   return atHost(KIND_OF_PORT[place.port] ?? "port", place.host, place.port);
@@ -134,10 +135,10 @@ function atHost(kind: NewKind, host: string, port?: number): Detected {
 function hostAndPort(text: string): { readonly host: string; readonly port: number | null } | null {
   const bracketed = /^(\[[^\]]+\])(?::(\d{1,5}))?$/.exec(text);
   const plain = /^([^:]+)(?::(\d{1,5}))?$/.exec(text);
-  const [, host = "", digits] = bracketed ?? plain ?? (IPV6.test(text) ? [text, text] : []);
+  const [, host = "", digits] = bracketed ?? plain ?? (isIpv6(text) ? [text, text] : []);
   const isHost =
     bracketed !== null || plain === null
-      ? IPV6.test(host)
+      ? isIpv6(host)
       : HOST.test(host) && (host.includes(".") || host === "localhost" || digits !== undefined);
   if (!isHost) return null;
   const port = digits === undefined ? null : Number(digits);
@@ -155,13 +156,23 @@ function shareLink(line: string): Detected {
   return { kind: "vpn", name, fields: scheme === "vpn" ? { config: line } : { url: line, protocol } };
 }
 
+/** At least two colons, and nothing but what an address has; the API judges the rest. */
+function isIpv6(text: string): boolean {
+  const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
+  return /^[0-9a-f:.]+$/i.test(bare) && bare.split(":").length > 2;
+}
+
 function wireguard(text: string): Detected {
-  const protocol = /^\s*(jc|jmin|jmax|s1|s2|h1|i1)\s*=/im.test(text) ? "amneziawg" : "wireguard";
-  return {
-    kind: "vpn",
-    name: hostAfter(text, /^\s*endpoint\s*=\s*(\S+?)(?::\d+)?\s*$/im),
-    fields: { protocol, config: text },
-  };
+  const values = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    const mark = line.indexOf("=");
+    if (mark > 0) values.set(line.slice(0, mark).trim().toLowerCase(), line.slice(mark + 1).trim());
+  }
+  const protocol = AMNEZIA_KEYS.some((key) => values.has(key)) ? "amneziawg" : "wireguard";
+  const endpoint = values.get("endpoint") ?? "";
+  const colon = endpoint.lastIndexOf(":");
+  const host = colon > endpoint.lastIndexOf("]") ? endpoint.slice(0, colon) : endpoint;
+  return { kind: "vpn", name: cut(host.replace(/^\[|\]$/g, "")), fields: { protocol, config: text } };
 }
 
 function hostAfter(text: string, sign: RegExp): string {

@@ -42,6 +42,14 @@ export function clock(atMs: number): string {
   return format({ timeStyle: "medium" }, atMs);
 }
 
+export function minute(atMs: number): string {
+  return format({ timeStyle: "short" }, atMs);
+}
+
+export function shortDay(atMs: number): string {
+  return format({ day: "numeric", month: "short" }, atMs);
+}
+
 export function day(atMs: number): string {
   return format({ weekday: "long", day: "numeric", month: "long" }, atMs);
 }
