@@ -31,5 +31,8 @@ export function strayImportsOf(path, source) {
       if (!value.startsWith(".")) return !PACKAGES.test(value);
       return !/^(web|model)\//.test(posix.join(posix.dirname(path), value));
     })
-    .map((node) => `${path}:${line(node)} imports ${node.source.value}: the page imports itself, model/ and what is bundled`);
+    .map(
+      (node) =>
+        `${path}:${line(node)} imports ${node.source.value}: the page imports itself, model/ and what is bundled`,
+    );
 }

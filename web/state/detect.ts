@@ -81,9 +81,7 @@ export function detectLine(line: string): Detected | null {
   const place = hostAndPort(line);
   if (place === null) return null;
   if (place.port === null)
-    return IPV4.test(place.host) || isIpv6(place.host)
-      ? atHost("ping", place.host)
-      : website(`https://${place.host}/`);
+    return IPV4.test(place.host) || isIpv6(place.host) ? atHost("ping", place.host) : website(`https://${place.host}/`);
   return atHost(KIND_OF_PORT[place.port] ?? "port", place.host, place.port);
 }
 
