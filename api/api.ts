@@ -1,4 +1,5 @@
 /** What handlers work with: the stores, the settings and the caches of one running API. */
+import type { BoundedMap } from "../model/bounded-map.ts";
 import type { Log } from "../model/log.ts";
 import type { PlanTable } from "../model/plan.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
@@ -12,6 +13,7 @@ import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { Overviews } from "./overview/overviews.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
+import type { CookieRules } from "./session-cookie.ts";
 import type { Site } from "./site.ts";
 import type { Streams } from "./streams.ts";
 import type { UwsFile } from "./uws-binary.ts";
@@ -108,6 +110,9 @@ export interface Api extends ApiDependencies {
   readonly site: Site | null;
   /** When each key was last used, waiting to be written. */
   readonly uses: Map<number, number>;
+  /** When sessions were last seen, by id: those of this process, and those that wait to be written. */
+  readonly seen: { readonly latest: BoundedMap<number, number>; readonly unwritten: Map<number, number> };
+  readonly cookie: CookieRules;
   readonly startedAtMs: number;
   readonly requests: RequestMetrics;
   /** What serves. */

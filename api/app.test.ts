@@ -1,6 +1,7 @@
 /** Requests that no server has checked yet: whatever a caller sends, nothing ends in a 500 and every answer has a promised shape. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BoundedMap } from "../model/bounded-map.ts";
 import { byName, checkAgainstDocument } from "../testkit/api/contract.suite.ts";
 import { openWorld, type World } from "../testkit/api/world.suite.ts";
 import type { Api } from "./api.ts";
@@ -14,6 +15,7 @@ import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
+import { cookieRules } from "./session-cookie.ts";
 import { createStreams } from "./streams.ts";
 
 describe("the application", () => {
@@ -81,6 +83,8 @@ describe("the application", () => {
       streams: createStreams(200),
       site: null,
       uses: new Map(),
+      seen: { latest: new BoundedMap(10), unwritten: new Map() },
+      cookie: cookieRules(null),
       requests: createRequestMetrics(),
       httpServer: "node",
       startedAtMs: clock.nowMs,

@@ -3,7 +3,7 @@ import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
 import { StoreError, type StoreName } from "../store/errors.ts";
 import { clientAddressOf } from "./address.ts";
 import type { Api } from "./api.ts";
-import { type Admission, admit } from "./auth.ts";
+import { type Admission, admit, mayStill as mayStillRead } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./errors.ts";
 import { type ApiAnswer, type ApiRequest, type ApiResponse, type Handle, isStream } from "./http.ts";
 import { onceFor } from "./idempotency.ts";
@@ -11,6 +11,7 @@ import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
+import type { StreamReader } from "./streams.ts";
 import { createWarned } from "./warned.ts";
 
 const CORS: readonly string[] = ["Access-Control-Allow-Origin", "*"];
@@ -36,11 +37,13 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
       return refused;
     }
     const { route } = found;
-    const admission: Admission = { limitHeaders: null, counted: null };
+    const admission: Admission = { limitHeaders: null, counted: null, sessionId: null };
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
     const ready = andThen(answer(api, route, call, admission), (answered): MaybePromise<ApiAnswer> => {
-      const admitted = isStream(answered) ? api.streams.admit(answered, request.method) : answered;
+      const admitted = isStream(answered)
+        ? api.streams.admit(answered, readerOf(api, route, call, admission))
+        : answered;
       const complete = warned(route, request, withHeaders(route, admission, admitted));
       return isStream(complete) ? complete : asListed(route, request, complete);
     });
@@ -86,6 +89,7 @@ function answerKey(
 ): MaybePromise<ApiAnswer> {
   return andThen(admit(api, route, call, admission), (admitted) => {
     if ("status" in admitted) return admitted;
+    admission.sessionId = admitted.session?.id ?? null;
     // admit() gives a project call exactly to project routes.
     return onceFor(api, route, admitted, () =>
       route.scope === "key"
@@ -111,11 +115,18 @@ function away(api: Api, store: StoreName): ApiError {
   return refusal(store === "redis" ? "redisAway" : "storeAway", { headers: RETRY_SOON });
 }
 
+function readerOf(api: Api, route: Route, call: Call, { sessionId }: Admission): StreamReader {
+  const mayStill = async (): Promise<boolean> =>
+    route.scope === "public" || mayStillRead(api, route, { ...call, nowMs: api.clock.now() });
+  return { method: call.request.method, sessionId, mayStill };
+}
+
 function withHeaders(route: Route, admission: Admission, response: ApiAnswer): ApiAnswer {
   const security = response.security ?? SECURITY_HEADERS;
   let extra: readonly string[] = [];
   if (route.scope !== "public")
     extra = admission.limitHeaders === null ? PRIVATE : admission.limitHeaders.concat(PRIVATE);
+  else if (route.isPrivate === true) extra = PRIVATE;
   else if (route.cors === true) extra = CORS;
   return { ...response, headers: response.headers.concat(extra, security) };
 }

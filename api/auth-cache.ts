@@ -11,6 +11,7 @@ import type { MaybePromise } from "../model/maybe-promise.ts";
 import type { Role } from "../model/plan.ts";
 import type { KeyAccess } from "../store/sql/accounts/keys-port.ts";
 import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
+import type { SessionAccess } from "../store/sql/accounts/sessions-port.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 
 /** Beyond this many entries a map starts anew: bounds memory, not correctness. */
@@ -27,6 +28,7 @@ export interface AuthCache {
   /** The database's stamp at the latest refresh. What was read after it is still current while the stamp stays the same. Null: the database has none. */
   stamp(): number | null;
   key(id: number): MaybePromise<KeyAccess | undefined>;
+  session(id: number): MaybePromise<SessionAccess | undefined>;
   project(id: number): MaybePromise<ProjectRecord | undefined>;
   /** Oldest membership first. */
   memberships(userId: number): Promise<readonly Membership[]>;
@@ -36,6 +38,7 @@ export function createAuthCache(controlPlane: ControlPlane): AuthCache {
   let generation = -1;
   let stamp: number | null = null;
   const keys = new BoundedMap<number, KeyAccess>(MAX_ENTRIES);
+  const sessions = new BoundedMap<number, SessionAccess>(MAX_ENTRIES);
   const projects = new BoundedMap<number, ProjectRecord>(MAX_ENTRIES);
   const members = new BoundedMap<number, readonly Membership[]>(MAX_ENTRIES);
   const readGeneration =
@@ -70,6 +73,7 @@ export function createAuthCache(controlPlane: ControlPlane): AuthCache {
     if (now === generation) return;
     generation = now;
     keys.clear();
+    sessions.clear();
     projects.clear();
     members.clear();
   }
@@ -81,6 +85,7 @@ export function createAuthCache(controlPlane: ControlPlane): AuthCache {
     },
     stamp: () => stamp,
     key: (id) => cached(keys, id, (missing) => controlPlane.keys.access(missing)),
+    session: (id) => cached(sessions, id, (missing) => controlPlane.sessions.access(missing)),
     project: (id) => cached(projects, id, (missing) => controlPlane.accounts.project(missing)),
     memberships: async (userId) =>
       (await cached(members, userId, (missing) => controlPlane.accounts.memberships(missing))) ?? [],

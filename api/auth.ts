@@ -1,19 +1,29 @@
 /** Who calls: keys by both headers, the wrong-key throttle, workspaces and projects, usage limits (docs/api-contract.md#order-of-checks). */
-import { timingSafeEqual } from "node:crypto";
-import type { Actor } from "../model/actor.ts";
-import { parseId } from "../model/ids.ts";
 import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
 import { hashKey } from "../store/key-text.ts";
 import type { KeyAccess } from "../store/sql/accounts/keys-port.ts";
-import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
+import type { WorkspaceRecord } from "../store/sql/accounts/port.ts";
 import type { RequestTake } from "../store/state/state.ts";
 import { networkOf } from "./address.ts";
 import type { Api } from "./api.ts";
 import type { Membership } from "./auth-cache.ts";
-import { ApiError, forbidden, refusal } from "./errors.ts";
+import {
+  authorise,
+  type Caller,
+  defaultMembership,
+  isSameHash,
+  keyCall,
+  keyWorkspace,
+  namedProject,
+  projectCall,
+  refuseEnded,
+} from "./auth-parts.ts";
+import { admitSession, identifySession } from "./auth-session.ts";
+import { ApiError, refusal } from "./errors.ts";
 import type { ApiRequest, ApiResponse } from "./http.ts";
 import { limitExceeded, limitHeaders, requestLimits, WRONG_KEY_RETRY_S } from "./limits.ts";
-import { type Call, canEdit, type KeyCall, type ProjectCall, type ProjectRoute, type Route } from "./route.ts";
+import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
+import { readCookie, type SessionCookie } from "./session-cookie.ts";
 
 /** `uk<id>_<secret>` from the API or sign-in, `dk…` from the dashboard (docs/api-contract.md#keys). */
 const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
@@ -24,6 +34,8 @@ export interface Admission {
   limitHeaders: readonly string[] | null;
   /** Set once the request passed the usage limits and is counted as one. */
   counted: { readonly organizationId: number; readonly keyId: number } | null;
+  /** Of a caller with a session of the page. */
+  sessionId: number | null;
 }
 
 /** The key as sent; X-API-Key wins over Authorization. Null when there is none. */
@@ -43,15 +55,60 @@ export function admit(
   call: Call,
   admission: Admission,
 ): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
-  return andThen(api.authCache.refresh(), () =>
-    andThen(identify(api, call), (access) =>
-      andThen(workspaceOf(api, access), (membership) =>
-        access.key.kind === "account" && route.scope === "project"
-          ? admitAccountKey(api, route, call, access, membership.workspace, admission)
-          : admitOrdinary(api, route, call, access, membership, admission),
-      ),
+  return andThen(api.authCache.refresh(), () => {
+    const cookie = sessionOf(api, call.request);
+    return cookie === null ? admitKey(api, route, call, admission) : admitSession(api, route, call, cookie);
+  });
+}
+
+/** A key wins over a session. */
+function sessionOf(api: Api, request: ApiRequest): SessionCookie | null {
+  return request.cookie === "" || sentKey(request) !== null ? null : readCookie(api.cookie, request.cookie);
+}
+
+function admitKey(
+  api: Api,
+  route: Exclude<Route, { scope: "public" }>,
+  call: Call,
+  admission: Admission,
+): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
+  return andThen(identify(api, call), (access) =>
+    andThen(workspaceOf(api, access), (membership) =>
+      access.key.kind === "account" && route.scope === "project"
+        ? admitAccountKey(api, route, call, access, membership.workspace, admission)
+        : admitOrdinary(api, route, call, access, membership, admission),
     ),
   );
+}
+
+/**
+ * Whether a caller who was let in would be again. Nothing is counted.
+ * @throws what of the stores is away
+ */
+export async function mayStill(api: Api, route: Exclude<Route, { scope: "public" }>, call: Call): Promise<boolean> {
+  try {
+    await api.authCache.refresh();
+    const cookie = sessionOf(api, call.request);
+    if (cookie !== null) {
+      const { caller, membership } = await identifySession(api, cookie, call.nowMs);
+      await authorise(api, route, call, caller, membership);
+      return true;
+    }
+    const key = sentKey(call.request) ?? "";
+    const access = await keyAccess(api, key);
+    if (access === undefined || !isSameHash(hashKey(key), access.key.secretHash)) return false;
+    refuseEnded(access, call.nowMs);
+    const membership = access.key.kind === "workspace" ? keyWorkspace(access) : null;
+    await authorise(api, route, call, callerOf(access), membership);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
+
+function callerOf({ user, key }: KeyAccess): Caller {
+  return { user, key, session: null };
 }
 
 function admitOrdinary(
@@ -66,10 +123,10 @@ function admitOrdinary(
     takeRequest(api, route, access, membership.workspace, call.nowMs, admission),
     (refused): MaybePromise<KeyCall | ProjectCall | ApiResponse> => {
       if (refused !== null) return refused;
-      if (route.scope === "key") return keyCall(api, call, access, membership);
-      return andThen(namedProject(api, call.request), (project) => {
+      if (route.scope === "key") return keyCall(api, call, callerOf(access), membership);
+      return andThen(namedProject(api, route, call), (project) => {
         if (project.organizationId !== membership.workspace.id) throw refusal("otherOrganization");
-        return projectCall(route, keyCall(api, call, access, membership), project);
+        return projectCall(route, keyCall(api, call, callerOf(access), membership), project);
       });
     },
   );
@@ -85,13 +142,13 @@ async function admitAccountKey(
   admission: Admission,
 ): Promise<ProjectCall | ApiResponse> {
   try {
-    const project = await namedProject(api, call.request);
+    const project = await namedProject(api, route, call);
     const memberships = await api.authCache.memberships(access.user.id);
     const membership = memberships.find(({ workspace }) => workspace.id === project.organizationId);
     if (membership === undefined) throw refusal("noProjectAccess");
     const refused = await takeRequest(api, route, access, membership.workspace, call.nowMs, admission);
     if (refused !== null) return refused;
-    return projectCall(route, keyCall(api, call, access, membership), project);
+    return projectCall(route, keyCall(api, call, callerOf(access), membership), project);
   } catch (error) {
     // The key was valid, so the headers are due; nothing was taken from any workspace yet.
     if (error instanceof ApiError && admission.limitHeaders === null) {
@@ -102,58 +159,41 @@ async function admitAccountKey(
   }
 }
 
-/** @throws 429 while the address is refused, 401 when the key is not a good one */
-function identify(api: Api, call: Call): MaybePromise<KeyAccess> {
+/**
+ * @param key null: none was sent
+ * @throws 429 while the address is refused, 401 when the key is not a good one
+ */
+export function identify(api: Api, call: Call, key: string | null = sentKey(call.request)): MaybePromise<KeyAccess> {
   const may = api.state.counters.mayTryKey(networkOf(call.clientAddress), call.nowMs);
-  return andThen(may, (mayTry) => findAccess(api, call, mayTry));
+  return andThen(may, (mayTry) => findAccess(api, call, key, mayTry));
 }
 
-function findAccess(api: Api, call: Call, mayTry: boolean): MaybePromise<KeyAccess> {
+function findAccess(api: Api, call: Call, key: string | null, mayTry: boolean): MaybePromise<KeyAccess> {
   if (!mayTry) throw refusal("tooManyWrongKeys", { retryAfterS: WRONG_KEY_RETRY_S });
-  const key = sentKey(call.request);
   if (key === null) throw refusal("keyMissing");
+  return andThen(keyAccess(api, key), (access) => checkAccess(api, call, key, access));
+}
+
+function keyAccess(api: Api, key: string): MaybePromise<KeyAccess | undefined> {
   const id = KEY_FORM.exec(key)?.[1];
-  const known = id === undefined ? undefined : api.authCache.key(Number(id));
-  return andThen(known, (access) => checkAccess(api, call, key, access));
+  return id === undefined ? undefined : api.authCache.key(Number(id));
 }
 
 /** Checks the key's secret and state. A wrong key is counted for the caller's network before it is refused. */
 function checkAccess(api: Api, call: Call, key: string, access: KeyAccess | undefined): MaybePromise<KeyAccess> {
-  if (access === undefined || !isSecret(key, access.key.secretHash)) {
+  if (access === undefined || !isSameHash(hashKey(key), access.key.secretHash)) {
     return api.state.counters.wrongKey(networkOf(call.clientAddress), call.nowMs).then(() => {
       throw refusal("keyInvalid");
     });
   }
-  // `expired` wins over `inactive` (docs/api-contract.md#keys).
-  if (access.key.expiresAtMs !== null && access.key.expiresAtMs <= call.nowMs) throw refusal("keyExpired");
-  if (!access.key.active) throw refusal("keyInvalid");
-  if (!access.user.active) throw refusal("ownerInactive");
+  refuseEnded(access, call.nowMs);
   return access;
 }
 
-/** Hex SHA-256 has 64 digits. Two buffers that each comparison overwrites, so that no comparison allocates one. */
-const SENT = Buffer.alloc(64);
-const KEPT = Buffer.alloc(64);
-
-function isSecret(key: string, secretHash: string): boolean {
-  if (secretHash.length !== KEPT.length) return false;
-  SENT.write(hashKey(key), "latin1");
-  KEPT.write(secretHash, "latin1");
-  return timingSafeEqual(SENT, KEPT);
-}
-
-/** The key's workspace; of an account-wide key the person's first own one, else the oldest membership (docs/api-contract.md#order-of-checks). */
+/** The key's workspace; of an account-wide key the person's first membership one, else the oldest membership (docs/api-contract.md#order-of-checks). */
 function workspaceOf(api: Api, access: KeyAccess): MaybePromise<Membership> {
-  if (access.key.kind !== "workspace") return defaultWorkspace(api, access);
-  if (access.workspace === null || access.role === null) throw refusal("workspaceAccessRemoved");
-  return { workspace: access.workspace, role: access.role };
-}
-
-async function defaultWorkspace(api: Api, access: KeyAccess): Promise<Membership> {
-  const memberships = await api.authCache.memberships(access.user.id);
-  const chosen = memberships.find(({ role }) => role === "owner") ?? memberships[0];
-  if (chosen === undefined) throw refusal("workspaceAccessRemoved");
-  return chosen;
+  if (access.key.kind === "workspace") return keyWorkspace(access);
+  return api.authCache.memberships(access.user.id).then(defaultMembership);
 }
 
 function takeRequest(
@@ -178,51 +218,4 @@ function takeRequest(
     return null;
   };
   return andThen(api.state.counters.takeRequest(workspace.id, limits, nowMs), count);
-}
-
-function namedProject(api: Api, request: ApiRequest): MaybePromise<ProjectRecord> {
-  const sent = request.projectId.trim();
-  if (sent === "") throw refusal("projectHeaderMissing");
-  const id = parseId("project", sent);
-  if (id === undefined) throw refusal("projectHeaderInvalid");
-  return andThen(api.authCache.project(id), activeProject);
-}
-
-function activeProject(project: ProjectRecord | undefined): ProjectRecord {
-  if (project === undefined || !project.active) throw refusal("projectNotFound");
-  return project;
-}
-
-function keyCall(api: Api, call: Call, access: KeyAccess, { workspace, role }: Membership): KeyCall {
-  const actor: Actor = { type: "user", id: access.user.id, name: access.user.name, via: "api", keyId: access.key.id };
-  // Field by field: spreading costs a microsecond on the hottest path.
-  return {
-    request: call.request,
-    params: call.params,
-    nowMs: call.nowMs,
-    clientAddress: call.clientAddress,
-    access,
-    workspace,
-    role,
-    plan: api.plans[workspace.plan],
-    actor,
-  };
-}
-
-function projectCall(route: Route, call: KeyCall, project: ProjectRecord): ProjectCall {
-  if (route.scope === "project" && route.editorsOnly !== undefined && !canEdit(call.role)) {
-    throw forbidden(route.editorsOnly);
-  }
-  return {
-    request: call.request,
-    params: call.params,
-    nowMs: call.nowMs,
-    clientAddress: call.clientAddress,
-    access: call.access,
-    workspace: call.workspace,
-    role: call.role,
-    plan: call.plan,
-    actor: call.actor,
-    project,
-  };
 }

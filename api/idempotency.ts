@@ -32,7 +32,7 @@ export function onceFor(
   const key = call.request.idempotencyKey;
   if (key === null || !takesIdempotencyKey(route) || call.request.body === "too-large") return work();
   if (!KEY.test(key)) throw refusal("idempotencyKeyInvalid");
-  return once(api, route, call, hashOf(`${call.workspace.id} ${call.access.key.id} ${key}`), work);
+  return once(api, route, call, hashOf(`${call.workspace.id} ${callerOf(call)} ${key}`), work);
 }
 
 async function once(
@@ -71,6 +71,10 @@ async function once(
     await answers.forget(name).catch(() => {});
     throw error;
   }
+}
+
+function callerOf({ session, key }: KeyCall): string {
+  return session === null ? String(key?.id) : `session ${session.id}`;
 }
 
 /** What was done; nothing was by a refusal. */

@@ -11,8 +11,8 @@ export interface ReachedProject {
 
 /** Sorted by name without case, then id (docs/api-contract.md#accounts). */
 export async function reachedWorkspaces(api: Api, call: KeyCall): Promise<readonly Membership[]> {
-  if (call.access.key.kind === "workspace") return [{ workspace: call.workspace, role: call.role }];
-  const memberships = await api.authCache.memberships(call.access.user.id);
+  if (!call.isWide) return [{ workspace: call.workspace, role: call.role }];
+  const memberships = await api.authCache.memberships(call.user.id);
   return [...memberships].sort((a, b) => byName(a.workspace.name, b.workspace.name) || a.workspace.id - b.workspace.id);
 }
 

@@ -4,8 +4,9 @@ import type { Actor } from "../model/actor.ts";
 import { type IdKind, parseId } from "../model/ids.ts";
 import type { MaybePromise } from "../model/maybe-promise.ts";
 import type { Plan, Role } from "../model/plan.ts";
-import type { KeyAccess } from "../store/sql/accounts/keys-port.ts";
-import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
+import type { KeyRecord } from "../store/sql/accounts/keys-port.ts";
+import type { ProjectRecord, UserRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
+import type { SessionRecord } from "../store/sql/accounts/sessions-port.ts";
 import type { Api } from "./api.ts";
 import type { JsonObject } from "./body.ts";
 import { type ErrorName, refusal } from "./errors.ts";
@@ -23,7 +24,13 @@ export interface Call {
 }
 
 export interface KeyCall extends Call {
-  readonly access: KeyAccess;
+  readonly user: UserRecord;
+  /** The one that was sent, or that the session was made with; null: a session of a sign-in link. */
+  readonly key: KeyRecord | null;
+  /** null: a key was sent. */
+  readonly session: SessionRecord | null;
+  /** Whether it reaches every workspace of the person. */
+  readonly isWide: boolean;
   /** Its plan and limits decide: the key's own, the project's, or the default one of an account-wide key. */
   readonly workspace: WorkspaceRecord;
   readonly role: Role;
@@ -64,6 +71,8 @@ interface RouteBase {
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
   /** Its answer has an ETag and may be compressed: `listed()` of listed.ts says so. */
   readonly isList?: true;
+  /** Of public routes: no cache may keep the answer. */
+  readonly isPrivate?: true;
   /** Left out of the document. */
   readonly hidden?: true;
 }
@@ -100,6 +109,8 @@ export interface KeyRoute extends RouteBase {
 }
 export interface ProjectRoute extends RouteBase {
   readonly scope: "project";
+  /** The project is named as `project` in the query: a browser's EventSource sends no headers. */
+  readonly isProjectInQuery?: true;
   /** Owner, Admin and Manager only; what a Viewer is told. */
   readonly editorsOnly?: string;
   handle(api: Api, call: ProjectCall): MaybePromise<ApiAnswer>;

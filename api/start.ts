@@ -1,5 +1,6 @@
 /** Starts the API on the server that loads here, and stops it without losing an answer. */
 import { createNameLookup } from "../engine/contract/registry.ts";
+import { BoundedMap } from "../model/bounded-map.ts";
 import { hostInUrl } from "../model/url.ts";
 import type { Api, ApiDependencies, ApiLog } from "./api.ts";
 import { createApp } from "./app.ts";
@@ -13,11 +14,14 @@ import { Overviews } from "./overview/overviews.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenUws } from "./server.ts";
 import { listenNode } from "./server-node.ts";
+import { cookieRules } from "./session-cookie.ts";
 import { readSite } from "./site.ts";
 import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
 import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
 /** `lastUsedAt` may lag by a minute (docs/api-contract.md#keys). */
+/** Beyond it the oldest are forgotten, and written once more. */
+const MAX_SEEN = 10_000;
 const USES_WRITTEN_EVERY_MS = 10_000;
 
 export interface RunningApi {
@@ -68,9 +72,8 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
     site: config.hasPage === true ? await readSite(config.siteFolder) : null,
-    streams: createStreams(config.maxStreams ?? DEFAULT_MAX_STREAMS),
-    uses: new Map(),
     requests: createRequestMetrics(),
+    ...callersOf(config),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
     httpServer: config.httpServer ?? "uws",
@@ -90,6 +93,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   api.httpServer = server.kind;
   url = `http://${hostInUrl(config.host)}:${server.port}`;
   let closing: Promise<void> | null = null;
+  const stopLooking = api.streams.watch();
   const writing = setInterval(() => void writeUses(api), USES_WRITTEN_EVERY_MS).unref();
 
   return {
@@ -105,10 +109,21 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 
   async function stop(): Promise<void> {
     clearInterval(writing);
+    stopLooking();
     stopping.abort();
     await server.close();
     await writeUses(api);
   }
+}
+
+/** What is remembered of callers. */
+function callersOf({ maxStreams, baseUrl }: ApiDependencies["config"]) {
+  return {
+    streams: createStreams(maxStreams ?? DEFAULT_MAX_STREAMS),
+    uses: new Map<number, number>(),
+    seen: { latest: new BoundedMap<number, number>(MAX_SEEN), unwritten: new Map<number, number>() },
+    cookie: cookieRules(baseUrl),
+  };
 }
 
 /** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */
@@ -141,12 +156,14 @@ function firstLine(error: unknown): string {
 }
 
 async function writeUses(api: Api): Promise<void> {
-  if (api.uses.size === 0) return;
   const uses = new Map(api.uses);
   api.uses.clear();
+  const seen = new Map(api.seen.unwritten);
+  api.seen.unwritten.clear();
   try {
     await api.controlPlane.keys.touch(uses);
+    await api.controlPlane.sessions.touch(seen);
   } catch (error) {
-    api.log.warn({ reason: firstLine(error) }, "last uses of keys could not be written");
+    api.log.warn({ reason: firstLine(error) }, "last uses of keys and sessions could not be written");
   }
 }

@@ -1,33 +1,81 @@
-/** How many answers may go on at one time: each holds a connection and costs a write for each change. */
+/** How many answers may go on at one time, and that each ends with the rights of its reader. */
 import { errorResponse, RETRY_SOON, refusal } from "./errors.ts";
-import type { ApiAnswer, StreamedResponse } from "./http.ts";
+import type { ApiAnswer, StreamedResponse, StreamSink } from "./http.ts";
 
 /** Of a process; SONDE_MAX_STREAMS says another number. */
 export const DEFAULT_MAX_STREAMS = 200;
+/** Of one session: as many connections as a browser opens to one host over HTTP/1.1. */
+const MAX_OF_SESSION = 6;
+/** A session or key that was ended stops its streams in this time and that of a read of the store, ms. */
+const LOOK_EVERY_MS = 5_000;
+
+/** Whose it is. */
+export interface StreamReader {
+  readonly method: string;
+  /** null: a key's. */
+  readonly sessionId: number | null;
+  /** Whether the reader would be let in again. Rejects when that cannot be told now. */
+  mayStill(): Promise<boolean>;
+}
 
 export interface Streams {
   /** @returns the same stream, counted until it ends, or the refusal of one too many */
-  admit(response: StreamedResponse, method: string): ApiAnswer;
+  admit(response: StreamedResponse, reader: StreamReader): ApiAnswer;
+  /** Ends streams whose readers may not any more. */
+  look(): Promise<void>;
+  /** Looks from time to time, until it is stopped. */
+  watch(): () => void;
 }
 
 export function createStreams(most: number): Streams {
   let count = 0;
+  const ofSession = new Map<number, number>();
+  const open = new Map<StreamSink, StreamReader>();
+
+  const change = (by: 1 | -1, { sessionId }: StreamReader): void => {
+    count += by;
+    if (sessionId === null) return;
+    const now = (ofSession.get(sessionId) ?? 0) + by;
+    if (now === 0) ofSession.delete(sessionId);
+    else ofSession.set(sessionId, now);
+  };
+  const isFull = ({ sessionId }: StreamReader): boolean =>
+    count >= most || (sessionId !== null && (ofSession.get(sessionId) ?? 0) >= MAX_OF_SESSION);
+  const look = async (): Promise<void> => {
+    for (const [sink, reader] of [...open]) {
+      // What cannot be told now is asked again.
+      if (!(await reader.mayStill().catch(() => true))) sink.end();
+    }
+  };
+
   return {
-    admit(response, method) {
+    look,
+    admit(response, reader) {
       // HEAD is told what GET would be answered, and opens nothing.
-      if (method === "HEAD") return response;
-      if (count >= most) return errorResponse(refusal("tooManyStreams", { headers: RETRY_SOON }));
-      count += 1;
+      if (reader.method === "HEAD") return response;
+      if (isFull(reader)) return errorResponse(refusal("tooManyStreams", { headers: RETRY_SOON }));
+      change(1, reader);
       return {
         ...response,
         open(sink) {
+          open.set(sink, reader);
           const stop = response.open(sink);
           return () => {
-            count -= 1;
+            open.delete(sink);
+            change(-1, reader);
             stop();
           };
         },
       };
+    },
+    watch() {
+      let looking: Promise<void> | null = null;
+      const timer = setInterval(() => {
+        looking ??= look().finally(() => {
+          looking = null;
+        });
+      }, LOOK_EVERY_MS).unref();
+      return () => clearInterval(timer);
     },
   };
 }

@@ -6,6 +6,7 @@ const SERVICE = {
   projectId: 1,
   keyFile: "/data/owner.key",
   firstKey: "uk1_secret",
+  signInCode: null,
   httpRefused: null,
 };
 
@@ -26,6 +27,15 @@ it("shows the first key on a terminal, and the path of its file to whatever keep
   expect(kept).toContain("Key: kept in /data/owner.key\n");
   expect(kept).not.toContain("uk1_secret");
   expect(bannerOf({ ...SERVICE, firstKey: null }, HERE, true)).not.toContain("Key");
+});
+
+it("has a link that signs in, on a terminal and in the demo", () => {
+  const service = { ...SERVICE, signInCode: "c0de" };
+  const words = "within ten minutes: http://127.0.0.1:8080/#/sign-in?code=c0de\n";
+  expect(bannerOf(service, HERE, true)).toContain(words);
+  expect(bannerOf(service, HERE, false, true)).toContain(words);
+  expect(bannerOf(service, HERE, false)).not.toContain("c0de");
+  expect(bannerOf(SERVICE, HERE, true)).not.toContain("sign-in");
 });
 
 it("says where the API is, and what a browser can open", () => {

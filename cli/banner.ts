@@ -1,4 +1,4 @@
-import { isEveryAddress } from "../model/url.ts";
+import { isEveryAddress, signInLink } from "../model/url.ts";
 
 /** It is plain HTTP, and heartbeat addresses would lead to this machine itself. */
 const OPEN =
@@ -11,11 +11,14 @@ export function bannerOf(
     firstKey: string | null;
     projectId: number | null;
     keyFile: string | null;
+    /** Of a link that signs the owner in once; null when there is none. */
+    signInCode: string | null;
     /** Why the API is not served as meant; null when all is well. */
     httpRefused: string | null;
   },
   { host, baseUrl }: { readonly host: string; readonly baseUrl: string | null },
   isTerminal: boolean,
+  isDemo = false,
 ): string {
   const lines = [`Sonde listens on ${service.url}/api/v1`, `In a browser: ${service.url}/`];
   if (isEveryAddress(host) && baseUrl === null) lines.push(OPEN);
@@ -26,5 +29,8 @@ export function bannerOf(
   if (service.firstKey !== null && isTerminal) {
     lines.push(`Key (shown once, kept in ${service.keyFile}): ${service.firstKey}`);
   } else if (service.firstKey !== null) lines.push(`Key: kept in ${service.keyFile}`);
+  // The demo's data are no secret, and its output is read by the user who started it.
+  if (service.signInCode !== null && (isTerminal || isDemo))
+    lines.push(`To sign in there, once and within ten minutes: ${signInLink(service.url, service.signInCode)}`);
   return `${lines.join("\n")}\n`;
 }

@@ -12,6 +12,7 @@ export const ID_PREFIXES = {
   key: "",
   organization: "",
   user: "",
+  session: "",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -31,7 +32,7 @@ export function parseId(kind: IdKind, text: string): number | undefined {
 }
 
 /** As responses write it. Subscriptions are accepted with a prefix but written without one, as integers. */
-export function formatId(kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user">, id: number): string {
+export function formatId(kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user" | "session">, id: number): string {
   return `${ID_PREFIXES[kind]}${id}`;
 }
 

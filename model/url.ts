@@ -25,3 +25,8 @@ export function hostInUrl(listened: string): string {
 export function isEveryAddress(listened: string): boolean {
   return listened === "0.0.0.0" || listened === "::";
 }
+
+/** The code stands after `#`, which browsers send to no server: no log of a proxy has it. @param baseUrl without a trailing slash */
+export function signInLink(baseUrl: string, code: string): string {
+  return `${baseUrl}/#/sign-in?code=${code}`;
+}

@@ -1,6 +1,7 @@
 /** First start: owner, workspace on the Business plan, project and key of an empty control plane. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { newKeyText } from "../store/key-text.ts";
+import { CODE_LIVES_MS, newSecret } from "../store/session-secret.ts";
 import type { CreatedWorkspace } from "../store/sql/accounts/port.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 
@@ -11,17 +12,25 @@ export interface FirstStart {
   readonly ownerKey: string | null;
   readonly keyFile: string;
   readonly projectId: number;
+  /** Of a link that signs the owner in once; null when none was made. */
+  readonly signInCode: string | null;
 }
 
 /** The project of a first start, for starts after it. */
 const FIRST_PROJECT = "first_project";
 
-export async function ensureFirst(controlPlane: ControlPlane, keyFile: string): Promise<FirstStart> {
+/** @param isDemo whether every start has a sign-in link, not the first alone */
+export async function ensureFirst(
+  controlPlane: ControlPlane,
+  keyFile: string,
+  isDemo = false,
+): Promise<FirstStart> {
   const nowMs = Date.now();
   const made = (await controlPlane.accounts.isEmpty()) ? await makeFirst(controlPlane, nowMs) : undefined;
   if (made === undefined) {
     const projectId = Number((await controlPlane.meta.get(FIRST_PROJECT)) ?? 1);
-    return { firstKey: null, ownerKey: readKey(keyFile), keyFile, projectId };
+    const signInCode = isDemo ? await codeOfOwner(controlPlane, projectId, nowMs) : null;
+    return { firstKey: null, ownerKey: readKey(keyFile), keyFile, projectId, signInCode };
   }
   const { userId, organizationId, projectId } = made;
   const key = newKeyText();
@@ -37,7 +46,21 @@ export async function ensureFirst(controlPlane: ControlPlane, keyFile: string): 
   await controlPlane.meta.set(FIRST_PROJECT, String(projectId));
   const text = key.text(id);
   writeFileSync(keyFile, `${text}\n`, { mode: 0o600 });
-  return { firstKey: text, ownerKey: text, keyFile, projectId };
+  const signInCode = await newCode(controlPlane, userId, nowMs);
+  return { firstKey: text, ownerKey: text, keyFile, projectId, signInCode };
+}
+
+async function codeOfOwner(controlPlane: ControlPlane, projectId: number, nowMs: number): Promise<string | null> {
+  const project = await controlPlane.accounts.project(projectId);
+  const members = project === undefined ? [] : await controlPlane.accounts.membersOf(project.organizationId);
+  const owner = members.find(({ role }) => role === "owner");
+  return owner === undefined ? null : newCode(controlPlane, owner.user.id, nowMs);
+}
+
+async function newCode({ sessions }: ControlPlane, userId: number, nowMs: number): Promise<string> {
+  const { text, hash } = newSecret();
+  await sessions.addCode({ codeHash: hash, userId, nowMs, expiresAtMs: nowMs + CODE_LIVES_MS });
+  return text;
 }
 
 /** @returns undefined when another process was faster */

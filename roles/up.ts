@@ -43,6 +43,7 @@ export interface ServiceOptions {
   readonly progress: (line: string) => void;
   /** Where its probers stand; only the general pool when absent. */
   readonly locations?: readonly string[];
+  readonly isDemo?: boolean;
 }
 
 export interface Service extends FirstStart {
@@ -115,7 +116,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     storeCondition: () => conditionOf(embedded, scheduler.status()),
   });
   closing(closers, api);
-  const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE));
+  const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE), options.isDemo);
   return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
 }
 

@@ -6,14 +6,21 @@ import { WARNING_HEADER } from "../warned.ts";
 
 const WHOLE = z.int().min(0);
 
-/** 429 may come from the wrong-key throttle, 500 and 503 from a store that cannot count: those carry no limits. */
-const LIMITS_IF_ANY: readonly number[] = [429, 500, 503];
+export type HeadersByName = Readonly<Record<string, ResponseHeader>>;
 
 const LIMIT_HEADERS = {
   "X-RateLimit-Limit": "Requests per minute on the plan; 1000000000 when unlimited",
   "X-RateLimit-Remaining": "Left in the current minute",
   "X-RateLimit-Reset": "Unix seconds when the minute ends",
 } as const;
+
+/**
+ * Not required: 429 may come from the wrong-key throttle, 500 and 503 from a store that cannot count, and requests of the page's sessions do not
+ * count as use of the API.
+ */
+const LIMITS: HeadersByName = Object.fromEntries(
+  Object.entries(LIMIT_HEADERS).map(([name, description]) => [name, { description, schema: WHOLE, required: false }]),
+);
 
 const RETRY_AFTER: ResponseHeader = {
   description:
@@ -44,15 +51,14 @@ const REPLAYED: ResponseHeader = {
   required: false,
 };
 
-export type HeadersByName = Readonly<Record<string, ResponseHeader>>;
-
 /** @returns what an answer of that status carries */
 export function headersOf(route: Route, status: number): HeadersByName {
   const headers: Record<string, ResponseHeader> = { [WARNING_HEADER]: WARNING };
   if (route.scope === "public") {
+    if (route.isPrivate === true) headers["Cache-Control"] = NO_STORE;
     if (route.cors === true) headers["Access-Control-Allow-Origin"] = ANY_ORIGIN;
   } else {
-    if (status !== 401) Object.assign(headers, limitHeaders(!LIMITS_IF_ANY.includes(status)));
+    if (status !== 401) Object.assign(headers, LIMITS);
     headers["Cache-Control"] = NO_STORE;
   }
   if (status === 429 || status === 503) headers["Retry-After"] = RETRY_AFTER;
@@ -64,10 +70,4 @@ export function headersOf(route: Route, status: number): HeadersByName {
     if (header.on === undefined || header.on.includes(status)) headers[name] = header;
   }
   return headers;
-}
-
-function limitHeaders(required: boolean): HeadersByName {
-  return Object.fromEntries(
-    Object.entries(LIMIT_HEADERS).map(([name, description]) => [name, { description, schema: WHOLE, required }]),
-  );
 }

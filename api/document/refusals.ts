@@ -16,6 +16,8 @@ const KEY_REFUSALS: readonly Refusal[] = [
   "keyExpired",
   "ownerInactive",
   "workspaceAccessRemoved",
+  "sessionEnded",
+  "notFromPage",
   "noApiAccess",
   "tooManyWrongKeys",
   "storeAway",

@@ -1,6 +1,7 @@
 /** Who calls, and what the key reaches (docs/api-contract.md#order-of-checks, #accounts). */
 import { formatId } from "../../model/ids.ts";
 import { formatIso, formatUtc } from "../../model/time.ts";
+import type { KeyRecord } from "../../store/sql/accounts/keys-port.ts";
 import type { Api } from "../api.ts";
 import type { Membership } from "../auth-cache.ts";
 import { type ApiResponse, ok } from "../http.ts";
@@ -14,19 +15,13 @@ import { organizationParameter } from "./params.ts";
 const projectsQuery = { organization_id: organizationParameter("Only projects of this workspace.") } as const;
 
 async function whoami(api: Api, call: KeyCall): Promise<ApiResponse> {
-  const { key, user } = call.access;
+  const { key, user } = call;
   const memberships = await reachedWorkspaces(api, call);
   const projects = await reachedProjects(api, memberships);
   const [oldest] = await api.controlPlane.accounts.projectsOf(call.workspace.id);
   return ok({
     user: { id: user.id, name: user.name, email: user.email },
-    key: {
-      id: key.id,
-      name: key.name,
-      kind: key.kind,
-      organization_id: key.organizationId,
-      expires: key.expiresAtMs === null ? null : formatUtc(key.expiresAtMs),
-    },
+    key: key === null ? null : viewOwnKey(key),
     organizations: memberships.map(({ workspace: { id, name, plan }, role }) => ({ id, name, role, plan })),
     projects: projects.map(({ project, membership }) => ({
       id: formatId("project", project.id),
@@ -37,6 +32,11 @@ async function whoami(api: Api, call: KeyCall): Promise<ApiResponse> {
     default_organization_id: call.workspace.id,
     default_project_id: oldest === undefined ? null : formatId("project", oldest.id),
   });
+}
+
+function viewOwnKey({ id, name, kind, organizationId, expiresAtMs }: KeyRecord) {
+  const expires = expiresAtMs === null ? null : formatUtc(expiresAtMs);
+  return { id, name, kind, organization_id: organizationId, expires };
 }
 
 async function listOrganizations(api: Api, call: KeyCall): Promise<ApiResponse> {

@@ -13,6 +13,7 @@ import { reference } from "./reference.ts";
 import { results } from "./results.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
+import { session } from "./session.ts";
 import { site } from "./site.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
@@ -32,6 +33,7 @@ export const routes: readonly Route[] = [
   ...account,
   ...usages,
   ...keys,
+  ...session,
   ...health,
   ...pushes,
   ...operator,

@@ -50,8 +50,8 @@ async function list(api: Api, call: KeyCall): Promise<ApiResponse> {
 
 async function visibleKeys(api: Api, call: KeyCall): Promise<readonly KeyRecord[]> {
   const { keys } = api.controlPlane;
-  const { key, user } = call.access;
-  if (key.kind === "workspace") return keys.ofWorkspace(call.workspace.id, managesKeys(call.role) ? null : user.id);
+  const { user } = call;
+  if (!call.isWide) return keys.ofWorkspace(call.workspace.id, managesKeys(call.role) ? null : user.id);
   const memberships = await api.authCache.memberships(user.id);
   const managed = memberships.filter(({ role }) => managesKeys(role)).map(({ workspace }) => workspace.id);
   return keys.ofPerson(user.id, managed);
@@ -63,17 +63,17 @@ function managesKeys(role: Role | undefined): boolean {
 }
 
 async function create(api: Api, call: KeyCall): Promise<ApiResponse> {
-  if (call.access.key.kind !== "workspace") throw refusal("accountKeyCannotCreate");
+  if (call.key?.kind === "account") throw refusal("accountKeyCannotCreate");
   if (!canEdit(call.role)) throw refusal("keyCreateForbidden");
   const body = readObject(call.request);
   const name = nameOf(body);
   const expiresAtMs = expiryOf(body, call.nowMs);
-  refuseLonger(expiresAtMs, call.access.key.expiresAtMs);
-  const { secretHash, text } = newKeyText();
+  refuseLonger(expiresAtMs, call.key?.expiresAtMs ?? null);
+  const { secretHash, text } = newKeyText(call.session === null ? "uk" : "dk");
   const created = await api.controlPlane.keys.create({
     name,
     kind: "workspace",
-    userId: call.access.user.id,
+    userId: call.user.id,
     organizationId: call.workspace.id,
     expiresAtMs,
     nowMs: call.nowMs,
@@ -112,7 +112,7 @@ function longerThanOwn(callerExpiry: string): string {
 
 async function revoke(api: Api, call: KeyCall): Promise<ApiResponse> {
   // Role before path id and record (docs/api-contract.md#order-of-checks); of an account-wide key the other key's workspace decides.
-  if (call.access.key.kind === "workspace" && !canEdit(call.role)) throw refusal("keyRevokeForbidden");
+  if (!call.isWide && !canEdit(call.role)) throw refusal("keyRevokeForbidden");
   const id = parseId("key", call.params[0] ?? "");
   if (id === undefined) throw refusal("invalidKeyId");
   const { hard } = readQuery(revokeQuery, call.request.query);
@@ -130,23 +130,23 @@ async function revoke(api: Api, call: KeyCall): Promise<ApiResponse> {
 async function revocable(api: Api, call: KeyCall, id: number): Promise<KeyRecord> {
   const key = await api.controlPlane.keys.find(id);
   if (key === undefined) throw refusal("keyNotFound");
-  const isOwn = key.userId === call.access.user.id;
+  const isOwn = key.userId === call.user.id;
   if (key.kind === "account") {
     // It belongs to the account: only account-wide keys of the same person see it.
-    if (!isOwn || call.access.key.kind !== "account") throw refusal("keyNotFound");
+    if (!isOwn || !call.isWide) throw refusal("keyNotFound");
     return key;
   }
   const role = await roleIn(api, call, key.organizationId);
   // A person who left the workspace still ends the own keys there, with an account-wide one.
-  if (role === undefined && isOwn && call.access.key.kind === "account") return key;
+  if (role === undefined && isOwn && call.isWide) return key;
   if (role === undefined) throw refusal("keyNotFound");
   if (managesKeys(role) || (isOwn && canEdit(role))) return key;
   throw refusal("keyRevokeForbidden");
 }
 
 async function roleIn(api: Api, call: KeyCall, organizationId: number | null): Promise<Role | undefined> {
-  if (call.access.key.kind === "workspace") return organizationId === call.workspace.id ? call.role : undefined;
-  const memberships = await api.authCache.memberships(call.access.user.id);
+  if (!call.isWide) return organizationId === call.workspace.id ? call.role : undefined;
+  const memberships = await api.authCache.memberships(call.user.id);
   return memberships.find(({ workspace }) => workspace.id === organizationId)?.role;
 }
 

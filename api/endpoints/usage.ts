@@ -32,7 +32,7 @@ async function usage(api: Api, call: KeyCall): Promise<ApiResponse> {
     api.state.counters.endpointUsage(workspace.id, DAYS, nowMs),
     api.controlPlane.jobs.onDemandUsed(workspace.id, month),
   ]);
-  const all = workspace.id === call.workspace.id ? [...counts, ownRequest(call, days)] : counts;
+  const all = workspace.id === call.workspace.id ? [...counts, ...ownRequest(call, days)] : counts;
   return ok({
     organization_id: workspace.id,
     plan: workspace.plan,
@@ -42,19 +42,20 @@ async function usage(api: Api, call: KeyCall): Promise<ApiResponse> {
 }
 
 async function reachedWorkspace(api: Api, call: KeyCall, id: number): Promise<WorkspaceRecord> {
-  if (call.access.key.kind === "workspace") {
+  if (!call.isWide) {
     if (id !== call.workspace.id) throw refusal("otherOrganization");
     return call.workspace;
   }
-  const memberships = await api.authCache.memberships(call.access.user.id);
+  const memberships = await api.authCache.memberships(call.user.id);
   const found = memberships.find(({ workspace }) => workspace.id === id);
   if (found === undefined) throw refusal("noOrganizationAccess");
   return found.workspace;
 }
 
-/** This request is counted too, but its answer is only counted once it is known: it will be a good one. */
-function ownRequest(call: KeyCall, days: readonly string[]): EndpointUsage {
-  return { day: days.at(-1) ?? "", keyId: call.access.key.id, endpoint: OWN_ENDPOINT, requests: 1, errors: 0 };
+/** This request is counted too, but its answer is only counted once it is known: it will be a good one. The page's are not counted. */
+function ownRequest({ key, session }: KeyCall, days: readonly string[]): readonly EndpointUsage[] {
+  if (key === null || session !== null) return [];
+  return [{ day: days.at(-1) ?? "", keyId: key.id, endpoint: OWN_ENDPOINT, requests: 1, errors: 0 }];
 }
 
 function windows(

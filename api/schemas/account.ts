@@ -13,13 +13,16 @@ const plan = z.enum(PLAN_NAMES);
 export const whoami = z
   .strictObject({
     user: z.strictObject({ id: z.int().min(1), name: z.string().nullable(), email: z.string() }),
-    key: z.strictObject({
-      id: z.int().min(1),
-      name: z.string(),
-      kind: z.enum(["workspace", "account"]),
-      organization_id: organizationId.nullable().describe("null for an account-wide key"),
-      expires: utc.nullable(),
-    }),
+    key: z
+      .strictObject({
+        id: z.int().min(1),
+        name: z.string(),
+        kind: z.enum(["workspace", "account"]),
+        organization_id: organizationId.nullable().describe("null for an account-wide key"),
+        expires: utc.nullable(),
+      })
+      .nullable()
+      .describe("null for a session of the page that a sign-in link began"),
     organizations: z.array(z.strictObject({ id: organizationId, name: z.string(), role, plan })),
     projects: z.array(z.strictObject({ id: id("prj_"), name: z.string(), organization_id: organizationId, role })),
     default_organization_id: organizationId,

@@ -8,6 +8,7 @@ export * from "./monitors.ts";
 export * from "./overview.ts";
 export * from "./public.ts";
 export * from "./results.ts";
+export * from "./session.ts";
 export * from "./subscriptions.ts";
 export * from "./tests.ts";
 export * from "./words.ts";

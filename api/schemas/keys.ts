@@ -28,7 +28,7 @@ export const createdKey = z
     active: z.literal(true),
     key: z
       .string()
-      .regex(/^uk[0-9]+_[A-Za-z0-9_-]+$/)
+      .regex(/^[ud]k[0-9]+_[A-Za-z0-9_-]+$/)
       .describe("The whole secret, shown once")
       .meta({ examples: ["uk31_0123456789abcdefghijklmnopqrstuvwxyzABCD"] }),
     warnings,

@@ -31,9 +31,10 @@ async function up(isDemo: boolean): Promise<void> {
   const runConfig = demo?.config ?? config;
   const service = await startService(runConfig, {
     log: createLog(isDemo && process.stdout.isTTY ? "silent" : runConfig.logLevel, "main"),
+    isDemo,
     progress: (line) => process.stderr.write(`${line}\n`),
   });
-  process.stdout.write(bannerOf(service, runConfig, process.stdout.isTTY));
+  process.stdout.write(bannerOf(service, runConfig, process.stdout.isTTY, isDemo));
   const close = async (): Promise<void> => {
     await demo?.close();
     await service.close();

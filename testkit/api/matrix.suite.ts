@@ -5,9 +5,11 @@ import type { Route } from "../../api/route.ts";
 import { fullPath } from "../../api/router.ts";
 import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { PLANS } from "../../model/plan.ts";
+import { newSecret } from "../../store/session-secret.ts";
 import { newMonitor } from "../store/new-monitor.suite.ts";
 import {
   expected,
+  expectedOfSession,
   isRole,
   KEY_KINDS,
   type KeyKind,
@@ -17,6 +19,8 @@ import {
   RIGHTS,
   ROLES,
   type RoleOrNone,
+  SESSION_KINDS,
+  type SessionKind,
   type Verdict,
 } from "./rights.suite.ts";
 import { type Answer, openWorld, START_MS, type World } from "./world.suite.ts";
@@ -28,6 +32,8 @@ const isPublic = (name: string): boolean => PUBLIC.some((form) => form.test(name
 interface Ground {
   readonly world: World;
   readonly keys: ReadonlyMap<string, string>;
+  /** Cookies, by kind and role. */
+  readonly sessions: ReadonlyMap<string, string>;
   readonly projects: Readonly<Record<ProjectSent, string | null>>;
   readonly foreignProjectId: number;
   /** Ids of records in the foreign project, by the path that reads them. */
@@ -72,6 +78,27 @@ export function matrixSuite(server: "uws" | "node"): void {
               const answer = await ask(ground, route, kind, role, sent, NOTHING_HAS);
               const where = `${nameOf(route)} · ${kind} · ${role} · ${sent}`;
               check(where, answer, expected(nameOf(route), right, kind, role, sent));
+              cells += 1;
+            }
+          }
+        }
+      });
+    }
+
+    for (const route of routes.filter((one) => RIGHTS[nameOf(one)] !== undefined && !ends(one))) {
+      it(`${nameOf(route)}: every session, role and project`, async () => {
+        const right = RIGHTS[nameOf(route)];
+        if (right === undefined) return;
+        // Sessions have limits of their own.
+        ground.world.clock.nowMs += 60_000;
+        for (const kind of SESSION_KINDS) {
+          for (const role of ROLES) {
+            for (const sent of PROJECTS) {
+              const where = `${nameOf(route)} · ${kind} · ${role} · ${sent}`;
+              const answer = await askAsPage(ground, route, kind, role, sent);
+              // Of a key whose person has left nothing begins.
+              if (answer !== null) check(where, answer, expectedOfSession(nameOf(route), right, kind, role, sent));
+              else expect([where, kind, role]).toEqual([where, "session of a key", "none"]);
               cells += 1;
             }
           }
@@ -139,6 +166,24 @@ function foreignOf(route: Route): keyof Ground["foreign"] | undefined {
   return undefined;
 }
 
+/** Signing out would leave the rest of the matrix without its session. */
+function ends(route: Route): boolean {
+  return nameOf(route) === "DELETE /session";
+}
+
+async function askAsPage(
+  ground: Ground,
+  route: Route,
+  kind: SessionKind,
+  role: RoleOrNone,
+  sent: ProjectSent,
+): Promise<Answer | null> {
+  const cookie = ground.sessions.get(`${kind} ${role}`);
+  if (cookie === undefined) return null;
+  const headers = { cookie, "x-sonde-page": "1" };
+  return send(ground, route, null, ground.projects[sent], NOTHING_HAS, headers);
+}
+
 function ask(
   ground: Ground,
   route: Route,
@@ -150,10 +195,17 @@ function ask(
   return send(ground, route, ground.keys.get(`${kind} ${role}`) ?? "", ground.projects[sent], id);
 }
 
-function send({ world }: Ground, route: Route, key: string | null, project: string | null, id: string) {
+function send(
+  { world }: Pick<Ground, "world">,
+  route: Route,
+  key: string | null,
+  project: string | null,
+  id: string,
+  headers: Readonly<Record<string, string>> = {},
+) {
   const path = fullPath(route).replaceAll(/\{[^}]+\}/g, id);
   const method = route.method === "*" ? "GET" : route.method;
-  return world.send(method, path, { key, project, ...(method !== "GET" && { body: {} }) });
+  return world.send(method, path, { key, project, headers, ...(method !== "GET" && { body: {} }) });
 }
 
 async function prepare(server: "uws" | "node"): Promise<Ground> {
@@ -200,9 +252,17 @@ async function prepare(server: "uws" | "node"): Promise<Ground> {
   const foreignKey = await world.newKey({ userId: foreign.userId, organizationId: foreign.organizationId });
   const keyId = Number(/\d+/.exec(foreignKey)?.[0]);
   expect(await store.find(keyId)).toBeDefined();
+  const sessions = new Map<string, string>();
+  for (const role of ROLES) {
+    for (const kind of SESSION_KINDS) {
+      const cookie = await signIn(world, kind, keys.get(`workspace ${role}`) ?? "");
+      if (cookie !== null) sessions.set(`${kind} ${role}`, cookie);
+    }
+  }
   return {
     world,
     keys,
+    sessions,
     projects: {
       own: `prj_${world.projectId}`,
       foreign: `prj_${foreign.projectId}`,
@@ -214,6 +274,18 @@ async function prepare(server: "uws" | "node"): Promise<Ground> {
     foreignProjectId: foreign.projectId,
     foreign: { servers: monitor.id, incidents: incident?.id ?? 0, subscriptions: subscription.id, keys: keyId },
   };
+}
+
+/** By the key of a person, or by a link for that person. @returns null where that does not sign in */
+async function signIn(world: World, kind: SessionKind, key: string): Promise<string | null> {
+  const { userId = 0 } = (await world.controlPlane.keys.find(Number(/\d+/.exec(key)?.[0]))) ?? {};
+  const { text, hash } = newSecret();
+  const nowMs = world.clock.nowMs;
+  await world.controlPlane.sessions.addCode({ codeHash: hash, userId, nowMs, expiresAtMs: nowMs + 1 });
+  const body = kind === "session of a key" ? { key } : { code: text };
+  const headers = { "x-sonde-page": "1" };
+  const answer = await world.send("POST", "/api/v1/session", { key: null, project: null, body, headers });
+  return answer.status === 200 ? (String(answer.headers["set-cookie"]).split(";")[0] ?? null) : null;
 }
 
 /** A person of that role in the home workspace, with a key in the state that its kind says. */

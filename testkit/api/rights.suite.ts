@@ -52,6 +52,8 @@ const NO_INCIDENT = refused(404, "Incident not found");
 const NO_SUBSCRIPTION = refused(404, "Subscription not found");
 const NO_KEY = refused(404, "API key not found");
 
+const SESSION_ONLY = refused(403, "This is for sessions of the page. A key has none.");
+
 const EDIT = "You do not have permission to edit this project";
 const RUN = "You do not have permission to run tests in this project";
 const MAINTENANCE_TIMES = "ends_at must be a time after now and after starts_at, at most a year from now.";
@@ -115,6 +117,11 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
     editors: "You do not have permission to create API keys",
     admitted: refused(400, "Key name is required"),
   },
+  "GET /session": { scope: "key", admitted: SESSION_ONLY },
+  "DELETE /session": { scope: "key", admitted: SESSION_ONLY },
+  "GET /sessions": { scope: "key", admitted: SESSION_ONLY },
+  "DELETE /sessions": { scope: "key", admitted: SESSION_ONLY },
+  "DELETE /sessions/{id}": { scope: "key", admitted: SESSION_ONLY },
   "DELETE /keys/{id}": {
     scope: "key",
     editors: "You do not have permission to revoke this key",
@@ -130,6 +137,7 @@ export const PUBLIC: readonly RegExp[] = [
   /^POST \/check\/public$/,
   /^\* \/api\/push\/\{token\}$/,
   /^GET \/$/,
+  /^POST \/session$/,
   /^GET \/assets\/\{file\}$/,
   /^GET \/openapi\.(yaml|json)$/,
   /^GET \/docs(\/[\w.-]+)?$/,
@@ -180,6 +188,32 @@ export function expected(endpoint: string, right: Right, kind: KeyKind, role: Ro
 function ofAccount(endpoint: string, right: Right): Verdict {
   if (endpoint !== "POST /keys") return right.admitted;
   return refused(403, "Account-wide keys cannot create API keys. Use a workspace key.");
+}
+
+export const SESSION_KINDS = ["session of a key", "session of a link"] as const;
+export type SessionKind = (typeof SESSION_KINDS)[number];
+
+const OF_SESSIONS: Readonly<Record<string, Verdict>> = {
+  "GET /session": ok,
+  "GET /sessions": ok,
+  "DELETE /sessions": refused(400, "others must be 1: it ends every session but this one."),
+  "DELETE /sessions/{id}": refused(404, "Session not found"),
+};
+
+/** As the key that it was made with, or as an account-wide one; it counts as no use of the API, so it has no limit headers. */
+export function expectedOfSession(
+  endpoint: string,
+  right: Right,
+  kind: SessionKind,
+  role: RoleOrNone,
+  sent: ProjectSent,
+): Verdict {
+  const asKey = expected(endpoint, right, kind === "session of a key" ? "workspace" : "account", role, sent);
+  const own = asKey.status === 401 ? undefined : OF_SESSIONS[endpoint];
+  // A link's session makes keys where its person may. Who has no role at home is a manager elsewhere.
+  const makesKey = kind === "session of a link" && endpoint === "POST /keys";
+  const ofKeys = role === "viewer" ? refused(403, right.editors ?? "") : right.admitted;
+  return { ...(own ?? (makesKey ? ofKeys : asKey)), limits: false };
 }
 
 function projectOf(kind: KeyKind, role: RoleOrNone, sent: ProjectSent): Verdict | undefined {

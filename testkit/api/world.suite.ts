@@ -209,7 +209,7 @@ export function call(
           const isJson = incoming.headers["content-type"] === "application/json" && text !== "";
           settle({
             status: incoming.statusCode ?? 0,
-            headers: incoming.headers as Record<string, string>,
+            headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
             text,
             body: isJson ? JSON.parse(text) : undefined,
           });

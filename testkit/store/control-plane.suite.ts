@@ -13,6 +13,7 @@ import { overviewTests } from "./overview.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
 import { quarantineTests } from "./quarantine.suite.ts";
 import { sealedTests } from "./sealed.suite.ts";
+import { sessionTests } from "./sessions.suite.ts";
 import { shardTests } from "./shards.suite.ts";
 import { sinkTests } from "./sink-store.suite.ts";
 import { subscriptionTests } from "./subscriptions.suite.ts";
@@ -26,6 +27,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
   onGround(`control plane on ${name}`, databases, [
     accountTests,
     keyTests,
+    sessionTests,
     planChangeTests,
     monitorTests,
     changeTests,

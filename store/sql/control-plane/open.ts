@@ -1,6 +1,7 @@
 /** Opens the control plane on SQLite or PostgreSQL and brings its schema up to date. */
 import { createAccounts } from "../accounts/accounts.ts";
 import { createKeys } from "../accounts/keys.ts";
+import { createSessions } from "../accounts/sessions.ts";
 import { createLeases } from "../coordination/leases.ts";
 import { createLocations } from "../coordination/locations.ts";
 import { createMeta } from "../coordination/meta.ts";
@@ -47,6 +48,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     dialect: database.dialect,
     accounts: createAccounts(database),
     keys: createKeys(database),
+    sessions: createSessions(database),
     plans: createPlans(database),
     monitors: createMonitors(database),
     overview: createOverview(database),

@@ -6,6 +6,7 @@
 
 import type { Keys } from "../accounts/keys-port.ts";
 import type { Accounts } from "../accounts/port.ts";
+import type { Sessions } from "../accounts/sessions-port.ts";
 import type { Leases } from "../coordination/leases-port.ts";
 import type { Locations } from "../coordination/locations-port.ts";
 import type { Meta } from "../coordination/meta-port.ts";
@@ -30,6 +31,7 @@ export interface ControlPlane {
   readonly dialect: "sqlite" | "postgres";
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly sessions: Sessions;
   readonly plans: Plans;
   readonly monitors: Monitors;
   readonly overview: OverviewRead;

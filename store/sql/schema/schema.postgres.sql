@@ -375,6 +375,25 @@ create table schedulers (
 );
 CREATE UNIQUE INDEX schedulers_pkey ON public.schedulers USING btree (id);
 
+create table sessions (
+  id bigint not null identity,
+  secret_hash text not null,
+  user_id bigint not null,
+  key_id bigint,
+  via text not null,
+  created_at_ms bigint not null,
+  seen_at_ms bigint not null,
+  ends_at_ms bigint not null,
+  device text not null,
+  address text not null,
+  constraint sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX sessions_by_key ON public.sessions USING btree (key_id);
+CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
+CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (id);
+
 create table shards (
   shard integer not null,
   holder text,
@@ -383,6 +402,15 @@ create table shards (
   constraint shards_pkey PRIMARY KEY (shard)
 );
 CREATE UNIQUE INDEX shards_pkey ON public.shards USING btree (shard);
+
+create table sign_in_codes (
+  code_hash text not null,
+  user_id bigint not null,
+  expires_at_ms bigint not null,
+  constraint sign_in_codes_pkey PRIMARY KEY (code_hash),
+  constraint sign_in_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX sign_in_codes_pkey ON public.sign_in_codes USING btree (code_hash);
 
 create table sink_spools (
   spool text not null,

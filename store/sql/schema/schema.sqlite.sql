@@ -270,10 +270,29 @@ CREATE TABLE "schedulers" ("id" text primary key,
   "beat" bigint not null,
   "report" text not null);
 
+CREATE TABLE "sessions" ("id" integer primary key autoincrement,
+  "secret_hash" text not null,
+  "user_id" bigint not null references "users" ("id"),
+  "key_id" bigint references "api_keys" ("id") on delete cascade,
+  "via" text not null,
+  "created_at_ms" bigint not null,
+  "seen_at_ms" bigint not null,
+  "ends_at_ms" bigint not null,
+  "device" text not null,
+  "address" text not null);
+
+CREATE INDEX "sessions_by_key" on "sessions" ("key_id");
+
+CREATE INDEX "sessions_by_user" on "sessions" ("user_id");
+
 CREATE TABLE "shards" ("shard" integer primary key,
   "holder" text,
   "epoch" bigint not null,
   "skipped" bigint not null);
+
+CREATE TABLE "sign_in_codes" ("code_hash" text primary key,
+  "user_id" bigint not null references "users" ("id"),
+  "expires_at_ms" bigint not null);
 
 CREATE TABLE "sink_spools" ("spool" text primary key,
   "applied_seq" bigint not null);

@@ -85,6 +85,22 @@ export const API_KEYS = table("api_keys", {
   last_used_at_ms: nullable(bigint()),
 });
 
+/** Of the page. */
+export const SESSIONS = table("sessions", {
+  id: id(),
+  secret_hash: text(),
+  user_id: bigint(),
+  key_id: nullable(bigint()),
+  via: text<"key" | "link">(),
+  created_at_ms: bigint(),
+  seen_at_ms: bigint(),
+  ends_at_ms: bigint(),
+  device: prose(),
+  address: text(),
+});
+
+const signInCodes = table("sign_in_codes", { code_hash: text(), user_id: bigint(), expires_at_ms: bigint() });
+
 type Written = Omit<Monitor, "id">;
 
 /** The members of Monitor under their own names; `maintenance`, `sealed` and `urlSealed` are made in monitors/rows.ts. */
@@ -423,6 +439,8 @@ export const TABLES = {
   memberships,
   projects: PROJECTS,
   api_keys: API_KEYS,
+  sessions: SESSIONS,
+  sign_in_codes: signInCodes,
   heartbeats,
   hash_keys: hashKeys,
   monitors: MONITORS,

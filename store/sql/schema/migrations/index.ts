@@ -15,6 +15,7 @@ import { timeoutFollowsInterval } from "./0012-timeout-follows-interval.ts";
 import { configAlertPercent } from "./0013-config-alert-percent.ts";
 import { lastRow } from "./0014-last-row.ts";
 import { statusSince } from "./0015-status-since.ts";
+import { sessions } from "./0016-sessions.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -31,4 +32,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0013-config-alert-percent": configAlertPercent,
   "0014-last-row": lastRow,
   "0015-status-since": statusSince,
+  "0016-sessions": sessions,
 };

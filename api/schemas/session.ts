@@ -1,0 +1,32 @@
+/** Sessions of the page. */
+import { z } from "zod";
+import { whoami } from "./account.ts";
+import { iso, total } from "./words.ts";
+
+export const session = z
+  .strictObject({
+    ...whoami.omit({ key: true }).shape,
+    expires_at: iso.describe("When it ends if it is not used until then"),
+  })
+  .meta({ id: "Session" });
+
+const oneSession = z
+  .strictObject({
+    id: z.int().min(1),
+    created_at: iso,
+    seen_at: iso.describe("May lag by a minute"),
+    address: z.string().describe("Where it began"),
+    device: z
+      .string()
+      .describe("Browser and system, as they call themselves")
+      .meta({ examples: ["Firefox on Linux"] }),
+    current: z.boolean().describe("Whether it is the one that asks"),
+    via: z.enum(["key", "link"]).describe("How the person signed in"),
+  })
+  .meta({ id: "SessionEntry" });
+export const sessionList = z.strictObject({ sessions: z.array(oneSession), total }).meta({ id: "SessionList" });
+
+export const signedOut = z.strictObject({ success: z.literal(true) }).meta({ id: "SignedOut" });
+export const endedSessions = z
+  .strictObject({ success: z.literal(true), ended: total.describe("How many sessions ended") })
+  .meta({ id: "EndedSessions" });

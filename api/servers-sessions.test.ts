@@ -1,0 +1,7 @@
+/** Sessions of the page, before both servers. */
+import { describe } from "vitest";
+import { sessionsSuite } from "../testkit/api/sessions.suite.ts";
+
+describe("uWebSockets.js", () => sessionsSuite("uws"));
+
+describe("node:http", () => sessionsSuite("node"));
