@@ -122,6 +122,8 @@ const FLOORS = {
   store: {
     sealing: ["sql"],
     sql: [],
+    // The newest results in memory, over the store of all.
+    recent: ["results"],
     results: [],
     state: [],
   },

@@ -77,6 +77,7 @@ const schema = z.object({
   SONDE_CHECKS_AT_ONCE: whole(1, MOST_CHECKS).optional(),
   SONDE_CHECKS_PER_HOST: whole(1, MOST_CHECKS).optional(),
   SONDE_CHECKS_PER_WORKSPACE: whole(1, MOST_CHECKS).optional(),
+  SONDE_RECENT_MB: whole(4, 65_536).default(128),
   SONDE_LOG: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
   SONDE_UWS: optionalText,
   SONDE_UWS_SHA256: optionalText.refine(
@@ -160,6 +161,8 @@ export interface Config {
   readonly workers: number | null;
   /** Checks in flight at the same time, as they were set; null: the standard cap. */
   readonly caps: Readonly<Record<"overall" | "perHost" | "perWorkspace", number | null>>;
+  /** What the newest results may take in memory. */
+  readonly recentBytes: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** The page is served. */
   readonly hasPage: boolean;
@@ -223,6 +226,7 @@ export function loadConfig(
       perHost: values.SONDE_CHECKS_PER_HOST ?? null,
       perWorkspace: values.SONDE_CHECKS_PER_WORKSPACE ?? null,
     },
+    recentBytes: values.SONDE_RECENT_MB * 1_048_576,
     logLevel: values.SONDE_LOG,
     hasPage: values.SONDE_WEB === "on",
     maxStreams: values.SONDE_MAX_STREAMS,

@@ -2,6 +2,7 @@
 import type { BoundedMap } from "../model/bounded-map.ts";
 import type { Log } from "../model/log.ts";
 import type { PlanTable } from "../model/plan.ts";
+import type { RecentResults } from "../store/recent/recent-results.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import type { Sealing } from "../store/sealed-text.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
@@ -12,6 +13,7 @@ import type { AuthCache } from "./auth-cache.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { Overviews } from "./overview/overviews.ts";
+import type { ProjectNames } from "./project-names.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { CookieRules } from "./session-cookie.ts";
 import type { Site } from "./site.ts";
@@ -53,6 +55,8 @@ export interface ApiConfig {
   readonly allowNets: readonly string[];
   /** SONDE_PUBLIC_ALLOW_NETS: the same for /check/public, whose callers are anonymous. */
   readonly publicAllowNets: readonly string[];
+  /** What the newest results may take in memory, bytes; absent: the standard. */
+  readonly recentBytes?: number;
   /** Our own listeners and stores, `ip:port`: refused as targets whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
   /** Further own listeners that exist at this moment, in shared memory; absent: none. */
@@ -95,7 +99,10 @@ export interface ApiDependencies {
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
-export interface Api extends ApiDependencies {
+export interface Api extends Omit<ApiDependencies, "results"> {
+  /** The newest from memory, the others from the result store. */
+  readonly results: RecentResults;
+  readonly projectNames: ProjectNames;
   readonly targets: Targets;
   /** For /check/public. */
   readonly publicTargets: Targets;

@@ -2,6 +2,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BoundedMap } from "../model/bounded-map.ts";
+import { RecentResults } from "../store/recent/recent-results.ts";
+import { RecentRows } from "../store/recent/recent-rows.ts";
 import { byName, checkAgainstDocument } from "../testkit/api/contract.suite.ts";
 import { openWorld, type World } from "../testkit/api/world.suite.ts";
 import type { Api } from "./api.ts";
@@ -13,6 +15,7 @@ import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
+import { createProjectNames } from "./project-names.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
 import { cookieRules } from "./session-cookie.ts";
@@ -53,7 +56,8 @@ describe("the application", () => {
       controlPlane,
       state,
       checks: { ask: async () => ({ type: "untaken" }), close: async () => {} },
-      results,
+      results: new RecentResults(results, new RecentRows({ maxBytes: 1_000_000, nowMs: () => clock.nowMs })),
+      projectNames: createProjectNames(controlPlane.monitors, authCache),
       sealing: {
         keyId: "",
         bindsRows: true,
@@ -256,7 +260,7 @@ describe("the application", () => {
 
   it("words its own failures without telling what they were", async () => {
     const broken = createApp(
-      apiOf(world, { results: { ...world.results, ofProject: () => Promise.reject(new TypeError("secret")) } }),
+      apiOf({ ...world, results: { ...world.results, ofProject: () => Promise.reject(new TypeError("secret")) } }),
       routes,
     );
     const response = await broken(request({ path: "/api/v1/results" }));

@@ -27,6 +27,8 @@ export interface AuthCache {
   refresh(): Promise<void> | undefined;
   /** The database's stamp at the latest refresh. What was read after it is still current while the stamp stays the same. Null: the database has none. */
   stamp(): number | null;
+  /** Of the control plane, as of the latest refresh: the same while no key, right, plan, project or monitor was changed. */
+  generation(): number;
   key(id: number): MaybePromise<KeyAccess | undefined>;
   session(id: number): MaybePromise<SessionAccess | undefined>;
   project(id: number): MaybePromise<ProjectRecord | undefined>;
@@ -84,6 +86,7 @@ export function createAuthCache(controlPlane: ControlPlane): AuthCache {
       return now !== null && now === stamp ? undefined : follow(now);
     },
     stamp: () => stamp,
+    generation: () => generation,
     key: (id) => cached(keys, id, (missing) => controlPlane.keys.access(missing)),
     session: (id) => cached(sessions, id, (missing) => controlPlane.sessions.access(missing)),
     project: (id) => cached(projects, id, (missing) => controlPlane.accounts.project(missing)),

@@ -49,8 +49,12 @@ function wholeNumber(
   };
 }
 
-export function limitParameter(fallback: number, description = "How many to return."): QueryParameter<number> {
-  return wholeNumber(1, 1_000, fallback, "limit must be a whole number from 1 to 1000.", description);
+export function limitParameter(
+  fallback: number,
+  description = "How many to return.",
+  most = 1_000,
+): QueryParameter<number> {
+  return wholeNumber(1, most, fallback, `limit must be a whole number from 1 to ${most}.`, description);
 }
 
 export const offsetParameter: QueryParameter<number> = wholeNumber(

@@ -2,15 +2,19 @@
 import { createNameLookup } from "../engine/contract/registry.ts";
 import { BoundedMap } from "../model/bounded-map.ts";
 import { hostInUrl } from "../model/url.ts";
+import { parseBatch } from "../store/recent/batch.ts";
+import { RecentResults } from "../store/recent/recent-results.ts";
+import { RECENT_BYTES, RecentRows } from "../store/recent/recent-rows.ts";
 import type { Api, ApiDependencies, ApiLog } from "./api.ts";
 import { createApp } from "./app.ts";
-import { createAuthCache } from "./auth-cache.ts";
+import { type AuthCache, createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer, ListenOptions } from "./http.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
+import { createProjectNames } from "./project-names.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenUws } from "./server.ts";
 import { listenNode } from "./server-node.ts";
@@ -66,6 +70,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     ...dependencies,
     plans: config.plans,
     authCache,
+    ...readsOf(dependencies, authCache),
     monitorCache: createMonitorCache(authCache),
     overviews: new Overviews(dependencies),
     targets: createTargets({ ...config, resolve }),
@@ -124,6 +129,30 @@ function callersOf({ maxStreams, baseUrl }: ApiDependencies["config"]) {
     seen: { latest: new BoundedMap<number, number>(MAX_SEEN), unwritten: new Map<number, number>() },
     cookie: cookieRules(baseUrl),
   };
+}
+
+/** What lists of results are made of. */
+function readsOf(dependencies: ApiDependencies, authCache: AuthCache): Pick<Api, "results" | "projectNames"> {
+  const projectNames = createProjectNames(dependencies.controlPlane.monitors, authCache);
+  return { results: openRecent(dependencies), projectNames };
+}
+
+/** Rows of checks come from the schedulers, in this process or in others, until the state is closed. */
+function openRecent({ config, results, state, clock, log }: ApiDependencies): RecentResults {
+  const rows = new RecentRows({ maxBytes: config.recentBytes ?? RECENT_BYTES, nowMs: () => clock.now() });
+  let isSaid = false;
+  const onText = (text: string): void => {
+    const batch = parseBatch(text);
+    if (batch !== undefined) {
+      rows.take(batch);
+      return;
+    }
+    rows.missed();
+    if (!isSaid) log.warn({}, "a batch of results cannot be read: the result store is asked instead");
+    isSaid = true;
+  };
+  state.rows.subscribe(onText, () => rows.missed());
+  return new RecentResults(results, rows);
 }
 
 /** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */

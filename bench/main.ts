@@ -8,6 +8,7 @@ import { LINK_PARTS, runLinks } from "./links/index.ts";
 import type { LinksBenchOptions } from "./links/rig.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
+import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
 import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
 import { runTunnels, TUNNEL_BENCHES } from "./tunnels/index.ts";
@@ -117,6 +118,26 @@ program
   .option("--profile <dir>", "write a CPU profile of each thread there")
   .action(({ profile, ...words }: Omit<ApiBenchOptions, "profileDir"> & { profile?: string }) =>
     runApi({ ...words, profileDir: profile ?? null }),
+  );
+
+program
+  .command("reads")
+  .description(
+    "results and lists read by closed-loop readers while checks run: what they get, and whether a check is late",
+  )
+  .argument("[word...]", "only readings with one of these words in their names")
+  .option("--monitors <n>", "http monitors", Number, 5_000)
+  .option("--interval <s>", "seconds between two checks of one", Number, 1)
+  .option("--seconds <s>", "length of each measurement", Number, 20)
+  .option("--warm-up <s>", "before them", Number, 15)
+  .option("--readers <n>", "at once", Number, 8)
+  .option("--profile <dir>", "write a CPU profile of each thread there")
+  .option("--json", "one line of JSON", false)
+  .action(
+    (
+      only: readonly string[],
+      { profile, ...words }: Omit<ReadsBenchOptions, "only" | "profileDir"> & { profile?: string },
+    ) => runReads({ ...words, only, profileDir: profile ?? null }).then(() => undefined),
   );
 
 program

@@ -1,18 +1,21 @@
 /** Check results (docs/api-contract.md#results). When the result store is away these answer 503; everything kept in SQL goes on. */
 import { z } from "zod";
-import { formatId, formatResultId } from "../../model/ids.ts";
-import { familyOf, type Kind } from "../../model/kind.ts";
+import { formatId } from "../../model/ids.ts";
+import { STATUS_LETTERS } from "../../model/letters.ts";
+import type { MaybePromise } from "../../model/maybe-promise.ts";
 import { PERIOD_MS, PERIODS } from "../../model/result.ts";
-import { formatIso, formatUtc } from "../../model/time.ts";
+import { NEWEST_KEPT } from "../../model/retention.ts";
 import { uptimePercent } from "../../model/uptime.ts";
 import { StoreError } from "../../store/errors.ts";
-import type { ResultDetails, StoredResult } from "../../store/results/result-store.ts";
+import { rowOfLatest } from "../../store/recent/latest.ts";
+import type { Beats, KnownMonitor } from "../../store/recent/recent-results.ts";
+import type { MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { refusal, resultsAway } from "../errors.ts";
-import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
-import { rowOfLatest, withLatest } from "../latest-results.ts";
+import { type ApiResponse, JSON_HEADERS } from "../http.ts";
 import { listed } from "../listed.ts";
-import { limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
+import { idsParameter, limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
+import { resultJson } from "../results-json.ts";
 import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { serverIdParams } from "./params.ts";
@@ -44,47 +47,43 @@ const monitorQuery = {
 } as const;
 
 async function ofProject(api: Api, call: ProjectCall, onlyDown: boolean) {
-  const query = readQuery(projectQuery, call.request.query);
-  const { monitors } = api.controlPlane;
+  const { period, limit, explain } = readQuery(projectQuery, call.request.query);
+  const { nowMs } = call;
   const projectId = call.project.id;
-  const fromMs = call.nowMs - PERIOD_MS[query.period];
-  // Before the rows are read: what is stored in between is in both, and what is in neither was checked later.
-  const [names, deleted, latest] = await Promise.all([
-    monitors.names(projectId),
-    monitors.deletedSince(projectId, fromMs),
-    monitors.latestChecks(projectId, fromMs, query.limit),
-  ]);
+  const names = await api.projectNames.of(projectId);
   const rows = await reading(api, () =>
     api.results.ofProject({
-      projectId,
-      period: query.period,
-      onlyDown,
-      limit: query.limit,
-      nowMs: call.nowMs,
-      withoutMonitorIds: deleted,
-      details: query.explain,
+      ...{ projectId, period, onlyDown, limit, nowMs, details: explain },
+      isShown: (monitorId) => names.has(monitorId),
+      more: () => moreOf(api, projectId, nowMs - PERIOD_MS[period], limit),
     }),
   );
-  // A live state has no details: with them only stored rows are shown.
-  const latestRows = query.explain ? [] : latest.flatMap((check) => rowOfLatest(check) ?? []);
-  const wanted = onlyDown ? latestRows.filter(({ status }) => status === "down") : latestRows;
-  const results: Record<string, unknown>[] = [];
-  for (const row of withLatest(rows, wanted, query.limit).rows) {
+  const shown: string[] = [];
+  for (const row of rows) {
     const name = names.get(row.monitorId);
-    // Deleted since the two questions were asked.
-    if (name !== undefined) results.push(viewResult(row, name));
+    // Deleted since the names were read.
+    if (name !== undefined) shown.push(resultJson(row, name));
   }
-  return { results, period: query.period };
+  return { list: `[${shown.join(",")}]`, total: shown.length, period };
+}
+
+/** What only a read of the store needs. */
+async function moreOf({ controlPlane: { monitors } }: Api, projectId: number, fromMs: number, limit: number) {
+  const [deleted, latest] = await Promise.all([
+    monitors.deletedSince(projectId, fromMs),
+    monitors.latestChecks(projectId, fromMs, limit),
+  ]);
+  return { deleted, latest: latest.flatMap((check) => rowOfLatest(check) ?? []) };
 }
 
 async function all(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const { results, period } = await ofProject(api, call, false);
-  return answered(api, { results, period, total: results.length });
+  const { list, period, total } = await ofProject(api, call, false);
+  return answered(api, `{"results":${list},"period":"${period}","total":${total}}`);
 }
 
 async function failures(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const { results, period } = await ofProject(api, call, true);
-  return answered(api, { failures: results, period, total: results.length });
+  const { list, period, total } = await ofProject(api, call, true);
+  return answered(api, `{"failures":${list},"period":"${period}","total":${total}}`);
 }
 
 async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -92,41 +91,61 @@ async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const found = await api.controlPlane.monitors.find(call.project.id, id);
   if (found === undefined) throw refusal("serverNotFound");
   const { period, limit, offset, status, explain } = readQuery(monitorQuery, call.request.query);
-  const fromMs = call.nowMs - PERIOD_MS[period];
-  const stored = await reading(api, () =>
-    api.results.ofMonitor({
-      projectId: call.project.id,
-      monitorId: id,
-      period,
-      status,
-      limit,
-      offset,
-      nowMs: call.nowMs,
-      details: explain,
-    }),
+  const { nowMs } = call;
+  const fromMs = nowMs - PERIOD_MS[period];
+  const monitor = knownMonitor(found);
+  const { rows, total, inPeriod, healthy } = await reading(api, () =>
+    api.results.ofMonitor({ monitor, period, status, limit, offset, nowMs, details: explain }),
   );
-  const latest = rowOfLatest({ ...found.live, kind: found.monitor.kind });
-  const isWanted = latest !== undefined && latest.testedAtMs > fromMs && (status === null || latest.status === status);
-  // Of later pages nothing can be told, and a live state has no details.
-  const isAdded = isWanted && offset === 0 && !explain;
-  const { rows, added } = withLatest(stored.rows, isAdded ? [latest] : [], limit);
-  const total = stored.total + added.length;
-  const inPeriod = stored.inPeriod + added.length;
-  const healthy = stored.healthy + added.filter((row) => row.status === "healthy").length;
-  const { name } = found.monitor;
-  const downtime = await api.controlPlane.incidents.downtime(found.monitor, fromMs);
-  return answered(api, {
-    server_id: formatId("server", id),
-    server_name: name,
-    results: rows.map((row) => viewResult(row, name)),
-    period,
-    total,
-    success_rate: inPeriod === 0 ? null : Math.round((healthy / inPeriod) * 100),
-    uptime_percent: inPeriod === 0 ? null : uptimePercent(downtime, { fromMs, toMs: call.nowMs }),
-  });
+  const name = JSON.stringify(found.monitor.name);
+  const uptime =
+    inPeriod === 0
+      ? null
+      : uptimePercent(await api.controlPlane.incidents.downtime(found.monitor, fromMs), { fromMs, toMs: nowMs });
+  const rate = inPeriod === 0 ? null : Math.round((healthy / inPeriod) * 100);
+  const list = rows.map((row) => resultJson(row, name)).join(",");
+  return answered(
+    api,
+    `{"server_id":"${formatId("server", id)}","server_name":${name},"results":[${list}],"period":"${period}","total":${total},"success_rate":${rate},"uptime_percent":${uptime}}`,
+  );
 }
 
-async function reading<T>(api: Api, read: () => Promise<T>): Promise<T> {
+function knownMonitor({ monitor, live }: MonitorWithLive): KnownMonitor {
+  const latest = rowOfLatest({ ...live, kind: monitor.kind });
+  return { id: monitor.id, projectId: monitor.projectId, seq: live.seq, latest };
+}
+
+/** Most monitors of one answer. */
+const MOST_RECENT = 100;
+const RECENT_LIMIT = 40;
+
+const recentQuery = {
+  ids: idsParameter("ids", "server", MOST_RECENT, "Monitors whose results are wanted, separated by commas."),
+  limit: limitParameter(RECENT_LIMIT, "How many of each.", NEWEST_KEPT),
+} as const;
+
+async function recent(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { ids: wanted, limit } = readQuery(recentQuery, call.request.query);
+  const ids = wanted ?? [];
+  const found = await api.controlPlane.monitors.findAll(call.project.id, ids);
+  const monitors = found.map(knownMonitor);
+  const beats = await reading(api, () => api.results.beats(monitors, limit, call.nowMs));
+  const servers = ids.flatMap((id) => {
+    const columns = beats.get(id);
+    return columns === undefined ? [] : [[formatId("server", id), viewBeats(columns, call.nowMs)] as const];
+  });
+  return answered(api, JSON.stringify({ servers: Object.fromEntries(servers) }));
+}
+
+function viewBeats({ statuses, latencyMs, testedAtMs }: Beats, nowMs: number) {
+  return {
+    status: statuses.map((status) => STATUS_LETTERS[status]).join(""),
+    latency_ms: latencyMs,
+    tested_s: testedAtMs.map((atMs) => Math.max(0, Math.floor((nowMs - atMs) / 1_000))),
+  };
+}
+
+async function reading<T>(api: Api, read: () => MaybePromise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
@@ -137,61 +156,14 @@ async function reading<T>(api: Api, read: () => Promise<T>): Promise<T> {
 }
 
 /** The body keeps the contract's shape; that results are late is said in a header. */
-function answered(api: Api, body: unknown): ApiResponse {
+function answered(api: Api, body: string): ApiResponse {
   const condition = api.storeCondition();
-  return json(
-    200,
-    body,
-    condition === null ? JSON_HEADERS : [...JSON_HEADERS, "X-Results-Delayed", headerText(condition)],
-  );
+  const headers = condition === null ? JSON_HEADERS : [...JSON_HEADERS, "X-Results-Delayed", headerText(condition)];
+  return { status: 200, headers, body };
 }
 
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 200);
-}
-
-function viewResult(row: StoredResult, serverName: string): Record<string, unknown> {
-  const view: Record<string, unknown> = {
-    id: formatResultId(row.id),
-    server_id: formatId("server", row.monitorId),
-    server_name: serverName,
-    status: row.status,
-    latency_ms: row.latencyMs,
-    protocol: row.kind,
-    tested_at: formatUtc(row.testedAtMs),
-    error_message: row.errorMessage,
-  };
-  if (familyOf(row.kind as Kind) === "tunnel") view.connect_ms = row.connectMs;
-  if (row.details !== null) view.explain = { started_at: formatIso(row.testedAtMs), ...viewDetails(row.details) };
-  return view;
-}
-
-function viewDetails(details: ResultDetails): Record<string, unknown> {
-  const why = readObject(details.explanation);
-  return {
-    lateness_ms: details.lateness_ms,
-    location: details.location,
-    checker: details.checker,
-    verdict: details.verdict,
-    attempt: details.attempt,
-    duration_ms: details.duration_ms,
-    error_category: details.error_category,
-    phases: readObject(details.phases),
-    stage: why.stage ?? null,
-    address: why.address ?? null,
-    peer: why.peer ?? null,
-    hint: why.hint ?? null,
-  };
-}
-
-/** JSON that we wrote ourselves; empty when there is nothing. */
-function readObject(text: string): Record<string, unknown> {
-  if (text === "") return {};
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }
 
 const RESULTS_AWAY: Refusal = [503, "Results are not available right now. Try again in a few seconds."];
@@ -231,6 +203,21 @@ export const results: readonly Route[] = [
     headers,
     handle: failures,
   }),
+  {
+    method: "GET",
+    path: "/results/recent",
+    operationId: "listRecentResults",
+    group: "Results",
+    summary: "The newest results of many monitors, as columns",
+    description: "An addition of ours.",
+    scope: "project",
+    query: recentQuery,
+    responses: { 200: schemas.recentResults },
+    errors: [400, 403, 404],
+    refusals: [RESULTS_AWAY],
+    headers,
+    handle: recent,
+  },
   listed({
     method: "GET",
     path: "/results/server/{id}",

@@ -57,3 +57,16 @@ export const monitorResults = z
       .describe("Percent of the period's watched time that the monitor was not down, to three decimals"),
   })
   .meta({ id: "MonitorResults" });
+
+const beats = z.strictObject({
+  status: z
+    .string()
+    .regex(/^[hdgu]*$/)
+    .describe("A letter a result: h healthy, d down, g degraded, u unknown")
+    .meta({ examples: ["hd"] }),
+  latency_ms: z.array(wholeOrNull).meta({ examples: [[41, null]] }),
+  tested_s: z.array(z.int().min(0)).describe("Whole seconds since its check began").meta({ examples: [[61, 1]] }),
+});
+export const recentResults = z
+  .strictObject({ servers: z.record(z.string(), beats).describe("By `srv_…`; what is not there is left out") })
+  .meta({ id: "RecentResults", description: "Columns, oldest first" });

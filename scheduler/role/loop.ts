@@ -18,7 +18,7 @@ import type { SetAside } from "../../store/set-aside.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { ShardLease } from "../../store/sql/coordination/shards-port.ts";
 import type { CheckServerOptions } from "../../store/state/checks.ts";
-import type { Notices } from "../../store/state/state.ts";
+import type { Notices, RowFeed } from "../../store/state/state.ts";
 import { type Clocks, createPlanClock, type PlanClock } from "../clock.ts";
 import type { CheckContext } from "../judge/check-context.ts";
 import type { OpenSuspects } from "../judge/hold.ts";
@@ -35,6 +35,8 @@ import type { PlannedCheck, Run } from "../plan/planned-check.ts";
 import type { ProberSet } from "../run/dispatch.ts";
 import { OneOffChecks } from "../run/one-off.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
+import type { JudgedOutcome } from "../sink/judged-outcome.ts";
+import { RowPublisher } from "../sink/row-publisher.ts";
 import { Sink } from "../sink/sink.ts";
 import type { Tenure } from "../tenure.ts";
 import { Follower } from "./follow.ts";
@@ -58,7 +60,7 @@ export interface LoopOptions {
   readonly pump: Pick<Pump, "wake">;
   /** Keeps rows that a store refuses for their values. */
   readonly setAside: Pick<SetAside, "add" | "has">;
-  readonly notices: Notices;
+  readonly notices: Notices & { readonly rows: RowFeed };
   readonly probers: ProberSet;
   readonly clocks: Clocks;
   /** Checks in flight at the same time. */
@@ -313,7 +315,10 @@ export class Loop {
 
 function openSink(options: LoopOptions, admission: Admission<Run>): Sink {
   const { controlPlane, log, notices, onLost, ownedShards, pump, setAside, spool, states } = options;
+  const publisher = new RowPublisher({ feed: notices.rows, name: spool.name, monitor: (id) => states.monitor(id) });
   const events = {
+    onSpooled: (items: readonly JudgedOutcome[]) => publisher.publish(items),
+    onRefused: (monitorId: number) => publisher.refuse(monitorId),
     onApplied: (appliedSeq: number) => pump.wake(appliedSeq),
     onTestsEnded: () => notices.publish("jobs"),
     onLost,

@@ -17,6 +17,8 @@ function itemOf(monitorId: number, over: Partial<JudgedOutcome> = {}): JudgedOut
 function scene(failures: { spool?: number; sql?: number } = {}) {
   const steps: string[] = [];
   const batches: SinkBatch[] = [];
+  /** What was published, each behind the step before it. */
+  const published: unknown[][] = [];
   let left = { spool: failures.spool ?? 0, sql: failures.sql ?? 0 };
   let seq = 0;
   const append = async (lines: readonly string[]): Promise<number> => {
@@ -57,24 +59,27 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
     ownedShards: { leaseOf: () => ({ shard: 0, epoch: 1 }), lease: () => ({ shard: 0, epoch: 1 }) },
     states: { live: (monitorId) => liveOf({ monitorId, seq: 7 }), heal() {} },
     events: {
+      onSpooled: (items) => void published.push([steps.at(-1), ...items.map(({ live }) => live.monitorId)]),
+      onRefused() {},
       onApplied: (appliedSeq) => void steps.push(`applied ${appliedSeq}`),
       onTestsEnded() {},
       onLost() {},
       onHold: (isHeld) => void steps.push(`hold ${isHeld}`),
     },
   });
-  return { sink, steps, batches };
+  return { sink, steps, batches, published };
 }
 
 describe("Sink", () => {
   it("writes to the spool, then to SQL, then says so; one batch for what came together", async () => {
-    const { sink, steps, batches } = scene();
+    const { sink, steps, batches, published } = scene();
     sink.add(itemOf(1, { inboxId: 9 }));
     sink.add(itemOf(2));
     sink.add(itemOf(1));
     sink.discard(11);
     await sink.flush();
     expect(steps).toEqual(["spool line 1,line 2,line 1", "sql 3", "applied 3"]);
+    expect(published).toEqual([["spool line 1,line 2,line 1", 1, 2, 1]]);
     expect(batches[0]?.live.map((live) => live.monitorId)).toEqual([1, 2]);
     expect(batches[0]?.drainedInboxIds).toEqual([11, 9]);
   });
@@ -177,6 +182,8 @@ describe("Sink when another scheduler has taken a shard", () => {
       ownedShards: { leaseOf: (monitorId) => held.get(monitorId % 2), lease: (shard) => held.get(shard) },
       states: { live: (monitorId) => liveOf({ monitorId }), heal() {} },
       events: {
+        onSpooled() {},
+        onRefused() {},
         onApplied: (appliedSeq) => void steps.push(`applied ${appliedSeq}`),
         onTestsEnded() {},
         onLost(leases) {

@@ -42,6 +42,10 @@ export interface LiveStates {
 
 /** What the sink reports. */
 export interface SinkEvents {
+  /** Rows are on disk, or wait for it in memory, and go to SQL next. */
+  onSpooled(items: readonly JudgedOutcome[]): void;
+  /** SQL refused a row of the monitor for its values, after onSpooled. */
+  onRefused(monitorId: number): void;
   /** Rows are on disk and in SQL: the segment may go to ClickHouse. */
   onApplied(appliedSeq: number): void;
   /** Tests have ended in SQL: callers that wait may look. */
@@ -134,7 +138,12 @@ export class Sink {
       spool: this.#late,
       store,
       setAside,
-      states,
+      states: {
+        heal(monitorId) {
+          states.heal(monitorId);
+          events.onRefused(monitorId);
+        },
+      },
       steps: this.#steps,
       events: {
         onTestsEnded: () => events.onTestsEnded(),
@@ -267,6 +276,7 @@ export class Sink {
     }
     const lines = items.map(({ line }) => line);
     const appliedSeq = await this.#steps.run("spool", () => this.#late.append(lines));
+    this.#events.onSpooled(items);
     const firstSeq = appliedSeq - items.length + 1;
     const seqs = items.map((_item, index) => firstSeq + index);
     const written = await writeInParts({ ...batch, seqs, appliedSeq }, this.#writer);

@@ -7,17 +7,31 @@ import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClickHouseClient, type ClickHouseSettings, createClient } from "@clickhouse/client";
 import type { Logger } from "pino";
+import { NEWEST_KEPT } from "../../model/retention.ts";
+import { ROW_STATUSES, type RowStatus } from "../../model/status.ts";
 import { StoreError } from "../errors.ts";
 import { readError, writeError } from "./clickhouse-errors.ts";
 import {
   type Attempts,
+  type CountQuery,
   countMonitorSql,
+  LEAVING_ROWS,
+  leavingSql,
   type MonitorQuery,
   monitorRowsSql,
+  newestSql,
   type ProjectQuery,
   projectRowsSql,
+  statusCountsSql,
 } from "./queries.ts";
-import type { MonitorResults, ResultStore, RowsToInsert, StoredResult } from "./result-store.ts";
+import type {
+  CountedRows,
+  MonitorResults,
+  NewestRow,
+  ResultStore,
+  RowsToInsert,
+  StoredResult,
+} from "./result-store.ts";
 import { type RawRow, storedResultOf } from "./row.ts";
 import { COLUMN_NAMES, capSystemLogs, dropExpiredDays, migrate, type SchemaRunner } from "./schema.ts";
 
@@ -108,6 +122,30 @@ export class ClickHouseResults implements ResultStore {
   async ofProject(query: ProjectQuery): Promise<readonly StoredResult[]> {
     await this.#ensureForRead();
     return this.#firstFull(projectRowsSql(this.#database, query), query.limit);
+  }
+
+  async newestOf(projectId: number, monitorIds: readonly number[], nowMs: number): Promise<readonly NewestRow[]> {
+    if (monitorIds.length === 0) return [];
+    await this.#ensureForRead();
+    type Raw = RawRow & { readonly seq: string | number };
+    const found = await this.#read<Raw>(newestSql(this.#database, { projectId, monitorIds, nowMs }));
+    const rows = found.map((raw) => ({ row: storedResultOf(raw), seq: Number(raw.seq), durationMs: raw.duration_ms }));
+    const newest = new Map(rows.map(({ row, seq }) => [row.monitorId, seq]));
+    // A slot keeps its row until another comes, however late.
+    return rows.filter(({ row, seq }) => seq + NEWEST_KEPT > (newest.get(row.monitorId) ?? 0));
+  }
+
+  async countsOf(query: CountQuery): Promise<CountedRows> {
+    await this.#ensureForRead();
+    const [counted] = await this.#read<Record<string, string | number>>(statusCountsSql(this.#database, query));
+    type Leaving = { readonly tested_at_ms: string | number; readonly status: RowStatus };
+    const leaving = await this.#read<Leaving>(leavingSql(this.#database, query));
+    return {
+      counts: ROW_STATUSES.map((status) => Number(counted?.[status] ?? 0)),
+      newestSeq: Number(counted?.newest_seq ?? 0),
+      leaving: leaving.map((row) => ({ testedAtMs: Number(row.tested_at_ms), status: row.status })),
+      hasMore: leaving.length === LEAVING_ROWS,
+    };
   }
 
   async #firstFull(attempts: Attempts, limit: number): Promise<StoredResult[]> {

@@ -69,6 +69,38 @@ export function projectRowsSql(database: string, query: ProjectQuery): Attempts 
   return attempts;
 }
 
+/** FINAL and the seq: as in the union below. */
+export function newestSql(
+  database: string,
+  { projectId, monitorIds, nowMs }: { projectId: number; monitorIds: readonly number[]; nowMs: number },
+): string {
+  const owner = `project_id = ${whole(projectId)} AND monitor_id IN (${monitorIds.map(whole).join(", ")})`;
+  return `SELECT ${columnsOf(false)}, seq, duration_ms FROM ${database}.recent FINAL
+    WHERE ${owner} AND tested_at >= ${moment(nowMs - MAX_RETENTION_MS)} ORDER BY monitor_id, seq`;
+}
+
+/** Rows that leave a window first, in one read. */
+export const LEAVING_ROWS = 1_024;
+
+export type CountQuery = Parameters<ResultStore["countsOf"]>[0];
+
+export function statusCountsSql(database: string, query: CountQuery): string {
+  const counts = ROW_STATUSES.map((status) => `countIf(status = ${word(status)}) AS ${status}`).join(", ");
+  return `SELECT ${counts}, max(seq) AS newest_seq FROM ${windowRows(database, query)}`;
+}
+
+export function leavingSql(database: string, query: CountQuery): string {
+  return `SELECT toUnixTimestamp64Milli(tested_at) AS tested_at_ms, status FROM ${windowRows(database, query)}
+    ORDER BY tested_at LIMIT ${LEAVING_ROWS}`;
+}
+
+function windowRows(database: string, { projectId, monitorId, period, nowMs }: CountQuery): string {
+  const { today, hasOlder } = windowOf({ period, nowMs });
+  if (hasOlder) throw new RangeError(`not every row of ${period} is kept`);
+  const owner = `project_id = ${whole(projectId)} AND monitor_id = ${whole(monitorId)}`;
+  return `${database}.results WHERE ${owner} AND ${today}`;
+}
+
 function monitorScope({ projectId, monitorId, status }: MonitorQuery): Scope {
   return { owner: `project_id = ${whole(projectId)} AND monitor_id = ${whole(monitorId)}`, status };
 }

@@ -40,6 +40,26 @@ export interface MonitorResults {
   readonly healthy: number;
 }
 
+/** A row with what tells its place among the others. */
+export interface NewestRow {
+  readonly row: StoredResult;
+  /** Counts the monitor's rows from 1. */
+  readonly seq: number;
+  readonly durationMs: number;
+}
+
+/** Rows of a window that ends now, for counts that stay right while the window moves. */
+export interface CountedRows {
+  /** In the order of ROW_STATUSES. */
+  readonly counts: readonly number[];
+  /** Of the newest row that the store has of the monitor; 0: it has none in the window. */
+  readonly newestSeq: number;
+  /** The first to leave the window, oldest first. */
+  readonly leaving: readonly { readonly testedAtMs: number; readonly status: RowStatus }[];
+  /** There are more than these. */
+  readonly hasMore: boolean;
+}
+
 /** Rows of one insert. */
 export interface RowsToInsert {
   /** The insert is applied once, however often it is repeated under the same token. */
@@ -73,6 +93,15 @@ export interface ResultStore {
     readonly withoutMonitorIds: readonly number[];
     readonly details: boolean;
   }): Promise<readonly StoredResult[]>;
+  /** The newest rows of some monitors of a project, at most NEWEST_KEPT of each: by monitor, then in the order of their seq. */
+  newestOf(projectId: number, monitorIds: readonly number[], nowMs: number): Promise<readonly NewestRow[]>;
+  /** Of a period in which every row is kept, a day at most. */
+  countsOf(query: {
+    readonly projectId: number;
+    readonly monitorId: number;
+    readonly period: Period;
+    readonly nowMs: number;
+  }): Promise<CountedRows>;
   /** Answers within two seconds or rejects. */
   ping(): Promise<void>;
   /** Nightly: drops expired rows. */

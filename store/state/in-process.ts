@@ -83,6 +83,7 @@ export async function openInProcess({ file }: InProcessLocation, nowMs: () => nu
       ...createSliding(groups[SLIDING]),
     },
     notices,
+    rows: notices.rows,
     answers: new MemoryAnswers(),
     async ping() {
       if (trouble !== undefined) throw trouble;

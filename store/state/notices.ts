@@ -1,7 +1,8 @@
 /** The listeners of notices by topic, for both kinds of notices. */
-import type { Notices, Topic } from "./state.ts";
+import type { Notices, RowFeed, Topic } from "./state.ts";
 
 export interface OpenNotices extends Notices {
+  readonly rows: RowFeed;
   close(): Promise<void>;
 }
 
@@ -30,6 +31,32 @@ export function createListeners(): Listeners {
     tell(topic) {
       if (typeof topic !== "string" || !Object.hasOwn(byTopic, topic)) return;
       for (const listener of byTopic[topic as Topic]) listener();
+    },
+  };
+}
+
+export interface RowListeners {
+  readonly subscribe: RowFeed["subscribe"];
+  tell(text: string): void;
+  /** Texts may have been lost. */
+  lost(): void;
+}
+
+/** @param onFirst called when the first listener comes */
+export function createRowListeners(onFirst: () => void): RowListeners {
+  const listeners = new Set<{ readonly onText: (text: string) => void; readonly onLost: () => void }>();
+  return {
+    subscribe(onText, onLost) {
+      const entry = { onText, onLost };
+      if (listeners.size === 0) onFirst();
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    tell(text) {
+      for (const { onText } of listeners) onText(text);
+    },
+    lost() {
+      for (const { onLost } of listeners) onLost();
     },
   };
 }

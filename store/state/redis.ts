@@ -7,7 +7,7 @@ import { takeFrom } from "./lua/take-from.ts";
 import { takeRequest } from "./lua/take-request.ts";
 import { takeSliding } from "./lua/take-sliding.ts";
 import { wrongKey } from "./lua/wrong-key.ts";
-import { createListeners, type OpenNotices } from "./notices.ts";
+import { createListeners, createRowListeners, type OpenNotices } from "./notices.ts";
 import { createRedisAnswers } from "./redis-answers.ts";
 import type { Counters, EndpointUsage, State } from "./state.ts";
 import { createUsageBuffer, type PendingUsage } from "./usage.ts";
@@ -32,6 +32,8 @@ export interface RedisLocation {
 /** Everything of ours begins so; the part in braces keeps a workspace's keys on one node of a cluster. */
 export const PREFIX = "sonde:";
 const NOTICES = `${PREFIX}notices`;
+/** Followed by the number of the database: messages reach clients of all, and rows of another service must not be taken for ours. */
+const ROWS = `${PREFIX}rows:`;
 /** Written to see whether it can be. */
 const PROBED = `${PREFIX}probed`;
 const PROBED_MS = 60_000;
@@ -83,6 +85,7 @@ export async function openRedis({ url }: RedisLocation): Promise<State> {
       },
     },
     notices,
+    rows: notices.rows,
     answers: createRedisAnswers(link, PREFIX),
     // A write: one that is full, read-only or has a broken disk answers PING.
     ping: () => link.run(async (redis) => void (await redis.set(PROBED, "1", "PX", PROBED_MS))),
@@ -314,10 +317,29 @@ export async function openRedisNotices({ url }: RedisLocation): Promise<OpenNoti
     throw error;
   });
   const listeners = createListeners();
+  const rowChannel = `${ROWS}${publisher.redis.options.db ?? 0}`;
   // Subscribed again by itself after a reconnect.
   await subscriber.run((redis) => redis.subscribe(NOTICES));
-  subscriber.redis.on("message", (_channel: string, topic: string) => listeners.tell(topic));
+  let hearsRows = false;
+  const hearRows = (): void => void subscriber.redis.subscribe(rowChannel).then(rows.lost, () => {});
+  const rows = createRowListeners(() => {
+    hearsRows = true;
+    hearRows();
+  });
+  subscriber.redis.on("message", (channel: string, text: string) => {
+    if (channel === rowChannel) rows.tell(text);
+    else listeners.tell(text);
+  });
+  // What was published while the connection was away is gone.
+  subscriber.redis.on("close", rows.lost);
+  subscriber.redis.on("ready", () => {
+    if (hearsRows) hearRows();
+  });
   return {
+    rows: {
+      publish: (text) => void publisher.redis.publish(rowChannel, text).catch(() => {}),
+      subscribe: rows.subscribe,
+    },
     // A lost notice costs a second.
     publish: (topic) => void publisher.redis.publish(NOTICES, topic).catch(() => {}),
     subscribe: listeners.subscribe,

@@ -40,7 +40,39 @@ export function stateSuite(name: string, places: StateLocationMaker): void {
     usageTests(given, reopen);
     gateTests(given, places.runs);
     noticeTests(given, () => place.place);
+    rowTests(given, () => place.place);
     answerTests(given);
+  });
+}
+
+function rowTests(currentState: () => State, place: () => StateLocation): void {
+  it("carries rows to every listener, here and elsewhere, in order, until it leaves", async () => {
+    const elsewhere = await openNotices(place());
+    try {
+      const heard: string[] = [];
+      const elsewhereHeard: string[] = [];
+      const onLost = (): void => {};
+      const leave = currentState().rows.subscribe((text) => heard.push(text), onLost);
+      elsewhere.rows.subscribe((text) => elsewhereHeard.push(text), onLost);
+      // What was published before a listener was there is not for it.
+      await expect
+        .poll(() => {
+          currentState().rows.publish("first");
+          return elsewhereHeard.length;
+        })
+        .toBeGreaterThan(0);
+      const texts = Array.from({ length: 50 }, (_, number) => `${number} ${"é".repeat(number * 1_000)}`);
+      for (const text of texts) currentState().rows.publish(text);
+      await expect.poll(() => elsewhereHeard.slice(-50)).toEqual(texts);
+      await expect.poll(() => heard.slice(-50)).toEqual(texts);
+      leave();
+      elsewhere.rows.publish("last");
+      await expect.poll(() => elsewhereHeard.at(-1)).toBe("last");
+      expect(heard.at(-1)).toBe(texts.at(-1));
+    } finally {
+      await elsewhere.close();
+    }
+    elsewhere.rows.publish("after its end");
   });
 }
 

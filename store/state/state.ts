@@ -7,6 +7,7 @@ import type { Answers } from "./answers.ts";
 export interface State {
   readonly counters: Counters;
   readonly notices: Notices;
+  readonly rows: RowFeed;
   readonly answers: Answers;
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -80,4 +81,14 @@ export type Topic = "monitors" | "keys" | "heartbeats" | "jobs" | "shards" | "qu
 export interface Notices {
   publish(topic: Topic): void;
   subscribe(topic: Topic, listener: () => void): () => void;
+}
+
+/**
+ * Rows of checks from the schedulers to the processes that show them, as texts of store/recent/batch.ts. In order from each publisher, and
+ * quick; a text that is lost costs a read of the result store.
+ */
+export interface RowFeed {
+  publish(text: string): void;
+  /** @param onLost texts may have been lost @returns what ends it */
+  subscribe(onText: (text: string) => void, onLost: () => void): () => void;
 }

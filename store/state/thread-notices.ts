@@ -1,7 +1,8 @@
 /** Notices between the threads of one process. */
 import { resolve } from "node:path";
 import { BroadcastChannel } from "node:worker_threads";
-import { createListeners, type OpenNotices } from "./notices.ts";
+import { createListeners, createRowListeners, type OpenNotices } from "./notices.ts";
+import type { RowFeed } from "./state.ts";
 
 /** @param file the state's file: its full path keeps two services in one process apart, as tests have them */
 export function openThreadNotices(file: string): OpenNotices {
@@ -10,7 +11,9 @@ export function openThreadNotices(file: string): OpenNotices {
   const listeners = createListeners();
   channel.onmessage = (event: unknown): void => listeners.tell((event as { readonly data: unknown }).data);
   let isOpen = true;
+  const rows = openThreadRows(file);
   return {
+    rows,
     publish(topic) {
       if (!isOpen) return;
       channel.postMessage(topic);
@@ -21,6 +24,36 @@ export function openThreadNotices(file: string): OpenNotices {
     async close() {
       isOpen = false;
       channel.close();
+      rows.close();
+    },
+  };
+}
+
+/** A channel of its own, opened by those who use it: every thread that has it open gets a copy of each text. */
+function openThreadRows(file: string): RowFeed & { close(): void } {
+  let channel: BroadcastChannel | undefined;
+  let isOpen = true;
+  const open = (): BroadcastChannel => {
+    const made = new BroadcastChannel(`sonde rows ${resolve(file)}`);
+    made.unref();
+    made.onmessage = (event: unknown): void => listeners.tell((event as { readonly data: string }).data);
+    return made;
+  };
+  const use = (): BroadcastChannel => {
+    channel ??= open();
+    return channel;
+  };
+  const listeners = createRowListeners(use);
+  return {
+    publish(text) {
+      if (!isOpen) return;
+      use().postMessage(text);
+      listeners.tell(text);
+    },
+    subscribe: listeners.subscribe,
+    close() {
+      isOpen = false;
+      channel?.close();
     },
   };
 }

@@ -2,6 +2,8 @@
 
 import type { MaybePromise } from "../../model/maybe-promise.ts";
 import { PERIOD_MS } from "../../model/result.ts";
+import { NEWEST_KEPT } from "../../model/retention.ts";
+import { ROW_STATUSES } from "../../model/status.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { ResultDetails, ResultStore, StoredResult } from "../../store/results/result-store.ts";
 import type { State, Topic } from "../../store/state/state.ts";
@@ -37,6 +39,7 @@ export function watchState(real: State): WatchedState {
       },
       subscribe: (topic, listener) => real.notices.subscribe(topic, listener),
     },
+    rows: real.rows,
     answers: real.answers,
     ping: () => orAway(() => real.ping()),
     close: () => real.close(),
@@ -78,6 +81,25 @@ export function memoryResults(): MemoryResults {
         .sort(newestFirst)
         .slice(0, query.limit)
         .map((row) => shown(row, query.details));
+    },
+    async newestOf(projectId, monitorIds) {
+      if (store.isAway) throw new StoreError("connection refused");
+      return monitorIds.flatMap((monitorId) =>
+        store.rows
+          .filter((row) => row.monitorId === monitorId && row.projectId === projectId)
+          .sort((one, other) => newestFirst(other, one))
+          .map((row, index) => ({ row: shown(row, false), seq: index + 1, durationMs: row.full.duration_ms }))
+          .slice(-NEWEST_KEPT),
+      );
+    },
+    async countsOf({ monitorId, period, nowMs }) {
+      if (store.isAway) throw new StoreError("connection refused");
+      const rows = store.rows
+        .filter((row) => row.monitorId === monitorId && row.testedAtMs >= nowMs - PERIOD_MS[period])
+        .sort((one, other) => newestFirst(other, one));
+      const counts = ROW_STATUSES.map((status) => rows.filter((row) => row.status === status).length);
+      const newestSeq = store.rows.filter((row) => row.monitorId === monitorId).length;
+      return { counts, newestSeq, leaving: rows, hasMore: false };
     },
     ping: async () => {},
     thin: async () => {},

@@ -1,5 +1,6 @@
 /** Results and incidents through the API. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { batchText } from "../../store/recent/batch.ts";
 import type { ResultDetails } from "../../store/results/result-store.ts";
 import { openWorld, START_MS, type World } from "./world.suite.ts";
 
@@ -48,6 +49,22 @@ export function resultsSuite(server: "uws" | "node"): void {
       add(4, id, "healthy", 2 * HOUR_MS);
       add(5, id, "healthy", 48 * HOUR_MS);
       add(6, other, "down", 500);
+      // What their live states say of these.
+      const live = [];
+      for (const [one, seq, row, agoMs] of [
+        [id, 5, 2, 1_000],
+        [other, 1, 6, 500],
+      ] as const) {
+        const now = await world.controlPlane.monitors.find(world.projectId, Number(one.slice(4)));
+        if (now === undefined) throw new Error("no monitor");
+        const latest = {
+          lastRowStatus: "down",
+          lastRowId: `17634054050000000${String(row).padStart(2, "0")}`,
+        } as const;
+        live.push({ ...now.live, ...latest, seq, errorMessage: "no answer", lastCheckedAtMs: START_MS - agoMs });
+      }
+      const batch = { spool: "first", appliedSeq: 1, incidents: [], drainedInboxIds: [], live };
+      await world.controlPlane.sink.apply(batch);
     });
     afterAll(() => world.close());
 
@@ -145,6 +162,42 @@ export function resultsSuite(server: "uws" | "node"): void {
       });
     });
 
+    it("shows the newest of many as columns, oldest first", async () => {
+      const recent = await get(`/recent?ids=${id},srv_999,2&limit=3`);
+      expect(recent).toEqual({
+        servers: {
+          [id]: { status: "ghd", latency_ms: [null, 12, null], tested_s: [1_200, 1, 1] },
+          srv_2: { status: "d", latency_ms: [null], tested_s: [0] },
+        },
+      });
+      expect(await get(`/recent?ids=${id}`)).toMatchObject({ servers: { [id]: { status: "hhghd" } } });
+      expect(await get("/recent")).toEqual({ servers: {} });
+    });
+
+    it("shows what came from a scheduler at once, and whatever the store says", async () => {
+      const body = { type: "ping", name: "Quick", host: "q.test-site.org" };
+      const { id: own } = (await world.send("POST", "/api/v1/servers", { body })).body;
+      const common = { monitorId: Number(own.slice(4)), projectId: world.projectId, kind: "ping" } as const;
+      const measured = { latencyMs: 7, connectMs: null, errorMessage: null, liveStatus: "healthy" } as const;
+      const rows = [1, 2].map((seq) => ({
+        ...{ ...common, ...measured, seq, status: "healthy" as const },
+        id: `18634054050000000${seq}`,
+        testedAtMs: START_MS - 10 + seq,
+      }));
+      world.state.rows.publish(batchText({ publisher: "scheduler", number: 1, rows, refused: [] }));
+      world.results.isAway = true;
+      const list = await get(`/server/${own}?limit=1`);
+      const [row] = list.results;
+      expect(list).toMatchObject({ total: 2, success_rate: 100 });
+      expect(row).toMatchObject({ id: "hb_186340540500000002", server_name: "Quick", latency_ms: 7 });
+      expect((await get(`/recent?ids=${own}`)).servers[own]).toMatchObject({ status: "hh", latency_ms: [7, 7] });
+      world.results.isAway = false;
+      // A scheduler takes back what the database refused.
+      world.state.rows.publish(batchText({ publisher: "scheduler", number: 2, rows: [], refused: [common.monitorId] }));
+      expect(await get(`/server/${own}`)).toMatchObject({ total: 0 });
+      await world.send("DELETE", `/api/v1/servers/${own}`);
+    });
+
     it("explains when asked", async () => {
       expect((await get(`/server/${id}?explain=1`)).results[0].explain).toEqual({
         started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -169,6 +222,10 @@ export function resultsSuite(server: "uws" | "node"): void {
       ["?limit=0", "limit must be a whole number from 1 to 1000."],
       ["/failures?limit=x", "limit must be a whole number from 1 to 1000."],
       ["/failures?period=constructor", "period must be 15m, 1h, 24h or 7d."],
+      ["/recent?ids=x", "ids must be at most 100 ids between commas."],
+      ["/recent?ids=srv_1,", "ids must be at most 100 ids between commas."],
+      [`/recent?ids=${Array.from({ length: 101 }, (_, n) => n + 1)}`, "ids must be at most 100 ids between commas."],
+      ["/recent?limit=101", "limit must be a whole number from 1 to 100."],
       ["/server/srv_1?offset=-1", "offset must be a whole number, 0 or more."],
       ["/server/srv_1?status=paused", "status must be healthy, down or degraded."],
       ["/server/hb_1", "Invalid server ID"],
@@ -190,11 +247,15 @@ export function resultsSuite(server: "uws" | "node"): void {
         "ClickHouse is restarting; rows wait",
       );
       world.results.isAway = true;
+      // An answer is given again for a second.
+      world.clock.nowMs += 1_000;
       const away = await world.send("GET", "/api/v1/results");
       expect(away.status).toBe(503);
       expect(away.body.message).toContain("Results are not available right now (ClickHouse is restarting");
       expect(away.headers["retry-after"]).toBe("5");
-      expect((await world.send("GET", `/api/v1/results/server/${id}`)).status).toBe(503);
+      expect((await world.send("GET", `/api/v1/results/server/${id}?explain=1`)).status).toBe(503);
+      // What is in memory needs no store.
+      expect((await world.send("GET", `/api/v1/results/server/${id}`)).body).toMatchObject({ total: 4 });
       expect((await world.send("GET", `/api/v1/servers/${id}`)).status).toBe(200);
       world.results.isAway = false;
       world.condition.text = null;
@@ -238,6 +299,22 @@ export function resultsSuite(server: "uws" | "node"): void {
         } as const;
         const measured = { latencyMs: 12, connectMs: null, testedAtMs: world.clock.nowMs, errorMessage: null } as const;
         world.results.rows.push({ ...row, ...measured, details: null, full: DETAILS });
+        const now = await world.controlPlane.monitors.find(world.projectId, monitorId);
+        if (now === undefined) throw new Error("no monitor");
+        const latest = {
+          seq: 1,
+          lastRowStatus: "healthy",
+          lastRowId: row.id,
+          lastCheckedAtMs: world.clock.nowMs,
+        } as const;
+        const live = [{ ...now.live, ...latest, latencyMs: 12 }];
+        await world.controlPlane.sink.apply({
+          spool: "spool",
+          appliedSeq: 2,
+          live,
+          incidents: [],
+          drainedInboxIds: [],
+        });
         expect(await uptime()).toBe(93.75);
       } finally {
         await world.close();

@@ -87,6 +87,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "POST /check": { scope: "key", admitted: refused(400, "Missing or invalid config") },
   "GET /results": { scope: "project", admitted: ok },
   "GET /results/failures": { scope: "project", admitted: ok },
+  "GET /results/recent": { scope: "project", admitted: ok },
   "GET /results/server/{id}": { scope: "project", admitted: NO_SERVER },
   "GET /incidents": { scope: "project", admitted: ok },
   "POST /incidents/acknowledge": {

@@ -119,6 +119,11 @@ export function monitorTests(currentGround: () => Ground): void {
       ]);
       expect(await ids(1)).toEqual([[second, "3"]]);
       expect(await plane.monitors.latestChecks(projectId + 1, NOW_MS, 10)).toEqual([]);
+      const found = await plane.monitors.findAll(projectId, [gone, second, old, 999_999]);
+      expect(found.map(({ monitor }) => monitor.id).sort()).toEqual([old, second].sort());
+      expect(found.find(({ monitor }) => monitor.id === second)).toEqual(await plane.monitors.find(projectId, second));
+      expect(await plane.monitors.findAll(projectId + 1, [old])).toEqual([]);
+      expect(await plane.monitors.findAll(projectId, [])).toEqual([]);
       const [{ kind, ...check } = { kind: "" }] = await plane.monitors.latestChecks(projectId, NOW_MS, 1);
       expect(kind).toBe((await plane.monitors.recall(second))?.monitor.kind);
       expect((await plane.monitors.recall(second))?.live).toMatchObject(check);

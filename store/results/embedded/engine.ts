@@ -43,6 +43,8 @@ const WRITE_LIMIT_S = 25;
 const UPKEEP_LIMIT_S = 900;
 /** Statements that wait for a connection of one kind; more are refused at once. */
 const MAX_WAITING = 256;
+/** An insert of two seconds' rows takes 60 ms; one that takes longer waits for the disk, which a read may not need, ms. */
+const READ_WAITS_MS = 200;
 const MAX_QUERY_BYTES = 4 * 1024 * 1024;
 
 interface Connection {
@@ -79,9 +81,15 @@ export function openEngine(options: EngineOptions): Engine {
     upkeep: createQueue([upkeep]),
     read: createQueue(read),
   };
+  const writes = createTurn();
   return {
-    run: (statement, body, signal) =>
-      queues[statement.kind].run(signal, (session) => execute(session, statement, body)),
+    async run(statement, body, signal) {
+      const execution = () => queues[statement.kind].run(signal, (session) => execute(session, statement, body));
+      if (statement.kind === "write") return writes.hold(execution);
+      // Rows that wait are on the way of every check, a reader is not.
+      if (statement.kind === "read") await writes.over(READ_WAITS_MS);
+      return execution();
+    },
     async killAll() {
       // Not SYNC: that one hangs.
       await killer.session.queryAsync("KILL QUERY WHERE query NOT LIKE '%KILL QUERY%' ASYNC").catch(() => undefined);
@@ -119,6 +127,37 @@ async function execute(session: Session, statement: Statement, body: Buffer): Pr
     rowsRead: answer.rowsRead,
     rowsWritten: 0,
     elapsedNs: Math.round(answer.elapsed * 1e9),
+  };
+}
+
+interface Turn {
+  hold<T>(act: () => Promise<T>): Promise<T>;
+  /** Resolves when none is held, and after so many ms in any case. */
+  over(longestMs: number): Promise<void>;
+}
+
+function createTurn(): Turn {
+  const held = new Set<Promise<unknown>>();
+  return {
+    async hold(act) {
+      const acting = act();
+      const settled = acting.then(
+        () => undefined,
+        () => undefined,
+      );
+      held.add(settled);
+      void settled.then(() => held.delete(settled));
+      return acting;
+    },
+    async over(longestMs) {
+      if (held.size === 0) return;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, longestMs);
+      });
+      await Promise.race([Promise.all(held), late]);
+      clearTimeout(timer);
+    },
   };
 }
 

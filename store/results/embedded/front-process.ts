@@ -1,5 +1,6 @@
 /** One run of the front as a child process: starts it (confinement.ts), sends its settings, reads its events, and ends it with this process. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
+import { getPriority, setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
@@ -59,6 +60,7 @@ const KEPT_WORDS = 5;
 export function launchFront({ config, frontFile, how, log, onDisk }: LaunchOptions): FrontProcess {
   const command = [process.execPath, ...NODE_FLAGS, fileURLToPath(frontFile)];
   const child = start(how, command, { config, frontFile });
+  giveWay(child);
   child.stdin.on("error", () => undefined);
   child.stdin.write(`${JSON.stringify(config)}\n`);
   const words = hearWords(child, log);
@@ -100,6 +102,19 @@ export function launchFront({ config, frontFile, how, log, onDisk }: LaunchOptio
     stop: () => void child.stdin.end(),
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+/** Of 20: readers and merges have a tenth of a core that checks want too, and all of one that they do not. */
+const NICENESS = 10;
+
+/** Its threads get the niceness of the one that starts them. */
+function giveWay({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, Math.max(NICENESS, getPriority(pid)));
+  } catch {
+    // It has ended already, and its end is told.
+  }
 }
 
 function start(

@@ -46,6 +46,7 @@ export function createMonitors(database: Database): Monitors {
       const row = (await read.query<MonitorWithLiveRow>(FIND, id, projectId))[0];
       return row && toMonitorWithLive(row);
     },
+    findAll: (projectId, ids) => findAll(read, projectId, ids),
     list: (projectId, filter) => list(read, projectId, filter),
     search: (projectIds, text, id, limit, offset) => search(read, projectIds, text, id, limit, offset),
     async hostExpiry(projectId, host) {
@@ -90,6 +91,16 @@ export function createMonitors(database: Database): Monitors {
     },
     changedSince: (generation, filter) => changedSince(read, generation, filter),
   };
+}
+
+async function findAll(session: Session, projectId: number, ids: readonly number[]) {
+  if (ids.length === 0) return [];
+  const rows = await monitorsWithLive(session)
+    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
+    .where("m.project_id", "=", projectId)
+    .where("m.id", "in", ids)
+    .execute();
+  return rows.map(toMonitorWithLive);
 }
 
 function latestChecks(session: Session, projectId: number, sinceMs: number, limit: number) {

@@ -94,6 +94,8 @@ export interface Monitors {
   create(input: NewMonitor, actor: Actor, slots?: number | null): Promise<Monitor>;
   /** Not deleted, in that project. */
   find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
+  /** Those of them that are not deleted and in that project, in no order. */
+  findAll(projectId: number, ids: readonly number[]): Promise<readonly MonitorWithLive[]>;
   /** Sorted by name without case, then id. `total` counts before paging. */
   list(
     projectId: number,

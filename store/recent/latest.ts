@@ -1,9 +1,15 @@
 /**
- * The row of each monitor's latest check as its live state has it. Rows reach the result store up to two seconds after the status: what the
- * status says was checked is in the list all the same, and no reader waits for an insert or causes one.
+ * Rows that the result store does not have yet, in a page of it: they reach it up to two seconds after the status. What the status says was
+ * checked is in the list all the same, and no reader waits for an insert or causes one.
  */
-import type { StoredResult } from "../store/results/result-store.ts";
-import type { LatestCheck } from "../store/sql/monitors/port.ts";
+import type { LiveState } from "../../model/status.ts";
+import type { StoredResult } from "../results/result-store.ts";
+
+/** What a live state has of its latest check's row. */
+type LatestCheck = Pick<
+  LiveState,
+  "monitorId" | "lastRowId" | "lastRowStatus" | "lastCheckedAtMs" | "latencyMs" | "connectMs" | "errorMessage"
+> & { readonly kind: string };
 
 /** @returns undefined before the first check, and for one that a version before this one judged. Details come with the stored row. */
 export function rowOfLatest(check: LatestCheck): StoredResult | undefined {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StoredResult } from "../store/results/result-store.ts";
-import { rowOfLatest, withLatest } from "./latest-results.ts";
+import type { StoredResult } from "../results/result-store.ts";
+import { rowOfLatest, withLatest } from "./latest.ts";
 
 const row = (number: number): StoredResult => ({
   id: String(10_000 + number),

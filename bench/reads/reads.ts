@@ -1,0 +1,194 @@
+/**
+ * `npm run bench -- reads`: results and lists read as fast as they are answered, while the whole product checks on schedule. The target's log
+ * tells whether a check was lost or late meanwhile.
+ */
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { conditions } from "../parts/conditions.ts";
+import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
+import { targetNets } from "../uptime/target-address.ts";
+import { startTarget, type TargetProcess } from "../uptime/target-process.ts";
+import { createMonitors } from "../uptime/uptime.ts";
+import { type LogFigures, logFigures } from "./log-figures.ts";
+import type { ReaderReport, ToReader } from "./reader.ts";
+
+export interface ReadsBenchOptions {
+  readonly monitors: number;
+  readonly interval: number;
+  readonly seconds: number;
+  readonly warmUp: number;
+  readonly readers: number;
+  /** Only those with one of these words in their names; empty: all. */
+  readonly only: readonly string[];
+  readonly json: boolean;
+  /** Folder for a CPU profile of each thread; null: none are taken. */
+  readonly profileDir: string | null;
+}
+
+export interface ReadFigures extends LogFigures {
+  readonly name: string;
+  readonly perS: number;
+  readonly refused: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  readonly megabytesPerS: number;
+  /** Of the service and what it started, and of the readers. */
+  readonly serviceCores: number;
+  readonly readerCores: number;
+  readonly residentMiB: number;
+}
+
+interface Reading {
+  readonly name: string;
+  readonly paths: readonly string[];
+}
+
+export async function runReads(options: ReadsBenchOptions): Promise<readonly ReadFigures[]> {
+  const target = await startTarget(10, 20);
+  const profiling = options.profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
+  try {
+    const service = await startServiceUnderTest(targetNets(target.port), profiling);
+    try {
+      const figures = await measureAll(service, target, options);
+      if (options.json) console.log(JSON.stringify({ bench: "reads", conditions: conditions(), figures }));
+      return figures;
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    target.close();
+  }
+}
+
+async function measureAll(
+  service: ServiceUnderTest,
+  target: TargetProcess,
+  options: ReadsBenchOptions,
+): Promise<readonly ReadFigures[]> {
+  const { monitors, interval, warmUp, only, json } = options;
+  const say = (line: string): void => {
+    if (!json) console.log(line);
+  };
+  say(`reads: ${monitors} http monitors every ${interval} s, ${options.readers} readers in turn with none`);
+  say(`  ${conditions()}; target, service, ClickHouse and readers share the cores, on loopback`);
+  const ids = await createMonitors(service.client, target.port, { monitors, intervalS: interval });
+  await pause(warmUp);
+  say(HEAD);
+  const figures: ReadFigures[] = [];
+  const wanted = readingsOf(ids).filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
+  for (const reading of wanted) {
+    const one = await measure(service, target, reading, options);
+    figures.push(one);
+    say(lineOf(one));
+    // What was read does not reach into the next.
+    await pause(3);
+  }
+  return figures;
+}
+
+/** Chosen at random among all monitors, so that no answer is there because it was asked for just now. */
+function readingsOf(ids: readonly string[]): readonly Reading[] {
+  const pages = (size: number): readonly string[] =>
+    Array.from({ length: Math.floor(ids.length / size) }, (_, page) => `limit=${size}&offset=${page * size}`);
+  const hundreds = Array.from({ length: Math.ceil(ids.length / 100) }, (_, n) => ids.slice(n * 100, n * 100 + 100));
+  return [
+    { name: "no reader", paths: [] },
+    { name: "one monitor's newest 100", paths: ids.map((id) => `/results/server/${id}?limit=100`) },
+    { name: "one monitor's newest 500", paths: ids.map((id) => `/results/server/${id}`) },
+    { name: "one monitor's 100, explained", paths: ids.map((id) => `/results/server/${id}?limit=100&explain=1`) },
+    { name: "the project's newest 500", paths: ["/results"] },
+    { name: "the project's failures", paths: ["/results/failures"] },
+    { name: "beats of 100 monitors", paths: hundreds.map((some) => `/results/recent?ids=${some.join(",")}`) },
+    { name: "list of 50", paths: pages(50).map((page) => `/servers?family=all&${page}`) },
+    { name: "list of 1000", paths: pages(1_000).map((page) => `/servers?family=all&${page}`) },
+  ];
+}
+
+async function measure(
+  service: ServiceUnderTest,
+  target: TargetProcess,
+  { name, paths }: Reading,
+  { seconds, readers, monitors, interval }: ReadsBenchOptions,
+): Promise<ReadFigures> {
+  const port = Number(new URL(service.client.url).port);
+  const before = service.use();
+  const fromMs = Date.now();
+  const report =
+    paths.length === 0 ? await nothing(seconds) : await read(port, service.key, { paths, readers, seconds });
+  const toMs = Date.now();
+  const after = service.use();
+  const window = { monitors, intervalMs: interval * 1_000, fromMs, toMs };
+  return {
+    name,
+    perS: report.answers / report.seconds,
+    refused: report.refused,
+    p50Ms: report.p50Ms,
+    p99Ms: report.p99Ms,
+    maxMs: report.maxMs,
+    megabytesPerS: report.megabytes / report.seconds,
+    serviceCores: ((after.cpuS - before.cpuS) * 1_000) / (toMs - fromMs),
+    readerCores: report.cpuS / report.seconds,
+    residentMiB: after.residentMiB,
+    ...logFigures(await target.log(), window),
+  };
+}
+
+async function nothing(seconds: number): Promise<ReaderReport> {
+  await pause(seconds);
+  return { answers: 0, refused: 0, seconds, megabytes: 0, p50Ms: 0, p99Ms: 0, maxMs: 0, cpuS: 0 };
+}
+
+function read(port: number, key: string, what: ToReader): Promise<ReaderReport> {
+  const child = fork(fileURLToPath(new URL("./reader.js", import.meta.url)), [String(port), key]);
+  return new Promise((resolve, reject) => {
+    child.once("exit", (code) => reject(new Error(`the readers ended with ${code}`)));
+    child.once("message", (report: ReaderReport) => {
+      child.removeAllListeners("exit");
+      child.disconnect();
+      resolve(report);
+    });
+    child.send(what);
+  });
+}
+
+const WIDTHS = [29, 8, 8, 9, 9, 8, 8, 9, 9, 8, 8, 8];
+const HEAD = row([
+  "",
+  "reads/s",
+  "p50 ms",
+  "p99 ms",
+  "max ms",
+  "503",
+  "MB/s",
+  "checks",
+  "late p50",
+  "late p99",
+  "service",
+  "readers",
+]);
+
+function lineOf(one: ReadFigures): string {
+  return row([
+    one.name,
+    one.perS.toFixed(0),
+    one.p50Ms.toFixed(1),
+    one.p99Ms.toFixed(1),
+    one.maxMs.toFixed(0),
+    String(one.refused),
+    one.megabytesPerS.toFixed(0),
+    `${(one.doneShare * 100).toFixed(1)} %`,
+    one.lateP50Ms.toFixed(0),
+    one.lateP99Ms.toFixed(0),
+    one.serviceCores.toFixed(2),
+    one.readerCores.toFixed(2),
+  ]);
+}
+
+function row(cells: readonly string[]): string {
+  return cells.map((cell, at) => (at === 0 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0))).join(" ");
+}
+
+function pause(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+}

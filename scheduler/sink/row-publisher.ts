@@ -1,0 +1,51 @@
+/** Tells processes that show results of rows that are on their way to the stores: before SQL tells their statuses, so that none is without its row. */
+import type { Monitor } from "../../model/monitor.ts";
+import { batchText, type PublishedRow } from "../../store/recent/batch.ts";
+import type { RowFeed } from "../../store/state/state.ts";
+import type { JudgedOutcome } from "./judged-outcome.ts";
+
+export interface RowPublisherOptions {
+  readonly feed: Pick<RowFeed, "publish">;
+  /** Of the spool: it names this scheduler. */
+  readonly name: string;
+  /** @returns undefined for one that is gone */
+  readonly monitor: (monitorId: number) => Pick<Monitor, "projectId" | "kind"> | undefined;
+}
+
+export class RowPublisher {
+  readonly #options: RowPublisherOptions;
+  #number = 0;
+
+  constructor(options: RowPublisherOptions) {
+    this.#options = options;
+  }
+
+  publish(items: readonly JudgedOutcome[]): void {
+    this.#send(
+      items.flatMap((item) => this.#rowOf(item) ?? []),
+      [],
+    );
+  }
+
+  /** SQL refused a row of the monitor that was published. */
+  refuse(monitorId: number): void {
+    this.#send([], [monitorId]);
+  }
+
+  #send(rows: readonly PublishedRow[], refused: readonly number[]): void {
+    if (rows.length + refused.length === 0) return;
+    const { feed, name } = this.#options;
+    feed.publish(batchText({ publisher: name, number: ++this.#number, rows, refused }));
+  }
+
+  #rowOf({ live }: JudgedOutcome): PublishedRow | undefined {
+    const monitor = this.#options.monitor(live.monitorId);
+    const { monitorId, seq, lastRowId, lastRowStatus, lastCheckedAtMs } = live;
+    if (monitor === undefined || lastRowId === null || lastRowStatus === null || lastCheckedAtMs === null)
+      return undefined;
+    const { projectId, kind } = monitor;
+    const { latencyMs, connectMs, errorMessage, status: liveStatus } = live;
+    const what = { id: lastRowId, kind, status: lastRowStatus, testedAtMs: lastCheckedAtMs };
+    return { monitorId, projectId, seq, ...what, latencyMs, connectMs, errorMessage, liveStatus };
+  }
+}
