@@ -119,20 +119,20 @@ export function projectCall(route: Route, call: KeyCall, project: ProjectRecord)
   };
 }
 
-/** Rights alone, without limits: of sessions, and of streams that go on. @param own of a caller who reaches one workspace only */
+/** Rights alone, without limits: of sessions, and of streams that go on. @param only of a caller who reaches one workspace only */
 export async function authorise(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
   call: Call,
   caller: Caller,
-  own: Membership | null,
+  only: Membership | null,
 ): Promise<KeyCall | ProjectCall> {
-  const memberships = own === null ? await api.authCache.memberships(caller.user.id) : [own];
+  const memberships = only === null ? await api.authCache.memberships(caller.user.id) : [only];
   const usual = defaultMembership(memberships);
   if (route.scope === "key") return keyCall(api, call, caller, (await inView(api, call, memberships)) ?? usual);
   const project = await namedProject(api, route, call);
   const membership = memberships.find(({ workspace }) => workspace.id === project.organizationId);
-  if (membership === undefined) throw refusal(own === null ? "noProjectAccess" : "otherOrganization");
+  if (membership === undefined) throw refusal(only === null ? "noProjectAccess" : "otherOrganization");
   return projectCall(route, keyCall(api, call, caller, membership), project);
 }
 

@@ -90,8 +90,8 @@ export async function mayStill(api: Api, route: Exclude<Route, { scope: "public"
     await api.authCache.refresh();
     const cookie = sessionOf(api, call.request);
     if (cookie !== null) {
-      const { caller, membership } = await identifySession(api, cookie, call.nowMs);
-      await authorise(api, route, call, caller, membership);
+      const { caller, own } = await identifySession(api, cookie, call.nowMs);
+      await authorise(api, route, call, caller, own);
       return true;
     }
     const key = sentKey(call.request) ?? "";

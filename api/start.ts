@@ -77,7 +77,6 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
     site: config.hasPage === true ? await readSite(config.siteFolder) : null,
-    requests: createRequestMetrics(),
     ...callersOf(config),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
@@ -124,6 +123,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 /** What is remembered of callers. */
 function callersOf({ maxStreams, baseUrl }: ApiDependencies["config"]) {
   return {
+    requests: createRequestMetrics(),
     streams: createStreams(maxStreams ?? DEFAULT_MAX_STREAMS),
     uses: new Map<number, number>(),
     seen: { latest: new BoundedMap<number, number>(MAX_SEEN), unwritten: new Map<number, number>() },

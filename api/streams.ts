@@ -69,10 +69,12 @@ export function createStreams(most: number): Streams {
       };
     },
     watch() {
-      let looking: Promise<void> | null = null;
+      let isLooking = false;
       const timer = setInterval(() => {
-        looking ??= look().finally(() => {
-          looking = null;
+        if (isLooking) return;
+        isLooking = true;
+        void look().finally(() => {
+          isLooking = false;
         });
       }, LOOK_EVERY_MS).unref();
       return () => clearInterval(timer);

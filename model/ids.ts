@@ -32,7 +32,10 @@ export function parseId(kind: IdKind, text: string): number | undefined {
 }
 
 /** As responses write it. Subscriptions are accepted with a prefix but written without one, as integers. */
-export function formatId(kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user" | "session">, id: number): string {
+export function formatId(
+  kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user" | "session">,
+  id: number,
+): string {
   return `${ID_PREFIXES[kind]}${id}`;
 }
 

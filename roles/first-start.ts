@@ -20,11 +20,7 @@ export interface FirstStart {
 const FIRST_PROJECT = "first_project";
 
 /** @param isDemo whether every start has a sign-in link, not the first alone */
-export async function ensureFirst(
-  controlPlane: ControlPlane,
-  keyFile: string,
-  isDemo = false,
-): Promise<FirstStart> {
+export async function ensureFirst(controlPlane: ControlPlane, keyFile: string, isDemo = false): Promise<FirstStart> {
   const nowMs = Date.now();
   const made = (await controlPlane.accounts.isEmpty()) ? await makeFirst(controlPlane, nowMs) : undefined;
   if (made === undefined) {

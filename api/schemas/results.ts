@@ -65,7 +65,10 @@ const beats = z.strictObject({
     .describe("A letter a result: h healthy, d down, g degraded, u unknown")
     .meta({ examples: ["hd"] }),
   latency_ms: z.array(wholeOrNull).meta({ examples: [[41, null]] }),
-  tested_s: z.array(z.int().min(0)).describe("Whole seconds since its check began").meta({ examples: [[61, 1]] }),
+  tested_s: z
+    .array(z.int().min(0))
+    .describe("Whole seconds since its check began")
+    .meta({ examples: [[61, 1]] }),
 });
 export const recentResults = z
   .strictObject({ servers: z.record(z.string(), beats).describe("By `srv_…`; what is not there is left out") })

@@ -5,11 +5,11 @@ import { type Ground, NOW_MS } from "./ground.suite.ts";
 
 const DAY_MS = 86_400_000;
 
-export function sessionTests(given: () => Ground): void {
+export function sessionTests(currentGround: () => Ground): void {
   const newSession = (over: Partial<NewSession> = {}) =>
-    given().plane.sessions.create({
+    currentGround().plane.sessions.create({
       secretHash: "hash",
-      userId: given().userId,
+      userId: currentGround().userId,
       keyId: null,
       via: "link",
       createdAtMs: NOW_MS,
@@ -21,7 +21,7 @@ export function sessionTests(given: () => Ground): void {
 
   describe("sessions", () => {
     it("tell who is behind them, as the person is now", async () => {
-      const { plane, userId } = given();
+      const { plane, userId } = currentGround();
       const session = await newSession();
       expect(session).toMatchObject({ seenAtMs: NOW_MS, secretHash: "hash", via: "link", keyId: null });
       const user = { id: userId, email: "Owner@test-site.org", name: "Owner", active: true };
@@ -32,7 +32,7 @@ export function sessionTests(given: () => Ground): void {
     });
 
     it("end one by one, or all others; caches hear of it", async () => {
-      const { plane, userId } = given();
+      const { plane, userId } = currentGround();
       const [one, two, three] = [await newSession(), await newSession(), await newSession()];
       const before = await plane.generation();
       expect(await plane.sessions.end(userId + 1, one.id)).toBe(false);
@@ -45,7 +45,7 @@ export function sessionTests(given: () => Ground): void {
     });
 
     it("die with the key that they were made with", async () => {
-      const { plane, userId, organizationId } = given();
+      const { plane, userId, organizationId } = currentGround();
       const key = await plane.keys.create({
         ...{ name: "ci", kind: "workspace", userId, organizationId, expiresAtMs: null, nowMs: NOW_MS },
         secretHash: () => "h",
@@ -57,7 +57,7 @@ export function sessionTests(given: () => Ground): void {
     });
 
     it("are forgotten when they are too old", async () => {
-      const { plane, userId } = given();
+      const { plane, userId } = currentGround();
       const old = await newSession({ endsAtMs: NOW_MS + 5 });
       expect(await plane.sessions.ofUser(userId, NOW_MS + 5)).toEqual([]);
       await newSession({ createdAtMs: NOW_MS + 5 });
@@ -65,7 +65,7 @@ export function sessionTests(given: () => Ground): void {
     });
 
     it("remember when they were last seen, without telling the caches", async () => {
-      const { plane } = given();
+      const { plane } = currentGround();
       const [one, two] = [await newSession(), await newSession()];
       const before = await plane.generation();
       await plane.sessions.touch(
@@ -84,10 +84,10 @@ export function sessionTests(given: () => Ground): void {
 
   describe("codes of sign-in links", () => {
     const code = (codeHash: string, expiresAtMs = NOW_MS + 10) =>
-      given().plane.sessions.addCode({ codeHash, userId: given().userId, nowMs: NOW_MS, expiresAtMs });
+      currentGround().plane.sessions.addCode({ codeHash, userId: currentGround().userId, nowMs: NOW_MS, expiresAtMs });
 
     it("are used once, also by several at the same moment", async () => {
-      const { plane, userId } = given();
+      const { plane, userId } = currentGround();
       await code("a");
       const takes = await Promise.all(Array.from({ length: 8 }, () => plane.sessions.takeCode("a", NOW_MS)));
       expect(takes.filter((taken) => taken === userId).length).toBe(1);
@@ -96,7 +96,7 @@ export function sessionTests(given: () => Ground): void {
     });
 
     it("are of no use when they are too old", async () => {
-      const { plane, userId } = given();
+      const { plane, userId } = currentGround();
       await code("a");
       await code("b");
       expect(await plane.sessions.takeCode("a", NOW_MS + 10)).toBeUndefined();

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document c03d2d7fc165e677. Do not edit.
+// Made by `npm run web:types` of the API's document 1a143ca6386a3514. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -120,6 +120,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/results/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listRecentResults"];
         put?: never;
         post?: never;
         delete?: never;
@@ -475,6 +491,54 @@ export interface paths {
         put?: never;
         post?: never;
         delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSession"];
+        put?: never;
+        post: operations["signIn"];
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete: operations["endOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1197,6 +1261,18 @@ export interface components {
              */
             expires?: string | null;
         };
+        /**
+         * @description One of the two
+         * @example {
+         *       "code": "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"
+         *     }
+         */
+        SignIn: {
+            /** @description An API key */
+            key?: string;
+            /** @description The code of a sign-in link, which is used up */
+            code?: string;
+        };
         Error404: {
             /** @constant */
             error: true;
@@ -1855,6 +1931,34 @@ export interface components {
             period: "15m" | "1h" | "24h" | "7d";
             total: number;
         };
+        /** @description Columns, oldest first */
+        RecentResults: {
+            /** @description By `srv_…`; what is not there is left out */
+            servers: {
+                [key: string]: {
+                    /**
+                     * @description A letter a result: h healthy, d down, g degraded, u unknown
+                     * @example hd
+                     */
+                    status: string;
+                    /**
+                     * @example [
+                     *       41,
+                     *       null
+                     *     ]
+                     */
+                    latency_ms: (number | null)[];
+                    /**
+                     * @description Whole seconds since its check began
+                     * @example [
+                     *       61,
+                     *       1
+                     *     ]
+                     */
+                    tested_s: number[];
+                };
+            };
+        };
         MonitorResults: {
             /** @example srv_12 */
             server_id: string;
@@ -2256,6 +2360,7 @@ export interface components {
                 name: string | null;
                 email: string;
             };
+            /** @description null for a session of the page that a sign-in link began */
             key: {
                 id: number;
                 name: string;
@@ -2264,7 +2369,7 @@ export interface components {
                 /** @description null for an account-wide key */
                 organization_id: number | null;
                 expires: string | null;
-            };
+            } | null;
             organizations: {
                 /** @example 3 */
                 id: number;
@@ -2455,6 +2560,87 @@ export interface components {
             /** @description null after deletion */
             status: ("inactive" | "expired") | null;
             deleted: boolean;
+        };
+        Session: {
+            user: {
+                id: number;
+                name: string | null;
+                email: string;
+            };
+            organizations: {
+                /** @example 3 */
+                id: number;
+                name: string;
+                /**
+                 * @description The caller's role there
+                 * @enum {string}
+                 */
+                role: "owner" | "admin" | "manager" | "viewer";
+                /** @enum {string} */
+                plan: "free" | "starter" | "pro" | "business";
+            }[];
+            projects: {
+                /** @example prj_12 */
+                id: string;
+                name: string;
+                /** @example 3 */
+                organization_id: number;
+                /**
+                 * @description The caller's role there
+                 * @enum {string}
+                 */
+                role: "owner" | "admin" | "manager" | "viewer";
+            }[];
+            /** @example 3 */
+            default_organization_id: number;
+            /** @description Oldest active project of the default workspace */
+            default_project_id: string | null;
+            /**
+             * @description When it ends if it is not used until then
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            expires_at: string;
+        };
+        SignedOut: {
+            /** @constant */
+            success: true;
+        };
+        SessionList: {
+            sessions: components["schemas"]["SessionEntry"][];
+            total: number;
+        };
+        SessionEntry: {
+            id: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description May lag by a minute
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            seen_at: string;
+            /** @description Where it began */
+            address: string;
+            /**
+             * @description Browser and system, as they call themselves
+             * @example Firefox on Linux
+             */
+            device: string;
+            /** @description Whether it is the one that asks */
+            current: boolean;
+            /**
+             * @description How the person signed in
+             * @enum {string}
+             */
+            via: "key" | "link";
+        };
+        EndedSessions: {
+            /** @constant */
+            success: true;
+            /** @description How many sessions ended */
+            ended: number;
         };
         Health: {
             /** @constant */
@@ -2816,6 +3002,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FailureList"];
+                };
+            };
+        };
+    };
+    listRecentResults: {
+        parameters: {
+            query?: {
+                /** @description Monitors whose results are wanted, separated by commas. */
+                ids?: string;
+                /** @description How many of each. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest results of many monitors, as columns */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecentResults"];
                 };
             };
         };
@@ -3492,6 +3703,136 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RevokedKey"];
+                };
+            };
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who is signed in, and what the session reaches */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description Sign in to the page, with a key or with the code of a sign-in link */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedOut"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the sessions of the person, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: {
+                /** @description `1`: every session of the person but this one. */
+                others?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End every session of the person but this one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Session id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a session of the person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedSessions"];
                 };
             };
         };
