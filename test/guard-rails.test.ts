@@ -51,6 +51,17 @@ const { lockFaults, notesFaults } = (await import(new URL("../scripts/verify/rel
   notesFaults(notes: string, version: string): readonly string[];
 };
 
+const { strayImportsOf } = (await import(new URL("../scripts/verify/page.mjs", import.meta.url).href)) as {
+  strayImportsOf(path: string, source: string): readonly string[];
+};
+
+it("refuses what the page may not import", () => {
+  const found = (name: string) =>
+    strayImportsOf("web/parts/a.tsx", `import { b } from "${name}";\nexport const a = <b />;\n`);
+  for (const name of ["preact", "./b.tsx", "../state/b.ts", "../../model/kind.ts"]) expect(found(name)).toEqual([]);
+  for (const name of ["zod", "node:fs", "../../api/api.ts"]) expect(found(name)).toHaveLength(1);
+});
+
 it("refuses a lock that lacks what another platform installs, or a hash", () => {
   const wanted = { dependencies: { native: "1.0.0" } };
   const other = { version: "1.0.0", optional: true, os: ["darwin"] };
@@ -157,6 +168,8 @@ describe("import rules", () => {
     ["room-cli/admin", { "scheduler/a.ts": leaf, "cli/admin/a.ts": uses("../../scheduler/a.ts") }],
     ["room-cli/(check|bulk)", { "store/a.ts": leaf, "cli/bulk/a.ts": uses("../../store/a.ts") }],
     ["room-demo", { "api/a.ts": leaf, "demo/a.ts": uses("../api/a.ts") }],
+    ["room-web", { "api/a.ts": leaf, "web/a.ts": uses("../api/a.ts") }],
+    ["nothing-imports-the-page", { "web/a.ts": leaf, "api/a.ts": uses("../web/a.ts") }],
     ["leaves-of-store/sql", { "store/sql/db/a.ts": leaf, "store/sql/a.ts": uses("./db/a.ts") }],
     ["root-files", { "model/kind.ts": leaf, "log.ts": uses("./model/kind.ts") }],
     ["nothing-imports-bench", { "bench/a.ts": leaf, "engine/run/a.ts": uses("../../bench/a.ts") }],
