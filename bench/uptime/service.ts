@@ -109,7 +109,7 @@ export async function startSonde(
 }
 
 /** Of `sonde up` and `sonde api`: the address and the project. */
-export const API_BANNER = /listens on (\S+)\/api\/v1\nProject: (\S+)\n/;
+export const API_BANNER = /listens on (\S+)\/api\/v1\n(?:.*\n)*?Project: (\S+)\n/;
 
 /** The API of a process that printed the banner, with the first key in its data folder. */
 export async function reached(
