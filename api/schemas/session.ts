@@ -1,12 +1,13 @@
 /** Sessions of the page. */
 import { z } from "zod";
 import { whoami } from "./account.ts";
-import { iso, total } from "./words.ts";
+import { iso, total, warnings } from "./words.ts";
 
 export const session = z
   .strictObject({
     ...whoami.omit({ key: true }).shape,
     expires_at: iso.describe("When it ends if it is not used until then"),
+    warnings,
   })
   .meta({ id: "Session" });
 

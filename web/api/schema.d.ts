@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 1a143ca6386a3514. Do not edit.
+// Made by `npm run web:types` of the API's document 471ae9590131d679. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -2600,6 +2600,13 @@ export interface components {
              * @example 2026-11-21T06:10:00.000Z
              */
             expires_at: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
         };
         SignedOut: {
             /** @constant */
