@@ -362,7 +362,7 @@ describe("regular expressions", () => {
     expect(literals.size).toBe(5);
     const findings = await findingsOf(literals);
     expect(findings.map((line) => line.split(" ")[0])).toEqual(["a.ts:1", "a.ts:2", "a.ts:3", "a.ts:4", "a.ts:5"]);
-  }, 120_000);
+  }, 300_000);
 
   it("passes those that look at every place a bounded number of times", async () => {
     const { literals, composed } = of(
