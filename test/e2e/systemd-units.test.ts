@@ -178,7 +178,9 @@ async function rolesApart(systemd: Systemd, urls: UnitPaths, at: SharedStores, c
     SONDE_REDIS_URL: at.redisUrl,
     SONDE_CLICKHOUSE_URL: at.clickhouseUrl,
   };
-  writeFileSync(systemd.file("/etc/sonde/stores.env"), settings({ ...common, ...servers }), { mode: 0o600 });
+  // The board has panels of single monitors, too.
+  const shared = settings({ ...common, ...servers, SONDE_MONITOR_METRICS: "10" });
+  writeFileSync(systemd.file("/etc/sonde/stores.env"), shared, { mode: 0o600 });
   systemd.systemctl("start", "sonde-api@8081.service");
   await untilActive(systemd, "sonde-api@8081.service", /Sonde listens on/);
   const words = ["location", "add", "any"];
