@@ -1,11 +1,6 @@
 /** Endpoints that the committed types do not have yet, in the form of web/api/schema.d.ts. */
 
 type Json<T> = { 200: { headers: { [name: string]: unknown }; content: { "application/json": T } } };
-interface Operation<Answer, Query = never, Path = never> {
-  parameters: { query?: Query; header?: never; path: Path; cookie?: never };
-  requestBody?: never;
-  responses: Json<Answer>;
-}
 interface PlainOperation<Answer, Query = never> {
   parameters: { query?: Query; header?: never; path?: never; cookie?: never };
   requestBody?: never;
@@ -39,7 +34,4 @@ export interface Additions {
     delete: PlainOperation<unknown>;
   };
   "/results/recent": { get: PlainOperation<RecentResults, { ids: string; limit?: number }> };
-  "/servers/{id}/check": {
-    post: Operation<unknown, never, { id: string }>;
-  };
 }

@@ -156,7 +156,7 @@ function Acts({
     if (busy.value) return;
     busy.value = true;
     await attempt(async () => {
-      const answer = await data(client.POST("/servers/{id}/check", { params }));
+      const answer = await data(client.POST("/test", { body: { server_id: view.id } }));
       say(checkWords(answer));
     });
     busy.value = false;
@@ -164,7 +164,7 @@ function Acts({
   };
   return (
     <div class="acts">
-      {view.type !== "push" && (
+      {view.type === "vpn" && (
         <button type="button" class="button primary" aria-disabled={busy.value} onClick={() => void check()}>
           <Icon name="zap" size={16} /> {t("monitor.checkNow")}
         </button>
