@@ -53,6 +53,7 @@ import {
 import { IPV6_BYTES, parseSockaddr, writePeer } from "../../../native/sandbox/peer.ts";
 import { outcomeOf } from "../../../scheduler/fixtures.suite.ts";
 import { StoreError } from "../../../store/errors.ts";
+import { batchText, parseBatch as parseRows } from "../../../store/recent/batch.ts";
 import { readStatement, StatementError } from "../../../store/results/embedded/statement.ts";
 import {
   decodeFrames,
@@ -201,6 +202,38 @@ const redis: readonly FuzzTarget[] = [
     seeds: json(CHECK, { ...CHECK, identity: "i" }),
     ...MESSAGE,
     run: (input) => stable(parseOneOffCheck(text(input)), parseOneOffCheck),
+  },
+  {
+    name: "published rows",
+    seeds: utf8(
+      batchText({
+        publisher: "scheduler 1",
+        number: 7,
+        rows: [
+          {
+            monitorId: 1,
+            projectId: 2,
+            seq: 3,
+            id: "40",
+            kind: "http",
+            status: "healthy",
+            testedAtMs: 1_795_000_000_000,
+            latencyMs: 12,
+            connectMs: null,
+            errorMessage: null,
+            liveStatus: "healthy",
+          },
+        ],
+        refused: [5],
+      }),
+    ),
+    words: ['"rows":[', "null", "1e999", "-1"],
+    run(input) {
+      const batch = parseRows(text(input));
+      if (batch === undefined) return "none";
+      must(isDeepStrictEqual(parseRows(batchText(batch)), batch), "rows that change when they are sent on");
+      return `${batch.rows.length > 0} ${batch.refused.length > 0}`;
+    },
   },
   {
     name: "redis: batch of runs",
