@@ -1,4 +1,5 @@
 /** What a key reaches: its workspace, or every workspace of its owner; and the active projects in them. */
+import { formatId } from "../model/ids.ts";
 import type { ProjectRecord } from "../store/sql/accounts/port.ts";
 import type { Api } from "./api.ts";
 import type { Membership } from "./auth-cache.ts";
@@ -29,6 +30,25 @@ export async function reachedProjects(
     }),
   );
   return found.flat();
+}
+
+/** The caller and all that it reaches, as answers show it. */
+export async function viewCaller(api: Api, call: KeyCall) {
+  const memberships = await reachedWorkspaces(api, call);
+  const projects = await reachedProjects(api, memberships);
+  const [oldest] = await api.controlPlane.accounts.projectsOf(call.workspace.id);
+  return {
+    user: { id: call.user.id, name: call.user.name, email: call.user.email },
+    organizations: memberships.map(({ workspace: { id, name, plan }, role }) => ({ id, name, role, plan })),
+    projects: projects.map(({ project, membership }) => ({
+      id: formatId("project", project.id),
+      name: project.name,
+      organization_id: project.organizationId,
+      role: membership.role,
+    })),
+    default_organization_id: call.workspace.id,
+    default_project_id: oldest === undefined ? null : formatId("project", oldest.id),
+  };
 }
 
 function byName(a: string, b: string): number {

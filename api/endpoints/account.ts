@@ -7,7 +7,7 @@ import type { Membership } from "../auth-cache.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { readQuery } from "../query.ts";
-import { type ReachedProject, reachedProjects, reachedWorkspaces } from "../reach.ts";
+import { type ReachedProject, reachedProjects, reachedWorkspaces, viewCaller } from "../reach.ts";
 import type { KeyCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { organizationParameter } from "./params.ts";
@@ -15,23 +15,8 @@ import { organizationParameter } from "./params.ts";
 const projectsQuery = { organization_id: organizationParameter("Only projects of this workspace.") } as const;
 
 async function whoami(api: Api, call: KeyCall): Promise<ApiResponse> {
-  const { key, user } = call;
-  const memberships = await reachedWorkspaces(api, call);
-  const projects = await reachedProjects(api, memberships);
-  const [oldest] = await api.controlPlane.accounts.projectsOf(call.workspace.id);
-  return ok({
-    user: { id: user.id, name: user.name, email: user.email },
-    key: key === null ? null : viewOwnKey(key),
-    organizations: memberships.map(({ workspace: { id, name, plan }, role }) => ({ id, name, role, plan })),
-    projects: projects.map(({ project, membership }) => ({
-      id: formatId("project", project.id),
-      name: project.name,
-      organization_id: project.organizationId,
-      role: membership.role,
-    })),
-    default_organization_id: call.workspace.id,
-    default_project_id: oldest === undefined ? null : formatId("project", oldest.id),
-  });
+  const { user, ...reached } = await viewCaller(api, call);
+  return ok({ user, key: call.key === null ? null : viewOwnKey(call.key), ...reached });
 }
 
 function viewOwnKey({ id, name, kind, organizationId, expiresAtMs }: KeyRecord) {

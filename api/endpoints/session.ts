@@ -1,6 +1,6 @@
 /** Signing in to the page and out of it, and the sessions of the person. */
 import { z } from "zod";
-import { formatId, parseId } from "../../model/ids.ts";
+import { parseId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import { hashSecret, newSecret } from "../../store/session-secret.ts";
 import type { SessionRecord, SessionVia } from "../../store/sql/accounts/sessions-port.ts";
@@ -17,7 +17,7 @@ import { type ApiResponse, JSON_HEADERS, json, ok } from "../http.ts";
 import { WRONG_KEY_RETRY_S } from "../limits.ts";
 import { listed } from "../listed.ts";
 import { readQuery, textParameter } from "../query.ts";
-import { reachedProjects, reachedWorkspaces } from "../reach.ts";
+import { viewCaller } from "../reach.ts";
 import type { Call, KeyCall, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { clearCookie, readCookie, setCookie } from "../session-cookie.ts";
@@ -113,21 +113,9 @@ async function endPrevious(api: Api, call: Call): Promise<void> {
 }
 
 async function viewSession(api: Api, call: KeyCall, session: SessionRecord) {
-  const memberships = await reachedWorkspaces(api, call);
-  const projects = await reachedProjects(api, memberships);
-  const first = projects.find(({ project }) => project.organizationId === call.workspace.id);
   const idleAtMs = Math.max(lastSeen(api, session), call.nowMs) + MAX_IDLE_MS;
   return {
-    user: { id: call.user.id, name: call.user.name, email: call.user.email },
-    organizations: memberships.map(({ workspace: { id, name, plan }, role }) => ({ id, name, role, plan })),
-    projects: projects.map(({ project, membership }) => ({
-      id: formatId("project", project.id),
-      name: project.name,
-      organization_id: project.organizationId,
-      role: membership.role,
-    })),
-    default_organization_id: call.workspace.id,
-    default_project_id: first === undefined ? null : formatId("project", first.project.id),
+    ...(await viewCaller(api, call)),
     expires_at: formatIso(Math.min(session.endsAtMs, idleAtMs)),
   };
 }

@@ -1,6 +1,5 @@
 /** The typed client of the page, below whatever path a proxy gives it; what the API says of an error becomes an ApiError. */
 import createClient from "openapi-fetch";
-import type { Additions } from "./additions.ts";
 import type { components, paths } from "./schema.d.ts";
 
 export type Schemas = components["schemas"];
@@ -28,7 +27,6 @@ export function apiBase(): string {
 }
 
 let projectId: string | null = null;
-let ownKey: string | null = null;
 let onSignedOut: () => void = () => {};
 
 /** @param id of every request from now on */
@@ -36,17 +34,12 @@ export function setProject(id: string | null): void {
   projectId = id;
 }
 
-/** @param key of every request from now on: where the service has no sessions. It is kept nowhere else, and gone when the page is loaded again */
-export function setKey(key: string | null): void {
-  ownKey = key;
-}
-
 /** @param tell called when a request finds the session ended */
 export function whenSignedOut(tell: () => void): void {
   onSignedOut = tell;
 }
 
-export const client = createClient<paths & Additions>({
+export const client = createClient<paths>({
   baseUrl: apiBase().replace(/\/$/, ""),
   credentials: "same-origin",
   cache: "no-cache",
@@ -55,7 +48,6 @@ export const client = createClient<paths & Additions>({
 client.use({
   onRequest({ request }) {
     if (projectId !== null) request.headers.set("X-Project-Id", projectId);
-    if (ownKey !== null) request.headers.set("X-API-Key", ownKey);
     // A form of another site cannot send it.
     if (request.method !== "GET") request.headers.set("X-Sonde-Page", "1");
     return new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]) });

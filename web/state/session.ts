@@ -1,7 +1,6 @@
 /** Who is signed in, and which project is open. */
 import { computed, signal } from "@preact/signals";
-import type { SessionView } from "../api/additions.ts";
-import { ApiError, client, data, setKey, whenSignedOut } from "../api/client.ts";
+import { ApiError, client, data, type Schemas, whenSignedOut } from "../api/client.ts";
 import { chosenProject } from "./prefs.ts";
 import { forgetProject } from "./project.ts";
 
@@ -9,7 +8,7 @@ export type SessionState =
   | { readonly kind: "asking" }
   | { readonly kind: "out"; readonly because: "start" | "ended" | "left" }
   | { readonly kind: "unreachable"; readonly message: string }
-  | { readonly kind: "in"; readonly session: SessionView };
+  | { readonly kind: "in"; readonly session: Schemas["Session"] };
 
 export const session = signal<SessionState>({ kind: "asking" });
 
@@ -36,30 +35,14 @@ export async function resumeSession(): Promise<void> {
   try {
     enter(await data(client.GET("/session")));
   } catch (error) {
-    if (error instanceof ApiError && [401, 403, 404].includes(error.status)) leave("start");
+    if (error instanceof ApiError && [401, 403].includes(error.status)) leave("start");
     else session.value = { kind: "unreachable", message: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** @throws ApiError with the API's own message */
 export async function signIn(by: { key: string } | { code: string }): Promise<void> {
-  try {
-    enter(await data(client.POST("/session", { body: by })));
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404 || !("key" in by)) throw error;
-    await useKey(by.key);
-  }
-}
-
-/** Where the service has no sessions. */
-async function useKey(key: string): Promise<void> {
-  setKey(key);
-  try {
-    enter(await data(client.GET("/whoami")));
-  } catch (error) {
-    setKey(null);
-    throw error;
-  }
+  enter(await data(client.POST("/session", { body: by })));
 }
 
 export async function signOut(): Promise<void> {
@@ -76,12 +59,11 @@ export function openProject(id: string): void {
   chosenProject.value = id;
 }
 
-function enter(view: SessionView): void {
+function enter(view: Schemas["Session"]): void {
   session.value = { kind: "in", session: view };
 }
 
 function leave(because: "start" | "ended" | "left"): void {
-  setKey(null);
   forgetProject();
   session.value = { kind: "out", because };
 }
