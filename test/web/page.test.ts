@@ -167,7 +167,10 @@ describeWith(["chromium"], "the page", () => {
   it("is used by keyboard alone: palette, grid, menu", async () => {
     const { page, faults } = await signedIn();
     await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Find" }).waitFor();
     await page.keyboard.type("sho");
+    // The monitors may still be on their way.
+    await page.getByRole("option", { name: "Shop" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Shop" }).waitFor();
     await page.keyboard.press("g");

@@ -30,7 +30,7 @@ function find(text: string): readonly Found[] {
   }));
   const matching = screens.filter(({ label }) => label.toLowerCase().includes(wanted));
   const monitors: Found[] = [];
-  for (const { id, name, kind, status, subject } of shown.peek()?.entries ?? []) {
+  for (const { id, name, kind, status, subject } of shown.value?.entries ?? []) {
     if (monitors.length >= MOST_FOUND) break;
     if (wanted !== "" && (subject.name.includes(wanted) || id === wanted))
       monitors.push({ path: `/monitors/${id}`, label: name, detail: kind, status });
@@ -60,7 +60,8 @@ export function Palette() {
   };
   const key = (event: KeyboardEvent) => {
     const step = stepOf(event.key);
-    if (event.key === "Enter") open(found[at.value]);
+    // What is typed counts, although a quick Enter comes before the list is drawn for it.
+    if (event.key === "Enter") open(find(text.value)[at.value]);
     else if (step !== 0) at.value = Math.min(Math.max(at.value + step, 0), Math.max(found.length - 1, 0));
     else return;
     event.preventDefault();
