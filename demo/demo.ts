@@ -8,6 +8,7 @@ import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
 import { uptimeKinds } from "../engine/contract/registry.ts";
 import { standardPlans } from "../model/plan.ts";
+import { signInLink } from "../model/url.ts";
 import { type DemoData, markDemoFolder } from "./data-folder.ts";
 import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
 
@@ -28,6 +29,8 @@ export interface DemoService {
   readonly url: string;
   readonly ownerKey: string | null;
   readonly projectId: number | null;
+  /** Of a link that signs in to the page once; null when there is none. */
+  readonly signInCode: string | null;
 }
 
 export interface Demo {
@@ -63,7 +66,10 @@ export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
       const heartbeatUrl = await createMonitors(client, targets, created);
       const push = (): void => void fetch(`${heartbeatUrl}?ping=12`).catch(() => {});
       push();
-      timers.push(setInterval(push, PUSH_MS), setInterval(createLook(client, config.dataDir), LOOK_MS));
+      timers.push(
+        setInterval(push, PUSH_MS),
+        setInterval(createLook(client, headOf(service, config.dataDir)), LOOK_MS),
+      );
     },
     async close() {
       for (const timer of timers) clearInterval(timer);
@@ -129,8 +135,11 @@ async function createMonitors(client: Client, targets: DemoTargets, created: str
   return job.heartbeat_url;
 }
 
-/** Draws over itself on a terminal; elsewhere a line for each monitor whose status changed. */
-function createLook(client: Client, dataDir: string): () => void {
+/**
+ * Draws over itself on a terminal; elsewhere a line for each monitor whose status changed.
+ * @param head lines that stay above the table
+ */
+function createLook(client: Client, head: string): () => void {
   const isTerminal = process.stdout.isTTY === true;
   const shown = new Map<string, string>();
   let isLooking = false;
@@ -139,7 +148,7 @@ function createLook(client: Client, dataDir: string): () => void {
     isLooking = true;
     look(client)
       .then(({ monitors, incidents }) => {
-        if (isTerminal) process.stdout.write(`\u001b[H\u001b[2J${screen(client.url, dataDir, monitors, incidents)}\n`);
+        if (isTerminal) process.stdout.write(`\u001b[H\u001b[2J${screen(client.url, head, monitors, incidents)}\n`);
         else for (const line of changedLines(monitors, incidents, shown)) process.stdout.write(`${line}\n`);
       })
       .catch((error: unknown) => process.stderr.write(`demo: ${textOf(error)}\n`))
@@ -163,16 +172,17 @@ async function look(client: Client): Promise<{ monitors: readonly MonitorRow[]; 
   return { monitors: servers, incidents };
 }
 
-function screen(
-  url: string,
-  dataDir: string,
-  monitors: readonly MonitorRow[],
-  incidents: readonly IncidentRow[],
-): string {
-  const words = `Sonde at ${url}/api/v1 · ${monitors.length} monitors · ${incidents.length} open incidents · Ctrl-C stops`;
+/** What the start said, for the table is drawn over it. */
+function headOf({ url, signInCode }: DemoService, dataDir: string): string {
   const folder = relative(process.cwd(), dataDir);
   const way = `In a second terminal: SONDE_DATA_DIR=${folder.startsWith("..") ? dataDir : folder} npx sonde results`;
-  return `${words}\n${way}\n${monitorTable(monitors, incidents)}`;
+  const page = signInCode === null ? `${url}/` : `${signInLink(url, signInCode)} (signs in once, within ten minutes)`;
+  return `In a browser: ${page}\n${way}`;
+}
+
+function screen(url: string, head: string, monitors: readonly MonitorRow[], incidents: readonly IncidentRow[]): string {
+  const words = `Sonde at ${url}/api/v1 · ${monitors.length} monitors · ${incidents.length} open incidents · Ctrl-C stops`;
+  return `${words}\n${head}\n${monitorTable(monitors, incidents)}`;
 }
 
 function changedLines(
