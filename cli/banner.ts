@@ -30,7 +30,10 @@ export function bannerOf(
     lines.push(`Key (shown once, kept in ${service.keyFile}): ${service.firstKey}`);
   } else if (service.firstKey !== null) lines.push(`Key: kept in ${service.keyFile}`);
   // The demo's data are no secret, and its output is read by the user who started it.
-  if (service.signInCode !== null && (isTerminal || isDemo))
-    lines.push(`To sign in there, once and within ten minutes: ${signInLink(service.url, service.signInCode)}`);
+  if (service.signInCode !== null && (isTerminal || isDemo)) lines.push(signInLine(service.url, service.signInCode));
   return `${lines.join("\n")}\n`;
+}
+
+export function signInLine(url: string, code: string): string {
+  return `To sign in to the page, once and within ten minutes: ${signInLink(url, code)}`;
 }

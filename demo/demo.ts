@@ -8,7 +8,6 @@ import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
 import { uptimeKinds } from "../engine/contract/registry.ts";
 import { standardPlans } from "../model/plan.ts";
-import { signInLink } from "../model/url.ts";
 import { type DemoData, markDemoFolder } from "./data-folder.ts";
 import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
 
@@ -29,15 +28,16 @@ export interface DemoService {
   readonly url: string;
   readonly ownerKey: string | null;
   readonly projectId: number | null;
-  /** Of a link that signs in to the page once; null when there is none. */
-  readonly signInCode: string | null;
 }
 
 export interface Demo {
   /** The operator's settings with the targets' ports opened in the guard. */
   readonly config: Config;
-  /** Creates the monitors and shows them until the demo is closed. */
-  watch(service: DemoService): Promise<void>;
+  /**
+   * Creates the monitors and shows them until the demo is closed.
+   * @param page how the page is reached, as the start said it: the table is drawn over that
+   */
+  watch(service: DemoService, page: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
       extraCaPem: [config.extraCaPem, targets.authorityPem].filter((pem) => pem !== null).join("\n"),
       plans: standardPlans("off"),
     },
-    async watch(service) {
+    async watch(service, page) {
       const client = await connect({
         url: service.url,
         key: service.ownerKey,
@@ -66,10 +66,7 @@ export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
       const heartbeatUrl = await createMonitors(client, targets, created);
       const push = (): void => void fetch(`${heartbeatUrl}?ping=12`).catch(() => {});
       push();
-      timers.push(
-        setInterval(push, PUSH_MS),
-        setInterval(createLook(client, headOf(service, config.dataDir)), LOOK_MS),
-      );
+      timers.push(setInterval(push, PUSH_MS), setInterval(createLook(client, headOf(page, config.dataDir)), LOOK_MS));
     },
     async close() {
       for (const timer of timers) clearInterval(timer);
@@ -172,12 +169,9 @@ async function look(client: Client): Promise<{ monitors: readonly MonitorRow[]; 
   return { monitors: servers, incidents };
 }
 
-/** What the start said, for the table is drawn over it. */
-function headOf({ url, signInCode }: DemoService, dataDir: string): string {
+function headOf(page: string, dataDir: string): string {
   const folder = relative(process.cwd(), dataDir);
-  const way = `In a second terminal: SONDE_DATA_DIR=${folder.startsWith("..") ? dataDir : folder} npx sonde results`;
-  const page = signInCode === null ? `${url}/` : `${signInLink(url, signInCode)} (signs in once, within ten minutes)`;
-  return `In a browser: ${page}\n${way}`;
+  return `${page}\nIn a second terminal: SONDE_DATA_DIR=${folder.startsWith("..") ? dataDir : folder} npx sonde results`;
 }
 
 function screen(url: string, head: string, monitors: readonly MonitorRow[], incidents: readonly IncidentRow[]): string {

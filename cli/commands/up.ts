@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type Config, hasDataDir } from "../../config.ts";
 import type { Demo } from "../../demo/demo.ts";
 import { askYes, canAsk } from "../ask.ts";
-import { bannerOf } from "../banner.ts";
+import { bannerOf, signInLine } from "../banner.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { stopOnSignal } from "../stop.ts";
 
@@ -41,7 +41,8 @@ async function up(isDemo: boolean): Promise<void> {
   };
   const stopped = stopOnSignal(close);
   try {
-    await demo?.watch(service);
+    const { url, signInCode } = service;
+    await demo?.watch(service, signInCode === null ? `In a browser: ${url}/` : signInLine(url, signInCode));
   } catch (error) {
     await close();
     throw error;
