@@ -92,7 +92,10 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
   const plane = await openControlPlane({ url: stores.databaseUrl }, { role: "api" });
   const given = { projectId: 1, organizationId: 1 };
   const monitors = await createMonitors(plane, given, size, websites.url, locationsOf);
-  await Promise.all(others.map((one) => one.start()));
+  // Checkers first: a scheduler that takes a shard over before it knows a checker shows its location as unavailable until its next look.
+  const isScheduler = ({ role }: Member) => role === "scheduler";
+  await Promise.all(others.filter((one) => !isScheduler(one)).map((one) => one.start()));
+  await Promise.all(others.filter(isScheduler).map((one) => one.start()));
   const members = [firstApi, ...others];
   return {
     members,
