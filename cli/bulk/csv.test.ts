@@ -1,6 +1,33 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { csvCell } from "./csv.ts";
+import type { CheckView } from "../check/outcome.ts";
+import { CSV_HEAD, csvCell, csvLine } from "./csv.ts";
+
+describe("a line", () => {
+  it.each([12.5, null])("has a cell for each head, the speed %j last", (mbitPerS) => {
+    const item = { at: 3, id: "1", kind: "vless", place: "a:1", name: "n", settings: {} } as const;
+    const view: CheckView = {
+      protocol: "vless",
+      status: "healthy",
+      verdict: "ok",
+      error_category: null,
+      error_message: null,
+      latency_ms: 5,
+      latency_crowded: true,
+      connect_ms: 6,
+      connection_time_ms: 6,
+      handshake_time_ms: null,
+      assigned_ip: null,
+      exit_country: "NL",
+      engine_used: "xray",
+      tested_at: "2026-11-25T00:00:00.000Z",
+      duration_ms: 7,
+    };
+    const cells = csvLine({ item, view }, mbitPerS).trimEnd().split(",");
+    expect(cells).toHaveLength(CSV_HEAD.split(",").length);
+    expect(cells.slice(-3)).toEqual(["yes", "NL", mbitPerS === null ? "" : "12.5"]);
+  });
+});
 
 describe("a cell", () => {
   it.each([

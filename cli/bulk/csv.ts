@@ -3,9 +3,10 @@ import { plain } from "../table.ts";
 import type { BulkResult } from "./tally.ts";
 
 export const CSV_HEAD =
-  "line,protocol,server,name,status,verdict,error_category,latency_ms,connect_ms,engine_used,assigned_ip,tested_at,error_message,latency_crowded,exit_country\r\n";
+  "line,protocol,server,name,status,verdict,error_category,latency_ms,connect_ms,engine_used,assigned_ip,tested_at,error_message,latency_crowded,exit_country,mbit_per_s\r\n";
 
-export function csvLine({ item, view }: BulkResult): string {
+/** @param mbitPerS null: not measured, or the download brought nothing */
+export function csvLine({ item, view }: BulkResult, mbitPerS: number | null): string {
   const cells = [
     item.at,
     item.kind,
@@ -22,6 +23,7 @@ export function csvLine({ item, view }: BulkResult): string {
     view.error_message,
     view.latency_crowded ? "yes" : null,
     view.exit_country ?? null,
+    mbitPerS,
   ];
   return `${cells.map(csvCell).join(",")}\r\n`;
 }

@@ -25,7 +25,7 @@ const LEFT_OUT_SHOWN = 5;
 
 export function writerOf(options: BulkOptions, output: Output, list: BulkList): Writer {
   if (options.json === true) return jsonWriter(options.links === true, output, list);
-  if (options.csv === true) return csvWriter(output, list);
+  if (options.csv === true) return csvWriter(options.speed !== undefined, output, list);
   if (options.links === true) return linksWriter(output, list);
   if (options.clash === true) return clientWriter(clashList, output, list);
   if (options.singBox === true) return clientWriter(singboxList, output, list);
@@ -85,12 +85,19 @@ function counts(list: BulkList, tally: Tally, { durationMs, isInterrupted }: End
   };
 }
 
-function csvWriter(output: Output, list: BulkList): Writer {
+/** @param hasSpeeds they are measured after all checks, so no line is whole before */
+function csvWriter(hasSpeeds: boolean, output: Output, list: BulkList): Writer {
   return {
-    isStreaming: true,
+    isStreaming: !hasSpeeds,
     begin: () => output.write(CSV_HEAD),
-    result: (result) => output.write(csvLine(result)),
-    end: (tally, ending) => void process.stderr.write(summary(list, tally, ending)),
+    result(result) {
+      if (!hasSpeeds) output.write(csvLine(result, null));
+    },
+    end(tally, ending) {
+      if (hasSpeeds)
+        for (const result of tally.results) output.write(csvLine(result, tally.speeds.get(result.item.id) ?? null));
+      process.stderr.write(summary(list, tally, ending));
+    },
   };
 }
 

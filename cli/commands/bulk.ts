@@ -17,7 +17,7 @@ export function addBulk(program: Command): void {
     .option("--engine <name>", "share links: through xray or singbox only", engineOf)
     .option("--protocol <names>", "only these, such as vless,trojan")
     .option("--json", "a line of JSON for each result as it comes, then for each line left out, then a summary")
-    .option("--csv", "a line of CSV for each result as it comes")
+    .option("--csv", "a line of CSV for each result as it comes; with --speed at the end")
     .option("--links", "only the links that are healthy, the fastest first (with --json: the link in each line)")
     .option("--clash", "the healthy links as a file for Clash (mihomo), with a group that takes the fastest")
     .option("--sing-box", "the same as outbounds for sing-box")

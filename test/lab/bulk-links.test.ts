@@ -134,6 +134,12 @@ describeWith(["proxy cores"], "share links without a server", () => {
     expect((await speeds(few)).map(({ mbit_per_s }) => mbit_per_s)).toEqual([null, null, null, null]);
     const table = await sonde(["bulk", "-", "--top", "1", "--speed", download], { env, input: few });
     expect(table.stdout).toMatch(/^latency ms +Mbit\/s +connect ms /m);
+    const csv = await sonde(["bulk", "-", "--csv", "--top", "2", "--speed", download], { env, input: few });
+    const [head = "", ...rows] = csv.stdout.trimEnd().split("\r\n");
+    const speedIn = (row: string): string => row.slice(row.lastIndexOf(",") + 1);
+    expect([speedIn(head), rows.length]).toEqual(["mbit_per_s", FEW + 2]);
+    expect(rows.filter((row) => Number(speedIn(row)) > 0)).toHaveLength(2);
+    expect(rows.filter((row) => speedIn(row) === "")).toHaveLength(FEW);
   });
 
   it("gives lists to Clash and to sing-box, which take them", { timeout: 120_000 }, async () => {
