@@ -6,7 +6,7 @@ import { TunnelConfigError } from "../contract/tunnel.ts";
 import { parseHost, parsePort } from "../protocols/endpoint.ts";
 import { parsePorts } from "../protocols/hysteria2/config.ts";
 import { canonical } from "../protocols/share-link/canonical.ts";
-import { foldedName } from "../protocols/share-link/link.ts";
+import { foldedName, type ShareLink } from "../protocols/share-link/link.ts";
 import type { NamedConfig, ProxyProtocol } from "../protocols/share-link/proxy-config.ts";
 import { EntryError } from "./body-error.ts";
 
@@ -44,8 +44,12 @@ export function entryOf(at: number, read: () => NamedConfig): Entry {
   }
 }
 
-/** The same checks as a link's. @throws TunnelConfigError */
-export function readProxy({ protocol, host, port, hops, credential, parameters, name }: ProxyEntry): NamedConfig {
+/** The same checks as a link's. @throws TunnelConfigError, EntryError */
+export function readProxy(entry: ProxyEntry): NamedConfig {
+  return inWordsOfEntries(() => canonical(linkOf(entry)));
+}
+
+function linkOf({ protocol, host, port, hops, credential, parameters, name }: ProxyEntry): ShareLink {
   refuseStray([host, hops, ...Object.values(credential), ...Object.values(parameters)]);
   const number = parsePort(scalarText(port) || textOf(hops).split(/[-,:]/, 1)[0] || "", "port");
   const ranges = textOf(hops).replaceAll(":", "-");
@@ -55,7 +59,7 @@ export function readProxy({ protocol, host, port, hops, credential, parameters, 
     if (text !== "") linkParameters.set(foldedName(key), text);
   }
   const named = textOf(name).trim();
-  return canonical({
+  return {
     protocol,
     host: parseHost(typeof host === "string" ? host : "", "server"),
     port: number,
@@ -63,7 +67,17 @@ export function readProxy({ protocol, host, port, hops, credential, parameters, 
     credential: Object.fromEntries(Object.entries(credential).map(([key, value]) => [key, credentialText(value, key)])),
     parameters: linkParameters,
     name: named === "" ? null : named,
-  });
+  };
+}
+
+/** What reads links reads entries too, and calls either a link. @throws TunnelConfigError, EntryError */
+function inWordsOfEntries(read: () => NamedConfig): NamedConfig {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TunnelConfigError)) throw error;
+    throw new EntryError(error.message.replaceAll(/\bthe link\b/g, "the entry"));
+  }
 }
 
 /** Bytes that were no text would lead to another server, or as another user; in a name they harm nothing. @throws EntryError */
