@@ -1,5 +1,6 @@
 /** Parses the specs that schedulers send to a checker. Settings are not parsed here: the probes' schemas do that. */
 import type { CheckSpec, ConfigSpec } from "../engine/contract/messages.ts";
+import { kindOfWire } from "../engine/contract/wire-kind.ts";
 import type { Kind } from "../model/kind.ts";
 import { booleanOf, countOf, listOf, numberOf, objectOf, Refused, textOf } from "../model/plain-values.ts";
 import { MAX_CONFIGS } from "../model/subscription.ts";
@@ -40,5 +41,5 @@ function configOf(value: unknown): ConfigSpec {
 
 function kindOf(value: unknown, what: string): Kind {
   if (typeof value !== "string" || !KIND.test(value)) throw new Refused(`${what} is no kind's name`);
-  return value as Kind;
+  return kindOfWire(value) as Kind;
 }

@@ -10,6 +10,12 @@ export interface MonitorShown extends MonitorRow {
   readonly port?: number | null;
   readonly domain?: string | null;
   readonly keyword?: string | null;
+  readonly method?: string | null;
+  readonly headers?: Readonly<Record<string, string>> | null;
+  readonly body?: string | null;
+  readonly verify_certificate?: boolean | null;
+  readonly max_response_time?: number | null;
+  readonly invert?: boolean | null;
   readonly tags: readonly string[];
   readonly regional_status: Readonly<
     Record<string, { readonly status: string; readonly ping_ms: number | null; readonly error_category?: string }>
@@ -82,11 +88,37 @@ function settingsOf(monitor: MonitorShown): readonly Fact[] {
   const often = period !== undefined ? `called every ${period} s, ${grace ?? 0} s late at most` : `every ${interval} s`;
   return [
     ["target", url ?? domain ?? place],
+    ["asked with", requestWords(monitor)],
     ["keyword", keyword ?? null],
+    ["judged", judgementWords(monitor)],
     ["checked", often],
     ["called at", monitor.heartbeat_url ?? null],
     ["tags", tags.length === 0 ? null : tags.join(", ")],
   ];
+}
+
+/** Of a website that is asked for more than a plain GET. Values of headers and the body are never shown. */
+function requestWords({ method, headers, body }: MonitorShown): string | null {
+  const names = Object.keys(headers ?? {});
+  const words = [
+    ...(method == null || method === "GET" ? [] : [method]),
+    ...(names.length === 0 ? [] : [`headers ${names.join(", ")}`]),
+    ...(body == null ? [] : ["a body"]),
+  ];
+  return words.length === 0 ? null : words.join(", ");
+}
+
+function judgementWords({
+  invert,
+  verify_certificate: verifies,
+  max_response_time: most,
+}: MonitorShown): string | null {
+  const words = [
+    ...(invert === true ? ["inverted: it must fail"] : []),
+    ...(verifies === false ? ["certificate not verified"] : []),
+    ...(most == null ? [] : [`degraded above ${most} ms`]),
+  ];
+  return words.length === 0 ? null : words.join(", ");
 }
 
 function standingOf(monitor: MonitorShown, shown: ResultsShown, incident: IncidentRow | undefined): readonly Fact[] {

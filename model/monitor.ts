@@ -17,7 +17,7 @@ export interface Monitor {
   readonly kind: Kind;
   /** The probe's settings as its schema accepts them (API field names); secrets are not in here: `url` is what every user may see. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Tunnels only: their fields, sealed. Read where a check is made or changed; absent from lists. */
+  /** The fields of a tunnel, or the secrets of a website, sealed. Read where a check is made or changed; absent from lists. */
   readonly sealed?: string;
   /**
    * Websites only: the whole address, sealed, where `url` hides a part of it. It counts only while that part is the same; otherwise

@@ -73,8 +73,10 @@ export function errorCategoryOf(verdict: Verdict, family: Family, peerAnswered: 
     case "refused":
     case "closed":
     case "handshake-failed":
-    case "incomplete":
       return "server_not_connected";
+    case "incomplete":
+      // The part that a website lacks is its speed.
+      return family === "uptime" ? "timeout" : "server_not_connected";
     case "timeout":
       return peerAnswered ? "timeout" : "server_not_connected";
     case "stuck":

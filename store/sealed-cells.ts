@@ -6,7 +6,7 @@
 /** What a location's checkers, a start's check value and the form before the present one are sealed for: a word alone. */
 export const SEALED_FOR = {
   heartbeat: "heartbeat",
-  /** Configs, passwords and share links, of monitors and of what subscriptions brought. */
+  /** Configs, passwords and share links, of monitors and of what subscriptions brought; secrets of websites' requests. */
   tunnel: "tunnel",
   /** A website's whole address. */
   target: "target",

@@ -30,7 +30,9 @@ import {
 import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
+import { refuseBesideOlder } from "../monitors/older-schedulers.ts";
 import { createRefusals, unknownType, updateRefusals } from "../monitors/refusals.ts";
+import { changedSecrets, storedSecrets } from "../monitors/secrets.ts";
 import { hashToken, newToken } from "../monitors/token.ts";
 import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
 import { hasTunnelField } from "../monitors/tunnels.ts";
@@ -147,8 +149,10 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (isTunnel(body)) return shown(api, call, (await createTunnel(api, call, body)).id);
   const kind = kindOfNew(body);
   const draft = draftOfNew(kind, withWholeUrl(kind, body, null));
+  const { settings: shownSettings, ...secrets } = storedSecrets(api, kind, draft.settings);
   const target = targetOf(kind, draft.settings);
   if (target !== null) await api.targets.accept(target);
+  await refuseBesideOlder(api, kind, draft.settings);
   if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
   refuseShort(draft, call.plan);
 
@@ -160,11 +164,12 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
     token === null
       ? null
       : { sealed: (id: number) => api.sealing.seal(SEALED_CELLS.heartbeat(id), token), hash: hashToken(token) };
-  const { settings, seal } = storedTarget(draft.settings, api.sealing);
+  const { settings, seal } = storedTarget(shownSettings, api.sealing);
   const created = await monitors.create(
     {
       ...newUptime(call, kind, draft, host),
       settings,
+      ...secrets,
       ...(seal !== null && { urlSealed: seal }),
       ...expiryOfNew(kind, draft.settings, draft.expiry, shared),
       heartbeatToken,
@@ -249,6 +254,7 @@ async function updateUptime(
   const draft = draftOf(found);
   const target = draft.settings === undefined ? null : targetOf(kind, draft.settings);
   if (target !== null) await api.targets.accept(target);
+  if (draft.settings !== undefined) await refuseBesideOlder(api, kind, draft.settings);
   refuseResume(draft, found, call);
   refuseShort(draft, call.plan);
 
@@ -275,7 +281,7 @@ function changeOf(api: Api, now: MonitorWithLive, draft: Draft, moved: Expiry): 
   const change: Record<string, unknown> = { ...common };
   if (settings !== undefined) {
     change.settings = settings;
-    if (isWebsite(kind)) Object.assign(change, targetChange(api, now, settings));
+    if (isWebsite(kind)) Object.assign(change, websiteChange(api, now, kind as UptimeKind, settings));
     if (isUptimeKind(kind)) change.host = targetOf(kind, settings)?.host ?? null;
     if (isPassive(kind)) {
       change.intervalS = Number(settings.period);
@@ -283,6 +289,14 @@ function changeOf(api: Api, now: MonitorWithLive, draft: Draft, moved: Expiry): 
     }
   }
   return { ...change, ...moved, ...expiry, ...activityChange(active === undefined ? {} : { active }, now) };
+}
+
+/** What is stored of an address and of secrets, and which of them are others. */
+function websiteChange(api: Api, now: MonitorWithLive, kind: UptimeKind, settings: Monitor["settings"]): MonitorChange {
+  const secrets = changedSecrets(api, wholeTarget(api, now.monitor), kind, settings);
+  const target = targetChange(api, now, secrets.settings ?? settings);
+  const sealedFields = [...(target.sealedFields ?? []), ...(secrets.sealedFields ?? [])];
+  return { ...secrets, ...target, sealedFields };
 }
 
 /** The address that is stored, and whether it is another one: what every user sees of it may be the same. */

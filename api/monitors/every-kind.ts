@@ -109,5 +109,6 @@ export const DEFAULTS = { timeoutS: TIMEOUT_S.standard, maxRetries: RETRIES.stan
 
 /** NUL in any text of the body's own fields: no field has a use for it. */
 export function hasNul(value: unknown): boolean {
-  return typeof value === "string" ? NUL.test(value) : Array.isArray(value) && value.some(hasNul);
+  if (typeof value === "string") return NUL.test(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasNul);
 }

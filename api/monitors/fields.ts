@@ -100,9 +100,19 @@ const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Fields that only checks of this kind show. */
-export function moreFieldsOf(kind: UptimeKind): readonly string[] {
-  return Object.keys(fieldsOf(uptimeOf(kind))).filter((field) => !SHOWN_FIELDS.has(field));
+type FieldAndStandard = readonly [field: string, standard: unknown];
+const moreFields = new Map<UptimeKind, readonly FieldAndStandard[]>();
+
+/** Fields that only checks of this kind show, each with what it is where nothing is stored: what says nothing is not (null: nothing). */
+export function moreFieldsOf(kind: UptimeKind): readonly FieldAndStandard[] {
+  const known = moreFields.get(kind);
+  if (known !== undefined) return known;
+  const all = Object.entries(fieldsOf(uptimeOf(kind)));
+  const own = all
+    .filter(([field]) => !SHOWN_FIELDS.has(field))
+    .map(([field, schema]) => [field, schema.safeParse(undefined).data ?? null] as const);
+  moreFields.set(kind, own);
+  return own;
 }
 
 /** `a`, `a and b`, `a, b and c`. */

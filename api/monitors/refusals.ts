@@ -2,6 +2,7 @@
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import type { Refusal } from "../route.ts";
 import { MONITOR_TYPES } from "../schemas/words.ts";
+import { OLDER_SCHEDULER } from "./older-schedulers.ts";
 
 /** With the types that there are. A protocol in the place of the type is a frequent mistake. */
 export function unknownType(type: unknown): string {
@@ -25,6 +26,7 @@ const ofBody: readonly Refusal[] = [
   [413, "password must be at most 4096 bytes (received 5000)."],
   [422, `Unsupported protocol. Supported: ${TUNNEL_PROTOCOLS.join(", ")}.`],
   [422, "Invalid VPN configuration: missing url"],
+  [422, OLDER_SCHEDULER],
   [422, "www.example.com is reserved for documentation and cannot be monitored."],
 ];
 

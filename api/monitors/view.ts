@@ -90,7 +90,7 @@ function addUptimeFields(
   view.ssl_expiration = seesCertificate(kind, settings) ? monitor.sslExpirationDays : null;
   view.domain_expiration = hasField(kind, "domain_expiration") ? monitor.domainExpirationDays : null;
   view.ip_version = settings.ip_version ?? null;
-  for (const field of moreFieldsOf(kind)) view[field] = settings[field] ?? null;
+  for (const [field, standard] of moreFieldsOf(kind)) view[field] = settings[field] ?? standard;
 }
 
 /** Of the locations that are chosen; empty before the first check, but for what has no checker and will get none. */

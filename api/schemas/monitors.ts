@@ -106,8 +106,8 @@ const monitorFields = {
 function moreFields(): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(
     uptimeKinds.flatMap((described) => {
-      const own = moreFieldsOf(described.kind);
-      const shown = Object.entries(fieldsOf(described)).filter(([field]) => own.includes(field));
+      const own = new Set(moreFieldsOf(described.kind).map(([field]) => field));
+      const shown = Object.entries(fieldsOf(described)).filter(([field]) => own.has(field));
       return shown.map(([field, schema]) => [field, schema.nullable().optional()] as const);
     }),
   );

@@ -1,7 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CommandError } from "../command.ts";
-import { type AdditionOptions, addedKindNamed, additionOf, fieldOfWord } from "./addition.ts";
+import { type AdditionOptions, addedKindNamed, additionOf } from "./addition.ts";
+import { fieldOfWord } from "./field-words.ts";
 
 const LINK = "vless://5ec2e700-1111-4222-8333-444455556666@vpn.test-site.org:443?security=tls#Berlin";
 const KEY = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
@@ -76,31 +75,5 @@ describe("what is added", () => {
     expect(() => addedKindNamed("gopher")).toThrow("--kind must be");
     expect(() => addedKindNamed("constructor")).toThrow("--kind must be");
     expect(addedKindNamed("VLESS")).toBe("vless");
-  });
-});
-
-describe("a field of the API", () => {
-  it.each([
-    ["interval=60", ["interval", 60]],
-    ["name=60 s", ["name", "60 s"]],
-    ['keyword="60"', ["keyword", "60"]],
-    ["active=false", ["active", false]],
-    ["url=https://a/?b=c", ["url", "https://a/?b=c"]],
-    ['accepted_statuscodes=["200-299"]', ["accepted_statuscodes", ["200-299"]]],
-    ["tags=[no json", ["tags", "[no json"]],
-    ["keyword=", ["keyword", ""]],
-  ])("%s", (word, field) => expect(fieldOfWord(word)).toEqual(field));
-
-  it("of any text is one, or a wrong call", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (word) => {
-        try {
-          expect(fieldOfWord(word)[0]).toMatch(/^[A-Za-z_]+$/);
-        } catch (error) {
-          if (!(error instanceof CommandError)) throw error;
-        }
-      }),
-    );
-    for (const word of ["", "=", "interval", "a-b=1", "1=1"]) expect(() => fieldOfWord(word)).toThrow("no field=value");
   });
 });

@@ -121,23 +121,6 @@ function nameOf(source: CheckSource | null, place: string): string {
   return parseUrl(place)?.hostname || place;
 }
 
-/** `field=value` as a field of a request: numbers, true, false, null and JSON are what they look like. */
-export function fieldOfWord(word: string): readonly [field: string, value: unknown] {
-  const at = word.indexOf("=");
-  const field = word.slice(0, Math.max(0, at)).trim();
-  if (!/^[A-Za-z_]{1,40}$/.test(field)) throw usageError(`${word} is no field=value, such as interval=60`);
-  return [field, readValue(word.slice(at + 1))];
-}
-
-function readValue(text: string): unknown {
-  if (!/^(?:true|false|null|-?\d{1,15}|["[{].*)$/s.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Reads it once, as a client of subscriptions does, from here: what cannot be read is no list. */
 export async function isList(url: string): Promise<boolean> {
   const transport = createTransport(engineOptionsOf(loadConfig()));

@@ -41,7 +41,11 @@ export function addAdd(program: Command): void {
     .option("--name <name>", "what it is called; otherwise the link's name, the file's, or the host")
     .option("--interval <s>", "seconds between checks, or between syncs of a subscription", secondsOf)
     .option("--tags <tags>", "words to find it by, comma-separated")
-    .option("--set <field=value>", "a field of the API, such as keyword=welcome; may be given again", collected);
+    .option(
+      "--set <field=value>",
+      "a field of the API, such as keyword=welcome, or body@file for what a file holds; may be given again",
+      collected,
+    );
   addServiceOptions(addLoginOptions(command))
     .addHelpText(
       "after",
@@ -51,6 +55,7 @@ export function addAdd(program: Command): void {
         "\nExamples:",
         "  sonde add https://example.net/ --interval 30 --tags prod,shop",
         "  sonde add https://example.net/ --kind keyword --set keyword=welcome",
+        "  sonde add https://api.example.net/ --set method=POST --set body@order.json --set bearer_token@token.txt",
         "  sonde add mail.example.net:25",
         "  sonde add 'vless://…@vpn.example.net:443?security=tls#Berlin'",
         "  sonde add wg0.conf --name Office",
@@ -63,7 +68,8 @@ export function addAdd(program: Command): void {
 }
 
 async function add(word: string | undefined, options: Options): Promise<void> {
-  const { addedKindNamed, additionOf, fieldOfWord, isList } = await import("../check/addition.ts");
+  const { addedKindNamed, additionOf, isList } = await import("../check/addition.ts");
+  const { fieldOfWord } = await import("../check/field-words.ts");
   const kind = options.kind === undefined ? null : addedKindNamed(options.kind);
   if (word === undefined && kind !== "push")
     throw usageError("what is to be watched? sonde add --help shows what can be");

@@ -7,14 +7,14 @@ import { plain } from "../table.ts";
 export function addSet(program: Command): void {
   addServiceOptions(program.command("set"))
     .argument("<monitor>", "such as srv_1")
-    .argument("<field=value...>", "fields of the API")
+    .argument("<field=value...>", "fields of the API; field@file takes what a file holds")
     .description("change fields of a monitor of a running service")
     .addHelpText(
       "after",
-      "\nExamples:\n  sonde set srv_1 interval=30 name='Shop, front page'\n  sonde set srv_2 'tags=[\"prod\",\"eu\"]'\n",
+      "\nExamples:\n  sonde set srv_1 interval=30 name='Shop, front page'\n  sonde set srv_2 'tags=[\"prod\",\"eu\"]'\n  sonde set srv_3 method=POST body@order.json bearer_token@token.txt\n",
     )
     .action(async (id: string, fields: readonly string[], options: ServiceOptions) => {
-      const { fieldOfWord } = await import("../check/addition.ts");
+      const { fieldOfWord } = await import("../check/field-words.ts");
       const client = await connectTo(options);
       const body = Object.fromEntries(fields.map(fieldOfWord));
       const changed = await client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, body);

@@ -23,7 +23,7 @@ interface Facts<Settings> {
   readonly summary: string;
   /**
    * The kind's own fields with the API's names, messages and descriptions: checks the body, documents it, and yields what is stored and run. It
-   * is idempotent: parse(parse(x)) equals parse(x). Every refusal carries its message. Nothing in it is a secret, unless the kind is a tunnel.
+   * is idempotent: parse(parse(x)) equals parse(x). Every refusal carries its message. Its secrets are named by `secretFields`; all fields of a tunnel are.
    */
   readonly settings: z.ZodType<Settings>;
   /** A body that creates a monitor of the kind, without `type` and `name`. The document shows it. */
@@ -63,6 +63,10 @@ interface UptimeFacts<Settings> extends Facts<Settings> {
   readonly kind: UptimeKind;
   /** Fields that the contract does not name for this kind of the contract: its messages do not list the kind for them. */
   readonly unnamedFields?: readonly string[];
+  /** Fields that are kept sealed and shown as ***: a text whole, of an object its values. */
+  readonly secretFields?: readonly string[];
+  /** Fields that the version before does not have, and that change what is asked (wire-kind.ts). */
+  readonly laterFields?: readonly string[];
 }
 
 interface ActiveFacts<Settings> extends UptimeFacts<Settings> {

@@ -60,6 +60,13 @@ export function tunnelOf(kind: TunnelProtocol): AnyTunnel {
   return described;
 }
 
+/** Whether settings say something that the version before does not know (wire-kind.ts). */
+export function hasLaterField(kind: string, settings: Readonly<Record<string, unknown>>): boolean {
+  const described = kindNamed(kind);
+  const later = described?.family === "uptime" ? (described.laterFields ?? []) : [];
+  return later.some((field) => settings[field] !== undefined && settings[field] !== null);
+}
+
 /** The schema of a kind's own API fields; undefined for what is no kind. */
 export function settingsOf(kind: string): ZodType | undefined {
   return kindNamed(kind)?.settings;

@@ -9,6 +9,7 @@ import { offers, readReply, type SmtpReply } from "../protocols/smtp/reply.ts";
 import { Conversation, ownNameOf } from "../transport/conversation.ts";
 import { endSocket } from "../transport/end-socket.ts";
 import { type CertificateSeen, secured, tlsOptionsOf, withCertificate } from "../transport/server-certificate.ts";
+import { verifyCertificateField } from "../web/judge-fields.ts";
 import { expiryDays } from "../web/settings.ts";
 import { hostField, ipVersionField, keywordField, portField, readHostAndPort } from "./target-fields.ts";
 
@@ -33,10 +34,7 @@ const settings = z
       .describe(
         "auto: STARTTLS where the server offers it; starttls: required; tls: TLS from the first byte; none: in the clear",
       ),
-    verify_certificate: z
-      .boolean({ error: "verify_certificate must be true or false." })
-      .default(true)
-      .describe("Whether a certificate that is not valid for the host counts as down"),
+    verify_certificate: verifyCertificateField,
     keyword: keywordField.describe("Text that the greeting or the answer to EHLO must contain"),
     ip_version: ipVersionField,
     ssl_expiration: expiryDays("ssl_expiration", "certificate"),

@@ -3,21 +3,24 @@ import type { ProbeContext } from "../contract/probe.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { codingsOf, type Decoder, decodeContent } from "../protocols/http/content-coding.ts";
 import type { ResponseHead } from "../protocols/http/head.ts";
-import { isRedirect } from "../protocols/http/hop.ts";
+import { type Hop, isRedirect } from "../protocols/http/hop.ts";
 import { BODY_LIMIT_BYTES, type ResponseListener } from "../protocols/http/response.ts";
 import { charsetOf, searchText, type TextSearch } from "../protocols/http/text-search.ts";
 import type { WebPlan } from "./plan.ts";
 
 export class Answer implements ResponseListener {
   readonly #plan: WebPlan;
+  /** An answer to HEAD is over with its headers, whatever they say of a body. */
+  readonly #hasBody: boolean;
   readonly #context: Pick<ProbeContext, "phase">;
   #head: ResponseHead | null = null;
   #search: TextSearch | null = null;
   #decoder: Decoder | null = null;
   #wireBytes = 0;
 
-  constructor(plan: WebPlan, context: Pick<ProbeContext, "phase">) {
+  constructor(plan: WebPlan, { parts }: Hop, context: Pick<ProbeContext, "phase">) {
     this.#plan = plan;
+    this.#hasBody = parts.method !== "HEAD";
     this.#context = context;
   }
 
@@ -31,7 +34,8 @@ export class Answer implements ResponseListener {
 
   /** Where it sends us; null when it does not, also when a redirect's own code is accepted (docs/api-contract.md#uptime-fields). */
   get location(): string | null {
-    return !this.accepted && isRedirect(this.status) ? (this.#head?.location ?? null) : null;
+    if (this.accepted || this.#plan.maxRedirects === 0) return null;
+    return isRedirect(this.status) ? (this.#head?.location ?? null) : null;
   }
 
   /** Whether the keyword was in the body; call finish() first. */
@@ -42,7 +46,7 @@ export class Answer implements ResponseListener {
   head(head: ResponseHead): boolean {
     this.#head = head;
     this.#context.phase("transfer");
-    if (!this.accepted) return false;
+    if (!this.accepted || !this.#hasBody) return false;
     if (this.#plan.keyword !== null) this.#openSearch(this.#plan.keyword, head);
     return true;
   }

@@ -2,7 +2,8 @@
 import type { Socket } from "node:net";
 import type { Target } from "../contract/kind.ts";
 import { hostText } from "../net/host-text.ts";
-import type { WebSettings } from "./settings.ts";
+import { SECRET_FIELDS } from "./request-fields.ts";
+import { LATER_FIELDS, type WebSettings } from "./settings.ts";
 
 export const website = {
   target({ url }: WebSettings): Target {
@@ -11,6 +12,10 @@ export const website = {
     return { host: hostText(hostname), port: port === "" ? standard : Number(port) };
   },
   seesCertificate: ({ url }: WebSettings): boolean => /^https:/i.test(url),
+  secretFields: SECRET_FIELDS,
+  // Mail servers have it too.
+  unnamedFields: ["verify_certificate"],
+  laterFields: LATER_FIELDS,
 };
 
 /** The demo's web server: one page for whatever is asked. */

@@ -40,7 +40,9 @@ export async function exchangeFull(
   context.phase("request");
   try {
     const answer = new AnswerHandler(listener, context.signal);
-    client.dispatch({ path: hop.target, method: "GET", headers: hop.headers, reset: true }, answer);
+    const { method, body } = hop.parts;
+    const wanted = { path: hop.target, method: method as Dispatcher.HttpMethod, headers: hop.headers, body };
+    client.dispatch({ ...wanted, reset: true }, answer);
     await answer.done;
   } catch (error) {
     throw faultOf(error, context.signal);

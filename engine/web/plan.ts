@@ -2,9 +2,11 @@
 
 import { NetworkFault } from "../net/fault.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
-import { type Hop, hopTo, parseWebUrl } from "../protocols/http/hop.ts";
+import { basicAuthorization, type Hop, hopTo, parseWebUrl, type RequestParts } from "../protocols/http/hop.ts";
 import { compileStatusCodes } from "../protocols/http/status-codes.ts";
 import type { IpPreference } from "../transport/transport.ts";
+import { type ClientIdentity, clientIdentityOf } from "./client-certificate.ts";
+import { STANDARD_REDIRECTS } from "./request-fields.ts";
 import type { WebSettings } from "./settings.ts";
 
 export interface WebPlan {
@@ -18,6 +20,14 @@ export interface WebPlan {
   readonly keyword: string | null;
   readonly inverted: boolean;
   readonly wantsDomainExpiry: boolean;
+  /** 0: none is followed, and its own status code is judged. */
+  readonly maxRedirects: number;
+  /** An answer that takes longer makes the check degraded, ms; null: none does. */
+  readonly maxResponseMs: number | null;
+  readonly inverts: boolean;
+  readonly verifiesCertificate: boolean;
+  /** For the first hop's origin alone; null: none. */
+  readonly client: ClientIdentity | null;
 }
 
 const plans = new WeakMap<WebSettings, WebPlan>();
@@ -34,12 +44,51 @@ function compile(settings: WebSettings): WebPlan {
   const url = parseWebUrl(settings.url);
   if (url === undefined) throw new NetworkFault("misconfigured", "The URL is not an http or https address");
   return {
-    first: hopTo(url, ACCEPT_ENCODING),
+    first: hopTo(url, ACCEPT_ENCODING, undefined, partsOf(settings)),
     accepted: compileStatusCodes(settings.accepted_statuscodes),
     acceptedItems: settings.accepted_statuscodes,
     preference: settings.ip_version ?? "both",
     keyword: settings.keyword ?? null,
     inverted: settings.invert_keyword ?? false,
     wantsDomainExpiry: typeof settings.domain_expiration === "number",
+    maxRedirects: settings.max_redirects ?? STANDARD_REDIRECTS,
+    maxResponseMs: settings.max_response_time ?? null,
+    inverts: settings.invert ?? false,
+    verifiesCertificate: settings.verify_certificate ?? true,
+    client: clientIdentityOf(settings),
   };
+}
+
+function partsOf({ method, headers, body, ...auth }: WebSettings): RequestParts {
+  const authorization = authorizationOf(auth);
+  return {
+    method: method ?? "GET",
+    headers: {
+      ...(typeof body === "string" && !hasHeader(headers, "content-type") && { "content-type": contentTypeOf(body) }),
+      ...(authorization !== null && { authorization }),
+      ...headers,
+    },
+    body: typeof body === "string" ? Buffer.from(body, "utf8") : null,
+  };
+}
+
+type Auth = Pick<WebSettings, "basic_auth_username" | "basic_auth_password" | "bearer_token">;
+
+function authorizationOf({ basic_auth_username: user, basic_auth_password: password, bearer_token: token }: Auth) {
+  if (typeof token === "string") return `Bearer ${token}`;
+  return typeof user === "string" ? basicAuthorization(`${user}:${password ?? ""}`) : null;
+}
+
+function hasHeader(headers: WebSettings["headers"], wanted: string): boolean {
+  return Object.keys(headers ?? {}).some((name) => name.toLowerCase() === wanted);
+}
+
+/** Where nothing else is said: what most bodies of requests are. */
+function contentTypeOf(body: string): string {
+  try {
+    JSON.parse(body);
+    return "application/json";
+  } catch {
+    return "text/plain; charset=utf-8";
+  }
 }

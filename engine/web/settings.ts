@@ -5,6 +5,8 @@ import { z } from "zod";
 import { withoutBrackets } from "../../model/url.ts";
 import { parseWebUrl } from "../protocols/http/hop.ts";
 import { isStatusCodeItem } from "../protocols/http/status-codes.ts";
+import { type JudgeSettings, judgeFields } from "./judge-fields.ts";
+import { checkRequestFields, type RequestSettings, requestFields } from "./request-fields.ts";
 
 /** docs/api-contract.md#uptime-fields. 0 is off and reads back as null (docs/api-contract.md#monitors). */
 const EXPIRY_DAYS = [0, 1, 2, 3, 7, 14, 30, 60] as const;
@@ -47,9 +49,34 @@ export const webFields = {
   ip_version: ipVersion,
   ssl_expiration: expiryDays("ssl_expiration", "certificate"),
   domain_expiration: expiryDays("domain_expiration", "domain"),
+  ...requestFields,
+  ...judgeFields,
 };
 
-export interface WebSettings {
+/** Additions with what each is where it says nothing. */
+const STANDARDS: Readonly<Record<string, unknown>> = Object.fromEntries(
+  Object.entries({ ...requestFields, ...judgeFields }).map(([field, schema]) => [field, schema.parse(undefined)]),
+);
+export const LATER_FIELDS: readonly string[] = Object.keys(STANDARDS);
+
+/** Without additions that say nothing: settings that need none of them stay what every version knows. */
+function withoutStandards<Settings extends object>(settings: Settings): Settings {
+  const kept = Object.entries(settings).filter(
+    ([field, value]) => !(Object.hasOwn(STANDARDS, field) && STANDARDS[field] === value),
+  );
+  return Object.fromEntries(kept) as Settings;
+}
+
+/** The whole schema of a kind of website check. @param fields webFields and the kind's own */
+export function webSettings<Shape extends typeof webFields>(fields: Shape) {
+  return z
+    .object(fields)
+    .superRefine((settings, context) => checkExpiryFields(settings as WebSettings, context))
+    .superRefine((settings, context) => checkRequestFields(settings as WebSettings, context))
+    .transform((settings) => withoutStandards(settings) as WebSettings);
+}
+
+export interface WebSettings extends RequestSettings, JudgeSettings {
   readonly url: string;
   readonly accepted_statuscodes: readonly string[];
   readonly ip_version: "ipv4" | "ipv6" | null;
@@ -60,7 +87,7 @@ export interface WebSettings {
 }
 
 /** Rules between fields: what an expiry alert needs of the address. */
-export function checkExpiryFields(settings: WebSettings, context: z.RefinementCtx): void {
+function checkExpiryFields(settings: WebSettings, context: z.RefinementCtx): void {
   const target = parseWebUrl(settings.url);
   if (target === undefined) return;
   if (typeof settings.ssl_expiration === "number" && target.protocol !== "https:") {

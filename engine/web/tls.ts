@@ -8,26 +8,34 @@ import type { NetworkFault } from "../net/fault.ts";
 import type { Hop } from "../protocols/http/hop.ts";
 import { certificateOf } from "../transport/server-certificate.ts";
 import type { Address } from "../transport/transport.ts";
+import type { WebPlan } from "./plan.ts";
 
 export interface OpenedTls {
   readonly socket: Socket;
   readonly certificate: CertificateState | null;
-  /** Why the certificate is not to be trusted; null when it is. */
+  /** Why the certificate is not to be trusted; null when it is, or when that is not asked. */
   readonly fault: NetworkFault | null;
   readonly http2: boolean;
 }
 
-export async function openTls(addresses: readonly Address[], hop: Hop, context: ProbeContext): Promise<OpenedTls> {
+export async function openTls(
+  addresses: readonly Address[],
+  hop: Hop,
+  { verifiesCertificate, client }: WebPlan,
+  context: ProbeContext,
+): Promise<OpenedTls> {
+  // A redirect may lead anywhere; the client's certificate says who asks.
+  const own = hop.isAtHome && client !== null ? client : {};
   let socket: TLSSocket;
   try {
-    socket = await connect(addresses, hop, ["http/1.1"], context);
+    socket = await connect(addresses, hop, { ...own, ALPNProtocols: ["http/1.1"] }, context);
   } catch (error) {
     if (!refusesHttp1(error)) throw error;
     context.phase("connect");
-    socket = await connect(addresses, hop, ["h2", "http/1.1"], context);
+    socket = await connect(addresses, hop, { ...own, ALPNProtocols: ["h2", "http/1.1"] }, context);
   }
   const certificate = certificateOf(socket);
-  const fault = socket.authorized ? null : certificateFaultOf(socket, hop.host);
+  const fault = socket.authorized || !verifiesCertificate ? null : certificateFaultOf(socket, hop.host);
   if (fault !== null) socket.destroy();
   return { socket, certificate, fault, http2: socket.alpnProtocol === "h2" };
 }
@@ -35,11 +43,11 @@ export async function openTls(addresses: readonly Address[], hop: Hop, context: 
 function connect(
   addresses: readonly Address[],
   hop: Hop,
-  protocols: string[],
+  more: ConnectionOptions,
   context: ProbeContext,
 ): Promise<TLSSocket> {
   const options: ConnectionOptions = {
-    ALPNProtocols: protocols,
+    ...more,
     // Judged by us after the handshake, so that an invalid certificate is seen as well.
     rejectUnauthorized: false,
     ...(hop.servername === "" ? { host: hop.host } : { servername: hop.servername }),

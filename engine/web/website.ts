@@ -22,9 +22,6 @@ import { exchangeFull } from "./full.ts";
 import type { WebPlan } from "./plan.ts";
 import { openTls } from "./tls.ts";
 
-/** docs/api-contract.md#uptime-fields. */
-const REDIRECT_LIMIT = 10;
-
 /** How a request is sent: `fast` as bare bytes with our own reader, `full` through undici. A server that speaks only HTTP/2 always gets `full`. */
 export type WebPath = "fast" | "full";
 
@@ -57,13 +54,17 @@ async function follow(first: Answer, state: VisitState): Promise<Outcome> {
   let hop = state.plan.first;
   let answer = first;
   for (let location = answer.location; location !== null; location = answer.location) {
-    if (state.redirects === REDIRECT_LIMIT) return rejected(`Redirected more than ${REDIRECT_LIMIT} times`, state);
-    const next = redirectedHop(hop, location, ACCEPT_ENCODING);
+    const { maxRedirects } = state.plan;
+    if (state.redirects === maxRedirects) return rejected(`Redirected more than ${maxRedirects} times`, state);
+    const next = redirectedHop(hop, location, ACCEPT_ENCODING, answer.status);
     if (next === undefined) {
       return rejected("Redirected to an address that is not http or https", state, displayLocation(location));
     }
-    visited.push(hop.url.href);
-    if (visited.includes(next.url.href)) return rejected(`Redirected in a loop, back to ${next.shown}`, state);
+    if (next.withholdsBody) {
+      return rejected(`Redirected to another origin, where the body is not sent: ${next.shown}`, state);
+    }
+    visited.push(visitOf(hop));
+    if (visited.includes(visitOf(next))) return rejected(`Redirected in a loop, back to ${next.shown}`, state);
     state.redirects++;
     hop = next;
     answer = await visit(hop, state);
@@ -71,9 +72,14 @@ async function follow(first: Answer, state: VisitState): Promise<Outcome> {
   return judge(answer, state);
 }
 
+/** A form that is sent may lead back to where it was, asked with GET. */
+function visitOf({ url, parts }: Hop): string {
+  return `${parts.method} ${url.href}`;
+}
+
 async function visit(hop: Hop, state: VisitState): Promise<Answer> {
   const { context, plan } = state;
-  const answer = new Answer(plan, context);
+  const answer = new Answer(plan, hop, context);
   try {
     context.phase("resolve");
     const addresses = await context.transport.resolve(hop.host, hop.port, plan.preference, context);
@@ -109,7 +115,7 @@ async function exchangeSecurely(
   state: VisitState,
 ): Promise<void> {
   const { context, plan, path } = state;
-  const opened = await openTls(addresses, hop, context);
+  const opened = await openTls(addresses, hop, plan, context);
   if (hop.host === plan.first.host) state.certificate ??= opened.certificate;
   if (opened.fault !== null) throw opened.fault;
   if (path === "full" || opened.http2) await exchangeFull(opened.socket, hop, answer, context);
@@ -124,9 +130,14 @@ function judge(answer: Answer, state: VisitState): Outcome {
   if (plan.keyword !== null && answer.found === plan.inverted) {
     return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer", state);
   }
+  const latencyMs = context.now() - startedAt;
+  if (plan.maxResponseMs !== null && latencyMs > plan.maxResponseMs) {
+    const message = `Answered in ${Math.ceil(latencyMs)} ms, the limit is ${plan.maxResponseMs} ms`;
+    return failed("incomplete", { message }, state);
+  }
   return {
     verdict: "ok",
-    latencyMs: context.now() - startedAt,
+    latencyMs,
     certificate: state.certificate,
     domainExpiresAtMs: domainExpiryFor(state),
   };

@@ -1,6 +1,14 @@
-/** Makes the input of a monitor's check: settings with the whole address of a website, or the opened fields of a tunnel. */
+/** Makes the input of a monitor's check: settings with the whole address and the secrets of a website, or the opened fields of a tunnel. */
 import type { ConfigSpec } from "../../engine/contract/messages.ts";
-import { parse, TunnelConfigError, type TunnelFields, tunnelOf } from "../../engine/contract/registry.ts";
+import {
+  isUptimeKind,
+  parse,
+  TunnelConfigError,
+  type TunnelFields,
+  tunnelOf,
+  uptimeOf,
+} from "../../engine/contract/registry.ts";
+import { hiddenField, restoreSecrets } from "../../model/hidden-settings.ts";
 import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { configCell, SEALED_CELLS, type SealedCell } from "../../store/sealed-cells.ts";
@@ -46,10 +54,23 @@ export function createInputReader(open: Open, onFault: (error: unknown) => void 
 
 function readTarget(monitor: Monitor, open: Open): CheckInput {
   try {
-    return readSettings(openTarget(monitor, open));
+    return readSettings(withSecrets(openTarget(monitor, open), open));
   } catch {
     return { settings: {}, identity: null, fault: SEALED_WITH_ANOTHER };
   }
+}
+
+/** @throws when a secret is not there: a check without it would ask for something else */
+function withSecrets(monitor: Monitor, open: Open): Monitor {
+  const { id, kind, settings, sealed } = monitor;
+  const fields = isUptimeKind(kind) ? (uptimeOf(kind).secretFields ?? []) : [];
+  if (hiddenField(settings, fields) === undefined) return monitor;
+  const secrets =
+    sealed === undefined ? {} : (JSON.parse(open(SEALED_CELLS.tunnel(id), sealed)) as Monitor["settings"]);
+  const whole = restoreSecrets(settings, fields, secrets);
+  const missing = hiddenField(whole, fields);
+  if (missing !== undefined) throw new Error(`the ${missing} of monitor ${id} is not there`);
+  return { ...monitor, settings: whole };
 }
 
 /** Servers of share links take any number of sessions of one account, so none of them waits for another. */

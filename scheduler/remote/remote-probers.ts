@@ -9,6 +9,8 @@
  */
 
 import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
+import { hasLaterField } from "../../engine/contract/registry.ts";
+import { toWire } from "../../engine/contract/wire-kind.ts";
 import { type Probers, type ProbersCallbacks, unrunOutcome } from "../../engine/pool/probers.ts";
 import type { After } from "../../engine/transport/after.ts";
 import { HOLD_MS } from "../../engine/trust/suspect-buffer.ts";
@@ -74,6 +76,8 @@ const CLOCKS_APART_MS = 60_000;
 
 interface Defined {
   readonly spec: CheckSpec;
+  /** As it is sent. */
+  readonly wire: CheckSpec;
   /** Size on the wire, before sealing. */
   readonly sizeBytes: number;
 }
@@ -130,7 +134,8 @@ export class RemoteProbers implements Probers {
 
   define(specs: readonly CheckSpec[]): void {
     for (const spec of specs) {
-      this.#specs.set(spec.key, { spec, sizeBytes: Buffer.byteLength(JSON.stringify(spec)) });
+      const wire = toWire(spec, hasLaterField(spec.kind, spec.settings));
+      this.#specs.set(spec.key, { spec, wire, sizeBytes: Buffer.byteLength(JSON.stringify(wire)) });
     }
   }
 
@@ -364,7 +369,7 @@ export class RemoteProbers implements Probers {
         this.#refuse(flight, CHANGED_MESSAGE);
         continue;
       }
-      specs.set(flight.run.specKey, defined.spec);
+      specs.set(flight.run.specKey, defined.wire);
       flight.spec = defined.spec;
       flights.push(flight);
     }

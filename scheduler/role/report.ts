@@ -43,6 +43,7 @@ export function reportOf({ stores, loop, pump, refusals }: ReportedParts): Sched
     spoolRows: stores.spool.rows,
     trouble: trouble ?? pump.state.lastError,
     readsBoundRows: true,
+    makesRequests: true,
     warnings: warningsOf(trouble, refusals, stores.setAside),
   };
 }

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 471ae9590131d679. Do not edit.
+// Made by `npm run web:types` of the API's document ddb8addaad6c4391. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -633,6 +633,68 @@ export interface components {
             ssl_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
             /** @description Days before domain expiry to alert; 0 or null is off */
             domain_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+            /**
+             * @description Method of the request; null is GET
+             * @default GET
+             */
+            method?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") | null;
+            /**
+             * @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back
+             * @default null
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Body to send, at most 65536 bytes; application/json or text/plain unless headers say otherwise. Kept sealed, reads back as ***
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description User name for Basic authentication. Kept sealed, reads back as ***
+             * @default null
+             */
+            basic_auth_username?: string | null;
+            /**
+             * @description Password for Basic authentication. Kept sealed, reads back as ***
+             * @default null
+             */
+            basic_auth_password?: string | null;
+            /**
+             * @description Token for `Authorization: Bearer`. Kept sealed, reads back as ***
+             * @default null
+             */
+            bearer_token?: string | null;
+            /**
+             * @description Certificate to show to an https server that asks for one, with its chain, in PEM. Kept sealed, reads back as ***
+             * @default null
+             */
+            client_certificate?: string | null;
+            /**
+             * @description Its private key, RSA up to 4,096 bits or EC, in PEM. Kept sealed, reads back as ***
+             * @default null
+             */
+            client_key?: string | null;
+            /**
+             * @description Redirects to follow, null is 10; 0 follows none and judges the redirect's own status code
+             * @default 10
+             */
+            max_redirects?: number | null;
+            /**
+             * @description Whether a certificate that is not valid for the host counts as down
+             * @default true
+             */
+            verify_certificate?: boolean;
+            /**
+             * @description Milliseconds; an answer that takes longer makes the check degraded. null: none does
+             * @default null
+             */
+            max_response_time?: number | null;
+            /**
+             * @description True: the check passes when the website fails, and is down when it works
+             * @default false
+             */
+            invert?: boolean | null;
         };
         /** @description Keyword: requests a URL and looks for a text in the answer */
         CreateKeyword: {
@@ -670,6 +732,68 @@ export interface components {
             ssl_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
             /** @description Days before domain expiry to alert; 0 or null is off */
             domain_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+            /**
+             * @description Method of the request; null is GET
+             * @default GET
+             */
+            method?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") | null;
+            /**
+             * @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back
+             * @default null
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Body to send, at most 65536 bytes; application/json or text/plain unless headers say otherwise. Kept sealed, reads back as ***
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description User name for Basic authentication. Kept sealed, reads back as ***
+             * @default null
+             */
+            basic_auth_username?: string | null;
+            /**
+             * @description Password for Basic authentication. Kept sealed, reads back as ***
+             * @default null
+             */
+            basic_auth_password?: string | null;
+            /**
+             * @description Token for `Authorization: Bearer`. Kept sealed, reads back as ***
+             * @default null
+             */
+            bearer_token?: string | null;
+            /**
+             * @description Certificate to show to an https server that asks for one, with its chain, in PEM. Kept sealed, reads back as ***
+             * @default null
+             */
+            client_certificate?: string | null;
+            /**
+             * @description Its private key, RSA up to 4,096 bits or EC, in PEM. Kept sealed, reads back as ***
+             * @default null
+             */
+            client_key?: string | null;
+            /**
+             * @description Redirects to follow, null is 10; 0 follows none and judges the redirect's own status code
+             * @default 10
+             */
+            max_redirects?: number | null;
+            /**
+             * @description Whether a certificate that is not valid for the host counts as down
+             * @default true
+             */
+            verify_certificate?: boolean;
+            /**
+             * @description Milliseconds; an answer that takes longer makes the check degraded. null: none does
+             * @default null
+             */
+            max_response_time?: number | null;
+            /**
+             * @description True: the check passes when the website fails, and is down when it works
+             * @default false
+             */
+            invert?: boolean | null;
             /** @description Text to look for, case-sensitive */
             keyword: string;
             /**
@@ -995,6 +1119,68 @@ export interface components {
             ssl_expiration?: ((0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null) | ((0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null) | ((0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null);
             /** @description Days before domain expiry to alert; 0 or null is off */
             domain_expiration?: (0 | 1 | 2 | 3 | 7 | 14 | 30 | 60) | null;
+            /**
+             * @description Method of the request; null is GET
+             * @default GET
+             */
+            method?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") | null;
+            /**
+             * @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back
+             * @default null
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Body to send, at most 65536 bytes; application/json or text/plain unless headers say otherwise. Kept sealed, reads back as ***
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description User name for Basic authentication. Kept sealed, reads back as ***
+             * @default null
+             */
+            basic_auth_username?: string | null;
+            /**
+             * @description Password for Basic authentication. Kept sealed, reads back as ***
+             * @default null
+             */
+            basic_auth_password?: string | null;
+            /**
+             * @description Token for `Authorization: Bearer`. Kept sealed, reads back as ***
+             * @default null
+             */
+            bearer_token?: string | null;
+            /**
+             * @description Certificate to show to an https server that asks for one, with its chain, in PEM. Kept sealed, reads back as ***
+             * @default null
+             */
+            client_certificate?: string | null;
+            /**
+             * @description Its private key, RSA up to 4,096 bits or EC, in PEM. Kept sealed, reads back as ***
+             * @default null
+             */
+            client_key?: string | null;
+            /**
+             * @description Redirects to follow, null is 10; 0 follows none and judges the redirect's own status code
+             * @default 10
+             */
+            max_redirects?: number | null;
+            /**
+             * @description Whether a certificate that is not valid for the host counts as down
+             * @default true
+             */
+            verify_certificate?: boolean;
+            /**
+             * @description Milliseconds; an answer that takes longer makes the check degraded. null: none does
+             * @default null
+             */
+            max_response_time?: number | null;
+            /**
+             * @description True: the check passes when the website fails, and is down when it works
+             * @default false
+             */
+            invert?: boolean | null;
             keyword?: string | (string | null) | (string | null);
             /**
              * @description True to alert when the text is found
@@ -1025,11 +1211,6 @@ export interface components {
              * @enum {string}
              */
             security?: "auto" | "starttls" | "tls" | "none";
-            /**
-             * @description Whether a certificate that is not valid for the host counts as down
-             * @default true
-             */
-            verify_certificate?: boolean;
             /**
              * @description Protocol in which TLS is agreed on in the clear; null for TLS from the first byte
              * @default null
@@ -1355,10 +1536,21 @@ export interface components {
             period?: number;
             /** @description Heartbeats only, seconds */
             grace?: number;
+            method?: unknown | null;
+            headers?: unknown | null;
+            body?: (string | null) | null;
+            basic_auth_username?: (string | null) | null;
+            basic_auth_password?: (string | null) | null;
+            bearer_token?: (string | null) | null;
+            client_certificate?: (string | null) | null;
+            client_key?: (string | null) | null;
+            max_redirects?: unknown | null;
+            verify_certificate?: boolean | null;
+            max_response_time?: (number | null) | null;
+            invert?: unknown | null;
             record_type?: (("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null) | null;
             expected?: unknown | null;
             security?: ("auto" | "starttls" | "tls" | "none") | null;
-            verify_certificate?: boolean | null;
             starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
             servername?: (string | null) | null;
             min_version?: (("1.2" | "1.3") | null) | null;
@@ -1573,10 +1765,21 @@ export interface components {
             period?: number;
             /** @description Heartbeats only, seconds */
             grace?: number;
+            method?: unknown | null;
+            headers?: unknown | null;
+            body?: (string | null) | null;
+            basic_auth_username?: (string | null) | null;
+            basic_auth_password?: (string | null) | null;
+            bearer_token?: (string | null) | null;
+            client_certificate?: (string | null) | null;
+            client_key?: (string | null) | null;
+            max_redirects?: unknown | null;
+            verify_certificate?: boolean | null;
+            max_response_time?: (number | null) | null;
+            invert?: unknown | null;
             record_type?: (("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null) | null;
             expected?: unknown | null;
             security?: ("auto" | "starttls" | "tls" | "none") | null;
-            verify_certificate?: boolean | null;
             starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
             servername?: (string | null) | null;
             min_version?: (("1.2" | "1.3") | null) | null;
@@ -1719,10 +1922,21 @@ export interface components {
             period?: number;
             /** @description Heartbeats only, seconds */
             grace?: number;
+            method?: unknown | null;
+            headers?: unknown | null;
+            body?: (string | null) | null;
+            basic_auth_username?: (string | null) | null;
+            basic_auth_password?: (string | null) | null;
+            bearer_token?: (string | null) | null;
+            client_certificate?: (string | null) | null;
+            client_key?: (string | null) | null;
+            max_redirects?: unknown | null;
+            verify_certificate?: boolean | null;
+            max_response_time?: (number | null) | null;
+            invert?: unknown | null;
             record_type?: (("A" | "AAAA" | "CNAME" | "MX" | "NS" | "TXT" | "SOA" | "SRV" | "PTR" | "CAA") | null) | null;
             expected?: unknown | null;
             security?: ("auto" | "starttls" | "tls" | "none") | null;
-            verify_certificate?: boolean | null;
             starttls?: (("smtp" | "imap" | "pop3" | "ftp" | "postgres") | null) | null;
             servername?: (string | null) | null;
             min_version?: (("1.2" | "1.3") | null) | null;

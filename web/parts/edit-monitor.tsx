@@ -31,15 +31,22 @@ export function EditMonitor({ view, close, changed }: { view: View; close: () =>
     changed();
     void loadOverview();
   };
+  const rare = specs.filter(({ isRare }) => isRare === true);
+  const filling = {
+    values: values.value,
+    onValue: (field: string, text: string) => (values.value = { ...values.value, [field]: text }),
+    keepsSecrets: true,
+  };
   return (
     <Confirm title={t("monitor.editTitle")} close={close} confirm={t("act.save")} act={save}>
       <TextField label={t("field.name")} value={name.value} onValue={(text) => (name.value = text)} />
-      <KindFields
-        specs={specs}
-        values={values.value}
-        onValue={(field, text) => (values.value = { ...values.value, [field]: text })}
-        keepsSecrets
-      />
+      <KindFields specs={specs.filter(({ isRare }) => isRare !== true)} {...filling} />
+      {rare.length > 0 && (
+        <details>
+          <summary>{t("new.more")}</summary>
+          <KindFields specs={rare} {...filling} />
+        </details>
+      )}
       <TextField
         label={t("field.tags")}
         hint={t("field.tagsHint")}

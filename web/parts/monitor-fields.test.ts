@@ -24,6 +24,29 @@ it("takes away what was emptied, and keeps secrets that were not written anew", 
   expect(bodyOf(KIND_FIELDS.vpn, { protocol: "vless", url: "" }, true)).not.toHaveProperty("url");
 });
 
+it("makes headers of lines, and lines of headers; *** stays as it is", () => {
+  const values = {
+    url: "u",
+    headers: "X-Api-Key: ***\n\n Accept : a/b:c \nX",
+    body: " {} ",
+    invert: "true",
+    method: "POST",
+  };
+  expect(bodyOf(KIND_FIELDS.http, values, false)).toEqual({
+    url: "u",
+    headers: { "X-Api-Key": "***", Accept: "a/b:c", X: "" },
+    body: " {} ",
+    invert: true,
+    method: "POST",
+  });
+  const shown = valuesOf(KIND_FIELDS.http, { headers: { A: "***", B: "***" }, body: null, verify_certificate: true });
+  expect(shown).toMatchObject({ headers: "A: ***\nB: ***", body: "", verify_certificate: "true" });
+  expect(bodyOf(KIND_FIELDS.http, { ...shown, headers: "", verify_certificate: "false" }, true)).toMatchObject({
+    headers: null,
+    verify_certificate: false,
+  });
+});
+
 it("fills the form from a record", () => {
   expect(valuesOf(KIND_FIELDS.keyword, { url: "u", keyword: null, invert_keyword: true })).toMatchObject({
     url: "u",

@@ -5,11 +5,15 @@ import type { Key } from "../words/words.ts";
 export interface FieldSpec {
   readonly name: string;
   readonly label: Key;
-  readonly type: "text" | "number" | "area" | "list" | "flag" | "choice" | "secret";
+  readonly type: "text" | "number" | "area" | "list" | "flag" | "choice" | "secret" | "headers" | "lines";
   readonly hint?: Key;
   readonly options?: readonly (readonly [string, string])[];
   /** Stays empty when nothing is written. */
   readonly optional?: true;
+  /** Of a flag: nothing written means yes. */
+  readonly isOnByDefault?: true;
+  /** Of a change: shown when the person asks for more. */
+  readonly isRare?: true;
 }
 
 const url: FieldSpec = { name: "url", label: "field.url", type: "text" };
@@ -31,14 +35,33 @@ const expiry = (name: string, label: Key): FieldSpec => ({
 });
 const certificate = expiry("ssl_expiration", "field.certificate");
 
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const rare = { optional: true, isRare: true } as const;
+/** What a website is asked beside a plain GET. Secrets come as ***, which the API takes for what it keeps. */
+const request: readonly FieldSpec[] = [
+  { ...rare, name: "method", label: "field.method", type: "choice", options: METHODS.map((word) => [word, word]) },
+  { ...rare, name: "headers", label: "field.headers", type: "headers", hint: "field.headersHint" },
+  { ...rare, name: "body", label: "field.body", type: "lines", hint: "field.hiddenHint" },
+  { ...rare, name: "basic_auth_username", label: "field.authUser", type: "text", hint: "field.hiddenHint" },
+  { ...rare, name: "basic_auth_password", label: "field.authPassword", type: "text", hint: "field.hiddenHint" },
+  { ...rare, name: "bearer_token", label: "field.bearer", type: "text", hint: "field.hiddenHint" },
+  { ...rare, name: "client_certificate", label: "field.clientCertificate", type: "lines", hint: "field.pemHint" },
+  { ...rare, name: "client_key", label: "field.clientKey", type: "lines", hint: "field.pemHint" },
+  { ...rare, name: "max_redirects", label: "field.redirects", type: "number", hint: "field.redirectsHint" },
+  { ...rare, name: "max_response_time", label: "field.maxResponse", type: "number", hint: "field.maxResponseHint" },
+  { ...rare, name: "verify_certificate", label: "field.verify", type: "flag", isOnByDefault: true },
+  { ...rare, name: "invert", label: "field.upsideDown", type: "flag" },
+];
+
 export const KIND_FIELDS: Readonly<Record<Exclude<NewKind, "subscription">, readonly FieldSpec[]>> = {
-  http: [url, codes, certificate, expiry("domain_expiration", "field.domainExpiry")],
+  http: [url, codes, certificate, expiry("domain_expiration", "field.domainExpiry"), ...request],
   keyword: [
     url,
     { name: "keyword", label: "field.keyword", type: "text", hint: "field.keywordHint" },
     { name: "invert_keyword", label: "field.invert", type: "flag" },
     codes,
     certificate,
+    ...request,
   ],
   ping: [host],
   port: [host, port],
@@ -91,9 +114,13 @@ export type FormValues = Readonly<Record<string, string>>;
 /** @returns the API's fields of what was written; empty optional ones are left out, or null where that takes them away */
 export function bodyOf(specs: readonly FieldSpec[], values: FormValues, emptyIsNull: boolean): Record<string, unknown> {
   const body: Record<string, unknown> = {};
-  for (const { name, type, optional } of specs) {
+  for (const { name, type, optional, isOnByDefault } of specs) {
     const text = (values[name] ?? "").trim();
-    if (type === "flag") body[name] = text === "true";
+    // A rare flag that was not touched says nothing.
+    if (type === "flag" && text === "" && optional === true) continue;
+    if (type === "flag") body[name] = isOnByDefault === true ? text !== "false" : text === "true";
+    else if (type === "headers" && text !== "") body[name] = headersOf(text);
+    else if (type === "lines" && text !== "") body[name] = values[name];
     else if (text === "" && optional === true) {
       if (emptyIsNull && type !== "secret" && type !== "list" && type !== "area") body[name] = null;
     } else if (type === "list") body[name] = listOf(text);
@@ -101,6 +128,17 @@ export function bodyOf(specs: readonly FieldSpec[], values: FormValues, emptyIsN
     else body[name] = text;
   }
   return body;
+}
+
+/** A line without a colon is a header without a value, which the API may refuse by its name. */
+function headersOf(text: string): Readonly<Record<string, string>> {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.includes(":") ? line.indexOf(":") : line.length;
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    }),
+  );
 }
 
 export function listOf(text: string): readonly string[] {
@@ -117,5 +155,9 @@ export function valuesOf(specs: readonly FieldSpec[], record: Readonly<Record<st
 
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
-  return Array.isArray(value) ? value.join(", ") : String(value);
+  if (Array.isArray(value)) return value.join(", ");
+  if (typeof value !== "object") return String(value);
+  return Object.entries(value)
+    .map(([name, one]) => `${name}: ${one}`)
+    .join("\n");
 }

@@ -32,7 +32,7 @@ export function KindFields({
 }
 
 function OneField({
-  spec: { name, label, type, hint, options, optional },
+  spec: { name, label, type, hint, options, optional, isOnByDefault },
   value,
   onValue,
   keepsSecrets,
@@ -54,8 +54,11 @@ function OneField({
     const choices = options.map(([word, label]) => [word, shown(word, label)] as const);
     return <SelectField label={t(label)} {...hinted} value={value} options={choices} onValue={onValue} />;
   }
-  if (type === "flag") return <Flag label={t(label)} value={value} onValue={onValue} />;
-  if (type === "area")
+  if (type === "flag") {
+    const isOn = isOnByDefault === true ? value !== "false" : value === "true";
+    return <Flag label={t(label)} isOn={isOn} onValue={onValue} />;
+  }
+  if (type === "area" || type === "headers" || type === "lines")
     return (
       <Field label={text} {...hinted}>
         {(attributes) => (
@@ -82,14 +85,10 @@ function OneField({
   );
 }
 
-function Flag({ label, value, onValue }: { label: string; value: string; onValue: (value: string) => void }) {
+function Flag({ label, isOn, onValue }: { label: string; isOn: boolean; onValue: (value: string) => void }) {
   return (
     <label class="check">
-      <input
-        type="checkbox"
-        checked={value === "true"}
-        onChange={(event) => onValue(String(event.currentTarget.checked))}
-      />
+      <input type="checkbox" checked={isOn} onChange={(event) => onValue(String(event.currentTarget.checked))} />
       {label}
     </label>
   );

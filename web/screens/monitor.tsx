@@ -73,6 +73,16 @@ function statusOf(view: MonitorView): Status {
   return entry?.status === "maintenance" ? "maintenance" : view.status;
 }
 
+/** What makes its outcome mean something else than usual. */
+function Marks({ view }: { view: MonitorView }) {
+  return (
+    <>
+      {view.verify_certificate === false && <span class="tag quiet">{t("monitor.unverified")}</span>}
+      {view.invert === true && <span class="tag quiet">{t("monitor.inverted")}</span>}
+    </>
+  );
+}
+
 function Head({ view, changed }: { view: MonitorView; changed: () => void }) {
   const asking = useSignal<"edit" | "delete" | null>(null);
   revision.value;
@@ -99,6 +109,7 @@ function Head({ view, changed }: { view: MonitorView; changed: () => void }) {
           <span>
             {t("monitor.checked")} <Ago at={view.last_checked} />
           </span>
+          <Marks view={view} />
           {view.tags.map((tag) => (
             <a
               class="tag"

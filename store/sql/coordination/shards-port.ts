@@ -48,6 +48,8 @@ export interface SchedulerReport {
   readonly beatMs?: number;
   /** Its version opens secrets that are bound to their rows; absent: it does not. */
   readonly readsBoundRows?: boolean;
+  /** Its version knows what a website's check may ask for beside a plain GET; absent: it does not. */
+  readonly makesRequests?: boolean;
   /** Absent from one that is older. */
   readonly warnings?: readonly Warning[];
 }

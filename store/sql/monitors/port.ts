@@ -41,7 +41,7 @@ export type NewMonitor = Omit<
   readonly nowMs: number;
   /** Heartbeats only: the sealed token and the hash it is looked up by. */
   readonly heartbeatToken: { readonly sealed: ToSeal; readonly hash: string } | null;
-  /** Tunnels only. */
+  /** Tunnels, and websites with secrets beside their address. */
   readonly sealed?: ToSeal;
   /** Websites whose address hides something. */
   readonly urlSealed?: ToSeal;

@@ -429,7 +429,8 @@ const http: readonly FuzzTarget[] = [
     run(input) {
       const from = parseWebUrl("https://name:word@a.test-site.org/path?x=1");
       if (from === undefined) throw new Error("no hop");
-      const next = redirectedHop(hopTo(from, "gzip"), input.toString("latin1"), "gzip");
+      const secrets = { method: "GET", headers: { "X-Api-Key": "abc" }, body: null };
+      const next = redirectedHop(hopTo(from, "gzip", undefined, secrets), input.toString("latin1"), "gzip");
       if (next === undefined) return "nowhere";
       const [head = "", rest] = next.request.toString("latin1").split("\r\n\r\n");
       must(
@@ -438,6 +439,7 @@ const http: readonly FuzzTarget[] = [
       );
       const isSame = next.url.origin === from.origin;
       must(isSame || !("authorization" in next.headers), "credentials for another origin");
+      must(isSame === "x-api-key" in next.headers, "a secret header for another origin");
       return `${isSame} ${next.tls}`;
     },
   },
