@@ -56,6 +56,8 @@ const OWNERS = {
   koffi: "^native/|^store/results/embedded/",
   undici: "^engine/web/",
   rdapper: "^engine/rdap/",
+  re2js: "^engine/text-judge/",
+  jsonata: "^engine/text-judge/",
   tweetnacl: "^engine/protocols/",
   "@noble/hashes": "^engine/protocols/",
   "@noble/ciphers": "^engine/protocols/",
@@ -66,7 +68,7 @@ const OWNERS = {
   tinybench: "^bench/",
 };
 /** Who starts processes: the embedded engine, proxy cores, the last fallback of ping, and what measures us from outside. */
-const SPAWNERS = "^engine/key-opener/opener-process\\.ts$|^store/results/embedded/|^native/system-ping\\.ts$|^native/sandbox/(confined|broker-service)\\.ts$|^engine/cores/(install|program|core-process)\\.ts$|^bench/";
+const SPAWNERS = "^engine/bounded/bounded-process\\.ts$|^store/results/embedded/|^native/system-ping\\.ts$|^native/sandbox/(confined|broker-service)\\.ts$|^engine/cores/(install|program|core-process)\\.ts$|^bench/";
 
 const rooms = Object.entries(ROOMS).map(([room, others]) => ({
   name: `room-${room}`,
@@ -86,21 +88,24 @@ const rooms = Object.entries(ROOMS).map(([room, others]) => ({
 const FLOORS = {
   engine: {
     direct: ["pool", "trust", "limits", "cores", "verify", "transport", "net", "contract"],
-    pool: ["prober", "trust", "cores", "key-opener", "transport", "verify", "net", "contract"],
-    prober: ["run", "cores", "key-opener", "rdap", "transport", "verify", "net", "contract"],
+    pool: ["prober", "trust", "cores", "key-opener", "text-judge", "transport", "verify", "net", "contract"],
+    prober: ["run", "cores", "key-opener", "text-judge", "rdap", "transport", "verify", "net", "contract"],
     trust: ["transport", "protocols", "net", "contract"],
     run: ["transport", "net", "contract"],
     probes: ["web", "tunnels", "transport", "protocols", "net", "contract"],
     subscription: ["transport", "protocols", "net", "contract"],
     rdap: ["web", "transport"],
     tunnels: ["cores", "key-opener", "verify", "transport", "protocols", "net", "contract"],
-    web: ["transport", "protocols", "net", "contract"],
+    web: ["text-judge", "transport", "protocols", "net", "contract"],
     verify: ["cores", "transport", "protocols", "net", "contract"],
-    "key-opener": ["cores", "protocols"],
+    "key-opener": ["bounded", "cores", "protocols"],
+    // Expressions of users, in a process of their own.
+    "text-judge": ["bounded"],
+    bounded: ["cores"],
     cores: ["verify", "transport", "protocols", "net"],
     transport: ["protocols", "net", "contract"],
     // The list of probes and of parsers is here; the probes see only its types.
-    contract: ["probes", "cores", "key-opener", "verify", "transport", "protocols", "net"],
+    contract: ["probes", "cores", "key-opener", "text-judge", "verify", "transport", "protocols", "net"],
     protocols: ["net", "contract"],
     // Caps and second looks: pure, for lists here and for schedules.
     limits: [],

@@ -5,6 +5,7 @@ import type { CertificateState } from "../../model/status.ts";
 import type { Verdict } from "../../model/verdict.ts";
 import type { Outbounds } from "../cores/outbound.ts";
 import type { KeyOpener } from "../key-opener/key-opener.ts";
+import type { TextJudge } from "../text-judge/text-judge.ts";
 import type { DialContext, Transport } from "../transport/transport.ts";
 import type { Verifier } from "../verify/verifier.ts";
 
@@ -25,6 +26,8 @@ export interface ProbeContext extends DialContext {
   readonly outbounds?: Outbounds | undefined;
   /** Opens foreign keys that may take long; absent where no process can be started. */
   readonly keyOpener?: KeyOpener | undefined;
+  /** Looks into answers with expressions of users; absent where no process can be started. */
+  readonly textJudge?: TextJudge | undefined;
   /** What is asked through a proxy. */
   readonly verifier?: Verifier | undefined;
   /** Workspace of the check; 0: an anonymous caller or the command line. */

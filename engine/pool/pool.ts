@@ -25,6 +25,7 @@ import { keyOpenerMetrics } from "../key-opener/metrics.ts";
 import { KeyOpenerProcess } from "../key-opener/opener-process.ts";
 import { ThreadHeartbeat } from "../prober/thread-heartbeat.ts";
 import type { FromProberThread, ProberTask } from "../prober/worker.ts";
+import { TextJudgeProcess } from "../text-judge/judge-process.ts";
 import { OwnBoard } from "../transport/own-board.ts";
 import { parseCanary } from "../trust/canary.ts";
 import { parseVerifyUrl } from "../verify/endpoint.ts";
@@ -144,6 +145,8 @@ class ThreadPool implements Pool {
   readonly #cores: CoreSupervisor | null;
   /** Starts the process that opens foreign keys, which may take long. */
   readonly #keys: KeyOpenerProcess;
+  /** Starts the process that looks into answers with users' expressions. */
+  readonly #texts: TextJudgeProcess;
   #lastId = 0;
   #failedStarts = 0;
   #wantsAside = false;
@@ -156,6 +159,7 @@ class ThreadPool implements Pool {
     this.#options = { ...options, engine: { ...options.engine, own: board.memory } };
     const { engine, log } = this.#options;
     this.#keys = new KeyOpenerProcess({ log });
+    this.#texts = new TextJudgeProcess({ log });
     this.#cores =
       engine.cores === undefined
         ? null
@@ -209,6 +213,7 @@ class ThreadPool implements Pool {
     this.#control.close();
     this.#systemPing.close();
     this.#keys.close();
+    this.#texts.close();
     await this.#endThreads();
     await this.#cores?.close();
   }
@@ -278,11 +283,13 @@ class ThreadPool implements Pool {
     this.#probers.set(prober.id, prober);
     const outbounds = this.#cores?.connect() ?? null;
     const keys = this.#keys.connect();
+    const texts = this.#texts.connect();
     const taskData: ProberTask = {
       prober: prober.id,
       port: port1,
       outbounds,
       keys,
+      texts,
       engine: this.#options.engine,
       heartbeat: prober.heartbeat.memory,
       descriptors: prober.descriptors.memory,
@@ -292,7 +299,7 @@ class ThreadPool implements Pool {
       .run(taskData, {
         filename: this.#proberFile,
         name: "task",
-        transferList: outbounds === null ? [port1, keys] : [port1, keys, outbounds],
+        transferList: [port1, keys, texts, ...(outbounds === null ? [] : [outbounds])],
       })
       .then(
         () => this.#end(prober, null),

@@ -38,6 +38,7 @@ export interface ProberDeps {
   readonly domainExpiresAtMs?: ProbeContext["domainExpiresAtMs"];
   readonly outbounds?: ProbeContext["outbounds"];
   readonly keyOpener?: ProbeContext["keyOpener"];
+  readonly textJudge?: ProbeContext["textJudge"];
   readonly verifier?: ProbeContext["verifier"];
   readonly utilization: (since?: EventLoopUtilization) => EventLoopUtilization;
   /** Proof of life, every TICK_MS. */
@@ -113,6 +114,7 @@ export class Prober {
       domainExpiresAtMs: deps.domainExpiresAtMs,
       outbounds: deps.outbounds,
       keyOpener: deps.keyOpener,
+      textJudge: deps.textJudge,
       verifier: deps.verifier,
       touch: (run, configId, nowMs) => {
         deps.touch(run.checkId, configId);

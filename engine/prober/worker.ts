@@ -11,6 +11,8 @@ import { connectOutbounds } from "../cores/outbound-port.ts";
 import type { KeyOpener } from "../key-opener/key-opener.ts";
 import { connectKeyOpener } from "../key-opener/opener-port.ts";
 import { createDomainExpiry, type DomainExpiry } from "../rdap/index.ts";
+import { connectTextJudge } from "../text-judge/judge-port.ts";
+import type { TextJudge } from "../text-judge/text-judge.ts";
 import { anonymousTransport } from "../transport/anonymous.ts";
 import { createConnectTimer } from "../transport/connect-time.ts";
 import { createPing } from "../transport/icmp.ts";
@@ -37,6 +39,8 @@ export interface ProberTask {
   readonly outbounds?: MessagePort | null;
   /** To the process that opens foreign keys. */
   readonly keys?: MessagePort;
+  /** To the process that looks into answers. */
+  readonly texts?: MessagePort;
   /** It is set aside for checks that hold the thread, one at a time. */
   readonly isAside?: boolean;
 }
@@ -72,14 +76,15 @@ export async function task(options: ProberTask): Promise<void> {
   const lines = createLocalLines(owned);
   const outbounds = options.outbounds == null ? undefined : connectOutbounds(options.outbounds, lines);
   const keyOpener = options.keys === undefined ? undefined : connectKeyOpener(options.keys);
-  return serveProber(options, probes, transport, { domains, publicTransport, verifier, outbounds, keyOpener }).finally(
-    () => {
-      options.outbounds?.close();
-      options.keys?.close();
-      lines.close();
-      return domains.close();
-    },
-  );
+  const textJudge = options.texts === undefined ? undefined : connectTextJudge(options.texts);
+  const more = { domains, publicTransport, verifier, outbounds, keyOpener, textJudge };
+  return serveProber(options, probes, transport, more).finally(() => {
+    options.outbounds?.close();
+    options.keys?.close();
+    options.texts?.close();
+    lines.close();
+    return domains.close();
+  });
 }
 
 /** What only some probes need. */
@@ -88,6 +93,7 @@ interface OptionalProberDeps {
   readonly publicTransport?: Transport;
   readonly outbounds?: Outbounds | undefined;
   readonly keyOpener?: KeyOpener | undefined;
+  readonly textJudge?: TextJudge | undefined;
   readonly verifier?: Verifier;
 }
 
@@ -98,7 +104,7 @@ export function serveProber(
   transport: Transport,
   more: OptionalProberDeps = {},
 ): Promise<void> {
-  const { domains, publicTransport, outbounds, keyOpener, verifier } = more;
+  const { domains, publicTransport, outbounds, keyOpener, textJudge, verifier } = more;
   const heartbeat = new ThreadHeartbeat(options.heartbeat);
   reportUnhandledRejections(options.prober);
   const prober = new Prober({
@@ -112,6 +118,7 @@ export function serveProber(
     domainExpiresAtMs: domains?.expiresAtMs,
     outbounds,
     keyOpener,
+    textJudge,
     verifier,
     utilization: (since) => performance.eventLoopUtilization(since),
     cpuMs: createThreadCpuTime(),

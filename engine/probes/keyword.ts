@@ -29,7 +29,11 @@ export const keyword = defineUptime(
     demo: {
       name: "Shop",
       serve: servePage("<p>Twelve kettles: In stock</p>"),
-      settings: ({ host, port }) => ({ url: `http://${host}:${port}/kettles`, keyword: "In stock" }),
+      settings: ({ host, port }) => ({
+        url: `http://${host}:${port}/kettles`,
+        keyword: "In stock",
+        body_regex: "(?i)kettles: +in stock",
+      }),
     },
   },
   { load: () => import("../web/run-website.ts") },

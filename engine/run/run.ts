@@ -34,6 +34,7 @@ export interface RunEnvironment {
   readonly domainExpiresAtMs?: ProbeContext["domainExpiresAtMs"];
   readonly outbounds?: ProbeContext["outbounds"];
   readonly keyOpener?: ProbeContext["keyOpener"];
+  readonly textJudge?: ProbeContext["textJudge"];
   readonly verifier?: ProbeContext["verifier"];
   /** Absent: 0. */
   readonly workspace?: number;
@@ -72,6 +73,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   readonly domainExpiresAtMs: ProbeContext["domainExpiresAtMs"];
   readonly outbounds: ProbeContext["outbounds"];
   readonly keyOpener: ProbeContext["keyOpener"];
+  readonly textJudge: ProbeContext["textJudge"];
   readonly verifier: ProbeContext["verifier"];
   readonly workspace: number;
 
@@ -99,6 +101,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.domainExpiresAtMs = environment.domainExpiresAtMs;
     this.outbounds = environment.outbounds;
     this.keyOpener = environment.keyOpener;
+    this.textJudge = environment.textJudge;
     this.verifier = environment.verifier;
     this.workspace = environment.workspace ?? 0;
     this.startedAtMs = environment.wallNowMs();

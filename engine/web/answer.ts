@@ -5,7 +5,7 @@ import { codingsOf, type Decoder, decodeContent } from "../protocols/http/conten
 import type { ResponseHead } from "../protocols/http/head.ts";
 import { type Hop, isRedirect } from "../protocols/http/hop.ts";
 import { BODY_LIMIT_BYTES, type ResponseListener } from "../protocols/http/response.ts";
-import { charsetOf, searchText, type TextSearch } from "../protocols/http/text-search.ts";
+import { charsetOf, searchText, type TextSearch, textOf } from "../protocols/http/text-search.ts";
 import type { WebPlan } from "./plan.ts";
 
 export class Answer implements ResponseListener {
@@ -16,6 +16,8 @@ export class Answer implements ResponseListener {
   #head: ResponseHead | null = null;
   #search: TextSearch | null = null;
   #decoder: Decoder | null = null;
+  /** The body, where it is looked into as a whole. */
+  #pieces: Buffer[] | null = null;
   #wireBytes = 0;
 
   constructor(plan: WebPlan, { parts }: Hop, context: Pick<ProbeContext, "phase">) {
@@ -47,14 +49,16 @@ export class Answer implements ResponseListener {
     this.#head = head;
     this.#context.phase("transfer");
     if (!this.accepted || !this.#hasBody) return false;
-    if (this.#plan.keyword !== null) this.#openSearch(this.#plan.keyword, head);
+    if (this.#plan.keyword !== null) this.#search = searchText(this.#plan.keyword, charsetOf(head.contentType));
+    if (this.#plan.rules !== null) this.#pieces = [];
+    if (this.#search !== null || this.#pieces !== null) this.#openDecoder(head);
     return true;
   }
 
   body(bytes: Buffer): boolean {
     this.#wireBytes += bytes.length;
     if (this.#decoder !== null) return this.#decoder.push(bytes);
-    this.#search?.push(bytes);
+    this.#take(bytes);
     return true;
   }
 
@@ -78,13 +82,22 @@ export class Answer implements ResponseListener {
     this.#decoder?.close();
   }
 
-  #openSearch(keyword: string, head: ResponseHead): void {
-    const search = searchText(keyword, charsetOf(head.contentType));
-    this.#search = search;
+  /** The whole text; call finish() first. */
+  get text(): string {
+    return textOf(Buffer.concat(this.#pieces ?? []), charsetOf(this.#head?.contentType ?? null));
+  }
+
+  /** Copied, because the piece belongs to the socket. */
+  #take(piece: Uint8Array): void {
+    this.#search?.push(piece);
+    this.#pieces?.push(Buffer.from(piece));
+  }
+
+  #openDecoder(head: ResponseHead): void {
     const codings = codingsOf(head.contentEncoding);
     if (codings === undefined) {
       throw new NetworkFault("protocol-error", `The body's encoding is not known: ${head.contentEncoding ?? ""}`);
     }
-    if (codings.length > 0) this.#decoder = decodeContent(codings, BODY_LIMIT_BYTES, (piece) => search.push(piece));
+    if (codings.length > 0) this.#decoder = decodeContent(codings, BODY_LIMIT_BYTES, (piece) => this.#take(piece));
   }
 }

@@ -4,6 +4,7 @@ import { NetworkFault } from "../net/fault.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
 import { basicAuthorization, type Hop, hopTo, parseWebUrl, type RequestParts } from "../protocols/http/hop.ts";
 import { compileStatusCodes } from "../protocols/http/status-codes.ts";
+import type { TextRules } from "../text-judge/text-judge.ts";
 import type { IpPreference } from "../transport/transport.ts";
 import { type ClientIdentity, clientIdentityOf } from "./client-certificate.ts";
 import { STANDARD_REDIRECTS } from "./request-fields.ts";
@@ -26,6 +27,8 @@ export interface WebPlan {
   readonly maxResponseMs: number | null;
   readonly inverts: boolean;
   readonly verifiesCertificate: boolean;
+  /** What is looked for in the answer beside the keyword; null: nothing. */
+  readonly rules: TextRules | null;
   /** For the first hop's origin alone; null: none. */
   readonly client: ClientIdentity | null;
 }
@@ -56,6 +59,7 @@ function compile(settings: WebSettings): WebPlan {
     inverts: settings.invert ?? false,
     verifiesCertificate: settings.verify_certificate ?? true,
     client: clientIdentityOf(settings),
+    rules: rulesOf(settings),
   };
 }
 
@@ -70,6 +74,11 @@ function partsOf({ method, headers, body, ...auth }: WebSettings): RequestParts 
     },
     body: typeof body === "string" ? Buffer.from(body, "utf8") : null,
   };
+}
+
+function rulesOf({ body_regex, json_query, json_expected }: WebSettings): TextRules | null {
+  if (typeof body_regex !== "string" && typeof json_query !== "string") return null;
+  return { regex: body_regex ?? null, query: json_query ?? null, expected: json_expected ?? null };
 }
 
 type Auth = Pick<WebSettings, "basic_auth_username" | "basic_auth_password" | "bearer_token">;

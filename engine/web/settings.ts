@@ -5,7 +5,7 @@ import { z } from "zod";
 import { withoutBrackets } from "../../model/url.ts";
 import { parseWebUrl } from "../protocols/http/hop.ts";
 import { isStatusCodeItem } from "../protocols/http/status-codes.ts";
-import { type JudgeSettings, judgeFields } from "./judge-fields.ts";
+import { checkJudgeFields, type JudgeSettings, judgeFields } from "./judge-fields.ts";
 import { checkRequestFields, type RequestSettings, requestFields } from "./request-fields.ts";
 
 /** docs/api-contract.md#uptime-fields. 0 is off and reads back as null (docs/api-contract.md#monitors). */
@@ -73,6 +73,7 @@ export function webSettings<Shape extends typeof webFields>(fields: Shape) {
     .object(fields)
     .superRefine((settings, context) => checkExpiryFields(settings as WebSettings, context))
     .superRefine((settings, context) => checkRequestFields(settings as WebSettings, context))
+    .superRefine((settings, context) => checkJudgeFields(settings as WebSettings, context))
     .transform((settings) => withoutStandards(settings) as WebSettings);
 }
 

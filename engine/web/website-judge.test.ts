@@ -1,10 +1,13 @@
 /** How the answer of a website is judged beside its status code, against servers on loopback. */
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeRig } from "../../test/web-rig.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { http } from "../probes/http.ts";
 import { keyword } from "../probes/keyword.ts";
-import { fixed, page, raw, transport } from "./website.suite.ts";
+import { judgeText } from "../text-judge/judge-text.ts";
+import { check, fixed, page, raw, transport } from "./website.suite.ts";
 
 const probes = { http: await http.load(), keyword: await keyword.load() };
 
@@ -46,6 +49,100 @@ describe("max_response_time", () => {
   it.each([0, 1.5, "500", 120_001, true])("refuses %j", (max_response_time) => {
     const { error } = http.settings.safeParse({ url: "http://web.rig/", max_response_time });
     expect(error?.issues[0]?.message).toBe("max_response_time must be a whole number of ms from 1 to 120000, or null.");
+  });
+});
+
+describe.each(["fast", "full"] as const)("expressions, %s path", (path) => {
+  const site = async (body: string, headers = "") => ({
+    url: `http://web.rig:${(await fixed(page(body, headers))).port}/`,
+  });
+
+  it("match the answer somewhere", async () => {
+    const html = await site("<p>Twelve kettles</p>\n<p>In stock: 12</p>");
+    expect((await check(path, { ...html, body_regex: "(?i)in stock: \\d+" })).verdict).toBe("ok");
+    expect((await check(path, { ...html, keyword: "kettles", body_regex: "stock" })).verdict).toBe("ok");
+    expect(await check(path, { ...html, body_regex: "^sold out$" })).toMatchObject({
+      verdict: "rejected",
+      message: "The regular expression matches nothing in the answer",
+    });
+    const latin = await site(Buffer.from("gr\u00fcn", "latin1").toString("latin1"));
+    expect((await check(path, { ...latin, body_regex: "^gr.n$" })).verdict).toBe("ok");
+  });
+
+  it("query its JSON", async () => {
+    const json = await site('{"status":"ok","queue":{"length":5},"jobs":[{"done":true},{"done":false}],"none":null}');
+    const passes = [
+      { json_query: "status", json_expected: "ok" },
+      { json_query: "queue.length", json_expected: "5" },
+      { json_query: "queue.length < 10" },
+      { json_query: "$count(jobs[done])", json_expected: "1" },
+      { json_query: "jobs.done", json_expected: "[true,false]" },
+      { json_query: "status" },
+    ];
+    for (const rules of passes)
+      expect([rules, (await check(path, { ...json, ...rules })).verdict]).toEqual([rules, "ok"]);
+    const fails = [
+      [{ json_query: "status", json_expected: "down" }, "The query gives ok, expected is down"],
+      [{ json_query: "missing" }, "The query gives nothing"],
+      [{ json_query: "none" }, "The query gives null"],
+      [{ json_query: "queue.length > 10" }, "The query gives false"],
+      [{ json_query: "$sum(status)" }, /^The query cannot be answered: /],
+    ] as const;
+    for (const [rules, message] of fails) {
+      const outcome = await check(path, { ...json, ...rules });
+      expect(outcome.verdict).toBe("rejected");
+      expect(outcome.message).toMatch(message);
+    }
+    const none = await site("<p>no JSON</p>");
+    expect((await check(path, { ...none, json_query: "a" })).message).toBe("The answer is not JSON");
+  });
+
+  it("read what is compressed", async () => {
+    const body = gzipSync('{"a":"b"}');
+    const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const { port } = await fixed(Buffer.concat([Buffer.from(head), body]));
+    expect((await check(path, { url: `http://web.rig:${port}/`, json_query: "a", json_expected: "b" })).verdict).toBe(
+      "ok",
+    );
+  });
+});
+
+describe("settings of expressions", () => {
+  it.each([
+    [{ body_regex: "(a" }, /^body_regex: error parsing regexp: missing closing/],
+    [{ body_regex: "(?=a)b" }, /^body_regex: error parsing regexp/],
+    [{ body_regex: "(a{1000}){1000}" }, /^body_regex: error parsing regexp: invalid repeat count/],
+    [{ body_regex: "" }, /^body_regex must be a text of 1 to 1024/],
+    [{ body_regex: "a".repeat(1_025) }, /^body_regex must be a text of 1 to 1024/],
+    [{ json_query: "a.[" }, /^json_query: /],
+    [{ json_query: 5 }, /^json_query must be/],
+    [{ json_expected: "a" }, /^json_expected needs json_query/],
+    [{ method: "HEAD", json_query: "a" }, /^json_query needs an answer with a text/],
+  ])("refuse %j", (body, message) => {
+    const { error } = http.settings.safeParse({ url: "http://web.rig/", ...body });
+    expect(error?.issues[0]?.message).toMatch(message);
+  });
+
+  it("of any text are taken or refused, and what is taken can be run", async () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 40 }),
+      fc.string({ unit: fc.constantFrom(..."ab.*+?|()[]{}\\^$1,:&$ "), maxLength: 30 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, fc.jsonValue(), async (expression, json) => {
+        for (const field of ["body_regex", "json_query"] as const) {
+          const parsed = http.settings.safeParse({ url: "http://web.rig/", [field]: expression });
+          if (!parsed.success) {
+            expect(parsed.error.issues[0]?.message).toMatch(new RegExp(`^${field}`));
+            continue;
+          }
+          const { body_regex: regex = null, json_query: query = null } = parsed.data;
+          const answer = await judgeText({ regex, query, expected: null }, JSON.stringify(json) ?? "null");
+          expect(["passed", "failed"]).toContain(answer.type);
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

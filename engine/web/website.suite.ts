@@ -7,6 +7,7 @@ import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import { http } from "../probes/http.ts";
 import { keyword } from "../probes/keyword.ts";
+import { judgeText } from "../text-judge/judge-text.ts";
 import { createExchanger } from "../transport/native-exchange.ts";
 import { planOf } from "./plan.ts";
 import { checkWebsite, type WebPath } from "./website.ts";
@@ -52,9 +53,11 @@ export async function check(
 ): Promise<Checked> {
   if (way === "native" && (await exchanger.ready()) !== "native") throw new Error("there is no native way here");
   const rig = makeRig(way === "native" ? { ...transport, exchangeTcp: exchanger.exchangeTcp } : transport);
+  // In this process: the child that a prober asks is tested in test/text-judge.test.ts.
+  const context = { ...rig.context, textJudge: { judge: judgeText } };
   const settings = "keyword" in body ? keyword.settings.parse(body) : http.settings.parse(body);
   void expireWhen?.then(() => rig.expire());
-  const outcome = await checkWebsite(planOf(settings), rig.context, way === "full" ? "full" : "fast").catch(
+  const outcome = await checkWebsite(planOf(settings), context, way === "full" ? "full" : "fast").catch(
     (error: unknown) => classify(error, rig.phases.at(-1) ?? null),
   );
   return { ...outcome, peerAnswered: rig.peerAnswered, hosts: rig.hosts, phases: rig.phases };

@@ -19,6 +19,7 @@ import type { Address } from "../transport/transport.ts";
 import { Answer } from "./answer.ts";
 import { FastAnswer } from "./fast.ts";
 import { exchangeFull } from "./full.ts";
+import { lookInto } from "./look-into.ts";
 import type { WebPlan } from "./plan.ts";
 import { openTls } from "./tls.ts";
 
@@ -41,7 +42,7 @@ export async function checkWebsite(plan: WebPlan, context: ProbeContext, path: W
   const state: VisitState = { plan, context, path, startedAt: 0, redirects: 0, certificate: null };
   try {
     const answer = await visit(plan.first, state);
-    return answer.location === null ? judge(answer, state) : await follow(answer, state);
+    return answer.location === null ? await judge(answer, state) : await follow(answer, state);
   } catch (error) {
     return outcomeOfFault(error, state);
   }
@@ -122,15 +123,18 @@ async function exchangeSecurely(
   else await exchangeOver(opened.socket, hop.request, new FastAnswer(answer, context));
 }
 
-function judge(answer: Answer, state: VisitState): Outcome {
+async function judge(answer: Answer, state: VisitState): Promise<Outcome> {
   const { plan, context, startedAt } = state;
+  // Looking into the answer takes a time of ours.
+  const latencyMs = context.now() - startedAt;
   if (!answer.accepted) {
     return rejected(`Answered with status ${answer.status}, accepted is ${plan.acceptedItems.join(", ")}`, state);
   }
   if (plan.keyword !== null && answer.found === plan.inverted) {
     return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer", state);
   }
-  const latencyMs = context.now() - startedAt;
+  const fault = plan.rules === null ? null : await lookInto(answer.text, plan.rules, context);
+  if (fault !== null) return failed(fault.verdict, fault, state);
   if (plan.maxResponseMs !== null && latencyMs > plan.maxResponseMs) {
     const message = `Answered in ${Math.ceil(latencyMs)} ms, the limit is ${plan.maxResponseMs} ms`;
     return failed("incomplete", { message }, state);

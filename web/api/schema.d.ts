@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document ddb8addaad6c4391. Do not edit.
+// Made by `npm run web:types` of the API's document 8554721e4482faef. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -681,6 +681,21 @@ export interface components {
              */
             max_redirects?: number | null;
             /**
+             * @description Regular expression (RE2 syntax) that the first MiB of the answer must match somewhere
+             * @default null
+             */
+            body_regex?: string | null;
+            /**
+             * @description Query (JSONata) of the answer's JSON; what it gives must be json_expected, or without it not be null, false or nothing
+             * @default null
+             */
+            json_query?: string | null;
+            /**
+             * @description What json_query must give: a text as it is, all else as JSON, such as 5, true or [1,2]
+             * @default null
+             */
+            json_expected?: string | null;
+            /**
              * @description Whether a certificate that is not valid for the host counts as down
              * @default true
              */
@@ -779,6 +794,21 @@ export interface components {
              * @default 10
              */
             max_redirects?: number | null;
+            /**
+             * @description Regular expression (RE2 syntax) that the first MiB of the answer must match somewhere
+             * @default null
+             */
+            body_regex?: string | null;
+            /**
+             * @description Query (JSONata) of the answer's JSON; what it gives must be json_expected, or without it not be null, false or nothing
+             * @default null
+             */
+            json_query?: string | null;
+            /**
+             * @description What json_query must give: a text as it is, all else as JSON, such as 5, true or [1,2]
+             * @default null
+             */
+            json_expected?: string | null;
             /**
              * @description Whether a certificate that is not valid for the host counts as down
              * @default true
@@ -1167,6 +1197,21 @@ export interface components {
              */
             max_redirects?: number | null;
             /**
+             * @description Regular expression (RE2 syntax) that the first MiB of the answer must match somewhere
+             * @default null
+             */
+            body_regex?: string | null;
+            /**
+             * @description Query (JSONata) of the answer's JSON; what it gives must be json_expected, or without it not be null, false or nothing
+             * @default null
+             */
+            json_query?: string | null;
+            /**
+             * @description What json_query must give: a text as it is, all else as JSON, such as 5, true or [1,2]
+             * @default null
+             */
+            json_expected?: string | null;
+            /**
              * @description Whether a certificate that is not valid for the host counts as down
              * @default true
              */
@@ -1545,6 +1590,9 @@ export interface components {
             client_certificate?: (string | null) | null;
             client_key?: (string | null) | null;
             max_redirects?: unknown | null;
+            body_regex?: (string | null) | null;
+            json_query?: (string | null) | null;
+            json_expected?: (string | null) | null;
             verify_certificate?: boolean | null;
             max_response_time?: (number | null) | null;
             invert?: unknown | null;
@@ -1774,6 +1822,9 @@ export interface components {
             client_certificate?: (string | null) | null;
             client_key?: (string | null) | null;
             max_redirects?: unknown | null;
+            body_regex?: (string | null) | null;
+            json_query?: (string | null) | null;
+            json_expected?: (string | null) | null;
             verify_certificate?: boolean | null;
             max_response_time?: (number | null) | null;
             invert?: unknown | null;
@@ -1931,6 +1982,9 @@ export interface components {
             client_certificate?: (string | null) | null;
             client_key?: (string | null) | null;
             max_redirects?: unknown | null;
+            body_regex?: (string | null) | null;
+            json_query?: (string | null) | null;
+            json_expected?: (string | null) | null;
             verify_certificate?: boolean | null;
             max_response_time?: (number | null) | null;
             invert?: unknown | null;

@@ -72,6 +72,11 @@ function searchDecoded(text: string, decoder: TextDecoder): TextSearch {
   };
 }
 
+/** @param charset the Content-Type's, null for UTF-8 */
+export function textOf(bytes: Uint8Array, charset: string | null): string {
+  return (decoderFor(charset) ?? new TextDecoder()).decode(bytes);
+}
+
 /** Undefined for UTF-8 and for unknown labels (Encoding Standard labels; Node's ICU has all of them). */
 function decoderFor(charset: string | null): TextDecoder | undefined {
   if (charset === null) return undefined;

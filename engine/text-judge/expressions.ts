@@ -1,0 +1,39 @@
+/**
+ * Expressions that users write, looked at before they are stored. The libraries are loaded by the first expression: most processes never see one.
+ * What an expression costs is not known before it runs, so it runs in a process of its own (judge-process.ts).
+ */
+import { createRequire } from "node:module";
+
+type Regexes = typeof import("re2js");
+type Jsonata = typeof import("jsonata");
+
+const load = createRequire(import.meta.url);
+/** Of a message of a library, characters. */
+const MOST_WORDS = 160;
+
+/** @returns why it is no regular expression of RE2, in words; undefined: it is one. It must be short: compiling takes 60 ms for 1 KiB. */
+export function regexFault(text: string): string | undefined {
+  const { RE2JS } = load("re2js") as Regexes;
+  return faultOf(() => RE2JS.compile(text));
+}
+
+/** @returns why it is no JSONata, in words; undefined: it is some */
+export function queryFault(text: string): string | undefined {
+  const jsonata = load("jsonata") as Jsonata;
+  return faultOf(() => jsonata(text));
+}
+
+function faultOf(attempt: () => unknown): string | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return wordsOf(error);
+  }
+}
+
+/** JSONata throws objects that are no errors. */
+export function wordsOf(error: unknown): string {
+  const said = typeof error === "object" && error !== null && "message" in error ? error.message : error;
+  return String(said).replace(/\s+/g, " ").slice(0, MOST_WORDS);
+}
