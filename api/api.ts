@@ -10,6 +10,7 @@ import type { Warning } from "../store/sql/coordination/shards-port.ts";
 import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
 import type { AuthCache } from "./auth-cache.ts";
+import type { LiveHub } from "./live/hub.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { Overviews } from "./overview/overviews.ts";
@@ -112,6 +113,7 @@ export interface Api extends Omit<ApiDependencies, "results"> {
   readonly authCache: AuthCache;
   readonly monitorCache: MonitorCache;
   readonly overviews: Overviews;
+  readonly live: LiveHub;
   readonly streams: Streams;
   /** The page; null: there is none, or it is switched off. */
   readonly site: Site | null;

@@ -11,6 +11,7 @@ import { createApp } from "./app.ts";
 import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import { type ApiRequest, type Handle, isStream } from "./http.ts";
+import { LiveHub } from "./live/hub.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
@@ -42,6 +43,7 @@ describe("the application", () => {
   function apiOf({ controlPlane, state, results, clock }: World, more: Partial<Api> = {}): Api {
     const { plans } = configOf();
     const authCache = createAuthCache(controlPlane);
+    const overviews = new Overviews({ controlPlane, storeCondition: () => null });
     return {
       config: {
         ...configOf(),
@@ -80,7 +82,15 @@ describe("the application", () => {
       plans,
       authCache,
       monitorCache: createMonitorCache(authCache),
-      overviews: new Overviews({ controlPlane, storeCondition: () => null }),
+      overviews,
+      live: new LiveHub({
+        controlPlane,
+        state,
+        overviews,
+        nowMs: () => clock.nowMs,
+        log: { warn() {} },
+        version: "0.1.0",
+      }),
       targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,

@@ -55,7 +55,9 @@ export function defaultMembership(memberships: readonly Membership[]): Membershi
 /** The one that the request names: in its header, or in the query of what a browser asks for without headers. */
 export function namedProject(api: Api, route: Route, { request }: Call): MaybePromise<ProjectRecord> {
   const sent =
-    route.scope === "project" && route.isProjectInQuery === true ? inQuery(request.query) : request.projectId;
+    route.scope === "project" && route.isProjectInQuery === true
+      ? inQuery(request.query) || request.projectId
+      : request.projectId;
   if (sent.trim() === "") throw refusal("projectHeaderMissing");
   const id = parseId("project", sent.trim());
   if (id === undefined) throw refusal("projectHeaderInvalid");

@@ -109,7 +109,7 @@ export interface KeyRoute extends RouteBase {
 }
 export interface ProjectRoute extends RouteBase {
   readonly scope: "project";
-  /** The project is named as `project` in the query: a browser's EventSource sends no headers. */
+  /** `project` in the query names the project, and wins over the header: a browser's EventSource sends no headers. */
   readonly isProjectInQuery?: true;
   /** Owner, Admin and Manager only; what a Viewer is told. */
   readonly editorsOnly?: string;

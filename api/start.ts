@@ -10,6 +10,7 @@ import { createApp } from "./app.ts";
 import { type AuthCache, createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer, ListenOptions } from "./http.ts";
+import { LiveHub } from "./live/hub.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
@@ -77,7 +78,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     authCache,
     ...readsOf(dependencies, authCache),
     monitorCache: createMonitorCache(authCache),
-    overviews: new Overviews(dependencies),
+    ...openShown(dependencies, stopping.signal),
     targets: createTargets({ ...config, resolve }),
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
@@ -163,6 +164,14 @@ function openRecent({ config, results, state, clock, log }: ApiDependencies): Re
 /** Whether it is node:http where no setting chooses. */
 function isNodeByDefault({ httpServer, uws }: ApiDependencies["config"]): boolean {
   return httpServer === null && (uws ?? null) === null && !packagedReadsAllNames();
+}
+
+/** What pages ask and follow. @param stopping ends what runs for them */
+function openShown(dependencies: ApiDependencies, stopping: AbortSignal): Pick<Api, "overviews" | "live"> {
+  const overviews = new Overviews(dependencies);
+  const live = new LiveHub({ ...dependencies, overviews, nowMs: () => dependencies.clock.now() });
+  stopping.addEventListener("abort", () => live.close(), { once: true });
+  return { overviews, live };
 }
 
 /** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */

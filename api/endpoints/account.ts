@@ -4,13 +4,14 @@ import { formatIso, formatUtc } from "../../model/time.ts";
 import type { KeyRecord } from "../../store/sql/accounts/keys-port.ts";
 import type { Api } from "../api.ts";
 import type { Membership } from "../auth-cache.ts";
+import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { readQuery } from "../query.ts";
 import { type ReachedProject, reachedProjects, reachedWorkspaces, viewCaller } from "../reach.ts";
-import type { KeyCall, Route } from "../route.ts";
+import { type KeyCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
-import { organizationParameter } from "./params.ts";
+import { organizationIdParams, organizationParameter } from "./params.ts";
 
 const projectsQuery = { organization_id: organizationParameter("Only projects of this workspace.") } as const;
 
@@ -41,6 +42,36 @@ function viewOrganization(api: Api, { workspace, role }: Membership, projects: r
     project_count: projects.filter(({ project }) => project.organizationId === workspace.id).length,
     created_at: formatIso(workspace.createdAtMs),
   };
+}
+
+async function readOrganization(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const id = pathId(call, "organization", "invalidOrganizationId");
+  const membership = (await reachedWorkspaces(api, call)).find(({ workspace }) => workspace.id === id);
+  if (membership === undefined) throw refusal("noOrganizationAccess");
+  const { accounts, monitors } = api.controlPlane;
+  const [projects, members, slotsUsed] = await Promise.all([
+    reachedProjects(api, [membership]),
+    accounts.membersOf(id),
+    monitors.slotsUsed(id),
+  ]);
+  const counts = await accounts.monitorCounts(projects.map(({ project }) => project.id));
+  const plan = api.plans[membership.workspace.plan];
+  return ok({
+    ...viewOrganization(api, membership, projects),
+    suspended: membership.workspace.suspended,
+    server_count: [...counts.values()].reduce((sum, count) => sum + count, 0),
+    member_count: members.length,
+    tunnel_slots: { used: slotsUsed, limit: plan.tunnelSlots },
+    limits: {
+      requests_per_minute: plan.requestsPerMinute,
+      requests_per_day: plan.requestsPerDay,
+      requests_per_month: plan.requestsPerMonth,
+      on_demand_tests_per_month: plan.onDemandTestsPerMonth,
+      shortest_interval: plan.shortestIntervalS,
+      shortest_period: plan.shortestPeriodS,
+      region_targeting: plan.regionTargeting,
+    },
+  });
 }
 
 async function listProjects(api: Api, call: KeyCall): Promise<ApiResponse> {
@@ -83,6 +114,19 @@ export const account: readonly Route[] = [
     responses: { 200: schemas.organizationList },
     handle: listOrganizations,
   }),
+  {
+    method: "GET",
+    path: "/organizations/{id}",
+    operationId: "getOrganization",
+    group: "Account",
+    summary: "Read a workspace: its plan's numbers, and what of them is used",
+    description: "An addition of ours.",
+    scope: "key",
+    params: organizationIdParams,
+    responses: { 200: schemas.organizationDetails },
+    refusals: ["invalidOrganizationId", "noOrganizationAccess"],
+    handle: readOrganization,
+  },
   listed({
     method: "GET",
     path: "/projects",

@@ -11,6 +11,7 @@ import { fieldOf, type JsonObject, readObject, readOptionalObject } from "../bod
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
+import { tellTurns } from "../live/tell.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import {
   choiceParameter,
@@ -106,6 +107,7 @@ async function acknowledge(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { incidents } = api.controlPlane;
   const acknowledged = await incidents.acknowledge(call.project.id, id, call.nowMs, call.actor, note);
   if (acknowledged === undefined) throw refusal("incidentNotFound");
+  tellTurns(api, call.project.id, [{ monitorId: acknowledged.monitorId, incidentId: id, what: "acknowledged" }]);
   return ok(viewIncident(acknowledged, call.nowMs));
 }
 
@@ -121,7 +123,10 @@ async function acknowledgeAll(api: Api, call: ProjectCall): Promise<ApiResponse>
   const note = noteOf(body);
   const { incidents } = api.controlPlane;
   const done = await incidents.acknowledgeAll(call.project.id, [...new Set(ids)], call.nowMs, call.actor, note);
-  return ok({ ...done, total: done.acknowledged + done.unchanged });
+  const { acknowledged, unchanged } = done;
+  const turns = acknowledged.map(({ id, monitorId }) => ({ monitorId, incidentId: id, what: "acknowledged" as const }));
+  tellTurns(api, call.project.id, turns);
+  return ok({ acknowledged: acknowledged.length, unchanged, total: acknowledged.length + unchanged });
 }
 
 /** @throws 400 */

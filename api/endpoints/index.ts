@@ -1,11 +1,18 @@
 /** THE LIST: every group of endpoints, one line each. */
 import type { Route } from "../route.ts";
 import { account } from "./account.ts";
+import { bulk } from "./bulk.ts";
 import { checks } from "./checks.ts";
+import { subscriptionConfigs } from "./configs.ts";
+import { days } from "./days.ts";
 import { health } from "./health.ts";
 import { incidents } from "./incidents.ts";
 import { keys } from "./keys.ts";
+import { latencies } from "./latency.ts";
+import { live } from "./live.ts";
 import { maintenances } from "./maintenances.ts";
+import { monitorLocations } from "./monitor-locations.ts";
+import { notes } from "./notes.ts";
 import { operator } from "./operator.ts";
 import { overviews } from "./overview.ts";
 import { pushes } from "./push.ts";
@@ -22,12 +29,19 @@ import { verifications } from "./verify.ts";
 
 export const routes: readonly Route[] = [
   ...servers,
+  ...bulk,
+  ...monitorLocations,
   ...searches,
   ...overviews,
+  ...live,
   ...results,
+  ...days,
+  ...latencies,
   ...incidents,
+  ...notes,
   ...maintenances,
   ...subscriptions,
+  ...subscriptionConfigs,
   ...tests,
   ...checks,
   ...account,

@@ -21,6 +21,14 @@ export const keyIdParams = {
     .meta({ examples: ["31"] }),
 };
 
+export const organizationIdParams = {
+  id: z
+    .string()
+    .regex(/^[0-9]+$/)
+    .describe("Workspace id")
+    .meta({ examples: ["3"] }),
+};
+
 export function organizationParameter(description: string): QueryParameter<number | null> {
   return {
     schema: z.int().min(1).optional().describe(description),
@@ -36,5 +44,6 @@ export function organizationParameter(description: string): QueryParameter<numbe
 
 export const serverIdParams = { id: idParam("srv", "Monitor") };
 export const incidentIdParams = { id: idParam("inc", "Incident") };
+export const noteIdParams = { ...incidentIdParams, note: idParam("evt", "Note") };
 export const maintenanceIdParams = { id: idParam("mnt", "Maintenance") };
 export const subscriptionIdParams = { id: idParam("sub", "Subscription") };

@@ -28,6 +28,7 @@ import {
   targetOf,
 } from "../monitors/draft.ts";
 import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
+import { findMonitor } from "../monitors/find.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
 import { refuseBesideOlder } from "../monitors/older-schedulers.ts";
@@ -351,12 +352,6 @@ async function history(api: Api, call: ProjectCall): Promise<ApiResponse> {
     actor: actorData(entry.actor),
   }));
   return ok({ server_id: formatId("server", monitor.id), entries, total });
-}
-
-async function findMonitor(api: Api, call: ProjectCall): Promise<MonitorWithLive> {
-  const found = await api.controlPlane.monitors.find(call.project.id, pathId(call, "server", "invalidServerId"));
-  if (found === undefined) throw refusal("serverNotFound");
-  return found;
 }
 
 /** With everything that the endpoints of one monitor show. */

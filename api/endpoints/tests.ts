@@ -3,19 +3,17 @@ import { z } from "zod";
 import { formatId, parseId } from "../../model/ids.ts";
 import { familyOf, isPassive, type TunnelProtocol } from "../../model/kind.ts";
 import { ANY_LOCATION, isActive, type Monitor } from "../../model/monitor.ts";
-import { formatIso, formatUtc } from "../../model/time.ts";
-import type { TestResult } from "../../store/sql/jobs/port.ts";
 import type { Api } from "../api.ts";
-import { fieldOf, type JsonObject, readObject } from "../body.ts";
+import { fieldOf, type JsonObject, readObject, readOptionalObject } from "../body.ts";
 import { refusal } from "../errors.ts";
-import { type ApiResponse, json, ok } from "../http.ts";
+import { type ApiResponse, ok } from "../http.ts";
 import { MAY_NOT_TEST, newTestId, orderTests, testJob } from "../on-demand/order.ts";
 import { hasChecker, locate, readRegion, regionFields, requireRegionOnPlan } from "../on-demand/region.ts";
-import { waitForTest } from "../on-demand/waiting.ts";
+import { pausedRefusal, testNow } from "../on-demand/test-now.ts";
 import { randomText } from "../random-text.ts";
 import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
-import { incidentIdParams } from "./params.ts";
+import { incidentIdParams, serverIdParams } from "./params.ts";
 
 /** Ids of one batch (docs/api-contract.md#tests). */
 const MOST_IDS = 500;
@@ -31,30 +29,18 @@ async function test(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (familyOf(monitor.kind) !== "tunnel") throw refusal("tunnelsOnly");
   requireRegionOnPlan(wanted, call.plan);
   if (!isActive(monitor)) throw refusal("tunnelPaused");
-  const location = await locate(api, wanted);
-  const testId = newTestId();
-  const [jobId] = await orderTests(api, call, [testJob(call, { kind: "test", monitorId, testId, location })]);
-  const end = await waitForTest(
-    { jobs: api.controlPlane.jobs, notices: api.state.notices, closing: api.closing },
-    jobId ?? 0,
-  );
-  const ids = { test_id: testId, server_id: formatId("server", monitorId) };
-  if (end === null) return json(202, { ...ids, status: "pending", tested_at: formatIso(call.nowMs) });
-  if (end === undefined || end.reason === "gone") throw refusal("serverNotFound");
-  if (end.reason === "paused") throw refusal("tunnelPaused");
-  return ok({ ...ids, ...viewEnd(end) });
+  return testNow(api, call, monitor, await locate(api, wanted));
 }
 
-function viewEnd(end: TestResult) {
-  // Inside a maintenance window the row says `unknown`, a word that a test does not have.
-  const seen = end.message === null ? "healthy" : "degraded";
-  return {
-    status: end.status === "unknown" ? seen : end.status,
-    latency_ms: end.latencyMs,
-    connect_ms: end.connectMs,
-    error_message: end.message,
-    tested_at: formatUtc(end.testedAtMs),
-  };
+/** Any kind that is checked; a test of a tunnel is POST /test too. */
+async function checkNow(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const monitor = await find(api, call, pathId(call, "server", "invalidServerId"));
+  if (monitor === undefined) throw refusal("serverNotFound");
+  const wanted = readRegion(readOptionalObject(call.request));
+  if (isPassive(monitor.kind)) throw refusal("heartbeatUntestable");
+  requireRegionOnPlan(wanted, call.plan);
+  if (!isActive(monitor)) throw pausedRefusal(monitor);
+  return testNow(api, call, monitor, await locate(api, wanted));
 }
 
 async function batch(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -128,7 +114,7 @@ async function retest(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const monitor = await find(api, call, incident.monitorId);
   if (monitor === undefined) throw refusal("monitorNotFound");
   if (isPassive(monitor.kind)) throw refusal("heartbeatUntestable");
-  if (!isActive(monitor)) throw refusal(familyOf(monitor.kind) === "tunnel" ? "tunnelPaused" : "monitorPaused");
+  if (!isActive(monitor)) throw pausedRefusal(monitor);
   const testId = newTestId();
   const { id: monitorId } = monitor;
   await orderTests(api, call, [
@@ -190,6 +176,29 @@ export const tests: readonly Route[] = [
     responses: { 200: schemas.batch },
     refusals: ["serverIdsInvalid", "serverIdsTooMany", "serversNotAccessible", ...REGION_REFUSALS, ...QUOTA_REFUSALS],
     handle: batch,
+  },
+  {
+    method: "POST",
+    path: "/servers/{id}/check",
+    operationId: "checkMonitor",
+    group: "Tests",
+    summary: "Check a monitor of any kind but heartbeats now",
+    description:
+      "An addition of ours. Waits up to 75 seconds, then answers 202; the result appears in the monitor's results and status. Uses one on-demand test.",
+    scope: "project",
+    editorsOnly: MAY_NOT_TEST,
+    params: serverIdParams,
+    body: { schema: z.object(regionFields).meta({ id: "CheckMonitor" }), required: false },
+    responses: { 200: schemas.test, 202: schemas.pendingTest },
+    refusals: [
+      "serverNotFound",
+      "heartbeatUntestable",
+      "tunnelPaused",
+      "monitorPaused",
+      ...REGION_REFUSALS,
+      ...QUOTA_REFUSALS,
+    ],
+    handle: checkNow,
   },
   {
     method: "POST",

@@ -25,6 +25,8 @@ export interface OverviewsOptions {
 export interface Overview {
   /** The answer, JSON. */
   readonly text: string;
+  readonly monitors: number;
+  readonly activeIncidents: number;
   /** Counted when they are asked for. */
   tags(): readonly TagCount[];
 }
@@ -106,7 +108,9 @@ export class Overviews {
       checked_s: live.checkedS,
       since_s: live.sinceS,
     });
-    return { text: `${moving.slice(0, -1)},${fixed.json}}`, tags: () => tagCounts(fixed.monitors, byId, nowMs) };
+    const [monitors, activeIncidents] = [fixed.monitors.length, incidents.active];
+    const text = `${moving.slice(0, -1)},${fixed.json}}`;
+    return { text, monitors, activeIncidents, tags: () => tagCounts(fixed.monitors, byId, nowMs) };
   }
 
   async #fixedOf(projectId: number): Promise<Fixed> {

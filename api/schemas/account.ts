@@ -30,17 +30,35 @@ export const whoami = z
   })
   .meta({ id: "Whoami" });
 
-export const organization = z
+const organizationFields = {
+  id: organizationId,
+  name: z.string(),
+  role,
+  plan,
+  api_access: z.boolean(),
+  project_count: total.describe("Active projects that the key reaches"),
+  created_at: iso,
+};
+export const organization = z.strictObject(organizationFields).meta({ id: "Organization" });
+const limit = wholeOrNull.describe("null is unlimited");
+export const organizationDetails = z
   .strictObject({
-    id: organizationId,
-    name: z.string(),
-    role,
-    plan,
-    api_access: z.boolean(),
-    project_count: total.describe("Active projects that the key reaches"),
-    created_at: iso,
+    ...organizationFields,
+    suspended: z.boolean(),
+    server_count: total.describe("Monitors of both families in its active projects"),
+    member_count: total,
+    tunnel_slots: z.strictObject({ used: total, limit }),
+    limits: z.strictObject({
+      requests_per_minute: limit,
+      requests_per_day: limit,
+      requests_per_month: limit,
+      on_demand_tests_per_month: limit,
+      shortest_interval: z.int().describe("Seconds between checks"),
+      shortest_period: z.int().describe("Seconds between the calls of a heartbeat"),
+      region_targeting: z.boolean(),
+    }),
   })
-  .meta({ id: "Organization" });
+  .meta({ id: "OrganizationDetails" });
 export const organizationList = z
   .strictObject({ organizations: z.array(organization), total })
   .meta({ id: "OrganizationList" });

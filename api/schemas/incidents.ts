@@ -1,6 +1,6 @@
 /** Incidents and their activity log (docs/api-contract.md#incidents). */
 import { z } from "zod";
-import { INCIDENT_EVENT_TYPES } from "../../store/sql/incidents/port.ts";
+import { INCIDENT_EVENT_TYPES, NOTE_PHASES } from "../../store/sql/incidents/port.ts";
 import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, warnings } from "./words.ts";
 
 const incidentFields = {
@@ -61,3 +61,17 @@ export const incidentEvents = z
     total,
   })
   .meta({ id: "IncidentEventList" });
+
+export const incidentNote = z
+  .strictObject({
+    id: id("evt_"),
+    incident_id: id("inc_"),
+    at: iso,
+    actor,
+    text: z.string(),
+    phase: z.enum(NOTE_PHASES).nullable(),
+    public: z.boolean(),
+    warnings,
+  })
+  .meta({ id: "WrittenNote" });
+export const noteRemoved = z.strictObject({ success: z.literal(true), id: id("evt_") }).meta({ id: "RemovedNote" });

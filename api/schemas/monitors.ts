@@ -163,3 +163,27 @@ export const historyList = z
     total,
   })
   .meta({ id: "HistoryList" });
+
+export const monitorLocations = z
+  .strictObject({
+    server_id: id("srv_"),
+    locations: z.array(z.string()),
+    disabled_locations: z.array(z.string()),
+    notify_on_partial: z.boolean(),
+    warnings,
+  })
+  .meta({ id: "MonitorLocations" });
+
+const named = { id: id("srv_"), name: z.string() };
+export const bulkOutcome = z
+  .strictObject({
+    matched: total,
+    changed: total,
+    unchanged: total,
+    refused: z
+      .array(z.strictObject({ ...named, message: z.string() }).meta({ id: "BulkRefusal" }))
+      .describe("The first 1,000 of those that stay as they are, and why"),
+    sample: z.array(z.strictObject(named)).max(10).describe("The first ten that match, by name"),
+    warnings,
+  })
+  .meta({ id: "BulkOutcome" });

@@ -73,3 +73,54 @@ const beats = z.strictObject({
 export const recentResults = z
   .strictObject({ servers: z.record(z.string(), beats).describe("By `srv_…`; what is not there is left out") })
   .meta({ id: "RecentResults", description: "Columns, oldest first" });
+
+const seconds = z.int().min(0);
+const uptimePercent = z.number().min(0).max(100).nullable();
+const uptimeDays = {
+  days: z.array(
+    z
+      .strictObject({
+        date: z.iso.date().meta({ examples: ["2026-11-21"] }),
+        down_s: seconds,
+        degraded_s: seconds,
+        maintenance_s: seconds,
+        paused_s: seconds,
+        unwatched_s: seconds.describe("Before the monitor was made, or its first check"),
+        incidents: total.describe("That were open in it"),
+      })
+      .meta({ id: "MonitorDay" }),
+  ),
+  uptime: z
+    .strictObject({
+      "24h": uptimePercent,
+      "7d": uptimePercent,
+      "30d": uptimePercent,
+      "90d": uptimePercent,
+      "365d": uptimePercent,
+    })
+    .describe("Percent of the watched time that it was not down, to three decimals; null: nothing was watched")
+    .meta({ id: "Uptime" }),
+};
+export const monitorDays = z.strictObject({ server_id: id("srv_"), ...uptimeDays }).meta({ id: "MonitorDays" });
+export const manyDays = z
+  .strictObject({ servers: z.record(z.string(), z.strictObject(uptimeDays)).describe("By `srv_…`") })
+  .meta({ id: "ManyDays" });
+
+const msColumn = z.array(z.number().min(0).nullable());
+const countColumn = z.array(z.int().min(0));
+export const latency = z
+  .strictObject({
+    server_id: id("srv_"),
+    step_s: z.int().min(1),
+    t: z.array(iso).describe("Where each step begins; a step without a check is left out"),
+    min: msColumn,
+    avg: msColumn,
+    p50: msColumn,
+    p95: msColumn,
+    max: msColumn,
+    checks: countColumn,
+    failed: countColumn.describe("By the target's fault"),
+    ours: countColumn.describe("By a fault of ours"),
+    phases: z.partialRecord(z.enum(PHASES), msColumn).describe("Means; none of steps older than a day"),
+  })
+  .meta({ id: "MonitorLatency", description: "Columns, oldest first; ms to a tenth" });

@@ -8,7 +8,7 @@ import {
   SYNC_STATUSES,
   WORKERS,
 } from "../../model/subscription.ts";
-import { total, utc, warnings, wholeOrNull } from "./words.ts";
+import { id, iso, total, utc, warnings, wholeOrNull } from "./words.ts";
 
 export const subscription = z
   .strictObject({
@@ -58,3 +58,28 @@ export const syncStarted = z
     warnings,
   })
   .meta({ id: "StartedSync" });
+
+export const subscriptionConfigs = z
+  .strictObject({
+    configs: z.array(
+      z
+        .strictObject({
+          server_id: id("srv_"),
+          tag: z.string().describe("Its name in the subscription"),
+          type: z.string().describe("Its protocol, such as vless"),
+          server: z.string(),
+          port: z.int(),
+          success: z.boolean(),
+          total_ms: z.number().nullable().describe("Of its last check; null before the first"),
+          error: z.string(),
+          error_category: z.string(),
+          public_ip: z.string().describe("Where traffic left from when the check passed"),
+          engine_used: z.string(),
+          checked_at: iso.nullable(),
+        })
+        .meta({ id: "SubscriptionConfig" }),
+    ),
+    total: total.describe("With the status that was asked for"),
+    healthy: total.describe("Of all"),
+  })
+  .meta({ id: "SubscriptionConfigList" });

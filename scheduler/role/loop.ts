@@ -12,11 +12,13 @@ import type { Canary } from "../../engine/trust/canary.ts";
 import { OwnNetwork } from "../../engine/trust/own-network.ts";
 import type { Caps } from "../../model/caps.ts";
 import type { CheckOutcome } from "../../model/result.ts";
+import type { LiveState } from "../../model/status.ts";
 import type { Pump } from "../../store/results/pump.ts";
 import type { Spool } from "../../store/results/spool.ts";
 import type { SetAside } from "../../store/set-aside.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { ShardLease } from "../../store/sql/coordination/shards-port.ts";
+import type { Broadcasts } from "../../store/state/broadcasts.ts";
 import type { CheckServerOptions } from "../../store/state/checks.ts";
 import type { Notices, RowFeed } from "../../store/state/state.ts";
 import { type Clocks, createPlanClock, type PlanClock } from "../clock.ts";
@@ -36,6 +38,7 @@ import type { ProberSet } from "../run/dispatch.ts";
 import { OneOffChecks } from "../run/one-off.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
 import type { JudgedOutcome } from "../sink/judged-outcome.ts";
+import { LivePublisher } from "../sink/live-publisher.ts";
 import { RowPublisher } from "../sink/row-publisher.ts";
 import { Sink } from "../sink/sink.ts";
 import type { Tenure } from "../tenure.ts";
@@ -61,6 +64,7 @@ export interface LoopOptions {
   /** Keeps rows that a store refuses for their values. */
   readonly setAside: Pick<SetAside, "add" | "has">;
   readonly notices: Notices & { readonly rows: RowFeed };
+  readonly broadcasts: Pick<Broadcasts, "isHeard" | "publish">;
   readonly probers: ProberSet;
   readonly clocks: Clocks;
   /** Checks in flight at the same time. */
@@ -314,12 +318,14 @@ export class Loop {
 }
 
 function openSink(options: LoopOptions, admission: Admission<Run>): Sink {
-  const { controlPlane, log, notices, onLost, ownedShards, pump, setAside, spool, states } = options;
+  const { broadcasts, controlPlane, log, notices, onLost, ownedShards, pump, setAside, spool, states } = options;
+  const live = new LivePublisher(broadcasts, (monitorId) => states.monitor(monitorId)?.projectId);
   const publisher = new RowPublisher({ feed: notices.rows, name: spool.name, monitor: (id) => states.monitor(id) });
   const events = {
     onSpooled: (items: readonly JudgedOutcome[]) => publisher.publish(items),
     onRefused: (monitorId: number) => publisher.refuse(monitorId),
     onApplied: (appliedSeq: number) => pump.wake(appliedSeq),
+    onWritten: (items: readonly JudgedOutcome[], moved: readonly LiveState[]) => live.written(items, moved),
     onTestsEnded: () => notices.publish("jobs"),
     onLost,
     onHold: (isHeld: boolean) => admission.hold(isHeld),

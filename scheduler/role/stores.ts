@@ -10,8 +10,9 @@ import { openControlPlane, type SqlLocation } from "../../store/sql/control-plan
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { Shards } from "../../store/sql/coordination/shards-port.ts";
 import { startSinkWriter } from "../../store/sql/sink/writer.ts";
+import type { OpenBroadcasts } from "../../store/state/broadcasts.ts";
 import type { OpenNotices } from "../../store/state/notices.ts";
-import { type NoticesLocation, openNotices } from "../../store/state/open.ts";
+import { type NoticesLocation, openBroadcasts, openNotices } from "../../store/state/open.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 
 export interface StoreLocations {
@@ -29,6 +30,7 @@ export interface Stores {
   readonly beating: Pick<ControlPlane, "close"> | null;
   readonly results: ResultStore;
   readonly notices: OpenNotices;
+  readonly broadcasts: OpenBroadcasts;
   readonly spool: Spool;
   readonly setAside: SetAside;
 }
@@ -39,10 +41,12 @@ export async function openStores(locations: StoreLocations, log: Logger): Promis
     "url" in locations.sql ? await openControlPlane(locations.sql, { role: "beat", schema: "expect" }) : null;
   const results = new ClickHouseResults({ url: locations.clickhouseUrl, log });
   const notices = await openNotices(locations.notices);
+  const broadcasts = await openBroadcasts(locations.notices);
   const spool = await Spool.open({ dir: locations.spoolDir, log, afterSeq: controlPlane.sink.appliedSeq });
   const file = join(locations.spoolDir, "set-aside.ndjson");
   const setAside = await openSetAside({ file, log, nowMs: SYSTEM_CLOCKS.wallNowMs });
-  return { controlPlane, shards: (beating ?? controlPlane).shards, beating, results, notices, spool, setAside };
+  const shards = (beating ?? controlPlane).shards;
+  return { controlPlane, shards, beating, results, notices, broadcasts, spool, setAside };
 }
 
 /** On SQLite the sink's transactions leave this thread. */
@@ -60,10 +64,18 @@ async function openSinkControlPlane(sql: SqlLocation): Promise<ControlPlane> {
   };
 }
 
-export async function closeStores({ controlPlane, beating, results, notices, spool }: Stores): Promise<void> {
+export async function closeStores({
+  controlPlane,
+  beating,
+  results,
+  notices,
+  broadcasts,
+  spool,
+}: Stores): Promise<void> {
   await spool.close();
   await results.close();
   await notices.close();
+  await broadcasts.close();
   await beating?.close();
   await controlPlane.close();
 }

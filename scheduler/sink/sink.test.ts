@@ -19,6 +19,7 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
   const batches: SinkBatch[] = [];
   /** What was published, each behind the step before it. */
   const published: unknown[][] = [];
+  const written: (readonly [ids: readonly number[], moved: number])[] = [];
   let left = { spool: failures.spool ?? 0, sql: failures.sql ?? 0 };
   let seq = 0;
   const append = async (lines: readonly string[]): Promise<number> => {
@@ -62,17 +63,18 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
       onSpooled: (items) => void published.push([steps.at(-1), ...items.map(({ live }) => live.monitorId)]),
       onRefused() {},
       onApplied: (appliedSeq) => void steps.push(`applied ${appliedSeq}`),
+      onWritten: (items, moved) => void written.push([items.map(({ live }) => live.monitorId), moved.length]),
       onTestsEnded() {},
       onLost() {},
       onHold: (isHeld) => void steps.push(`hold ${isHeld}`),
     },
   });
-  return { sink, steps, batches, published };
+  return { sink, steps, batches, published, written };
 }
 
 describe("Sink", () => {
   it("writes to the spool, then to SQL, then says so; one batch for what came together", async () => {
-    const { sink, steps, batches, published } = scene();
+    const { sink, steps, batches, published, written } = scene();
     sink.add(itemOf(1, { inboxId: 9 }));
     sink.add(itemOf(2));
     sink.add(itemOf(1));
@@ -82,6 +84,10 @@ describe("Sink", () => {
     expect(published).toEqual([["spool line 1,line 2,line 1", 1, 2, 1]]);
     expect(batches[0]?.live.map((live) => live.monitorId)).toEqual([1, 2]);
     expect(batches[0]?.drainedInboxIds).toEqual([11, 9]);
+    expect(written).toEqual([[[1, 2, 1], 0]]);
+    sink.touch(5);
+    await sink.flush();
+    expect(written.slice(1)).toEqual([[[], 1]]);
   });
 
   it("tries SQL again with the same batch, and what came meanwhile follows", async () => {
@@ -185,6 +191,7 @@ describe("Sink when another scheduler has taken a shard", () => {
         onSpooled() {},
         onRefused() {},
         onApplied: (appliedSeq) => void steps.push(`applied ${appliedSeq}`),
+        onWritten() {},
         onTestsEnded() {},
         onLost(leases) {
           for (const { shard } of leases) held.delete(shard);

@@ -48,6 +48,8 @@ export interface SinkEvents {
   onRefused(monitorId: number): void;
   /** Rows are on disk and in SQL: the segment may go to ClickHouse. */
   onApplied(appliedSeq: number): void;
+  /** SQL has them. @param moved states that moved without a check */
+  onWritten(items: readonly JudgedOutcome[], moved: readonly LiveState[]): void;
   /** Tests have ended in SQL: callers that wait may look. */
   onTestsEnded(): void;
   /** A write was refused because another scheduler holds these. */
@@ -269,9 +271,11 @@ export class Sink {
   async #writeBatch(): Promise<void> {
     const batch = this.#takePending();
     const { items } = batch;
+    const moved = batch.moved.map(({ live }) => live);
     this.#beingWritten = items;
     if (items.length === 0) {
       await writeInParts(batch, this.#writer);
+      if (moved.length > 0) this.#events.onWritten([], moved);
       return;
     }
     const lines = items.map(({ line }) => line);
@@ -282,6 +286,7 @@ export class Sink {
     const written = await writeInParts({ ...batch, seqs, appliedSeq }, this.#writer);
     this.#beingWritten = [];
     this.#events.onApplied(appliedSeq);
+    this.#events.onWritten(written, moved);
     if (written.some(({ endedTest }) => endedTest !== undefined)) this.#events.onTestsEnded();
   }
 

@@ -75,6 +75,10 @@ export class PlainResults implements ResultStore {
     });
   }
 
+  async latencyOf(): Promise<never[]> {
+    return [];
+  }
+
   async insert(): Promise<void> {}
   async ping(): Promise<void> {}
   async thin(): Promise<void> {}

@@ -8,7 +8,14 @@ import { PERIOD_MS, type Period } from "../../model/result.ts";
 import { FULL_RETENTION_MS, NEWEST_KEPT } from "../../model/retention.ts";
 import type { RowStatus } from "../../model/status.ts";
 import { ReadGate } from "../results/read-gate.ts";
-import type { MonitorResults, NewestRow, ResultStore, StoredResult } from "../results/result-store.ts";
+import type {
+  LatencyPoint,
+  LatencyQuery,
+  MonitorResults,
+  NewestRow,
+  ResultStore,
+  StoredResult,
+} from "../results/result-store.ts";
 import { WindowCounts } from "./counts.ts";
 import { withLatest } from "./latest.ts";
 import type { MonitorRows, WindowQuery } from "./monitor-rows.ts";
@@ -91,6 +98,13 @@ export class RecentResults {
     const byProject = grouped(missing, ({ projectId }) => projectId);
     for (const [projectId, ofProject] of byProject) await this.#fill(projectId, ofProject, nowMs, take);
     return beats;
+  }
+
+  /** What the store has of it: the newest rows may be on their way. @throws StoreError */
+  latencyOf(query: LatencyQuery, nowMs: number): Promise<readonly LatencyPoint[]> {
+    const { projectId, monitorId, location, fromMs, toMs, stepS, source } = query;
+    const question = `latency ${projectId} ${monitorId} ${location} ${fromMs} ${toMs} ${stepS} ${source}`;
+    return this.#gate.ask(question, nowMs, () => this.#store.latencyOf(query));
   }
 
   #inMemory(query: OfMonitor): MonitorResults | undefined {

@@ -16,6 +16,7 @@ import {
   type CountQuery,
   countMonitorSql,
   LEAVING_ROWS,
+  latencySql,
   leavingSql,
   type MonitorQuery,
   monitorRowsSql,
@@ -26,13 +27,15 @@ import {
 } from "./queries.ts";
 import type {
   CountedRows,
+  LatencyPoint,
+  LatencyQuery,
   MonitorResults,
   NewestRow,
   ResultStore,
   RowsToInsert,
   StoredResult,
 } from "./result-store.ts";
-import { type RawRow, storedResultOf } from "./row.ts";
+import { latencyPointOf, type RawPoint, type RawRow, storedResultOf } from "./row.ts";
 import { COLUMN_NAMES, capSystemLogs, dropExpiredDays, migrate, type SchemaRunner } from "./schema.ts";
 
 export interface ResultStoreOptions {
@@ -146,6 +149,11 @@ export class ClickHouseResults implements ResultStore {
       leaving: leaving.map((row) => ({ testedAtMs: Number(row.tested_at_ms), status: row.status })),
       hasMore: leaving.length === LEAVING_ROWS,
     };
+  }
+
+  async latencyOf(query: LatencyQuery): Promise<readonly LatencyPoint[]> {
+    await this.#ensureForRead();
+    return (await this.#read<RawPoint>(latencySql(this.#database, query))).map(latencyPointOf);
   }
 
   async #firstFull(attempts: Attempts, limit: number): Promise<StoredResult[]> {

@@ -3,11 +3,12 @@
  * gives the changes and `recent` the rest of each monitor's newest rows. The three parts do not overlap.
  */
 
-import { PERIOD_MS } from "../../model/result.ts";
+import { PERIOD_MS, PHASES } from "../../model/result.ts";
 import { FULL_RETENTION_MS, MAX_RETENTION_MS, NEWEST_KEPT } from "../../model/retention.ts";
 import { ROW_STATUSES, type RowStatus } from "../../model/status.ts";
-import type { ResultStore } from "./result-store.ts";
+import type { LatencyQuery, ResultStore } from "./result-store.ts";
 import { columnsOf, READ_COLUMNS } from "./row.ts";
+import { FAILED, OURS } from "./schema.ts";
 
 export type MonitorQuery = Parameters<ResultStore["ofMonitor"]>[0];
 export type ProjectQuery = Parameters<ResultStore["ofProject"]>[0];
@@ -18,6 +19,8 @@ export type ProjectQuery = Parameters<ResultStore["ofProject"]>[0];
  */
 export type Attempts = readonly string[];
 
+const HOUR_S = 3_600;
+const HOUR_MS = HOUR_S * 1_000;
 /** The first window of a project's page, ms. */
 const PROJECT_FIRST_MS = 30 * 60_000;
 
@@ -94,6 +97,32 @@ export function leavingSql(database: string, query: CountQuery): string {
     ORDER BY tested_at LIMIT ${LEAVING_ROWS}`;
 }
 
+export function latencySql(database: string, query: LatencyQuery): string {
+  const stepS = whole(query.stepS);
+  const where = [
+    `project_id = ${whole(query.projectId)} AND monitor_id = ${whole(query.monitorId)}`,
+    ...(query.location === null ? [] : [`location = ${place(query.location)}`]),
+  ].join(" AND ");
+  if (query.source === "rows") return rowsLatencySql(database, query, where, stepS);
+  const hour = (unixMs: number) => `toDateTime(${whole(Math.floor(unixMs / HOUR_MS) * HOUR_S)}, 'UTC')`;
+  return `SELECT intDiv(toUnixTimestamp(hour), ${stepS}) * ${stepS} AS t, min(latency_min) AS least,
+      sum(latency_sum) / nullIf(sum(latency_count), 0) AS mean, max(latency_max) AS most, sum(checks) AS all_checks,
+      sum(failed) AS all_failed, sum(ours) AS all_ours, quantilesTDigestMerge(0.5, 0.95)(latency_q) AS quantiles
+    FROM ${database}.hours WHERE ${where} AND hour >= ${hour(query.fromMs)} AND hour < ${hour(query.toMs + HOUR_MS - 1)}
+    GROUP BY t ORDER BY t`;
+}
+
+function rowsLatencySql(database: string, { fromMs, toMs }: LatencyQuery, where: string, stepS: string): string {
+  const phases = PHASES.map(
+    (phase) => `avgOrNullIf(JSONExtractFloat(phases, '${phase}'), JSONHas(phases, '${phase}')) AS ${phase}`,
+  ).join(", ");
+  return `SELECT intDiv(toUnixTimestamp(tested_at), ${stepS}) * ${stepS} AS t, min(latency_ms) AS least, avg(latency_ms) AS mean,
+      max(latency_ms) AS most, count() AS all_checks, ${FAILED} AS all_failed, ${OURS} AS all_ours,
+      quantilesTDigest(0.5, 0.95)(latency_ms) AS quantiles, ${phases}
+    FROM ${database}.results WHERE ${where} AND tested_at >= ${moment(fromMs)} AND tested_at < ${moment(toMs)}
+    GROUP BY t ORDER BY t`;
+}
+
 function windowRows(database: string, { projectId, monitorId, period, nowMs }: CountQuery): string {
   const { today, hasOlder } = windowOf({ period, nowMs });
   if (hasOlder) throw new RangeError(`not every row of ${period} is kept`);
@@ -141,6 +170,11 @@ function union(database: string, scope: Scope, { today, older }: Window): string
 function word(status: RowStatus): string {
   if (!ROW_STATUSES.includes(status)) throw new TypeError(`not a status: ${status}`);
   return `'${status}'`;
+}
+
+function place(location: string): string {
+  if (!/^[a-z]{2,3}$/.test(location)) throw new TypeError(`not a location: ${location}`);
+  return `'${location}'`;
 }
 
 /** Anything else would be text inside SQL. */

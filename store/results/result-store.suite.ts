@@ -255,6 +255,59 @@ export function resultStoreSuite(name: string, maker: ResultStoreMaker): void {
       await expect(store.ofMonitor({ ...query, monitorId: 1, status })).rejects.toThrow(TypeError);
     });
 
+    it("sums up what checks took, by steps of rows and by hours, also when an insert is repeated", async () => {
+      const monitorId = nextMonitor++;
+      const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS - HOUR_MS;
+      const ours = {
+        status: "degraded",
+        verdict: "internal-error",
+        error_category: "checker_error",
+        latency_ms: null,
+      } as const;
+      const down = {
+        status: "down",
+        verdict: "refused",
+        error_category: "server_not_connected",
+        latency_ms: null,
+      } as const;
+      const rows = [
+        rowOf({ monitor_id: monitorId, seq: 1, tested_at: hour, latency_ms: 10, phases: '{"connect":4}' }),
+        rowOf({
+          monitor_id: monitorId,
+          seq: 2,
+          tested_at: hour + 1_000,
+          latency_ms: 30,
+          phases: '{"connect":6,"request":9}',
+        }),
+        rowOf({ monitor_id: monitorId, seq: 3, tested_at: hour + 60_000, phases: "{}", ...ours }),
+        rowOf({ monitor_id: monitorId, seq: 4, tested_at: hour + 61_000, phases: "{}", location: "de", ...down }),
+        rowOf({ monitor_id: monitorId, seq: 5, tested_at: hour + HOUR_MS, latency_ms: 50, phases: '{"connect":1}' }),
+      ];
+      for (let repeat = 0; repeat < 3; repeat++) await store.insert(segmentOf(`latency ${monitorId}`, rows));
+      const of = { projectId: 1, monitorId, location: null, fromMs: hour, toMs: hour + 2 * HOUR_MS } as const;
+      const none = { min: null, avg: null, p50: null, p95: null, max: null };
+      const first = { min: 10, avg: 20, p50: expect.any(Number), p95: expect.any(Number), max: 30 };
+      const later = { min: 50, avg: 50, p50: 50, p95: 50, max: 50, checks: 1, failed: 0, ours: 0 };
+      expect(await store.latencyOf({ ...of, stepS: 60, source: "rows" })).toEqual([
+        { atMs: hour, ...first, checks: 2, failed: 0, ours: 0, phases: { connect: 5, request: 9 } },
+        { atMs: hour + 60_000, ...none, checks: 2, failed: 1, ours: 1, phases: {} },
+        { atMs: hour + HOUR_MS, ...later, phases: { connect: 1 } },
+      ]);
+      expect(await store.latencyOf({ ...of, stepS: 3_600, source: "hours" })).toEqual([
+        { atMs: hour, ...first, checks: 4, failed: 1, ours: 1, phases: {} },
+        { atMs: hour + HOUR_MS, ...later, phases: {} },
+      ]);
+      const german = { ...of, stepS: 3_600, location: "de" } as const;
+      const point = { atMs: hour, ...none, checks: 1, failed: 1, ours: 0, phases: {} };
+      expect(await store.latencyOf({ ...german, source: "rows" })).toEqual([point]);
+      expect(await store.latencyOf({ ...german, source: "hours" })).toEqual([point]);
+      expect(await store.latencyOf({ ...of, projectId: 2, stepS: 60, source: "rows" })).toEqual([]);
+      await expect(store.latencyOf({ ...of, stepS: 0.5, source: "rows" })).rejects.toThrow(TypeError);
+      await expect(store.latencyOf({ ...of, location: "' or 1", stepS: 60, source: "hours" })).rejects.toThrow(
+        TypeError,
+      );
+    });
+
     it("takes a list of ten thousand hidden monitors", async () => {
       const withoutMonitorIds = Array.from({ length: 10_000 }, (_, i) => 1_000_000_000 + i);
       await expect(

@@ -2,7 +2,7 @@
  * Results: append-only rows of checks. One adapter: the official ClickHouse client over HTTP, to a server by URL or to our embedded
  * child. Readers apply the retention rule themselves (docs/api-contract.md#results), because merges are lazy.
  */
-import type { Period, ResultRow } from "../../model/result.ts";
+import type { Period, Phase, ResultRow } from "../../model/result.ts";
 import type { RowStatus } from "../../model/status.ts";
 
 /** A row as readers get it. */
@@ -60,6 +60,39 @@ export interface CountedRows {
   readonly hasMore: boolean;
 }
 
+/** A stretch of a monitor's checks, for a chart. */
+export interface LatencyQuery {
+  readonly projectId: number;
+  readonly monitorId: number;
+  /** null: of all of them. */
+  readonly location: string | null;
+  /** Unix ms, the end not included. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Of a point; of hours a multiple of 3600. */
+  readonly stepS: number;
+  /** `rows`: only of the last day they are all there. `hours`: of whole hours, up to 400 days, without phases. */
+  readonly source: "rows" | "hours";
+}
+
+/** What the checks of one step took, ms; null where none passed. */
+export interface LatencyPoint {
+  /** A multiple of the step, Unix ms. */
+  readonly atMs: number;
+  readonly min: number | null;
+  readonly avg: number | null;
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly max: number | null;
+  readonly checks: number;
+  /** By the target's fault. */
+  readonly failed: number;
+  /** By a fault of ours. */
+  readonly ours: number;
+  /** Mean of the checks that had the phase. */
+  readonly phases: Partial<Record<Phase, number>>;
+}
+
 /** Rows of one insert. */
 export interface RowsToInsert {
   /** The insert is applied once, however often it is repeated under the same token. */
@@ -102,6 +135,8 @@ export interface ResultStore {
     readonly period: Period;
     readonly nowMs: number;
   }): Promise<CountedRows>;
+  /** Steps without a check are left out; oldest first. */
+  latencyOf(query: LatencyQuery): Promise<readonly LatencyPoint[]>;
   /** Answers within two seconds or rejects. */
   ping(): Promise<void>;
   /** Nightly: drops expired rows. */

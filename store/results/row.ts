@@ -1,7 +1,8 @@
 /** A row as ClickHouse answers it → as readers get it. */
+import { PHASES, type Phase } from "../../model/result.ts";
 import type { RowStatus } from "../../model/status.ts";
 import type { ErrorCategory, Verdict } from "../../model/verdict.ts";
-import type { StoredResult } from "./result-store.ts";
+import type { LatencyPoint, StoredResult } from "./result-store.ts";
 
 /** 64-bit numbers come quoted or not, by the server's version and settings; ids are asked for as text. */
 export interface RawRow {
@@ -63,4 +64,42 @@ export function storedResultOf(row: RawRow): StoredResult {
             error_category: row.error_category === "" ? null : (row.error_category as ErrorCategory),
           },
   };
+}
+
+/** A point as ClickHouse answers it; phases come of rows only. */
+export type RawPoint = Partial<Record<Phase, number | null>> & {
+  readonly t: string | number;
+  readonly least: number | null;
+  readonly mean: number | null;
+  readonly most: number | null;
+  readonly all_checks: string | number;
+  readonly all_failed: string | number;
+  readonly all_ours: string | number;
+  /** Of nothing they are no numbers. */
+  readonly quantiles: readonly (number | null)[];
+};
+
+export function latencyPointOf(raw: RawPoint): LatencyPoint {
+  const phases: Partial<Record<Phase, number>> = {};
+  for (const phase of PHASES) {
+    const ms = numberOf(raw[phase]);
+    if (ms !== null) phases[phase] = ms;
+  }
+  return {
+    atMs: Number(raw.t) * 1_000,
+    min: numberOf(raw.least),
+    avg: numberOf(raw.mean),
+    p50: numberOf(raw.quantiles[0]),
+    p95: numberOf(raw.quantiles[1]),
+    max: numberOf(raw.most),
+    checks: Number(raw.all_checks),
+    failed: Number(raw.all_failed),
+    ours: Number(raw.all_ours),
+    phases,
+  };
+}
+
+/** Finite numbers; null for everything else. */
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
 }

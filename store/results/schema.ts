@@ -47,6 +47,12 @@ const TTL_MERGE_EVERY_S = 3 * 3_600;
 /** Inserts whose tokens are remembered: hours at one a second. A repeat comes within minutes, and before any other insert of its spool. */
 const DEDUPLICATION_WINDOW = 10_000;
 
+/** Hours are kept for so long, days. */
+const HOURS_TTL_DAYS = 400;
+/** Checks that failed by a fault of ours, and by the target's. */
+export const OURS = "countIf(error_category = 'checker_error')";
+export const FAILED = "countIf(verdict != 'ok' AND error_category != 'checker_error')";
+
 export interface SchemaStep {
   readonly version: number;
   readonly statements: (database: string) => readonly string[];
@@ -69,6 +75,25 @@ export const SCHEMA_STEPS: readonly SchemaStep[] = [
        SETTINGS merge_with_ttl_timeout = ${TTL_MERGE_EVERY_S}, non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
       `CREATE MATERIALIZED VIEW IF NOT EXISTS ${database}.recent_feed TO ${database}.recent
        AS SELECT ${COLUMN_NAMES}, toUInt8(seq % ${NEWEST_KEPT}) AS slot FROM ${database}.results`,
+    ],
+  },
+  {
+    version: 2,
+    statements: (database) => [
+      // What rows took, by hour: rows are thinned after a day, and charts reach further back.
+      `CREATE TABLE IF NOT EXISTS ${database}.hours (project_id UInt64, monitor_id UInt64, location LowCardinality(String), hour DateTime('UTC'),
+         checks SimpleAggregateFunction(sum, UInt64), failed SimpleAggregateFunction(sum, UInt64), ours SimpleAggregateFunction(sum, UInt64),
+         latency_sum SimpleAggregateFunction(sum, Float64), latency_count SimpleAggregateFunction(sum, UInt64),
+         latency_min SimpleAggregateFunction(min, Nullable(Float32)), latency_max SimpleAggregateFunction(max, Nullable(Float32)),
+         latency_q AggregateFunction(quantilesTDigest(0.5, 0.95), Nullable(Float32)))
+       ENGINE = AggregatingMergeTree PARTITION BY toYYYYMM(hour) ORDER BY (project_id, monitor_id, location, hour)
+       TTL hour + INTERVAL ${HOURS_TTL_DAYS} DAY DELETE
+       SETTINGS merge_with_ttl_timeout = ${TTL_MERGE_EVERY_S}, non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
+      `CREATE MATERIALIZED VIEW IF NOT EXISTS ${database}.hours_feed TO ${database}.hours
+       AS SELECT project_id, monitor_id, location, toDateTime(toStartOfHour(tested_at), 'UTC') AS hour, count() AS checks, ${FAILED} AS failed,
+         ${OURS} AS ours, sum(ifNull(latency_ms, 0)) AS latency_sum, count(latency_ms) AS latency_count, min(latency_ms) AS latency_min,
+         max(latency_ms) AS latency_max, quantilesTDigestState(0.5, 0.95)(latency_ms) AS latency_q
+       FROM ${database}.results GROUP BY project_id, monitor_id, location, hour`,
     ],
   },
 ];

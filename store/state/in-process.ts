@@ -6,6 +6,7 @@ import { MemoryAnswers } from "./answers.ts";
 import { type Cells, createCells } from "./cells.ts";
 import { openCounterFile } from "./counter-file.ts";
 import type { AdmissionCounters, Counters, EndpointUsage, RequestLimits, RequestTake, State } from "./state.ts";
+import { openThreadBroadcasts } from "./thread-broadcasts.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 import { createUsageBuffer, type UsageBuffer } from "./usage.ts";
 import {
@@ -76,14 +77,13 @@ export async function openInProcess({ file }: InProcessLocation, nowMs: () => nu
     }
   };
   const timers = [setInterval(write, WRITE_INTERVAL_MS).unref(), setInterval(clean, CLEAN_INTERVAL_MS).unref()];
-  const notices = openThreadNotices(file);
+  const { close: closeChannels, ...channels } = openChannels(file);
   return {
     counters: {
       ...createCounters(groups[REQUESTS], groups[WRONG_KEYS], groups[TAKEN], usage, counterFile.usage),
       ...createSliding(groups[SLIDING]),
     },
-    notices,
-    rows: notices.rows,
+    ...channels,
     answers: new MemoryAnswers(),
     async ping() {
       if (trouble !== undefined) throw trouble;
@@ -91,10 +91,24 @@ export async function openInProcess({ file }: InProcessLocation, nowMs: () => nu
     },
     async close() {
       for (const timer of timers) clearInterval(timer);
-      await notices.close();
+      await closeChannels();
       write();
       counterFile.close();
       if (trouble !== undefined) throw trouble;
+    },
+  };
+}
+
+/** Between the threads of this process. */
+function openChannels(file: string): Pick<State, "notices" | "rows" | "broadcasts" | "close"> {
+  const [notices, broadcasts] = [openThreadNotices(file), openThreadBroadcasts(file)];
+  return {
+    notices,
+    rows: notices.rows,
+    broadcasts,
+    async close() {
+      await notices.close();
+      await broadcasts.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Opens state, or only its notices for a thread that counts nothing. */
 import type { MessageSealing } from "../sealed-text.ts";
 import type { OpenAccountLeases } from "./accounts.ts";
+import type { OpenBroadcasts } from "./broadcasts.ts";
 import type { CheckerWatch, CheckerWatchOptions } from "./checkers.ts";
 import type { CheckServer, CheckServerOptions, Checks } from "./checks.ts";
 import { type InProcessLocation, openInProcess } from "./in-process.ts";
@@ -8,6 +9,7 @@ import type { OpenNotices } from "./notices.ts";
 import type { RedisLocation } from "./redis.ts";
 import type { RunSender, RunSenderOptions } from "./runs.ts";
 import type { State } from "./state.ts";
+import { openThreadBroadcasts } from "./thread-broadcasts.ts";
 import { openThreadCheckServer, openThreadChecks } from "./thread-checks.ts";
 import { openThreadNotices } from "./thread-notices.ts";
 
@@ -18,7 +20,26 @@ export type NoticesLocation = StateLocation;
 
 /** Once per process for a file: its counters are in this process's memory. */
 export async function openState(place: StateLocation): Promise<State> {
-  return "url" in place ? (await loadRedis()).openRedis(place) : openInProcess(place);
+  if (!("url" in place)) return openInProcess(place);
+  const state = await (await loadRedis()).openRedis(place);
+  try {
+    const broadcasts = await openBroadcasts(place);
+    const close = async (): Promise<void> => {
+      await broadcasts.close();
+      await state.close();
+    };
+    return { ...state, broadcasts, close };
+  } catch (error) {
+    await state.close().catch(() => {});
+    throw error;
+  }
+}
+
+/** The state's own, for a thread that counts nothing. */
+export async function openBroadcasts(place: StateLocation): Promise<OpenBroadcasts> {
+  return "url" in place
+    ? (await import("./redis-broadcasts.ts")).openRedisBroadcasts(place)
+    : openThreadBroadcasts(place.file);
 }
 
 export async function openNotices(place: NoticesLocation): Promise<OpenNotices> {

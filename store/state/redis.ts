@@ -54,7 +54,8 @@ const PING_MS = 5_000;
 /** Kept beyond its window, so that processes whose clocks differ count in one. */
 const WINDOW_MARGIN_MS = 60_000;
 
-export async function openRedis({ url }: RedisLocation): Promise<State> {
+/** All but the broadcasts. */
+export async function openRedis({ url }: RedisLocation): Promise<Omit<State, "broadcasts">> {
   const link = await connect(url);
   const notices = await openRedisNotices({ url }).catch((error: unknown) => {
     link.redis.disconnect();

@@ -1,7 +1,7 @@
 /** What every state must do, whatever it is kept in. Each test gets an empty one. */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openNotices, openState, type StateLocation } from "./open.ts";
+import { openBroadcasts, openNotices, openState, type StateLocation } from "./open.ts";
 import type { EndpointUsage, RequestLimits, RequestTake, State } from "./state.ts";
 
 /** Makes an empty place and takes it away again. */
@@ -41,6 +41,7 @@ export function stateSuite(name: string, places: StateLocationMaker): void {
     gateTests(given, places.runs);
     noticeTests(given, () => place.place);
     rowTests(given, () => place.place);
+    broadcastTests(given, () => place.place);
     answerTests(given);
   });
 }
@@ -357,5 +358,68 @@ function noticeTests(currentState: () => State, place: () => StateLocation): voi
 
   it("answers a ping", async () => {
     await currentState().ping();
+  });
+}
+
+function broadcastTests(currentState: () => State, location: () => StateLocation): void {
+  describe("broadcasts", () => {
+    it("reach those who listen to the project, here and elsewhere, in order, until they leave", async () => {
+      const elsewhere = await openBroadcasts(location());
+      try {
+        const heard: string[] = [];
+        const leave = currentState().broadcasts.listen(7, (text) => void heard.push(`here ${text}`));
+        currentState().broadcasts.listen(7, (text) => void heard.push(`again ${text}`));
+        elsewhere.listen(7, (text) => void heard.push(`elsewhere ${text}`));
+        elsewhere.listen(8, (text) => void heard.push(`other ${text}`));
+        // Who publishes learns of listeners a moment later.
+        await expect.poll(() => elsewhere.isHeard(7) && currentState().broadcasts.isHeard(8)).toBe(true);
+        await expect
+          .poll(() => {
+            currentState().broadcasts.publish(7, "first");
+            return ["here", "again", "elsewhere"].every((who) => heard.includes(`${who} first`));
+          })
+          .toBe(true);
+        heard.length = 0;
+        const numbers = Array.from({ length: 50 }, (_, index) => String(index));
+        for (const number of numbers) elsewhere.publish(7, number);
+        await expect.poll(() => heard.filter((text) => /^here \d/.test(text)).length).toBe(50);
+        expect(heard.filter((text) => /^here \d/.test(text))).toEqual(numbers.map((number) => `here ${number}`));
+        leave();
+        leave();
+        heard.length = 0;
+        elsewhere.publish(7, "last");
+        await expect.poll(() => heard.includes("again last") && heard.includes("elsewhere last")).toBe(true);
+        expect(heard).not.toContain("here last");
+        expect(heard.some((text) => text.startsWith("other"))).toBe(false);
+      } finally {
+        await elsewhere.close();
+      }
+      elsewhere.publish(7, "closed");
+    });
+
+    it("are not made for projects without a listener", async () => {
+      const elsewhere = await openBroadcasts(location());
+      try {
+        expect([currentState().broadcasts.isHeard(9), elsewhere.isHeard(9)]).toEqual([false, false]);
+        currentState().broadcasts.publish(9, "unheard");
+        const leave = currentState().broadcasts.listen(9, () => {});
+        await expect.poll(() => elsewhere.isHeard(9)).toBe(true);
+        expect(elsewhere.isHeard(10)).toBe(false);
+        leave();
+        expect(currentState().broadcasts.isHeard(10)).toBe(false);
+      } finally {
+        await elsewhere.close();
+      }
+    });
+
+    it("are known to one who begins to publish after the listener came", async () => {
+      currentState().broadcasts.listen(11, () => {});
+      const late = await openBroadcasts(location());
+      try {
+        await expect.poll(() => late.isHeard(11)).toBe(true);
+      } finally {
+        await late.close();
+      }
+    });
   });
 }

@@ -3,12 +3,14 @@
  */
 import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Answers } from "./answers.ts";
+import type { Broadcasts } from "./broadcasts.ts";
 
 export interface State {
   readonly counters: Counters;
   readonly notices: Notices;
   readonly rows: RowFeed;
   readonly answers: Answers;
+  readonly broadcasts: Broadcasts;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,11 +1,13 @@
 /** Two API processes on one PostgreSQL and one Redis: limits, keys and roles are right on each, whichever API changed them. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeLiveMessage } from "../../model/live-message.ts";
 import { overridePlans } from "../../model/plan.ts";
 import { newKeyText } from "../../store/key-text.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { openState } from "../../store/state/open.ts";
 import type { State } from "../../store/state/state.ts";
+import { follow } from "../../testkit/api/follow.suite.ts";
 import { openWorld, START_MS, type World } from "../../testkit/api/world.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
@@ -198,6 +200,23 @@ function twoApis(sql: PostgresServer, shared: RedisServer): void {
       // Each process writes its counts every second.
       await expect.poll(requests, { timeout: 10_000 }).toBe(2);
     });
+
+    it("tell a page that follows at one of them what the other did, until its key is revoked there", async () => {
+      const doomed = await newKey(owner.userId);
+      const body = { type: "ping", name: "a", host: "a.test-site.org" };
+      const { id } = (await send(0, "POST", "/servers", key, body)).body;
+      const headers = { "x-api-key": doomed };
+      const page = await follow(processes[1].world.api.port, `project=prj_${owner.projectId}`, headers);
+      await send(0, "PUT", `/servers/${id}`, key, { name: "b" });
+      await expect.poll(() => page.named("monitors"), { timeout: 10_000 }).toEqual([{ changed: [id], gone: [] }]);
+      const check = { monitorId: Number(id.slice(4)), letter: "d", latencyMs: null, checkedAtMs: START_MS };
+      const told = writeLiveMessage({ checks: [{ ...check, isChanged: true }], turns: [] });
+      processes[0].state.broadcasts.publish(owner.projectId, told);
+      await expect.poll(() => page.named("s").length, { timeout: 10_000 }).toBeGreaterThan(0);
+      expect(page.named("s")[0]).toMatchObject({ m: [[check.monitorId, "d", null, 0]] });
+      await send(0, "DELETE", `/keys/${idOf(doomed)}`);
+      await page.ended;
+    }, 60_000);
 
     it("give away no more tunnel slots than there are", async () => {
       await processes[0].plane.plans.setPlan(owner.organizationId, "pro", PLANS, START_MS);

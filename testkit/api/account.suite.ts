@@ -106,6 +106,27 @@ export function accountSuite(server: "uws" | "node"): void {
       });
     });
 
+    it("shows a workspace with the numbers of its plan, and none that the key does not reach", async () => {
+      expect((await get(`/organizations/${world.organizationId}`)).body).toMatchObject({
+        id: world.organizationId,
+        role: "owner",
+        suspended: false,
+        member_count: 1,
+        tunnel_slots: { used: 0, limit: null },
+        limits: { requests_per_minute: null, shortest_interval: 30, region_targeting: true },
+      });
+      const beta = (await get(`/organizations/${two.beta}`, accountKey)).body;
+      expect(beta).toMatchObject({
+        name: "beta",
+        role: "viewer",
+        member_count: 2,
+        tunnel_slots: { used: 0, limit: 3 },
+      });
+      const refused = await get(`/organizations/${two.beta}`);
+      expect(refused.body).toEqual(error(403, "You do not have access to this organization"));
+      expect((await get("/organizations/x")).body).toEqual(error(400, "Invalid organization ID"));
+    });
+
     it("lists projects with their monitors counted, by workspace when asked", async () => {
       await world.send("POST", "/api/v1/servers", { body: { type: "push", name: "a", period: 600 } });
       const all = await get("/projects", accountKey);

@@ -41,6 +41,7 @@ export function watchState(real: State): WatchedState {
     },
     rows: real.rows,
     answers: real.answers,
+    broadcasts: real.broadcasts,
     ping: () => orAway(() => real.ping()),
     close: () => real.close(),
   };
@@ -100,6 +101,23 @@ export function memoryResults(): MemoryResults {
       const counts = ROW_STATUSES.map((status) => rows.filter((row) => row.status === status).length);
       const newestSeq = store.rows.filter((row) => row.monitorId === monitorId).length;
       return { counts, newestSeq, leaving: rows, hasMore: false };
+    },
+    async latencyOf({ monitorId, fromMs, toMs, stepS }) {
+      if (store.isAway) throw new StoreError("connection refused");
+      const points = new Map<number, number[]>();
+      for (const { monitorId: id, testedAtMs, latencyMs } of store.rows) {
+        if (id !== monitorId || testedAtMs < fromMs || testedAtMs >= toMs) continue;
+        const atMs = Math.floor(testedAtMs / (stepS * 1_000)) * stepS * 1_000;
+        points.set(atMs, [...(points.get(atMs) ?? []), latencyMs ?? Number.NaN]);
+      }
+      return [...points]
+        .sort(([one], [other]) => one - other)
+        .map(([atMs, all]) => {
+          const ms = all.filter((value) => !Number.isNaN(value));
+          const most = ms.length === 0 ? null : Math.max(...ms);
+          const figures = { min: ms.length === 0 ? null : Math.min(...ms), avg: most, p50: most, p95: most, max: most };
+          return { atMs, ...figures, checks: all.length, failed: all.length - ms.length, ours: 0, phases: {} };
+        });
     },
     ping: async () => {},
     thin: async () => {},

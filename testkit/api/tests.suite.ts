@@ -270,6 +270,64 @@ function quotaTests(server: "uws" | "node"): void {
 }
 
 function batchTests(server: "uws" | "node"): void {
+  describe("POST /servers/{id}/check", () => {
+    let world: World;
+    let stop = (): void => {};
+    const check = (id: string, body?: unknown): Promise<Answer> =>
+      world.send("POST", `/api/v1/servers/${id}/check`, body === undefined ? {} : { body });
+    beforeAll(async () => {
+      world = await openWorld(server);
+    });
+    afterEach(() => stop());
+    afterAll(() => world.close());
+
+    it("waits for the result of a check of any kind", async () => {
+      const locations: string[] = [];
+      stop = startTestEnds(world, ({ location }) => {
+        locations.push(location);
+        return { connectMs: null };
+      });
+      for (const kind of ["http", "ping", "wireguard"] as const) {
+        const id = await createMonitor(world, kind);
+        const { status, body } = await check(id);
+        expect([kind, status]).toEqual([kind, 200]);
+        expect(body).toMatchObject({
+          server_id: id,
+          status: "healthy",
+          latency_ms: 41,
+          tested_at: "2026-11-21 06:10:07",
+        });
+        expect((await check(id, { region: "de" })).status).toBe(200);
+      }
+      expect(locations).toEqual(["any", "de", "any", "de", "any", "de"]);
+      expect(await world.controlPlane.jobs.onDemandUsed(world.organizationId, "2026-11")).toBe(6);
+    });
+
+    it("refuses what cannot be checked", async () => {
+      const cases: readonly (readonly [string, unknown, number, string])[] = [
+        [await createMonitor(world, "push"), undefined, 400, "A heartbeat cannot be tested."],
+        [
+          await createMonitor(world, "http", { paused: true }),
+          {},
+          409,
+          "The monitor is paused. Resume it to run a check.",
+        ],
+        [
+          await createMonitor(world, "wireguard", { paused: true }),
+          {},
+          409,
+          "The tunnel is paused. Resume it to run a check.",
+        ],
+        [await createMonitor(world, "http"), { region: "DE" }, 400, "Invalid region"],
+        ["srv_999", undefined, 404, "Server not found"],
+        ["x", undefined, 400, "Invalid server ID"],
+      ];
+      for (const [id, body, code, message] of cases) {
+        expect((await check(id, body)).body).toEqual({ error: true, code, message });
+      }
+    });
+  });
+
   describe("POST /test/batch", () => {
     let world: World;
     const post = (body: unknown): Promise<Answer> => world.send("POST", "/api/v1/test/batch", { body });

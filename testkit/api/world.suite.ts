@@ -204,7 +204,7 @@ export function call(
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
         incoming.on("error", fail);
-        incoming.on("end", () => {
+        const answer = (): void => {
           const text = Buffer.concat(chunks).toString();
           const isJson = incoming.headers["content-type"] === "application/json" && text !== "";
           settle({
@@ -213,7 +213,15 @@ export function call(
             text,
             body: isJson ? JSON.parse(text) : undefined,
           });
-        });
+        };
+        incoming.on("end", answer);
+        // A stream goes on: what it says first is its answer.
+        if (incoming.headers["content-type"] === "text/event-stream") {
+          incoming.once("data", () => {
+            answer();
+            incoming.destroy();
+          });
+        }
       },
     );
     sent.on("error", fail);

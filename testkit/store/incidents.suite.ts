@@ -82,10 +82,15 @@ export function incidentTests(currentGround: () => Ground): void {
       const every = (await plane.incidents.list(projectId, { monitorId: null, limit: 9 })).map(({ id }) => id);
       const two = every.slice(0, 2);
       const done = plane.incidents.acknowledgeAll(projectId, [...two, 999_999], NOW_MS + 400, ADA, "on it");
-      expect(await done).toEqual({ acknowledged: 2, unchanged: 0 });
+      const [later = 0, earlier = 0] = two;
+      const changed = [
+        { id: earlier, monitorId: c },
+        { id: later, monitorId: d },
+      ];
+      expect(await done).toEqual({ acknowledged: changed, unchanged: 0 });
       expect([await names({ acknowledged: true }), await names({ acknowledged: false })]).toEqual(["dc", "ba"]);
       const again = plane.incidents.acknowledgeAll(projectId, every, NOW_MS + 500, ADA, null);
-      expect(await again).toEqual({ acknowledged: 2, unchanged: 2 });
+      expect(await again).toMatchObject({ acknowledged: [{ monitorId: a }, { monitorId: b }], unchanged: 2 });
       const kept = await plane.incidents.find(projectId, two[0] ?? 0);
       expect(kept).toMatchObject({ acknowledgedAtMs: NOW_MS + 400, acknowledgedBy: ADA, eventCount: 2 });
       expect((await plane.incidents.events(two[0] ?? 0, 9, 0)).rows[1]).toMatchObject({
@@ -93,7 +98,7 @@ export function incidentTests(currentGround: () => Ground): void {
         data: { note: "on it" },
       });
       const foreign = plane.incidents.acknowledgeAll(projectId + 1, every, NOW_MS + 600, ADA, null);
-      expect(await foreign).toEqual({ acknowledged: 0, unchanged: 0 });
+      expect(await foreign).toEqual({ acknowledged: [], unchanged: 0 });
     });
 
     it("tells when a monitor was down and when it was paused", async () => {
@@ -122,6 +127,52 @@ export function incidentTests(currentGround: () => Ground): void {
       });
       const later = await plane.incidents.downtime(monitor, NOW_MS + 450);
       expect(later).toEqual({ down: [lasting], turns, knownFromMs: createdAtMs });
+      const span = { fromMs: NOW_MS + 800, untilMs: NOW_MS + 900 };
+      await plane.maintenance.create([monitorId], span, NOW_MS + 800);
+      const raised = { fromMs: NOW_MS + 500, downFromMs: NOW_MS + 600, toMs: null };
+      const past = await plane.incidents.past(monitor, 0);
+      expect(past).toEqual({
+        incidents: [
+          raised,
+          { fromMs: NOW_MS + 300, downFromMs: NOW_MS + 300, toMs: NOW_MS + 400 },
+          { fromMs: NOW_MS + 100, downFromMs: null, toMs: NOW_MS + 200 },
+        ],
+        turns,
+        maintenance: [{ fromMs: NOW_MS + 800, toMs: NOW_MS + 900 }],
+        knownFromMs: createdAtMs,
+      });
+      const rest = await plane.incidents.past(monitor, NOW_MS + 950);
+      expect(rest).toEqual({ ...past, incidents: [raised], maintenance: [] });
+    });
+
+    it("takes notes, changes and deletes them, and none of another incident", async () => {
+      const ground = currentGround();
+      const { plane, projectId } = ground;
+      const [a, b] = [await make(ground, { name: "a" }), await make(ground, { name: "b" })];
+      await plane.sink.apply(batch(1, { incidents: [opening(a), opening(b)] }));
+      const incidentOf = async (monitorId: number) =>
+        (await plane.incidents.list(projectId, { monitorId, limit: 1 }))[0] ?? { id: 0, eventCount: 0 };
+      const [{ id }, other] = [await incidentOf(a), await incidentOf(b)];
+      const note = { text: "rolled back", phase: "identified", public: true } as const;
+      const added = await plane.incidents.addNote(projectId, id, note, NOW_MS + 5, ADA);
+      expect(added).toMatchObject({ type: "note", atMs: NOW_MS + 5, actor: ADA, data: note });
+      const noteId = added?.id ?? 0;
+      expect((await incidentOf(a)).eventCount).toBe(2);
+      expect((await plane.incidents.events(id, 9, 0)).rows[1]).toEqual(added);
+      const next = { ...note, text: "and back again", public: false };
+      expect(await plane.incidents.changeNote(id, noteId, () => next)).toEqual({ ...added, data: next });
+      expect(await plane.incidents.changeNote(other.id, noteId, () => null)).toBeUndefined();
+      const opened = (await plane.incidents.events(id, 1, 0)).rows[0]?.id ?? 0;
+      expect(await plane.incidents.changeNote(id, opened, () => null)).toBeUndefined();
+      const throwing = plane.incidents.changeNote(id, noteId, () => {
+        throw new Error("not yours");
+      });
+      await expect(throwing).rejects.toThrow("not yours");
+      expect((await plane.incidents.events(id, 9, 0)).rows[1]?.data).toEqual(next);
+      expect(await plane.incidents.changeNote(id, noteId, () => null)).toMatchObject({ id: noteId });
+      expect((await plane.incidents.events(id, 9, 0)).total).toBe(1);
+      expect((await incidentOf(a)).eventCount).toBe(1);
+      expect(await plane.incidents.addNote(projectId + 1, id, note, NOW_MS, ADA)).toBeUndefined();
     });
 
     it("runs from opened to recovered with one event each", async () => {

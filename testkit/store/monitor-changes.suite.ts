@@ -121,5 +121,47 @@ export function changeTests(currentGround: () => Ground, another: Another): void
       await expect(failed).rejects.toThrow("no");
       expect(await seen).toBe("new");
     });
+
+    it("changes and removes many, passes over what is not there, and says why some stay", async () => {
+      const ground = currentGround();
+      const { plane, projectId, organizationId } = ground;
+      const ids: number[] = [];
+      for (const name of ["a", "b", "c"]) ids.push(await make(ground, { name, tags: [name] }));
+      const [a = 0, b = 0, c = 0] = ids;
+      const other = await plane.accounts.createProject(organizationId, "Other", NOW_MS);
+      const foreign = await make({ ...ground, projectId: other?.id ?? 0 }, { name: "foreign" });
+      const wanted = [c, foreign, a, 999_999, b];
+      const decide: Parameters<typeof plane.monitors.updateMany>[4] = ({ monitor: { name } }) =>
+        name === "a"
+          ? { refused: "not a" }
+          : name === "b"
+            ? { tags: ["b"] }
+            : { tags: ["new"], addPauseReason: "user" };
+      const update = (isDry: boolean) =>
+        plane.monitors.updateMany(projectId, wanted, NOW_MS + 1, ADA, decide, { slots: null, isDry });
+      const told = { changed: 1, unchanged: 1, refused: [{ id: a, name: "a", why: "not a" }] };
+      const generation = await plane.generation();
+      expect(await update(true)).toEqual(told);
+      expect(await plane.generation()).toBe(generation);
+      expect(await update(false)).toEqual(told);
+      const changed = (await plane.monitors.find(projectId, c))?.monitor;
+      expect(changed).toMatchObject({ tags: ["new"], pauseReasons: ["user"], updatedAtMs: NOW_MS + 1 });
+      expect((await plane.history.list(c, 9, 0)).rows.map(({ type }) => type)).toEqual([
+        "paused",
+        "updated",
+        "created",
+      ]);
+      expect((await plane.monitors.find(other?.id ?? 0, foreign))?.monitor.pauseReasons).toEqual([]);
+      const tunnel = await make(ground, { name: "t", kind: "wireguard", pauseReasons: ["plan"], pausedAtMs: NOW_MS });
+      const resume = () => ({ removePauseReasons: ["plan" as const] });
+      const full = await plane.monitors.updateMany(projectId, [tunnel], NOW_MS, ADA, resume, {
+        slots: 0,
+        isDry: false,
+      });
+      expect(full.refused).toMatchObject([{ id: tunnel, why: { used: 0, slots: 0 } }]);
+      expect(await plane.monitors.removeMany(projectId, [...wanted, tunnel], NOW_MS + 2)).toBe(4);
+      expect((await plane.monitors.findAll(projectId, [a, b, c, tunnel])).length).toBe(0);
+      expect(await plane.monitors.find(other?.id ?? 0, foreign)).toBeDefined();
+    });
   });
 }

@@ -88,6 +88,102 @@ export function overviewTests(currentGround: () => Ground): void {
     });
   });
 
+  describe("what open pages read", () => {
+    it("tells which monitors of which project were changed or deleted since a generation", async () => {
+      const ground = currentGround();
+      const { plane, projectId } = ground;
+      const since = await plane.generation();
+      expect(await plane.liveReads.changedSince(since, 9)).toEqual({ generation: since, changes: [] });
+      const [a, b] = [await make(ground), await make(ground)];
+      await plane.monitors.remove(projectId, a, NOW_MS, ADA);
+      const { generation, changes } = await plane.liveReads.changedSince(since, 9);
+      expect(generation).toBe(await plane.generation());
+      expect([...changes].sort((one, two) => one.id - two.id)).toEqual([
+        { id: a, projectId, isGone: true },
+        { id: b, projectId, isGone: false },
+      ]);
+      expect((await plane.liveReads.changedSince(since, 1)).changes).toHaveLength(1);
+      expect(await plane.liveReads.changedSince(Number.MAX_SAFE_INTEGER, 0)).toEqual({ generation, changes: [] });
+    });
+
+    it("tells how subscriptions are, and which tests ended", async () => {
+      const ground = currentGround();
+      const { plane, projectId, organizationId } = ground;
+      const made = await plane.subscriptions.create({ ...SUBSCRIPTION, projectId, organizationId, name: "P" });
+      const state = { id: made.id, projectId, lastSyncStatus: "pending", lastSyncedAtMs: null, lastServerCount: null };
+      expect(await plane.liveReads.subscriptions([projectId])).toEqual([{ ...state, isSyncing: true }]);
+      await importServers(plane, made, [listedServer("one.test-site.org", "One", ["a"])]);
+      expect(await plane.liveReads.subscriptions([projectId])).toMatchObject([
+        { lastSyncStatus: "success", lastServerCount: 1, isSyncing: false },
+      ]);
+      expect([await plane.liveReads.subscriptions([]), await plane.liveReads.subscriptions([projectId + 9])]).toEqual([
+        [],
+        [],
+      ]);
+
+      const monitorId = await make(ground);
+      const job = { kind: "test", projectId, monitorId, location: "any", incidentId: null } as const;
+      const jobs = ["tst_a", "tst_b"].map((testId) => ({
+        ...job,
+        testId,
+        atMs: NOW_MS,
+        expiresAtMs: NOW_MS + 600_000,
+      }));
+      const order = { organizationId, month: "2026-11", quota: null, actor: ADA, jobs };
+      const ordered = await plane.jobs.order(order);
+      const [first = 0] = ordered.type === "queued" ? ordered.jobIds : [];
+      const end = {
+        reason: "ran",
+        status: "healthy",
+        latencyMs: 3.5,
+        connectMs: null,
+        message: null,
+        testedAtMs: NOW_MS,
+      } as const;
+      await plane.jobs.endTests([{ jobId: first, end, atMs: NOW_MS + 5 }]);
+      const ended = (sinceMs: number, projects = [projectId]) => plane.jobs.endedTests(projects, sinceMs, 9);
+      expect(await ended(NOW_MS + 5)).toEqual([{ id: first, projectId, monitorId, testId: "tst_a", result: end }]);
+      expect([await ended(NOW_MS + 6), await ended(0, []), await ended(0, [projectId + 9])]).toEqual([[], [], []]);
+    });
+
+    it("finds incidents by id and by monitor, the newest first", async () => {
+      const ground = currentGround();
+      const { plane, projectId } = ground;
+      const [a, b] = [await make(ground), await make(ground)];
+      await plane.sink.apply(
+        batch(1, {
+          incidents: [
+            opening(a, NOW_MS),
+            { type: "close", monitorId: a, atMs: NOW_MS + 10 },
+            opening(a, NOW_MS + 20),
+            opening(b, NOW_MS + 30),
+            { type: "close", monitorId: b, atMs: NOW_MS + 40 },
+          ],
+        }),
+      );
+      const all = await plane.incidents.list(projectId, { monitorId: a, limit: 9 });
+      const oldest = all.at(-1)?.id ?? 0;
+      const find = async (over: Partial<Parameters<typeof plane.incidents.named>[1]>, project = projectId) =>
+        (await plane.incidents.named(project, { incidentIds: [], monitorIds: [], sinceMs: 0, limit: 9, ...over })).map(
+          ({ monitorId, startedAtMs }) => [monitorId, startedAtMs - NOW_MS],
+        );
+      expect(await find({ monitorIds: [a, b] })).toEqual([
+        [b, 30],
+        [a, 20],
+        [a, 0],
+      ]);
+      expect(await find({ monitorIds: [a, b], sinceMs: NOW_MS + 11, limit: 2 })).toEqual([
+        [b, 30],
+        [a, 20],
+      ]);
+      expect(await find({ monitorIds: [a], sinceMs: NOW_MS + 11, incidentIds: [oldest] })).toEqual([
+        [a, 20],
+        [a, 0],
+      ]);
+      expect([await find({}), await find({ monitorIds: [a], incidentIds: [oldest] }, projectId + 9)]).toEqual([[], []]);
+    });
+  });
+
   describe("selectors", () => {
     it("select by every member, and-ed, and leave out what `not` selects", async () => {
       const ground = currentGround();

@@ -118,6 +118,8 @@ class Follower {
   async #read(): Promise<void> {
     this.#lastReadMs = performance.now();
     const answered = await this.#handlers.reload();
+    // A stream that seemed open while nothing answered may lead nowhere, and a browser would not notice.
+    if (answered && liveState.peek() === "off" && this.#source !== null) this.reopen();
     const isOpen = this.#source?.readyState === EventSource.OPEN;
     liveState.value = !answered ? "off" : isOpen ? "live" : "slow";
   }

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Field, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { acknowledge } from "../parts/incident-line.tsx";
 import { Show } from "../parts/states.tsx";
@@ -45,7 +46,8 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
           <>
             <Head view={view} changed={incident.reload} />
             <LastFailure view={view} />
-            <Timeline events={events} />
+            {canEdit.value && <NoteForm id={id} changed={incident.reload} />}
+            <Timeline events={events} id={id} changed={incident.reload} />
           </>
         )}
       </Show>
@@ -149,6 +151,84 @@ function LastFailure({ view }: { view: IncidentView }) {
   );
 }
 
+const PHASES = ["", "investigating", "identified", "monitoring", "resolved"] as const;
+type Phase = (typeof PHASES)[number];
+const MAX_NOTE = 5_000;
+
+function NoteForm({ id, changed }: { id: string; changed: () => void }) {
+  const [text, isPublic] = [useSignal(""), useSignal(false)];
+  const phase = useSignal<Phase>("");
+  const post = async (event: Event) => {
+    event.preventDefault();
+    if (text.value.trim() === "") return;
+    const body = { text: text.value, phase: phase.value === "" ? null : phase.value, public: isPublic.value };
+    const done = await attempt(() => data(client.POST("/incidents/{id}/notes", { params: { path: { id } }, body })));
+    if (!done) return;
+    text.value = "";
+    changed();
+  };
+  return (
+    <form class="card note-form" onSubmit={post}>
+      <Field label={t("note.text")}>
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={2}
+            maxLength={MAX_NOTE}
+            value={text.value}
+            onInput={(event) => (text.value = event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <div class="note-acts">
+        <SelectField
+          label={t("note.phase")}
+          value={phase.value}
+          options={PHASES.map((word) => [word, t(word === "" ? "note.noPhase" : `note.phase.${word}`)] as const)}
+          onValue={(word) => (phase.value = word)}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isPublic.value}
+            onChange={(event) => (isPublic.value = event.currentTarget.checked)}
+          />
+          {t("note.public")}
+        </label>
+        <button type="submit" class="button">
+          {t("note.post")}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface NoteData {
+  readonly text?: string;
+  readonly phase?: Exclude<Phase, ""> | null;
+  readonly public?: boolean;
+}
+
+/** What a note says, in the place of an event's message. */
+function Note({ note, remove }: { note: NoteData; remove: () => void }) {
+  return (
+    <div class="note">
+      <p class="note-text" dir="auto">
+        {note.text}
+      </p>
+      <p class="faint">
+        {note.phase !== null && note.phase !== undefined && t(`note.phase.${note.phase}`)}
+        {note.public === true && ` · ${t("note.isPublic")}`}
+        {canEdit.value && (
+          <button type="button" class="button small" onClick={remove}>
+            {t("act.delete")}
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
 const EVENT_ICONS: Readonly<Record<string, string>> = {
   opened: "siren",
   acknowledged: "check",
@@ -160,22 +240,35 @@ const EVENT_ICONS: Readonly<Record<string, string>> = {
   monitor_paused: "pause",
   monitor_resumed: "play",
   location_changed: "map-pin",
+  note: "file-text",
 };
 
-function Timeline({ events }: { events: readonly Schemas["IncidentEvent"][] }) {
+function Timeline({
+  events,
+  id: incidentId,
+  changed,
+}: {
+  events: readonly Schemas["IncidentEvent"][];
+  id: string;
+  changed: () => void;
+}) {
+  const remove = async (note: string) => {
+    const path = { id: incidentId, note };
+    if (await attempt(() => data(client.DELETE("/incidents/{id}/notes/{note}", { params: { path } })))) changed();
+  };
   return (
     <section class="card" aria-labelledby="timeline">
       <header class="card-head">
         <h2 id="timeline">{t("incident.timeline")}</h2>
       </header>
       <ol class="timeline" aria-label={t("incident.timeline")}>
-        {events.map(({ id, type, at, message, actor, location }) => (
+        {events.map(({ id, type, at, message, actor, location, data: more }) => (
           <li key={id}>
             <span class="timeline-mark">
               <Icon name={EVENT_ICONS[type] ?? "info"} size={16} />
             </span>
             <div>
-              <p dir="auto">{message}</p>
+              {type === "note" ? <Note note={more} remove={() => void remove(id)} /> : <p dir="auto">{message}</p>}
               <p class="faint">
                 <Moment at={at} />
                 {actor.name !== null && ` · ${actor.name}`}

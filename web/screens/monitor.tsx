@@ -8,7 +8,6 @@ import { Confirm } from "../parts/dialog.tsx";
 import { EditMonitor } from "../parts/edit-monitor.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
-import { LatencyFigure } from "../parts/latency.tsx";
 import { Show } from "../parts/states.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { Ago, Lasting } from "../parts/time.tsx";
@@ -20,13 +19,17 @@ import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { milliseconds, timeOf } from "../words/times.ts";
 import { number, t } from "../words/words.ts";
+import { Days } from "./monitor-days.tsx";
+import { LatencyLines, SummedLatency } from "./monitor-latency.tsx";
 import { ChecksList, Configs, History, Locations, Settings } from "./monitor-parts.tsx";
 import type { ScreenProps } from "./screen.ts";
 
 export type MonitorView = Schemas["Monitor"];
 export type Results = Schemas["MonitorResults"];
-export const PERIODS = ["15m", "1h", "24h", "7d"] as const;
+/** Of the first two each check is drawn; of the others sums. */
+const PERIODS = ["15m", "1h", "24h", "7d", "30d", "90d"] as const;
 type Period = (typeof PERIODS)[number];
+const isOfRows = (period: Period): period is "15m" | "1h" => period === "15m" || period === "1h";
 /** Of the latest checks that are read; more would draw no finer line. */
 const MOST_RESULTS = 500;
 const RELOAD_MS = 15_000;
@@ -167,15 +170,14 @@ function Acts({
     if (busy.value) return;
     busy.value = true;
     await attempt(async () => {
-      const answer = await data(client.POST("/test", { body: { server_id: view.id } }));
-      say(checkWords(answer));
+      say(checkWords(await data(client.POST("/servers/{id}/check", { params, body: {} }))));
     });
     busy.value = false;
     changed();
   };
   return (
     <div class="acts">
-      {view.type === "vpn" && (
+      {view.type !== "push" && view.active && (
         <button type="button" class="button primary" aria-disabled={busy.value} onClick={() => void check()}>
           <Icon name="zap" size={16} /> {t("monitor.checkNow")}
         </button>
@@ -202,15 +204,16 @@ function checkWords(answer: unknown): string {
 function Body({ view, news }: { view: MonitorView; news: string }) {
   const period = useSignal<Period>("1h");
   const path = { id: view.id };
+  const rowsPeriod = isOfRows(period.value) ? period.value : "24h";
   const results = useResource(
     (signal) =>
       data(
         client.GET("/results/server/{id}", {
-          params: { path, query: { period: period.value, limit: MOST_RESULTS, explain: "1" } },
+          params: { path, query: { period: rowsPeriod, limit: MOST_RESULTS, explain: "1" } },
           signal,
         }),
       ),
-    `${view.id} ${period.value}`,
+    `${view.id} ${rowsPeriod}`,
     RELOAD_MS,
   );
   useEffect(() => {
@@ -223,11 +226,17 @@ function Body({ view, news }: { view: MonitorView; news: string }) {
           {(value) => (
             <>
               <WhyCard view={view} results={value} />
-              <LatencyCard results={value} period={period.value} choose={(word) => (period.value = word)} />
+              <LatencyCard
+                id={view.id}
+                results={value}
+                period={period.value}
+                choose={(word) => (period.value = word)}
+              />
               <ChecksList results={value} />
             </>
           )}
         </Show>
+        <Days id={view.id} />
         <Configs view={view} />
       </div>
       <div class="monitor-side">
@@ -260,19 +269,16 @@ function WhyCard({ view, results }: { view: MonitorView; results: Results }) {
 }
 
 function LatencyCard({
+  id,
   results,
   period,
   choose,
 }: {
+  id: string;
   results: Results;
   period: Period;
   choose: (period: Period) => void;
 }) {
-  const rows = [...results.results].reverse();
-  const points = rows.map(({ tested_at }) => timeOf(tested_at) / 1_000);
-  const values = rows.map(({ status, latency_ms: ms }) => (status === "healthy" ? ms : null));
-  const key = `${points.length} ${points[0]} ${points.at(-1)}`;
-  const lines = useComputed(() => [{ label: t("latency.line"), tone: "tone-accent", values }]);
   return (
     <section class="card" aria-label={t("latency.label")}>
       <fieldset class="periods" aria-label={t("latency.period")}>
@@ -282,17 +288,20 @@ function LatencyCard({
           </button>
         ))}
         <span class="grow" />
-        {results.uptime_percent !== null && (
+        {isOfRows(period) && results.uptime_percent !== null && (
           <span class="faint">{t("monitor.uptime", { percent: number(results.uptime_percent, 2) })}</span>
         )}
       </fieldset>
-      {values.every((value) => value === null) ? (
-        <p class="hint">{t("latency.none")}</p>
-      ) : (
-        <LatencyFigure key={key} points={points} lines={lines.value} />
-      )}
+      {isOfRows(period) ? <LatencyOfRows results={results} /> : <SummedLatency id={id} period={period} />}
     </section>
   );
+}
+
+function LatencyOfRows({ results }: { results: Results }) {
+  const rows = [...results.results].reverse();
+  const points = rows.map(({ tested_at }) => timeOf(tested_at) / 1_000);
+  const values = rows.map(({ status, latency_ms: ms }) => (status === "healthy" ? ms : null));
+  return <LatencyLines points={points} lines={[{ label: t("latency.line"), tone: "tone-accent", values }]} />;
 }
 
 function Incidents({ id }: { id: string }) {

@@ -1,5 +1,6 @@
 /** All monitors in one dense table: 10,000 rows, of which those in view are in the document. */
 import { useComputed } from "@preact/signals";
+import { BulkBar } from "../parts/bulk.tsx";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useMedia } from "../parts/media.ts";
@@ -10,6 +11,7 @@ import { withValue } from "../state/filter.ts";
 import { type MonitorEntry, SORTS, type Sort, sorted } from "../state/monitors.ts";
 import { filterLine, loadOverview, overviewError, revision, selected, serviceNow, shown } from "../state/project.ts";
 import { replaceParameter, route } from "../state/route.ts";
+import { areAllChosen, choose, chooseAll, chosenIds } from "../state/selection.ts";
 import { canEdit } from "../state/session.ts";
 import { ago, duration, milliseconds, utc } from "../words/times.ts";
 import { type Key, t } from "../words/words.ts";
@@ -49,6 +51,19 @@ interface Column {
   readonly sort?: Sort;
   readonly cell: (entry: MonitorEntry) => unknown;
 }
+
+const CHECK: Column = {
+  name: "check",
+  title: "bulk.all",
+  cell: ({ id, name }) => (
+    <input
+      type="checkbox"
+      aria-label={t("bulk.one", { name })}
+      checked={chosenIds.value.has(id)}
+      onChange={(event) => choose(id, event.currentTarget.checked)}
+    />
+  ),
+};
 
 const COLUMNS: readonly Column[] = [
   { name: "status", title: "col.status", sort: "status", cell: ({ status }) => <StatusWord status={status} /> },
@@ -115,16 +130,18 @@ function Table() {
   const rows = useComputed(() => sorted(selected.value, order.value.sort, order.value.descending));
   const isPhone = useMedia("(max-width: 700px)");
   revision.value;
+  const columns = canEdit.value ? [CHECK, ...COLUMNS] : COLUMNS;
   return (
     <>
       <div class="bar">
         <FilterLine />
       </div>
       <StatusCounts />
+      <BulkBar />
       <table class="table monitors" aria-label={t("nav.monitors")} aria-rowcount={rows.value.length + 1}>
         <thead>
           <tr>
-            {COLUMNS.map((column) => (
+            {columns.map((column) => (
               <Heading key={column.name} column={column} order={order.value} />
             ))}
           </tr>
@@ -132,10 +149,10 @@ function Table() {
         <WindowedBody
           items={rows.value}
           rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide}
-          columns={COLUMNS.length}
+          columns={columns.length}
           row={(entry, index) => (
             <tr key={entry.id} aria-rowindex={index + 2}>
-              {COLUMNS.map(({ name, cell }) => (
+              {columns.map(({ name, cell }) => (
                 <td key={name} class={`c-${name}`}>
                   {cell(entry) as never}
                 </td>
@@ -159,7 +176,14 @@ function Heading({
   const isOn = sort !== undefined && order.sort === sort;
   return (
     <th scope="col" class={`c-${name}`} aria-sort={isOn ? (order.descending ? "descending" : "ascending") : undefined}>
-      {sort === undefined ? (
+      {name === "check" ? (
+        <input
+          type="checkbox"
+          aria-label={t(title)}
+          checked={areAllChosen.value}
+          onChange={(event) => chooseAll(event.currentTarget.checked)}
+        />
+      ) : sort === undefined ? (
         t(title)
       ) : (
         <button

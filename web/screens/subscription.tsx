@@ -22,12 +22,12 @@ import { type SubscriptionView, SyncState } from "./subscriptions.tsx";
 interface ConfigRow {
   readonly key: string;
   readonly serverId: string;
-  readonly config: Schemas["ImportedConfig"];
+  readonly config: Schemas["SubscriptionConfig"];
 }
 
 const RELOAD_MS = 15_000;
 const PAGE = 1_000;
-/** Pages of monitors that are read for the table. */
+/** Pages that are read for the table. */
 const MOST_PAGES = 10;
 const ROW_PX = 37;
 
@@ -119,21 +119,16 @@ function Head({ view, changed }: { view: SubscriptionView; changed: () => void }
   );
 }
 
-/** All monitors that came from it, page by page; each has its configurations with it. */
+/** Page by page, the fastest first. */
 async function configsOf(id: number, signal: AbortSignal): Promise<readonly ConfigRow[]> {
   const rows: ConfigRow[] = [];
   for (let page = 0; page < MOST_PAGES; page++) {
-    const query = { family: "tunnel" as const, limit: PAGE, offset: page * PAGE };
-    const { servers, total } = await data(client.GET("/servers", { params: { query }, signal }));
-    for (const { id: serverId, subscription } of servers) {
-      if (subscription?.subscription_url_id !== String(id)) continue;
-      for (const [index, config] of subscription.configs.entries())
-        rows.push({ key: `${serverId} ${index}`, serverId, config });
-    }
-    if ((page + 1) * PAGE >= total) break;
+    const params = { path: { id: String(id) }, query: { limit: PAGE, offset: page * PAGE } };
+    const { configs, total } = await data(client.GET("/subscriptions/{id}/configs", { params, signal }));
+    for (const config of configs) rows.push({ key: String(rows.length), serverId: config.server_id, config });
+    if (rows.length >= total) break;
   }
-  const order = ({ config: { success, total_ms: ms } }: ConfigRow) => (success ? ms : Number.POSITIVE_INFINITY);
-  return rows.sort((a, b) => order(a) - order(b));
+  return rows;
 }
 
 function Configurations({ id }: { id: number }) {

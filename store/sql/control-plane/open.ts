@@ -15,6 +15,7 @@ import { createJobs } from "../jobs/jobs.ts";
 import { createHeartbeats } from "../monitors/heartbeats.ts";
 import { createHistory } from "../monitors/history.ts";
 import { createImports } from "../monitors/imports.ts";
+import { createLiveReads } from "../monitors/live-reads.ts";
 import { createMaintenance } from "../monitors/maintenance.ts";
 import { createMonitors } from "../monitors/monitors.ts";
 import { createOverview } from "../monitors/overview.ts";
@@ -52,6 +53,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     plans: createPlans(database),
     monitors: createMonitors(database),
     overview: createOverview(database),
+    liveReads: createLiveReads(database),
     incidents: createIncidents(database),
     history: createHistory(database),
     heartbeats: createHeartbeats(database),

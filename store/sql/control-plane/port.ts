@@ -17,6 +17,7 @@ import type { Jobs } from "../jobs/port.ts";
 import type { Heartbeats } from "../monitors/heartbeats-port.ts";
 import type { History } from "../monitors/history-port.ts";
 import type { Imports } from "../monitors/imports-port.ts";
+import type { LiveReads } from "../monitors/live-reads-port.ts";
 import type { Maintenance } from "../monitors/maintenance-port.ts";
 import type { OverviewRead } from "../monitors/overview-port.ts";
 import type { Plans } from "../monitors/plans-port.ts";
@@ -35,6 +36,7 @@ export interface ControlPlane {
   readonly plans: Plans;
   readonly monitors: Monitors;
   readonly overview: OverviewRead;
+  readonly liveReads: LiveReads;
   readonly incidents: Incidents;
   readonly history: History;
   readonly heartbeats: Heartbeats;

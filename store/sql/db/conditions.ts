@@ -1,4 +1,4 @@
-/** Conditions that the two databases spell differently, on monitors as `m`. */
+/** Conditions that the two databases spell differently, on monitors as `m` and incidents as `i`. */
 import { type Expression, type SqlBool, sql } from "kysely";
 import type { Dialect } from "../schema/dialect.ts";
 import { storable } from "../schema/text.ts";
@@ -6,7 +6,7 @@ import { storable } from "../schema/text.ts";
 /** Ids come as one JSON value, so that the statement is one however many there are. */
 export function isIn(
   dialect: Dialect,
-  column: "m.id" | "m.subscription_id",
+  column: "m.id" | "m.subscription_id" | "i.id" | "i.monitor_id",
   ids: readonly number[],
 ): Expression<SqlBool> {
   const json = JSON.stringify(ids);

@@ -1,41 +1,83 @@
-/** When a monitor was down and when it was paused, from incidents and history. */
+/** When a monitor was down, degraded, paused and in maintenance, from incidents, history and windows. */
+import type { Past } from "../../../model/days.ts";
 import type { Downtime } from "../../../model/uptime.ts";
 import type { Session } from "../db/database.ts";
 
-/** Most incidents, and most changes of pause, that one answer reads, newest first. Of a monitor with more only the time that they cover is known. */
+/** Most incidents, changes of pause and windows that one answer reads, newest first. Of a monitor with more only the time that they cover is known. */
 const MAX_READ = 2_000;
 
-export async function readDowntime(
-  { kysely }: Session,
-  monitor: { readonly id: number; readonly createdAtMs: number },
-  sinceMs: number,
-): Promise<Downtime> {
-  const incidents = await kysely
-    .selectFrom("incidents as i")
-    // An incident may begin as degraded; it is down from then on when its level changed.
-    .leftJoin("incident_events as e", (join) =>
-      join.onRef("e.incident_id", "=", "i.id").on("e.type", "=", "level_changed"),
-    )
-    .select(["i.started_at_ms", "i.ended_at_ms", "e.at_ms as raised_at_ms"])
-    .where("i.monitor_id", "=", monitor.id)
-    .where("i.level", "=", "down")
-    .where((of) => of.or([of("i.ended_at_ms", "is", null), of("i.ended_at_ms", ">", sinceMs)]))
-    .orderBy("i.started_at_ms", "desc")
+interface MonitorAge {
+  readonly id: number;
+  readonly createdAtMs: number;
+}
+
+export async function readDowntime(session: Session, monitor: MonitorAge, sinceMs: number): Promise<Downtime> {
+  const incidents = await incidentsSince(session, monitor.id, sinceMs).where("i.level", "=", "down").execute();
+  const turns = await readTurns(session, monitor.id);
+  return {
+    down: incidents.map((row) => ({ fromMs: row.raised_at_ms ?? row.started_at_ms, toMs: row.ended_at_ms })),
+    turns,
+    knownFromMs: knownFrom(monitor, incidents.at(MAX_READ - 1)?.started_at_ms, turns.at(MAX_READ - 1)?.atMs),
+  };
+}
+
+export async function readPast(session: Session, monitor: MonitorAge, sinceMs: number): Promise<Past> {
+  const incidents = await incidentsSince(session, monitor.id, sinceMs).execute();
+  const turns = await readTurns(session, monitor.id);
+  const maintenance = await session.kysely
+    .selectFrom("maintenance_windows")
+    .select(["starts_at_ms as fromMs", "ends_at_ms as toMs"])
+    .where("monitor_id", "=", monitor.id)
+    .where("ends_at_ms", ">", sinceMs)
+    .orderBy("ends_at_ms", "desc")
     .limit(MAX_READ)
     .execute();
-  const turns = await kysely
+  return {
+    incidents: incidents.map(({ level, started_at_ms, ended_at_ms, raised_at_ms }) => ({
+      fromMs: started_at_ms,
+      toMs: ended_at_ms,
+      downFromMs: level === "down" ? (raised_at_ms ?? started_at_ms) : null,
+    })),
+    turns,
+    maintenance,
+    knownFromMs: knownFrom(
+      monitor,
+      incidents.at(MAX_READ - 1)?.started_at_ms,
+      turns.at(MAX_READ - 1)?.atMs,
+      maintenance.at(MAX_READ - 1)?.toMs,
+    ),
+  };
+}
+
+function incidentsSince({ kysely }: Session, monitorId: number, sinceMs: number) {
+  return (
+    kysely
+      .selectFrom("incidents as i")
+      // An incident may begin as degraded; it is down from then on when its level changed.
+      .leftJoin("incident_events as e", (join) =>
+        join.onRef("e.incident_id", "=", "i.id").on("e.type", "=", "level_changed"),
+      )
+      .select(["i.level", "i.started_at_ms", "i.ended_at_ms", "e.at_ms as raised_at_ms"])
+      .where("i.monitor_id", "=", monitorId)
+      .where((of) => of.or([of("i.ended_at_ms", "is", null), of("i.ended_at_ms", ">", sinceMs)]))
+      .orderBy("i.started_at_ms", "desc")
+      .limit(MAX_READ)
+  );
+}
+
+async function readTurns({ kysely }: Session, monitorId: number): Promise<Past["turns"]> {
+  const rows = await kysely
     .selectFrom("history")
     .select(["type", "at_ms"])
-    .where("monitor_id", "=", monitor.id)
+    .where("monitor_id", "=", monitorId)
     .where("type", "in", ["paused", "resumed"])
     .orderBy("at_ms", "desc")
     .orderBy("id", "desc")
     .limit(MAX_READ)
     .execute();
-  const oldestRead = [incidents.at(MAX_READ - 1)?.started_at_ms, turns.at(MAX_READ - 1)?.at_ms];
-  return {
-    down: incidents.map((row) => ({ fromMs: row.raised_at_ms ?? row.started_at_ms, toMs: row.ended_at_ms })),
-    turns: turns.map(({ type, at_ms }) => ({ type: type === "paused" ? "paused" : "resumed", atMs: at_ms })),
-    knownFromMs: Math.max(monitor.createdAtMs, ...oldestRead.map((atMs) => atMs ?? 0)),
-  };
+  return rows.map(({ type, at_ms }) => ({ type: type === "paused" ? "paused" : "resumed", atMs: at_ms }));
+}
+
+function knownFrom({ createdAtMs }: MonitorAge, ...oldestRead: readonly (number | undefined)[]): number {
+  return Math.max(createdAtMs, ...oldestRead.map((atMs) => atMs ?? 0));
 }

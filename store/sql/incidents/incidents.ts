@@ -1,15 +1,16 @@
 /** Incidents, read and acknowledged; the sink opens and closes them (incidents.ts). */
 import type { Actor } from "../../../model/actor.ts";
 import { acknowledgedEvent, type EventMonitor } from "../../../model/event.ts";
-import { hasTag } from "../db/conditions.ts";
+import { hasTag, isIn } from "../db/conditions.ts";
 import { type Database, type Session, statement } from "../db/database.ts";
 import { eventMonitors } from "../events/event-monitors.ts";
 import { appendEvents } from "../events/outbox.ts";
 import { decoder } from "../schema/column.ts";
 import { INCIDENTS, type Row } from "../schema/tables.ts";
 import { storableOrNull, toJson } from "../schema/text.ts";
-import { readDowntime } from "./downtime.ts";
+import { readDowntime, readPast } from "./downtime.ts";
 import { insertEvents, toEvent } from "./events.ts";
+import { addNote, changeNote } from "./notes.ts";
 import type { IncidentFilter, IncidentRecord, Incidents } from "./port.ts";
 
 type IncidentRow = Row<"incidents"> & {
@@ -28,6 +29,7 @@ const FIND = statement(
 export function createIncidents({ read, write }: Database): Incidents {
   return {
     list: (projectId, filter) => list(read, projectId, filter),
+    named: (projectId, wanted) => named(read, projectId, wanted),
     find: (projectId, id) => find(read, projectId, id),
     async events(incidentId, limit, offset) {
       const ofIncident = read.kysely.selectFrom("incident_events").where("incident_id", "=", incidentId);
@@ -50,6 +52,9 @@ export function createIncidents({ read, write }: Database): Incidents {
       }),
     acknowledgeAll: (projectId, ids, nowMs, actor, note) =>
       write((session) => acknowledgeAll(session, projectId, ids, nowMs, actor, note)),
+    addNote: (projectId, incidentId, note, nowMs, actor) =>
+      write((session) => addNote(session, projectId, incidentId, note, nowMs, actor)),
+    changeNote: (incidentId, eventId, decide) => write((session) => changeNote(session, incidentId, eventId, decide)),
     async countOpen() {
       const { total } = await read.kysely
         .selectFrom("incidents as i")
@@ -61,12 +66,39 @@ export function createIncidents({ read, write }: Database): Incidents {
       return total;
     },
     downtime: (monitor, sinceMs) => readDowntime(read, monitor, sinceMs),
+    past: (monitor, sinceMs) => readPast(read, monitor, sinceMs),
   };
 }
 
 async function find(session: Session, projectId: number, id: number): Promise<IncidentRecord | undefined> {
   const row = (await session.query<IncidentRow>(FIND, id, projectId))[0];
   return row && toIncident(row);
+}
+
+async function named(
+  { kysely, dialect }: Session,
+  projectId: number,
+  { incidentIds, monitorIds, sinceMs, limit }: Parameters<Incidents["named"]>[1],
+): Promise<readonly IncidentRecord[]> {
+  const rows = await kysely
+    .selectFrom("incidents as i")
+    .innerJoin("monitors as m", "m.id", "i.monitor_id")
+    .selectAll("i")
+    .select(["m.name as monitor_name", "m.kind as monitor_kind", "m.active as monitor_active"])
+    .where("i.project_id", "=", projectId)
+    .where((of) =>
+      of.or([
+        isIn(dialect, "i.id", incidentIds),
+        of.and([
+          isIn(dialect, "i.monitor_id", monitorIds),
+          of.or([of("i.ended_at_ms", "is", null), of("i.ended_at_ms", ">=", sinceMs)]),
+        ]),
+      ]),
+    )
+    .orderBy("i.id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(toIncident);
 }
 
 /** Two questions, so that each walks its index and stops at the limit, however many incidents there were. */
@@ -129,7 +161,7 @@ async function acknowledgeAll(
   nowMs: number,
   actor: Actor,
   note: string | null,
-): Promise<{ acknowledged: number; unchanged: number }> {
+): ReturnType<Incidents["acknowledgeAll"]> {
   const rows = session.kysely.selectFrom("incidents").select(["id", "monitor_id"]).where("project_id", "=", projectId);
   const found = await rows
     .where("id", "in", [...ids])
@@ -137,14 +169,14 @@ async function acknowledgeAll(
     .execute();
   // A transaction that needs both locks monitors before incidents, each in the order of ids.
   const monitors = await eventMonitors(session, [...new Set(found.map((row) => row.monitor_id))]);
-  let acknowledged = 0;
+  const acknowledged: Pick<IncidentRecord, "id" | "monitorId">[] = [];
   for (const { id, monitor_id: monitorId } of found) {
     if (!(await acknowledge(session, projectId, id, nowMs, actor, note))) continue;
-    acknowledged += 1;
+    acknowledged.push({ id, monitorId });
     const [incident, monitor] = [await find(session, projectId, id), monitors.get(monitorId)];
     if (incident !== undefined && monitor !== undefined) await tell(session, monitor, incident, actor, nowMs);
   }
-  return { acknowledged, unchanged: found.length - acknowledged };
+  return { acknowledged, unchanged: found.length - acknowledged.length };
 }
 
 /** Changes nothing when the incident is acknowledged already. @returns whether this call did it */

@@ -1,5 +1,6 @@
 /** Incidents and what happened during them (docs/api-contract.md#incidents). */
 import type { Actor } from "../../../model/actor.ts";
+import type { Past } from "../../../model/days.ts";
 import type { IncidentLevel } from "../../../model/incident.ts";
 import type { Downtime } from "../../../model/uptime.ts";
 import type { ErrorCategory } from "../../../model/verdict.ts";
@@ -33,6 +34,7 @@ export const INCIDENT_EVENT_TYPES = [
   "monitor_paused",
   "monitor_resumed",
   "recovered",
+  "note",
 ] as const;
 export interface IncidentEvent {
   readonly id: number;
@@ -43,6 +45,17 @@ export interface IncidentEvent {
   readonly location: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
+/** Words for readers: they never close an incident. */
+export const NOTE_PHASES = ["investigating", "identified", "monitoring", "resolved"] as const;
+
+/** What a note says: the data of its event. */
+export interface NoteData {
+  readonly text: string;
+  readonly phase: (typeof NOTE_PHASES)[number] | null;
+  /** Whether pages for the public show it. */
+  readonly public: boolean;
+}
+
 export interface IncidentFilter {
   readonly monitorId: number | null;
   readonly limit: number;
@@ -61,6 +74,19 @@ export interface IncidentFilter {
 export interface Incidents {
   /** Open first (down before degraded, then unacknowledged, then newest), then the rest newest first; none of paused monitors. */
   list(projectId: number, filter: IncidentFilter): Promise<readonly IncidentRecord[]>;
+  /**
+   * Those by id, and of the monitors those that are open or ended since then; the newest first. Of paused monitors too.
+   * @param named `limit`: of both together
+   */
+  named(
+    projectId: number,
+    named: {
+      readonly incidentIds: readonly number[];
+      readonly monitorIds: readonly number[];
+      readonly sinceMs: number;
+      readonly limit: number;
+    },
+  ): Promise<readonly IncidentRecord[]>;
   find(projectId: number, id: number): Promise<IncidentRecord | undefined>;
   events(
     incidentId: number,
@@ -77,7 +103,7 @@ export interface Incidents {
   ): Promise<IncidentRecord | undefined>;
   /**
    * Those of the project that are there, in one transaction. Ids that it does not have are passed over.
-   * @returns how many were not acknowledged before, and how many were
+   * @returns those that were not acknowledged before, and how many were
    */
   acknowledgeAll(
     projectId: number,
@@ -85,8 +111,30 @@ export interface Incidents {
     nowMs: number,
     actor: Actor,
     note: string | null,
-  ): Promise<{ readonly acknowledged: number; readonly unchanged: number }>;
+  ): Promise<{
+    readonly acknowledged: readonly Pick<IncidentRecord, "id" | "monitorId">[];
+    readonly unchanged: number;
+  }>;
+  /** @returns its event; undefined when the incident is not there */
+  addNote(
+    projectId: number,
+    incidentId: number,
+    note: NoteData,
+    nowMs: number,
+    actor: Actor,
+  ): Promise<IncidentEvent | undefined>;
+  /**
+   * Changes or, where `decide` answers null, deletes a note of the incident, in one transaction. What `decide` throws passes through.
+   * @returns the note as it is then, or was; undefined when it is not there
+   */
+  changeNote(
+    incidentId: number,
+    eventId: number,
+    decide: (note: IncidentEvent) => NoteData | null,
+  ): Promise<IncidentEvent | undefined>;
   countOpen(): Promise<number>;
   /** @param sinceMs incidents that ended before it are left out */
   downtime(monitor: { readonly id: number; readonly createdAtMs: number }, sinceMs: number): Promise<Downtime>;
+  /** @param sinceMs what ended before it is left out, but for pauses */
+  past(monitor: { readonly id: number; readonly createdAtMs: number }, sinceMs: number): Promise<Past>;
 }

@@ -59,6 +59,23 @@ export function createJobs({ read, write }: Database): Jobs {
       if (row === undefined) return undefined;
       return row.ended_at_ms === null || row.result === null ? null : fromJson<TestResult>(row.result);
     },
+    async endedTests(projectIds, sinceMs, limit) {
+      if (projectIds.length === 0) return [];
+      const rows = await read.kysely
+        .selectFrom("jobs")
+        .select(["id", "project_id", "monitor_id", "test_id", "result"])
+        .where("project_id", "in", [...projectIds])
+        .where("kind", "in", ["test", "retest"])
+        .where("ended_at_ms", ">=", Math.round(sinceMs))
+        .orderBy("ended_at_ms", "desc")
+        .limit(limit)
+        .execute();
+      return rows.flatMap(({ id, project_id, monitor_id, test_id, result }) =>
+        monitor_id === null || test_id === null || result === null
+          ? []
+          : [{ id, projectId: project_id, monitorId: monitor_id, testId: test_id, result: fromJson(result) }],
+      );
+    },
     endTests: (ends, leases = []) =>
       write(async (session) => {
         await assertShards(session, leases);

@@ -68,6 +68,15 @@ export type TestOrderAnswer =
   | { readonly type: "queued"; readonly jobIds: readonly number[] }
   | { readonly type: "refused"; readonly used: number };
 
+/** A test that ended, for those who look at its project. */
+export interface EndedTestJob {
+  readonly id: number;
+  readonly projectId: number;
+  readonly monitorId: number;
+  readonly testId: string;
+  readonly result: TestResult;
+}
+
 export interface Jobs {
   /**
    * Takes from the quota and queues, in one transaction. Refused only when nothing is left: an order may pass the quota, the next is
@@ -84,6 +93,8 @@ export interface Jobs {
   testResult(jobId: number): Promise<TestResult | null | undefined>;
   /** Ends tests that never ran; those that ended before keep their end. @param leases of their monitors' shards @throws ShardsLost */
   endTests(ends: readonly EndedTest[], leases?: readonly ShardLease[]): Promise<void>;
+  /** Tests of the projects that ended then or later, the newest first. */
+  endedTests(projectIds: readonly number[], sinceMs: number, limit: number): Promise<readonly EndedTestJob[]>;
   /** Ends a sync; the process that ran it writes what it found. */
   endSync(jobId: number, atMs: number): Promise<void>;
   /** Forgets what ended before a time. */

@@ -15,6 +15,7 @@ import { sealedConfigs } from "./imports.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "./port.ts";
 import { LIVE_COLUMNS, MONITOR_COLUMNS, type MonitorWithLiveRow, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
 import { isSelected } from "./selecting.ts";
+import { slotsUsed } from "./slots.ts";
 import { createMonitorWrites } from "./writes.ts";
 
 const FIND = statement(
@@ -64,6 +65,7 @@ export function createMonitors(database: Database): Monitors {
         .executeTakeFirst();
       return row ?? null;
     },
+    slotsUsed: (organizationId) => slotsUsed(read, organizationId),
     async names(projectId) {
       const rows = await read.kysely
         .selectFrom("monitors")

@@ -68,6 +68,17 @@ export class SlotsFullError extends Error {
   }
 }
 
+/** Why a monitor is not changed, for its reader. */
+export interface Refused {
+  readonly refused: string;
+}
+
+export interface ManyChanged {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: readonly { readonly id: number; readonly name: string; readonly why: string | SlotsFullError }[];
+}
+
 export type MonitorSort = "name" | "status" | "latency" | "checked";
 
 export interface MonitorFilter {
@@ -127,6 +138,20 @@ export interface Monitors {
     decide: (now: MonitorWithLive) => MonitorChange,
     slots?: number | null,
   ): Promise<MonitorWithLive | undefined>;
+  /**
+   * As update(), of many in one transaction. @param decide `refused`: the monitor stays as it is
+   * @param isDry tells what would become of them, slots aside, and changes nothing
+   */
+  updateMany(
+    projectId: number,
+    ids: readonly number[],
+    nowMs: number,
+    actor: Actor,
+    decide: (now: MonitorWithLive) => MonitorChange | Refused,
+    options: { readonly slots: number | null; readonly isDry: boolean },
+  ): Promise<ManyChanged>;
+  /** Of many in one transaction. @returns how many were there */
+  removeMany(projectId: number, ids: readonly number[], nowMs: number): Promise<number>;
   /** Tombstone; its incidents go with it. False when it was not there. */
   remove(projectId: number, id: number, nowMs: number, actor: Actor): Promise<boolean>;
   /** The settings that other website and keyword checks on the host share; null when there is none (docs/api-contract.md#uptime-fields). */
@@ -141,6 +166,8 @@ export interface Monitors {
     expiry: { sslExpirationDays?: number | null; domainExpirationDays?: number | null },
     nowMs: number,
   ): Promise<void>;
+  /** Tunnel slots that the workspace has taken. */
+  slotsUsed(organizationId: number): Promise<number>;
   names(projectId: number): Promise<ReadonlyMap<number, string>>;
   /** The latest check of each monitor of the project that was checked since then, the newest `limit` of them. */
   latestChecks(projectId: number, sinceMs: number, limit: number): Promise<readonly LatestCheck[]>;

@@ -14,11 +14,18 @@ import { storable, storableOrNull } from "../schema/text.ts";
 import { type ChangedMonitor, changeMonitor } from "./change.ts";
 import { addHistory, type NewHistoryEntry } from "./history.ts";
 import { excludeImported, forgetImport } from "./imports.ts";
-import type { MonitorChange, Monitors, MonitorWithLive, NewMonitor } from "./port.ts";
+import {
+  type ManyChanged,
+  type MonitorChange,
+  type Monitors,
+  type MonitorWithLive,
+  type NewMonitor,
+  SlotsFullError,
+} from "./port.ts";
 import { fromLive, fromMonitor, LIVE_COLUMNS, MONITOR_COLUMNS, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
 import { requireSlot } from "./slots.ts";
 
-type MonitorWrites = Pick<Monitors, "create" | "update" | "remove" | "setHostExpiry">;
+type MonitorWrites = Pick<Monitors, "create" | "update" | "updateMany" | "remove" | "removeMany" | "setHostExpiry">;
 type HostExpiry = Parameters<Monitors["setHostExpiry"]>[2];
 
 export function createMonitorWrites({ write }: Database): MonitorWrites {
@@ -37,10 +44,70 @@ export function createMonitorWrites({ write }: Database): MonitorWrites {
         if (wanted.sealed !== undefined) await forgetImport(session, id);
         return change(session, now, wanted, nowMs, actor);
       }),
+    updateMany: (projectId, ids, nowMs, actor, decide, options) =>
+      write((session) => updateMany(session, projectId, ids, { nowMs, actor, decide, ...options })),
     remove: (projectId, id, nowMs) => write((session) => remove(session, projectId, id, nowMs)),
+    removeMany: (projectId, ids, nowMs) =>
+      write(async (session) => {
+        let removed = 0;
+        for (const id of inOrder(ids)) if (await remove(session, projectId, id, nowMs)) removed += 1;
+        return removed;
+      }),
     setHostExpiry: (projectId, host, expiry, nowMs) =>
       write((session) => setHostExpiry(session, projectId, host, expiry, nowMs)),
   };
+}
+
+/** Always in this order: two that change the same monitors do not wait for each other. */
+function inOrder(ids: readonly number[]): readonly number[] {
+  return [...ids].sort((one, other) => one - other);
+}
+
+type UpdateMany = Parameters<Monitors["updateMany"]>;
+interface ManyUpdate {
+  readonly nowMs: number;
+  readonly actor: Actor;
+  readonly decide: UpdateMany[4];
+  readonly slots: number | null;
+  readonly isDry: boolean;
+}
+
+async function updateMany(
+  session: Session,
+  projectId: number,
+  ids: readonly number[],
+  { nowMs, actor, decide, slots, isDry }: ManyUpdate,
+): Promise<ManyChanged> {
+  const refused: ManyChanged["refused"][number][] = [];
+  let [changed, unchanged] = [0, 0];
+  for (const id of inOrder(ids)) {
+    const now = await hold(session, projectId, id);
+    if (now === undefined) continue;
+    const wanted = decide(now);
+    if ("refused" in wanted) {
+      refused.push({ id, name: now.monitor.name, why: wanted.refused });
+      continue;
+    }
+    const full = takesSlot(now, wanted) && !isDry ? await fullSlots(session, now, slots) : null;
+    if (full !== null) refused.push({ id, name: now.monitor.name, why: full });
+    else if (!changeMonitor(now.monitor, wanted, nowMs).isChanged) unchanged += 1;
+    else {
+      changed += 1;
+      if (!isDry) await change(session, now, wanted, nowMs, actor);
+    }
+  }
+  return { changed, unchanged, refused };
+}
+
+/** null: there is room for it. */
+async function fullSlots(session: Session, { monitor }: MonitorWithLive, slots: number | null) {
+  try {
+    await requireSlot(session, monitor.organizationId, slots);
+    return null;
+  } catch (error) {
+    if (error instanceof SlotsFullError) return error;
+    throw error;
+  }
 }
 
 /** A tunnel that the plan paused has given its slot back (docs/api-contract.md#plans). */

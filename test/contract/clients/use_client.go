@@ -80,7 +80,9 @@ func main() {
 	done(client.IncidentsAPI.AcknowledgeIncident(ctx, incident.Id).XProjectId(project).
 		AcknowledgeIncident(*sonde.NewAcknowledgeIncident()).Execute())
 
-	read := readAll(client, map[string]string{"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id)})
+	read := readAll(client, map[string]string{
+		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1",
+	})
 	expect(read > 20, "few operations were read")
 
 	_, response, err := client.MonitorsAPI.GetMonitor(ctx, "srv_999999").XProjectId(project).Execute()

@@ -1,0 +1,9 @@
+/** What requests did to incidents, told to the pages that are open. */
+import { type LiveTurn, writeLiveMessage } from "../../model/live-message.ts";
+import type { Api } from "../api.ts";
+
+export function tellTurns(api: Pick<Api, "overviews" | "state">, projectId: number, turns: readonly LiveTurn[]): void {
+  if (turns.length === 0) return;
+  api.overviews.drop(projectId);
+  api.state.broadcasts.publish(projectId, writeLiveMessage({ checks: [], turns }));
+}

@@ -1,0 +1,96 @@
+/** A monitor's last 90 days as bars, and its uptime. */
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Show } from "../parts/states.tsx";
+import { duration } from "../words/times.ts";
+import { number, t } from "../words/words.ts";
+
+type Day = Schemas["MonitorDay"];
+const DAYS = 90;
+/** Of a bar and the gap behind it, in the picture's own units. */
+const STEP = 4;
+const HEIGHT = 28;
+const RELOAD_MS = 60_000;
+const DAY_S = 86_400;
+const STRETCHES = ["24h", "7d", "30d", "90d"] as const;
+
+export function Days({ id }: { id: string }) {
+  const days = useResource(
+    (signal) => data(client.GET("/servers/{id}/days", { params: { path: { id }, query: { days: DAYS } }, signal })),
+    id,
+    RELOAD_MS,
+  );
+  return (
+    <section class="card" aria-labelledby="days">
+      <header class="card-head">
+        <h2 id="days">{t("days.title", { n: DAYS })}</h2>
+      </header>
+      <Show resource={days} rows={2}>
+        {(view) => (
+          <>
+            <Bars days={view.days} />
+            <dl class="uptimes">
+              {STRETCHES.map((word) => (
+                <div key={word}>
+                  <dt>{t(`days.${word}`)}</dt>
+                  <dd class="number">{percent(view.uptime[word])}</dd>
+                </div>
+              ))}
+            </dl>
+          </>
+        )}
+      </Show>
+    </section>
+  );
+}
+
+function percent(value: number | null): string {
+  return value === null ? "–" : `${number(value, 2)} %`;
+}
+
+function Bars({ days }: { days: readonly Day[] }) {
+  const bad = days.filter(({ down_s: down }) => down > 0).length;
+  return (
+    <svg
+      class="days"
+      viewBox={`0 0 ${days.length * STEP} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={t("days.summary", { n: days.length, bad })}
+    >
+      {days.map((day, index) => (
+        <rect key={day.date} class={`day ${wordOf(day)}`} x={index * STEP} y={0} width={STEP - 1} height={HEIGHT}>
+          <title>{textOf(day)}</title>
+        </rect>
+      ))}
+    </svg>
+  );
+}
+
+/** What the day is drawn as: an outage of a hundredth of it is worse than one of a minute. */
+function wordOf({
+  down_s: down,
+  degraded_s: degraded,
+  maintenance_s: maintenance,
+  unwatched_s,
+  paused_s,
+}: Day): string {
+  if (down > 0) return down < DAY_S / 100 ? "some" : "down";
+  if (degraded > 0) return "some";
+  if (maintenance > 0) return "maintenance";
+  return unwatched_s + paused_s > DAY_S / 2 ? "none" : "well";
+}
+
+function textOf(day: Day): string {
+  const parts = [
+    ["down", day.down_s],
+    ["degraded", day.degraded_s],
+    ["maintenance", day.maintenance_s],
+    ["paused", day.paused_s],
+    ["unknown", day.unwatched_s],
+  ] as const;
+  const said = parts
+    .filter(([, seconds]) => seconds > 0)
+    .map(([word, seconds]) => `${t(`status.${word}`)} ${duration(seconds * 1_000)}`);
+  return `${day.date}: ${said.length === 0 ? t("status.healthy") : said.join(", ")}`;
+}
