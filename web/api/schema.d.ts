@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 8554721e4482faef. Do not edit.
+// Made by `npm run web:types` of the API's document d0cc736657bd9c26. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -48,6 +48,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/servers/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["changeMonitors"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/locations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getMonitorLocations"];
+        put: operations["updateMonitorLocations"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/servers/search": {
         parameters: {
             query?: never;
@@ -88,6 +120,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["followProject"];
         put?: never;
         post?: never;
         delete?: never;
@@ -152,6 +200,54 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listMonitorResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getMonitorDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/latency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getMonitorLatency"];
         put?: never;
         post?: never;
         delete?: never;
@@ -240,6 +336,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/incidents/{id}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["addIncidentNote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents/{id}/notes/{note}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["changeIncidentNote"];
+        post?: never;
+        delete: operations["deleteIncidentNote"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/maintenances": {
         parameters: {
             query?: never;
@@ -320,6 +448,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/subscriptions/{id}/configs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSubscriptionConfigs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/test": {
         parameters: {
             query?: never;
@@ -346,6 +490,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["testMonitors"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["checkMonitor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -424,6 +584,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listOrganizations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOrganization"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1306,6 +1482,62 @@ export interface components {
         };
         /**
          * @example {
+         *       "select": {
+         *         "tags": [
+         *           "prod"
+         *         ]
+         *       },
+         *       "action": "pause",
+         *       "dry_run": true
+         *     }
+         */
+        BulkAct: {
+            /** @description Which monitors: `all`, `ids`, `tags`, `any_tag`, `kinds`, `family`, `subscription_ids`, `name`, `status`, and-ed; `not` leaves out what it selects */
+            select: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            action: "pause" | "resume" | "delete" | "set" | "check";
+            /** @description Of the action `set` */
+            set?: components["schemas"]["BulkSet"];
+            /** @description Tells what would be, and changes nothing */
+            dry_run?: boolean;
+            /** @description Refused when another number of monitors matches now */
+            expect?: number;
+        };
+        BulkSet: {
+            /** @description Seconds; not below the plan's shortest. Default: 180, or the plan's shortest if longer */
+            interval?: number;
+            /** @description Seconds a request may take, 10 to 120; 0 or omitted is 60 */
+            timeout?: number;
+            /** @description Failed checks in a row before the check is down; 0 or omitted is 2 */
+            maxretries?: number;
+            /** @description Saved lowercase, duplicates dropped */
+            tags_add?: string[];
+            /** @description Saved lowercase, duplicates dropped */
+            tags_remove?: string[];
+            notify_on_partial?: boolean;
+            locations?: string[];
+        };
+        /**
+         * @example {
+         *       "locations": [
+         *         "de",
+         *         "nl"
+         *       ],
+         *       "disabled_locations": []
+         *     }
+         */
+        UpdateLocations: {
+            /** @description Where it is checked from, each once; countries need Pro or above */
+            locations?: string[];
+            /** @description Those of them that are paused */
+            disabled_locations?: string[];
+            /** @description Whether an outage of some of its locations alerts */
+            notify_on_partial?: boolean;
+        };
+        /**
+         * @example {
          *       "ids": [
          *         "inc_12",
          *         "inc_13"
@@ -1320,6 +1552,20 @@ export interface components {
         };
         AcknowledgeIncident: {
             note?: string | null;
+        };
+        /**
+         * @example {
+         *       "text": "Deploy 4121 is rolled back",
+         *       "phase": "investigating"
+         *     }
+         */
+        IncidentNote: {
+            /** @description 1 to 5000 characters after trimming */
+            text: string;
+            /** @description A word for readers; it closes nothing */
+            phase?: ("investigating" | "identified" | "monitoring" | "resolved") | null;
+            /** @description Whether public pages show it. Default: false */
+            public?: boolean;
         };
         /**
          * @example {
@@ -1382,6 +1628,15 @@ export interface components {
         };
         TestMonitors: {
             server_ids: string[];
+            /**
+             * @description `any` or a lowercase two-letter country code; a country needs Pro or above
+             * @example de
+             */
+            region?: string;
+            /** @description `any` runs from the general pool when no checker is in the region, `fail` refuses; anything else counts as `any` */
+            region_fallback?: string;
+        };
+        CheckMonitor: {
             /**
              * @description `any` or a lowercase two-letter country code; a country needs Pro or above
              * @example de
@@ -1917,6 +2172,59 @@ export interface components {
             via: "api" | "dashboard" | "system";
             key_id: number | null;
         };
+        BulkOutcome: {
+            matched: number;
+            changed: number;
+            unchanged: number;
+            /** @description The first 1,000 of those that stay as they are, and why */
+            refused: components["schemas"]["BulkRefusal"][];
+            /** @description The first ten that match, by name */
+            sample: {
+                /** @example srv_12 */
+                id: string;
+                name: string;
+            }[];
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        BulkRefusal: {
+            /** @example srv_12 */
+            id: string;
+            name: string;
+            message: string;
+        };
+        Error402: {
+            /** @constant */
+            error: true;
+            /** @description What went wrong */
+            message: string;
+            /**
+             * @description The HTTP status, repeated
+             * @constant
+             */
+            code: 402;
+            /** @description More detail on some errors */
+            details?: unknown;
+        };
+        MonitorLocations: {
+            /** @example srv_12 */
+            server_id: string;
+            locations: string[];
+            disabled_locations: string[];
+            notify_on_partial: boolean;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
         FoundMonitorList: {
             servers: components["schemas"]["FoundMonitor"][];
             total: number;
@@ -2239,6 +2547,66 @@ export interface components {
             /** @description Percent of the period's watched time that the monitor was not down, to three decimals */
             uptime_percent: number | null;
         };
+        MonitorDays: {
+            /** @example srv_12 */
+            server_id: string;
+            days: components["schemas"]["MonitorDay"][];
+            uptime: components["schemas"]["Uptime"];
+        };
+        MonitorDay: {
+            /**
+             * Format: date
+             * @example 2026-11-21
+             */
+            date: string;
+            down_s: number;
+            degraded_s: number;
+            maintenance_s: number;
+            paused_s: number;
+            /** @description Before the monitor was made, or its first check */
+            unwatched_s: number;
+            /** @description That were open in it */
+            incidents: number;
+        };
+        /** @description Percent of the watched time that it was not down, to three decimals; null: nothing was watched */
+        Uptime: {
+            "24h": number | null;
+            "7d": number | null;
+            "30d": number | null;
+            "90d": number | null;
+            "365d": number | null;
+        };
+        ManyDays: {
+            /** @description By `srv_…` */
+            servers: {
+                [key: string]: {
+                    days: components["schemas"]["MonitorDay"][];
+                    uptime: components["schemas"]["Uptime"];
+                };
+            };
+        };
+        /** @description Columns, oldest first; ms to a tenth */
+        MonitorLatency: {
+            /** @example srv_12 */
+            server_id: string;
+            step_s: number;
+            /** @description Where each step begins; a step without a check is left out */
+            t: string[];
+            min: (number | null)[];
+            avg: (number | null)[];
+            p50: (number | null)[];
+            p95: (number | null)[];
+            max: (number | null)[];
+            checks: number[];
+            /** @description By the target's fault */
+            failed: number[];
+            /** @description By a fault of ours */
+            ours: number[];
+            /** @description Means; none of steps older than a day */
+            phases: {
+                [key: string]: (number | null)[];
+            };
+        };
         IncidentList: {
             incidents: components["schemas"]["IncidentRow"][];
             total: number;
@@ -2327,7 +2695,7 @@ export interface components {
             /** @example evt_12 */
             id: string;
             /** @enum {string} */
-            type: "opened" | "level_changed" | "location_changed" | "acknowledged" | "retest_queued" | "retest_finished" | "alert_sent" | "alert_failed" | "monitor_paused" | "monitor_resumed" | "recovered";
+            type: "opened" | "level_changed" | "location_changed" | "acknowledged" | "retest_queued" | "retest_finished" | "alert_sent" | "alert_failed" | "monitor_paused" | "monitor_resumed" | "recovered" | "note";
             /**
              * @description ISO 8601, UTC, with milliseconds
              * @example 2026-11-21T06:10:00.000Z
@@ -2339,6 +2707,34 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+        };
+        WrittenNote: {
+            /** @example evt_12 */
+            id: string;
+            /** @example inc_12 */
+            incident_id: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            actor: components["schemas"]["Actor"];
+            text: string;
+            phase: ("investigating" | "identified" | "monitoring" | "resolved") | null;
+            public: boolean;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        RemovedNote: {
+            /** @constant */
+            success: true;
+            /** @example evt_12 */
+            id: string;
         };
         MaintenanceList: {
             maintenances: components["schemas"]["Maintenance"][];
@@ -2444,6 +2840,32 @@ export interface components {
              */
             warnings?: string[];
         };
+        SubscriptionConfigList: {
+            configs: components["schemas"]["SubscriptionConfig"][];
+            /** @description With the status that was asked for */
+            total: number;
+            /** @description Of all */
+            healthy: number;
+        };
+        SubscriptionConfig: {
+            /** @example srv_12 */
+            server_id: string;
+            /** @description Its name in the subscription */
+            tag: string;
+            /** @description Its protocol, such as vless */
+            type: string;
+            server: string;
+            port: number;
+            success: boolean;
+            /** @description Of its last check; null before the first */
+            total_ms: number | null;
+            error: string;
+            error_category: string;
+            /** @description Where traffic left from when the check passed */
+            public_ip: string;
+            engine_used: string;
+            checked_at: string | null;
+        };
         Test: {
             /**
              * @description Cannot be looked up
@@ -2492,19 +2914,6 @@ export interface components {
              *     ]
              */
             warnings?: string[];
-        };
-        Error402: {
-            /** @constant */
-            error: true;
-            /** @description What went wrong */
-            message: string;
-            /**
-             * @description The HTTP status, repeated
-             * @constant
-             */
-            code: 402;
-            /** @description More detail on some errors */
-            details?: unknown;
         };
         Batch: {
             /**
@@ -2690,6 +3099,50 @@ export interface components {
              * @example 2026-11-21T06:10:00.000Z
              */
             created_at: string;
+        };
+        OrganizationDetails: {
+            /** @example 3 */
+            id: number;
+            name: string;
+            /**
+             * @description The caller's role there
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "manager" | "viewer";
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "business";
+            api_access: boolean;
+            /** @description Active projects that the key reaches */
+            project_count: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            suspended: boolean;
+            /** @description Monitors of both families in its active projects */
+            server_count: number;
+            member_count: number;
+            tunnel_slots: {
+                used: number;
+                /** @description null is unlimited */
+                limit: number | null;
+            };
+            limits: {
+                /** @description null is unlimited */
+                requests_per_minute: number | null;
+                /** @description null is unlimited */
+                requests_per_day: number | null;
+                /** @description null is unlimited */
+                requests_per_month: number | null;
+                /** @description null is unlimited */
+                on_demand_tests_per_month: number | null;
+                /** @description Seconds between checks */
+                shortest_interval: number;
+                /** @description Seconds between the calls of a heartbeat */
+                shortest_period: number;
+                region_targeting: boolean;
+            };
         };
         ProjectList: {
             projects: components["schemas"]["Project"][];
@@ -3162,6 +3615,80 @@ export interface operations {
             };
         };
     };
+    changeMonitors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkAct"];
+            };
+        };
+        responses: {
+            /** @description Pause, resume, delete, change or check many monitors */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkOutcome"];
+                };
+            };
+        };
+    };
+    getMonitorLocations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read where a monitor is checked from */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorLocations"];
+                };
+            };
+        };
+    };
+    updateMonitorLocations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateLocations"];
+            };
+        };
+        responses: {
+            /** @description Choose where a monitor is checked from */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorLocations"];
+                };
+            };
+        };
+    };
     searchMonitors: {
         parameters: {
             query?: {
@@ -3225,6 +3752,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TagList"];
+                };
+            };
+        };
+    };
+    followProject: {
+        parameters: {
+            query?: {
+                /** @description The project, `prj_<n>` or `<n>`, where X-Project-Id cannot be sent: an EventSource sends no headers. */
+                project?: string;
+                /** @description Monitors whose every check is told, `srv_<n>` or `<n>`, between commas. */
+                watch?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What changes in a project, as server-sent events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };
@@ -3334,6 +3886,89 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorResults"];
+                };
+            };
+        };
+    };
+    getMonitorDays: {
+        parameters: {
+            query?: {
+                /** @description How many days, the running one included. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A monitor day by day, and its uptime */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorDays"];
+                };
+            };
+        };
+    };
+    listDays: {
+        parameters: {
+            query?: {
+                /** @description Monitors whose days are wanted, between commas. */
+                ids?: string;
+                /** @description How many days, the running one included. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Many monitors day by day, and their uptime */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManyDays"];
+                };
+            };
+        };
+    };
+    getMonitorLatency: {
+        parameters: {
+            query?: {
+                /** @description Checks that began then or later; 24 hours before `to` when absent. */
+                from?: string;
+                /** @description Checks that began before; now when absent. */
+                to?: string;
+                /** @description Seconds of a point; chosen by the length when absent. */
+                step?: number;
+                /** @description Only checks from there. */
+                location?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a monitor's checks took, as columns */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorLatency"];
                 };
             };
         };
@@ -3474,6 +4109,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Incident"];
+                };
+            };
+        };
+    };
+    addIncidentNote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentNote"];
+            };
+        };
+        responses: {
+            /** @description Write a note into an incident's log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenNote"];
+                };
+            };
+        };
+    };
+    changeIncidentNote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+                /** @description Note id, `evt_<n>` or `<n>` */
+                note: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentNote"];
+            };
+        };
+        responses: {
+            /** @description Write a note anew: its author, an owner or an admin may */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenNote"];
+                };
+            };
+        };
+    };
+    deleteIncidentNote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+                /** @description Note id, `evt_<n>` or `<n>` */
+                note: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a note: its author, an owner or an admin may */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedNote"];
                 };
             };
         };
@@ -3698,6 +4414,36 @@ export interface operations {
             };
         };
     };
+    listSubscriptionConfigs: {
+        parameters: {
+            query?: {
+                status?: "healthy" | "down" | "unknown";
+                sort?: "latency" | "tag";
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Subscription id, `sub_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the configurations of a subscription, the fastest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionConfigList"];
+                };
+            };
+        };
+    };
     testMonitor: {
         parameters: {
             query?: never;
@@ -3751,6 +4497,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    checkMonitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Monitor id, `srv_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CheckMonitor"];
+            };
+        };
+        responses: {
+            /** @description Check a monitor of any kind but heartbeats now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Test"];
+                };
+            };
+            /** @description Still running */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingTest"];
                 };
             };
         };
@@ -3862,6 +4644,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OrganizationList"];
+                };
+            };
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Workspace id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read a workspace: its plan's numbers, and what of them is used */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationDetails"];
                 };
             };
         };
