@@ -102,7 +102,7 @@ describe("docs/api-contract.md#status, row by row", () => {
   it.each(DEGRADING)("any, %s: degraded, confirmed after maxretries in a row", (verdict) => {
     const first = judgeAll(["ok", verdict], 3);
     expect(first.rowStatus).toBe("degraded");
-    const errorCategory = verdict === "auth-failed" ? "auth_failed" : "server_not_connected";
+    const errorCategory = verdict === "auth-failed" ? "auth_failed" : "timeout";
     expect(first.state).toMatchObject({ status: "pending", confirmed: "up", errorCategory });
     const third = judgeAll(["ok", verdict, verdict, verdict], 3);
     expect(third.rowStatus).toBe("degraded");

@@ -1,5 +1,6 @@
 /** Monitors through the API: what is accepted, how it reads back, every message. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PLAIN_GET } from "./requests.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
 const TYPES = "Missing or invalid type: type must be one of vpn, http, keyword, ping, port, dns, push, smtp, tls.";
@@ -52,6 +53,7 @@ export function monitorsSuite(server: "uws" | "node"): void {
         ssl_expiration: 14,
         domain_expiration: null,
         ip_version: null,
+        ...PLAIN_GET,
       });
       expect((await world.send("GET", `/api/v1/servers/${shop.id}`)).body).toEqual(shop);
       expect((await world.send("GET", `/api/v1/servers/${shop.id.slice(4)}`)).body).toEqual(shop);

@@ -18,6 +18,24 @@ const SHOWN = {
   basic_auth_username: "***",
   basic_auth_password: "***",
 };
+/** Of a website that is asked with a plain GET. */
+export const PLAIN_GET = {
+  method: "GET",
+  headers: null,
+  body: null,
+  basic_auth_username: null,
+  basic_auth_password: null,
+  bearer_token: null,
+  client_certificate: null,
+  client_key: null,
+  max_redirects: 10,
+  body_regex: null,
+  json_query: null,
+  json_expected: null,
+  max_response_time: null,
+  verify_certificate: true,
+  invert: false,
+};
 const REPORT = {
   monitors: 0,
   running: 0,
@@ -58,26 +76,9 @@ export function requestsSuite(server: "uws" | "node"): void {
       );
 
     it("read back with their standards where nothing was sent", async () => {
-      const nothing = {
-        method: "GET",
-        headers: null,
-        body: null,
-        basic_auth_username: null,
-        basic_auth_password: null,
-        bearer_token: null,
-        client_certificate: null,
-        client_key: null,
-        max_redirects: 10,
-        body_regex: null,
-        json_query: null,
-        json_expected: null,
-        max_response_time: null,
-        verify_certificate: true,
-        invert: false,
-      };
       const made = await make({});
-      expect(made).toMatchObject(nothing);
-      expect(await make({ type: "keyword", keyword: "x" })).toMatchObject(nothing);
+      expect(made).toMatchObject(PLAIN_GET);
+      expect(await make({ type: "keyword", keyword: "x" })).toMatchObject(PLAIN_GET);
       expect((await rowOf(made.id)).settings).toEqual({ url, accepted_statuscodes: ["200-299"], ip_version: null });
     });
 

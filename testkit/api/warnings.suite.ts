@@ -21,10 +21,10 @@ export function warningsSuite(server: "uws" | "node"): void {
     const create = async (body: unknown) => (await world.send("POST", "/api/v1/servers", { body })).body;
 
     it("tell which fields of a new and of a changed monitor change nothing", async () => {
-      const made = await create({ ...web, method: "POST", headers: { "X-Token": "s3cret" }, intervall: 60 });
+      const made = await create({ ...web, verb: "POST", cookies: { "X-Token": "s3cret" }, intervall: 60 });
       const warnings = [
-        'unknown field "method" was ignored',
-        'unknown field "headers" was ignored',
+        'unknown field "verb" was ignored',
+        'unknown field "cookies" was ignored',
         'unknown field "intervall" was ignored; did you mean "interval"?',
       ];
       expect(made.warnings).toEqual(warnings);
