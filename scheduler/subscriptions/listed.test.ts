@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { UUID } from "../../engine/protocols/config.suite.ts";
 import { LINKS } from "../../engine/protocols/share-link/links.suite.ts";
 import { entriesOf } from "../../engine/subscription/body.ts";
 import { listServers } from "../../engine/subscription/list.ts";
-import { listedOf } from "./listed.ts";
+import { listedOf, nameOfServer } from "./listed.ts";
 
 const link = (host: string, rest: string, name: string): string =>
   `vless://${UUID}@${host}.test-site.org:443?${rest}#${name}`;
@@ -41,7 +42,7 @@ describe("a list as the store keeps it", () => {
     expect(await identityOf("key")).not.toBe(server?.configs[0]?.identity);
   });
 
-  it("names a server by its first config, safe to show, and a config without a name by where it is", async () => {
+  it("names a server by its config, safe to show, and a config without a name by where it is", async () => {
     const { servers } = await listed(
       [link("a", "security=tls", "Berlin%1b%5b31m%0a1"), link("b", "security=tls", "")].join("\n"),
     );
@@ -49,6 +50,32 @@ describe("a list as the store keeps it", () => {
       ["Berlin [31m 1", "Berlin [31m 1"],
       [null, "b.test-site.org:443"],
     ]);
+  });
+
+  it.each<readonly [readonly string[], string | null]>([
+    [["Berlin | WS", "Berlin | gRPC"], "Berlin"],
+    [["Berlin-1", "Berlin-12"], "Berlin"],
+    [["Berlin 1", "Berlin 1 again"], "Berlin 1"],
+    [["New York (ws)", "New Yorkshire"], "New"],
+    [["\u{1f1e9}\u{1f1ea} Berlin ws", "\u{1f1e9}\u{1f1ea} Berlin tcp"], "\u{1f1e9}\u{1f1ea} Berlin"],
+    [["same", "same"], "same"],
+    [["only | one"], "only | one"],
+    [["alive1", "dead1"], null],
+    [["\u{1f1e9}\u{1f1ea} a", "\u{1f1e9}\u{1f1f0} b"], null],
+    [[], null],
+  ])("names a server with the configs %j %j", (labels, name) => {
+    expect(nameOfServer(labels)).toBe(name);
+  });
+
+  it("never gives a server a name that is not a beginning of each label", () => {
+    const label = fc.string({ unit: fc.constantFrom("a", "b", " ", "-", "|", "\u{1f1e9}"), maxLength: 8 });
+    fc.assert(
+      fc.property(fc.array(label, { maxLength: 5 }), (labels) => {
+        const name = nameOfServer(labels);
+        if (name !== null) for (const each of labels) expect(each.startsWith(name)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it("counts what no link can say", async () => {

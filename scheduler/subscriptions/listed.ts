@@ -41,11 +41,33 @@ export async function listedOf(list: ServerList, { key, seal, breathe }: ListedO
         kept.push(configOf(config, identity, seal(identity, url)));
       }
     }
-    const [named] = configs[0]?.names ?? [];
-    const name = plainText(named ?? "");
-    if (kept.length > 0) servers.push({ address: host, name: name === "" ? null : name, configs: kept });
+    const labels = configs.map(({ names: [label] }) => plainText(label ?? "").trim()).filter((label) => label !== "");
+    if (kept.length > 0) servers.push({ address: host, name: nameOfServer(labels), configs: kept });
   }
   return { servers, unsupported: lost === 0 ? list.unsupported : { ...list.unsupported, [NOT_A_LINK]: lost } };
+}
+
+/** What separates the server from its ways in `Berlin | WS`, `Berlin-gRPC`. */
+const SEPARATORS: ReadonlySet<string | undefined> = new Set(" |/\\:;,·•_()[]{}#–—-");
+
+/**
+ * Providers label each config; of a server with several, no label is the server's own. So it is called by the whole words with which all of
+ * them begin; null where there are none: its address is its name then.
+ */
+export function nameOfServer(labels: readonly string[]): string | null {
+  const [first = "", ...others] = labels;
+  if (others.every((other) => other === first)) return first === "" ? null : first;
+  let end = first.length;
+  for (const other of others) {
+    let same = 0;
+    while (same < end && first[same] === other[same]) same++;
+    end = same;
+  }
+  const isWhole = labels.every((label) => label.length === end || SEPARATORS.has(label[end]));
+  if (!isWhole) while (end > 0 && !SEPARATORS.has(first[end - 1])) end--;
+  while (end > 0 && SEPARATORS.has(first[end - 1])) end--;
+  const name = first.slice(0, end);
+  return /[\p{L}\p{N}]/u.test(name) ? name : null;
 }
 
 /** The fields of a config; undefined when a link cannot express all of them. */

@@ -139,7 +139,7 @@ export function subscriptionsSuite(
       });
       const monitors = await importedBy(subscription.id);
       expect(monitors.map(({ name, protocol, type, interval }) => [name, protocol, type, interval])).toEqual([
-        ["Berlin 1", "vless", "vpn", 86_400],
+        ["Berlin", "vless", "vpn", 86_400],
         ["Paris", "trojan", "vpn", 86_400],
       ]);
       const [berlin] = monitors;
@@ -152,7 +152,7 @@ export function subscriptionsSuite(
       expect(tested.subscription).toMatchObject({
         subscription_url_id: String(subscription.id),
         server_address: "127.0.0.2",
-        server_name: "Berlin 1",
+        server_name: "Berlin",
         config_count: 2,
         healthy_count: 0,
         configs: [
