@@ -1,25 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openWorld } from "../testkit/api/world.suite.ts";
-import { packagedReadsAllNames } from "./uws-binary.ts";
-
-describe("where no setting chooses the server", () => {
-  it("answers a request whatever legal names its headers have, and says which server does", async () => {
-    const world = await openWorld("node", { httpServer: null });
-    const headers = { x_id: "1", "x.id": "2", "x!#$%&'*+^`|~id": "3" };
-    expect((await world.send("GET", "/api/v1/servers", { headers })).status).toBe(200);
-    expect(world.api).toMatchObject({ server: packagedReadsAllNames() ? "uws" : "node", refused: null });
-    expect(world.log.join("")).not.toContain("uWebSockets.js");
-    await world.close();
-  });
-
-  it("warns where the chosen server leaves some requests without an answer", async () => {
-    const world = await openWorld("uws");
-    expect(world.api.server).toBe("uws");
-    expect(world.log.join("").includes("uWebSockets.js of this Node gives no answer")).toBe(!packagedReadsAllNames());
-    await world.close();
-  });
-});
 
 describe("where uWebSockets.js is refused", () => {
   it("serves with node:http and says so in the log, in what the start prints and in the metrics", async () => {

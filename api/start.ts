@@ -22,17 +22,12 @@ import { listenNode } from "./server-node.ts";
 import { cookieRules } from "./session-cookie.ts";
 import { readSite } from "./site.ts";
 import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
-import { loadUws, packagedReadsAllNames, type Uws, UwsRefused } from "./uws-binary.ts";
+import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
 /** `lastUsedAt` may lag by a minute (docs/api-contract.md#keys). */
 /** Beyond it the oldest are forgotten, and written once more. */
 const MAX_SEEN = 10_000;
 const USES_WRITTEN_EVERY_MS = 10_000;
-
-/** Said where SONDE_HTTP chose a binary that leaves some requests without an answer. */
-const DEAF =
-  "uWebSockets.js of this Node gives no answer to a request with a header name of other characters than letters, digits and hyphens (X_Id): " +
-  "its connection ends after 10 s; node:http answers it (SONDE_HTTP=node, or not set)";
 
 export interface RunningApi {
   /** Where it listens, `http://127.0.0.1:8080`. */
@@ -161,11 +156,6 @@ function openRecent({ config, results, state, clock, log }: ApiDependencies): Re
   return new RecentResults(results, rows);
 }
 
-/** Whether it is node:http where no setting chooses. */
-function isNodeByDefault({ httpServer, uws }: ApiDependencies["config"]): boolean {
-  return httpServer === null && (uws ?? null) === null && !packagedReadsAllNames();
-}
-
 /** What pages ask and follow. @param stopping ends what runs for them */
 function openShown(dependencies: ApiDependencies, stopping: AbortSignal): Pick<Api, "overviews" | "live"> {
   const overviews = new Overviews(dependencies);
@@ -175,9 +165,12 @@ function openShown(dependencies: ApiDependencies, stopping: AbortSignal): Pick<A
 }
 
 /** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */
-async function listen(config: ApiDependencies["config"], log: ApiLog, options: ListenOptions): Promise<Served> {
-  const { httpServer, uws } = config;
-  if (httpServer === "node" || isNodeByDefault(config)) return { server: await listenNode(options), refused: null };
+async function listen(
+  { httpServer, uws }: ApiDependencies["config"],
+  log: ApiLog,
+  options: ListenOptions,
+): Promise<Served> {
+  if (httpServer === "node") return { server: await listenNode(options), refused: null };
   let library: Uws;
   try {
     library = loadUws(uws ?? null);
@@ -188,7 +181,6 @@ async function listen(config: ApiDependencies["config"], log: ApiLog, options: L
     log.warn({ reason: error.message }, "uWebSockets.js is not used; serving with node:http");
     return { server: await listenNode(options), refused: error.message };
   }
-  if ((uws ?? null) === null && !packagedReadsAllNames()) log.warn({}, DEAF);
   return { server: await listenUws(options, library), refused: null };
 }
 

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { UWS_DEAF_TO_NAMES, UWS_PINS } from "./uws-pins.ts";
+import { UWS_PINS } from "./uws-pins.ts";
 
 export type Uws = typeof import("uWebSockets.js");
 
@@ -40,11 +40,6 @@ export function loadUws(chosen: UwsFile | null): Uws {
   const uws = loadChecked(file);
   loaded.set(key, uws);
   return uws;
-}
-
-/** Whether the package's binary for this Node answers a request whatever legal names its headers have. */
-export function packagedReadsAllNames(): boolean {
-  return !UWS_DEAF_TO_NAMES.includes(process.versions.modules);
 }
 
 function packaged(): UwsFile {

@@ -17,9 +17,3 @@ export const UWS_PINS: Readonly<Record<string, string>> = {
   "uws_linux_arm64_141.node": "1317f2e69ea1924ee8dd94ed02a3e6beb08e55d8b06f18caeda3d67a02857aee",
   "uws_linux_x64_141.node": "d22bae7642b872152cd0eeb682c6c2ffd186e91af8cf18cdf98be984a6549d49",
 };
-
-/**
- * process.versions.modules of Node 20 and 21. The package's binaries for them are older than upstream's mend of February 2024: a request that has
- * a header name with another character than letters, digits and hyphens gets no answer, and its connection ends when it was idle for long enough.
- */
-export const UWS_DEAF_TO_NAMES: readonly string[] = ["115", "120"];

@@ -22,8 +22,6 @@ export interface ApiBenchOptions {
   readonly profileDir: string | null;
 }
 
-/** What is compared with bare uWebSockets.js, whatever the default is. */
-const SERVER = "uws";
 const CONNECTIONS = 64;
 const PIPELINED = [1, 16] as const;
 /** Each monitor every ten seconds: 500 checks/s while the API is asked. */
@@ -39,15 +37,13 @@ interface Rig {
 }
 
 export async function runApi(options: ApiBenchOptions): Promise<void> {
-  console.log(
-    `api, served by ${SERVER}\n  ${conditions()}; service, ClickHouse and caller share the cores, on loopback`,
-  );
+  console.log(`api\n  ${conditions()}; service, ClickHouse and caller share the cores, on loopback`);
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
   const clickhouse = await EmbeddedClickHouse.start({ dir: join(folder, "clickhouse"), log: pino({ level: "warn" }) });
   const target = await startTarget(10, 20);
   try {
     await clickhouse.ready;
-    const env = { SONDE_CLICKHOUSE_URL: clickhouse.url, SONDE_HTTP: SERVER };
+    const env = { SONDE_CLICKHOUSE_URL: clickhouse.url };
     const profiling = options.profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
     const service = await startServiceUnderTest(`127.0.0.1/32:${target.port}`, profiling, env);
     try {

@@ -72,40 +72,6 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
       return `/api/v1/servers/${body.id}`;
     };
 
-    it("list their configurations, the fastest of those that passed first", async () => {
-      const { id, projectId } = await made();
-      const server = { ...listedServer("one.test-site.org", "One", ["slow", "fast", "broken", "new"]) };
-      await importServers(world.controlPlane, { id, projectId }, [server], world.clock.nowMs);
-      const rows = (await world.send("GET", `/api/v1/subscriptions/${id}/configs`)).body;
-      expect([rows.total, rows.healthy, rows.configs[0].checked_at]).toEqual([4, 0, null]);
-      const monitorId = Number(rows.configs[0].server_id.slice(4));
-      for (const [tag, success, ms] of [
-        ["slow", 1, 90],
-        ["fast", 1, 12.5],
-        ["broken", 0, 5],
-      ] as const) {
-        world.sql(
-          `insert into config_results (config_id, location, at_ms, success, total_ms, error, error_category, public_ip, engine_used)
-           select id, 'any', ?, ?, ?, '', '', '', 'xray' from imported_configs where monitor_id = ? and tag = ?`,
-          world.clock.nowMs,
-          success,
-          ms,
-          monitorId,
-          tag,
-        );
-      }
-      const tags = async (query = "") => {
-        const { body } = await world.send("GET", `/api/v1/subscriptions/${id}/configs?${query}`);
-        return [body.configs.map(({ tag }: { tag: string }) => tag), body.total, body.healthy];
-      };
-      expect(await tags()).toEqual([["fast", "slow", "broken", "new"], 4, 2]);
-      expect(await tags("status=healthy&limit=1&offset=1")).toEqual([["slow"], 2, 2]);
-      expect(await tags("status=unknown")).toEqual([["new"], 1, 2]);
-      expect(await tags("sort=tag&status=down")).toEqual([["broken"], 1, 2]);
-      const refused = await world.send("GET", `/api/v1/subscriptions/${id}/configs?status=up`);
-      expect(refused.body.message).toBe("status must be healthy, down or unknown.");
-    });
-
     it("are made with every default, and their first sync waits", async () => {
       const one = await made();
       expect(one).toEqual({
@@ -284,6 +250,40 @@ export function subscriptionsSuite(server: "uws" | "node"): void {
         active: true,
         interval: 60,
       });
+    });
+
+    it("list their configurations, the fastest of those that passed first", async () => {
+      const { id, projectId } = await made();
+      const server = { ...listedServer("one.test-site.org", "One", ["slow", "fast", "broken", "new"]) };
+      await importServers(world.controlPlane, { id, projectId }, [server], world.clock.nowMs);
+      const rows = (await world.send("GET", `/api/v1/subscriptions/${id}/configs`)).body;
+      expect([rows.total, rows.healthy, rows.configs[0].checked_at]).toEqual([4, 0, null]);
+      const monitorId = Number(rows.configs[0].server_id.slice(4));
+      for (const [tag, success, ms] of [
+        ["slow", 1, 90],
+        ["fast", 1, 12.5],
+        ["broken", 0, 5],
+      ] as const) {
+        world.sql(
+          `insert into config_results (config_id, location, at_ms, success, total_ms, error, error_category, public_ip, engine_used)
+           select id, 'any', ?, ?, ?, '', '', '', 'xray' from imported_configs where monitor_id = ? and tag = ?`,
+          world.clock.nowMs,
+          success,
+          ms,
+          monitorId,
+          tag,
+        );
+      }
+      const tags = async (query = "") => {
+        const { body } = await world.send("GET", `/api/v1/subscriptions/${id}/configs?${query}`);
+        return [body.configs.map(({ tag }: { tag: string }) => tag), body.total, body.healthy];
+      };
+      expect(await tags()).toEqual([["fast", "slow", "broken", "new"], 4, 2]);
+      expect(await tags("status=healthy&limit=1&offset=1")).toEqual([["slow"], 2, 2]);
+      expect(await tags("status=unknown")).toEqual([["new"], 1, 2]);
+      expect(await tags("sort=tag&status=down")).toEqual([["broken"], 1, 2]);
+      const refused = await world.send("GET", `/api/v1/subscriptions/${id}/configs?status=up`);
+      expect(refused.body.message).toBe("status must be healthy, down or unknown.");
     });
   });
 
