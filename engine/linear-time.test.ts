@@ -64,7 +64,7 @@ import { DER, encodeDer, readDer } from "./protocols/ikev2/der.ts";
 import { decodeEap } from "./protocols/ikev2/eap.ts";
 import { readIdentity } from "./protocols/ikev2/identity.ts";
 import { decodeHeader } from "./protocols/ikev2/message.ts";
-import { decodeHashes, decodeNotify } from "./protocols/ikev2/notify.ts";
+import { decodeAnnouncements, decodeHashes, decodeNotify } from "./protocols/ikev2/notify.ts";
 import { decodeProposals } from "./protocols/ikev2/proposals.ts";
 import { createAnchors } from "./protocols/ikev2/trust.ts";
 import { decodeIp } from "./protocols/inner/packet.ts";
@@ -622,6 +622,7 @@ const BYTES: readonly Reader[] = [
     decodeDelete,
     decodeEap,
     decodeNotify,
+    decodeAnnouncements,
     decodeHashes,
     decodeProposals,
     decodeSelectors,

@@ -63,7 +63,7 @@ export const TUNNEL_FIELDS = {
   cert: {
     ...inCheck,
     schema: text,
-    about: "ikev2: our certificate in PEM, and those between it and the gateway's authority",
+    about: "ikev2: our certificate in PEM, and those between it and the gateway's authority; with username EAP-TLS",
     maxBytes: LARGE,
   },
   key: { ...inCheck, schema: text, about: "ikev2: its private key in PEM, not encrypted", maxBytes: 32_768 },

@@ -34,6 +34,7 @@ import { NOTIFY } from "../protocols/ikev2/notify.ts";
 import { ASSIGNED } from "../protocols/ikev2/responder.suite.ts";
 import { KEY_LIMITS } from "../protocols/keys/key-bounds.ts";
 import { loopbackTransport, makeCheck } from "../transport/peers.suite.ts";
+import { type LoginServerOptions, openLoginServer } from "../tunnels/eap-tls-server.suite.ts";
 import { type Ikev2Server, openIkev2Server, type ServerBehavior } from "../tunnels/ikev2-server.suite.ts";
 import { ikev2 } from "./ikev2.ts";
 
@@ -83,6 +84,14 @@ async function check(
 
 const login = { ...LOGIN, ca: authority.certPem };
 const byLogin: ServerBehavior = { login: LOGIN, certificate };
+
+const tlsFields = { ...byCertificate, username: "client@gw.test" };
+const foreignAuthority = makeAuthority("foreign");
+const loginBy = (options: Partial<LoginServerOptions> = {}): ServerBehavior => ({
+  loginServer: () => openLoginServer({ certificate, clientCa: authority.certPem, ...options }),
+});
+const byTls = (options: Partial<LoginServerOptions> = {}): ServerBehavior => ({ certificate, ...loginBy(options) });
+const loginServerCertificate = makeCertificate({ commonName: "radius", names: ["radius.test"], issuer: authority });
 
 function idOf(type: number, text: string): Identity {
   return { type, data: Buffer.from(text) };
@@ -176,6 +185,71 @@ describe("an IKEv2 tunnel", () => {
     expect(server.heard).toEqual(["init", "auth", "delete"]);
   });
 
+  it.each<readonly [string, ServerBehavior, Partial<TunnelFields>]>([
+    ["TLS 1.3", byTls(), {}],
+    ["TLS 1.2", byTls({ version: "TLSv1.2" }), {}],
+    ["a gateway that it alone proves", { ...byTls(), hidesProof: true }, {}],
+    ["a gateway with a pre-shared key", { ...loginBy(), sharedKey: KEY }, { psk: KEY }],
+    ["a login server of another name behind the gateway", byTls({ certificate: loginServerCertificate }), {}],
+    [
+      "flights in small pieces",
+      { ...byTls({ version: "TLSv1.2", chain: Array.from({ length: 4 }, () => authority) }), pieceBytes: 100 },
+      {},
+    ],
+    ["an RSA certificate", byTls(), { cert: rsaClient.certPem, key: rsaClient.keyPem }],
+    [
+      "its subject as our identity",
+      { ...byTls(), client: { type: IDENTITY.distinguishedName, data: subject } },
+      { username: "CN=client" },
+    ],
+    ["the username as our identity", { ...byTls(), client: idOf(IDENTITY.email, "client@gw.test") }, {}],
+    ["another identity", { ...byTls(), client: idOf(IDENTITY.fqdn, "a.test") }, { local_id: "a.test" }],
+  ])("comes up with a login by certificate: %s", async (_name, manners, fields) => {
+    const server = await serverWith(manners);
+    expect(await check(server.port, { ...tlsFields, ...fields })).toMatchObject({ verdict: "ok" });
+    expect(server.heard.at(-1)).toBe("delete");
+  });
+
+  const pss = "304106092a864886f70d01010a";
+  const rsaFields = { cert: rsaClient.certPem, key: rsaClient.keyPem, ca: authority.certPem };
+  it("shows a gateway that takes RSA-PSS alone such a signature after the other one", async () => {
+    const server = await serverWith({
+      certificate,
+      clientCertificate: rsaClient,
+      signatureHashes: hashes,
+      onlySignature: pss,
+    });
+    const again = ["init", "auth"];
+    expect(await check(server.port, rsaFields)).toMatchObject({ verdict: "ok" });
+    expect(server.heard).toEqual([...again, ...again, "delete"]);
+  });
+
+  it("signs at once as the gateway announces it", async () => {
+    const sha512 =
+      "304106092a864886f70d01010a3034a00f300d06096086480165030402030500a11c301a06092a864886f70d010108300d06096086480165030402030500a203020140";
+    const announces = ["300a06082a8648ce3d040302", sha512];
+    const server = await serverWith({
+      certificate,
+      clientCertificate: rsaClient,
+      signatureHashes: hashes,
+      announces,
+      onlySignature: sha512,
+    });
+    expect(await check(server.port, rsaFields)).toMatchObject({ verdict: "ok" });
+    expect(server.heard).toEqual(["init", "auth", "delete"]);
+  });
+
+  it("shows a gateway that refuses both paddings no third signature", async () => {
+    const server = await serverWith({
+      certificate,
+      clientCertificate: rsaClient,
+      signatureHashes: hashes,
+      onlySignature: "31",
+    });
+    expect(await check(server.port, rsaFields)).toMatchObject({ verdict: "auth-failed", category: "auth_failed" });
+    expect(server.heard).toEqual(["init", "auth", "init", "auth"]);
+  });
+
   it("comes up with our own certificate at a gateway that proves itself by a pre-shared key", async () => {
     const server = await serverWith({ clientCertificate: client, sharedKey: KEY });
     expect(await check(server.port, { ...byCertificate, psk: KEY })).toMatchObject({ verdict: "ok" });
@@ -250,11 +324,16 @@ describe("an IKEv2 tunnel", () => {
 });
 
 describe("an IKEv2 tunnel through a path that", () => {
-  it.each(Object.entries(FAULTY_PATHS))("%s comes up", async (_name, faults) => {
-    const server = await serverWith({ sharedKey: KEY, ...otherGroup, asksForCookie: true, isVerbose: true });
+  const manners = { ...otherGroup, asksForCookie: true, isVerbose: true };
+  const cases = Object.entries(FAULTY_PATHS).flatMap(([name, faults]) => [
+    [name, "a pre-shared key", { sharedKey: KEY, ...manners }, { psk: KEY }, faults] as const,
+    [name, "a login by certificate", { ...byTls(), ...manners }, tlsFields, faults] as const,
+  ]);
+  it.each(cases)("%s comes up with %s", async (_name, _what, behavior, fields, faults) => {
+    const server = await serverWith(behavior);
     const relay = await openDatagramRelay({ server: { host: "127.0.0.1", port: server.port }, faults });
     try {
-      expect(await check(relay.port)).toMatchObject({ verdict: "ok" });
+      expect(await check(relay.port, fields, 20_000)).toMatchObject({ verdict: "ok" });
     } finally {
       await relay.close();
     }
@@ -350,6 +429,39 @@ describe("an IKEv2 gateway that", () => {
     ],
     ["wants a login", byLogin, { psk: KEY }, "misconfigured", "config_error", /wants a username/],
     [
+      "wants a password and gets a certificate's login",
+      byLogin,
+      tlsFields,
+      "misconfigured",
+      "config_error",
+      /EAP MSCHAPv2, and these fields/,
+    ],
+    ["wants a login by certificate", byTls(), login, "misconfigured", "config_error", /EAP TLS, and these fields/],
+    [
+      "does not know the certificate of the login",
+      byTls({ clientCa: foreignAuthority.certPem, version: "TLSv1.2" }),
+      tlsFields,
+      "auth-failed",
+      "auth_failed",
+      /refused the username or certificate/,
+    ],
+    [
+      "has a login server that no trusted authority has signed",
+      byTls({ certificate: makeCertificate({ commonName: "gw", names: ["127.0.0.1"], issuer: foreignAuthority }) }),
+      tlsFields,
+      "cert-invalid",
+      "cert_error",
+      /login server's certificate is signed by an unknown authority/,
+    ],
+    [
+      "is proven by the login alone, for another name",
+      { ...byTls({ certificate: loginServerCertificate }), hidesProof: true },
+      tlsFields,
+      "cert-invalid",
+      "cert_error",
+      /login server's certificate is for another name than 127.0.0.1/,
+    ],
+    [
       "proves nothing before the password",
       { ...byLogin, hidesProof: true },
       login,
@@ -427,7 +539,8 @@ describe("an IKEv2 gateway that", () => {
     const outcome = await check(server.port, fields);
     expect(outcome).toMatchObject({ verdict, category, message: expect.stringMatching(said) });
     // Whatever it may remember is ended: by us, or because it refused.
-    const isRefusal = verdict === "auth-failed" || server.heard.length === 0;
+    const isRefusal =
+      verdict === "auth-failed" || /for another login/.test(outcome.message ?? "") || server.heard.length === 0;
     expect(["delete", "broken off"].includes(server.heard.at(-1) ?? "")).toBe(!isRefusal);
   });
 

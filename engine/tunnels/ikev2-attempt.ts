@@ -3,8 +3,10 @@
  * everything behind it, and ESP, to 4500. Two connected sockets, because only those hear that a port is closed; a gateway takes the second
  * one's port for NAT's doing.
  */
+import type { SecureContext } from "node:tls";
 import type { ProbeContext } from "../contract/probe.ts";
 import { NetworkFault, whenAborted } from "../net/fault.ts";
+import type { RsaPadding } from "../protocols/ikev2/auth.ts";
 import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import type { Child } from "../protocols/ikev2/child.ts";
 import type { Request } from "../protocols/ikev2/ike-sa.ts";
@@ -14,9 +16,11 @@ import {
   Initiator,
   type InitiatorSettings,
   type Talk,
+  type TlsTurn,
 } from "../protocols/ikev2/initiator.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
 import type { Address, DatagramLink } from "../transport/transport.ts";
+import { EapTlsSession } from "./eap-tls-session.ts";
 
 export const IKE_PORT = 500;
 export const NAT_PORT = 4_500;
@@ -36,6 +40,8 @@ const GOODBYE_AGAIN_MS = 100;
 const NON_ESP_MARKER = Buffer.alloc(4);
 export interface Ikev2Endpoint {
   readonly settings: Omit<InitiatorSettings, "identity" | "remote">;
+  /** Of a login by EAP-TLS. */
+  readonly tls: SecureContext | null;
   /** Ours; null: the address that we send from. */
   readonly identity: Identity | null;
   /** The gateway's, judged by the guard; tried in their order. */
@@ -44,6 +50,8 @@ export interface Ikev2Endpoint {
   readonly port: number;
   /** How long the tunnel may take to come up, ms. */
   readonly withinMs: number;
+  /** The gateway has taken signatures of this padding after it refused the other. */
+  readonly onPadding: (padding: RsaPadding) => void;
 }
 
 /** One of the two ways to the gateway. */
@@ -65,6 +73,7 @@ export class Ikev2Attempt {
   /** The way that was answered on last. */
   #way: Way | null = null;
   #request: Request | null = null;
+  #tls: EapTlsSession | null = null;
   #isSentAgain = false;
   /** The gateway has repeated itself since the present request was sent last. */
   #isRepeating = false;
@@ -95,6 +104,11 @@ export class Ikev2Attempt {
 
   get hasAnswered(): boolean {
     return this.#way !== null;
+  }
+
+  /** See Initiator. */
+  get mayTakeOtherPadding(): boolean {
+    return this.#initiator.mayTakeOtherPadding;
   }
 
   open(): Promise<Child> {
@@ -129,6 +143,7 @@ export class Ikev2Attempt {
     this.#isClosed = true;
     this.#onEsp = null;
     this.#cancelTimers();
+    this.#tls?.close();
     const goodbye = this.#context.signal.aborted ? undefined : this.#initiator.goodbye();
     if (goodbye !== undefined) await this.#say(goodbye);
     this.#plain?.link.close();
@@ -151,15 +166,27 @@ export class Ikev2Attempt {
     });
   }
 
-  #advance(step: () => IteratorResult<Request, Child>): void {
+  #advance(step: () => IteratorResult<Request | TlsTurn, Child>): void {
     this.#cancelTimers();
     try {
       const next = step();
       if (next.done) this.#settle?.(next.value);
+      else if (next.value.stage === "tls") this.#turnTls(next.value.records);
       else this.#ask(next.value);
     } catch (error) {
       this.#settle?.(error instanceof Error ? error : new Error("the handshake failed"));
     }
+  }
+
+  /** It takes no time but the processor's, so only the check's end bounds it. */
+  #turnTls(records: Buffer): void {
+    const { tls } = this.#end;
+    if (tls === null) throw new Error("a login by EAP-TLS without a context");
+    this.#tls ??= new EapTlsSession(tls);
+    this.#tls.turn(records, (result) => {
+      if (this.#settle === null) return;
+      this.#advance(() => (result instanceof Error ? this.#talk.throw(result) : this.#talk.next(result)));
+    });
   }
 
   #ask(request: Request): void {

@@ -1,20 +1,23 @@
 /** What an IKEv2 configuration asks for, made ready once for all of a monitor's checks, and one check of it. */
-import { type KeyObject, X509Certificate } from "node:crypto";
-import { rootCertificates } from "node:tls";
+import { constants, type KeyObject, X509Certificate } from "node:crypto";
+import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { Outcome, ProbeContext } from "../contract/probe.ts";
 import { TunnelConfigError, type TunnelFields } from "../contract/tunnel.ts";
 import { targetsOf } from "../contract/tunnel-targets.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { endpointOfFields } from "../protocols/endpoint.ts";
+import type { RsaPadding } from "../protocols/ikev2/auth.ts";
 import { IDENTITY, type Identity, type Selector } from "../protocols/ikev2/bodies.ts";
 import { isReached } from "../protocols/ikev2/child.ts";
 import type { Login } from "../protocols/ikev2/eap.ts";
 import { isDistinguishedName, plainIdentity, readIdentity } from "../protocols/ikev2/identity.ts";
 import type { OwnCertificate } from "../protocols/ikev2/initiator.ts";
 import { type GivenCertificate, openKey, requireOwnCertificate } from "../protocols/ikev2/own-certificate.ts";
-import { type Anchors, createAnchors } from "../protocols/ikev2/trust.ts";
+import { type Anchors, createAnchors, sameName } from "../protocols/ikev2/trust.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
+import { writePem } from "../protocols/keys/pem.ts";
 import { requirePrivateKey } from "../protocols/private-key.ts";
+import { WATCHED_TLS } from "../transport/tls-bounds.ts";
 import type { Address } from "../transport/transport.ts";
 import { checkTunnel } from "./check-tunnel.ts";
 import { openForeignKey } from "./foreign-key.ts";
@@ -43,7 +46,7 @@ export function prepareGateway(fields: TunnelFields): PreparedGateway {
   const { host, port } = endpointOfFields(fields, fields.host ?? "", IKE_PORT);
   const { username, password, psk, ip, ca, cert, key } = fields;
   const own = cert === undefined || key === undefined ? null : requireOwnCertificate(cert, key);
-  const login = username === undefined ? null : { username, password: password ?? "" };
+  const login = username === undefined ? null : { username, password: own === null ? (password ?? "") : null };
   // libreswan's way of writing names, `@gw.example`.
   const remoteId = fields.remote_id?.trim().replace(/^@/, "") || undefined;
   return {
@@ -64,13 +67,19 @@ export function prepareGateway(fields: TunnelFields): PreparedGateway {
 function ownIdentity({ local_id = "", username }: TunnelFields, certificate: GivenCertificate | null): Identity | null {
   const subject = certificate === null ? null : { type: IDENTITY.distinguishedName, data: certificate.subject };
   if (isDistinguishedName(local_id)) return subject;
-  return readIdentity(local_id) ?? subject ?? (username === undefined ? null : plainIdentity(username));
+  const written = readIdentity(local_id);
+  if (written !== undefined || username === undefined) return written ?? subject;
+  const isSubject = certificate !== null && sameName(certificate.subjectText, username);
+  return isSubject ? subject : plainIdentity(username);
 }
 
 /** Of one configuration: its key is opened once. */
 class ClientCertificate {
   readonly #given: GivenCertificate;
   #key: KeyObject | null;
+  #tls: SecureContext | null = null;
+  /** Most gateways take it; one that does not is remembered. */
+  #padding: RsaPadding = "pkcs1";
 
   constructor(certificate: GivenCertificate) {
     this.#given = certificate;
@@ -80,7 +89,18 @@ class ClientCertificate {
   /** @throws NetworkFault see openForeignKey */
   async open(context: ProbeContext): Promise<OwnCertificate> {
     this.#key ??= await this.#openKey(context);
-    return { key: this.#key, chain: this.#given.chain };
+    return { key: this.#key, chain: this.#given.chain, padding: this.#padding };
+  }
+
+  remember(padding: RsaPadding): void {
+    this.#padding = padding;
+  }
+
+  /** For EAP-TLS, whose servers trust.ts judges afterwards. @throws NetworkFault see openForeignKey */
+  async openTls(context: ProbeContext): Promise<SecureContext> {
+    const { key, chain } = await this.open(context);
+    this.#tls ??= secureContextOf(key, chain);
+    return this.#tls;
   }
 
   async #openKey(context: ProbeContext): Promise<KeyObject> {
@@ -90,6 +110,25 @@ class ClientCertificate {
     const [own] = chain;
     if (own !== undefined && new X509Certificate(own).checkPrivateKey(key)) return key;
     throw new NetworkFault("misconfigured", "Invalid VPN configuration: cert and key do not belong together");
+  }
+}
+
+/** @throws NetworkFault */
+function secureContextOf(key: KeyObject, chain: readonly Buffer[]): SecureContext {
+  try {
+    return createSecureContext({
+      ...WATCHED_TLS,
+      // strongSwan's TLS 1.2 does not know RFC 5746. What that is against, a new handshake within TLS before the peer's first words, cannot be here.
+      secureOptions: WATCHED_TLS.secureOptions | constants.SSL_OP_LEGACY_SERVER_CONNECT,
+      // With undefined Node would load every public authority, to no use.
+      ca: [],
+      minVersion: "TLSv1.2",
+      key: key.export({ type: "pkcs8", format: "pem" }),
+      cert: chain.map((der) => writePem("CERTIFICATE", der)).join(""),
+    });
+  } catch (error) {
+    const words = "Invalid VPN configuration: cert and key are too weak for TLS, or of a kind that it does not know";
+    throw new NetworkFault("misconfigured", words, { cause: error });
   }
 }
 
@@ -104,7 +143,9 @@ function ownKey(pem: string): KeyObject {
 }
 
 export async function checkGateway(prepared: PreparedGateway, context: ProbeContext): Promise<Outcome> {
-  const certificate = (await prepared.certificate?.open(context)) ?? null;
+  const isTls = prepared.login?.password === null;
+  const certificate = isTls ? null : ((await prepared.certificate?.open(context)) ?? null);
+  const tls = isTls ? ((await prepared.certificate?.openTls(context)) ?? null) : null;
   context.phase("resolve");
   const servers = await dialable(prepared, context);
   const { login, sharedKey, wantedIdentity, gateway } = prepared;
@@ -114,10 +155,9 @@ export async function checkGateway(prepared: PreparedGateway, context: ProbeCont
     {
       create: (withinMs) => {
         const settings = { login, certificate, sharedKey, wantedIdentity, gateway, anchors };
-        tunnel = new Ikev2Tunnel(
-          { settings, identity: prepared.identity, servers, port: prepared.port, withinMs },
-          context,
-        );
+        const { identity, port } = prepared;
+        const onPadding = (padding: RsaPadding): void => prepared.certificate?.remember(padding);
+        tunnel = new Ikev2Tunnel({ settings, tls, identity, servers, port, withinMs, onPadding }, context);
         return tunnel;
       },
       targets: (info) => targetsThrough(tunnel?.child?.reaches ?? [], info.dns, context.transport.tunnelTargets),

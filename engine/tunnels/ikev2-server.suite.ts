@@ -32,18 +32,24 @@ export async function openIkev2Server(manners: ServerBehavior): Promise<Ikev2Ser
   let sent = 0;
   socket.on("message", (datagram, from) => {
     received.push(datagram);
-    for (const reply of repliesTo(datagram)) {
-      if (++sent > (manners.lost ?? 0)) socket.send(reply, from.port, from.address);
-    }
+    const say = (replies: readonly Buffer[]): void => {
+      for (const reply of replies) if (++sent > (manners.lost ?? 0)) socket.send(reply, from.port, from.address);
+    };
+    gateway.onLate = (replies) => say(marked(replies, datagram));
+    say(repliesTo(datagram));
   });
 
   function repliesTo(datagram: Buffer): readonly Buffer[] {
     if (!datagram.subarray(0, 4).equals(MARKER)) return packetsTo(datagram);
-    const replies = gateway.answer(datagram.subarray(4)).map((reply) => Buffer.concat([MARKER, reply]));
+    return marked(gateway.answer(datagram.subarray(4)), datagram);
+  }
+
+  function marked(plain: readonly Buffer[], request: Buffer): readonly Buffer[] {
+    const replies = plain.map((reply) => Buffer.concat([MARKER, reply]));
     if (replies.length === 0) return [];
     const nth = answers++;
     if (nth >= (manners.deafFrom ?? Number.POSITIVE_INFINITY)) return [];
-    return replies.flatMap((reply) => manners.instead?.(nth, reply, datagram) ?? [reply]);
+    return replies.flatMap((reply) => manners.instead?.(nth, reply, request) ?? [reply]);
   }
 
   function packetsTo(datagram: Buffer): readonly Buffer[] {

@@ -2,11 +2,17 @@
 import type { ProbeContext } from "../contract/probe.ts";
 import { NetworkFault } from "../net/fault.ts";
 import type { Child } from "../protocols/ikev2/child.ts";
+import type { Address } from "../transport/transport.ts";
 import { Ikev2Attempt, type Ikev2Endpoint } from "./ikev2-attempt.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
 /** Ethernet less IPv4, UDP, and ESP with its largest IV, padding and check value. */
 const MTU_BYTES = 1_400;
+
+interface Opened {
+  readonly attempt: Ikev2Attempt;
+  readonly child: Child;
+}
 
 export class Ikev2Tunnel implements Tunnel {
   readonly #end: Ikev2Endpoint;
@@ -30,12 +36,11 @@ export class Ikev2Tunnel implements Tunnel {
     let fault: Error | undefined;
     for (const [index, server] of servers.entries()) {
       const leftMs = withinMs - (this.#context.now() - startedAtMs);
-      const attempt = new Ikev2Attempt(this.#end, server, leftMs / (servers.length - index), this.#context);
-      this.#attempt = attempt;
       try {
-        this.#child = await attempt.open();
+        const { child, attempt } = await this.#openAt(server, leftMs / (servers.length - index));
+        this.#child = child;
         const nowMs = this.#context.now();
-        const { addresses, dns } = this.#child;
+        const { addresses, dns } = child;
         return {
           addresses,
           dns,
@@ -44,13 +49,42 @@ export class Ikev2Tunnel implements Tunnel {
           handshakeMs: nowMs - attempt.startedAtMs,
         };
       } catch (error) {
-        await attempt.close();
         // A gateway that has spoken is the one that is meant: its other address would say the same.
-        if (attempt.hasAnswered || this.#context.signal.aborted || !(error instanceof Error)) throw error;
+        const hasAnswered = this.#attempt?.hasAnswered === true;
+        if (hasAnswered || this.#context.signal.aborted || !(error instanceof Error)) throw error;
         if (fault === undefined || saysLeast(fault)) fault = error;
       }
     }
     throw fault ?? new NetworkFault("unresolved", "The gateway has no address");
+  }
+
+  /** A gateway does not say which signatures of RSA it takes (unless by RFC 9593): one that refuses ours is shown one of the other padding, once. */
+  async #openAt(server: Address, withinMs: number): Promise<Opened> {
+    const startedAtMs = this.#context.now();
+    try {
+      return await this.#attemptAt(this.#end, server, withinMs);
+    } catch (error) {
+      const { certificate } = this.#end.settings;
+      const leftMs = withinMs - (this.#context.now() - startedAtMs);
+      const isLast = this.#attempt?.mayTakeOtherPadding !== true || leftMs <= 0 || this.#context.signal.aborted;
+      if (certificate === null || isLast) throw error;
+      const padding = certificate.padding === "pss" ? "pkcs1" : "pss";
+      const settings = { ...this.#end.settings, certificate: { ...certificate, padding } as const };
+      const opened = await this.#attemptAt({ ...this.#end, settings }, server, leftMs);
+      this.#end.onPadding(padding);
+      return opened;
+    }
+  }
+
+  async #attemptAt(end: Ikev2Endpoint, server: Address, withinMs: number): Promise<Opened> {
+    const attempt = new Ikev2Attempt(end, server, withinMs, this.#context);
+    this.#attempt = attempt;
+    try {
+      return { attempt, child: await attempt.open() };
+    } catch (error) {
+      await attempt.close();
+      throw error;
+    }
   }
 
   send(ipPacket: Uint8Array): void {

@@ -9,7 +9,12 @@ export interface Authority {
   issue(
     name: string,
     altNames: string,
-    options?: { readonly purpose?: string; readonly rsaBits?: number; readonly days?: number },
+    options?: {
+      readonly purpose?: string;
+      readonly rsaBits?: number;
+      readonly isPss?: boolean;
+      readonly days?: number;
+    },
   ): void;
 }
 
@@ -32,8 +37,9 @@ export function createAuthority(folder: string, name: string): Authority {
   );
   return {
     pem: readFileSync(file(`${name}.crt`), "utf8"),
-    issue(leaf, altNames, { purpose = "serverAuth", rsaBits, days = 30 } = {}) {
-      const key = rsaBits === undefined ? curve : ["-newkey", `rsa:${rsaBits}`];
+    issue(leaf, altNames, { purpose = "serverAuth", rsaBits, isPss = false, days = 30 } = {}) {
+      const rsa = ["-newkey", isPss ? "rsa-pss" : "rsa", "-pkeyopt", `rsa_keygen_bits:${rsaBits}`];
+      const key = rsaBits === undefined ? curve : rsa;
       openssl(
         "req",
         ...key,

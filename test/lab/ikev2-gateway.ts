@@ -58,6 +58,9 @@ ${connection("m-laptop", `${certificate("gateway", "laptop.test")}\n    ${eap("e
 ${connection("n-cert", `${certificate("gateway", "cert.test")}\n    remote { auth = pubkey }`)}
 ${connection("o-certid", `${certificate("gateway", "certid.test")}\n    remote { auth = pubkey\n      id = laptop@branch.test }`)}
 ${connection("p-mixed", `local { auth = psk\n      id = mixed.test }\n    remote { auth = pubkey }`)}
+${connection("q-pss", `${certificate("gateway", "pss.test")}\n    remote { auth = ike:rsa/pss-sha256-sha384-sha512 }`)}
+${connection("r-tls", `${certificate("gateway", "tls.test")}\n    ${eap("eap-tls")}`)}
+${connection("s-tls-alone", `local { auth = eap-tls\n      certs = gateway.crt\n      id = tls-alone.test }\n    ${eap("eap-tls")}`)}
 ${connection("h-nopool", psk("nopool.test"), net, "")}
 }
 pools {

@@ -18,6 +18,7 @@ export interface Row {
   /** What its message says. */
   readonly said?: RegExp;
   readonly gateway?: ConnectionsOptions;
+  readonly options?: Parameters<Gateway["load"]>[1];
   /** Rules of the gateway's firewall. */
   readonly filter?: readonly string[];
   /** @returns undoes it */
@@ -50,6 +51,10 @@ const certified =
     remote_id: "cert.test",
     ...changes,
   });
+
+/** A login by certificate. */
+const tls = (name: Parameters<Gateway["client"]>[0], changes: Partial<TunnelFields> = {}) =>
+  certified(name, { username: "laptop@branch.test", remote_id: "tls.test", ...changes });
 
 const ok = { verdict: "ok", category: null } as const;
 const refused = { verdict: "auth-failed", category: "auth_failed" } as const;
@@ -117,6 +122,70 @@ export const MATRIX: readonly Row[] = [
     fields: certified("laptop-rsa", { remote_id: "gw.test" }),
     ...refused,
     said: /refused the credentials/,
+  },
+  {
+    name: "our certificate, RSA-PSS alone is taken",
+    fields: certified("laptop-rsa", { remote_id: "pss.test" }),
+    ...ok,
+  },
+  { name: "our certificate, its key for RSA-PSS alone", fields: certified("laptop-pss"), ...ok },
+  {
+    name: "our certificate, ECDSA where RSA-PSS alone is taken",
+    fields: certified("laptop-curve", { remote_id: "pss.test" }),
+    ...refused,
+    said: /refused the credentials/,
+  },
+  { name: "EAP-TLS, RSA", fields: tls("laptop-rsa"), ...ok },
+  { name: "EAP-TLS, ECDSA", fields: tls("laptop-curve"), ...ok },
+  {
+    name: "EAP-TLS, our identity the subject",
+    fields: tls("laptop-rsa", { username: "CN=laptop-rsa" }),
+    ...ok,
+  },
+  {
+    name: "EAP-TLS alone proves the gateway",
+    fields: tls("laptop-rsa", { remote_id: "tls-alone.test" }),
+    ...ok,
+  },
+  {
+    name: "EAP-TLS alone, an authority unknown to us",
+    fields: (gateway) => ({
+      ...tls("laptop-rsa", { remote_id: "tls-alone.test" })(gateway),
+      ca: gateway.untrusted.pem,
+    }),
+    ...distrusted,
+    said: /login server's certificate is signed by an unknown authority/,
+  },
+  {
+    name: "EAP-TLS, TLS too old",
+    fields: tls("laptop-rsa"),
+    options: { tlsVersion: "1.1" },
+    ...misconfigured,
+    said: /TLS/,
+  },
+  {
+    name: "EAP-TLS, our certificate of an authority that the gateway does not know",
+    fields: tls("laptop-foreign"),
+    ...refused,
+    said: /refused (our|the username or) certificate/,
+  },
+  {
+    name: "EAP-TLS, a name that our certificate does not have",
+    fields: tls("laptop-rsa", { username: "mallory@branch.test" }),
+    ...refused,
+    said: /refused/,
+  },
+  {
+    name: "EAP-TLS where a password is wanted",
+    fields: tls("laptop-rsa", { remote_id: "gw.test" }),
+    ...misconfigured,
+    said: /EAP MSCHAPv2/,
+  },
+  {
+    name: "a password where EAP-TLS is wanted",
+    fields: login({ remote_id: "tls.test" }),
+    ...misconfigured,
+    said: /EAP TLS/,
   },
   { name: "everything on port 4500", fields: shared({ port: 4_500 }), ...ok },
   { name: "port 500 blocked, 4500 open", fields: shared(), filter: ["udp dport 500 drop"], ...ok },
@@ -282,5 +351,5 @@ function firstMessage(): Buffer {
     { randomBytes, wallNowMs: () => Date.now() },
   ).open();
   const first = talk.next();
-  return first.done ? Buffer.alloc(0) : (first.value.datagrams[0] ?? Buffer.alloc(0));
+  return first.done || first.value.stage === "tls" ? Buffer.alloc(0) : (first.value.datagrams[0] ?? Buffer.alloc(0));
 }

@@ -55,6 +55,15 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
     ...gateway.client("laptop-rsa"),
   });
 
+  const byTls = () => ({
+    protocol: "ikev2",
+    host: gateway.namespace.serverIp,
+    remote_id: "tls.test",
+    username: "laptop@branch.test",
+    ca: gateway.authority.pem,
+    ...gateway.client("laptop-rsa"),
+  });
+
   it("a one-off check says what the contract says", { timeout: 60_000 }, async () => {
     const good = await client.post("/check", byLogin());
     expect(good).toMatchObject({
@@ -87,6 +96,8 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
     });
     expect((await client.post("/check", { ...byLogin(), password: undefined })).status).toBe(422);
     expect((await client.post("/check", byCertificate())).body).toMatchObject({ status: "healthy" });
+    expect((await client.post("/check", byTls())).body).toMatchObject({ status: "healthy" });
+    expect((await client.post("/check", { ...byTls(), password: WRONG })).status).toBe(422);
   });
 
   it("a monitor is checked on schedule and by test", { timeout: 120_000 }, async () => {
@@ -96,7 +107,8 @@ describeWith(["network namespaces", "strongSwan", "nft"], "IKEv2 in the product"
     await expect.poll(async () => (await find()).status, { timeout: 60_000, interval: 500 }).toBe("healthy");
     expect(await find()).toMatchObject({ latency_ms: expect.any(Number), connect_ms: expect.any(Number) });
     const certified = await client.post("/servers", { ...byCertificate(), name: "certified" });
-    for (const id of [made.body.id, certified.body.id]) {
+    const loggedIn = await client.post("/servers", { ...byTls(), name: "login by certificate" });
+    for (const id of [made.body.id, certified.body.id, loggedIn.body.id]) {
       const test = await client.post("/test", { server_id: id });
       expect(test).toMatchObject({ status: 200, body: { status: "healthy", latency_ms: expect.any(Number) } });
     }

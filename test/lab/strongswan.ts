@@ -10,14 +10,34 @@ import { openNamespace, type ServerNamespace, sweepFolders } from "./namespace.t
 const FOLDER = "sonde-strongswan-";
 const CHARON = "/usr/lib/ipsec/charon";
 const PLUGINS =
-  "random nonce x509 revocation constraints pubkey pkcs1 pkcs8 pem openssl kdf hmac gcm chapoly curve25519 gmp eap-identity eap-mschapv2 eap-md5 kernel-libipsec kernel-netlink socket-default vici attr updown";
+  "random nonce x509 revocation constraints pubkey pkcs1 pkcs8 pem openssl kdf hmac gcm chapoly curve25519 gmp eap-identity eap-mschapv2 eap-md5 eap-tls kernel-libipsec kernel-netlink socket-default vici attr updown";
 
 export const INTERNET = "1.1.1.1";
 export const INTERNET_6 = "fd00:1::1";
 /** An address of the gateway that its certificate does not have. */
 const OTHER_HOST = 77;
 
-type ClientName = "laptop-rsa" | "laptop-curve" | "laptop-foreign";
+const GATEWAY_NAMES = [
+  "gw.test",
+  "md5.test",
+  "laptop.test",
+  "cert.test",
+  "certid.test",
+  "pss.test",
+  "tls.test",
+  "tls-alone.test",
+];
+
+type ClientName = "laptop-rsa" | "laptop-pss" | "laptop-curve" | "laptop-foreign";
+
+interface GatewayOptions {
+  /** The newest that its logins by certificate have: strongSwan's own default; 5.9 makes another key of TLS 1.3 than RFC 9190 says. */
+  readonly tlsVersion: string;
+  /** After so many seconds it forgets who does not go on. */
+  readonly halfOpen: number;
+}
+
+const OPTIONS: GatewayOptions = { tlsVersion: "1.2", halfOpen: 3 };
 
 export interface Gateway {
   readonly namespace: ServerNamespace;
@@ -27,7 +47,7 @@ export interface Gateway {
   client(name: ClientName): { readonly cert: string; readonly key: string };
   readonly otherIp: string;
   /** Replaces its connections. */
-  load(connections: string): void;
+  load(connections: string, options?: Partial<GatewayOptions>): void;
   /** IKE SAs that it has, half-open ones included. */
   associations(): number;
   log(): string;
@@ -48,9 +68,11 @@ export async function openGateway(): Promise<Gateway> {
   writeCertificates(folder, authority, namespace.serverIp);
   const purpose = { purpose: "clientAuth" };
   authority.issue("laptop-rsa", "email:laptop@branch.test", { ...purpose, rsaBits: 2_048 });
+  authority.issue("laptop-pss", "email:laptop@branch.test", { ...purpose, rsaBits: 2_048, isPss: true });
   authority.issue("laptop-curve", "email:laptop@branch.test", purpose);
   untrusted.issue("laptop-foreign", "email:laptop@branch.test", purpose);
-  writeFileSync(join(folder, "strongswan.conf"), settings(folder));
+  let loaded = settings(folder, OPTIONS);
+  writeFileSync(join(folder, "strongswan.conf"), loaded);
   const server = start(folder, namespace);
   const swanctl = (...args: readonly string[]): string => {
     const env = [`STRONGSWAN_CONF=${join(folder, "strongswan.conf")}`, `SWANCTL_DIR=${folder}`];
@@ -74,7 +96,13 @@ export async function openGateway(): Promise<Gateway> {
       cert: readFileSync(join(folder, `${name}.crt`), "utf8"),
       key: readFileSync(join(folder, `${name}.key`), "utf8"),
     }),
-    load(connections) {
+    load(connections, options = {}) {
+      const wanted = settings(folder, { ...OPTIONS, ...options });
+      if (wanted !== loaded) {
+        loaded = wanted;
+        writeFileSync(join(folder, "strongswan.conf"), loaded);
+        swanctl("--reload-settings");
+      }
       writeFileSync(join(folder, "swanctl.conf"), connections);
       swanctl("--load-all", "--noprompt", "--file", join(folder, "swanctl.conf"));
     },
@@ -91,7 +119,7 @@ export async function openGateway(): Promise<Gateway> {
 /** What swanctl reads from its folders. */
 function writeCertificates(folder: string, authority: Authority, serverIp: string): void {
   for (const name of ["x509", "x509ca", "private"]) mkdirSync(join(folder, name));
-  authority.issue("gateway", `DNS:gw.test,DNS:md5.test,DNS:laptop.test,DNS:cert.test,DNS:certid.test,IP:${serverIp}`, {
+  authority.issue("gateway", `${GATEWAY_NAMES.map((name) => `DNS:${name}`).join(",")},IP:${serverIp}`, {
     rsaBits: 2_048,
   });
   authority.issue("curve", "DNS:curve.test");
@@ -111,13 +139,14 @@ function start(folder: string, namespace: ServerNamespace): ServerProcess {
 }
 
 /** Small fragments, so that every certificate comes in several; a cookie is asked for from the third half-open SA of one address on. */
-function settings(folder: string): string {
+function settings(folder: string, { tlsVersion, halfOpen }: GatewayOptions): string {
   return `charon {
   load = ${PLUGINS}
   fragment_size = 576
   cookie_threshold_ip = 3
   block_threshold = 8
-  half_open_timeout = 3
+  half_open_timeout = ${halfOpen}
+  tls { version_max = ${tlsVersion} }
   filelog { stderr { default = 1 } }
   plugins { vici { socket = unix://${folder}/charon.vici } }
 }

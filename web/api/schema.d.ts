@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document d0cc736657bd9c26. Do not edit.
+// Made by `npm run web:types` of the API's document b9b65dbb575a6891. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -1670,7 +1670,7 @@ export interface components {
             psk?: string;
             /** @description ikev2: our identity; by default the username, the certificate's subject, or our address, at most 256 bytes */
             local_id?: string;
-            /** @description ikev2: our certificate in PEM, and those between it and the gateway's authority, at most 102400 bytes */
+            /** @description ikev2: our certificate in PEM, and those between it and the gateway's authority; with username EAP-TLS, at most 102400 bytes */
             cert?: string;
             /** @description ikev2: its private key in PEM, not encrypted, at most 32768 bytes */
             key?: string;
@@ -1719,7 +1719,7 @@ export interface components {
             psk?: string;
             /** @description ikev2: our identity; by default the username, the certificate's subject, or our address, at most 256 bytes */
             local_id?: string;
-            /** @description ikev2: our certificate in PEM, and those between it and the gateway's authority, at most 102400 bytes */
+            /** @description ikev2: our certificate in PEM, and those between it and the gateway's authority; with username EAP-TLS, at most 102400 bytes */
             cert?: string;
             /** @description ikev2: its private key in PEM, not encrypted, at most 32768 bytes */
             key?: string;

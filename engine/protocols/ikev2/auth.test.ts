@@ -1,6 +1,6 @@
 import { constants, createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { AUTH_METHOD, isSignature, maySign, signatureAuth } from "./auth.ts";
+import { AUTH_METHOD, hasOtherPadding, isSignature, maySign, signatureAuth, type TakenSignatures } from "./auth.ts";
 
 const octets = Buffer.from("what both sides have said");
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2_048 });
@@ -96,6 +96,15 @@ function raw(hash: string, key: KeyObject): Buffer {
 }
 
 const ALL = new Set([1, 2, 3, 4, 5]);
+const taking = (hashes: ReadonlySet<number> | null, announced: readonly string[] | null = null): TakenSignatures => ({
+  hashes,
+  announced,
+});
+const identifierOf = (data: Buffer): string => data.toString("hex", 1, 1 + data.readUInt8(0));
+const pssOf = (options: Record<string, unknown> = {}) =>
+  generateKeyPairSync("rsa-pss", { modulusLength: 2_048, ...options });
+
+const free = pssOf();
 
 describe("our own signature", () => {
   it.each([
@@ -108,12 +117,12 @@ describe("our own signature", () => {
     "by %s is by name where the gateway takes that, else in the older way",
     (_name, pair, method, identifier) => {
       expect(maySign(pair.privateKey)).toBe(true);
-      const modern = signatureAuth(pair.privateKey, octets, ALL) ?? expect.fail("no signature");
+      const modern = signatureAuth(pair.privateKey, octets, taking(ALL), "pkcs1") ?? expect.fail("no signature");
       expect(modern.method).toBe(AUTH_METHOD.signature);
-      expect(modern.data.subarray(1, 1 + modern.data.readUInt8(0)).toString("hex")).toBe(identifier);
+      expect(identifierOf(modern.data)).toBe(identifier);
       expect(isSignature(modern, octets, pair.publicKey)).toBe(true);
       for (const hashes of [null, new Set([1])]) {
-        const older = signatureAuth(pair.privateKey, octets, hashes);
+        const older = signatureAuth(pair.privateKey, octets, taking(hashes), "pkcs1");
         expect(older?.method ?? null).toBe(method);
         if (older !== undefined) expect(isSignature(older, octets, pair.publicKey)).toBe(true);
       }
@@ -125,18 +134,61 @@ describe("our own signature", () => {
     [[3, 4], IDENTIFIER.ecdsaSha384],
     [[3, 2], IDENTIFIER.ecdsaSha256],
   ])("takes a hash of %j", (hashes, identifier) => {
-    const auth = signatureAuth(p256.privateKey, octets, new Set(hashes)) ?? expect.fail("no signature");
-    expect(auth.data.subarray(1, 1 + auth.data.readUInt8(0)).toString("hex")).toBe(identifier);
+    const auth = signatureAuth(p256.privateKey, octets, taking(new Set(hashes)), "pss") ?? expect.fail("no signature");
+    expect(identifierOf(auth.data)).toBe(identifier);
     expect(isSignature(auth, octets, p256.publicKey)).toBe(true);
   });
 
+  const pssSha512 = IDENTIFIER.pssSha256.replaceAll("608648016503040201", "608648016503040203").replace(/20$/, "40");
+  it.each([
+    ["of the padding that was chosen", "pss", [4, 3, 2], null, IDENTIFIER.pssSha256],
+    ["of the other one where only that is announced", "pkcs1", [2, 3, 4], [pssSha512], pssSha512],
+    [
+      "of the chosen one where both are announced",
+      "pkcs1",
+      [2],
+      [IDENTIFIER.pssSha256, IDENTIFIER.sha256Rsa],
+      IDENTIFIER.sha256Rsa,
+    ],
+    [
+      "of the chosen one where nothing of RSA is announced",
+      "pkcs1",
+      [2],
+      [IDENTIFIER.ecdsaSha256],
+      IDENTIFIER.sha256Rsa,
+    ],
+    ["in the older way where no hash is named", "pss", [], null, null],
+  ] as const)("by RSA is %s", (_name, padding, hashes, announced, identifier) => {
+    const auth =
+      signatureAuth(rsa.privateKey, octets, taking(new Set(hashes), announced), padding) ?? expect.fail("none");
+    expect(auth.method === AUTH_METHOD.signature ? identifierOf(auth.data) : null).toBe(identifier);
+    expect(isSignature(auth, octets, rsa.publicKey)).toBe(true);
+  });
+
+  it("by a key for PSS alone is of its hash, and of no other padding", () => {
+    const auth = signatureAuth(free.privateKey, octets, taking(ALL), "pkcs1") ?? expect.fail("no signature");
+    expect(maySign(free.privateKey)).toBe(true);
+    expect(identifierOf(auth.data)).toBe(IDENTIFIER.pssSha256);
+    expect(isSignature(auth, octets, free.publicKey)).toBe(true);
+    const bound = pssOf({ hashAlgorithm: "sha512", mgf1HashAlgorithm: "sha512", saltLength: 64 });
+    const own = signatureAuth(bound.privateKey, octets, taking(ALL), "pkcs1") ?? expect.fail("no signature");
+    expect(identifierOf(own.data)).toBe(pssSha512);
+    expect(isSignature(own, octets, bound.publicKey)).toBe(true);
+    expect(signatureAuth(bound.privateKey, octets, taking(new Set([2, 3])), "pkcs1")).toBeUndefined();
+    expect(signatureAuth(free.privateKey, octets, taking(null), "pkcs1")).toBeUndefined();
+  });
+
+  it("may be of the other padding only where the gateway leaves that open", () => {
+    expect(hasOtherPadding(rsa.privateKey, taking(ALL))).toBe(true);
+    expect(hasOtherPadding(rsa.privateKey, taking(null))).toBe(false);
+    expect(hasOtherPadding(rsa.privateKey, taking(ALL, [IDENTIFIER.sha256Rsa]))).toBe(false);
+    expect(hasOtherPadding(p256.privateKey, taking(ALL))).toBe(false);
+    expect(hasOtherPadding(free.privateKey, taking(ALL))).toBe(false);
+  });
+
   it("is made by no key of another kind", () => {
-    const others = [
-      generateKeyPairSync("ec", { namedCurve: "secp256k1" }),
-      generateKeyPairSync("x25519"),
-      generateKeyPairSync("rsa-pss", { modulusLength: 1_024 }),
-    ];
-    expect(others.map(({ privateKey }) => maySign(privateKey))).toEqual([false, false, false]);
+    const others = [generateKeyPairSync("ec", { namedCurve: "secp256k1" }), generateKeyPairSync("x25519")];
+    expect(others.map(({ privateKey }) => maySign(privateKey))).toEqual([false, false]);
     expect(maySign(rsa.publicKey)).toBe(false);
   });
 });

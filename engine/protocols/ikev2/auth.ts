@@ -2,7 +2,7 @@
 import { constants, type KeyObject, sign, timingSafeEqual, verify } from "node:crypto";
 import type { Hash, Prf } from "./algorithms.ts";
 import type { Auth } from "./bodies.ts";
-import { DER, type DerValue, membersOf, oidText, readDer } from "./der.ts";
+import { DER, type DerValue, encodeDer, membersOf, oidText, readDer } from "./der.ts";
 import { prf } from "./keys.ts";
 
 export const AUTH_METHOD = {
@@ -51,15 +51,42 @@ const PSS_HASHES: ReadonlyMap<string, Hash> = new Map([
   ["2.16.840.1.101.3.4.2.3", "sha512"],
 ]);
 
-/** Hash algorithms of RFC 7427 section 4, the first that the gateway has is taken; and AlgorithmIdentifiers with them (appendix A). */
+/** What signatures of RSA are filled up by: older gateways know the first alone, RFC 8247 section 3.2 wants the second. */
+export type RsaPadding = "pkcs1" | "pss";
+
+/** Hash algorithms of RFC 7427 section 4, in the order of our choice; and AlgorithmIdentifiers with them (appendix A). */
 const HASHES = [
-  { id: 2, hash: "sha256", rsa: "300d06092a864886f70d01010b0500", ec: "300a06082a8648ce3d040302" },
-  { id: 3, hash: "sha384", rsa: "300d06092a864886f70d01010c0500", ec: "300a06082a8648ce3d040303" },
-  { id: 4, hash: "sha512", rsa: "300d06092a864886f70d01010d0500", ec: "300a06082a8648ce3d040304" },
+  hashOf(2, "sha256", 32, "1", "300d06092a864886f70d01010b0500", "300a06082a8648ce3d040302"),
+  hashOf(3, "sha384", 48, "2", "300d06092a864886f70d01010c0500", "300a06082a8648ce3d040303"),
+  hashOf(4, "sha512", 64, "3", "300d06092a864886f70d01010d0500", "300a06082a8648ce3d040304"),
 ] as const;
+type NamedHash = (typeof HASHES)[number];
 /** Of Ed25519, which hashes by itself (RFC 8420). */
 const IDENTITY_HASH = 5;
 const ED25519_IDENTIFIER = "300506032b6570";
+
+function hashOf(id: number, hash: Exclude<Hash, "sha1">, sizeBytes: number, arc: string, pkcs1: string, ec: string) {
+  return { id, hash, sizeBytes, pkcs1, ec, pss: pssIdentifier(arc, sizeBytes) } as const;
+}
+
+/** RFC 8017 appendix A.2.3: the mask is made with the same hash, the salt is as long as it. @param arc last digit of 2.16.840.1.101.3.4.2.x */
+function pssIdentifier(arc: string, saltBytes: number): string {
+  const sequence = (...parts: readonly Buffer[]): Buffer => encodeDer(DER.sequence, Buffer.concat(parts));
+  const oid = (hex: string): Buffer => encodeDer(DER.oid, Buffer.from(hex, "hex"));
+  const hash = sequence(oid(`60864801650304020${arc}`), Buffer.from([5, 0]));
+  const mask = sequence(oid("2a864886f70d010108"), hash);
+  const salt = encodeDer(DER.integer, Buffer.from([saltBytes]));
+  const parameters = sequence(encodeDer(0xa0, hash), encodeDer(0xa1, mask), encodeDer(0xa2, salt));
+  return sequence(oid("2a864886f70d01010a"), parameters).toString("hex");
+}
+
+/** What a gateway says of the signatures that it takes. */
+export interface TakenSignatures {
+  /** Hash algorithms (RFC 7427 section 4); null: it named none, and knows the methods of RFC 7296 and RFC 4754 only. */
+  readonly hashes: ReadonlySet<number> | null;
+  /** AlgorithmIdentifiers as hexadecimal text (RFC 9593); null: it announced none. */
+  readonly announced: readonly string[] | null;
+}
 
 /** RFC 4754 section 3: a curve and the one hash that goes with it where the gateway names none. */
 const CURVES = new Map([
@@ -68,33 +95,88 @@ const CURVES = new Map([
   ["secp521r1", { method: AUTH_METHOD.ecdsa521, hash: "sha512" }],
 ] as const);
 
-/** Whether a proof can be signed with it: RSA, ECDSA over NIST's curves, Ed25519. */
+/** Whether a proof can be signed with it: RSA, also where its certificate allows PSS alone, ECDSA over NIST's curves, Ed25519. */
 export function maySign({ type, asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   if (type !== "private") return false;
   if (asymmetricKeyType === "ec") return CURVES.has(asymmetricKeyDetails?.namedCurve as "prime256v1");
-  return asymmetricKeyType === "rsa" || asymmetricKeyType === "ed25519";
+  return asymmetricKeyType === "rsa" || asymmetricKeyType === "rsa-pss" || asymmetricKeyType === "ed25519";
+}
+
+/** Whether a gateway that refuses a signature of one padding may take the other: it has not said which it takes. */
+export function hasOtherPadding({ asymmetricKeyType }: KeyObject, { hashes, announced }: TakenSignatures): boolean {
+  return asymmetricKeyType === "rsa" && announced === null && HASHES.some(({ id }) => hashes?.has(id) === true);
 }
 
 /**
- * @param hashes numbers that the gateway named; null: it named none, and knows the methods of RFC 7296 and RFC 4754 only
+ * @param padding of RSA, where the gateway does not say which it takes
  * @returns undefined when the gateway does not know signatures of this kind
  */
-export function signatureAuth(key: KeyObject, octets: Buffer, hashes: ReadonlySet<number> | null): Auth | undefined {
-  if (key.asymmetricKeyType === "ed25519") {
-    return hashes?.has(IDENTITY_HASH) === true ? named(ED25519_IDENTIFIER, sign(null, octets, key)) : undefined;
-  }
-  const curve = CURVES.get(key.asymmetricKeyDetails?.namedCurve as "prime256v1");
+export function signatureAuth(
+  key: KeyObject,
+  octets: Buffer,
+  taken: TakenSignatures,
+  padding: RsaPadding,
+): Auth | undefined {
+  const { hashes } = taken;
   const known = HASHES.filter(({ id }) => hashes?.has(id) === true);
-  const chosen = known.find(({ hash }) => hash === curve?.hash) ?? known[0];
-  if (curve !== undefined) {
-    return chosen === undefined
-      ? { method: curve.method, data: sign(curve.hash, octets, { key, dsaEncoding: "ieee-p1363" }) }
-      : named(chosen.ec, sign(chosen.hash, octets, key));
+  switch (key.asymmetricKeyType) {
+    case "ed25519":
+      return hashes?.has(IDENTITY_HASH) === true ? named(ED25519_IDENTIFIER, sign(null, octets, key)) : undefined;
+    case "rsa":
+      return (
+        rsaAuth(key, octets, known, paddingsOf(padding), taken) ?? {
+          method: AUTH_METHOD.rsa,
+          data: sign("sha1", octets, key),
+        }
+      );
+    case "rsa-pss":
+      return rsaAuth(
+        key,
+        octets,
+        known.filter((each) => isAllowed(each, key)),
+        ["pss"],
+        taken,
+      );
+    default:
+      return curveAuth(key, octets, known);
   }
-  if (key.asymmetricKeyType !== "rsa") return undefined;
+}
+
+function paddingsOf(preferred: RsaPadding): readonly RsaPadding[] {
+  return preferred === "pss" ? ["pss", "pkcs1"] : ["pkcs1", "pss"];
+}
+
+/** The first that is announced; without an announcement the first. @returns undefined where none can be named */
+function rsaAuth(
+  key: KeyObject,
+  octets: Buffer,
+  hashes: readonly NamedHash[],
+  paddings: readonly RsaPadding[],
+  { announced }: TakenSignatures,
+): Auth | undefined {
+  const possible = paddings.flatMap((padding) => hashes.map((hash) => ({ ...hash, padding, name: hash[padding] })));
+  const chosen = possible.find(({ name }) => announced?.includes(name) === true) ?? possible[0];
+  if (chosen === undefined) return undefined;
+  const { name, hash, sizeBytes } = chosen;
+  if (chosen.padding === "pkcs1") return named(name, sign(hash, octets, key));
+  const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: sizeBytes };
+  return named(name, sign(hash, octets, pss));
+}
+
+/** A key of PSS alone may say which hash it goes with, and how long the salt must be at least (RFC 4055 section 3.1). */
+function isAllowed({ hash, sizeBytes }: NamedHash, { asymmetricKeyDetails: rules }: KeyObject): boolean {
+  const isHash = rules?.hashAlgorithm === undefined || rules.hashAlgorithm === hash;
+  const isMask = rules?.mgf1HashAlgorithm === undefined || rules.mgf1HashAlgorithm === hash;
+  return isHash && isMask && (rules?.saltLength ?? 0) <= sizeBytes;
+}
+
+function curveAuth(key: KeyObject, octets: Buffer, hashes: readonly NamedHash[]): Auth | undefined {
+  const curve = CURVES.get(key.asymmetricKeyDetails?.namedCurve as "prime256v1");
+  if (curve === undefined) return undefined;
+  const chosen = hashes.find(({ hash }) => hash === curve.hash) ?? hashes[0];
   return chosen === undefined
-    ? { method: AUTH_METHOD.rsa, data: sign("sha1", octets, key) }
-    : named(chosen.rsa, sign(chosen.hash, octets, key));
+    ? { method: curve.method, data: sign(curve.hash, octets, { key, dsaEncoding: "ieee-p1363" }) }
+    : named(chosen.ec, sign(chosen.hash, octets, key));
 }
 
 /** RFC 7427 section 3: length, AlgorithmIdentifier, signature. */

@@ -33,6 +33,12 @@ parserSuite("ikev2", {
       "ike.test-site.org 4500",
     ],
     [{ ...own, local_id: "CN=client" }, "ike.test-site.org 500", "ike.test-site.org 4500"],
+    [{ ...own, username: "ada@test-site.org" }, "ike.test-site.org 500", "ike.test-site.org 4500"],
+    [
+      { ...own, username: "CN=client", local_id: "@ada", psk: "shared" },
+      "ike.test-site.org 500",
+      "ike.test-site.org 4500",
+    ],
     [{ ...login, ip: "9.9.9.9" }, "ike.test-site.org 500", "9.9.9.9 500", "ike.test-site.org 4500"],
   ],
   bad: [
@@ -42,7 +48,8 @@ parserSuite("ikev2", {
     [{ host: "h", username: "ada", psk: "x" }, "missing password"],
     [{ host: "h", cert: own.cert }, "cert and key go together"],
     [{ ...login, key: own.key }, "cert and key go together"],
-    [{ ...own, ...login }, "username and cert exclude each other: EAP-TLS is not supported"],
+    [{ ...own, ...login }, "password has no use beside cert and key; a gateway's pre-shared key is psk"],
+    [{ ...login, cert: own.cert }, "cert and key go together"],
     [{ ...own, password: "pw" }, "password has no use beside cert and key; a gateway's pre-shared key is psk"],
     [{ ...own, cert: "x" }, "cert holds no certificate in PEM"],
     [{ ...own, cert: own.cert.repeat(17) }, "cert holds more than 16 certificates"],
@@ -74,5 +81,6 @@ it("a login and a pre-shared key are different identities", () => {
   expect(parseIkev2({ ...shared, local_id: "client.test" }).identity).not.toBe(parseIkev2(shared).identity);
   const certified = parseIkev2(own).identity;
   expect(parseIkev2({ ...own, psk: "x" }).identity).toBe(certified);
+  expect(parseIkev2({ ...own, username: login.username }).identity).toBe(one);
   expect(parseIkev2({ ...own, cert: other.certPem, key: other.keyPem }).identity).not.toBe(certified);
 });

@@ -1,4 +1,7 @@
-/** IKEv2 gateways: no file, only fields. With a username EAP, without one a certificate or a pre-shared key (docs/api-contract.md#tunnel-fields). */
+/**
+ * IKEv2 gateways: no file, only fields. With a username EAP, by password or by certificate; without one a certificate or a pre-shared key
+ * (docs/api-contract.md#tunnel-fields).
+ */
 import {
   identityOf,
   missing,
@@ -24,7 +27,7 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
   const { username, password, psk, port, ip, remote_id, ca, local_id } = fields;
   const isEap = isGiven(username);
   const own = isGiven(fields.cert) || isGiven(fields.key) ? ownCertificateOf(fields) : null;
-  if (isEap) required(fields, "password");
+  if (own === null && isEap) required(fields, "password");
   else if (own === null && !isGiven(password) && !isGiven(psk)) throw missing("password");
   const server = endpointOfFields(fields, host, STANDARD_PORT);
   if (isGiven(ca)) requireCertificates(ca, "ca");
@@ -59,9 +62,8 @@ function accountOf(localId: string | undefined, certificate: GivenCertificate | 
 }
 
 /** @throws TunnelConfigError */
-function ownCertificateOf({ username, password, cert, key }: TunnelFields): GivenCertificate {
+function ownCertificateOf({ password, cert, key }: TunnelFields): GivenCertificate {
   if (!isGiven(cert) || !isGiven(key)) throw new TunnelConfigError("cert and key go together");
-  if (isGiven(username)) throw new TunnelConfigError("username and cert exclude each other: EAP-TLS is not supported");
   if (isGiven(password)) {
     throw new TunnelConfigError("password has no use beside cert and key; a gateway's pre-shared key is psk");
   }

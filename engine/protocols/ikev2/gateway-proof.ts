@@ -1,6 +1,6 @@
 /** Whether the gateway is the one that is meant: by its certificate or the pre-shared key (RFC 7296 section 2.15). Pure. */
 import { NetworkFault } from "../../net/fault.ts";
-import { AUTH_METHOD, isSharedKeyAuth, isSignature, signedOctets } from "./auth.ts";
+import { AUTH_METHOD, isSharedKeyAuth, isSignature, signedOctets, type TakenSignatures } from "./auth.ts";
 import {
   type Auth,
   decodeAuth,
@@ -23,8 +23,7 @@ export interface Agreed {
   readonly response: Buffer;
   readonly initiatorNonce: Buffer;
   readonly responderNonce: Buffer;
-  /** Hash algorithms that the gateway takes in signatures; null: it named none (RFC 7427 section 4). */
-  readonly signatureHashes: ReadonlySet<number> | null;
+  readonly taken: TakenSignatures;
 }
 
 export interface Expected {
@@ -41,7 +40,10 @@ export interface Expected {
 /** Encoding "X.509 Certificate - Signature", section 3.6. */
 export const CERTIFICATE_X509 = 4;
 
-/** @returns the gateway's identity payload, which it has proven. @throws NetworkFault `cert-invalid`, `misconfigured` */
+/**
+ * @returns the gateway's identity payload, which it has proven
+ * @throws NetworkFault `cert-invalid`, `misconfigured`
+ */
 export function requireGateway(agreed: Agreed, payloads: readonly Payload[], expected: Expected): Buffer {
   const proof = bodyOf(payloads, PAYLOAD.auth);
   if (proof === undefined) {
@@ -56,6 +58,28 @@ export function requireGateway(agreed: Agreed, payloads: readonly Payload[], exp
   if (auth.method === AUTH_METHOD.sharedKey) requireSharedKey(agreed, octets, auth, expected);
   else requireCertificate(payloads, octets, auth, expected);
   return identity;
+}
+
+/** The identity of a gateway that will prove itself at the end, by the login alone (RFC 5998). @throws NetworkFault `cert-invalid` */
+export function claimedIdentity(payloads: readonly Payload[], expected: Expected): Buffer {
+  const identity = requiredBody(payloads, PAYLOAD.idResponder, "identity");
+  requireWanted(identity, expected);
+  return identity;
+}
+
+/**
+ * Whether TLS within the login was with who is meant: a gateway that has proven itself may have a login server of any name behind it; one that
+ * has not must have a certificate of its own name there.
+ *
+ * @throws NetworkFault `cert-invalid`
+ */
+export function requireLoginServer(
+  certificates: readonly Buffer[],
+  isGatewayProven: boolean,
+  expected: Expected,
+): void {
+  const identity = isGatewayProven ? null : expected.gateway;
+  trustedKey(certificates, expected.anchors(), identity, expected.nowMs, "login server");
 }
 
 export function gatewayOctets({ suite, response, initiatorNonce, sa }: Agreed, identity: Buffer): Buffer {

@@ -19,7 +19,7 @@ import { EspReceiver, EspSender } from "./esp.ts";
 import { Initiator } from "./initiator.ts";
 import type { DirectionKeys } from "./keys.ts";
 import { decodeChain, decodeHeader, encodeChain, HEADER_BYTES, IkeFormatError, PAYLOAD } from "./message.ts";
-import { decodeNotify } from "./notify.ts";
+import { decodeAnnouncements, decodeNotify } from "./notify.ts";
 import { chosenChildSuite, chosenIkeSuite, decodeProposals } from "./proposals.ts";
 import { RECORDED } from "./recorded.suite.ts";
 import { Opener, Sealer } from "./sealed.ts";
@@ -107,6 +107,7 @@ describe("hostile bytes", () => {
       decodeConfigurationReply,
       decodeDelete,
       decodeNotify,
+      decodeAnnouncements,
       decodeProposals,
       chosenIkeSuite,
       chosenChildSuite,
@@ -159,6 +160,22 @@ describe("hostile bytes", () => {
       sized[4] = sized.length % 2 === 0 ? 26 : 4;
     }
     holds(() => new EapPeer({ username: "u", password: "p" }, random).step(sized));
+  });
+
+  fuzz("as packets of an EAP login by certificate", [fc.array(bytes, { maxLength: 4 })], (packets) => {
+    const peer = new EapPeer({ username: "u", password: null }, random);
+    holds(() => {
+      peer.step(Buffer.from([1, 1, 0, 6, 13, 0x20]));
+      peer.takeFlight({ kind: "flight", records: Buffer.alloc(1_500), secured: null });
+      for (const [index, packet] of packets.entries()) {
+        const sized = Buffer.concat([Buffer.from([1, index, 0, 0, 13]), packet]);
+        sized.writeUInt16BE(sized.length, 2);
+        const step = peer.step(sized);
+        if (!step.isDone && step.reply === null) {
+          peer.takeFlight({ kind: "flight", records: step.records, secured: null });
+        }
+      }
+    });
   });
 
   const firstMessage = () => {

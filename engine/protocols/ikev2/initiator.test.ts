@@ -1,20 +1,21 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../../demo/certificates.ts";
 import { Random } from "../../../testkit/random.ts";
 import { AES_256_GCM, GROUP, PRF_SHA256 } from "./algorithms.ts";
 import type { Child } from "./child.ts";
-import type { Login } from "./eap.ts";
+import type { Login, TlsFlight } from "./eap.ts";
 import type { Heard, Request } from "./ike-sa.ts";
-import { Initiator } from "./initiator.ts";
+import { Initiator, type TlsTurn } from "./initiator.ts";
 import { EXCHANGE, encodeMessage, type NewPayload } from "./message.ts";
 import { NOTIFY, notify } from "./notify.ts";
-import { Gateway, type GatewayBehavior } from "./responder.suite.ts";
+import { Gateway, type GatewayBehavior, type LoginServer } from "./responder.suite.ts";
 import { createAnchors } from "./trust.ts";
 
 const KEY = "the key of this test";
-const LOGIN: Login = { username: "alice", password: "the password of alice" };
+const LOGIN = { username: "alice", password: "the password of alice" };
+const BY_CERTIFICATE: Login = { username: "alice", password: null };
 const authority = makeAuthority();
 const certificate = makeCertificate({ commonName: "gw", names: ["gw.test"], issuer: authority });
 const anchors = createAnchors([authority.certPem]);
@@ -64,18 +65,52 @@ class ForgetfulPath {
   }
 }
 
+/** Stands for TLS: flights of some length in both directions, and a key when both have spoken twice. */
+const TLS_KEY = Buffer.alloc(64, 0x66);
+
+function loginServer(): LoginServer {
+  let turns = 0;
+  return {
+    turn(records, done) {
+      expect(records).toEqual(Buffer.alloc(2_345, ++turns));
+      done({ records: Buffer.alloc(turns * 1_717, turns), masterSessionKey: turns === 2 ? TLS_KEY : null });
+    },
+  };
+}
+
+function tlsClient(): (turn: TlsTurn) => TlsFlight {
+  let turns = 0;
+  const { raw } = new X509Certificate(certificate.certPem);
+  return ({ records }) => {
+    expect(records).toEqual(Buffer.alloc(turns * 1_717, turns));
+    const isUp = ++turns === 3;
+    return {
+      kind: "flight",
+      records: isUp ? Buffer.alloc(0) : Buffer.alloc(2_345, turns),
+      secured: isUp ? { masterSessionKey: TLS_KEY, chain: [raw] } : null,
+    };
+  };
+}
+
 function comeUp(manners: GatewayBehavior, login: Login | null, seed: number): Child {
   const initiator = initiatorOf(login);
   const path = new ForgetfulPath(new Gateway(manners), seed);
+  const tls = tlsClient();
   const talk = initiator.open();
   let step = talk.next();
   while (!step.done) {
+    if (step.value.stage === "tls") {
+      step = talk.next(tls(step.value));
+      continue;
+    }
     const asked: Request = step.value;
     for (const datagram of path.carry(asked.datagrams)) {
       const heard = initiator.hear(datagram);
       if (heard.kind !== "answer") continue;
       if (step.done || step.value !== asked) expect.fail("an answer to nothing that was asked");
       step = talk.next(heard);
+      // The path goes on delivering while TLS is at work.
+      if (!step.done && step.value.stage === "tls") step = talk.next(tls(step.value));
     }
     if (!step.done && step.value === asked) expect.fail("no answer was recognised");
   }
@@ -92,6 +127,12 @@ describe("a path that repeats and reorders everything that was ever said", () =>
       { login: LOGIN, certificate, isVerbose: true, suite, asksForCookie: true },
       LOGIN,
     ],
+    ["a login by certificate", { loginServer, certificate }, BY_CERTIFICATE],
+    [
+      "a login by certificate in many pieces, which alone proves the gateway",
+      { loginServer, certificate, pieceBytes: 400, hidesProof: true },
+      BY_CERTIFICATE,
+    ],
   ])("does not keep a tunnel from coming up: %s", (_name, manners, login) => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
@@ -107,7 +148,7 @@ describe("an answer to a first message", () => {
     const initiator = initiatorOf(null);
     const talk = initiator.open();
     const first = talk.next();
-    const [request = Buffer.alloc(0)] = first.done ? [] : first.value.datagrams;
+    const [request = Buffer.alloc(0)] = first.done || first.value.stage === "tls" ? [] : first.value.datagrams;
     const wishing = (...wishes: readonly NewPayload[]): Buffer => {
       const header = { initiatorSpi: request.subarray(0, 8), responderSpi: Buffer.alloc(8), messageId: 0 };
       return encodeMessage({ ...header, exchange: EXCHANGE.init, isFromInitiator: false, isResponse: true }, wishes);

@@ -4,11 +4,20 @@
  *
  *   IKE_SA_INIT ──cookie, other group──▶ IKE_SA_INIT …
  *      └──▶ IKE_AUTH ──pre-shared key──▶ up
- *             └──the gateway has proven itself──▶ EAP … ──▶ IKE_AUTH ──▶ up
+ *             └──the gateway has proven itself, or will by TLS──▶ EAP … ──▶ IKE_AUTH ──▶ up
  */
 import { createHash, type KeyObject } from "node:crypto";
 import { NetworkFault } from "../../net/fault.ts";
-import { AUTH_METHOD, isSharedKeyAuth, SIGNATURE_HASHES, sharedKeyAuth, signatureAuth, signedOctets } from "./auth.ts";
+import {
+  AUTH_METHOD,
+  hasOtherPadding,
+  isSharedKeyAuth,
+  type RsaPadding,
+  SIGNATURE_HASHES,
+  sharedKeyAuth,
+  signatureAuth,
+  signedOctets,
+} from "./auth.ts";
 import {
   DELETE_IKE_SA,
   decodeAuth,
@@ -21,10 +30,18 @@ import {
   type Identity,
 } from "./bodies.ts";
 import { type Child, readChild } from "./child.ts";
-import { EapPeer, type EapStep, type Login } from "./eap.ts";
+import { EapPeer, type EapStep, type Login, type TlsFlight } from "./eap.ts";
 import { faultOfNotify, type Stage } from "./faults.ts";
 import { FirstAnswers, wishOf } from "./first-answers.ts";
-import { type Agreed, CERTIFICATE_X509, type Expected, gatewayOctets, requireGateway } from "./gateway-proof.ts";
+import {
+  type Agreed,
+  CERTIFICATE_X509,
+  claimedIdentity,
+  type Expected,
+  gatewayOctets,
+  requireGateway,
+  requireLoginServer,
+} from "./gateway-proof.ts";
 import { type Heard, IGNORED, IkeSa, type Request } from "./ike-sa.ts";
 import { createKeyShare, type KeyShare } from "./key-share.ts";
 import { deriveIkeKeys } from "./keys.ts";
@@ -41,7 +58,7 @@ import {
   type Payload,
   requiredBody,
 } from "./message.ts";
-import { decodeHashes, isError, NOTIFY, notifiesOf, notify } from "./notify.ts";
+import { decodeAnnouncements, decodeHashes, isError, NOTIFY, notifiesOf, notify } from "./notify.ts";
 import { chosenIkeSuite, encodeChildOffer, encodeIkeOffer, FIRST_GROUP, isOfferedGroup } from "./proposals.ts";
 import type { Anchors } from "./trust.ts";
 
@@ -52,7 +69,7 @@ export interface InitiatorSettings {
   readonly wantedIdentity: Identity | null;
   /** What its certificate must be for. */
   readonly gateway: string;
-  /** With a login EAP, else our certificate, else the pre-shared key. */
+  /** With a login EAP, else our certificate, else the pre-shared key. The certificate of EAP-TLS is known to TLS only. */
   readonly login: Login | null;
   readonly certificate: OwnCertificate | null;
   readonly sharedKey: string | null;
@@ -66,6 +83,8 @@ export interface OwnCertificate {
   readonly key: KeyObject;
   /** DER, ours first. */
   readonly chain: readonly Buffer[];
+  /** Of an RSA key, where the gateway does not say which it takes. */
+  readonly padding: RsaPadding;
 }
 
 export interface InitiatorDeps {
@@ -74,7 +93,14 @@ export interface InitiatorDeps {
 }
 
 export type Answer = Extract<Heard, { kind: "answer" }>;
-export type Talk<Result> = Generator<Request, Result, Answer>;
+/** TLS within the login is to answer these records; at its beginning there are none. */
+export interface TlsTurn {
+  readonly stage: "tls";
+  readonly records: Buffer;
+}
+
+/** A request is answered by the gateway, a turn of TLS by its flight. */
+export type Talk<Result> = Generator<Request | TlsTurn, Result, Answer | TlsFlight>;
 
 const SPI_BYTES = 8;
 const NONCE_BYTES = 32;
@@ -82,8 +108,9 @@ const NONCE_BYTES = 32;
 const NONCE_RANGE = { least: 16, most: 256 } as const;
 /** A cookie, a group, and a second cookie for a group's sake; more is a gateway that does not want to talk. */
 const INIT_LIMIT = 5;
-/** MSCHAPv2 takes four. */
+/** MSCHAPv2 takes four; TLS takes six, and one more for each piece of a flight. */
 const EAP_LIMIT = 16;
+const EAP_TLS_LIMIT = 96;
 
 export class Initiator {
   readonly #settings: InitiatorSettings;
@@ -95,11 +122,17 @@ export class Initiator {
   #mayBeRemembered = false;
   /** Between the first message of a login and the last. */
   #isLoggingIn = false;
+  #mayTakeOtherPadding = false;
 
   constructor(settings: InitiatorSettings, deps: InitiatorDeps) {
     this.#settings = settings;
     this.#deps = deps;
     this.#spi = this.#random(SPI_BYTES);
+  }
+
+  /** The gateway has refused our signature, and may take one of the other padding. */
+  get mayTakeOtherPadding(): boolean {
+    return this.#mayTakeOtherPadding;
   }
 
   /** @throws NetworkFault */
@@ -172,7 +205,7 @@ export class Initiator {
     for (let round = 0; round < INIT_LIMIT; round++) {
       const request = this.#initRequest(share, initiatorNonce, source, cookie);
       this.#firstAnswers.sends(share.group);
-      const answer = yield { stage: "init", datagrams: [request] };
+      const answer = yield* answerTo({ stage: "init", datagrams: [request] });
       const wish = wishOf(answer.payloads);
       if (wish === undefined) {
         refuseErrors(answer.payloads, "init");
@@ -232,10 +265,16 @@ export class Initiator {
     const keys = deriveIkeKeys(suite, { sharedSecret: share.agree(value), initiatorNonce, responderNonce, ...spis });
     const notifies = notifiesOf(payloads);
     const mayFragment = notifies.some(({ type }) => type === NOTIFY.fragmentationSupported);
-    const hashes = notifies.find(({ type }) => type === NOTIFY.signatureHashAlgorithms)?.data;
+    const dataOf = (wanted: number): Buffer | undefined => notifies.find(({ type }) => type === wanted)?.data;
+    const hashes = dataOf(NOTIFY.signatureHashAlgorithms);
+    const methods = dataOf(NOTIFY.supportedAuthMethods);
+    const announced = methods === undefined ? [] : decodeAnnouncements(methods);
     const sa = new IkeSa(keys, spis, this.#deps.randomBytes, mayFragment);
-    const signatureHashes = hashes === undefined ? null : decodeHashes(hashes);
-    return { sa, suite, request, response: raw, initiatorNonce, responderNonce, signatureHashes };
+    const taken = {
+      hashes: hashes === undefined ? null : decodeHashes(hashes),
+      announced: announced.length === 0 ? null : announced,
+    };
+    return { sa, suite, request, response: raw, initiatorNonce, responderNonce, taken };
   }
 
   *#provingKey(agreed: Agreed, childSpi: Buffer): Talk<Answer> {
@@ -244,9 +283,15 @@ export class Initiator {
       certificate === null ? this.#proof(agreed, Buffer.from(sharedKey ?? "")) : this.#signature(agreed, certificate);
     const answer = yield* this.#auth(agreed, this.#authPayloads(childSpi, [{ type: PAYLOAD.auth, body: proof }]));
     if (bodyOf(answer.payloads, PAYLOAD.eap) !== undefined) {
-      throw new NetworkFault("misconfigured", "The gateway wants a username and a password");
+      throw new NetworkFault("misconfigured", "The gateway wants a username and a password", {
+        hint: "Or a username with cert and key, where it logs in by certificate (EAP-TLS)",
+      });
     }
-    if (bodyOf(answer.payloads, PAYLOAD.auth) === undefined) this.#refuseLogin(answer.payloads);
+    if (bodyOf(answer.payloads, PAYLOAD.auth) === undefined) {
+      const isRefused = notifiesOf(answer.payloads).some(({ type }) => type === NOTIFY.authenticationFailed);
+      this.#mayTakeOtherPadding = isRefused && certificate !== null && hasOtherPadding(certificate.key, agreed.taken);
+      this.#refuseLogin(answer.payloads);
+    }
     requireGateway(agreed, answer.payloads, this.#expected());
     return answer;
   }
@@ -254,10 +299,15 @@ export class Initiator {
   *#provingLogin(agreed: Agreed, childSpi: Buffer, login: Login): Talk<Answer> {
     this.#isLoggingIn = true;
     const first = yield* this.#auth(agreed, this.#authPayloads(childSpi, []));
-    if (bodyOf(first.payloads, PAYLOAD.auth) === undefined) this.#refuseLogin(first.payloads);
-    // Before any secret leaves: a gateway that would not prove itself (RFC 5998) gets none.
-    const gatewayIdentity = requireGateway(agreed, first.payloads, this.#expected());
-    const key = yield* this.#eap(agreed, requiredBody(first.payloads, PAYLOAD.eap, "login"), login);
+    const isProven = bodyOf(first.payloads, PAYLOAD.auth) !== undefined;
+    if (!isProven) this.#refuseLogin(first.payloads);
+    // Before any secret leaves: a gateway that would not prove itself (RFC 5998) gets none. TLS proves both sides, and gives no secret away.
+    const isProvenByTls = !isProven && login.password === null;
+    const gatewayIdentity = isProvenByTls
+      ? claimedIdentity(first.payloads, this.#expected())
+      : requireGateway(agreed, first.payloads, this.#expected());
+    const packet = requiredBody(first.payloads, PAYLOAD.eap, "login");
+    const key = yield* this.#eap(agreed, packet, login, isProven);
     const last = yield* this.#auth(agreed, [
       { type: PAYLOAD.auth, body: this.#proof(agreed, key ?? agreed.sa.keys.initiatorProof) },
     ]);
@@ -266,25 +316,34 @@ export class Initiator {
     if (proof === undefined) this.#refuseLogin(last.payloads);
     const octets = gatewayOctets(agreed, gatewayIdentity);
     const auth = decodeAuth(proof ?? requiredBody(last.payloads, PAYLOAD.auth, "proof"));
-    const isProven = auth.method === AUTH_METHOD.sharedKey;
-    if (!isProven || !isSharedKeyAuth(agreed.suite.prf, key ?? agreed.sa.keys.responderProof, octets, auth)) {
+    const isShared = auth.method === AUTH_METHOD.sharedKey;
+    if (!isShared || !isSharedKeyAuth(agreed.suite.prf, key ?? agreed.sa.keys.responderProof, octets, auth)) {
       throw new NetworkFault("cert-invalid", "The gateway's proof at the end of the login is wrong");
     }
     return last;
   }
 
-  *#eap(agreed: Agreed, first: Buffer, login: Login): Talk<Buffer | null> {
+  *#eap(agreed: Agreed, first: Buffer, login: Login, isGatewayProven: boolean): Talk<Buffer | null> {
     const peer = new EapPeer(login, this.#deps.randomBytes);
+    const limit = login.password === null ? EAP_TLS_LIMIT : EAP_LIMIT;
     let packet = first;
-    for (let round = 0; round < EAP_LIMIT; round++) {
+    for (let round = 0; round < limit; round++) {
       const step = this.#step(peer, packet);
       if (step.isDone) return step.masterSessionKey;
-      const payloads = yield* this.#eapRound(agreed, peer, step.reply);
+      const reply = step.reply ?? (yield* this.#tls(peer, step.records, isGatewayProven));
+      const payloads = yield* this.#eapRound(agreed, peer, reply);
       const next = bodyOf(payloads, PAYLOAD.eap);
       if (next === undefined) this.#refuseLogin(payloads);
       packet = next ?? requiredBody(payloads, PAYLOAD.eap, "login");
     }
     throw new NetworkFault("handshake-failed", "The gateway's login does not end");
+  }
+
+  *#tls(peer: EapPeer, records: Buffer, isGatewayProven: boolean): Talk<Buffer> {
+    const flight = yield { stage: "tls", records };
+    if (flight.kind !== "flight") throw new Error("a turn of TLS was answered by the gateway");
+    if (flight.secured !== null) requireLoginServer(flight.secured.chain, isGatewayProven, this.#expected());
+    return peer.takeFlight(flight);
   }
 
   #step(peer: EapPeer, packet: Buffer): EapStep {
@@ -308,11 +367,11 @@ export class Initiator {
   *#auth({ sa }: Agreed, payloads: readonly NewPayload[]): Talk<Answer> {
     // From the first of these on the gateway keeps something of us.
     this.#mayBeRemembered = true;
-    return yield sa.request(EXCHANGE.auth, "auth", payloads);
+    return yield* answerTo(sa.request(EXCHANGE.auth, "auth", payloads));
   }
 
   #authPayloads(childSpi: Buffer, proof: readonly NewPayload[]): readonly NewPayload[] {
-    const { wantedIdentity, anchors, certificate } = this.#settings;
+    const { wantedIdentity, anchors, certificate, login } = this.#settings;
     const x509 = (data: Buffer): Buffer => Buffer.concat([Buffer.from([CERTIFICATE_X509]), data]);
     return [
       { type: PAYLOAD.idInitiator, body: this.#identity },
@@ -325,6 +384,7 @@ export class Initiator {
       { type: PAYLOAD.selectorInitiator, body: encodeAnySelectors() },
       { type: PAYLOAD.selectorResponder, body: encodeAnySelectors() },
       notify(NOTIFY.esnTfcPaddingNotSupported),
+      ...(login?.password === null ? [notify(NOTIFY.eapOnlyAuthentication)] : []),
     ];
   }
 
@@ -333,12 +393,12 @@ export class Initiator {
     return encodeAuth({ method: AUTH_METHOD.sharedKey, data });
   }
 
-  #signature(agreed: Agreed, { key }: OwnCertificate): Buffer {
-    const auth = signatureAuth(key, this.#octets(agreed), agreed.signatureHashes);
+  #signature(agreed: Agreed, { key, padding }: OwnCertificate): Buffer {
+    const auth = signatureAuth(key, this.#octets(agreed), agreed.taken, padding);
     if (auth !== undefined) return encodeAuth(auth);
     throw new NetworkFault("misconfigured", "The gateway does not know signatures of our certificate's kind", {
       peerAnswered: true,
-      hint: "It has none of RFC 7427: use an RSA or ECDSA certificate",
+      hint: "It has none of RFC 7427, or not with our key's hash: use an RSA or ECDSA certificate",
     });
   }
 
@@ -366,6 +426,12 @@ export class Initiator {
   #random(sizeBytes: number): Buffer {
     return Buffer.from(this.#deps.randomBytes(sizeBytes));
   }
+}
+
+function* answerTo(request: Request): Talk<Answer> {
+  const answer = yield request;
+  if (answer.kind !== "answer") throw new Error("a request was answered by TLS");
+  return answer;
 }
 
 export function goesOnAsking(): NetworkFault {

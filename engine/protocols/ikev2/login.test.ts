@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NetworkFault } from "../../net/fault.ts";
-import { decodeEap, EapPeer } from "./eap.ts";
+import { decodeEap, EapPeer, type TlsFlight } from "./eap.ts";
 import { md4 } from "./md4.ts";
 import { IkeFormatError } from "./message.ts";
 import { des, proveMschap } from "./mschap.ts";
@@ -72,7 +72,7 @@ function peerOf(): EapPeer {
 
 function reply(peer: EapPeer, packet: Buffer): Buffer {
   const step = peer.step(packet);
-  return step.isDone ? expect.fail("it is done") : step.reply;
+  return step.isDone ? expect.fail("it is done") : (step.reply ?? expect.fail("it is TLS's turn"));
 }
 
 function faultOf(act: () => unknown): NetworkFault {
@@ -170,5 +170,55 @@ describe("an EAP login", () => {
     const refusal = faultOf(() => peerOf().step(eap(4, 1)));
     expect(refusal.verdict).toBe("auth-failed");
     expect(`${refusal.message} ${refusal.peer} ${refusal.hint}`).not.toContain(login.password);
+  });
+});
+
+describe("an EAP login by certificate", () => {
+  const certified = (): EapPeer => new EapPeer({ username: "User", password: null }, () => peerChallenge);
+  const key = Buffer.alloc(64, 9);
+  const flight = (records: Buffer, isUp = false): TlsFlight => ({
+    kind: "flight",
+    records,
+    secured: isUp ? { masterSessionKey: key, chain: [] } : null,
+  });
+
+  it("hands TLS whole flights, and ends with its key", () => {
+    const peer = certified();
+    expect(decodeEap(reply(peer, eap(1, 1, 1))).data.toString()).toBe("User");
+    expect(peer.step(eap(1, 2, 13, 0x20))).toEqual({ isDone: false, reply: null, records: Buffer.alloc(0) });
+    expect(peer.takeFlight(flight(Buffer.from("hello")))).toEqual(eap(2, 2, 13, 0, Buffer.from("hello")));
+    expect(reply(peer, eap(1, 2, 13, 0x20))).toEqual(eap(2, 2, 13, 0, Buffer.from("hello")));
+    const length = Buffer.from([0, 0, 0, 6]);
+    expect(reply(peer, eap(1, 3, 13, 0xc0, length, Buffer.from("ser")))).toEqual(eap(2, 3, 13, 0));
+    expect(peer.step(eap(1, 4, 13, 0, Buffer.from("ver")))).toMatchObject({ records: Buffer.from("server") });
+    expect(peer.takeFlight(flight(Buffer.alloc(0), true))).toEqual(eap(2, 4, 13, 0));
+    expect(peer.step(eap(3, 4))).toEqual({ isDone: true, masterSessionKey: key });
+  });
+
+  it("is no success before TLS is up", () => {
+    const peer = certified();
+    peer.step(eap(1, 2, 13, 0x20));
+    peer.takeFlight(flight(Buffer.from("hello")));
+    expect(faultOf(() => peer.step(eap(3, 2))).verdict).toBe("protocol-error");
+    expect(faultOf(() => peer.step(eap(4, 2)))).toMatchObject({
+      verdict: "auth-failed",
+      message: "The gateway refused the username or certificate",
+    });
+  });
+
+  it("takes no password's method, and a login by password no TLS: each says what is missing", () => {
+    const peer = certified();
+    expect(decodeEap(reply(peer, mschapChallenge))).toMatchObject({ type: 3, data: Buffer.from([13]) });
+    expect(faultOf(() => peer.step(eap(4, 7)))).toMatchObject({
+      verdict: "misconfigured",
+      message: "The gateway wants to log in by EAP MSCHAPv2, and these fields are for another login",
+      hint: expect.stringContaining("password"),
+    });
+    const other = peerOf();
+    expect(decodeEap(reply(other, eap(1, 2, 13, 0x20)))).toMatchObject({ type: 3, data: Buffer.from([26, 4]) });
+    expect(faultOf(() => other.step(eap(4, 2)))).toMatchObject({
+      verdict: "misconfigured",
+      hint: expect.stringContaining("cert and key"),
+    });
   });
 });

@@ -26,6 +26,7 @@ export const NOTIFY = {
   eapOnlyAuthentication: 16_417,
   fragmentationSupported: 16_430,
   signatureHashAlgorithms: 16_431,
+  supportedAuthMethods: 16_443,
 } as const;
 
 /** Types below it are errors, the others tell a state (section 3.10.1). */
@@ -70,6 +71,24 @@ export function decodeNotify(body: Buffer): Notify {
 export function decodeHashes(data: Buffer): ReadonlySet<number> {
   const { length } = data;
   return new Set(Array.from({ length: length >> 1 }, (_, index) => data.readUInt16BE(2 * index)));
+}
+
+/** RFC 7427's method, and where its AlgorithmIdentifier begins: behind length, method and the number of an authority (RFC 9593 section 3.2.3). */
+const NAMED_SIGNATURE = 14;
+const IDENTIFIER_AT = 3;
+
+/** @returns the AlgorithmIdentifiers of signatures that are announced, as hexadecimal text; the rest is not looked at where one is cut off */
+export function decodeAnnouncements(data: Buffer): readonly string[] {
+  const identifiers: string[] = [];
+  let at = 0;
+  while (at + 2 <= data.length) {
+    const sizeBytes = data.readUInt8(at);
+    if (sizeBytes < 2 || at + sizeBytes > data.length) break;
+    const isNamed = data.readUInt8(at + 1) === NAMED_SIGNATURE && sizeBytes > IDENTIFIER_AT;
+    if (isNamed) identifiers.push(data.toString("hex", at + IDENTIFIER_AT, at + sizeBytes));
+    at += sizeBytes;
+  }
+  return identifiers;
 }
 
 export function notify(type: number, data: Uint8Array = Buffer.alloc(0)): NewPayload {

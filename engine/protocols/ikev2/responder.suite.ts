@@ -12,6 +12,7 @@ import {
   encodeKeyExchange,
   type Identity,
 } from "./bodies.ts";
+import { EapTlsFraming } from "./eap-tls.ts";
 import { EspReceiver, EspSender } from "./esp.ts";
 import { createKeyShare } from "./key-share.ts";
 import { deriveChildKeys, deriveIkeKeys, type IkeKeys } from "./keys.ts";
@@ -39,10 +40,25 @@ import {
 } from "./proposals.ts";
 import { Opener, Sealer } from "./sealed.ts";
 
+/** TLS of a login server: it may answer later. */
+export interface LoginServer {
+  /** @param done gets its flight, which may be empty, and the key once it is up; null: it refuses the client */
+  turn(records: Buffer, done: (answer: ServerFlight | null) => void): void;
+}
+
+export interface ServerFlight {
+  readonly records: Buffer;
+  readonly masterSessionKey: Buffer | null;
+}
+
 export interface GatewayBehavior {
   readonly sharedKey?: string;
   readonly certificate?: MadeCertificate;
   readonly login?: { readonly username: string; readonly password: string };
+  /** A login by EAP-TLS instead of a password. */
+  readonly loginServer?: () => LoginServer;
+  /** Bytes of TLS in each of its packets. */
+  readonly pieceBytes?: number;
   readonly suite?: IkeSuite;
   readonly esp?: Protection;
   readonly asksForCookie?: boolean;
@@ -55,6 +71,10 @@ export interface GatewayBehavior {
   readonly clientCertificate?: MadeCertificate;
   /** Hash algorithms of signatures that it takes. */
   readonly signatureHashes?: readonly number[];
+  /** The beginning of the one named signature that it takes, as hexadecimal text. */
+  readonly onlySignature?: string;
+  /** Named signatures that it announces (RFC 9593), as hexadecimal text. */
+  readonly announces?: readonly string[];
   /** Instead of a tunnel. */
   readonly childError?: number;
   /** Instead of a proof. */
@@ -71,6 +91,8 @@ const COOKIE = Buffer.from("a cookie");
 const SPI = Buffer.from("gateway!");
 const CHILD_SPI = Buffer.from("esp!");
 const NONCE = Buffer.alloc(32, 0x44);
+/** Flags of EAP-TLS. */
+const START = Buffer.from([0x20]);
 
 interface Known {
   readonly keys: IkeKeys;
@@ -81,12 +103,22 @@ interface Known {
   readonly opener: Opener;
 }
 
+interface TlsLogin {
+  readonly server: LoginServer;
+  readonly framing: EapTlsFraming;
+  key: Buffer | null;
+}
+
 export class Gateway {
   readonly #behavior: GatewayBehavior;
   #known: Known | undefined;
   #first: readonly Payload[] = [];
   #proof: ReturnType<typeof proveMschap> | undefined;
+  #tls: TlsLogin | undefined;
+  #eapId = 1;
   #replies = new Map<number, readonly Buffer[]>();
+  /** Gets what is said later than the request came. */
+  onLate: (replies: readonly Buffer[]) => void = () => {};
   receiver: EspReceiver | undefined;
   sender: EspSender | undefined;
   /** Names of what it was asked, in order; a repetition is not one. */
@@ -105,10 +137,60 @@ export class Gateway {
     if (known === undefined || said !== undefined) return said ?? [];
     const opened = known.opener.open(datagram);
     if (opened === undefined) return [];
-    const payloads = this.#answer(header, opened.payloads);
-    const reply = known.sealer.seal({ ...header, isResponse: true, isFromInitiator: false }, payloads, true);
-    this.#replies.set(header.messageId, reply);
-    return reply;
+    const say = (payloads: readonly NewPayload[]): readonly Buffer[] => {
+      const reply = known.sealer.seal({ ...header, isResponse: true, isFromInitiator: false }, payloads, true);
+      this.#replies.set(header.messageId, reply);
+      return reply;
+    };
+    this.#replies.set(header.messageId, []);
+    const eap = bodyOf(opened.payloads, PAYLOAD.eap);
+    if (eap !== undefined && this.#behavior.loginServer !== undefined) return this.#sayByTls(eap, say);
+    return say(this.#answer(header, opened.payloads));
+  }
+
+  #sayByTls(eap: Buffer, say: (payloads: readonly NewPayload[]) => readonly Buffer[]): readonly Buffer[] {
+    let replies: readonly Buffer[] = [];
+    let isLate = false;
+    this.#loginByTls(eap, (packet) => {
+      replies = say([{ type: PAYLOAD.eap, body: packet }]);
+      if (isLate) this.onLate(replies);
+    });
+    isLate = true;
+    return replies;
+  }
+
+  /** Identity, start, and flights in pieces until TLS is up and has nothing more to say. */
+  #loginByTls(eap: Buffer, say: (packet: Buffer) => void): void {
+    const type = eap.readUInt8(4);
+    const request = (data: Buffer): void => say(eapPacket(1, ++this.#eapId, Buffer.concat([Buffer.from([13]), data])));
+    const end = (isGood: boolean): void => say(eapPacket(isGood ? 3 : 4, this.#eapId, Buffer.alloc(0)));
+    if (type === 1) {
+      this.#tls = this.#startTls();
+      request(START);
+    } else if (type !== 13 || this.#tls === undefined) end(false);
+    else this.#turnTls(this.#tls, eap.subarray(5), request, end);
+  }
+
+  #startTls(): TlsLogin | undefined {
+    const server = this.#behavior.loginServer?.();
+    if (server === undefined) return undefined;
+    const framing = new EapTlsFraming(this.#behavior.pieceBytes);
+    framing.receive(START);
+    return { server, framing, key: null };
+  }
+
+  #turnTls(tls: TlsLogin, data: Buffer, request: (data: Buffer) => void, end: (isGood: boolean) => void): void {
+    const { framing, server } = tls;
+    const heard = framing.receive(data);
+    this.heard.push(`tls ${heard.kind}`);
+    if (heard.kind === "flight") {
+      server.turn(heard.records, (answer) => {
+        tls.key = answer?.masterSessionKey ?? null;
+        if (answer === null || (tls.key !== null && answer.records.length === 0)) end(answer !== null);
+        else request(framing.send(answer.records));
+      });
+    } else if (heard.kind === "acknowledged" && framing.isSent && tls.key !== null) end(true);
+    else request(framing.next());
   }
 
   get #suite(): IkeSuite {
@@ -126,6 +208,7 @@ export class Gateway {
     const suite = this.#suite;
     if (group !== suite.group) return reply([notify(NOTIFY.invalidKePayload, Buffer.from([0, suite.group]))]);
     this.heard.push("init");
+    this.#replies.clear();
     const share = createKeyShare(group, randomBytes);
     const initiatorNonce = Buffer.from(bodyOf(payloads, PAYLOAD.nonce) ?? Buffer.alloc(0));
     const { initiatorSpi } = header;
@@ -148,6 +231,9 @@ export class Gateway {
         { type: PAYLOAD.ke, body: encodeKeyExchange({ group, value: share.publicValue }) },
         { type: PAYLOAD.nonce, body: NONCE },
         notify(NOTIFY.fragmentationSupported),
+        ...(this.#behavior.announces === undefined
+          ? []
+          : [notify(NOTIFY.supportedAuthMethods, Buffer.concat(this.#behavior.announces.map(announcement)))]),
         ...(this.#behavior.signatureHashes === undefined
           ? []
           : [
@@ -185,9 +271,9 @@ export class Gateway {
     const isFirst = bodyOf(payloads, PAYLOAD.idInitiator) !== undefined;
     if (isFirst) this.#first = payloads;
     if (isFirst && !this.#knowsClient) return [notify(NOTIFY.authenticationFailed)];
-    if (isFirst && this.#behavior.login !== undefined)
+    if (isFirst && (this.#behavior.login !== undefined || this.#behavior.loginServer !== undefined))
       return this.#introduction([{ type: PAYLOAD.eap, body: eapOf(1, 1, "01") }]);
-    const secret = this.#proof?.masterSessionKey ?? Buffer.from(this.#behavior.sharedKey ?? "");
+    const secret = this.#tls?.key ?? this.#proof?.masterSessionKey ?? Buffer.from(this.#behavior.sharedKey ?? "");
     const proof = decodeAuth(bodyOf(payloads, PAYLOAD.auth) ?? Buffer.alloc(4));
     if (!this.#isProven(payloads, proof, secret)) return [notify(NOTIFY.authenticationFailed)];
     return isFirst
@@ -196,8 +282,9 @@ export class Gateway {
   }
 
   #isProven(payloads: readonly Payload[], proof: Auth, secret: Buffer): boolean {
-    const { clientCertificate } = this.#behavior;
+    const { clientCertificate, onlySignature } = this.#behavior;
     const octets = this.#octetsOf("initiator");
+    if (onlySignature !== undefined && !proof.data.subarray(1).toString("hex").startsWith(onlySignature)) return false;
     if (clientCertificate === undefined) return isSharedKeyAuth(this.#suite.prf, secret, octets, proof);
     const { raw, publicKey } = new X509Certificate(clientCertificate.certPem);
     const own = bodyOf(payloads, PAYLOAD.cert)?.subarray(1);
@@ -215,6 +302,7 @@ export class Gateway {
     const say = (body: Buffer): readonly NewPayload[] => [{ type: PAYLOAD.eap, body }];
     const type = eap.readUInt8(4);
     if (type === 1) return say(eapOf(1, 2, `1a010a001510${CHALLENGE.toString("hex")}`));
+    if (type === 3) return say(eapOf(4, 2, ""));
     this.heard.push(`eap ${type} ${eap.readUInt8(5)}`);
     if (eap.readUInt8(5) === 3) return say(eapOf(3, 3, ""));
     if (this.#behavior.forgetsUser === true || eap.readUInt8(5) === 4) return say(eapOf(4, 3, ""));
@@ -318,6 +406,18 @@ function chosen(offer: Buffer | undefined, protocol: number, spi: Buffer, transf
   );
   if (fitting === undefined) throw new Error("what the test wants is not offered");
   return encodeProposals([{ number: fitting.number, protocol, spi, transforms }]);
+}
+
+/** Of RFC 9593: a named signature, of any authority. */
+function announcement(identifier: string): Buffer {
+  const bytes = Buffer.from(identifier, "hex");
+  return Buffer.concat([Buffer.from([3 + bytes.length, AUTH_METHOD.signature, 0]), bytes]);
+}
+
+function eapPacket(code: number, identifier: number, content: Buffer): Buffer {
+  const header = Buffer.from([code, identifier & 0xff, 0, 0]);
+  header.writeUInt16BE(header.length + content.length, 2);
+  return Buffer.concat([header, content]);
 }
 
 function eapOf(code: number, identifier: number, hex: string): Buffer {

@@ -49,38 +49,42 @@ export function createAnchors(pems: readonly string[]): Anchors {
 
 /**
  * @param certificates DER as the gateway sent them, its own first
- * @param identity name, address, e-mail address or distinguished name that its own must be for
+ * @param identity name, address, e-mail address or distinguished name that its own must be for; null: any
+ * @param owner whose it is, for words
  * @throws NetworkFault `cert-invalid`
  */
 export function trustedKey(
   certificates: readonly Buffer[],
   anchors: Anchors,
-  identity: string,
+  identity: string | null,
   nowMs: number,
+  owner: "gateway" | "login server" = "gateway",
 ): KeyObject {
   const [leaf, ...others] = certificates.slice(0, CERTIFICATE_LIMIT).map(readCertificate);
-  if (leaf === undefined) throw refused("The gateway's certificate cannot be read");
-  requireIdentity(leaf, identity);
-  requireTime(leaf, nowMs);
+  const what = `The ${owner}'s certificate`;
+  if (leaf === undefined) throw refused(`${what} cannot be read`);
+  if (identity !== null) requireIdentity(leaf, identity, what);
+  const problem = timeProblem(leaf, nowMs, what);
+  if (problem !== undefined) throw problem;
   const { keyUsage } = leaf.x509;
   if (keyUsage !== undefined && !keyUsage.some((purpose) => GATEWAY_PURPOSES.has(purpose))) {
-    throw refused("The gateway's certificate is not for servers");
+    throw refused(`${what} is not for servers`);
   }
-  if (leaf.limits === undefined) throw refused("The gateway's certificate has rules that are not understood here");
+  if (leaf.limits === undefined) throw refused(`${what} has rules that are not understood here`);
   const intermediates = others.filter((each) => each !== undefined);
   const search = new ChainSearch(anchors, nowMs);
   if (!search.isAnchored(leaf, intermediates, 0)) {
-    throw search.problem ?? refused("The gateway's certificate is signed by an unknown authority", leaf);
+    throw search.problem ?? refused(`${what} is signed by an unknown authority`, leaf);
   }
-  return keyOf(leaf);
+  return keyOf(leaf, what);
 }
 
 /** OpenSSL parses the key at this access. @throws NetworkFault */
-function keyOf({ x509 }: Certificate): KeyObject {
+function keyOf({ x509 }: Certificate, what: string): KeyObject {
   try {
     return x509.publicKey;
   } catch {
-    throw refused("The gateway's certificate cannot be read");
+    throw refused(`${what} cannot be read`);
   }
 }
 
@@ -135,10 +139,10 @@ function verifies(certificate: Certificate, issuer: Certificate): boolean {
   }
 }
 
-function requireIdentity({ x509 }: Certificate, identity: string): void {
+function requireIdentity({ x509 }: Certificate, identity: string, what: string): void {
   if (isFor(x509, identity)) return;
   const names = x509.subjectAltName ?? subjectOf(x509).replaceAll("\n", ", ");
-  throw new NetworkFault("cert-invalid", `The gateway's certificate is for another name than ${identity}`, {
+  throw new NetworkFault("cert-invalid", `${what} is for another name than ${identity}`, {
     peer: names,
     hint: "remote_id names the identity that the gateway has",
   });
@@ -166,11 +170,6 @@ export function sameName(subject: string, written: string): boolean {
   const leaf = parts(subject, /\n/);
   const wanted = parts(written, /[,/]/);
   return leaf.join("\n") === wanted.join("\n") || leaf.join("\n") === wanted.reverse().join("\n");
-}
-
-function requireTime(certificate: Certificate, nowMs: number): void {
-  const problem = timeProblem(certificate, nowMs, "The gateway's certificate");
-  if (problem !== undefined) throw problem;
 }
 
 function timeProblem(

@@ -28,7 +28,7 @@ import {
   IkeFormatError,
   PAYLOAD,
 } from "../../../engine/protocols/ikev2/message.ts";
-import { decodeHashes, decodeNotify } from "../../../engine/protocols/ikev2/notify.ts";
+import { decodeAnnouncements, decodeHashes, decodeNotify } from "../../../engine/protocols/ikev2/notify.ts";
 import {
   chosenChildSuite,
   chosenIkeSuite,
@@ -196,6 +196,7 @@ const ikev2: readonly FuzzTarget[] = [
         decodeConfigurationReply,
         decodeDelete,
         decodeNotify,
+        decodeAnnouncements,
         decodeHashes,
         chosenIkeSuite,
         chosenChildSuite,
@@ -270,6 +271,32 @@ const ikev2: readonly FuzzTarget[] = [
       peer.step(input);
       peer.step(input);
       return JSON.stringify(packet).length > 0 ? input[0] : 0;
+    },
+  },
+  {
+    name: "eap by certificate",
+    longest: LONGEST_PAYLOAD,
+    seeds: ["0000000c0d16030300020e00", "c000000200160303", "00", "40aabbcc", "80000000030e0000"].map((hex) =>
+      Buffer.from(hex, "hex"),
+    ),
+    refusals: OURS,
+    run(input) {
+      const peer = new EapPeer({ username: "u", password: null }, random);
+      peer.step(Buffer.of(1, 1, 0, 6, 13, 0x20));
+      peer.takeFlight({ kind: "flight", records: Buffer.from("hello"), secured: null });
+      // In packets of any lengths, so that flights come in pieces.
+      let bytes = 0;
+      for (const [index, piece] of piecesOf(input).entries()) {
+        const packet = Buffer.concat([Buffer.of(1, index & 0xff, 0, 0, 13), piece]);
+        packet.writeUInt16BE(packet.length, 2);
+        const step = peer.step(packet);
+        if (step.isDone) return "done";
+        if (step.reply !== null) continue;
+        bytes += step.records.length;
+        peer.takeFlight({ kind: "flight", records: step.records, secured: null });
+      }
+      must(bytes <= input.length, "more than came in");
+      return Math.min(4, bytes);
     },
   },
   {
