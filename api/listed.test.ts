@@ -7,8 +7,8 @@ import { routes } from "./endpoints/index.ts";
 import { type ApiRequest, ok } from "./http.ts";
 import { acceptsCoding, createListed, isKnown, tagOf } from "./listed.ts";
 
-/** Columns of a whole project: as long as a list, and without a total. */
-const WITHOUT_TOTAL = new Set(["/overview"]);
+/** As long as a list, and without a total: columns of a whole project, a row a day, columns of hours. */
+const WITHOUT_TOTAL = new Set(["/overview", "/days", "/servers/{id}/days", "/servers/{id}/latency"]);
 
 describe("the routes that are lists", () => {
   it("are all whose answer has a total of what it lists, or is as long", () => {
