@@ -60,7 +60,7 @@ export function addBulk(program: Command): void {
     });
 }
 
-/** One form of output; --links adds the links to --json; failures and speeds have a place in the table and in --json. */
+/** One form of output; --links adds the links to --json; failures have a place in the table and in --json, speeds in --csv too. */
 function refuseTogether(options: BulkOptions): void {
   const { json, csv, links, clash, singBox } = options;
   const forms = Object.entries({
@@ -77,8 +77,8 @@ function refuseTogether(options: BulkOptions): void {
   const isTable = first === undefined;
   if (options.failures === true && !isTable)
     throw usageError(`--failures is for the table: ${first} has every result, or only healthy ones`);
-  if (options.speed !== undefined && !isTable && json !== true)
-    throw usageError(`--speed is shown in the table and by --json, not by ${first}`);
+  if (options.speed !== undefined && !isTable && json !== true && csv !== true)
+    throw usageError(`--speed is shown in the table, by --json and by --csv, not by ${first}`);
 }
 
 function collected(word: string, before: readonly string[] | undefined): readonly string[] {
