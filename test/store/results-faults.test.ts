@@ -41,7 +41,7 @@ const isInsert = (sql: string) => sql.startsWith("INSERT INTO sonde.results");
 const everything = { projectId: 1, status: null, limit: 1_000, offset: 0, nowMs, details: false } as const;
 
 describe("inserts through faults", () => {
-  it("apply every row exactly once, whatever happens to them", { timeout: 120_000 }, async () => {
+  it("apply every row exactly once, whatever happens to them", { timeout: 300_000 }, async () => {
     const BATCHES = 40;
     const ROWS = 25;
     const spool = await Spool.open({ dir: join(dir, "spool"), log: SILENT, segmentBytes: 8_000 });
@@ -84,7 +84,7 @@ describe("inserts through faults", () => {
       },
     });
     pump.wake(spool.lastSeq);
-    await vi.waitFor(() => expect(pump.state.waitingRows).toBe(0), { timeout: 100_000, interval: 20 });
+    await vi.waitFor(() => expect(pump.state.waitingRows).toBe(0), { timeout: 240_000, interval: 20 });
     await pump.stop(0);
     await spool.close();
 
