@@ -4,6 +4,12 @@ import { parseUrl } from "../../model/url.ts";
 import { headersFault, MOST_HEADER_BYTES, MOST_HEADERS } from "../protocols/http/request-headers.ts";
 import { clientFault } from "./client-certificate.ts";
 
+// Of the document too, whose readers do not all know \p{Cc}.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const USER_NAME = /^[^\u0000-\u001f\u007f-\u009f:]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const PASSWORD = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 /** Bytes of UTF-8: with the head it fits in one message to a checker. */
 const MOST_BODY_BYTES = 65_536;
@@ -66,10 +72,10 @@ export const requestFields = {
     .describe(
       `Body to send, at most ${MOST_BODY_BYTES} bytes; application/json or text/plain unless headers say otherwise. Kept sealed, reads back as ***`,
     ),
-  basic_auth_username: authField("basic_auth_username", /^[^\p{Cc}:]*$/u, " without a colon").describe(
+  basic_auth_username: authField("basic_auth_username", USER_NAME, " without a colon").describe(
     "User name for Basic authentication. Kept sealed, reads back as ***",
   ),
-  basic_auth_password: authField("basic_auth_password", /^\P{Cc}*$/u, "").describe(
+  basic_auth_password: authField("basic_auth_password", PASSWORD, "").describe(
     "Password for Basic authentication. Kept sealed, reads back as ***",
   ),
   bearer_token: z

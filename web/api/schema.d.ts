@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document b9b65dbb575a6891. Do not edit.
+// Made by `npm run web:types` of the API's document 753890480d9b8922. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
