@@ -24,8 +24,7 @@ import { readSite } from "./site.ts";
 import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
 import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
-/** `lastUsedAt` may lag by a minute (docs/api-contract.md#keys). */
-/** Beyond it the oldest are forgotten, and written once more. */
+/** Keys whose uses are known. Beyond it the oldest are forgotten, and written once more. */
 const MAX_SEEN = 10_000;
 const USES_WRITTEN_EVERY_MS = 10_000;
 

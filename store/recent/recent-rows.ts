@@ -55,7 +55,6 @@ export class RecentRows {
   readonly #rooms = new Map<number, Room>();
   readonly #freeRooms: Room[] = [];
   readonly #projects = new BoundedMap<number, ProjectRows>(MOST_PROJECTS);
-  readonly #listeners = new Set<(rows: readonly PublishedRow[]) => void>();
   readonly #numbers = new BoundedMap<string, number>(MOST_PUBLISHERS);
   /** Rows that began up to then may be missing, Unix ms. */
   #sinceMs: number;
@@ -85,13 +84,6 @@ export class RecentRows {
     return this.#version;
   }
 
-  /** Calls it with the rows of each batch, once they can be read. @returns what ends it */
-  subscribe(listener: (rows: readonly PublishedRow[]) => void): () => void {
-    const entry = (rows: readonly PublishedRow[]): void => listener(rows);
-    this.#listeners.add(entry);
-    return () => this.#listeners.delete(entry);
-  }
-
   /** Batches were missed, it is not known whose. */
   missed(): void {
     const nowMs = this.#options.nowMs() + CLOCK_MARGIN_MS;
@@ -113,7 +105,6 @@ export class RecentRows {
       this.#addToProject(row);
     }
     for (const monitorId of refused) this.#refuse(monitorId, nowMs);
-    for (const listener of this.#listeners) listener(rows);
   }
 
   /** @returns undefined for one that is not in memory @param nowMs of a caller that asks for it: it stays longer than others */
