@@ -18,6 +18,8 @@ export const SEALED_FOR = {
   webhook: "webhook",
   /** A webhook's whole address. */
   webhookUrl: "webhook url",
+  /** What is secret of a channel's settings: addresses with a password in them, tokens. */
+  channel: "channel",
   /** A location's own key: what goes to its checkers is sealed with it. */
   location: "location",
 } as const;
@@ -53,6 +55,8 @@ export const SEALED_CELLS = {
   webhook: cellsOf("webhooks.secret_sealed", SEALED_FOR.webhook),
   /** By the webhook's id. */
   webhookUrl: cellsOf("webhooks.url_sealed", SEALED_FOR.webhookUrl),
+  /** By the channel's id. */
+  channel: cellsOf("channels.sealed", SEALED_FOR.channel),
   /** By code; the next key becomes the present one. */
   location: cellsOf("locations.key_sealed", SEALED_FOR.location),
 } as const;

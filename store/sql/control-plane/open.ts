@@ -2,6 +2,7 @@
 import { createAccounts } from "../accounts/accounts.ts";
 import { createKeys } from "../accounts/keys.ts";
 import { createSessions } from "../accounts/sessions.ts";
+import { createChannels } from "../alerts/channels.ts";
 import { createLeases } from "../coordination/leases.ts";
 import { createLocations } from "../coordination/locations.ts";
 import { createMeta } from "../coordination/meta.ts";
@@ -65,6 +66,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     maintenance: createMaintenance(database),
     webhooks: createWebhooks(database),
     outgoing: createOutgoing(database),
+    channels: createChannels(database),
     leases: createLeases(database),
     locations: createLocations(database),
     shards: createShards(database),

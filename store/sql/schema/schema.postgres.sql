@@ -19,6 +19,30 @@ CREATE INDEX api_keys_by_user ON public.api_keys USING btree (user_id);
 CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (organization_id);
 CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id);
 
+create table channels (
+  id bigint not null identity,
+  project_id bigint not null,
+  kind text not null,
+  name text not null,
+  settings text not null,
+  secret_names text not null,
+  sealed text,
+  active integer not null,
+  verified_at_ms bigint,
+  failing_since_ms bigint,
+  refusals integer not null,
+  last_success_at_ms bigint,
+  last_error text,
+  external_key text,
+  managed_by bigint,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  constraint channels_pkey PRIMARY KEY (id),
+  constraint channels_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX channels_by_name ON public.channels USING btree (project_id, name);
+CREATE UNIQUE INDEX channels_pkey ON public.channels USING btree (id);
+
 create table config_results (
   config_id bigint not null,
   location text not null,

@@ -15,6 +15,26 @@ CREATE INDEX "api_keys_by_user" on "api_keys" ("user_id");
 
 CREATE INDEX "api_keys_by_workspace" on "api_keys" ("organization_id");
 
+CREATE TABLE "channels" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "kind" text not null,
+  "name" text not null,
+  "settings" text not null,
+  "secret_names" text not null,
+  "sealed" text,
+  "active" integer not null,
+  "verified_at_ms" bigint,
+  "failing_since_ms" bigint,
+  "refusals" integer not null,
+  "last_success_at_ms" bigint,
+  "last_error" text,
+  "external_key" text,
+  "managed_by" bigint,
+  "created_at_ms" bigint not null,
+  "updated_at_ms" bigint not null);
+
+CREATE UNIQUE INDEX "channels_by_name" on "channels" ("project_id", "name");
+
 CREATE TABLE "config_results" ("config_id" bigint not null references "imported_configs" ("id") on delete cascade,
   "location" text not null,
   "at_ms" bigint not null,

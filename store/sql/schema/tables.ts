@@ -304,6 +304,35 @@ export const WEBHOOK_ATTEMPTS = table("webhook_attempts", {
   duration_ms: float(),
 });
 
+/** Where messages go. */
+export const CHANNELS = table("channels", {
+  id: id(),
+  project_id: bigint(),
+  kind: text(),
+  /** Unique in the project. */
+  name: prose(),
+  /** Without what is secret. */
+  settings: json<Readonly<Record<string, unknown>>>(),
+  /** Of the settings that are in `sealed`. */
+  secret_names: json<readonly string[]>(),
+  /** JSON of the secret settings; null: there are none. */
+  sealed: storeOnly(nullable(sealed(SEALED_CELLS.channel, text()))),
+  active: flag(),
+  /** When the person at the address agreed; null where nothing has to be agreed to, or it was not yet. */
+  verified_at_ms: nullable(bigint()),
+  /** The first failure since the last success. */
+  failing_since_ms: nullable(bigint()),
+  /** Attempts in a row that the service refused for good. */
+  refusals: int(),
+  last_success_at_ms: nullable(bigint()),
+  last_error: nullable(prose()),
+  /** What a document calls it, and which document that is. */
+  external_key: nullable(prose()),
+  managed_by: nullable(bigint()),
+  created_at_ms: bigint(),
+  updated_at_ms: bigint(),
+});
+
 const leases = table("leases", { name: text(), holder: nullable(text()), epoch: bigint(), beat: bigint() });
 
 const maintenanceWindows = table("maintenance_windows", {
@@ -456,6 +485,7 @@ export const TABLES = {
   webhooks: WEBHOOKS,
   webhook_deliveries: WEBHOOK_DELIVERIES,
   webhook_attempts: WEBHOOK_ATTEMPTS,
+  channels: CHANNELS,
   leases,
   maintenance_windows: maintenanceWindows,
   expiry_alerts: expiryAlerts,

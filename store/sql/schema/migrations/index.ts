@@ -16,6 +16,7 @@ import { configAlertPercent } from "./0013-config-alert-percent.ts";
 import { lastRow } from "./0014-last-row.ts";
 import { statusSince } from "./0015-status-since.ts";
 import { sessions } from "./0016-sessions.ts";
+import { channels } from "./0017-channels.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -33,4 +34,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0014-last-row": lastRow,
   "0015-status-since": statusSince,
   "0016-sessions": sessions,
+  "0017-channels": channels,
 };
