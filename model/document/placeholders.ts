@@ -14,12 +14,12 @@ export interface Placeholder {
 
 /** The text in which nothing is a placeholder any more. */
 export function escapeText(text: string): string {
-  return text.includes("${") ? text.replaceAll("${", "$${") : text;
+  return text.includes("${") ? text.replaceAll("${", () => "$${") : text;
 }
 
 /** What an escaped text says. */
 export function unescapeText(text: string): string {
-  return text.includes("$${") ? text.replace(ESCAPED, "${") : text;
+  return text.includes("$${") ? text.replace(ESCAPED, () => "${") : text;
 }
 
 /** The first that is not escaped; undefined: there is none. */

@@ -273,7 +273,7 @@ test("any text ends in a document or in faults", () => {
       const { document, faults } = read(text);
       expect(document === null).toBe(faults.length > 0);
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
 });
 
@@ -286,12 +286,15 @@ test("a document that was written is read as the same", () => {
       active: fc.boolean(),
       interval: fc.nat(100_000),
       tags: fc.array(fc.string({ maxLength: 10 }), { maxLength: 3 }),
-      headers: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<string>),
+      headers: fc.dictionary(
+        fc.stringMatching(/^[a-z]{1,5}$/),
+        fc.oneof(fc.string({ unit: "grapheme" }), fc.boolean(), fc.constant(null), fc.integer(), fc.array(fc.string())),
+      ),
     },
     { requiredKeys: ["type"] },
   );
   const escaped = (document: Document): Document =>
-    JSON.parse(JSON.stringify(document).replaceAll("${", "$${")) as Document;
+    JSON.parse(JSON.stringify(document).replaceAll("${", () => "$${")) as Document;
   fc.assert(
     fc.property(fc.dictionary(key, monitor, { maxKeys: 5 }), (monitors) => {
       fc.pre(Object.keys(monitors).length > 0);

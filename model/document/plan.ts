@@ -1,0 +1,60 @@
+/** What applying a document would do. Types and words, pure. */
+
+export const THING_KINDS = [
+  "monitor",
+  "subscription",
+  "channel",
+  "quiet_hours",
+  "alert_rule",
+  "maintenance",
+  "status_page",
+] as const;
+export type ThingKind = (typeof THING_KINDS)[number];
+
+/**
+ * create · change · adopt: a thing that was there gets the key, and what differs is changed · replace: removed with its history, and made anew ·
+ * remove: because of prune · release: it is no longer in the document, and stays as it is
+ */
+export const ACTS = ["create", "adopt", "change", "replace", "remove", "release"] as const;
+export type Act = (typeof ACTS)[number];
+
+export interface FieldChange {
+  readonly field: string;
+  /** As it is; absent: it has none, or nobody may see it. */
+  readonly from?: unknown;
+  /** As the document has it; absent: nobody may see it. */
+  readonly to?: unknown;
+  /** Its values are not shown. */
+  readonly secret?: true;
+  /** It was changed elsewhere since the document was applied. */
+  readonly drift?: true;
+}
+
+export interface Change {
+  readonly act: Act;
+  readonly kind: ThingKind;
+  readonly key: string;
+  /** Of the service; null: it is not there yet. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly fields: readonly FieldChange[];
+  /** In words: why it changes, where the document does not say so, or what is lost. */
+  readonly note?: string;
+}
+
+export interface RefusedThing {
+  readonly kind: ThingKind;
+  readonly key: string;
+  readonly path: string;
+  readonly line: number | null;
+  readonly message: string;
+}
+
+export interface Plan {
+  readonly name: string;
+  /** Of all that is shown here and of all that would be written. */
+  readonly hash: string;
+  readonly changes: readonly Change[];
+  readonly unchanged: number;
+  readonly refused: readonly RefusedThing[];
+}
