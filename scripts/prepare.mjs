@@ -80,6 +80,7 @@ async function build() {
     "-p",
     "tsconfig.build.json",
   ]);
+  await step("bundling", process.execPath, [join(ROOT, "scripts/bundle.mjs")]);
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   writeFileSync(stamp, [wanted, ...names].join("\n"));
 }
@@ -119,7 +120,7 @@ function sourceStates() {
       .filter((name) => name.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(name))
       .map((name) => join(folder, name)),
   );
-  return statesOf([...top, ...inside]);
+  return statesOf(["scripts/bundle.mjs", ...top, ...inside]);
 }
 
 function statesOf(names) {

@@ -1,0 +1,62 @@
+// Puts what each process and thread loads into few files: `node scripts/bundle.mjs`, after tsc. Node 20 takes about a millisecond for each module
+// of its own, and a start of `sonde up` loads some hundreds in each of four threads. An entry below takes the place of the file that tsc wrote, so
+// every path stays; a file that no entry bundles is loaded as tsc wrote it.
+import { rmSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const DIST = join(ROOT, "dist");
+/** What is started by its path: programs, threads and child processes. */
+const ENTRIES = [
+  "cli/sonde",
+  "engine/key-opener/opener-child",
+  "engine/prober/worker",
+  "engine/text-judge/judge-child",
+  "native/sandbox/broker-thread",
+  "scheduler/role/worker",
+  "scheduler/subscriptions/thread",
+  "store/results/embedded/front",
+  "store/sql/sink/thread",
+];
+/** Packages of hundreds of modules, and what must share one copy with them. Others stay: they are few files, native, or start threads of their own. */
+const BUNDLED = /^(?:kysely|zod|zod-openapi)(?:\/|$)/;
+const CHUNKS = "chunks";
+
+/** Modules find files beside themselves by their own address, which a bundle has not: the address of the file that tsc wrote takes its place. */
+const addresses = {
+  name: "addresses",
+  transform(code, id) {
+    if (id.includes("node_modules") || !code.includes("import.meta.url")) return null;
+    const file = relative(ROOT, id).replace(/\.ts$/, ".js");
+    return code.replaceAll("import.meta.url", `__addressOf("${file}")`);
+  },
+  renderChunk(code, { fileName }) {
+    if (!code.includes("__addressOf(")) return null;
+    return code.replaceAll(/__addressOf\("([^"]+)"\)/g, (_, file) => {
+      const path = relative(dirname(fileName), file);
+      return `new URL("${path.startsWith(".") ? path : `./${path}`}", import.meta.url).href`;
+    });
+  },
+};
+
+rmSync(join(DIST, CHUNKS), { recursive: true, force: true });
+// Each by itself: threads share no module, and what two entries share would be one more file for each pair.
+for (const name of ENTRIES) {
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input: { [name]: join(ROOT, `${name}.ts`) },
+    platform: "node",
+    external: (id) => !/^[./]/.test(id) && !BUNDLED.test(id),
+    plugins: [addresses],
+    logLevel: "warn",
+  });
+  await bundle.write({
+    dir: DIST,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: `${CHUNKS}/${name.replaceAll("/", "-")}/[name]-[hash].js`,
+  });
+  await bundle.close();
+}
