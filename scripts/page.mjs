@@ -12,7 +12,9 @@ const LEAST_BYTES = 512;
 /** The first versions that know light-dark() and popover. */
 const BROWSERS = ["chrome123", "firefox125", "safari17.5"];
 
-const SHARED = /node_modules\/(?:preact|@preact|openapi-fetch)\/|\/web\/(?:api|state|words|parts)\/(?!chart)/;
+/** Not the chart, and of the languages only English: the others are loaded when they are chosen. */
+const SHARED =
+  /node_modules\/(?:preact|@preact|openapi-fetch)\/|\/web\/(?:(?:api|state|parts)\/(?!chart)|words\/(?!ru|fa|zh))/;
 
 await build({
   configFile: false,

@@ -54,6 +54,7 @@ export function TextField({ label, hint, error, value, onValue, ...rest }: Input
       {(attributes) => (
         <input
           type="text"
+          dir="auto"
           {...rest}
           {...attributes}
           value={value}

@@ -17,6 +17,7 @@ export function FilterLine() {
         ref={input}
         type="search"
         id="filter"
+        dir="auto"
         aria-label={t("filter.label")}
         placeholder={t("filter.placeholder")}
         autoComplete="off"

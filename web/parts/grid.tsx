@@ -6,7 +6,7 @@ import { theme } from "../state/prefs.ts";
 import { revision, serviceNow } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { duration, milliseconds } from "../words/times.ts";
-import { number, t } from "../words/words.ts";
+import { isRightToLeft, number, t } from "../words/words.ts";
 import { cellAt, drawCells, type Layout, layoutOf, paletteOf } from "./cells.ts";
 import { StatusMark, statusWord } from "./status.tsx";
 
@@ -39,7 +39,7 @@ export function Grid({ groups }: { groups: readonly Group[] }) {
   const move = (event: KeyboardEvent) => {
     const at = chosen.value ?? { group: 0, index: -1 };
     if (event.key === "Enter" && active !== undefined) go(`/monitors/${active.id}`);
-    const next = neighbour(drawn, at, event.key, columns.current[at.group] ?? 1);
+    const next = neighbour(drawn, at, readingKey(event.key), columns.current[at.group] ?? 1);
     if (next === null) return;
     event.preventDefault();
     chosen.value = next;
@@ -84,6 +84,12 @@ export function Grid({ groups }: { groups: readonly Group[] }) {
       {groups.length > MOST_GROUPS && <p class="hint">{t("grid.more", { n: groups.length - MOST_GROUPS })}</p>}
     </>
   );
+}
+
+/** Where text runs from right to left, so do the cells, and the arrow to the left leads on. */
+function readingKey(key: string): string {
+  if (!isRightToLeft()) return key;
+  return key === "ArrowLeft" ? "ArrowRight" : key === "ArrowRight" ? "ArrowLeft" : key;
 }
 
 /** @returns where the key leads; null when it leads nowhere */

@@ -63,6 +63,7 @@ function OneField({
       <Field label={text} {...hinted}>
         {(attributes) => (
           <textarea
+            dir="auto"
             {...attributes}
             rows={4}
             spellcheck={false}

@@ -11,7 +11,7 @@ import { theme } from "../state/prefs.ts";
 import { counts } from "../state/project.ts";
 import { go, matchPath, route } from "../state/route.ts";
 import { openProject, project, signedIn, signOut } from "../state/session.ts";
-import { t } from "../words/words.ts";
+import { number, t } from "../words/words.ts";
 import { Icon } from "./icon.tsx";
 import { Palette } from "./palette.tsx";
 import { Failed, Skeleton } from "./states.tsx";
@@ -124,7 +124,7 @@ function Navigation() {
       </a>
       {path === "/" && down > 0 && (
         <span class="badge s-down" aria-hidden="true">
-          {down}
+          {number(down)}
         </span>
       )}
     </li>

@@ -5,7 +5,12 @@ import { signedIn } from "../state/session.ts";
 import { t } from "../words/words.ts";
 
 /** Each in itself, so that it is found by those who read no other. */
-const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: "English" };
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: "English",
+  ru: "Русский",
+  fa: "فارسی",
+  zh: "简体中文",
+};
 
 export function Account() {
   const user = signedIn.value?.user;
@@ -39,14 +44,12 @@ export function Account() {
           options={THEMES.map((word) => [word, t(`theme.${word}`)])}
           onValue={(word) => (theme.value = word)}
         />
-        {LANGUAGES.length > 1 && (
-          <SelectField<Language>
-            label={t("account.language")}
-            value={language.value}
-            options={LANGUAGES.map((word) => [word, LANGUAGE_NAMES[word]])}
-            onValue={(word) => (language.value = word)}
-          />
-        )}
+        <SelectField<Language>
+          label={t("account.language")}
+          value={language.value}
+          options={LANGUAGES.map((word) => [word, LANGUAGE_NAMES[word]])}
+          onValue={(word) => (language.value = word)}
+        />
         <label class="check">
           <input
             type="checkbox"

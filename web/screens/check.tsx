@@ -96,6 +96,7 @@ export function Check() {
         <Field label={t("check.what")} hint={t("check.hint", { n: MOST_LINES })}>
           {(attributes) => (
             <textarea
+              dir="auto"
               {...attributes}
               class="paste"
               rows={6}

@@ -61,9 +61,7 @@ function Head({ view, changed }: { view: IncidentView; changed: () => void }) {
     <header class="incident-head">
       <h1 class="with-mark">
         <StatusMark status={isOpen ? view.error_type : "healthy"} size={24} />
-        <span dir="auto">
-          {t(isOpen ? `incident.${view.error_type}` : "incident.recovered", { name: view.server_name })}
-        </span>
+        <span>{t(isOpen ? `incident.${view.error_type}` : "incident.recovered", { name: view.server_name })}</span>
       </h1>
       <p class="sub">
         <a href={`#/monitors/${view.server_id}`}>{t("incident.toMonitor")}</a>
@@ -172,6 +170,7 @@ function NoteForm({ id, changed }: { id: string; changed: () => void }) {
       <Field label={t("note.text")}>
         {(attributes) => (
           <textarea
+            dir="auto"
             {...attributes}
             rows={2}
             maxLength={MAX_NOTE}

@@ -121,6 +121,7 @@ function PasteField({ value, onValue }: { value: string; onValue: (text: string)
     <Field label={t("new.what")} hint={t("new.whatHint")}>
       {(attributes) => (
         <textarea
+          dir="auto"
           {...attributes}
           class="paste"
           rows={value.includes("\n") ? 8 : 2}

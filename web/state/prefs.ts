@@ -34,7 +34,7 @@ const oneOf =
 
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
-export const LANGUAGES = ["en"] as const;
+export const LANGUAGES = ["en", "ru", "fa", "zh"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 export const theme = kept<Theme>("theme", "system", oneOf(THEMES));

@@ -6,12 +6,21 @@ import { en } from "./en.ts";
 /** A text, or one text for each plural category of its language (Intl.PluralRules) that it needs. */
 export type Text = string | { readonly [Category in Intl.LDMLPluralRule]?: string };
 export type Key = keyof typeof en;
-export type Words = { readonly [Name in Key]: Text };
+/** The same keys in another language. */
+export type WordsOf<English> = { readonly [Name in keyof English]: Text };
+export type Words = WordsOf<typeof en>;
 
 const LOADERS: Readonly<Record<Language, () => Promise<Words>>> = {
   en: async () => en,
+  ru: async () => (await import("./ru.ts")).ru,
+  fa: async () => (await import("./fa.ts")).fa,
+  zh: async () => (await import("./zh.ts")).zh,
 };
+/** Tags of the document, by which a browser chooses fonts. */
+const TAGS: Readonly<Record<Language, string>> = { en: "en", ru: "ru", fa: "fa", zh: "zh-Hans" };
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(["fa"]);
+/** Hebrew, Arabic and what is written like them. */
+const RIGHT_TO_LEFT_LETTER = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 const current = signal<{ readonly language: Language; readonly words: Words }>({ language: "en", words: en });
 
@@ -24,9 +33,15 @@ export function t(key: Key, values: Readonly<Record<string, string | number>> = 
   const text = words[key];
   const chosen = typeof text === "string" ? text : (text[pluralOf(spoken, Number(values.n ?? 0))] ?? text.other ?? "");
   return chosen.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = values[name];
-    return typeof value === "number" ? number(value) : (value ?? "");
+    const value = values[name] ?? "";
+    return typeof value === "number" ? number(value) : isolated(value, spoken);
   });
+}
+
+/** A name of the other direction would turn the words around it: it gets a direction of its own (U+2068 … U+2069). */
+function isolated(value: string, spoken: Language): string {
+  const isOther = RIGHT_TO_LEFT.has(spoken) ? value !== "" : RIGHT_TO_LEFT_LETTER.test(value);
+  return isOther ? `\u2068${value}\u2069` : value;
 }
 
 const rules = new Map<string, Intl.PluralRules>();
@@ -35,6 +50,9 @@ function pluralOf(spoken: Language, n: number): Intl.LDMLPluralRule {
   rules.set(spoken, known);
   return known.select(n);
 }
+
+/** Whether the chosen language is written from right to left. */
+export const isRightToLeft = (): boolean => RIGHT_TO_LEFT.has(current.value.language);
 
 /** The tag for Intl: the browser's own region where it speaks the language. */
 export function locale(): string {
@@ -58,7 +76,7 @@ export function followLanguage(): void {
       (words) => {
         if (language.peek() !== wanted) return;
         current.value = { language: wanted, words };
-        document.documentElement.lang = wanted;
+        document.documentElement.lang = TAGS[wanted];
         document.documentElement.dir = RIGHT_TO_LEFT.has(wanted) ? "rtl" : "ltr";
       },
       // The file is not there while the service is updated: English stays, which is right for each key.
