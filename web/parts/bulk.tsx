@@ -52,14 +52,21 @@ export function BulkBar() {
 
 function BulkDialog({ act, title, label, close }: { act: Act; title: Key; label: Key; close: () => void }) {
   const ids = [...chosenIds.peek()];
-  const values = { interval: useSignal(""), timeout: useSignal(""), added: useSignal(""), removed: useSignal("") };
+  const values = {
+    interval: useSignal(""),
+    timeout: useSignal(""),
+    retries: useSignal(""),
+    added: useSignal(""),
+    removed: useSignal(""),
+  };
   const select = { ids };
   const body = (): Body => {
     if (act !== "edit" && act !== "tag") return { select, action: act };
-    const { interval, timeout, added, removed } = values;
+    const { interval, timeout, retries, added, removed } = values;
     const set = {
       ...(interval.value !== "" && { interval: Number(interval.value) }),
       ...(timeout.value !== "" && { timeout: Number(timeout.value) }),
+      ...(retries.value !== "" && { maxretries: Number(retries.value) }),
       ...(added.value !== "" && { tags_add: [...listOf(added.value)] }),
       ...(removed.value !== "" && { tags_remove: [...listOf(removed.value)] }),
     };
@@ -93,6 +100,7 @@ function BulkDialog({ act, title, label, close }: { act: Act; title: Key; label:
 interface Values {
   readonly interval: Signal<string>;
   readonly timeout: Signal<string>;
+  readonly retries: Signal<string>;
   readonly added: Signal<string>;
   readonly removed: Signal<string>;
 }
@@ -110,6 +118,13 @@ function Times({ values }: { values: Values }) {
           onValue={(text) => (values[name].value = text)}
         />
       ))}
+      <TextField
+        label={t("field.retries")}
+        hint={t("bulk.intervalHint")}
+        inputMode="numeric"
+        value={values.retries.value}
+        onValue={(text) => (values.retries.value = text)}
+      />
     </>
   );
 }

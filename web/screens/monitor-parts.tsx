@@ -2,12 +2,15 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { EditLocations } from "../parts/edit-locations.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { KIND_FIELDS, textOf } from "../parts/monitor-fields.ts";
 import { Show } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
 import { categoryWord, isOurs, Why } from "../parts/why.tsx";
 import type { Status } from "../state/monitors.ts";
+import { canEdit } from "../state/session.ts";
 import { clock, dateTime, milliseconds, timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
 
@@ -56,14 +59,30 @@ export function ChecksList({ results: { results } }: { results: Schemas["Monitor
 
 const STATUS_OF_REGION: Readonly<Record<string, Status>> = { up: "healthy", down: "down", degraded: "degraded" };
 
-export function Locations({ view }: { view: View }) {
+export function Locations({ view, changed }: { view: View; changed: () => void }) {
+  const editing = useSignal(false);
   const rows = Object.entries(view.regional_status);
-  if (rows.length === 0) return null;
+  const isOfJobs = view.type === "push";
+  if (rows.length === 0 && isOfJobs) return null;
   return (
     <section class="card" aria-labelledby="locations">
       <header class="card-head">
         <h2 id="locations">{t("locations.title")}</h2>
+        {canEdit.value && !isOfJobs && (
+          <button
+            type="button"
+            class="button small"
+            aria-label={t("locations.edit")}
+            onClick={() => (editing.value = true)}
+          >
+            <Icon name="pencil" size={14} />
+          </button>
+        )}
       </header>
+      {editing.value && (
+        <EditLocations id={view.id} name={view.name} close={() => (editing.value = false)} changed={changed} />
+      )}
+      {rows.length === 0 && <p class="hint">{t("locations.none")}</p>}
       <ul class="locations">
         {rows.map(([code, { status, ping_ms: ms, last_check: at, error_category: category }]) => (
           <li key={code}>

@@ -63,7 +63,7 @@ export function Monitor({ params: { id = "" } }: ScreenProps) {
         {(view) => (
           <>
             <Head view={view} changed={reload} />
-            <Body view={view} news={live.value} />
+            <Body view={view} news={live.value} changed={reload} />
           </>
         )}
       </Show>
@@ -201,7 +201,7 @@ function checkWords(answer: unknown): string {
   return status === "healthy" ? t("monitor.checkOk", { latency: milliseconds(latency) }) : (message ?? status);
 }
 
-function Body({ view, news }: { view: MonitorView; news: string }) {
+function Body({ view, news, changed }: { view: MonitorView; news: string; changed: () => void }) {
   const period = useSignal<Period>("1h");
   const path = { id: view.id };
   const rowsPeriod = isOfRows(period.value) ? period.value : "24h";
@@ -240,7 +240,7 @@ function Body({ view, news }: { view: MonitorView; news: string }) {
         <Configs view={view} />
       </div>
       <div class="monitor-side">
-        <Locations view={view} />
+        <Locations view={view} changed={changed} />
         <Incidents id={view.id} />
         <Settings view={view} />
         <History id={view.id} />

@@ -5,6 +5,7 @@ import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useMedia } from "../parts/media.ts";
 import { WindowedBody } from "../parts/rows.tsx";
+import { SavedViews } from "../parts/saved-views.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { withValue } from "../state/filter.ts";
@@ -136,6 +137,7 @@ function Table() {
       <div class="bar">
         <FilterLine />
       </div>
+      <SavedViews />
       <StatusCounts />
       <BulkBar />
       <table class="table monitors" aria-label={t("nav.monitors")} aria-rowcount={rows.value.length + 1}>
