@@ -4,6 +4,7 @@ import "./look/lists.css";
 import "./look/frame.css";
 import "./look/screens.css";
 import "./look/details.css";
+import "./look/telling.css";
 import "./look/narrow.css";
 import { effect, untracked } from "@preact/signals";
 import { render } from "preact";

@@ -1,5 +1,7 @@
 /** Every text of the page. A `{name}` stands for a value; `n` chooses between `one` and `other`. */
+import { moving } from "./en/moving.ts";
 import { setting } from "./en/setting.ts";
+import { telling } from "./en/telling.ts";
 import { watching } from "./en/watching.ts";
 
-export const en = { ...watching, ...setting } as const;
+export const en = { ...watching, ...setting, ...telling, ...moving } as const;

@@ -1,6 +1,8 @@
 /** Persian. Loaded when it is chosen. */
+import { moving } from "./fa/moving.ts";
 import { setting } from "./fa/setting.ts";
+import { telling } from "./fa/telling.ts";
 import { watching } from "./fa/watching.ts";
 import type { Words } from "./words.ts";
 
-export const fa: Words = { ...watching, ...setting };
+export const fa: Words = { ...watching, ...setting, ...telling, ...moving };

@@ -1,6 +1,8 @@
 /** Russian. Loaded when it is chosen. */
+import { moving } from "./ru/moving.ts";
 import { setting } from "./ru/setting.ts";
+import { telling } from "./ru/telling.ts";
 import { watching } from "./ru/watching.ts";
 import type { Words } from "./words.ts";
 
-export const ru: Words = { ...watching, ...setting };
+export const ru: Words = { ...watching, ...setting, ...telling, ...moving };

@@ -20,6 +20,17 @@ export function duration(ms: number): string {
   return pair("time.d", Math.floor(whole / DAY), "time.h", Math.floor((whole % DAY) / HOUR));
 }
 
+/** As duration(), of whole seconds. */
+export const seconds = (s: number): string => duration(s * SECOND);
+
+/** A Monday at noon, UTC. */
+const MONDAY_MS = Date.UTC(2024, 0, 1, 12);
+
+/** @param number 1 = Monday … 7 = Sunday */
+export function weekday(number: number): string {
+  return format({ weekday: "short", timeZone: "UTC" }, MONDAY_MS + (number - 1) * DAY);
+}
+
 type Unit = "time.d" | "time.h" | "time.min";
 
 function pair(unit: Unit, value: number, smaller: Unit, rest: number): string {

@@ -68,6 +68,14 @@ export function number(value: number, digits = 0): string {
   return format.format(value);
 }
 
+/** `a, b and c` in the chosen language; each stays whole beside words of the other direction. */
+export function list(items: readonly string[]): string {
+  const spoken = current.value.language;
+  return new Intl.ListFormat(spoken, { type: "unit", style: "short" }).format(
+    items.map((one) => isolated(one, spoken)),
+  );
+}
+
 /** Loads the language whenever another is chosen, and says on the document which it is. */
 export function followLanguage(): void {
   effect(() => {

@@ -1,7 +1,9 @@
 /** Chinese, simplified. Loaded when it is chosen. */
 
 import type { Words } from "./words.ts";
+import { moving } from "./zh/moving.ts";
 import { setting } from "./zh/setting.ts";
+import { telling } from "./zh/telling.ts";
 import { watching } from "./zh/watching.ts";
 
-export const zh: Words = { ...watching, ...setting };
+export const zh: Words = { ...watching, ...setting, ...telling, ...moving };

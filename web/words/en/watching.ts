@@ -255,4 +255,8 @@ export const watching = {
   "note.public": "Show on status page",
   "note.isPublic": "on the status page",
   "note.post": "Post",
+  "nav.alerts": "Alerts",
+  "nav.statusPages": "Status pages",
+  "act.editOf": "Edit {name}",
+  "act.deleteOf": "Delete {name}",
 } as const;

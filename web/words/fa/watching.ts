@@ -260,4 +260,8 @@ export const watching: WordsOf<typeof english> = {
   "note.public": "نمایش در صفحهٔ وضعیت",
   "note.isPublic": "در صفحهٔ وضعیت",
   "note.post": "فرستادن",
+  "nav.alerts": "هشدارها",
+  "nav.statusPages": "صفحه‌های وضعیت",
+  "act.editOf": "ویرایش {name}",
+  "act.deleteOf": "حذف {name}",
 };

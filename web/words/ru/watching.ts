@@ -282,4 +282,8 @@ export const watching: WordsOf<typeof english> = {
   "note.public": "Показать на странице статуса",
   "note.isPublic": "на странице статуса",
   "note.post": "Отправить",
+  "nav.alerts": "Оповещения",
+  "nav.statusPages": "Страницы статуса",
+  "act.editOf": "Изменить {name}",
+  "act.deleteOf": "Удалить {name}",
 };

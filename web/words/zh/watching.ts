@@ -254,4 +254,8 @@ export const watching: WordsOf<typeof english> = {
   "note.public": "显示在状态页",
   "note.isPublic": "已显示在状态页",
   "note.post": "发布",
+  "nav.alerts": "告警",
+  "nav.statusPages": "状态页",
+  "act.editOf": "编辑 {name}",
+  "act.deleteOf": "删除 {name}",
 };

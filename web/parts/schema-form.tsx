@@ -1,0 +1,132 @@
+/** Draws the fields of a JSON Schema that the service sends. */
+import { t } from "../words/words.ts";
+import { Field, SelectField, TextField } from "./field.tsx";
+import type { SchemaField, Written } from "./schema-fields.ts";
+
+interface FormProps {
+  readonly fields: readonly SchemaField[];
+  readonly written: Written;
+  readonly onValue: (name: string, value: string) => void;
+  /** Names of secrets that the service has. */
+  readonly kept: readonly string[];
+}
+
+/** What must be written first; the rest is there for those who ask. */
+export function SchemaForm({ fields, ...rest }: FormProps) {
+  const isFirst = ({ isRequired, isSecret, type }: SchemaField) => isRequired || isSecret || type === "choice";
+  const rare = fields.filter((field) => !isFirst(field));
+  const isShort = rare.length <= 3;
+  return (
+    <>
+      <Fields fields={isShort ? fields : fields.filter(isFirst)} {...rest} />
+      {!isShort && (
+        <details>
+          <summary>{t("new.more")}</summary>
+          <Fields fields={rare} {...rest} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Fields({ fields, written, onValue, kept }: FormProps) {
+  return (
+    <>
+      {fields.map((field) => (
+        <OneField
+          key={field.name}
+          field={field}
+          value={written[field.name] ?? ""}
+          onValue={(value) => onValue(field.name, value)}
+          isKept={kept.includes(field.name)}
+        />
+      ))}
+    </>
+  );
+}
+
+interface OneProps {
+  readonly field: SchemaField;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly isKept: boolean;
+}
+
+const MANY_LINES: ReadonlySet<SchemaField["type"]> = new Set(["area", "list", "pairs"]);
+
+function OneField({ field, value, onValue, isKept }: OneProps) {
+  const { label, type, options, isRequired, isSecret, standard } = field;
+  const text = isRequired || isKept || type === "flag" || type === "choice" ? label : `${label} ${t("field.optional")}`;
+  const hint = <Hint field={field} isKept={isKept} />;
+  if (type === "flag") return <Flag field={field} value={value} onValue={onValue} />;
+  if (type === "choice")
+    return (
+      <SelectField
+        label={text}
+        hint={hint}
+        value={value === "" ? standard : value}
+        options={options.map((word) => [word, word] as const)}
+        onValue={onValue}
+      />
+    );
+  if (MANY_LINES.has(type))
+    return (
+      <Field label={text} hint={hint}>
+        {(attributes) => (
+          <textarea
+            dir="auto"
+            {...attributes}
+            rows={type === "area" ? 5 : 2}
+            spellcheck={false}
+            value={value}
+            onInput={(event) => onValue(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    );
+  return (
+    <TextField
+      label={text}
+      hint={hint}
+      value={value}
+      onValue={onValue}
+      // A password's field would offer to keep it in the browser.
+      class={isSecret ? "hidden-text" : ""}
+      placeholder={standard === "" ? " " : standard}
+      autoComplete="off"
+      spellcheck={false}
+      inputMode={type === "number" ? "numeric" : "text"}
+    />
+  );
+}
+
+function Hint({ field: { hint, type }, isKept }: { field: SchemaField; isKept: boolean }) {
+  return (
+    <>
+      <span dir="auto">{hint}</span>
+      {type === "list" && ` ${t("schema.list")}`}
+      {type === "pairs" && ` ${t("schema.pairs")}`}
+      {isKept && ` ${t("field.kept")}`}
+    </>
+  );
+}
+
+function Flag({ field: { label, hint, standard }, value, onValue }: Omit<OneProps, "isKept">) {
+  return (
+    <div class="field">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={(value === "" ? standard : value) === "true"}
+          onChange={(event) => onValue(String(event.currentTarget.checked))}
+        />
+        {label}
+      </label>
+      {hint !== null && (
+        <p class="hint" dir="auto">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
