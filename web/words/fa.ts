@@ -3,6 +3,6 @@ import { moving } from "./fa/moving.ts";
 import { setting } from "./fa/setting.ts";
 import { telling } from "./fa/telling.ts";
 import { watching } from "./fa/watching.ts";
-import type { Words } from "./words.ts";
+import type { Words } from "./text.ts";
 
 export const fa: Words = { ...watching, ...setting, ...telling, ...moving };

@@ -3,6 +3,6 @@ import { moving } from "./ru/moving.ts";
 import { setting } from "./ru/setting.ts";
 import { telling } from "./ru/telling.ts";
 import { watching } from "./ru/watching.ts";
-import type { Words } from "./words.ts";
+import type { Words } from "./text.ts";
 
 export const ru: Words = { ...watching, ...setting, ...telling, ...moving };

@@ -3,7 +3,7 @@ import { LANGUAGES } from "../state/prefs.ts";
 import { en } from "./en.ts";
 import { fa } from "./fa.ts";
 import { ru } from "./ru.ts";
-import type { Key, Text, Words } from "./words.ts";
+import type { Key, Text, Words } from "./text.ts";
 import { zh } from "./zh.ts";
 
 const ALL: Readonly<Record<(typeof LANGUAGES)[number], Words>> = { en, ru, fa, zh };

@@ -2,13 +2,9 @@
 import { effect, signal } from "@preact/signals";
 import { type Language, language } from "../state/prefs.ts";
 import { en } from "./en.ts";
+import type { Key, Words } from "./text.ts";
 
-/** A text, or one text for each plural category of its language (Intl.PluralRules) that it needs. */
-export type Text = string | { readonly [Category in Intl.LDMLPluralRule]?: string };
-export type Key = keyof typeof en;
-/** The same keys in another language. */
-export type WordsOf<English> = { readonly [Name in keyof English]: Text };
-export type Words = WordsOf<typeof en>;
+export type { Key } from "./text.ts";
 
 const LOADERS: Readonly<Record<Language, () => Promise<Words>>> = {
   en: async () => en,

@@ -1,6 +1,6 @@
 /** Chinese, simplified. Loaded when it is chosen. */
 
-import type { Words } from "./words.ts";
+import type { Words } from "./text.ts";
 import { moving } from "./zh/moving.ts";
 import { setting } from "./zh/setting.ts";
 import { telling } from "./zh/telling.ts";

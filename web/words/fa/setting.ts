@@ -1,7 +1,7 @@
 /** Persian: forms, maintenance, subscriptions, keys, plans. */
 
 import type { setting as english } from "../en/setting.ts";
-import type { WordsOf } from "../words.ts";
+import type { WordsOf } from "../text.ts";
 
 export const setting: WordsOf<typeof english> = {
   "new.title": "افزودن پایش",

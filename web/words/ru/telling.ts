@@ -1,6 +1,6 @@
 /** Russian: channels, rules, quiet hours, deliveries, status pages. */
 import type { telling as english } from "../en/telling.ts";
-import type { WordsOf } from "../words.ts";
+import type { WordsOf } from "../text.ts";
 
 export const telling: WordsOf<typeof english> = {
   "alerts.channels": "Каналы",

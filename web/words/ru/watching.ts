@@ -1,7 +1,7 @@
 /** Russian: the frame, overview, monitors, incidents. */
 
 import type { watching as english } from "../en/watching.ts";
-import type { WordsOf } from "../words.ts";
+import type { WordsOf } from "../text.ts";
 
 export const watching: WordsOf<typeof english> = {
   "shell.skip": "Перейти к содержимому",

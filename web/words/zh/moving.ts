@@ -1,6 +1,6 @@
 /** Chinese, simplified: import, things as code, people, the log. */
 import type { moving as english } from "../en/moving.ts";
-import type { WordsOf } from "../words.ts";
+import type { WordsOf } from "../text.ts";
 
 export const moving: WordsOf<typeof english> = {
   "nav.import": "导入与应用",
