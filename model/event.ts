@@ -25,6 +25,7 @@ export const EVENT_TYPES = [
   "incident.acknowledged",
   "subscription.sync_failed",
   "subscription.auto_disabled",
+  "channel.failing",
   "webhook.test",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -252,4 +253,14 @@ export function subscriptionEvent(
   atMs: number,
 ): NewEvent {
   return { type, projectId: subscription.projectId, atMs, data: { subscription: subscriptionData(subscription) } };
+}
+
+/** A channel does not take its messages any more. Its settings are not told: they may hold secrets. */
+export function channelFailingEvent(
+  channel: { readonly id: number; readonly projectId: number; readonly kind: string; readonly name: string },
+  error: string,
+  atMs: number,
+): NewEvent {
+  const { id, kind, name, projectId } = channel;
+  return { type: "channel.failing", projectId, atMs, data: { channel: { id, kind, name }, error } };
 }

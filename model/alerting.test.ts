@@ -1,0 +1,309 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decide, type GroupMember, type GroupState, isFolded, type Say } from "./alerting.ts";
+import { type AlertRule, DEFAULT_RULE } from "./alerting-rule.ts";
+import type { QuietHours } from "./quiet-hours.ts";
+
+const S = 1_000;
+const NIGHT: QuietHours = {
+  id: 1,
+  name: "Night",
+  timezone: "UTC",
+  spans: [{ days: [1, 2, 3, 4, 5, 6, 7], from: "00:00", to: "00:10" }],
+  mode: "hold",
+  letThrough: { severity: [], tags: [] },
+};
+
+const NEW: GroupState = {
+  isNotice: false,
+  isFold: false,
+  firstToldAtMs: null,
+  toldAtMs: null,
+  repeats: 0,
+  step: 0,
+  members: [],
+};
+
+function member(subject: string, joinedAtMs: number, more: Partial<GroupMember> = {}): GroupMember {
+  return {
+    subject,
+    firing: true,
+    told: "no",
+    severity: "critical",
+    toldSeverity: null,
+    tags: [],
+    joinedAtMs,
+    acknowledged: false,
+    heldUntilMs: null,
+    ...more,
+  };
+}
+
+function rule(more: Partial<AlertRule> = {}): AlertRule {
+  return { ...DEFAULT_RULE, waitS: 10, intervalS: 60, ...more };
+}
+
+/** One group over time: what changes it, and what it says. */
+class Watched {
+  state: GroupState = NEW;
+  isOver = false;
+  readonly said: { readonly atMs: number; readonly say: Say }[] = [];
+  #dueAtMs: number | null = 0;
+  readonly #rule: AlertRule;
+  readonly #quiet: QuietHours | null;
+
+  constructor(of: AlertRule, quiet: QuietHours | null = null) {
+    this.#rule = of;
+    this.#quiet = quiet;
+  }
+
+  join(joined: GroupMember): void {
+    this.state = { ...this.state, members: [...this.state.members, joined] };
+    this.#dueAtMs = 0;
+  }
+
+  change(subject: string, change: Partial<GroupMember>): void {
+    const members = this.state.members.map((one) => (one.subject === subject ? { ...one, ...change } : one));
+    this.state = { ...this.state, members };
+    this.#dueAtMs = 0;
+  }
+
+  /** Turns until then, each when it is due, as the sender makes them. */
+  until(nowMs: number, fromMs: number): void {
+    for (let atMs = fromMs; this.#dueAtMs !== null && !this.isOver; ) {
+      atMs = Math.max(atMs, this.#dueAtMs);
+      if (atMs > nowMs) return;
+      const { say, after, dueAtMs, isOver } = decide(this.state, this.#rule, this.#quiet, atMs);
+      if (say !== null) this.said.push({ atMs, say });
+      this.state = after;
+      this.#dueAtMs = dueAtMs;
+      this.isOver = isOver;
+      if (dueAtMs !== null && dueAtMs <= atMs) throw new Error("due again at once");
+    }
+  }
+
+  get words(): readonly string[] {
+    return this.said.map(({ atMs, say }) => `${atMs / S} ${say.reason} ${say.subjects.join(",")}`.trim());
+  }
+}
+
+describe("decide", () => {
+  it("waits, tells of what is new once in an interval, and of the end", () => {
+    const group = new Watched(rule());
+    group.join(member("a", 0));
+    group.until(9 * S, 0);
+    expect(group.words).toEqual([]);
+    group.join(member("b", 9 * S));
+    group.until(20 * S, 9 * S);
+    group.join(member("c", 20 * S));
+    group.until(80 * S, 20 * S);
+    expect(group.words).toEqual(["10 opened a,b", "70 opened c"]);
+    for (const subject of ["a", "b", "c"]) group.change(subject, { firing: false });
+    group.until(1_000 * S, 80 * S);
+    expect(group.words.slice(2)).toEqual(["130 recovered a,b,c"]);
+    expect(group.isOver).toBe(true);
+  });
+
+  it("says nothing of what is over before its delay", () => {
+    const group = new Watched(rule({ delayS: 300 }));
+    group.join(member("a", 0));
+    group.until(299 * S, 0);
+    group.change("a", { firing: false });
+    group.until(10_000 * S, 299 * S);
+    expect(group.said).toEqual([]);
+    expect(group.isOver).toBe(true);
+  });
+
+  it("reminds ever later, a day apart at most, until it is acknowledged", () => {
+    const group = new Watched(rule({ waitS: 0, repeatS: 3_600, repeatGrowth: 10 }));
+    group.join(member("a", 0));
+    group.until(400_000 * S, 0);
+    expect(group.words).toEqual([
+      "0 opened a",
+      "3600 reminder",
+      "39600 reminder",
+      "126000 reminder",
+      "212400 reminder",
+      "298800 reminder",
+      "385200 reminder",
+    ]);
+    group.change("a", { acknowledged: true });
+    group.until(4_000_000 * S, 400_000 * S);
+    expect(group.said).toHaveLength(7);
+  });
+
+  it("escalates step by step to others, unless it is acknowledged", () => {
+    const escalation = [
+      { afterS: 900, channels: [7] },
+      { afterS: 1_800, channels: [8] },
+    ];
+    const group = new Watched(rule({ waitS: 0, escalation }));
+    group.join(member("a", 0));
+    group.until(1_000 * S, 0);
+    expect(group.said.map(({ atMs, say }) => [atMs / S, say.reason, say.onlyStep])).toEqual([
+      [0, "opened", false],
+      [900, "opened", true],
+    ]);
+    expect(group.state.step).toBe(1);
+    group.change("a", { acknowledged: true });
+    group.until(10_000 * S, 1_000 * S);
+    expect(group.said).toHaveLength(2);
+  });
+
+  it("holds what is in maintenance, and tells of it at its end", () => {
+    const group = new Watched(rule({ waitS: 0 }));
+    group.join(member("a", 0, { heldUntilMs: 500 * S }));
+    group.until(499 * S, 0);
+    expect(group.said).toEqual([]);
+    group.until(500 * S, 499 * S);
+    expect(group.words).toEqual(["500 opened a"]);
+  });
+
+  it("tells of what got worse", () => {
+    const group = new Watched(rule({ waitS: 0 }));
+    group.join(member("a", 0, { severity: "warning" }));
+    group.until(30 * S, 0);
+    group.change("a", { severity: "critical" });
+    group.until(1_000 * S, 30 * S);
+    expect(group.words).toEqual(["0 opened a", "60 raised a"]);
+  });
+
+  it("says at the end of quiet hours what still holds, and counts what came and went; dropped, it is not counted", () => {
+    for (const mode of ["hold", "drop"] as const) {
+      const group = new Watched(rule({ waitS: 0 }), { ...NIGHT, mode });
+      group.join(member("a", 0));
+      group.join(member("b", 0));
+      group.until(60 * S, 0);
+      group.change("b", { firing: false });
+      group.until(599 * S, 60 * S);
+      expect(group.said).toEqual([]);
+      group.until(700 * S, 599 * S);
+      expect(group.words).toEqual([mode === "hold" ? "600 digest a,b" : "600 opened a"]);
+      expect(group.said[0]?.say.cameAndWent).toBe(mode === "hold" ? 1 : 0);
+    }
+  });
+
+  it("lets through what is let through", () => {
+    const letThrough = { severity: [], tags: ["prod"] };
+    const group = new Watched(rule({ waitS: 0 }), { ...NIGHT, letThrough });
+    group.join(member("a", 0));
+    group.until(60 * S, 0);
+    group.join(member("b", 60 * S, { tags: ["prod"] }));
+    group.until(70 * S, 60 * S);
+    expect(group.words).toEqual(["60 digest a,b"]);
+  });
+
+  it("tells a notice once", () => {
+    const group = new Watched(rule());
+    group.state = { ...NEW, isNotice: true };
+    group.join(member("srv_1:certificate", 0, { severity: "warning" }));
+    group.until(1_000_000 * S, 0);
+    expect(group.words).toEqual(["10 notice srv_1:certificate"]);
+    expect(group.isOver).toBe(true);
+  });
+
+  it("closes in silence where the end is not wanted", () => {
+    const group = new Watched(rule({ waitS: 0, recovered: false }));
+    group.join(member("a", 0));
+    group.until(5 * S, 0);
+    group.change("a", { firing: false });
+    group.until(5 * S, 5 * S);
+    expect(group.words).toEqual(["0 opened a"]);
+    expect(group.isOver).toBe(true);
+  });
+});
+
+describe("isFolded", () => {
+  it("makes one of more than ten, of those that join a storm, and of what quiet hours held", () => {
+    expect(isFolded(Array(10).fill("opened"), false)).toBe(false);
+    expect(isFolded(Array(11).fill("opened"), false)).toBe(true);
+    expect(isFolded(["opened"], true)).toBe(true);
+    expect(isFolded(["digest", "digest"], false)).toBe(true);
+    expect(isFolded(["digest"], false)).toBe(false);
+  });
+});
+
+const events = fc.array(
+  fc.record({
+    afterS: fc.integer({ min: 0, max: 200 }),
+    subject: fc.constantFrom("a", "b", "c", "d"),
+    what: fc.constantFrom("begins", "ends", "acknowledged"),
+  }),
+  { maxLength: 30 },
+);
+const rules = fc.record({
+  delayS: fc.constantFrom(0, 30, 100),
+  waitS: fc.constantFrom(0, 10, 60),
+  intervalS: fc.constantFrom(1, 60, 300),
+  repeatS: fc.constantFrom(null, 60, 400),
+  repeatGrowth: fc.constantFrom(1, 2),
+  recovered: fc.boolean(),
+});
+const quiets = fc.constantFrom(null, NIGHT, { ...NIGHT, mode: "drop" as const });
+
+describe("whatever happens when", () => {
+  /** Subjects are new each time, as incidents are. */
+  function run(
+    of: AlertRule,
+    quiet: QuietHours | null,
+    list: readonly { afterS: number; subject: string; what: string }[],
+  ) {
+    const group = new Watched(of, quiet);
+    const lives = new Map<string, { readonly fromMs: number; toMs: number | null }>();
+    const current = new Map<string, string>();
+    let nowMs = 0;
+    for (const [index, { afterS, subject, what }] of list.entries()) {
+      const before = nowMs;
+      nowMs += afterS * S;
+      group.until(nowMs, before);
+      if (group.isOver) break;
+      const name = current.get(subject);
+      if (what === "begins" && name === undefined) {
+        const begun = `${subject}${index}`;
+        current.set(subject, begun);
+        lives.set(begun, { fromMs: nowMs, toMs: null });
+        group.join(member(begun, nowMs));
+      } else if (what === "ends" && name !== undefined) {
+        current.delete(subject);
+        lives.set(name, { fromMs: lives.get(name)?.fromMs ?? 0, toMs: nowMs });
+        group.change(name, { firing: false });
+      } else if (what === "acknowledged" && name !== undefined) group.change(name, { acknowledged: true });
+    }
+    group.until(nowMs + 100_000 * S, nowMs);
+    return { group, lives };
+  }
+
+  it("never tells of a beginning twice, and never keeps silent about what still holds", () => {
+    fc.assert(
+      fc.property(rules, quiets, events, (settings, quiet, list) => {
+        const { group, lives } = run(rule(settings), quiet, list);
+        const opened = group.said.filter(({ say }) => say.reason === "opened" || say.reason === "digest");
+        const told = opened.flatMap(({ say }) => say.subjects);
+        for (const [subject, { toMs }] of lives) {
+          const times = told.filter((one) => one === subject).length;
+          if (toMs === null && !group.isOver) expect(times).toBe(1);
+        }
+        const states = new Map(group.state.members.map((one) => [one.subject, one]));
+        for (const [subject, { toMs }] of lives)
+          if (toMs === null && states.has(subject)) expect(states.get(subject)?.told).toBe("firing");
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("never tells of what was over before it was due, and says each end once", () => {
+    fc.assert(
+      fc.property(rules, events, (settings, list) => {
+        const { group, lives } = run(rule(settings), null, list);
+        const mentioned = new Set(group.said.flatMap(({ say }) => say.subjects));
+        for (const [subject, { fromMs, toMs }] of lives)
+          if (toMs !== null && toMs < fromMs + settings.delayS * S) expect(mentioned.has(subject)).toBe(false);
+        const ends = group.said.filter(({ say }) => say.reason === "recovered" || say.reason === "changed");
+        const subjects = ends.flatMap(({ say }) => say.subjects);
+        expect(new Set(subjects).size).toBe(subjects.length);
+        if (!settings.recovered) expect(ends).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

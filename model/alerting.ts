@@ -1,0 +1,229 @@
+/**
+ * Alerting: when a group of alerts says something, and what. A group is what one rule tells together (alerting-rule.ts). Pure: the store
+ * asks decide() in the transaction that writes what it answers, so nothing is told twice, and nothing that still holds is forgotten.
+ *
+ *   joined ─wait, delay─▶ told ─interval─▶ told of what is new, worse or over ─▶ … ─all over─▶ told once, closed
+ *              │                    └─repeat─▶ reminded, ever later, until it is acknowledged
+ *              └─over before it was due─▶ never told
+ */
+import type { AlertRule, AlertSeverity } from "./alerting-rule.ts";
+import { isLetThrough, type QuietHours, quietUntil } from "./quiet-hours.ts";
+
+/** no · held: in quiet hours · firing: that it began · ended: that it is over, or its notice */
+export const TOLD = ["no", "held", "firing", "ended"] as const;
+export type Told = (typeof TOLD)[number];
+
+export interface GroupMember {
+  readonly subject: string;
+  readonly firing: boolean;
+  readonly told: Told;
+  readonly severity: AlertSeverity;
+  /** The severity that was told last. */
+  readonly toldSeverity: AlertSeverity | null;
+  readonly tags: readonly string[];
+  readonly joinedAtMs: number;
+  readonly acknowledged: boolean;
+  /** Its monitor is in maintenance until then, or paused: Infinity. */
+  readonly heldUntilMs: number | null;
+}
+
+export interface GroupState {
+  /** Its members have no end: they are told once. */
+  readonly isNotice: boolean;
+  /** Made of many groups that were due at once. */
+  readonly isFold: boolean;
+  readonly firstToldAtMs: number | null;
+  readonly toldAtMs: number | null;
+  /** Since it was last told of something new. */
+  readonly repeats: number;
+  /** Steps of the escalation that were taken. */
+  readonly step: number;
+  readonly members: readonly GroupMember[];
+}
+
+/** `changed`: some of it is over, the rest is not. */
+export type SayReason = "opened" | "raised" | "changed" | "reminder" | "recovered" | "notice" | "digest";
+
+export interface Say {
+  readonly reason: SayReason;
+  /** Only the channels of the step of the escalation that is taken now. */
+  readonly onlyStep: boolean;
+  /** What began and ended in quiet hours. */
+  readonly cameAndWent: number;
+  readonly subjects: readonly string[];
+}
+
+export interface Decision {
+  readonly say: Say | null;
+  readonly after: GroupState;
+  /** Members that are forgotten: they were over before anything was said of them. */
+  readonly forgotten: readonly string[];
+  /** Unix ms; null: only another event changes something. */
+  readonly dueAtMs: number | null;
+  readonly isOver: boolean;
+}
+
+/** A repetition comes this much later at most, ms. */
+const LONGEST_REPEAT_MS = 24 * 3_600_000;
+/** More groups of one rule that are due for the first time in one turn become one. */
+export const MOST_GROUPS_AT_ONCE = 10;
+
+type Act = "open" | "raise" | "recover" | "change" | "remind" | "escalate";
+
+interface Todo {
+  readonly act: Act;
+  readonly atMs: number;
+  readonly members: readonly GroupMember[];
+}
+
+export function decide(group: GroupState, rule: AlertRule, quiet: QuietHours | null, nowMs: number): Decision {
+  const todo = todoOf(group, rule);
+  const due = todo.filter(({ atMs }) => atMs <= nowMs);
+  if (due.length === 0) return resting(group, todo);
+  const about = due.flatMap(({ members }) => members);
+  const until = quiet === null ? null : quietUntil(quiet, nowMs);
+  if (quiet !== null && until !== null && !about.some((member) => isLetThrough(quiet, member))) {
+    return silenced(group, quiet, due, until);
+  }
+  return spoken(group, rule, due, nowMs);
+}
+
+/** What is to be said, and when. */
+function todoOf(group: GroupState, rule: AlertRule): readonly Todo[] {
+  const { members, toldAtMs, isFold, isNotice } = group;
+  const todo: Todo[] = [];
+  const next = (toldAtMs ?? 0) + rule.intervalS * 1_000;
+  const fresh = members.filter(({ firing, told }) => firing && (told === "no" || told === "held"));
+  const passed = members.filter(({ firing, told }) => !firing && told === "held");
+  for (const { atMs, member } of openTimes(group, rule, fresh)) todo.push({ act: "open", atMs, members: [member] });
+  if (passed.length > 0) todo.push({ act: "open", atMs: 0, members: passed });
+  if (isNotice) return todo;
+
+  const standing = members.filter(({ firing, told }) => firing && told === "firing");
+  const ended = members.filter(({ firing, told }) => !firing && told === "firing");
+  const worse = standing.filter(({ severity, toldSeverity }) => severity === "critical" && toldSeverity === "warning");
+  for (const member of worse)
+    todo.push({ act: "raise", atMs: Math.max(next, member.heldUntilMs ?? 0), members: [member] });
+  const isAllOver = members.every(({ firing }) => !firing);
+  if (ended.length > 0 && isAllOver) {
+    todo.push({ act: "recover", atMs: rule.recovered ? next : 0, members: ended });
+  } else if (ended.length > 0 && rule.recovered && !isFold) {
+    todo.push({ act: "change", atMs: next, members: ended });
+  }
+  const waiting = standing.filter(({ acknowledged }) => !acknowledged);
+  if (waiting.length === 0) return todo;
+  const free = Math.min(...waiting.map(({ heldUntilMs }) => heldUntilMs ?? 0));
+  const repeatMs = repeatOf(group, rule);
+  if (repeatMs !== null && toldAtMs !== null)
+    todo.push({ act: "remind", atMs: Math.max(free, toldAtMs + repeatMs), members: waiting });
+  const step = rule.escalation[group.step];
+  if (step !== undefined && group.firstToldAtMs !== null)
+    todo.push({ act: "escalate", atMs: Math.max(free, group.firstToldAtMs + step.afterS * 1_000), members: waiting });
+  return todo;
+}
+
+/** When each member that was not told of may be told. */
+function openTimes(
+  { toldAtMs, isNotice, isFold }: GroupState,
+  rule: AlertRule,
+  fresh: readonly GroupMember[],
+): readonly { readonly atMs: number; readonly member: GroupMember }[] {
+  const firstJoin = Math.min(...fresh.map(({ joinedAtMs }) => joinedAtMs));
+  // A fold is made of groups that had waited.
+  const waited = isFold ? 0 : firstJoin + rule.waitS * 1_000;
+  const group = toldAtMs === null ? waited : toldAtMs + rule.intervalS * 1_000;
+  const delayMs = isNotice ? 0 : rule.delayS * 1_000;
+  return fresh.map((member) => {
+    const { joinedAtMs, heldUntilMs } = member;
+    return { atMs: Math.max(group, joinedAtMs + delayMs, heldUntilMs ?? 0), member };
+  });
+}
+
+function repeatOf({ repeats }: GroupState, { repeatS, repeatGrowth }: AlertRule): number | null {
+  if (repeatS === null) return null;
+  return Math.min(repeatS * 1_000 * repeatGrowth ** repeats, LONGEST_REPEAT_MS);
+}
+
+function silenced(group: GroupState, { mode }: QuietHours, due: readonly Todo[], untilMs: number): Decision {
+  const held = new Set(due.filter(({ act }) => act === "open").flatMap(({ members }) => members));
+  const members = group.members.map((member) =>
+    mode === "hold" && member.firing && held.has(member) ? { ...member, told: "held" as const } : member,
+  );
+  return { ...resting({ ...group, members }, []), dueAtMs: untilMs, isOver: false };
+}
+
+/** Nothing is said. */
+function resting(group: GroupState, todo: readonly Todo[]): Decision {
+  const isGone = ({ firing, told }: GroupMember): boolean => !firing && told === "no";
+  const members = group.members.filter((member) => !isGone(member));
+  return {
+    say: null,
+    after: { ...group, members },
+    forgotten: group.members.filter(isGone).map(({ subject }) => subject),
+    dueAtMs: earliest(todo),
+    isOver: members.every(({ firing, told }) => !firing && told === "ended"),
+  };
+}
+
+function earliest(todo: readonly Todo[]): number | null {
+  const atMs = todo.reduce((least, one) => Math.min(least, one.atMs), Number.POSITIVE_INFINITY);
+  return Number.isFinite(atMs) ? atMs : null;
+}
+
+function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs: number): Decision {
+  const of = (act: Act): readonly GroupMember[] =>
+    due.filter((one) => one.act === act).flatMap(({ members }) => members);
+  const [opened, raised, changed, recovered] = [of("open"), of("raise"), of("change"), of("recover")];
+  const acts = new Set(due.map(({ act }) => act));
+  const onlyStep = acts.size === 1 && acts.has("escalate");
+  const said = new Set([...opened, ...raised, ...changed, ...recovered]);
+  const members = group.members.map((member) => (said.has(member) ? toldOf(member, group.isNotice) : member));
+  const hasNews = opened.length > 0 || raised.length > 0;
+  const after: GroupState = {
+    ...group,
+    firstToldAtMs: group.firstToldAtMs ?? nowMs,
+    toldAtMs: onlyStep ? group.toldAtMs : nowMs,
+    repeats: hasNews ? 0 : group.repeats + (acts.has("remind") ? 1 : 0),
+    step: group.step + (acts.has("escalate") ? 1 : 0),
+    members,
+  };
+  const rest = resting(after, todoOf(after, rule));
+  // Where nobody wants to hear of an end, the group closes in silence.
+  if (acts.size === 1 && acts.has("recover") && !rule.recovered) return rest;
+  const say: Say = {
+    reason: reasonOf(group, acts, opened),
+    onlyStep,
+    cameAndWent: opened.filter(({ firing }) => !firing).length,
+    subjects: [...said].map(({ subject }) => subject),
+  };
+  return { ...rest, say };
+}
+
+function toldOf(member: GroupMember, isNotice: boolean): GroupMember {
+  const told = member.firing && !isNotice ? "firing" : "ended";
+  return { ...member, firing: member.firing && !isNotice, told, toldSeverity: member.severity };
+}
+
+function reasonOf({ isNotice }: GroupState, acts: ReadonlySet<Act>, opened: readonly GroupMember[]): SayReason {
+  if (isNotice) return "notice";
+  if (opened.some(({ told }) => told === "held")) return "digest";
+  if (acts.has("open")) return "opened";
+  if (acts.has("recover")) return "recovered";
+  if (acts.has("raise")) return "raised";
+  if (acts.has("change")) return "changed";
+  return acts.has("escalate") && acts.size === 1 ? "opened" : "reminder";
+}
+
+/**
+ * Whether groups that would speak for the first time now speak as one.
+ * @param hasFold the rule has one that is not calm yet
+ */
+export function isFolded(reasons: readonly SayReason[], hasFold: boolean): boolean {
+  if (hasFold || reasons.length > MOST_GROUPS_AT_ONCE) return true;
+  return reasons.filter((reason) => reason === "digest").length > 1;
+}
+
+/** A fold takes further groups until nothing has joined it for the rule's interval. */
+export function isCalm(changedAtMs: number, rule: AlertRule, nowMs: number): boolean {
+  return nowMs - changedAtMs >= rule.intervalS * 1_000;
+}
