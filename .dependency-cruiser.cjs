@@ -149,7 +149,7 @@ const FLOORS = {
     ],
     sink: ["jobs", "monitors", "incidents", "events", "coordination", "db", "schema"],
     subscriptions: ["jobs", "monitors", "accounts", "events", "coordination", "db", "schema"],
-    webhooks: ["incidents", "events", "coordination", "db", "schema"],
+    webhooks: ["alerts", "incidents", "events", "coordination", "db", "schema"],
     alerts: ["monitors", "incidents", "events", "coordination", "db", "schema"],
     jobs: ["incidents", "coordination", "db", "schema"],
     monitors: ["accounts", "incidents", "events", "coordination", "db", "schema"],

@@ -127,7 +127,8 @@ async function update(
   return decode(after);
 }
 
-async function judged(
+/** Keeps how an attempt ended, in the transaction of its record. */
+export async function judged(
   session: Session,
   id: number,
   outcome: ChannelOutcome,
@@ -163,6 +164,6 @@ async function rowOf(session: Session, projectId: number, id: number): Promise<R
   return rows.where("id", "=", id).executeTakeFirst();
 }
 
-function toOpenable(row: Row<"channels">): OpenableChannel {
+export function toOpenable(row: Row<"channels">): OpenableChannel {
   return { ...decode(row), sealed: row.sealed };
 }

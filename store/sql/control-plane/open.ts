@@ -3,6 +3,8 @@ import { createAccounts } from "../accounts/accounts.ts";
 import { createKeys } from "../accounts/keys.ts";
 import { createSessions } from "../accounts/sessions.ts";
 import { createChannels } from "../alerts/channels.ts";
+import { createAlertTurns } from "../alerts/notifications.ts";
+import { createAlertSettings } from "../alerts/settings.ts";
 import { createLeases } from "../coordination/leases.ts";
 import { createLocations } from "../coordination/locations.ts";
 import { createMeta } from "../coordination/meta.ts";
@@ -67,6 +69,8 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     webhooks: createWebhooks(database),
     outgoing: createOutgoing(database),
     channels: createChannels(database),
+    alerts: createAlertSettings(database),
+    alertTurns: createAlertTurns(database),
     leases: createLeases(database),
     locations: createLocations(database),
     shards: createShards(database),

@@ -8,6 +8,7 @@ import type { Keys } from "../accounts/keys-port.ts";
 import type { Accounts } from "../accounts/port.ts";
 import type { Sessions } from "../accounts/sessions-port.ts";
 import type { Channels } from "../alerts/channels-port.ts";
+import type { AlertSettings, AlertTurns } from "../alerts/port.ts";
 import type { Leases } from "../coordination/leases-port.ts";
 import type { Locations } from "../coordination/locations-port.ts";
 import type { Meta } from "../coordination/meta-port.ts";
@@ -49,6 +50,8 @@ export interface ControlPlane {
   readonly webhooks: Webhooks;
   readonly outgoing: Outgoing;
   readonly channels: Channels;
+  readonly alerts: AlertSettings;
+  readonly alertTurns: AlertTurns;
   readonly leases: Leases;
   readonly locations: Locations;
   readonly shards: Shards;

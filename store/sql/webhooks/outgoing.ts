@@ -5,11 +5,13 @@ import { type EventType, incidentOfData } from "../../../model/event.ts";
 import { formatId } from "../../../model/ids.ts";
 import { formatIso } from "../../../model/time.ts";
 import { type AttemptJudgement, judgeAttempt, wantsEvent } from "../../../model/webhook.ts";
+import { joinAlerts, type OutgoingEvent } from "../alerts/joining.ts";
 import { assertLease } from "../coordination/leases.ts";
 import { SENDER_LEASE } from "../coordination/leases-port.ts";
 import { insertInChunks } from "../db/bulk.ts";
 import { type Database, type Session, type Statement, statement } from "../db/database.ts";
 import { addEventToIncident } from "../incidents/events.ts";
+import type { Row } from "../schema/tables.ts";
 import { fromJson, storableOrNull, toJson } from "../schema/text.ts";
 import type { DueDelivery, EndedAttempt, Outgoing, RecordedAttempt } from "./port.ts";
 import { cancelDeliveries, switchOff } from "./webhooks.ts";
@@ -126,6 +128,9 @@ async function fanOut(
     }));
   });
   await insertInChunks(session, "webhook_deliveries", rows);
+  // A webhook's test is for it alone.
+  const forAlerts = events.filter((event) => event.webhook_id === null);
+  await joinAlerts(session, forAlerts.map(toOutgoing), nowMs);
   await kysely
     .deleteFrom("outbox")
     .where(
@@ -136,6 +141,11 @@ async function fanOut(
     .execute();
   await refreshDue(session, new Set(rows.map((row) => row.webhook_id)));
   return events.length;
+}
+
+function toOutgoing(event: Row<"outbox">): OutgoingEvent {
+  const { type, project_id: projectId, at_ms: atMs } = event;
+  return { type, projectId, atMs, data: fromJson(event.data) };
 }
 
 interface Listener {

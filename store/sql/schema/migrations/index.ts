@@ -17,6 +17,7 @@ import { lastRow } from "./0014-last-row.ts";
 import { statusSince } from "./0015-status-since.ts";
 import { sessions } from "./0016-sessions.ts";
 import { channels } from "./0017-channels.ts";
+import { alerts } from "./0018-alerts.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -35,4 +36,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0015-status-since": statusSince,
   "0016-sessions": sessions,
   "0017-channels": channels,
+  "0018-alerts": alerts,
 };

@@ -1,0 +1,47 @@
+/** Delivery of messages to channels: when an attempt is repeated. Pure. */
+
+/** Waits for an attempt · a channel took it · given up · there was nothing left to say, or a newer message took its place · its channel or project went away. */
+export const NOTIFICATION_STATES = ["pending", "delivered", "failed", "overtaken", "cancelled"] as const;
+export type NotificationState = (typeof NOTIFICATION_STATES)[number];
+
+/** After each failed attempt, ms; then it is given up. Our choice: quick at first, for an alert is worth little after hours. */
+export const ALERT_RETRY_DELAYS_MS = [5, 30, 120, 600, 1_800, 3_600, 7_200].map((s) => s * 1_000);
+/** A retry comes up to this much of its delay earlier or later, so that a service's outage is not followed by a wave. */
+const RETRY_JITTER = 0.1;
+/** What a service may ask us to wait at most, ms. */
+const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
+/** After a refusal for good, ms: again when somebody may have mended the channel. */
+const REFUSED_DELAY_MS = 3_600_000;
+
+export interface AttemptEnd {
+  readonly delivered: boolean;
+  /** The service will say the same again until somebody changes something. */
+  readonly permanent: boolean;
+  readonly retryAfterMs: number | null;
+}
+
+export interface DeliveryStep {
+  readonly state: Extract<NotificationState, "pending" | "delivered" | "failed">;
+  readonly nextAttemptAtMs: number | null;
+}
+
+/**
+ * @param attempts this one included, from 1
+ * @param isFailing the channel refused for good before: further attempts are an hour apart
+ * @param random 0 to 1
+ */
+export function afterAttempt(
+  end: AttemptEnd,
+  attempts: number,
+  isFailing: boolean,
+  endedAtMs: number,
+  random: number,
+): DeliveryStep {
+  if (end.delivered) return { state: "delivered", nextAttemptAtMs: null };
+  const usual = ALERT_RETRY_DELAYS_MS[attempts - 1];
+  if (usual === undefined) return { state: "failed", nextAttemptAtMs: null };
+  const wanted = end.permanent && isFailing ? Math.max(usual, REFUSED_DELAY_MS) : usual;
+  const delayMs = wanted * (1 + RETRY_JITTER * (2 * random - 1));
+  const asked = Math.min(end.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+  return { state: "pending", nextAttemptAtMs: Math.round(endedAtMs + Math.max(delayMs, asked)) };
+}

@@ -1,0 +1,126 @@
+/**
+ * The beginning of attempts. It is marked before anything is sent: after a death it is known that a message may have arrived. What a message
+ * says is read here, so it is what is true at this attempt.
+ */
+import type { Session } from "../db/database.ts";
+import type { Row } from "../schema/tables.ts";
+import { toOpenable } from "./channels.ts";
+import type { BegunNotification, ToldMember } from "./port.ts";
+import { presentMembers, toTold } from "./present.ts";
+import { decodeRule } from "./settings.ts";
+
+type Notification = Row<"notifications">;
+
+export async function begin(
+  session: Session,
+  ids: readonly number[],
+  nowMs: number,
+): Promise<readonly BegunNotification[]> {
+  if (ids.length === 0) return [];
+  const { kysely } = session;
+  const waiting = await kysely
+    .selectFrom("notifications")
+    .selectAll()
+    .where("id", "in", ids)
+    .where("next_attempt_at_ms", "is not", null)
+    .orderBy("id")
+    .execute();
+  if (waiting.length === 0) return [];
+  const groupIds = [...new Set(waiting.map((row) => row.group_id))];
+  const groups = await kysely.selectFrom("alert_groups").selectAll().where("id", "in", groupIds).execute();
+  const members = await presentMembers(session, groupIds);
+  const others = await kysely.selectFrom("notifications").selectAll().where("group_id", "in", groupIds).execute();
+  const unsure = await unsureOf(session, groupIds);
+  const channels = await channelsOf(session, waiting);
+  const templates = await templatesOf(session, groups);
+  const begun: BegunNotification[] = [];
+  const ended: number[] = [];
+  for (const row of waiting) {
+    const group = groups.find(({ id }) => id === row.group_id);
+    const channel = channels.get(row.channel_id);
+    if (group === undefined || channel === undefined) continue;
+    const told = (members.get(row.group_id) ?? []).map((member) => toTold(member, row.created_at_ms));
+    const earlier = others.filter(
+      (other) => other.group_id === row.group_id && other.channel_id === row.channel_id && other.id !== row.id,
+    );
+    if (!isWanted(row, told, earlier, unsure)) {
+      ended.push(row.id);
+      continue;
+    }
+    const delivered = earlier.filter(({ state }) => state === "delivered").sort((a, b) => a.id - b.id);
+    begun.push({
+      ...{ id: row.id, projectId: row.project_id, groupId: group.id, reason: row.reason, channel, members: told },
+      ...{ groupKey: `sonde-${group.id}`, isFold: group.is_fold === 1, cameAndWent: row.came_and_went },
+      template: templates.get(group.rule_id) ?? null,
+      previous: delivered.find((other) => other.external_ref !== null)?.external_ref ?? null,
+      isFirst: delivered.length === 0,
+    });
+  }
+  await mark(session, begun, ended, nowMs);
+  return begun;
+}
+
+/** Whether it still has something to say that the channel does not know. */
+function isWanted(
+  row: Notification,
+  members: readonly ToldMember[],
+  earlier: readonly Notification[],
+  unsure: ReadonlySet<number>,
+): boolean {
+  if (row.reason === "notice") return true;
+  // An end is told where a beginning was told, or may have been.
+  if (row.reason === "recovered")
+    return earlier.some((other) => other.state === "delivered" || other.begun > other.attempts || unsure.has(other.id));
+  return members.some(({ firing }) => firing) || row.came_and_went > 0;
+}
+
+/** Messages that may have arrived: an attempt ended without an answer. */
+async function unsureOf({ kysely }: Session, groupIds: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await kysely
+    .selectFrom("notification_attempts as a")
+    .innerJoin("notifications as n", "n.id", "a.notification_id")
+    .select("n.id")
+    .distinct()
+    .where("n.group_id", "in", groupIds)
+    .where("a.status_code", "is", null)
+    .execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+async function channelsOf({ kysely }: Session, waiting: readonly Notification[]) {
+  const ids = [...new Set(waiting.map((row) => row.channel_id))];
+  const rows = await kysely.selectFrom("channels").selectAll().where("id", "in", ids).where("active", "=", 1).execute();
+  return new Map(rows.map((row) => [row.id, toOpenable(row)]));
+}
+
+async function templatesOf({ kysely }: Session, groups: readonly Row<"alert_groups">[]) {
+  const ids = [...new Set(groups.map((group) => group.rule_id))];
+  if (ids.length === 0) return new Map<number, BegunNotification["template"]>();
+  const rows = await kysely.selectFrom("alert_rules").selectAll().where("id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.id, decodeRule(row).template]));
+}
+
+async function mark(
+  { kysely }: Session,
+  begun: readonly BegunNotification[],
+  ended: readonly number[],
+  nowMs: number,
+): Promise<void> {
+  if (begun.length > 0) {
+    await kysely
+      .updateTable("notifications")
+      .set((of) => ({ begun: of("begun", "+", 1) }))
+      .where(
+        "id",
+        "in",
+        begun.map(({ id }) => id),
+      )
+      .execute();
+  }
+  if (ended.length === 0) return;
+  await kysely
+    .updateTable("notifications")
+    .set({ state: "overtaken", next_attempt_at_ms: null, ended_at_ms: nowMs })
+    .where("id", "in", ended)
+    .execute();
+}
