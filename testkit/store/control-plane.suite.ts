@@ -1,5 +1,6 @@
 /** What every control plane must do, whatever it is kept in: THE LIST of its ideas. */
 import { accountTests } from "./accounts.suite.ts";
+import { alertTests } from "./alerts.suite.ts";
 import { channelTests } from "./channels.suite.ts";
 import { type DatabaseMaker, onGround } from "./ground.suite.ts";
 import { heartbeatTests } from "./heartbeats.suite.ts";
@@ -44,6 +45,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
     sealedTests,
     webhookTests,
     channelTests,
+    alertTests,
     maintenanceTests,
     locationTests,
     quarantineTests,

@@ -114,6 +114,18 @@ async function lookAgain(session: Session, epoch: number, nowMs: number): Promis
   await assertLease(session, SENDER_LEASE, epoch);
   const { kysely } = session;
   await kysely.updateTable("alert_groups").set({ due_at_ms: nowMs }).where("due_at_ms", ">", nowMs).execute();
+  // What was written by the clock that was ahead would wait until that time comes again.
+  const open = kysely.selectFrom("alert_groups").select("id").where("closed_at_ms", "is", null);
+  await kysely
+    .updateTable("alert_members")
+    .set({ joined_at_ms: nowMs })
+    .where("joined_at_ms", ">", nowMs)
+    .where("group_id", "in", open)
+    .execute();
+  for (const column of ["told_at_ms", "first_told_at_ms", "changed_at_ms"] as const) {
+    const ahead = kysely.updateTable("alert_groups").where("closed_at_ms", "is", null).where(column, ">", nowMs);
+    await ahead.set({ [column]: nowMs }).execute();
+  }
   await kysely
     .updateTable("notifications")
     .set({ next_attempt_at_ms: nowMs })

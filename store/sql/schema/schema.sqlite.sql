@@ -1,5 +1,79 @@
 -- The schema on sqlite; written by the tests, compared by them.
 
+CREATE TABLE "alert_groups" ("id" integer primary key autoincrement,
+  "project_id" bigint not null,
+  "rule_id" bigint not null,
+  "key" text not null,
+  "is_notice" integer not null,
+  "is_fold" integer not null,
+  "state" text not null,
+  "folded_into" bigint,
+  "step" integer not null,
+  "repeats" integer not null,
+  "first_told_at_ms" bigint,
+  "told_at_ms" bigint,
+  "due_at_ms" bigint,
+  "changed_at_ms" bigint not null,
+  "opened_at_ms" bigint not null,
+  "closed_at_ms" bigint);
+
+CREATE INDEX "alert_groups_closed" on "alert_groups" ("closed_at_ms");
+
+CREATE INDEX "alert_groups_due" on "alert_groups" ("due_at_ms") where "due_at_ms" is not null;
+
+CREATE UNIQUE INDEX "alert_groups_open" on "alert_groups" ("project_id", "rule_id", "key") where "closed_at_ms" is null;
+
+CREATE TABLE "alert_members" ("group_id" bigint not null references "alert_groups" ("id") on delete cascade,
+  "subject" text not null,
+  "event" text not null,
+  "severity" text not null,
+  "told_severity" text,
+  "firing" integer not null,
+  "told" text not null,
+  "acknowledged" integer not null,
+  "monitor_id" bigint,
+  "incident_id" bigint,
+  "channel_id" bigint,
+  "name" text,
+  "why" text not null,
+  "since_ms" bigint not null,
+  "joined_at_ms" bigint not null,
+  "ended_at_ms" bigint,
+  "said_at_ms" bigint, constraint "alert_members_key" primary key ("group_id",
+  "subject"));
+
+CREATE INDEX "alert_members_by_monitor" on "alert_members" ("monitor_id");
+
+CREATE INDEX "alert_members_by_subject" on "alert_members" ("subject");
+
+CREATE TABLE "alert_rule_versions" ("project_id" bigint primary key,
+  "rules" bigint not null,
+  "quiet_hours" bigint not null);
+
+CREATE TABLE "alert_rules" ("id" integer primary key autoincrement,
+  "project_id" bigint not null,
+  "position" integer not null,
+  "name" text not null,
+  "active" integer not null,
+  "goes_on" integer not null,
+  "match" text not null,
+  "channels" text,
+  "group_by" text not null,
+  "delay_s" integer not null,
+  "wait_s" integer not null,
+  "interval_s" integer not null,
+  "repeat_s" integer,
+  "repeat_growth" integer not null,
+  "recovered" integer not null,
+  "quiet_hours_id" bigint,
+  "escalation" text not null,
+  "template" text,
+  "external_key" text,
+  "managed_by" bigint,
+  "removed_at_ms" bigint);
+
+CREATE INDEX "alert_rules_in_order" on "alert_rules" ("project_id", "position");
+
 CREATE TABLE "api_keys" ("id" integer primary key autoincrement,
   "name" text not null,
   "kind" text not null,
@@ -253,6 +327,37 @@ CREATE INDEX "monitors_by_workspace" on "monitors" ("organization_id", "family",
 
 CREATE INDEX "monitors_deleted" on "monitors" ("project_id", "deleted_at_ms") where "deleted_at_ms" is not null;
 
+CREATE TABLE "notification_attempts" ("id" integer primary key autoincrement,
+  "notification_id" bigint not null references "notifications" ("id") on delete cascade,
+  "at_ms" bigint not null,
+  "status_code" integer,
+  "error" text,
+  "duration_ms" double precision not null);
+
+CREATE INDEX "attempts_of_notification" on "notification_attempts" ("notification_id");
+
+CREATE TABLE "notifications" ("id" integer primary key autoincrement,
+  "channel_id" bigint not null references "channels" ("id") on delete cascade,
+  "group_id" bigint not null references "alert_groups" ("id") on delete cascade,
+  "project_id" bigint not null,
+  "reason" text not null,
+  "state" text not null,
+  "attempts" integer not null,
+  "begun" integer not null,
+  "next_attempt_at_ms" bigint,
+  "came_and_went" integer not null,
+  "external_ref" text,
+  "shown" text,
+  "last_error" text,
+  "created_at_ms" bigint not null,
+  "ended_at_ms" bigint);
+
+CREATE INDEX "notifications_due" on "notifications" ("next_attempt_at_ms", "channel_id") where "next_attempt_at_ms" is not null;
+
+CREATE INDEX "notifications_of_channel" on "notifications" ("channel_id", "id");
+
+CREATE INDEX "notifications_of_group" on "notifications" ("group_id", "channel_id");
+
 CREATE TABLE "on_demand" ("organization_id" bigint not null,
   "month" text not null,
   "used" bigint not null, constraint "on_demand_pkey" primary key ("organization_id",
@@ -284,6 +389,16 @@ CREATE TABLE "quarantine" ("id" integer primary key autoincrement,
   "first_at_ms" bigint not null,
   "last_at_ms" bigint not null,
   "until_ms" bigint not null);
+
+CREATE TABLE "quiet_hours" ("id" integer primary key autoincrement,
+  "project_id" bigint not null,
+  "name" text not null,
+  "timezone" text not null,
+  "spans" text not null,
+  "mode" text not null,
+  "let_through" text not null);
+
+CREATE INDEX "quiet_hours_of_project" on "quiet_hours" ("project_id");
 
 CREATE TABLE "schedulers" ("id" text primary key,
   "name" text not null,

@@ -1,0 +1,311 @@
+/** Alerts: from the event in its transaction, over groups, to messages and their attempts. */
+import { describe, expect, it } from "vitest";
+import { DEFAULT_RULE, type RuleSettings } from "../../model/alerting-rule.ts";
+import type { QuietHours } from "../../model/quiet-hours.ts";
+import type { BegunNotification, EndedNotification } from "../../store/sql/alerts/port.ts";
+import { LeaseLost, SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
+import { ADA, batch, type Ground, make, NOW_MS, opening } from "./ground.suite.ts";
+
+const S = 1_000;
+const { id: _, ...DEFAULTS } = DEFAULT_RULE;
+
+function ruleOf(more: Partial<RuleSettings> = {}): RuleSettings & { readonly id: null } {
+  return { ...DEFAULTS, id: null, name: "Rule", waitS: 0, ...more };
+}
+
+/** A sender's turns, without its timer. */
+class Turns {
+  readonly ground: Ground;
+  #epoch = 0;
+  #seq = 0;
+
+  constructor(ground: Ground) {
+    this.ground = ground;
+  }
+
+  async hold(): Promise<number> {
+    const { leases } = this.ground.plane;
+    this.#epoch = (await leases.take(SENDER_LEASE, "test", await leases.read(SENDER_LEASE))) ?? 0;
+    return this.#epoch;
+  }
+
+  async channel(name = "Phone"): Promise<number> {
+    const { plane, projectId } = this.ground;
+    const input = { projectId, kind: "ntfy", name, settings: {}, secretNames: [], sealed: null, active: true };
+    const made = await plane.channels.create({ ...input, nowMs: NOW_MS }, 100);
+    if (made === undefined || typeof made === "string") throw new Error("no channel");
+    return made.id;
+  }
+
+  async down(ids: readonly number[], atMs = NOW_MS): Promise<void> {
+    this.#seq += 1;
+    await this.ground.plane.sink.apply(batch(this.#seq, { incidents: ids.map((id) => opening(id, atMs)) }));
+  }
+
+  async up(ids: readonly number[], atMs: number): Promise<void> {
+    this.#seq += 1;
+    const incidents = ids.map((monitorId) => ({ type: "close" as const, monitorId, atMs }));
+    await this.ground.plane.sink.apply(batch(this.#seq, { incidents }));
+  }
+
+  /** @returns the messages whose attempts begin */
+  async turn(nowMs: number): Promise<readonly BegunNotification[]> {
+    const { outgoing, alertTurns } = this.ground.plane;
+    while ((await outgoing.fanOut(this.#epoch, { limit: 100, nowMs })) > 0);
+    for (const folds of [false, true]) while ((await alertTurns.speak(this.#epoch, { nowMs, limit: 100, folds })) > 0);
+    const due = await Promise.all(
+      [false, true].map((failing) => alertTurns.due({ nowMs, failing, perChannel: 100, limit: 1_000, except: [] })),
+    );
+    const ids = due.flat().map(({ id }) => id);
+    return alertTurns.begin(this.#epoch, ids, nowMs);
+  }
+
+  async end(begun: readonly BegunNotification[], atMs: number, more: Partial<EndedNotification> = {}) {
+    const ended = begun.map(({ id, channel }) => ({
+      ...{ id, channelId: channel.id, delivered: true, permanent: false, retryAfterMs: null, reference: `ref ${id}` },
+      ...{ shown: "Title", random: 0.5, atMs, statusCode: 200, error: null, durationMs: 2.5 },
+      ...more,
+    }));
+    return this.ground.plane.alertTurns.record(this.#epoch, ended);
+  }
+
+  /** A turn whose attempts all arrive. */
+  async said(nowMs: number): Promise<readonly string[]> {
+    const begun = await this.turn(nowMs);
+    await this.end(begun, nowMs);
+    return begun.map(({ reason, members }) => `${reason} ${members.filter(({ isTold }) => isTold).length}`);
+  }
+}
+
+export function alertTests(currentGround: () => Ground): void {
+  const start = async (): Promise<Turns> => {
+    const turns = new Turns(currentGround());
+    await turns.hold();
+    return turns;
+  };
+
+  describe("alerts", () => {
+    it("make of what fails together on one host one message, and of its end another", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      await turns.channel();
+      const ids = [await make(turns.ground, { host: "de7" }), await make(turns.ground, { name: "b", host: "de7" })];
+      await turns.down(ids);
+      expect(await turns.turn(NOW_MS)).toEqual([]);
+      const [begun] = await turns.turn(NOW_MS + 2 * S);
+      expect(begun).toMatchObject({ reason: "opened", isFirst: true, previous: null, isFold: false });
+      expect(begun?.members).toMatchObject([
+        { firing: true, isTold: true, isNew: true, host: "de7", why: "connection refused", severity: "critical" },
+        { firing: true, monitorId: ids[1] },
+      ]);
+      await turns.end(begun === undefined ? [] : [begun], NOW_MS + 2 * S);
+      await turns.up(ids, NOW_MS + 10 * S);
+      expect(await turns.turn(NOW_MS + 61 * S)).toEqual([]);
+      const [over] = await turns.turn(NOW_MS + 62 * S);
+      expect(over).toMatchObject({ reason: "recovered", isFirst: false, previous: `ref ${begun?.id}` });
+      expect(over?.groupKey).toBe(begun?.groupKey);
+      await turns.end(over === undefined ? [] : [over], NOW_MS + 62 * S);
+      expect(await turns.turn(NOW_MS + 100_000 * S)).toEqual([]);
+      const incidents = await plane.incidents.list(projectId, { monitorId: ids[0] ?? 0, limit: 1 });
+      const incidentId = incidents[0]?.id ?? 0;
+      const events = await plane.incidents.events(incidentId, 100, 0);
+      const sent = events.rows.filter(({ type }) => type === "alert_sent").map(({ message }) => message);
+      expect(sent).toEqual(["Alert sent by ntfy (Phone)", "Alert sent by ntfy (Phone)"]);
+      const alerts = await plane.alerts.ofIncident(incidentId, 10);
+      expect(
+        alerts.map(({ reason, state, channel, attempts }) => [reason, state, channel.name, attempts.length]),
+      ).toEqual([
+        ["recovered", "delivered", "Phone", 1],
+        ["opened", "delivered", "Phone", 1],
+      ]);
+    });
+
+    it("say nothing of what is over before it is due, and no end where no beginning was heard", async () => {
+      const turns = await start();
+      const channelId = await turns.channel();
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      await turns.turn(NOW_MS);
+      await turns.up([id], NOW_MS + S);
+      expect(await turns.turn(NOW_MS + 100 * S)).toEqual([]);
+      // Over before the service answered: what it refused for good is not followed by an end.
+      await turns.down([id], NOW_MS + 200 * S);
+      await turns.turn(NOW_MS + 200 * S);
+      const begun = await turns.turn(NOW_MS + 202 * S);
+      const refused = { delivered: false, statusCode: 500, error: "HTTP 500" };
+      await turns.end(begun, NOW_MS + 202 * S, refused);
+      await turns.up([id], NOW_MS + 203 * S);
+      expect(await turns.turn(NOW_MS + 300 * S)).toEqual([]);
+      const states = (await turns.ground.plane.alerts.ofChannel(channelId, 10)).map(({ state }) => state);
+      expect(states).toEqual(["overtaken", "overtaken"]);
+    });
+
+    it("fold a storm into one message, and its end into one", async () => {
+      const turns = await start();
+      await turns.channel();
+      const ids: number[] = [];
+      for (let i = 0; i < 25; i += 1) ids.push(await make(turns.ground, { name: `m${i}`, host: `h${i}` }));
+      await turns.down(ids);
+      await turns.turn(NOW_MS);
+      expect(await turns.said(NOW_MS + 2 * S)).toEqual(["opened 25"]);
+      const late = await make(turns.ground, { name: "late", host: "late" });
+      await turns.down([late], NOW_MS + 3 * S);
+      await turns.turn(NOW_MS + 3 * S);
+      expect(await turns.said(NOW_MS + 10 * S)).toEqual([]);
+      expect(await turns.said(NOW_MS + 62 * S)).toEqual(["opened 26"]);
+      await turns.up(ids, NOW_MS + 70 * S);
+      expect(await turns.said(NOW_MS + 500 * S)).toEqual([]);
+      await turns.up([late], NOW_MS + 501 * S);
+      expect(await turns.said(NOW_MS + 600 * S)).toEqual(["recovered 26"]);
+    });
+
+    it("follow the rules of the project, first ones first; removed rules end what they began", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const [phone, mail] = [await turns.channel(), await turns.channel("Mail")];
+      const prod = { events: null, select: { tags: ["pager"] }, severity: null };
+      const rules = [
+        ruleOf({ name: "prod", match: prod, channels: [phone] }),
+        ruleOf({ name: "rest", channels: [mail] }),
+      ];
+      const written = await plane.alerts.writeRules(projectId, 0, rules, NOW_MS);
+      if (typeof written === "string") throw new Error(written);
+      expect(written).toMatchObject({ version: 1, items: [{ name: "prod" }, { name: "rest" }] });
+      expect(await plane.alerts.rules(projectId)).toEqual(written);
+      expect(await plane.alerts.writeRules(projectId, 0, rules, NOW_MS)).toBe("moved");
+      expect(await plane.alerts.writeRules(projectId, 1, [{ ...ruleOf(), id: 99 }], NOW_MS)).toBe("unknown");
+      const [a, b] = [
+        await make(turns.ground, { tags: ["pager"], host: "a" }),
+        await make(turns.ground, { name: "b" }),
+      ];
+      await turns.down([a, b]);
+      const begun = await turns.turn(NOW_MS);
+      expect(begun.map(({ channel, members }) => [channel.id, members[0]?.monitorId])).toEqual([
+        [phone, a],
+        [mail, b],
+      ]);
+      await turns.end(begun, NOW_MS);
+      const kept = written.items.slice(1);
+      const shorter = await plane.alerts.writeRules(projectId, 1, kept, NOW_MS);
+      expect(shorter).toMatchObject({ version: 2, items: [{ id: kept[0]?.id, name: "rest" }] });
+      await turns.up([a, b], NOW_MS + S);
+      const over = await turns.turn(NOW_MS + 60 * S);
+      expect(over.map(({ channel, reason }) => [channel.id, reason])).toEqual([
+        [phone, "recovered"],
+        [mail, "recovered"],
+      ]);
+    });
+
+    it("stay silent in quiet hours that a rule names, and tell at their end", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      await turns.channel();
+      const always = [{ days: [1, 2, 3, 4, 5, 6, 7], from: "00:00", to: "00:00" }];
+      const letThrough = { severity: ["warning" as const], tags: [] };
+      const night: Omit<QuietHours, "id"> = { name: "Night", timezone: "UTC", spans: always, mode: "hold", letThrough };
+      const quiet = await plane.alerts.writeQuietHours(projectId, 0, [{ ...night, id: null }]);
+      if (typeof quiet === "string") throw new Error(quiet);
+      const quietHoursId = quiet.items[0]?.id ?? 0;
+      expect(quiet).toEqual({ version: 1, items: [{ ...night, id: quietHoursId }] });
+      await plane.alerts.writeRules(projectId, 0, [ruleOf({ quietHoursId })], NOW_MS);
+      expect(await plane.alerts.writeQuietHours(projectId, 1, [])).toBe("used");
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      expect(await turns.turn(NOW_MS)).toEqual([]);
+      await plane.alerts.writeQuietHours(projectId, 1, [{ ...night, spans: [], id: quietHoursId }]);
+      expect(await turns.said(NOW_MS + 9 * 24 * 3_600 * S)).toEqual(["digest 1"]);
+    });
+
+    it("hold what is paused or in maintenance, and forget what was deleted", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      await turns.channel();
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      await turns.turn(NOW_MS);
+      await plane.monitors.update(projectId, id, NOW_MS, ADA, () => ({ addPauseReason: "user" }));
+      expect(await turns.said(NOW_MS + 100 * S)).toEqual([]);
+      await plane.monitors.update(projectId, id, NOW_MS, ADA, () => ({ removePauseReasons: ["user"] }));
+      expect(await turns.said(NOW_MS + 200 * S)).toEqual(["opened 1"]);
+      const other = await make(turns.ground, { name: "other", host: "other" });
+      await turns.down([other], NOW_MS + 300 * S);
+      await turns.turn(NOW_MS + 300 * S);
+      await plane.monitors.remove(projectId, other, NOW_MS, ADA);
+      expect(await turns.said(NOW_MS + 400 * S)).toEqual([]);
+    });
+
+    it("try again, later and later; a channel that refuses for good is told of by the others", async () => {
+      const turns = await start();
+      const { plane } = turns.ground;
+      const [phone, mail] = [await turns.channel(), await turns.channel("Mail")];
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      await turns.turn(NOW_MS);
+      const refused = { delivered: false, permanent: true, statusCode: 401, error: "HTTP 401" };
+      const first = await turns.turn(NOW_MS + 2 * S);
+      const ofPhone = first.filter(({ channel }) => channel.id === phone);
+      await turns.end(
+        first.filter(({ channel }) => channel.id === mail),
+        NOW_MS + 2 * S,
+      );
+      expect(await turns.end(ofPhone, NOW_MS + 2 * S, refused)).toMatchObject([
+        { state: "pending", isFailingNow: false },
+      ]);
+      expect(await turns.turn(NOW_MS + 6 * S)).toEqual([]);
+      const again = await turns.turn(NOW_MS + 8 * S);
+      expect(again).toMatchObject([{ id: ofPhone[0]?.id, isFirst: true }]);
+      expect(await turns.end(again, NOW_MS + 8 * S, refused)).toMatchObject([{ state: "pending", isFailingNow: true }]);
+      await turns.turn(NOW_MS + 8 * S);
+      const told = await turns.turn(NOW_MS + 11 * S);
+      expect(told).toMatchObject([{ reason: "notice", channel: { id: mail } }]);
+      expect(told[0]?.members).toMatchObject([{ event: "channel", name: "Phone", why: "HTTP 401" }]);
+      const [sent] = await plane.alerts.ofChannel(phone, 10);
+      expect(sent).toMatchObject({ state: "pending", lastError: "HTTP 401", attempts: [{}, { statusCode: 401 }] });
+      expect((sent?.nextAttemptAtMs ?? 0) - NOW_MS).toBeGreaterThan(3_000 * S);
+    });
+
+    it("begin again what a death left open, look again when the clock went back, and obey the lease", async () => {
+      const turns = await start();
+      const { plane } = turns.ground;
+      await turns.channel();
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      await turns.turn(NOW_MS);
+      const [lost] = await turns.turn(NOW_MS + 2 * S);
+      const epoch = await turns.hold();
+      const [again] = await turns.turn(NOW_MS + 3 * S);
+      expect(again?.id).toBe(lost?.id);
+      await expect(plane.alertTurns.begin(epoch - 1, [again?.id ?? 0], NOW_MS)).rejects.toThrow(LeaseLost);
+      await expect(plane.alertTurns.record(epoch - 1, [])).rejects.toThrow(LeaseLost);
+      // It may have arrived before the death, so its end is told though no delivery was recorded.
+      await turns.up([id], NOW_MS + 4 * S);
+      expect(await turns.said(NOW_MS + 63 * S)).toEqual(["recovered 1"]);
+      const other = await make(turns.ground, { name: "other", host: "other" });
+      await turns.down([other], NOW_MS + 100 * S);
+      await turns.turn(NOW_MS + 3_700 * S);
+      await plane.alertTurns.clockWentBack(epoch, NOW_MS + 100 * S);
+      expect(await turns.turn(NOW_MS + 100 * S)).toEqual([]);
+      expect(await turns.said(NOW_MS + 102 * S)).toEqual(["opened 1"]);
+    });
+
+    it("end with their channel or project, and are forgotten after a month", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const channelId = await turns.channel();
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      await turns.turn(NOW_MS);
+      await turns.turn(NOW_MS + 2 * S);
+      expect(await plane.alertTurns.pending()).toBe(1);
+      await plane.channels.update(projectId, channelId, NOW_MS, () => ({ active: false }));
+      const epoch = await turns.hold();
+      await plane.alertTurns.tidy(epoch, NOW_MS + 3 * S);
+      expect(await plane.alertTurns.pending()).toBe(0);
+      expect(await plane.alerts.ofChannel(channelId, 10)).toMatchObject([{ state: "cancelled" }]);
+      await turns.up([id], NOW_MS + 4 * S);
+      await turns.turn(NOW_MS + 100 * S);
+      await plane.alertTurns.tidy(epoch, NOW_MS + 40 * 24 * 3_600 * S);
+      expect(await plane.alerts.ofChannel(channelId, 10)).toEqual([]);
+    });
+  });
+}
