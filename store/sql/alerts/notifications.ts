@@ -139,6 +139,7 @@ async function record(
   ended: readonly EndedNotification[],
 ): Promise<readonly RecordedNotification[]> {
   await assertLease(session, SENDER_LEASE, epoch);
+  if (ended.length === 0) return [];
   const rows = await notificationsOf(
     session,
     ended.map(({ id }) => id),

@@ -1,5 +1,89 @@
 -- The schema on postgres; written by the tests, compared by them.
 
+create table alert_groups (
+  id bigint not null identity,
+  project_id bigint not null,
+  rule_id bigint not null,
+  key text not null,
+  is_notice integer not null,
+  is_fold integer not null,
+  state text not null,
+  folded_into bigint,
+  step integer not null,
+  repeats integer not null,
+  first_told_at_ms bigint,
+  told_at_ms bigint,
+  due_at_ms bigint,
+  changed_at_ms bigint not null,
+  opened_at_ms bigint not null,
+  closed_at_ms bigint,
+  constraint alert_groups_pkey PRIMARY KEY (id)
+);
+CREATE INDEX alert_groups_closed ON public.alert_groups USING btree (closed_at_ms);
+CREATE INDEX alert_groups_due ON public.alert_groups USING btree (due_at_ms) WHERE (due_at_ms IS NOT NULL);
+CREATE UNIQUE INDEX alert_groups_open ON public.alert_groups USING btree (project_id, rule_id, key) WHERE (closed_at_ms IS NULL);
+CREATE UNIQUE INDEX alert_groups_pkey ON public.alert_groups USING btree (id);
+
+create table alert_members (
+  group_id bigint not null,
+  subject text not null,
+  event text not null,
+  severity text not null,
+  told_severity text,
+  firing integer not null,
+  told text not null,
+  acknowledged integer not null,
+  monitor_id bigint,
+  incident_id bigint,
+  channel_id bigint,
+  name text,
+  why text not null,
+  since_ms bigint not null,
+  joined_at_ms bigint not null,
+  ended_at_ms bigint,
+  said_at_ms bigint,
+  constraint alert_members_group_id_fkey FOREIGN KEY (group_id) REFERENCES alert_groups(id) ON DELETE CASCADE,
+  constraint alert_members_key PRIMARY KEY (group_id, subject)
+);
+CREATE INDEX alert_members_by_monitor ON public.alert_members USING btree (monitor_id);
+CREATE INDEX alert_members_by_subject ON public.alert_members USING btree (subject);
+CREATE UNIQUE INDEX alert_members_key ON public.alert_members USING btree (group_id, subject);
+
+create table alert_rule_versions (
+  project_id bigint not null,
+  rules bigint not null,
+  quiet_hours bigint not null,
+  constraint alert_rule_versions_pkey PRIMARY KEY (project_id)
+);
+CREATE UNIQUE INDEX alert_rule_versions_pkey ON public.alert_rule_versions USING btree (project_id);
+
+create table alert_rules (
+  id bigint not null identity,
+  project_id bigint not null,
+  position integer not null,
+  name text not null,
+  active integer not null,
+  goes_on integer not null,
+  match text not null,
+  channels text,
+  group_by text not null,
+  delay_s integer not null,
+  wait_s integer not null,
+  interval_s integer not null,
+  repeat_s integer,
+  repeat_growth integer not null,
+  recovered integer not null,
+  quiet_hours_id bigint,
+  escalation text not null,
+  template text,
+  external_key text,
+  managed_by bigint,
+  removed_at_ms bigint,
+  constraint alert_rules_pkey PRIMARY KEY (id)
+);
+CREATE INDEX alert_rules_in_order ON public.alert_rules USING btree (project_id, "position");
+CREATE UNIQUE INDEX alert_rules_pkey ON public.alert_rules USING btree (id);
+
 create table api_keys (
   id bigint not null identity,
   name text not null,
@@ -341,6 +425,44 @@ CREATE INDEX monitors_by_workspace ON public.monitors USING btree (organization_
 CREATE INDEX monitors_deleted ON public.monitors USING btree (project_id, deleted_at_ms) WHERE (deleted_at_ms IS NOT NULL);
 CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id);
 
+create table notification_attempts (
+  id bigint not null identity,
+  notification_id bigint not null,
+  at_ms bigint not null,
+  status_code integer,
+  error text,
+  duration_ms double precision not null,
+  constraint notification_attempts_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES notifications(id) ON DELETE CASCADE,
+  constraint notification_attempts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX attempts_of_notification ON public.notification_attempts USING btree (notification_id);
+CREATE UNIQUE INDEX notification_attempts_pkey ON public.notification_attempts USING btree (id);
+
+create table notifications (
+  id bigint not null identity,
+  channel_id bigint not null,
+  group_id bigint not null,
+  project_id bigint not null,
+  reason text not null,
+  state text not null,
+  attempts integer not null,
+  begun integer not null,
+  next_attempt_at_ms bigint,
+  came_and_went integer not null,
+  external_ref text,
+  shown text,
+  last_error text,
+  created_at_ms bigint not null,
+  ended_at_ms bigint,
+  constraint notifications_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channels(id) ON DELETE CASCADE,
+  constraint notifications_group_id_fkey FOREIGN KEY (group_id) REFERENCES alert_groups(id) ON DELETE CASCADE,
+  constraint notifications_pkey PRIMARY KEY (id)
+);
+CREATE INDEX notifications_due ON public.notifications USING btree (next_attempt_at_ms, channel_id) WHERE (next_attempt_at_ms IS NOT NULL);
+CREATE INDEX notifications_of_channel ON public.notifications USING btree (channel_id, id);
+CREATE INDEX notifications_of_group ON public.notifications USING btree (group_id, channel_id);
+CREATE UNIQUE INDEX notifications_pkey ON public.notifications USING btree (id);
+
 create table on_demand (
   organization_id bigint not null,
   month text not null,
@@ -389,6 +511,19 @@ create table quarantine (
 );
 CREATE UNIQUE INDEX quarantine_fingerprint_key ON public.quarantine USING btree (fingerprint);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
+
+create table quiet_hours (
+  id bigint not null identity,
+  project_id bigint not null,
+  name text not null,
+  timezone text not null,
+  spans text not null,
+  mode text not null,
+  let_through text not null,
+  constraint quiet_hours_pkey PRIMARY KEY (id)
+);
+CREATE INDEX quiet_hours_of_project ON public.quiet_hours USING btree (project_id);
+CREATE UNIQUE INDEX quiet_hours_pkey ON public.quiet_hours USING btree (id);
 
 create table schedulers (
   id text not null,
