@@ -121,7 +121,8 @@ const FLOORS = {
     remote: [],
     sink: ["shards"],
     shards: [],
-    webhooks: [],
+    alerts: [],
+    webhooks: ["alerts"],
     subscriptions: [],
   },
   store: {

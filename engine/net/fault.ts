@@ -8,6 +8,8 @@ export interface FaultDetail {
   readonly peer?: string;
   /** What a person can do about it. */
   readonly hint?: string;
+  /** The guard refused the address, and this entry of SONDE_ALLOW_NETS would open it. */
+  readonly openedBy?: string;
   readonly cause?: unknown;
 }
 
@@ -18,6 +20,7 @@ export class NetworkFault extends Error {
   readonly peerAnswered: boolean | undefined;
   readonly peer: string | undefined;
   readonly hint: string | undefined;
+  readonly openedBy: string | undefined;
 
   constructor(verdict: Exclude<Verdict, "ok">, message: string, detail: FaultDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
@@ -25,6 +28,7 @@ export class NetworkFault extends Error {
     this.peerAnswered = detail.peerAnswered;
     this.peer = detail.peer;
     this.hint = detail.hint;
+    this.openedBy = detail.openedBy;
   }
 }
 

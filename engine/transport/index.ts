@@ -11,7 +11,7 @@ import { createTlsConnector } from "./connect-tls.ts";
 import { exchangeDatagram } from "./datagram.ts";
 import { openDatagrams } from "./datagram-link.ts";
 import { exchangeTcp } from "./exchange.ts";
-import { createGuard, type Guard, isDocumentationName, type Judgement } from "./guard.ts";
+import { createGuard, type Guard, isDocumentationName, type Judgement, type RefusalKind } from "./guard.ts";
 import { localAddresses } from "./local-addresses.ts";
 import { type Answer, createResolver, type Resolver } from "./resolver.ts";
 import { connectTcp, connectTime } from "./stream.ts";
@@ -123,23 +123,30 @@ function familyOf(preference: "ipv4" | "ipv6"): IpFamily {
 
 /** Those that may be dialled; when there is none, the first refusal with its address and reason. */
 function judged(guard: Guard, host: string, addresses: readonly Address[], port: number): readonly Address[] {
-  let refusal: Refusal | undefined;
-  const allowed = addresses.filter(({ ip }) => {
+  let refusal: (Refusal & { readonly openedBy?: string }) | undefined;
+  const allowed = addresses.filter(({ ip, family }) => {
     const judgement = guard.judge(ip, port);
-    if (!judgement.allowed) refusal ??= judgement;
+    if (!judgement.allowed) refusal ??= { ...judgement, openedBy: family === 6 ? `[${ip}]:${port}` : `${ip}:${port}` };
     return judgement.allowed;
   });
   if (allowed.length > 0) return allowed;
   throw refused(host, refusal ?? { kind: "malformed", reason: "it has no address" });
 }
 
-function refused(host: string, { kind, reason: words }: Refusal): NetworkFault {
+/** Never opened, whatever SONDE_ALLOW_NETS says (guard.ts). */
+const NOT_OPENED: ReadonlySet<RefusalKind> = new Set(["documentation", "unspecified", "own", "scoped", "malformed"]);
+
+function refused(
+  host: string,
+  { kind, reason: words, openedBy }: Refusal & { readonly openedBy?: string },
+): NetworkFault {
   const isHere = kind === "this-machine";
   return new NetworkFault(
     "misconfigured",
     words.startsWith(host) ? `Refused: ${words}` : `${host} is refused: ${words}`,
     {
       hint: isHere ? "SONDE_ALLOW_NETS opens an address of this machine by itself" : "SONDE_ALLOW_NETS opens networks",
+      ...(openedBy !== undefined && !NOT_OPENED.has(kind) && { openedBy }),
     },
   );
 }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTransport } from "../../engine/transport/index.ts";
 import type { Resolver } from "../../engine/transport/resolver.ts";
 import { newWebhookSecret, webhookKey } from "../../store/webhook-secret.ts";
-import { headersOf } from "./message.ts";
+import { headersOf } from "../signed-message.ts";
 import { ATTEMPT_MS, createPost, type Post } from "./post.ts";
 import { answering, endless, hanging, openReceiver, type Receiver, type Temper } from "./receivers.suite.ts";
 

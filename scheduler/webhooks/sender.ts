@@ -16,7 +16,7 @@ import type { DueDelivery, EndedAttempt, Outgoing } from "../../store/sql/webhoo
 import { webhookKey } from "../../store/webhook-secret.ts";
 import type { Clocks } from "../clock.ts";
 import type { LeaseKeeper } from "../lease.ts";
-import { headersOf } from "./message.ts";
+import { headersOf } from "../signed-message.ts";
 import { ATTEMPT_MS, type Post, type PostOutcome } from "./post.ts";
 
 /** Events, and attempts, of one transaction; our choice: some milliseconds of SQLite, which blocks its thread. */

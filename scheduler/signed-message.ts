@@ -1,7 +1,7 @@
-/** A message as it goes out: its headers, signed (Standard Webhooks; docs/api-contract.md#webhooks). Pure. */
+/** A message as it goes out signed: its headers (Standard Webhooks; docs/api-contract.md#webhooks). Pure. */
 import { createHmac } from "node:crypto";
 
-export interface Message {
+export interface SignedMessage {
   /** The same for every attempt. */
   readonly id: string;
   readonly body: string;
@@ -10,7 +10,7 @@ export interface Message {
 }
 
 /** @param nowMs of this attempt */
-export function headersOf({ id, body, keys }: Message, nowMs: number): Readonly<Record<string, string>> {
+export function headersOf({ id, body, keys }: SignedMessage, nowMs: number): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(nowMs / 1_000));
   const signatures = keys.map((key) => {
     const digest = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");

@@ -1,0 +1,152 @@
+/** One attempt of a channel of any kind: its request is made, sent past the address guard, and its answer judged. Never rejects. */
+
+import type { EngineOptions } from "../../../engine/contract/options.ts";
+import { createTransport } from "../../../engine/transport/index.ts";
+import type { Transport } from "../../../engine/transport/transport.ts";
+import type { Message } from "../../../model/alert-message.ts";
+import { receiverAddress } from "../../../model/web-address.ts";
+import type { Clocks } from "../../clock.ts";
+import type { MailOut } from "../mail.ts";
+import { createExchange, type Exchange } from "../post.ts";
+import { parseSender, parseSmtpUrl } from "../smtp-url.ts";
+import { TemplateError } from "../template.ts";
+import type { ChannelRequest, SendContext, SendOutcome, SendToChannel } from "./channel.ts";
+import type { DefinedChannel } from "./define.ts";
+import { type EmailSettings, emailSchema, mailOf } from "./email.ts";
+import { channelKind } from "./index.ts";
+import { secretTexts, type Values } from "./settings.ts";
+import { tidy } from "./tidy.ts";
+
+/** Of what was sent, as it is shown; our choice: every message of ours is shorter. */
+const MOST_SHOWN = 4_000;
+const HIDDEN = "***";
+/** A shorter secret is no secret, and hiding it would hide letters everywhere. */
+const LEAST_SECRET = 4;
+
+/** The service's mail server and sender; null: mail needs a server of the channel's own. */
+export interface MailSettings {
+  readonly smtpUrl: string | null;
+  readonly from: string | null;
+}
+
+export interface SendOptions {
+  readonly engine: EngineOptions;
+  readonly mail: MailSettings;
+  readonly version: string;
+  readonly clocks: Pick<Clocks, "monotonicNowMs">;
+  /** Absent: made of the engine's options. */
+  readonly transport?: Transport;
+}
+
+interface Means {
+  readonly exchange: Exchange;
+  /** Loaded with the first mail. */
+  readonly mailOut: () => Promise<MailOut>;
+  readonly mail: MailSettings;
+}
+
+type Sent = SendOutcome & { readonly sent: string };
+
+export function createSendToChannel(options: SendOptions): SendToChannel {
+  const transport = options.transport ?? createTransport(options.engine);
+  const means: Means = {
+    exchange: createExchange(transport, `Sonde/${options.version} (alert)`),
+    mailOut: async () => (await import("../mail.ts")).createMailOut(transport),
+    mail: options.mail,
+  };
+  return async (channel, message, context, signal) => {
+    const startedAtMs = options.clocks.monotonicNowMs();
+    const outcome = await attempt(means, channel, message, context, signal);
+    return { ...outcome, durationMs: Math.max(0, options.clocks.monotonicNowMs() - startedAtMs) };
+  };
+}
+
+async function attempt(
+  means: Means,
+  channel: { readonly kind: string; readonly settings: Record<string, unknown> },
+  message: Message,
+  context: SendContext,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const kind = channelKind(channel.kind);
+  if (kind === undefined) return unsent(`there is no kind of channel ${tidy(channel.kind, 60)}`);
+  const hide = hiding(secretTexts(kind, channel.settings));
+  try {
+    const outcome =
+      kind.request === undefined
+        ? await mailed(means, channel.settings, message, context, signal)
+        : await requested(means, kind, channel.settings, message, context, signal);
+    const shown = hide(outcome.sent).slice(0, MOST_SHOWN);
+    return outcome.delivered ? { ...outcome, sent: shown } : { ...outcome, error: hide(outcome.error), sent: shown };
+  } catch (error) {
+    const words = error instanceof TemplateError ? `the template ${error.message}` : "its settings cannot be used";
+    return unsent(hide(words));
+  }
+}
+
+function unsent(error: string): Sent {
+  return { delivered: false, statusCode: null, error, retryAfterMs: null, permanent: true, sent: "" };
+}
+
+async function requested(
+  { exchange }: Means,
+  kind: DefinedChannel,
+  settings: Record<string, unknown>,
+  message: Message,
+  context: SendContext,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const request = (kind.request as NonNullable<DefinedChannel["request"]>)(message, settings, context);
+  // A template may turn a secret into another form: what is shown is made without it.
+  const sent = shownRequest(kind.shown?.(message, settings, context) ?? request);
+  const { answer, fault } = await exchange(request, signal);
+  if (answer === null) {
+    const error = withOpening(fault.error, fault.openedBy);
+    return { delivered: false, statusCode: null, error, retryAfterMs: null, permanent: fault.isRefused, sent };
+  }
+  const outcome = kind.judge(answer, settings);
+  if (outcome.delivered) {
+    const next = kind.afterwards(message, settings, context);
+    if (next !== null) await exchange(next, signal);
+  }
+  return { ...outcome, sent };
+}
+
+function shownRequest({ method, url, body }: ChannelRequest): string {
+  return `${method} ${receiverAddress(url)}${body === null ? "" : `\n\n${body}`}`;
+}
+
+function withOpening(error: string, openedBy: string | null): string {
+  return openedBy === null ? error : `${error}; SONDE_ALLOW_NETS=${openedBy} opens it`;
+}
+
+async function mailed(
+  { mail, mailOut }: Means,
+  values: Values,
+  message: Message,
+  context: SendContext,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const settings: EmailSettings = emailSchema.parse(values);
+  const server = parseSmtpUrl(settings.smtp_url ?? mail.smtpUrl ?? "");
+  const from = parseSender((settings.smtp_url === null ? mail.from : settings.from) ?? "");
+  if (server === undefined || from === undefined) {
+    return unsent(
+      "this service has no mail server: set SONDE_SMTP_URL and SONDE_MAIL_FROM, or give the channel its own smtp_url",
+    );
+  }
+  const letter = mailOf(message, context, from.address.slice(from.address.lastIndexOf("@") + 1));
+  const out = await mailOut();
+  const { openedBy, ...outcome } = await out(server, { ...letter, from, to: settings.to, cc: settings.cc }, signal);
+  const sent = `To: ${settings.to.join(", ")}\nSubject: ${letter.subject}\n\n${letter.text}`;
+  return outcome.delivered ? { ...outcome, sent } : { ...outcome, error: withOpening(outcome.error, openedBy), sent };
+}
+
+/** Takes secrets out of a text, as they are and as JSON and addresses write them. */
+function hiding(secrets: readonly string[]): (text: string) => string {
+  const forms = secrets
+    .filter((secret) => secret.length >= LEAST_SECRET)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
+  const all = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return (text) => all.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+}

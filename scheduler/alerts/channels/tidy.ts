@@ -1,0 +1,135 @@
+/** Texts of a message, safe to put into any markup: one line each, without characters that hide or turn others, and bounded. Pure. */
+import type { Message, MessageItem, MessageSeverity } from "../../../model/alert-message.ts";
+import { parseUrl } from "../../../model/url.ts";
+
+/** Characters (UTF-16) of each text; our choice: a title fits a phone's screen, and every service takes the whole within its own limits. */
+export const MOST = {
+  title: 200,
+  summary: 500,
+  fact: 300,
+  name: 120,
+  why: 300,
+  facts: 16,
+  items: 20,
+  key: 255,
+  url: 2_000,
+} as const;
+
+/** Control characters, line ends, bidirectional and invisible ones, as engine/net/classify.ts has them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g;
+const BREAK = "\u200b";
+
+/** One line of at most so many UTF-16 units, cut between characters. */
+export function tidy(text: string, most: number): string {
+  // What is cut off is not looked at: a text of any length costs no more than its beginning.
+  const plain = text
+    .slice(0, 4 * most)
+    .replace(HIDDEN, " ")
+    .replace(/\p{Surrogate}/gu, "\ufffd")
+    .trim();
+  return cut(plain, most);
+}
+
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).replace(/\p{Surrogate}$/u, "")}…`;
+}
+
+/** The longest beginning that has at most so many bytes in UTF-8, cut between characters. */
+export function cutBytes(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text;
+  const room = most - Buffer.byteLength("…");
+  const bytes = Buffer.from(text).subarray(0, room);
+  let end = bytes.length;
+  // A byte 10xxxxxx goes on with a character: the cut is before its first byte (RFC 3629 section 3).
+  const isWhole = (at: number): boolean => ((Buffer.from(text)[at] ?? 0) & 0xc0) !== 0x80;
+  while (end > 0 && !isWhole(end)) end -= 1;
+  return `${bytes.subarray(0, end).toString()}…`;
+}
+
+export function tidyMessage(message: Message): Message {
+  return {
+    ...message,
+    title: tidy(message.title, MOST.title),
+    summary: tidy(message.summary, MOST.summary),
+    facts: message.facts.slice(0, MOST.facts).map(([name, value]) => [tidy(name, MOST.name), tidy(value, MOST.fact)]),
+    items: message.items.slice(0, MOST.items).map(tidyItem),
+    more: message.more + Math.max(0, message.items.length - MOST.items),
+    groupKey: message.groupKey,
+    link: tidyUrl(message.link),
+    acknowledge: message.acknowledge === null ? null : tidyUrl(message.acknowledge) || null,
+  };
+}
+
+function tidyItem(item: MessageItem): MessageItem {
+  return {
+    id: tidy(item.id, MOST.name),
+    name: tidy(item.name, MOST.name),
+    state: tidy(item.state, MOST.name),
+    why: tidy(item.why, MOST.why),
+    since: tidy(item.since, MOST.name),
+    url: tidyUrl(item.url),
+  };
+}
+
+/** An address of ours; empty when it is none that a reader could open. */
+function tidyUrl(text: string): string {
+  const url = text.length > MOST.url ? undefined : parseUrl(text);
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url.href : "";
+}
+
+const ICONS: Readonly<Record<MessageSeverity, string>> = { critical: "🔴", warning: "🟠", info: "🔵", ok: "🟢" };
+const BEGINS_WITH_ICON = /^\p{Extended_Pictographic}/u;
+
+/** The title with a mark of how bad it is, unless it has one. */
+export function headline({ title, severity }: Message): string {
+  return BEGINS_WITH_ICON.test(title) ? title : `${ICONS[severity]} ${title}`;
+}
+
+/** `3 of them` as a line: name, state, why, since. */
+export function itemText({ name, state, why, since }: MessageItem): string {
+  const said = [state, why].filter((text) => text !== "").join(", ");
+  return `${name}${said === "" ? "" : `: ${said}`}${since === "" ? "" : ` (since ${since})`}`;
+}
+
+export function moreText(more: number): string | null {
+  return more > 0 ? `and ${more} more` : null;
+}
+
+/** All that a message says below its title, a line each, without markup. */
+export function plainLines(message: Message): readonly string[] {
+  return [
+    ...(message.summary === "" ? [] : [message.summary]),
+    ...message.facts.map(([name, value]) => `${name}: ${value}`),
+    ...message.items.map((item) => `• ${itemText(item)}`),
+    ...[moreText(message.more)].filter((line) => line !== null),
+  ];
+}
+
+/** The first lines that fit together, never part of one; a last line says that others were left out. */
+export function fitting(
+  lines: readonly string[],
+  most: number,
+  sizeOf: (text: string) => number = (text) => text.length,
+  separator = "\n",
+): string {
+  const kept: string[] = [];
+  let size = 0;
+  const ending = "…";
+  for (const line of lines) {
+    const added = sizeOf(line) + sizeOf(separator);
+    if (size + added > most - sizeOf(ending)) {
+      kept.push(ending);
+      break;
+    }
+    kept.push(line);
+    size += added;
+  }
+  return kept.join(separator);
+}
+
+/** A character of markup that has no escape: an invisible break after it ends what it would begin. */
+export function brokenUp(text: string, characters: RegExp): string {
+  return text.replace(characters, `$&${BREAK}`);
+}

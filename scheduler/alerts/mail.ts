@@ -1,0 +1,132 @@
+/** One attempt of a mail: nodemailer speaks SMTP, over a connection whose address the guard has judged at this dial. */
+import { isIP, type Socket } from "node:net";
+import { rootCertificates } from "node:tls";
+import { createTransport } from "nodemailer";
+import type { Transport } from "../../engine/transport/transport.ts";
+import type { SendOutcome } from "./channels/channel.ts";
+import type { Mail } from "./channels/email.ts";
+import { tidy } from "./channels/tidy.ts";
+import { ATTEMPT_MS, faultOf, withinAttempt } from "./post.ts";
+import type { SmtpServer } from "./smtp-url.ts";
+
+/** RFC 3463 and RFC 5321 section 4.2.1: 5yz will not pass by itself. 552 is a full mailbox, which may. */
+const PASSING = 552;
+
+export interface Letter extends Mail {
+  readonly from: { readonly name: string; readonly address: string };
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+}
+
+export type MailOut = (
+  server: SmtpServer,
+  letter: Letter,
+  signal: AbortSignal,
+) => Promise<SendOutcome & { readonly openedBy: string | null }>;
+
+export function createMailOut(transport: Transport): MailOut {
+  return async (server, letter, signal) => {
+    try {
+      return await withinAttempt(signal, (ending) => sent(transport, server, letter, ending));
+    } catch (error) {
+      return failed(error);
+    }
+  };
+}
+
+async function sent(transport: Transport, server: SmtpServer, letter: Letter, signal: AbortSignal) {
+  const socket = await dial(transport, server, signal);
+  const mailer = createTransport({
+    host: server.host,
+    port: server.port,
+    secure: server.isTls,
+    // A password never goes over a line that others can read; a relay without one may have no TLS.
+    ...(server.user !== null && !server.isTls && { requireTLS: true }),
+    ...(server.user !== null && { auth: { user: server.user, pass: server.password } }),
+    name: letter.from.address.slice(letter.from.address.lastIndexOf("@") + 1),
+    getSocket: (
+      _options: unknown,
+      done: (error: Error | null, options: { connection: Socket; secured: boolean }) => void,
+    ) => done(null, { connection: socket, secured: server.isTls }),
+    tls: {
+      ...(isIP(server.host) === 0 && { servername: server.host }),
+      ...(transport.extraCaPem !== null && { ca: [...rootCertificates, transport.extraCaPem] }),
+    },
+    connectionTimeout: ATTEMPT_MS,
+    greetingTimeout: ATTEMPT_MS,
+    socketTimeout: ATTEMPT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    const info = await mailer.sendMail({
+      from: letter.from,
+      to: [...letter.to],
+      cc: [...letter.cc],
+      subject: letter.subject,
+      text: letter.text,
+      html: letter.html,
+      messageId: letter.messageId,
+      ...(letter.references !== null && { references: letter.references, inReplyTo: letter.references }),
+      // RFC 3834 section 5: no answering machine answers it.
+      headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
+      signal,
+    });
+    return { delivered: true as const, statusCode: codeOf(info.response), reference: letter.messageId, openedBy: null };
+  } finally {
+    mailer.close();
+    socket.destroy();
+  }
+}
+
+async function dial(transport: Transport, { host, port, isTls }: SmtpServer, signal: AbortSignal): Promise<Socket> {
+  const context = { signal, phase() {}, tried() {}, answered() {} };
+  const addresses = await transport.resolve(host, port, "both", context);
+  if (!isTls) return transport.connectTcp(addresses, port, context);
+  return transport.connectTls(addresses, port, isIP(host) === 0 ? { servername: host } : { host }, context);
+}
+
+function codeOf(response: unknown): number | null {
+  const [, code] = /^(\d{3})/.exec(String(response ?? "")) ?? [];
+  return code === undefined ? null : Number(code);
+}
+
+interface SmtpFault {
+  readonly responseCode?: number;
+  readonly response?: string;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+function failed(error: unknown): SendOutcome & { readonly openedBy: string | null } {
+  const { responseCode, response, code, message } = error as SmtpFault;
+  if (responseCode !== undefined) {
+    const words = tidy(response ?? message ?? "", 300);
+    const permanent = responseCode >= 500 && responseCode !== PASSING;
+    return {
+      delivered: false,
+      statusCode: responseCode,
+      error: words === "" ? `SMTP ${responseCode}` : words,
+      retryAfterMs: null,
+      permanent,
+      openedBy: null,
+    };
+  }
+  // nodemailer's own codes say less than its words.
+  const isOurs =
+    code !== undefined &&
+    /^E(TLS|AUTH|NOAUTH|ENVELOPE|MESSAGE|PROTOCOL|SOCKET|CONNECTION|REQUIRETLS|TIMEDOUT)$/.test(code);
+  const {
+    error: words,
+    isRefused,
+    openedBy,
+  } = isOurs ? { error: tidy(message ?? code, 300), isRefused: false, openedBy: null } : faultOf(error);
+  return {
+    delivered: false,
+    statusCode: null,
+    error: words,
+    retryAfterMs: null,
+    permanent: isRefused || code === "EAUTH" || code === "ENOAUTH",
+    openedBy,
+  };
+}

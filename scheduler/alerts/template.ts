@@ -1,0 +1,185 @@
+/**
+ * Templates in Liquid, for those who want their own words. Whoever writes one may be hostile, and rendering runs on a thread that answers others:
+ * so its length, its steps, what it makes and what it searches are bounded, and no file is read. Pure but for the clock of its time limit.
+ */
+import {
+  type Context,
+  defaultOperators,
+  Liquid,
+  type Parser,
+  Tag,
+  type TagToken,
+  type Template,
+  type TopLevelToken,
+} from "liquidjs";
+import type { Message } from "../../model/alert-message.ts";
+import { itemText, plainLines } from "./channels/tidy.ts";
+
+/** Characters of a template; our choice: Uptime Kuma's longest examples have a tenth of it. */
+export const MOST_TEMPLATE = 8_192;
+/** Characters of what comes out; our choice: more than any service takes of a message. */
+export const MOST_RENDERED = 65_536;
+/** For one rendering, ms: it is looked at between two steps. An honest template takes a hundredth. */
+const RENDER_MS = 50;
+/** Characters and members that filters, ranges and captures of one rendering make together. */
+const MADE = 131_072;
+/** Comparisons of characters that searches of one rendering may need at worst: some 10 ms. */
+const SEARCHED = 20_000_000;
+
+/** A template that cannot be used; the message says why, in a line. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
+}
+
+/** Filters whose cost is linear in what they are given. Those that take expressions, or search by patterns with repetition, are left out. */
+const FILTERS: ReadonlySet<string> = new Set(
+  `escape xml_escape escape_once newline_to_br abs at_least at_most ceil divided_by floor minus plus modulo times round url_decode url_encode
+  join last first reverse sort sort_natural size map sum compact concat slice where uniq date append prepend lstrip downcase upcase remove
+  remove_first remove_last rstrip split strip strip_newlines capitalize replace replace_first replace_last truncate truncatewords
+  base64_encode base64_decode sha256 hmac_sha256 default raw jsonify json to_integer`.split(/\s+/),
+);
+/** They look for their first argument in the text. */
+const SEARCHING: ReadonlySet<string> = new Set([
+  "remove",
+  "remove_first",
+  "remove_last",
+  "split",
+  "replace",
+  "replace_first",
+  "replace_last",
+]);
+/** They read other templates. */
+const READING_TAGS = ["include", "render", "layout", "block"] as const;
+
+/** What one rendering has left. Rendering is synchronous, so one is enough for all. */
+let searchable = 0;
+
+function search(text: unknown, pattern: unknown): void {
+  searchable -= String(text ?? "").length * Math.max(1, String(pattern ?? "").length);
+  if (searchable < 0) throw new Error("search limit exceeded");
+}
+
+/** As the tag of the library, but what it keeps counts as made: the output of a loop is counted by nothing else. */
+class BoundedCapture extends Tag {
+  readonly #variable: string;
+  readonly #templates: Template[] = [];
+
+  constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid, parser: Parser) {
+    super(token, remaining, liquid);
+    this.#variable = this.tokenizer.readIdentifier().content;
+    if (this.#variable === "") throw new Error("capture needs a name");
+    for (let next = remaining.shift(); next !== undefined; next = remaining.shift()) {
+      if ((next as Partial<TagToken>).name === "endcapture") return;
+      this.#templates.push(parser.parseToken(next, remaining));
+    }
+    throw new Error("capture is not closed");
+  }
+
+  *render(context: Context): Generator<unknown, void, string> {
+    const text = yield this.liquid.renderer.renderTemplates(this.#templates, context);
+    context.memoryLimit.use(text.length);
+    (context.bottom() as Record<string, unknown>)[this.#variable] = text;
+  }
+}
+
+function makeEngine(): Liquid {
+  const engine = new Liquid({
+    parseLimit: MOST_TEMPLATE,
+    renderLimit: RENDER_MS,
+    memoryLimit: MADE,
+    ownPropertyOnly: true,
+    strictFilters: true,
+    templates: {},
+    timezoneOffset: 0,
+    operators: {
+      ...defaultOperators,
+      contains(text: unknown, part: unknown, ...rest: unknown[]) {
+        search(text, part);
+        return (defaultOperators.contains as (...all: unknown[]) => boolean)?.call(this, text, part, ...rest);
+      },
+    },
+  });
+  for (const tag of READING_TAGS) delete engine.tags[tag];
+  engine.registerTag("capture", BoundedCapture);
+  for (const name of Object.keys(engine.filters)) {
+    if (!FILTERS.has(name)) delete engine.filters[name];
+  }
+  for (const name of SEARCHING) {
+    const filter = engine.filters[name];
+    if (typeof filter !== "function") continue;
+    engine.registerFilter(name, function (this: unknown, text: unknown, pattern: unknown, ...rest: unknown[]) {
+      search(text, pattern);
+      return (filter as (...all: unknown[]) => unknown).call(this, text, pattern, ...rest);
+    });
+  }
+  return engine;
+}
+
+const ENGINE = makeEngine();
+
+/** @throws TemplateError */
+export function parseTemplate(text: string): readonly Template[] {
+  if (text.length > MOST_TEMPLATE) throw new TemplateError(`has more than ${MOST_TEMPLATE} characters`);
+  try {
+    return ENGINE.parse(text);
+  } catch (error) {
+    throw new TemplateError(wordsOf(error));
+  }
+}
+
+/** @throws TemplateError: it cannot be read, or took or made too much */
+export function renderTemplate(text: string, context: Readonly<Record<string, unknown>>): string {
+  const parsed = parseTemplate(text);
+  searchable = SEARCHED;
+  let rendered: unknown;
+  try {
+    rendered = ENGINE.renderSync([...parsed], { ...context });
+  } catch (error) {
+    throw new TemplateError(wordsOf(error));
+  }
+  if (typeof rendered !== "string" || rendered.length > MOST_RENDERED) {
+    throw new TemplateError(`makes more than ${MOST_RENDERED} characters`);
+  }
+  return rendered;
+}
+
+/** One line; the library adds the template around the place. */
+function wordsOf(error: unknown): string {
+  const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
+  return line.slice(0, 300);
+}
+
+/**
+ * What a template knows. `status`, `name`, `msg`, `hostnameOrURL`, `monitorJSON` and `heartbeatJSON` are called as Uptime Kuma calls them, so that
+ * templates from there can be brought along; a message says nothing of a target's address.
+ */
+export function templateContext(message: Message): Readonly<Record<string, unknown>> {
+  const [first] = message.items;
+  const text = plainLines(message).join("\n");
+  const name = first?.name ?? message.title;
+  const isUp = message.severity === "ok";
+  return {
+    message: {
+      reason: message.reason,
+      severity: message.severity,
+      title: message.title,
+      summary: message.summary,
+      text,
+      facts: message.facts.map(([fact, value]) => ({ name: fact, value })),
+      items: message.items.map((item) => ({ ...item, text: itemText(item) })),
+      more: message.more,
+      link: message.link,
+      acknowledge: message.acknowledge,
+      group: message.groupKey,
+      at: message.at,
+    },
+    monitor: first === undefined ? null : { ...first },
+    incident: { link: message.link, at: message.at },
+    status: isUp ? "✅ Up" : "🔴 Down",
+    name,
+    msg: text === "" ? message.title : `${message.title}\n${text}`,
+    hostnameOrURL: "",
+    monitorJSON: { id: first?.id ?? null, name, url: "", hostname: "" },
+    heartbeatJSON: { status: isUp ? 1 : 0, time: message.at, msg: message.title, ping: null },
+  };
+}
