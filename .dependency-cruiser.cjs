@@ -12,9 +12,10 @@ const ROOMS = {
   scheduler: ["^model/", "^store/", "^engine/", "^log\\.ts$"],
   // A checker has no database: Redis, the probers, and what runs and trusts checks.
   checker: ["^model/", "^store/state/", "^store/(errors|sealed-text)\\.ts$", "^engine/", "^scheduler/(run/one-off|metrics)\\.ts$", "^log\\.ts$"],
-  api: ["^model/", "^store/", "^engine/contract/registry\\.ts$"],
+  // Kinds of channels describe themselves, as probes do; sending is handed in.
+  api: ["^model/", "^store/", "^engine/contract/registry\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|settings)\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
-  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$"],
+  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|send|settings)\\.ts$"],
   // Checks without a server: probers in this process, what reads links and lists, and what an outcome is called.
   "cli/(check|bulk)": [
     "^cli/",
@@ -231,7 +232,7 @@ module.exports = {
       comment: "files at the root are leaves, but for config.ts, which borrows two types",
       severity: "error",
       from: { path: "^[^/]+\\.ts$", pathNot: ["^vitest\\.config\\.ts$", TESTS] },
-      to: { dependencyTypes: ["local"], pathNot: ["^engine/contract/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(nearest|plan|text|url)\\.ts$"] },
+      to: { dependencyTypes: ["local"], pathNot: ["^engine/contract/options\\.ts$", "^engine/cores/program\\.ts$", "^model/(nearest|plan|smtp-url|text|url)\\.ts$"] },
     },
     {
       name: "probes-stand-alone",

@@ -7,6 +7,7 @@ import type { EngineOptions } from "./engine/contract/options.ts";
 import type { CorePaths } from "./engine/cores/program.ts";
 import { nearestOf } from "./model/nearest.ts";
 import { LIMITS, type Limits, overridePlans, type PlanTable, standardPlans } from "./model/plan.ts";
+import { parseSender, parseSmtpUrl } from "./model/smtp-url.ts";
 import { withoutTrailing } from "./model/text.ts";
 import { hostInUrl, parseUrl } from "./model/url.ts";
 
@@ -71,6 +72,14 @@ const schema = z.object({
   SONDE_METRICS_TOKEN: optionalText,
   SONDE_MONITOR_METRICS: whole(0, 10_000, "must be a whole number from 0 to 10000").default(0),
   SONDE_TRUSTED_PROXIES: list,
+  SONDE_SMTP_URL: optionalText.refine(
+    (text) => text === null || parseSmtpUrl(text) !== undefined,
+    "must be smtps://user:password@host:465 or smtp://user:password@host:587",
+  ),
+  SONDE_MAIL_FROM: optionalText.refine(
+    (text) => text === null || parseSender(text) !== undefined,
+    "must be a mail address, or Name <address>",
+  ),
   SONDE_LIMITS: z.enum(LIMITS, { error: `must be ${LIMITS.join(" or ")}` }).optional(),
   SONDE_PLANS: optionalText,
   SONDE_WORKERS: whole(0, 64).optional(),
@@ -116,6 +125,7 @@ const SECRETS = [
   "SONDE_CLICKHOUSE_URL",
   "SONDE_REDIS_URL",
   "SONDE_METRICS_TOKEN",
+  "SONDE_SMTP_URL",
   "SONDE_KEY",
 ] as const;
 /** Of a service manager's credentials (systemd.exec(5), LoadCredential=): the key that seals, and a checker's. */
@@ -156,6 +166,8 @@ export interface Config {
   /** Monitors that have series of their own in the metrics; 0: none. */
   readonly monitorMetrics: number;
   readonly trustedProxies: readonly string[];
+  /** The service's mail server, and whom its mails are from; both or neither. */
+  readonly mail: { readonly smtpUrl: string | null; readonly from: string | null };
   readonly plans: PlanTable;
   /** Probe threads; null: one less than the machine has cores. 0 is for a scheduler only: see checkThreads(). */
   readonly workers: number | null;
@@ -219,6 +231,7 @@ export function loadConfig(
     metricsToken: values.SONDE_METRICS_TOKEN,
     monitorMetrics: values.SONDE_MONITOR_METRICS,
     trustedProxies: values.SONDE_TRUSTED_PROXIES,
+    mail: mailOf(values.SONDE_SMTP_URL, values.SONDE_MAIL_FROM),
     plans: values.SONDE_PLANS === null ? standardPlans(limits) : readPlans(values.SONDE_PLANS, standardPlans(limits)),
     workers: values.SONDE_WORKERS ?? null,
     caps: {
@@ -295,6 +308,12 @@ export function engineOptionsOf(
     baseUrl: config.baseUrl,
     cores: config.cores,
   };
+}
+
+function mailOf(smtpUrl: string | null, from: string | null): Config["mail"] {
+  if ((smtpUrl === null) !== (from === null))
+    throw new ConfigError("SONDE_SMTP_URL and SONDE_MAIL_FROM belong together: a mail server, and whom mails are from");
+  return { smtpUrl, from };
 }
 
 function uwsOf(path: string | null, sha256: string | null): Config["uws"] {

@@ -2,6 +2,7 @@
 import type { BoundedMap } from "../model/bounded-map.ts";
 import type { Log } from "../model/log.ts";
 import type { PlanTable } from "../model/plan.ts";
+import type { SendToChannel } from "../scheduler/alerts/channels/channel.ts";
 import type { RecentResults } from "../store/recent/recent-results.ts";
 import type { ResultStore } from "../store/results/result-store.ts";
 import type { Sealing } from "../store/sealed-text.ts";
@@ -96,6 +97,8 @@ export interface ApiDependencies {
   readonly regions: () => Promise<readonly RegionState[]>;
   /** Why results are late or away, in words for people; null when all is well. */
   readonly storeCondition: () => string | null;
+  /** Sends a message, for tests of a channel: one attempt past the address guard. */
+  readonly sendToChannel: SendToChannel;
   /** Addresses of a name; rejects or stays empty when it has none. By default the system's resolver. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }

@@ -79,6 +79,7 @@ describe("the application", () => {
       metrics: async () => "",
       regions: async () => [],
       storeCondition: () => null,
+      sendToChannel: async () => ({ delivered: true, statusCode: 200, reference: null, sent: "", durationMs: 1 }),
       plans,
       authCache,
       monitorCache: createMonitorCache(authCache),

@@ -2,6 +2,7 @@
 import { accountSuite } from "../testkit/api/account.suite.ts";
 import { addressesSuite } from "../testkit/api/addresses.suite.ts";
 import { authSuite } from "../testkit/api/auth.suite.ts";
+import { channelsSuite } from "../testkit/api/channels.suite.ts";
 import { checksSuite } from "../testkit/api/checks.suite.ts";
 import { hostileSuite } from "../testkit/api/hostile.suite.ts";
 import { idempotencySuite } from "../testkit/api/idempotency.suite.ts";
@@ -32,6 +33,7 @@ tunnelsSuite("uws");
 subscriptionsSuite("uws");
 listsSuite("uws");
 listedSuite("uws");
+channelsSuite("uws");
 maintenancesSuite("uws");
 overviewSuite("uws");
 liveSuite("uws");

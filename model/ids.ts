@@ -8,6 +8,7 @@ export const ID_PREFIXES = {
   event: "evt_",
   history: "hst_",
   maintenance: "mnt_",
+  channel: "ch_",
   /** Keys, organizations and users are plain integers on both ways. */
   key: "",
   organization: "",

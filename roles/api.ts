@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { startApi } from "../api/start.ts";
-import { type Config, OWNER_KEY_FILE } from "../config.ts";
+import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
 import { makeDataFolder } from "../store/data-folder.ts";
 import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openFollowedSealing } from "../store/sealing/row-form.ts";
@@ -11,6 +11,7 @@ import { SchedulerWatch } from "../store/sql/coordination/scheduler-watch.ts";
 import { openChecks } from "../store/state/open.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
 import { VERSION } from "../version.ts";
+import { channelSender } from "./channels.ts";
 import { checkSettings } from "./check-settings.ts";
 import { openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
@@ -78,6 +79,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
         checks,
         results,
         sealing,
+        sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
         clock: { now: () => Date.now() },
         log,
         version: VERSION,

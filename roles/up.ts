@@ -21,6 +21,7 @@ import { openChecks } from "../store/state/open.ts";
 import type { State } from "../store/state/state.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
 import { VERSION } from "../version.ts";
+import { channelSender } from "./channels.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type CheckerLocations, openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
@@ -103,6 +104,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     checks,
     results,
     sealing,
+    sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
     clock: { now: () => Date.now() },
     log,
     version: VERSION,

@@ -2,6 +2,7 @@
 import type { Route } from "../route.ts";
 import { account } from "./account.ts";
 import { bulk } from "./bulk.ts";
+import { channels } from "./channels.ts";
 import { checks } from "./checks.ts";
 import { subscriptionConfigs } from "./configs.ts";
 import { days } from "./days.ts";
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...incidents,
   ...notes,
   ...maintenances,
+  ...channels,
   ...subscriptions,
   ...subscriptionConfigs,
   ...tests,

@@ -46,4 +46,5 @@ export const serverIdParams = { id: idParam("srv", "Monitor") };
 export const incidentIdParams = { id: idParam("inc", "Incident") };
 export const noteIdParams = { ...incidentIdParams, note: idParam("evt", "Note") };
 export const maintenanceIdParams = { id: idParam("mnt", "Maintenance") };
+export const channelIdParams = { id: idParam("ch", "Channel") };
 export const subscriptionIdParams = { id: idParam("sub", "Subscription") };

@@ -3,11 +3,11 @@ import { isIP, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import { createTransport } from "nodemailer";
 import type { Transport } from "../../engine/transport/transport.ts";
+import type { SmtpServer } from "../../model/smtp-url.ts";
 import type { SendOutcome } from "./channels/channel.ts";
 import type { Mail } from "./channels/email.ts";
 import { tidy } from "./channels/tidy.ts";
 import { ATTEMPT_MS, faultOf, withinAttempt } from "./post.ts";
-import type { SmtpServer } from "./smtp-url.ts";
 
 /** RFC 3463 and RFC 5321 section 4.2.1: 5yz will not pass by itself. 552 is a full mailbox, which may. */
 const PASSING = 552;

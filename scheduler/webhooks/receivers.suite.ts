@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export interface Received {
+  readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -76,5 +77,5 @@ async function read(request: IncomingMessage): Promise<Received> {
   for await (const piece of request) pieces.push(piece as Buffer);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value);
-  return { path: request.url ?? "", headers, body: Buffer.concat(pieces).toString() };
+  return { method: request.method ?? "", path: request.url ?? "", headers, body: Buffer.concat(pieces).toString() };
 }

@@ -76,6 +76,7 @@ async function startSecondApi({ env }: Stores): Promise<RunningApi> {
     metrics: async () => "",
     regions: async () => [{ code: "any", healthyCheckers: 1 }],
     storeCondition: () => null,
+    sendToChannel: async () => ({ delivered: true, statusCode: 200, reference: null, sent: "", durationMs: 1 }),
   });
   return {
     ...api,

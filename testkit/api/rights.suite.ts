@@ -50,6 +50,8 @@ const unauthorized = (message: string): Verdict => ({ status: 401, message, limi
 const NO_SERVER = refused(404, "Server not found");
 const NO_INCIDENT = refused(404, "Incident not found");
 const NO_SUBSCRIPTION = refused(404, "Subscription not found");
+const NO_CHANNEL = refused(404, "Channel not found");
+const CHANNEL_KIND = "kind must be one of GET /channels/kinds.";
 const NO_KEY = refused(404, "API key not found");
 
 const SESSION_ONLY = refused(403, "This is for sessions of the page. A key has none.");
@@ -117,6 +119,14 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "GET /maintenances": { scope: "project", admitted: ok },
   "POST /maintenances": { scope: "project", editors: EDIT, admitted: refused(400, MAINTENANCE_TIMES) },
   "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: refused(404, "Maintenance not found") },
+  "GET /channels": { scope: "project", editors: EDIT, admitted: ok },
+  "POST /channels": { scope: "project", editors: EDIT, admitted: refused(400, CHANNEL_KIND) },
+  "GET /channels/kinds": { scope: "project", admitted: ok },
+  "POST /channels/test": { scope: "project", editors: EDIT, admitted: refused(400, CHANNEL_KIND) },
+  "GET /channels/{id}": { scope: "project", editors: EDIT, admitted: NO_CHANNEL },
+  "PUT /channels/{id}": { scope: "project", editors: EDIT, admitted: NO_CHANNEL },
+  "DELETE /channels/{id}": { scope: "project", editors: EDIT, admitted: NO_CHANNEL },
+  "POST /channels/{id}/test": { scope: "project", editors: EDIT, admitted: NO_CHANNEL },
   "GET /subscriptions": { scope: "project", admitted: ok },
   "POST /subscriptions": { scope: "project", editors: EDIT, admitted: refused(400, "Missing or invalid url") },
   "GET /subscriptions/{id}": { scope: "project", admitted: NO_SUBSCRIPTION },

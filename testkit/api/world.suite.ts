@@ -6,6 +6,8 @@ import { join } from "node:path";
 import type { ApiConfig, ApiDependencies } from "../../api/api.ts";
 import { type RunningApi, type StartOptions, startApi } from "../../api/start.ts";
 import { overridePlans } from "../../model/plan.ts";
+import { createSendToChannel } from "../../scheduler/alerts/channels/send.ts";
+import { SYSTEM_CLOCKS } from "../../scheduler/clock.ts";
 import { hashKey } from "../../store/key-text.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import { openSealing } from "../../store/sealing/sealing.ts";
@@ -17,6 +19,15 @@ import { checkAgainstDocument } from "./contract.suite.ts";
 import { type MemoryResults, memoryResults, type WatchedState, watchState } from "./memory.suite.ts";
 
 export const START_MS = Date.UTC(2026, 10, 21, 6, 10, 5, 250);
+
+const PROBERS = {
+  publicAllowNets: [],
+  ownEndpoints: [],
+  resolvers: [],
+  extraCaPem: null,
+  rdapBootstrapUrl: null,
+  canaries: null,
+};
 
 export interface Answer {
   readonly status: number;
@@ -118,6 +129,12 @@ export async function openWorld(
       { code: "any", healthyCheckers: 9 },
     ],
     storeCondition: () => condition.text,
+    sendToChannel: createSendToChannel({
+      engine: { ...PROBERS, allowNets: ["127.0.0.0/8"] },
+      mail: { smtpUrl: null, from: null },
+      version: "0.1.0",
+      clocks: SYSTEM_CLOCKS,
+    }),
     resolve: async (name) => (name === "inside.test-site.org" ? ["10.0.0.7"] : []),
     ...more,
   };

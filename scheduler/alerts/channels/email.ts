@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
-import { isMailAddress, parseSender, parseSmtpUrl } from "../smtp-url.ts";
+import { isMailAddress, parseSender, parseSmtpUrl } from "../../../model/smtp-url.ts";
 import type { SendContext } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, optionalLine, secret } from "./fields.ts";

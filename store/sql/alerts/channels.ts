@@ -1,4 +1,5 @@
 /** Channels: where a project's messages go. Secrets come sealed, and leave only for a sender or a change. */
+import { REFUSALS_OF_FAILING } from "../../../model/channel.ts";
 import type { Database, Session } from "../db/database.ts";
 import { decoder } from "../schema/column.ts";
 import { NOT_SEALED_YET, sealedFor } from "../schema/seal-new.ts";
@@ -13,9 +14,6 @@ import type {
   NewChannel,
   OpenableChannel,
 } from "./channels-port.ts";
-
-/** Refusals for good in a row that make a channel failing; our choice: one may be the service's own trouble. */
-export const REFUSALS_OF_FAILING = 2;
 
 const decode = decoder(CHANNELS);
 

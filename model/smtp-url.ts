@@ -1,5 +1,5 @@
 /** A mail server as one address: `smtps://user:password@host:465`, `smtp://user:password@host:587`. Pure. */
-import { parseUrl, withoutBrackets } from "../../model/url.ts";
+import { parseUrl, withoutBrackets } from "./url.ts";
 
 /** RFC 8314 section 3.3, RFC 6409 section 3.1. */
 const PORTS = { "smtps:": 465, "smtp:": 587 } as const;

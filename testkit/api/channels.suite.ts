@@ -1,0 +1,203 @@
+/** Channels: added, changed, tested, removed; what is secret goes in and never comes out (docs/api-contract.md#channels). */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import { openWorld, type World } from "./world.suite.ts";
+
+interface Got {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export function channelsSuite(server: "uws" | "node"): void {
+  describe("channels", () => {
+    let world: World;
+    const got: Got[] = [];
+    let answer: readonly [status: number, body: string] = [200, '{"id":"x"}'];
+    const service = createServer((request, response) => {
+      const pieces: Buffer[] = [];
+      request.on("data", (piece: Buffer) => void pieces.push(piece));
+      request.on("end", () => {
+        const { url: path = "", headers } = request;
+        got.push({ path, authorization: headers.authorization, body: JSON.parse(Buffer.concat(pieces).toString()) });
+        response.writeHead(answer[0]).end(answer[1]);
+      });
+    });
+    let url = "";
+    beforeAll(async () => {
+      world = await openWorld(server);
+      await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+      url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    });
+    afterAll(async () => {
+      service.closeAllConnections();
+      service.close();
+      await world.close();
+    });
+
+    const post = (path: string, body: unknown) => world.send("POST", `/api/v1/channels${path}`, { body });
+    const put = (id: string, body: unknown) => world.send("PUT", `/api/v1/channels/${id}`, { body });
+    const add = async (name: string, settings: Readonly<Record<string, unknown>> = {}, kind = "ntfy") => {
+      const token = "tk_verysecret";
+      return post("", { kind, name, settings: { server: url, topic: "sonde", token, ...settings } });
+    };
+
+    it("shows its kinds with their settings as JSON Schema", async () => {
+      const { body } = await world.send("GET", "/api/v1/channels/kinds");
+      expect(body.total).toBe(body.kinds.length);
+      const names = body.kinds.map(({ kind }: { kind: string }) => kind);
+      const asked =
+        "email slack discord telegram teams google_chat pagerduty ntfy pushover gotify matrix webhook custom apprise";
+      expect(names).toEqual(asked.split(" "));
+      for (const { fields, docs, summary } of body.kinds) {
+        expect(fields).toMatchObject({ type: "object", additionalProperties: false });
+        expect(Object.values(fields.properties).every((field) => (field as { description?: string }).description)).toBe(
+          true,
+        );
+        expect(docs).toMatch(/^docs\/use\/channels\/\w+\.md$/);
+        expect(summary).not.toMatch(/\.$/);
+      }
+      const { fields } = body.kinds.find(({ kind }: { kind: string }) => kind === "telegram");
+      expect(fields.properties.token).toMatchObject({ "x-secret": true, type: "string" });
+      expect(fields.required).toEqual(["token", "chat_id"]);
+    });
+
+    it("keeps secrets sealed and to itself, and leaves those alone that are not sent", async () => {
+      const made = await add("Phone");
+      expect(made.status).toBe(200);
+      const { id } = made.body;
+      expect(made.body).toMatchObject({
+        kind: "ntfy",
+        name: "Phone",
+        active: true,
+        state: "ok",
+        has_secret: ["token"],
+      });
+      expect(made.body.settings).toMatchObject({ topic: "sonde", server: url, priority: 3 });
+      const renamed = await put(id, { name: " Phone of Ada ", settings: { server: url, topic: "other" } });
+      expect(renamed.body).toMatchObject({ name: "Phone of Ada", settings: { topic: "other" }, has_secret: ["token"] });
+      const [kept] = await world.controlPlane.channels.openable([Number(id.slice(3))]);
+      const cell = SEALED_CELLS.channel(Number(id.slice(3)));
+      expect(JSON.parse(world.sealing.open(cell, kept?.sealed ?? ""))).toEqual({ token: "tk_verysecret" });
+      const shown = [
+        made,
+        renamed,
+        await world.send("GET", "/api/v1/channels"),
+        await world.send("GET", `/api/v1/channels/${id}`),
+      ];
+      for (const { text } of shown) expect(text).not.toContain("verysecret");
+      expect(shown[2]?.body).toMatchObject({ total: 1, channels: [{ id, has_secret: ["token"] }] });
+      const cleared = await put(id, { settings: { server: url, topic: "other", token: null }, active: false });
+      expect(cleared.body).toMatchObject({ has_secret: [], active: false, state: "off", off_reason: "operator" });
+      expect((await world.send("DELETE", `/api/v1/channels/${id}`)).body).toEqual({ success: true, id });
+      expect((await world.send("GET", `/api/v1/channels/${id}`)).status).toBe(404);
+    });
+
+    it("takes no secret to another place than the one it was given for", async () => {
+      const { id } = (await add("Moved")).body;
+      const elsewhere = { server: "https://evil.test-site.org", topic: "sonde" };
+      const refused = await put(id, { settings: elsewhere });
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        "server: token was given for another server: send it again.",
+      ]);
+      const tested = await post("/test", { kind: "ntfy", id, settings: elsewhere });
+      expect(tested.body.message).toBe("server: token was given for another server: send it again.");
+      expect((await put(id, { settings: { ...elsewhere, token: "tk_new" } })).status).toBe(200);
+      await world.send("DELETE", `/api/v1/channels/${id}`);
+    });
+
+    it.each([
+      [{ kind: "pigeon", name: "x", settings: {} }, "kind must be one of GET /channels/kinds."],
+      [{ kind: "ntfy", name: " ", settings: {} }, "Missing or invalid name"],
+      [{ kind: "ntfy", name: "x", settings: [] }, "settings must be an object."],
+      [{ kind: "ntfy", name: "x", settings: {} }, "topic: is needed."],
+      [{ kind: "ntfy", name: "x", settings: { topic: "a b" } }, "topic: must be 1 to 64 letters, digits, - and _."],
+      [{ kind: "ntfy", name: "x", settings: { topic: "a", colour: 1 } }, "settings: there is no colour here."],
+      [
+        { kind: "ntfy", name: "x", settings: { topic: "a", user: "ada" } },
+        "password: user and password belong together.",
+      ],
+      [
+        { kind: "ntfy", name: "x", settings: { topic: "a", server: "ftp://x" } },
+        "server: must be an http or https address without a user name.",
+      ],
+      [
+        { kind: "custom", name: "x", settings: { url: "https://x.org", body: "{{ a | nonsense }}" } },
+        /^body: is no template that can be used: /,
+      ],
+      [{ kind: "email", name: "x", settings: { to: ["a@b\nBcc: c@d"] } }, "to: must be a line of 1 to 254 characters."],
+      [{ kind: "ntfy", name: "x", settings: { topic: "a" }, active: "yes" }, "active must be true or false."],
+    ])("refuses %j", async (body, message) => {
+      const refused = await post("", body);
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        typeof message === "string" ? message : expect.stringMatching(message),
+      ]);
+    });
+
+    it("has names that differ, and no more than a hundred", async () => {
+      await add("Twice");
+      const twice = await add("Twice");
+      expect([twice.status, twice.body.message]).toEqual([409, "Another channel of this project has this name"]);
+      const { projectId, controlPlane } = world;
+      const more = { kind: "ntfy", settings: {}, secretNames: [], sealed: null, active: true, nowMs: 0, projectId };
+      for (let count = 1; count < 100; count += 1)
+        await controlPlane.channels.create({ ...more, name: `c${count}` }, 100);
+      const full = await add("One more");
+      expect([full.status, full.body.message]).toEqual([400, "A project has at most 100 channels."]);
+      for (const { id } of await controlPlane.channels.list(projectId))
+        await controlPlane.channels.remove(projectId, id);
+    });
+
+    it("is tested saved and unsaved, and says what the service said", async () => {
+      const unsaved = await post("/test", {
+        kind: "ntfy",
+        settings: { server: url, topic: "sonde", token: "tk_verysecret" },
+      });
+      expect(unsaved.body).toMatchObject({ delivered: true, status_code: 200, error: null });
+      expect(unsaved.body.sent).toContain("A test of this channel");
+      expect(got.at(-1)).toMatchObject({ path: "/", authorization: "Bearer tk_verysecret", body: { topic: "sonde" } });
+      const { id } = (await add("Tested")).body;
+      const edited = await post("/test", {
+        kind: "ntfy",
+        id,
+        settings: { server: url, topic: "new" },
+        reason: "opened",
+      });
+      expect(edited.body.delivered).toBe(true);
+      expect(got.at(-1)).toMatchObject({
+        authorization: "Bearer tk_verysecret",
+        body: { topic: "new", title: "Berlin 3 is down" },
+      });
+      answer = [403, '{"code":40301,"http":403,"error":"forbidden of tk_verysecret"}'];
+      for (let round = 0; round < 2; round += 1) {
+        const refused = await world.send("POST", `/api/v1/channels/${id}/test`);
+        expect(refused.body).toMatchObject({ delivered: false, status_code: 403, error: "HTTP 403: forbidden of ***" });
+        expect(refused.text).not.toContain("verysecret");
+      }
+      const failing = await world.send("GET", `/api/v1/channels/${id}`);
+      expect(failing.body).toMatchObject({
+        state: "failing",
+        last_error: "HTTP 403: forbidden of ***",
+        last_success_at: null,
+      });
+      answer = [200, '{"id":"x"}'];
+      expect((await post(`/${id}/test`, { reason: "recovered" })).body.delivered).toBe(true);
+      const well = await world.send("GET", `/api/v1/channels/${id}`);
+      expect(well.body).toMatchObject({ state: "ok", failing_since: null, last_error: null });
+      expect(well.body.last_success_at).not.toBeNull();
+      const wrong = await post(`/${id}/test`, { reason: "why not" });
+      expect(wrong.status).toBe(400);
+    });
+
+    it("says which line opens an address that the guard refuses", async () => {
+      const settings = { url: "http://10.0.0.7:9000/hook", secret: `whsec_${Buffer.alloc(32).toString("base64")}` };
+      const { body } = await post("/test", { kind: "webhook", settings });
+      expect(body).toMatchObject({ delivered: false, status_code: null });
+      expect(body.error).toMatch(/SONDE_ALLOW_NETS=10\.0\.0\.7:9000 opens it$/);
+    });
+  });
+}
