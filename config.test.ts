@@ -60,6 +60,7 @@ describe("settings that are secrets", () => {
       SONDE_CLICKHOUSE_URL: "http://u:p@ch",
       SONDE_REDIS_URL: "redis://:p@r",
       SONDE_METRICS_TOKEN: "t",
+      SONDE_SMTP_URL: "smtps://u:p@mail",
       SONDE_KEY: "k",
       SONDE_PORT: "1",
       PATH: "/bin",
@@ -72,6 +73,22 @@ describe("settings that are secrets", () => {
     expect(loadConfig({}).isDebuggable).toBe(false);
     expect(loadConfig({ SONDE_DEBUGGABLE: "1" }).isDebuggable).toBe(true);
     expect(() => loadConfig({ SONDE_DEBUGGABLE: "yes" })).toThrow("SONDE_DEBUGGABLE must be 0 or 1");
+  });
+});
+
+describe("mail", () => {
+  it("needs a server and a sender, both or neither", () => {
+    expect(loadConfig({}).mail).toEqual({ smtpUrl: null, from: null });
+    const set = { SONDE_SMTP_URL: "smtps://u:p%40@mail.test-site.org", SONDE_MAIL_FROM: "Sonde <sonde@test-site.org>" };
+    expect(loadConfig(set).mail).toEqual({ smtpUrl: set.SONDE_SMTP_URL, from: set.SONDE_MAIL_FROM });
+    expect(() => loadConfig({ SONDE_SMTP_URL: set.SONDE_SMTP_URL })).toThrow("belong together");
+    expect(() => loadConfig({ SONDE_MAIL_FROM: set.SONDE_MAIL_FROM })).toThrow("belong together");
+    for (const url of ["mail", "http://mail", "smtp://", "smtp://mail/path", "smtp://%zz@mail"]) {
+      expect(() => loadConfig({ ...set, SONDE_SMTP_URL: url })).toThrow("SONDE_SMTP_URL must be smtps://");
+    }
+    for (const from of ["sonde", "a@b\nBcc: c@d", '"x" <a@b>', "a <b> <c@d>"]) {
+      expect(() => loadConfig({ ...set, SONDE_MAIL_FROM: from })).toThrow("SONDE_MAIL_FROM must be");
+    }
   });
 });
 

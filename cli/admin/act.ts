@@ -60,6 +60,7 @@ const EXAMPLES = {
   server: "srv_12",
   project: "prj_1",
   subscription: "5",
+  channel: "ch_3",
   key: "31",
   organization: "3",
   user: "7",

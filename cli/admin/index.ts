@@ -1,5 +1,6 @@
 /** THE LIST: groups of `sonde admin`, in the order of the help. */
 import type { ActGroup } from "./act.ts";
+import { channel } from "./channel.ts";
 import { key } from "./key.ts";
 import { location } from "./location.ts";
 import { maintenance } from "./maintenance.ts";
@@ -25,6 +26,7 @@ export const groups: readonly ActGroup[] = [
   location,
   subscription,
   webhook,
+  channel,
   maintenance,
   quarantine,
   seal,

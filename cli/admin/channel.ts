@@ -1,0 +1,200 @@
+/** `sonde admin channel`: where a project's messages go (docs/use/channels.md). */
+import { readFileSync } from "node:fs";
+import { engineOptionsOf } from "../../config.ts";
+import { REFUSALS_OF_FAILING } from "../../model/channel.ts";
+import { formatId } from "../../model/ids.ts";
+import { formatIso } from "../../model/time.ts";
+import type { ChannelRecord } from "../../store/sql/alerts/channels-port.ts";
+import { CommandError } from "../command.ts";
+import { renderTable } from "../table.ts";
+import { type Act, type ActGroup, idOf, known, nameOf } from "./act.ts";
+import type { AdminStores } from "./stores.ts";
+
+/** As the API has it: in a project. */
+const MOST_CHANNELS = 100;
+/** Bytes of settings that are read from a file or a pipe; the longest template is an eighth of it. */
+const MOST_SETTINGS = 65_536;
+/** An attempt with its look-ups, ms. */
+const TEST_MS = 20_000;
+
+const list: Act = {
+  usage: "list",
+  summary: "the channels of a project",
+  options: [["!--project <id>", "of which project"]],
+  example: "channel list --project prj_1",
+  async run({ controlPlane }, options) {
+    const projectId = idOf("project", options.project, "--project");
+    const channels = (await controlPlane.channels.list(projectId)).map(view);
+    const head = ["id", "kind", "name", "state", "last success", "last error"];
+    const rows = channels.map((one) => [one.id, one.kind, one.name, one.state, one.last_success_at, one.last_error]);
+    return { facts: { channels, total: channels.length }, text: renderTable(head, rows) };
+  },
+};
+
+const kinds: Act = {
+  usage: "kinds",
+  summary: "the kinds there are, with the settings of each",
+  example: "channel kinds --json",
+  async run() {
+    const { CHANNEL_KINDS } = await import("../../scheduler/alerts/channels/index.ts");
+    const { jsonSchemaOf, secretFields } = await import("../../scheduler/alerts/channels/settings.ts");
+    const rows = CHANNEL_KINDS.map((kind) => {
+      const secret = secretFields(kind);
+      const names = Object.keys(kind.schema.shape).map((name) => (secret.includes(name) ? `${name}*` : name));
+      return [kind.kind, kind.name, names.join(" ")];
+    });
+    const facts = CHANNEL_KINDS.map((kind) => {
+      return { kind: kind.kind, name: kind.name, summary: kind.summary, fields: jsonSchemaOf(kind), docs: kind.docs };
+    });
+    const text = `${renderTable(["kind", "name", "settings"], rows)}\n* secret: it goes in and never comes out`;
+    return { facts: { kinds: facts, total: facts.length }, text };
+  },
+};
+
+const add: Act = {
+  usage: "add",
+  summary: "add one; its settings are JSON, from a file or a pipe where they hold a secret",
+  options: [
+    ["!--project <id>", "whose messages it gets"],
+    ["!--kind <kind>", "one of `sonde admin channel kinds`"],
+    ["!--name <name>", "unique in the project"],
+    [
+      "!--settings <json>",
+      "a JSON object, @file, or - for the standard input: others see what stands on a command line",
+    ],
+  ],
+  example: "channel add --project prj_1 --kind ntfy --name Phone --settings @phone.json",
+  async run(stores, options) {
+    const projectId = idOf("project", options.project, "--project");
+    const name = nameOf(options.name, "--name");
+    const { CHANNEL_KINDS, channelKind } = await import("../../scheduler/alerts/channels/index.ts");
+    const { readSettings } = await import("../../scheduler/alerts/channels/settings.ts");
+    const kind = channelKind(String(options.kind));
+    if (kind === undefined) {
+      throw new CommandError(
+        `--kind: there is no ${options.kind}; there are ${CHANNEL_KINDS.map((one) => one.kind).join(", ")}`,
+      );
+    }
+    const read = readSettings(kind, settingsOf(options.settings), null);
+    if (read.fault !== null) throw new CommandError(`--settings: ${read.fault}`);
+    const { SEALED_CELLS } = await import("../../store/sealed-cells.ts");
+    const hasSecrets = read.secretNames.length > 0;
+    const sealing = hasSecrets ? await stores.sealing() : null;
+    const seal = (id: number): string => sealing?.seal(SEALED_CELLS.channel(id), JSON.stringify(read.secrets)) ?? "";
+    const made = await stores.controlPlane.channels.create(
+      {
+        ...{ projectId, kind: kind.kind, name, settings: read.settings, secretNames: read.secretNames },
+        ...{ sealed: hasSecrets ? seal : null, active: true, nowMs: stores.nowMs },
+      },
+      MOST_CHANNELS,
+    );
+    if (made === "full") throw new CommandError(`the project has ${MOST_CHANNELS} channels already`);
+    if (made === "taken") throw new CommandError(`the project has a channel ${name} already`);
+    const { id } = known(made, `project ${formatId("project", projectId)}`);
+    const shown = formatId("channel", id);
+    return { facts: { id: shown }, text: `channel ${shown}; try it: sonde admin channel test ${shown}` };
+  },
+};
+
+const test: Act = {
+  usage: "test <channel>",
+  summary: "send a sample now, and say what the service said",
+  example: "channel test ch_3",
+  async run(stores, _words, [text]) {
+    const id = idOf("channel", text, "the channel");
+    const [found] = await stores.controlPlane.channels.openable([id]);
+    const channel = known(found, `channel ${formatId("channel", id)}`);
+    const outcome = await sent(stores, channel.kind, channel.name, await openedOf(stores, channel));
+    await stores.controlPlane.channels.judged(id, outcome, stores.nowMs);
+    if (!outcome.delivered) throw new CommandError(`it was not delivered: ${outcome.error}`);
+    const facts = { delivered: true, status_code: outcome.statusCode, duration_ms: Math.round(outcome.durationMs) };
+    return {
+      facts: { id: formatId("channel", id), ...facts, sent: outcome.sent },
+      text: `delivered\n\n${outcome.sent}`,
+    };
+  },
+};
+
+const remove: Act = {
+  usage: "rm <channel>",
+  summary: "remove one",
+  example: "channel rm ch_3",
+  async run({ controlPlane }, _words, [text]) {
+    const id = idOf("channel", text, "the channel");
+    const [found] = await controlPlane.channels.openable([id]);
+    const shown = formatId("channel", id);
+    const { projectId } = known(found, `channel ${shown}`);
+    known(await controlPlane.channels.remove(projectId, id), `channel ${shown}`);
+    return { facts: { id: shown, deleted: true }, text: `channel ${shown} is deleted` };
+  },
+};
+
+type Opened = Record<string, unknown>;
+
+async function openedOf(
+  stores: AdminStores,
+  { id, settings, sealed }: ChannelRecord & { readonly sealed: string | null },
+): Promise<Opened> {
+  if (sealed === null) return { ...settings };
+  const { SEALED_CELLS } = await import("../../store/sealed-cells.ts");
+  const secrets = (await stores.sealing()).open(SEALED_CELLS.channel(id), sealed);
+  return { ...settings, ...(JSON.parse(secrets) as Opened) };
+}
+
+async function sent({ config, nowMs }: AdminStores, kind: string, name: string, settings: Opened) {
+  const { createSendToChannel } = await import("../../scheduler/alerts/channels/send.ts");
+  const { sampleMessage } = await import("../../scheduler/alerts/channels/sample.ts");
+  const clocks = { monotonicNowMs: () => performance.now() };
+  const send = createSendToChannel({ engine: engineOptionsOf(config), mail: config.mail, version: "admin", clocks });
+  const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`;
+  const message = sampleMessage("test", { baseUrl, channel: name, nowIso: formatIso(nowMs), key: String(nowMs) });
+  const context = { notificationId: `test-${nowMs}`, nowMs, previous: null, isFirstOfGroup: true };
+  return send({ kind, settings }, message, context, AbortSignal.timeout(TEST_MS));
+}
+
+function settingsOf(words: unknown): Readonly<Record<string, unknown>> {
+  const text = String(words);
+  const json = text === "-" ? readText(0) : text.startsWith("@") ? readText(text.slice(1)) : text;
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new CommandError("--settings must be a JSON object");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new CommandError("--settings must be a JSON object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function readText(from: string | number): string {
+  let text: string;
+  try {
+    text = readFileSync(from, "utf8");
+  } catch (error) {
+    throw new CommandError(`--settings: cannot read ${from} (${(error as NodeJS.ErrnoException).code})`);
+  }
+  if (text.length > MOST_SETTINGS) throw new CommandError(`--settings must have at most ${MOST_SETTINGS} characters`);
+  return text;
+}
+
+function view(record: ChannelRecord) {
+  const state = record.active ? (record.refusals >= REFUSALS_OF_FAILING ? "failing" : "ok") : "off";
+  return {
+    id: formatId("channel", record.id),
+    kind: record.kind,
+    name: record.name,
+    settings: record.settings,
+    has_secret: record.secretNames,
+    active: record.active,
+    state,
+    failing_since: record.failingSinceMs === null ? null : formatIso(record.failingSinceMs),
+    last_success_at: record.lastSuccessAtMs === null ? null : formatIso(record.lastSuccessAtMs),
+    last_error: record.lastError,
+  };
+}
+
+export const channel: ActGroup = {
+  name: "channel",
+  summary: "where a project's messages go",
+  acts: [list, kinds, add, test, remove],
+};
