@@ -3,7 +3,7 @@
  * so its length, its steps, what it makes and what it searches are bounded, and no file is read. Pure but for the clock of its time limit.
  */
 import {
-  type Context,
+  Context,
   defaultOperators,
   Liquid,
   type Parser,
@@ -19,8 +19,10 @@ import { itemText, plainLines } from "./channels/tidy.ts";
 export const MOST_TEMPLATE = 8_192;
 /** Characters of what comes out; our choice: more than any service takes of a message. */
 export const MOST_RENDERED = 65_536;
-/** For one rendering, ms: it is looked at between two steps. An honest template takes a hundredth. */
-const RENDER_MS = 50;
+/** Parts and filters that the templates of one message may go through; an honest one has some dozens, and a hundred items some hundreds. */
+const STEPS = 20_000;
+/** For them together, ms, looked at with each part: what steps cannot bound, such as long conditions. */
+const RENDER_MS = 250;
 /** Characters and members that filters, ranges and captures of one rendering make together. */
 const MADE = 131_072;
 /** Comparisons of characters that searches of one rendering may need at worst: some 10 ms. */
@@ -29,7 +31,16 @@ const SEARCHED = 20_000_000;
 /** A template that cannot be used; the message says why, in a line. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
+  /** This machine was too busy: it may go well the next time. */
+  readonly isPassing: boolean;
+
+  constructor(message: string, isPassing = false) {
+    super(message);
+    this.isPassing = isPassing;
+  }
 }
+
+class TooSlow extends Error {}
 
 /** Filters whose cost is linear in what they are given. Those that take expressions, or search by patterns with repetition, are left out. */
 const FILTERS: ReadonlySet<string> = new Set(
@@ -51,7 +62,7 @@ const SEARCHING: ReadonlySet<string> = new Set([
 /** They read other templates. */
 const READING_TAGS = ["include", "render", "layout", "block"] as const;
 
-/** What one rendering has left. Rendering is synchronous, so one is enough for all. */
+/** What searches of this rendering have left. Rendering is synchronous, so that there is one at a time. */
 let searchable = 0;
 
 function search(text: unknown, pattern: unknown): void {
@@ -85,7 +96,6 @@ class BoundedCapture extends Tag {
 function makeEngine(): Liquid {
   const engine = new Liquid({
     parseLimit: MOST_TEMPLATE,
-    renderLimit: RENDER_MS,
     memoryLimit: MADE,
     ownPropertyOnly: true,
     strictFilters: true,
@@ -104,15 +114,24 @@ function makeEngine(): Liquid {
   for (const name of Object.keys(engine.filters)) {
     if (!FILTERS.has(name)) delete engine.filters[name];
   }
-  for (const name of SEARCHING) {
-    const filter = engine.filters[name];
-    if (typeof filter !== "function") continue;
-    engine.registerFilter(name, function (this: unknown, text: unknown, pattern: unknown, ...rest: unknown[]) {
-      search(text, pattern);
-      return (filter as (...all: unknown[]) => unknown).call(this, text, pattern, ...rest);
-    });
+  for (const [name, filter] of Object.entries(engine.filters)) {
+    // The others are how a value is written, and cost what it has.
+    if (typeof filter === "function") engine.registerFilter(name, counted(filter, SEARCHING.has(name)));
   }
   return engine;
+}
+
+type Filter = (this: FilterSelf, ...all: unknown[]) => unknown;
+interface FilterSelf {
+  readonly context: Context;
+}
+
+function counted(filter: unknown, isSearch: boolean): Filter {
+  return function (this: FilterSelf, ...all: unknown[]) {
+    this.context.renderLimit.check(0);
+    if (isSearch) search(all[0], all[1]);
+    return (filter as Filter).apply(this, all);
+  };
 }
 
 const ENGINE = makeEngine();
@@ -127,20 +146,59 @@ export function parseTemplate(text: string): readonly Template[] {
   }
 }
 
-/** @throws TemplateError: it cannot be read, or took or made too much */
+/** Templates of one message: what one of them takes, the others have no more. */
+export class Rendering {
+  readonly #context: Readonly<Record<string, unknown>>;
+  readonly #first: Context;
+  #steps = 0;
+  #begunAtMs = 0;
+  #searchable = SEARCHED;
+
+  constructor(context: Readonly<Record<string, unknown>>) {
+    this.#context = context;
+    this.#first = new Context({}, ENGINE.options, { sync: true });
+    this.#first.renderLimit.check = (nowMs) => this.#step(nowMs);
+  }
+
+  /** @throws TemplateError: it cannot be read, or took or made too much */
+  render(text: string): string {
+    const parsed = parseTemplate(text);
+    const { memoryLimit, renderLimit } = this.#first;
+    const limits = { memoryLimit, renderLimit, liquid: ENGINE };
+    let rendered: unknown;
+    searchable = this.#searchable;
+    try {
+      const scope = new Context({ ...this.#context }, ENGINE.options, { sync: true }, limits);
+      rendered = ENGINE.renderSync([...parsed], scope);
+    } catch (error) {
+      throw new TemplateError(wordsOf(error), isSlow(error));
+    } finally {
+      this.#searchable = searchable;
+    }
+    if (typeof rendered !== "string" || rendered.length > MOST_RENDERED) {
+      throw new TemplateError(`makes more than ${MOST_RENDERED} characters`);
+    }
+    return rendered;
+  }
+
+  /** @param nowMs monotonic, as the library gives it with each part; 0: not given */
+  #step(nowMs: number): void {
+    this.#steps += 1;
+    if (this.#steps > STEPS) throw new Error("render limit exceeded");
+    if (nowMs === 0) return;
+    if (this.#begunAtMs === 0) this.#begunAtMs = nowMs;
+    if (nowMs - this.#begunAtMs > RENDER_MS) throw new TooSlow("render time exceeded");
+  }
+}
+
+/** The library puts the cause into an error of its own. */
+function isSlow(error: unknown): boolean {
+  return error instanceof TooSlow || (error as { readonly originalError?: unknown }).originalError instanceof TooSlow;
+}
+
+/** One template alone. @throws TemplateError */
 export function renderTemplate(text: string, context: Readonly<Record<string, unknown>>): string {
-  const parsed = parseTemplate(text);
-  searchable = SEARCHED;
-  let rendered: unknown;
-  try {
-    rendered = ENGINE.renderSync([...parsed], { ...context });
-  } catch (error) {
-    throw new TemplateError(wordsOf(error));
-  }
-  if (typeof rendered !== "string" || rendered.length > MOST_RENDERED) {
-    throw new TemplateError(`makes more than ${MOST_RENDERED} characters`);
-  }
-  return rendered;
+  return new Rendering(context).render(text);
 }
 
 /** One line; the library adds the template around the place. */

@@ -1,16 +1,21 @@
 /** Any request over HTTP, in one's own words. */
 import { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
-import { MOST_TEMPLATE, parseTemplate, renderTemplate, TemplateError, templateContext } from "../template.ts";
+import { MOST_TEMPLATE, parseTemplate, Rendering, TemplateError, templateContext } from "../template.ts";
 import { delivered, refused } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { hasControl, secret } from "./fields.ts";
 import { tidy } from "./tidy.ts";
 
-const MOST_URL = 8_192;
+/** Characters of templates: they are read for each message. */
+const MOST_URL = 2_048;
 const MOST_HEADERS = 20;
+/** Of a header once it is rendered; servers take 8 KiB of all. */
+const MOST_HEADER = 4_096;
 const MOST_SECRETS = 20;
-const MOST_VALUE = 8_192;
+const MOST_VALUE = 1_024;
+/** Characters; a certificate or a long token. */
+const MOST_SECRET = 8_192;
 /** RFC 9110 section 5.6.2: a token. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 /** They frame the request, and are ours to say. */
@@ -80,7 +85,7 @@ const schema = z.strictObject({
     z
       .record(
         z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must have names of a-z, 0-9 and _"),
-        z.string().max(MOST_VALUE),
+        z.string().max(MOST_SECRET),
         {
           error: "must be an object of names and values",
         },
@@ -94,19 +99,19 @@ type Settings = z.infer<typeof schema>;
 
 /** Line ends would begin another header. */
 function headerValue(text: string): string {
-  return tidy(text, MOST_VALUE).replace(/[^\u0020-\u00ff]/g, "?");
+  return tidy(text, MOST_HEADER).replace(/[^\u0020-\u00ff]/g, "?");
 }
 
 function rendered(message: Message, { url, headers, body, secrets }: Settings) {
-  const context = { ...templateContext(message), secret: secrets };
+  const rendering = new Rendering({ ...templateContext(message), secret: secrets });
   const lines = Object.entries(headers).map(([name, value]) => {
-    return [name.toLowerCase(), headerValue(renderTemplate(value, context))] as const;
+    return [name.toLowerCase(), headerValue(rendering.render(value))] as const;
   });
   return {
     // A space of a rendered value is no part of an address.
-    url: renderTemplate(url, context).trim(),
+    url: rendering.render(url).trim(),
     headers: Object.fromEntries(lines),
-    body: body === null ? null : renderTemplate(body, context),
+    body: body === null ? null : rendering.render(body),
   };
 }
 

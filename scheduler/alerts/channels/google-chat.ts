@@ -39,7 +39,7 @@ function cardOf(message: Message): unknown {
   ];
   const text = fitting(lines, MOST_BYTES, (line) => Buffer.byteLength(line), "<br>");
   return {
-    header: { title: headline(message) },
+    header: { title: chatText(headline(message)) },
     sections: [
       {
         widgets: [

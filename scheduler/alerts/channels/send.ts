@@ -46,6 +46,7 @@ interface Means {
 }
 
 type Sent = SendOutcome & { readonly sent: string };
+type Unsent = Extract<Sent, { readonly delivered: false }>;
 
 export function createSendToChannel(options: SendOptions): SendToChannel {
   const transport = options.transport ?? createTransport(options.engine);
@@ -79,12 +80,13 @@ async function attempt(
     const shown = hide(outcome.sent).slice(0, MOST_SHOWN);
     return outcome.delivered ? { ...outcome, sent: shown } : { ...outcome, error: hide(outcome.error), sent: shown };
   } catch (error) {
-    const words = error instanceof TemplateError ? `the template ${error.message}` : "its settings cannot be used";
-    return unsent(hide(words));
+    const isTemplate = error instanceof TemplateError;
+    const words = isTemplate ? `the template ${error.message}` : "its settings cannot be used";
+    return { ...unsent(hide(words)), permanent: !(isTemplate && error.isPassing) };
   }
 }
 
-function unsent(error: string): Sent {
+function unsent(error: string): Unsent {
   return { delivered: false, statusCode: null, error, retryAfterMs: null, permanent: true, sent: "" };
 }
 
