@@ -11,6 +11,7 @@ import { linkedProtocol } from "../api/monitors/tunnels.ts";
 import { protocolOfFile, targetOf } from "../cli/check/target.ts";
 import { decodeText } from "../model/decode-text.ts";
 import { TUNNEL_PROTOCOLS } from "../model/kind.ts";
+import { parseSender, parseSmtpUrl } from "../model/smtp-url.ts";
 import { normalUrl } from "../model/subscription.ts";
 import { before, linesOf, pemBlocks, withoutBlanks, withoutTrailing } from "../model/text.ts";
 import { parseTime } from "../model/time.ts";
@@ -256,6 +257,16 @@ const TEXTS: readonly Reader[] = [
     ["http://", ""],
     ["http://a:", "@b/"],
     ["http://a/", ""],
+  ]),
+  named("model: parseSmtpUrl", (of) => parseSmtpUrl(of), [
+    ["smtp://", ""],
+    ["smtp://a:", "@b"],
+    ["smtp://a", "/"],
+  ]),
+  named("model: parseSender", (of) => parseSender(of), [
+    ["", " <a@b>"],
+    ["a <", "@b>"],
+    ["a@", ""],
   ]),
   named("model: parseTime", parseTime, [["2026-01-01T00:00:00.", "Z"]]),
   named("api: linkedProtocol", linkedProtocol, afterScheme("vless")),

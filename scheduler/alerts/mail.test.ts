@@ -141,7 +141,7 @@ describe("mail", () => {
     expect(outcome).toMatchObject({ error: expect.stringContaining("5.7.8") });
   });
 
-  it("sends no password where there is no TLS, and none to a certificate that nobody has signed", async () => {
+  it("sends no password where there is no TLS, and none to a certificate that no known authority has signed", async () => {
     const plain = await listen({ hideSTARTTLS: true, disabledCommands: ["STARTTLS"], allowInsecureAuth: true });
     const without = await sender(service(`smtp://ada:verysecret@127.0.0.1:${plain}`))(CHANNEL, MESSAGE, CONTEXT, NEVER);
     expect(without).toMatchObject({ delivered: false });

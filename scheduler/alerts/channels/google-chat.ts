@@ -20,7 +20,7 @@ export function cardText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** Plain texts have no escapes: `<users/all>` calls everybody, `*x*` is bold. What would begin either is taken apart. */
+/** Plain texts have no escapes: `<users/all>` calls all members, `*x*` is bold. What would begin either is taken apart. */
 export function chatText(text: string): string {
   return brokenUp(text.replaceAll("<", "‹").replaceAll(">", "›"), /[*_~`]/g);
 }

@@ -90,7 +90,7 @@ describe("a name", () => {
     );
   });
 
-  it("calls nobody in a plain text of Google Chat", () => {
+  it("calls no person in a plain text of Google Chat", () => {
     fc.assert(
       fc.property(text, (name) => {
         const plain = chatText(name);

@@ -27,7 +27,7 @@ const schema = z.strictObject({
   ),
   sound: optionalLine(40, "Sound").refine((text) => text === null || /^\w{1,40}$/.test(text), "must be a sound's name"),
   priority: whole(-2, 2, 0, "-2 (silent) to 2 of messages that are not critical"),
-  priority_down: whole(-2, 2, 1, "-2 to 2 of critical ones; 2 repeats until somebody confirms it"),
+  priority_down: whole(-2, 2, 1, "-2 to 2 of critical ones; 2 repeats until a person confirms it"),
   retry: whole(30, 10_800, 60, "Seconds between repetitions of priority 2"),
   expire: whole(30, 10_800, 3_600, "Seconds after which priority 2 stops"),
 });
@@ -40,7 +40,7 @@ function posted(url: string, body: unknown): ChannelRequest {
 export const pushover = defineChannel({
   kind: "pushover",
   name: "Pushover",
-  summary: "A push message to phones, which can repeat until somebody confirms it",
+  summary: "A push message to phones, which can repeat until a person confirms it",
   schema,
   docs: "docs/use/channels/pushover.md",
   places: ["server"],

@@ -141,7 +141,7 @@ function discordFault(body: Json): string | null {
   const all = [embed?.title, embed?.description, ...fields.flatMap(({ name, value }) => [name, value])].join("");
   if (all.length > 6_000) return "Embed size exceeds maximum size of 6000";
   const mentions = body.allowed_mentions as { readonly parse?: readonly string[] };
-  if (!Array.isArray(mentions?.parse) || mentions.parse.length > 0) return "everybody could be called";
+  if (!Array.isArray(mentions?.parse) || mentions.parse.length > 0) return "all members could be called";
   return isLong(body.content, 2_000) ? "Must be 2000 or fewer in length." : null;
 }
 
@@ -242,7 +242,7 @@ const googleChat: Service = {
       Buffer.byteLength(received.body) > 32_000
         ? "Message is too long"
         : /[<>]/.test(String(text))
-          ? "text calls somebody"
+          ? "text calls a person"
           : null;
     const paragraphs = texts(cardsV2).filter((each) => each.includes("<"));
     const inCard = paragraphs.map((each) => htmlFault(each, ["b", "br"])).find((each) => each !== null);
@@ -384,7 +384,7 @@ const matrix: Service = {
     const fault = htmlFault(String(content.formatted_body), ["strong", "b", "a", "br"]);
     if (fault !== null) return json(400, { errcode: "M_BAD_JSON", error: fault });
     if (JSON.stringify(content["m.mentions"]) !== "{}")
-      return json(400, { errcode: "M_BAD_JSON", error: "somebody is called" });
+      return json(400, { errcode: "M_BAD_JSON", error: "a person is called" });
     if (Buffer.byteLength(received.body) > 60_000)
       return json(413, { errcode: "M_TOO_LARGE", error: "event too large" });
     return json(200, { event_id: "$event:test-site.org" });

@@ -51,7 +51,7 @@ export function chatMarkdown(text: string): string {
 }
 
 function blocksOf(message: Message, mention: string | null): readonly unknown[] {
-  // Plain text knows no markup: nothing in it calls anybody or is a link.
+  // Plain text knows no markup: nothing in it calls a person or is a link.
   const plain = (text: string) => ({ type: "section", text: { type: "plain_text", text, emoji: false } });
   const lines = [
     ...message.facts.map(([name, value]) => `${name}: ${value}`),

@@ -59,7 +59,7 @@ export type ChannelOutcome =
   | {
       readonly delivered: false;
       readonly error: string;
-      /** The service will say the same again until somebody changes something. */
+      /** The service will say the same again until something is changed. */
       readonly permanent: boolean;
     };
 
