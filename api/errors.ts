@@ -32,7 +32,6 @@ const TABLE = {
     400,
     "reason must be opened, raised, reminder, recovered, acknowledged, partial, expiring, sync, channel, digest or test.",
   ],
-  activeInvalid: [400, "active must be true or false."],
   channelsFull: [400, "A project has at most 100 channels."],
   noteTextInvalid: [400, "text must be a string of 1 to 5000 characters."],
   notePhaseInvalid: [400, "phase must be investigating, identified, monitoring or resolved."],

@@ -262,7 +262,7 @@ function settingsField(body: JsonObject, isOptional = false): Values | undefined
 
 function activeOf(body: JsonObject): boolean | undefined {
   const active = fieldOf(body, "active");
-  if (active !== undefined && typeof active !== "boolean") throw refusal("activeInvalid");
+  if (active !== undefined && typeof active !== "boolean") throw badRequest(ACTIVE[1]);
   return active;
 }
 
@@ -327,8 +327,10 @@ function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : formatIso(atMs);
 }
 
+/** Monitors have the same words, and refuse by their schema. */
+const ACTIVE = [400, "active must be true or false."] as const;
 const SETTINGS_EXAMPLE = [400, "topic: must be 1 to 64 letters, digits, - and _."] as const;
-const OF_BODY: readonly Refusal[] = ["channelSettingsInvalid", "activeInvalid", SETTINGS_EXAMPLE];
+const OF_BODY: readonly Refusal[] = ["channelSettingsInvalid", ACTIVE, SETTINGS_EXAMPLE];
 const group = {
   group: "Channels",
   scope: "project",

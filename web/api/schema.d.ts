@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 753890480d9b8922. Do not edit.
+// Made by `npm run web:types` of the API's document 221b1fc17c563e4a. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -394,6 +394,86 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["endMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listChannels"];
+        put?: never;
+        post: operations["createChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listChannelKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testUnsavedChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getChannel"];
+        put: operations["changeChannel"];
+        post?: never;
+        delete: operations["deleteChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testChannel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1583,6 +1663,82 @@ export interface components {
             /** @description ISO time, at most a year from now */
             ends_at: string;
         };
+        /**
+         * @example {
+         *       "kind": "ntfy",
+         *       "name": "Phone",
+         *       "settings": {
+         *         "topic": "sonde-4f1b",
+         *         "token": "tk_4f1b"
+         *       }
+         *     }
+         */
+        CreateChannel: {
+            /**
+             * @description One of GET /channels/kinds
+             * @enum {string}
+             */
+            kind: "email" | "slack" | "discord" | "telegram" | "teams" | "google_chat" | "pagerduty" | "ntfy" | "pushover" | "gotify" | "matrix" | "webhook" | "custom" | "apprise";
+            /** @description Unique in the project; 1 to 120 characters after trimming */
+            name: string;
+            /** @description As GET /channels/kinds describes them */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** @description Default: true */
+            active?: boolean;
+        };
+        /**
+         * @example {
+         *       "kind": "ntfy",
+         *       "settings": {
+         *         "topic": "sonde-4f1b"
+         *       }
+         *     }
+         */
+        TestUnsavedChannel: {
+            /**
+             * @description One of GET /channels/kinds
+             * @enum {string}
+             */
+            kind: "email" | "slack" | "discord" | "telegram" | "teams" | "google_chat" | "pagerduty" | "ntfy" | "pushover" | "gotify" | "matrix" | "webhook" | "custom" | "apprise";
+            /** @description As GET /channels/kinds describes them */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** @description A channel whose secrets stand for those that are left out, `ch_<n>` */
+            id?: string;
+            /**
+             * @description What the sample is about. Default: test
+             * @enum {string}
+             */
+            reason?: "opened" | "raised" | "reminder" | "recovered" | "acknowledged" | "partial" | "expiring" | "sync" | "channel" | "digest" | "test";
+        };
+        /**
+         * @example {
+         *       "active": false
+         *     }
+         */
+        ChangeChannel: {
+            name?: string;
+            /** @description Whole, but for secrets: those that are left out stay, null takes one away */
+            settings?: {
+                [key: string]: unknown;
+            };
+            active?: boolean;
+        };
+        /**
+         * @example {
+         *       "reason": "opened"
+         *     }
+         */
+        TestChannel: {
+            /**
+             * @description What the sample is about. Default: test
+             * @enum {string}
+             */
+            reason?: "opened" | "raised" | "reminder" | "recovered" | "acknowledged" | "partial" | "expiring" | "sync" | "channel" | "digest" | "test";
+        };
         CreateSubscription: {
             /** @description http or https, a public address, used by no other subscription of the project */
             url: string;
@@ -2765,6 +2921,102 @@ export interface components {
             ends_at: string;
             /** @enum {string} */
             state: "active" | "next" | "ended";
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        ChannelList: {
+            channels: components["schemas"]["Channel"][];
+            total: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        Channel: {
+            /** @example ch_12 */
+            id: string;
+            kind: string;
+            name: string;
+            /** @description As GET /channels/kinds describes them, without what is secret */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** @description Secret settings that have a value; of an object each of its names, `secrets.token` */
+            has_secret: string[];
+            active: boolean;
+            /**
+             * @description `failing`: its service refused twice in a row or more often, for good
+             * @enum {string}
+             */
+            state: "ok" | "failing" | "off";
+            off_reason: "operator" | null;
+            /** @description The first failure since its last success */
+            failing_since: string | null;
+            last_success_at: string | null;
+            /** @description Why its last attempt failed, in the service's words */
+            last_error: string | null;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            updated_at: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        ChannelKinds: {
+            kinds: {
+                kind: string;
+                name: string;
+                summary: string;
+                /** @description JSON Schema (2020-12) of `settings`; `x-secret` marks what goes in and never comes out */
+                fields: {
+                    [key: string]: unknown;
+                };
+                /** @description Where its settings are described */
+                docs: string;
+            }[];
+            total: number;
+        };
+        ChannelTest: {
+            delivered: boolean;
+            /** @description Of the service, HTTP or SMTP; null: it did not answer */
+            status_code: number | null;
+            /** @description Why not, in the service's words */
+            error: string | null;
+            duration_ms: number;
+            /** @description What was sent, without secrets; empty when nothing was */
+            sent: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        ChannelRemoved: {
+            /** @constant */
+            success: true;
+            /** @example ch_12 */
+            id: string;
             /**
              * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
              * @example [
@@ -4265,6 +4517,194 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Maintenance"];
+                };
+            };
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List channels, the oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+        };
+    };
+    createChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateChannel"];
+            };
+        };
+        responses: {
+            /** @description Add a channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    listChannelKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the kinds of channels and their settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelKinds"];
+                };
+            };
+        };
+    };
+    testUnsavedChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestUnsavedChannel"];
+            };
+        };
+        responses: {
+            /** @description Send a sample by settings that are not saved; waits up to 20 seconds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+        };
+    };
+    getChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Channel id, `ch_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    changeChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Channel id, `ch_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeChannel"];
+            };
+        };
+        responses: {
+            /** @description Change a channel; secrets that are left out stay */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    deleteChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Channel id, `ch_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelRemoved"];
+                };
+            };
+        };
+    };
+    testChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Channel id, `ch_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TestChannel"];
+            };
+        };
+        responses: {
+            /** @description Send a sample; waits up to 20 seconds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelTest"];
                 };
             };
         };

@@ -67,9 +67,10 @@ const schema = z.strictObject({
     )
     .default({})
     .describe("Headers; their values are templates"),
-  body: template(MOST_TEMPLATE, "Body, a template; {{ message.title | json }} is safe within JSON")
+  body: template(MOST_TEMPLATE, "A template")
     .nullable()
-    .default(null),
+    .default(null)
+    .describe("Body, a template; {{ message.title | json }} is safe within JSON"),
   statuses: z
     .array(
       z.int({ error: "must be statuses" }).min(200, "must be from 200 to 599").max(599, "must be from 200 to 599"),

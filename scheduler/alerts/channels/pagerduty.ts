@@ -31,7 +31,10 @@ const schema = z.strictObject({
     .enum(["us", "eu"], { error: "must be us or eu" })
     .default("us")
     .describe("Where the account is: events.pagerduty.com or events.eu.pagerduty.com"),
-  server: address("Where the Events API is, instead of the region's").nullable().default(null),
+  server: address("Where the Events API is")
+    .nullable()
+    .default(null)
+    .describe("Where the Events API is, instead of the region's"),
 });
 
 function actionOf({ reason }: Message): "trigger" | "acknowledge" | "resolve" {
