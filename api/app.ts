@@ -3,6 +3,7 @@ import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
 import { StoreError, type StoreName } from "../store/errors.ts";
 import { clientAddressOf } from "./address.ts";
 import type { Api } from "./api.ts";
+import { auditRule, withAudit } from "./audit.ts";
 import { type Admission, admit, mayStill as mayStillRead } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./errors.ts";
 import { type ApiAnswer, type ApiRequest, type ApiResponse, type Handle, isStream } from "./http.ts";
@@ -91,11 +92,13 @@ function answerKey(
     if ("status" in admitted) return admitted;
     admission.sessionId = admitted.session?.id ?? null;
     // admit() gives a project call exactly to project routes.
-    return onceFor(api, route, admitted, () =>
+    const work = () =>
       route.scope === "key"
         ? route.handle(api, admitted satisfies KeyCall)
-        : route.handle(api, admitted as ProjectCall),
-    );
+        : route.handle(api, admitted as ProjectCall);
+    const rule = auditRule(route);
+    const audited = rule === null ? work : () => withAudit(api, route, rule, admitted, async () => work());
+    return onceFor(api, route, admitted, audited);
   });
 }
 

@@ -1,8 +1,10 @@
 /** What a key reaches: its workspace, or every workspace of its owner; and the active projects in them. */
 import { formatId } from "../model/ids.ts";
-import type { ProjectRecord } from "../store/sql/accounts/port.ts";
+import type { Role } from "../model/plan.ts";
+import type { ProjectRecord, WorkspaceRecord } from "../store/sql/accounts/port.ts";
 import type { Api } from "./api.ts";
 import type { Membership } from "./auth-cache.ts";
+import { type ErrorName, refusal } from "./errors.ts";
 import type { KeyCall } from "./route.ts";
 
 export interface ReachedProject {
@@ -49,6 +51,29 @@ export async function viewCaller(api: Api, call: KeyCall) {
     default_organization_id: call.workspace.id,
     default_project_id: oldest === undefined ? null : formatId("project", oldest.id),
   };
+}
+
+/**
+ * The workspace that the caller names, or its own one, where it is Owner or Admin: the role comes before what the query says.
+ * @throws 403
+ */
+export async function administered(
+  api: Api,
+  call: KeyCall,
+  named: () => number | null,
+  forbidden: ErrorName,
+): Promise<WorkspaceRecord & { readonly role: Role }> {
+  if (!call.isWide && !managesPeople(call.role)) throw refusal(forbidden);
+  const id = named() ?? call.workspace.id;
+  const memberships = await reachedWorkspaces(api, call);
+  const found = memberships.find(({ workspace }) => workspace.id === id);
+  if (found === undefined) throw refusal("noOrganizationAccess");
+  if (!managesPeople(found.role)) throw refusal(forbidden);
+  return { ...found.workspace, role: found.role };
+}
+
+export function managesPeople(role: Role): boolean {
+  return role === "owner" || role === "admin";
 }
 
 function byName(a: string, b: string): number {

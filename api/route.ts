@@ -1,6 +1,7 @@
 /** Routes as data: what a path is, who may use it, what it takes and answers, and the function that does it. */
 import type { z } from "zod";
 import type { Actor } from "../model/actor.ts";
+import type { AuditWord } from "../model/audit.ts";
 import { type IdKind, parseId } from "../model/ids.ts";
 import type { MaybePromise } from "../model/maybe-promise.ts";
 import type { Plan, Role } from "../model/plan.ts";
@@ -75,6 +76,8 @@ interface RouteBase {
   readonly isPrivate?: true;
   /** Left out of the document. */
   readonly hidden?: true;
+  /** What its requests leave in the audit log. A test asks every route that is no GET to say it, also where that is nothing. */
+  readonly audit?: Audited;
 }
 
 interface RouteBody {
@@ -95,13 +98,13 @@ export interface ResponseHeader {
   readonly required: boolean;
 }
 
-export interface PublicRoute extends RouteBase {
+interface PublicRoute extends RouteBase {
   readonly scope: "public";
   /** Answers OPTIONS and sends CORS headers: the contract's public endpoints. */
   readonly cors?: true;
   handle(api: Api, call: Call): MaybePromise<ApiAnswer>;
 }
-export interface KeyRoute extends RouteBase {
+interface KeyRoute extends RouteBase {
   readonly scope: "key";
   /** What a plan without API access is told, where it is not the usual. */
   readonly noApiAccess?: ErrorName;
@@ -115,6 +118,26 @@ export interface ProjectRoute extends RouteBase {
   readonly editorsOnly?: string;
   handle(api: Api, call: ProjectCall): MaybePromise<ApiAnswer>;
 }
+/** What a request was and what it was answered. */
+export interface Change {
+  readonly call: KeyCall | ProjectCall;
+  readonly sent: JsonObject;
+  readonly answered: JsonObject;
+}
+
+export interface AuditRule {
+  readonly what: AuditWord | ((change: Change) => AuditWord);
+  /** Whether anything was changed; absent: always. */
+  isChange?(change: Change): boolean;
+  /** Counts, and words of closed lists. */
+  detail?(change: Change): JsonObject;
+  /** Asked before the change; for what is gone behind it. */
+  nameOf?(api: Api, call: KeyCall | ProjectCall): Promise<string | null>;
+}
+
+/** A word is a rule by itself; null: its requests change nothing that people keep. */
+type Audited = AuditWord | AuditRule | null;
+
 export type Route = PublicRoute | KeyRoute | ProjectRoute;
 
 export function canEdit(role: Role): boolean {

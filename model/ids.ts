@@ -9,6 +9,7 @@ export const ID_PREFIXES = {
   history: "hst_",
   maintenance: "mnt_",
   channel: "ch_",
+  audit: "aud_",
   /** Keys, organizations and users are plain integers on both ways. */
   key: "",
   organization: "",

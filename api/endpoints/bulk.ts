@@ -12,7 +12,7 @@ import { ApiError, badRequest, refusal, wordsOf } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { activityOf, type Decide, setBody, settingsOf } from "../monitors/bulk-change.ts";
 import { newTestId, orderTests, testJob } from "../on-demand/order.ts";
-import type { ProjectCall, Route } from "../route.ts";
+import type { AuditRule, ProjectCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
 const ACTIONS = ["pause", "resume", "delete", "set", "check"] as const;
@@ -181,11 +181,24 @@ function view(monitors: readonly Monitor[], { changed, unchanged, refused }: Out
   };
 }
 
+const AUDIT_WORDS = { pause: "monitor.paused", resume: "monitor.resumed", delete: "monitor.deleted" } as const;
+
+/** One entry, however many it changed. Checks change nothing. */
+const bulkAudit: AuditRule = {
+  what: ({ sent: { action } }) =>
+    typeof action === "string" && Object.hasOwn(AUDIT_WORDS, action)
+      ? AUDIT_WORDS[action as keyof typeof AUDIT_WORDS]
+      : "monitor.updated",
+  isChange: ({ sent, answered }) => sent.action !== "check" && sent.dry_run !== true && answered.changed !== 0,
+  detail: ({ answered: { matched, changed } }) => ({ matched, changed }),
+};
+
 export const bulk: readonly Route[] = [
   {
     method: "POST",
     path: "/servers/bulk",
     operationId: "changeMonitors",
+    audit: bulkAudit,
     group: "Monitors",
     summary: "Pause, resume, delete, change or check many monitors",
     description:

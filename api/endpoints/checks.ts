@@ -123,6 +123,7 @@ export const checks: readonly Route[] = [
     method: "POST",
     path: "/check",
     operationId: "checkConfig",
+    audit: null,
     group: "Tests",
     summary: "Check a configuration once, without saving it",
     description:
@@ -143,6 +144,7 @@ export const checks: readonly Route[] = [
     method: "POST",
     path: "/check/public",
     operationId: "checkConfigWithoutKey",
+    audit: null,
     group: "Tests",
     summary: "Check a configuration once, without a key",
     description:

@@ -22,7 +22,7 @@ import {
   timeParameter,
   wordParameter,
 } from "../query.ts";
-import { type ProjectCall, pathId, type Route } from "../route.ts";
+import { type Change, type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { incidentIdParams } from "./params.ts";
 
@@ -158,6 +158,11 @@ function viewIncident(incident: IncidentRecord, nowMs: number) {
   };
 }
 
+/** It was open until this request. */
+function isAcknowledgedNow({ call, answered }: Change): boolean {
+  return answered.acknowledged_at === formatIso(call.nowMs);
+}
+
 export const incidents: readonly Route[] = [
   listed({
     method: "GET",
@@ -175,6 +180,11 @@ export const incidents: readonly Route[] = [
     method: "POST",
     path: "/incidents/acknowledge",
     operationId: "acknowledgeIncidents",
+    audit: {
+      what: "incident.acknowledged",
+      isChange: ({ answered }) => answered.acknowledged !== 0,
+      detail: ({ answered }) => ({ acknowledged: answered.acknowledged }),
+    },
     group: "Incidents",
     summary: "Acknowledge many incidents; ids that are not there are passed over",
     description: "An addition of ours.",
@@ -220,6 +230,7 @@ export const incidents: readonly Route[] = [
     method: "POST",
     path: "/incidents/{id}/acknowledge",
     operationId: "acknowledgeIncident",
+    audit: { what: "incident.acknowledged", isChange: isAcknowledgedNow },
     group: "Incidents",
     summary: "Acknowledge an incident; repeating it changes nothing",
     scope: "project",

@@ -1,6 +1,7 @@
 /** THE LIST: every group of endpoints, one line each. */
 import type { Route } from "../route.ts";
 import { account } from "./account.ts";
+import { audits } from "./audit.ts";
 import { bulk } from "./bulk.ts";
 import { channels } from "./channels.ts";
 import { checks } from "./checks.ts";
@@ -12,6 +13,7 @@ import { keys } from "./keys.ts";
 import { latencies } from "./latency.ts";
 import { live } from "./live.ts";
 import { maintenances } from "./maintenances.ts";
+import { memberships } from "./members.ts";
 import { monitorLocations } from "./monitor-locations.ts";
 import { notes } from "./notes.ts";
 import { operator } from "./operator.ts";
@@ -19,6 +21,7 @@ import { overviews } from "./overview.ts";
 import { pushes } from "./push.ts";
 import { reference } from "./reference.ts";
 import { results } from "./results.ts";
+import { schedules } from "./schedules.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
 import { session } from "./session.ts";
@@ -42,6 +45,7 @@ export const routes: readonly Route[] = [
   ...notes,
   ...maintenances,
   ...channels,
+  ...schedules,
   ...subscriptions,
   ...subscriptionConfigs,
   ...tests,
@@ -49,6 +53,8 @@ export const routes: readonly Route[] = [
   ...account,
   ...usages,
   ...keys,
+  ...audits,
+  ...memberships,
   ...session,
   ...health,
   ...pushes,

@@ -144,6 +144,15 @@ async function revocable(api: Api, call: KeyCall, id: number): Promise<KeyRecord
   throw refusal("keyRevokeForbidden");
 }
 
+/** A key that the list of keys shows to this caller. @throws 400, 404 */
+export async function readableKey(api: Api, call: KeyCall): Promise<KeyRecord> {
+  const id = parseId("key", call.params[0] ?? "");
+  if (id === undefined) throw refusal("invalidKeyId");
+  const found = (await visibleKeys(api, call)).find((key) => key.id === id);
+  if (found === undefined) throw refusal("keyNotFound");
+  return found;
+}
+
 async function roleIn(api: Api, call: KeyCall, organizationId: number | null): Promise<Role | undefined> {
   if (!call.isWide) return organizationId === call.workspace.id ? call.role : undefined;
   const memberships = await api.authCache.memberships(call.user.id);
@@ -167,6 +176,7 @@ export const keys: readonly Route[] = [
     method: "POST",
     path: "/keys",
     operationId: "createKey",
+    audit: "key.created",
     group: "Keys",
     summary: "Create an API key; its secret is shown once",
     scope: "key",
@@ -189,6 +199,10 @@ export const keys: readonly Route[] = [
     method: "DELETE",
     path: "/keys/{id}",
     operationId: "revokeKey",
+    audit: {
+      what: ({ answered }) => (answered.deleted === true ? "key.deleted" : "key.revoked"),
+      nameOf: async (api, call) => (await api.controlPlane.keys.find(Number(call.params[0])))?.name ?? null,
+    },
     group: "Keys",
     summary: "Disable an API key, or delete it for good",
     scope: "key",

@@ -13,6 +13,7 @@ import { type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { MAINTENANCE_STATES } from "../schemas/maintenances.ts";
 import { maintenanceIdParams } from "./params.ts";
+import { createSchedule, endScheduled, SCHEDULE_REFUSALS, scheduleBody, viewSchedule } from "./schedules.ts";
 
 /** In one request. */
 const MOST_MONITORS = 1_000;
@@ -50,11 +51,17 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (server !== "" && monitorId === null) throw refusal("invalidServerId");
   const filter = { state, monitorId, limit, offset };
   const { rows, total } = await api.controlPlane.maintenance.list(call.project.id, filter, call.nowMs);
-  return ok({ maintenances: rows.map((row) => view(row, call.nowMs)), total });
+  const planned = await api.controlPlane.schedules.list(call.project.id);
+  return ok({
+    maintenances: rows.map((row) => view(row, call.nowMs)),
+    total,
+    schedules: planned.map((one) => viewSchedule(one, call.nowMs)),
+  });
 }
 
 async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
+  if (fieldOf(body, "schedule") !== undefined) return createSchedule(api, call, body);
   const span = spanOf(body, call.nowMs);
   const names = await monitorsOf(api, call, body);
   const windows = await planned(api, [...names.keys()], span, call.nowMs);
@@ -65,6 +72,8 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
 
 async function end(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const id = pathId(call, "maintenance", "invalidMaintenanceId");
+  const scheduled = await endScheduled(api, call, id);
+  if (scheduled !== undefined) return scheduled;
   const found = await api.controlPlane.maintenance.find(call.project.id, id);
   const ended = found && (await api.controlPlane.maintenance.end(id, call.nowMs));
   if (found === undefined || ended === undefined) throw refusal("maintenanceNotFound");
@@ -155,7 +164,7 @@ export const maintenances: readonly Route[] = [
     method: "GET",
     path: "/maintenances",
     operationId: "listMaintenance",
-    summary: "List maintenance, the earliest first",
+    summary: "List maintenance: windows of monitors, the earliest first, and schedules",
     query: listQuery,
     refusals: ["invalidServerId"],
     responses: { 200: schemas.maintenanceList },
@@ -166,11 +175,22 @@ export const maintenances: readonly Route[] = [
     method: "POST",
     path: "/maintenances",
     operationId: "createMaintenance",
-    summary: "Plan maintenance of monitors, or of all that have a tag",
+    audit: {
+      what: "maintenance.created",
+      detail: ({ answered: { total } }) => (total === undefined ? {} : { windows: total }),
+    },
+    summary: "Plan maintenance of monitors, of all that have a tag, or by a schedule",
     editorsOnly: EDITORS_ONLY,
-    body: { schema: createBody, required: true },
-    refusals: ["invalidServerId", "maintenanceTargets", "maintenanceTimes", "serverNotFound", "maintenanceGap"],
-    responses: { 200: schemas.maintenanceList },
+    body: { schema: z.union([createBody, scheduleBody]).meta({ id: "PlanMaintenance" }), required: true },
+    refusals: [
+      "invalidServerId",
+      "maintenanceTargets",
+      "maintenanceTimes",
+      "serverNotFound",
+      "maintenanceGap",
+      ...SCHEDULE_REFUSALS,
+    ],
+    responses: { 200: schemas.plannedMaintenance },
     handle: create,
   },
   {
@@ -178,11 +198,12 @@ export const maintenances: readonly Route[] = [
     method: "POST",
     path: "/maintenances/{id}/end",
     operationId: "endMaintenance",
-    summary: "End maintenance now; what has not begun is taken away",
+    audit: "maintenance.ended",
+    summary: "End maintenance now: a window, or the turn of a schedule that is on",
     editorsOnly: EDITORS_ONLY,
     params: maintenanceIdParams,
-    refusals: ["invalidMaintenanceId", "maintenanceNotFound"],
-    responses: { 200: schemas.maintenance },
+    refusals: ["invalidMaintenanceId", "maintenanceNotFound", "maintenanceNotOn"],
+    responses: { 200: schemas.endedMaintenance },
     handle: end,
   },
 ];

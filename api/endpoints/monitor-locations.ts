@@ -100,6 +100,7 @@ export const monitorLocations: readonly Route[] = [
     ...group,
     method: "PUT",
     operationId: "updateMonitorLocations",
+    audit: "monitor.updated",
     summary: "Choose where a monitor is checked from",
     description: "An addition of ours. What is not sent stays as it is.",
     editorsOnly: "You do not have permission to edit this monitor",

@@ -21,6 +21,14 @@ export const keyIdParams = {
     .meta({ examples: ["31"] }),
 };
 
+export const userIdParams = {
+  id: z
+    .string()
+    .regex(/^[0-9]+$/)
+    .describe("User id")
+    .meta({ examples: ["7"] }),
+};
+
 export const organizationIdParams = {
   id: z
     .string()

@@ -75,6 +75,7 @@ export const pushes: readonly Route[] = [
     method: "*",
     path: "/api/push/{token}",
     operationId: "sendHeartbeat",
+    audit: null,
     atRoot: true,
     group: "Heartbeats",
     summary: "A job's sign of life; any method",

@@ -49,7 +49,7 @@ import {
   textsParameter,
   wordParameter,
 } from "../query.ts";
-import { canEdit, type ProjectCall, pathId, type Route } from "../route.ts";
+import { canEdit, type KeyCall, type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import type { Known } from "../warnings.ts";
 import { serverIdParams } from "./params.ts";
@@ -340,6 +340,12 @@ async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ok({ success: true, id: formatId("server", id) });
 }
 
+async function nameOf(api: Api, call: KeyCall | ProjectCall): Promise<string | null> {
+  const id = parseId("server", call.params[0] ?? "");
+  if (id === undefined || !("project" in call)) return null;
+  return (await api.controlPlane.monitors.find(call.project.id, id))?.monitor.name ?? null;
+}
+
 async function history(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { monitor } = await findMonitor(api, call);
   const { limit, offset } = readQuery(historyQuery, call.request.query);
@@ -394,6 +400,7 @@ export const servers: readonly Route[] = [
     method: "POST",
     path: "/servers",
     operationId: "createMonitor",
+    audit: "monitor.created",
     group: "Monitors",
     summary: "Create a monitor and queue its first check",
     scope: "project",
@@ -420,6 +427,7 @@ export const servers: readonly Route[] = [
     method: "PUT",
     path: "/servers/{id}",
     operationId: "updateMonitor",
+    audit: "monitor.updated",
     group: "Monitors",
     summary: "Change the fields that are sent",
     scope: "project",
@@ -435,6 +443,7 @@ export const servers: readonly Route[] = [
     method: "DELETE",
     path: "/servers/{id}",
     operationId: "deleteMonitor",
+    audit: { what: "monitor.deleted", nameOf },
     group: "Monitors",
     summary: "Delete a monitor with its results and incidents",
     scope: "project",

@@ -6,6 +6,7 @@ import { hashSecret, newSecret } from "../../store/session-secret.ts";
 import type { SessionRecord, SessionVia } from "../../store/sql/accounts/sessions-port.ts";
 import { networkOf } from "../address.ts";
 import type { Api } from "../api.ts";
+import { recordChange } from "../audit.ts";
 import { identify } from "../auth.ts";
 import { authorise, type Caller, keyWorkspace } from "../auth-parts.ts";
 import { identifySession, lastSeen, MAX_IDLE_MS } from "../auth-session.ts";
@@ -18,7 +19,7 @@ import { WRONG_KEY_RETRY_S } from "../limits.ts";
 import { listed } from "../listed.ts";
 import { readQuery, textParameter } from "../query.ts";
 import { viewCaller } from "../reach.ts";
-import type { Call, KeyCall, ResponseHeader, Route } from "../route.ts";
+import type { AuditRule, Call, KeyCall, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { clearCookie, readCookie, setCookie } from "../session-cookie.ts";
 
@@ -68,6 +69,8 @@ async function signIn(api: Api, call: Call): Promise<ApiResponse> {
   });
   const signed = await authorise(api, SIGN_IN_RIGHTS, call, { ...caller, session }, own);
   if ("project" in signed) throw new Error("signing in names no project");
+  const body = JSON.stringify({ id: session.id });
+  await recordChange(api, SIGN_IN_RIGHTS, SIGN_IN_AUDIT, { ...signed, key: caller.key }, body);
   const cookie = setCookie(api.cookie, `${session.id}.${secret.text}`, MAX_AGE_MS / 1_000);
   return json(200, await viewSession(api, signed, session), [...JSON_HEADERS, "Set-Cookie", cookie]);
 }
@@ -167,6 +170,10 @@ async function endOthers(api: Api, call: KeyCall): Promise<ApiResponse> {
 
 /** What a session may that asks about itself. */
 const SIGN_IN_RIGHTS = { scope: "key" } as Exclude<Route, { scope: "public" }>;
+const SIGN_IN_AUDIT: AuditRule = {
+  what: "session.started",
+  detail: ({ call: { session } }) => ({ via: session?.via }),
+};
 const base = { group: "Session" } as const;
 
 export const session: readonly Route[] = [
@@ -175,6 +182,7 @@ export const session: readonly Route[] = [
     method: "POST",
     path: "/session",
     operationId: "signIn",
+    audit: SIGN_IN_AUDIT,
     summary: "Sign in to the page, with a key or with the code of a sign-in link",
     description:
       "For the page: it takes `X-Sonde-Page: 1` and no request of another origin. Programs send their key with each request.",
@@ -205,6 +213,7 @@ export const session: readonly Route[] = [
     method: "DELETE",
     path: "/session",
     operationId: "signOut",
+    audit: "session.ended",
     summary: "Sign out",
     scope: "key",
     responses: { 200: schemas.signedOut },
@@ -228,6 +237,11 @@ export const session: readonly Route[] = [
     method: "DELETE",
     path: "/sessions",
     operationId: "endOtherSessions",
+    audit: {
+      what: "session.ended",
+      isChange: ({ answered }) => answered.ended !== 0,
+      detail: ({ answered }) => ({ ended: answered.ended }),
+    },
     summary: "End every session of the person but this one",
     scope: "key",
     query: endQuery,
@@ -240,6 +254,7 @@ export const session: readonly Route[] = [
     method: "DELETE",
     path: "/sessions/{id}",
     operationId: "endSession",
+    audit: "session.ended",
     summary: "End a session of the person",
     scope: "key",
     params: {

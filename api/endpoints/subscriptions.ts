@@ -1,6 +1,7 @@
 /** Subscriptions as records (docs/api-contract.md#subscriptions): lists are fetched and parsed elsewhere. */
 import { createHmac } from "node:crypto";
 import { subscriptionData } from "../../model/event.ts";
+import { parseId } from "../../model/ids.ts";
 import { refuseInterval } from "../../model/schedule.ts";
 import { CONFIG_ALERT_PERCENT, defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
@@ -12,7 +13,7 @@ import { forbidden, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery } from "../query.ts";
-import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
+import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { createBody, readDraft, refuseTarget, type SubscriptionUrl, updateBody } from "../subscriptions/draft.ts";
 import { subscriptionIdParams } from "./params.ts";
@@ -77,6 +78,12 @@ async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (paused === undefined) throw refusal("subscriptionNotFound");
   publish(api);
   return ok({ success: true, paused_monitors: paused });
+}
+
+async function nameOf(api: Api, call: KeyCall | ProjectCall): Promise<string | null> {
+  const id = parseId("subscription", call.params[0] ?? "");
+  if (id === undefined || !("project" in call)) return null;
+  return (await api.controlPlane.subscriptions.find(call.project.id, id))?.name ?? null;
 }
 
 async function sync(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -168,6 +175,7 @@ export const subscriptions: readonly Route[] = [
     method: "POST",
     path: "/subscriptions",
     operationId: "createSubscription",
+    audit: "subscription.created",
     group: "Subscriptions",
     summary: "Add a subscription and start its first sync",
     scope: "project",
@@ -195,6 +203,7 @@ export const subscriptions: readonly Route[] = [
     method: "PUT",
     path: "/subscriptions/{id}",
     operationId: "updateSubscription",
+    audit: "subscription.updated",
     group: "Subscriptions",
     summary: "Change the fields that are sent",
     description: "Switching it off pauses all its monitors; switching it on resumes them.",
@@ -211,6 +220,7 @@ export const subscriptions: readonly Route[] = [
     method: "DELETE",
     path: "/subscriptions/{id}",
     operationId: "deleteSubscription",
+    audit: { what: "subscription.deleted", nameOf },
     group: "Subscriptions",
     summary: "Delete a subscription; its monitors are kept, paused",
     scope: "project",
@@ -225,6 +235,7 @@ export const subscriptions: readonly Route[] = [
     method: "POST",
     path: "/subscriptions/{id}/sync",
     operationId: "syncSubscription",
+    audit: "subscription.synced",
     group: "Subscriptions",
     summary: "Start a sync now; one that is switched off is switched on first",
     scope: "project",

@@ -139,6 +139,7 @@ export const tests: readonly Route[] = [
     method: "POST",
     path: "/test",
     operationId: "testMonitor",
+    audit: null,
     group: "Tests",
     summary: "Test a tunnel now",
     description:
@@ -161,6 +162,7 @@ export const tests: readonly Route[] = [
     method: "POST",
     path: "/test/batch",
     operationId: "testMonitors",
+    audit: null,
     group: "Tests",
     summary: "Test many tunnels now",
     description:
@@ -181,6 +183,7 @@ export const tests: readonly Route[] = [
     method: "POST",
     path: "/servers/{id}/check",
     operationId: "checkMonitor",
+    audit: null,
     group: "Tests",
     summary: "Check a monitor of any kind but heartbeats now",
     description:
@@ -204,6 +207,7 @@ export const tests: readonly Route[] = [
     method: "POST",
     path: "/incidents/{id}/retest",
     operationId: "retestIncident",
+    audit: null,
     group: "Incidents",
     summary: "Test an incident's monitor now",
     description:

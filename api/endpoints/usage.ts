@@ -10,7 +10,8 @@ import { type ApiResponse, ok } from "../http.ts";
 import { readQuery } from "../query.ts";
 import type { KeyCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
-import { organizationParameter } from "./params.ts";
+import { readableKey } from "./keys.ts";
+import { keyIdParams, organizationParameter } from "./params.ts";
 
 /** Days of the history, today included. */
 const DAYS = 30;
@@ -100,7 +101,38 @@ function add(to: { requests: number; errors: number } | undefined, requests: num
   to.errors += errors;
 }
 
+async function ofKey(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const key = await readableKey(api, call);
+  const days = lastDays(DAYS, call.nowMs);
+  const of =
+    key.organizationId === null
+      ? (await api.authCache.memberships(key.userId)).map(({ workspace }) => workspace.id)
+      : [key.organizationId];
+  const counts = await Promise.all(of.map((id) => api.state.counters.endpointUsage(id, DAYS, call.nowMs)));
+  const own = counts.flat().filter(({ keyId }) => keyId === key.id);
+  const { daily, endpoints } = history(own, days);
+  const sum = (last: number) => {
+    const total = { requests: 0, errors: 0 };
+    for (const { requests, errors } of daily.slice(-last)) add(total, requests, errors);
+    return total;
+  };
+  return ok({ key_id: key.id, today: sum(1), last_7_days: sum(7), last_30_days: sum(DAYS), endpoints });
+}
+
 export const usages: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/keys/{id}/usage",
+    operationId: "getKeyUsage",
+    group: "Keys",
+    summary: "Requests that a key made, by day and by endpoint",
+    description: "An addition of ours. For those who see the key in the list of keys. Counts may lag by seconds.",
+    scope: "key",
+    params: keyIdParams,
+    responses: { 200: schemas.keyUsage },
+    refusals: ["invalidKeyId", "keyNotFound"],
+    handle: ofKey,
+  },
   {
     method: "GET",
     path: "/usage",

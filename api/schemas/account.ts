@@ -85,6 +85,20 @@ const usageWindow = z
   })
   .meta({ id: "UsageWindow" });
 
+const busiest = z
+  .array(
+    z.strictObject({
+      method: z.enum(["GET", "POST", "PUT", "DELETE"]),
+      path: z
+        .string()
+        .describe("Pattern of the route")
+        .meta({ examples: ["/servers/{id}"] }),
+      requests: total,
+      errors: total,
+    }),
+  )
+  .describe("The last 30 days, busiest first");
+
 export const usage = z
   .strictObject({
     organization_id: organizationId,
@@ -102,18 +116,18 @@ export const usage = z
         }),
       )
       .describe("The last 30 UTC days, today included, oldest first"),
-    endpoints: z
-      .array(
-        z.strictObject({
-          method: z.enum(["GET", "POST", "PUT", "DELETE"]),
-          path: z
-            .string()
-            .describe("Pattern of the route")
-            .meta({ examples: ["/servers/{id}"] }),
-          requests: total,
-          errors: total,
-        }),
-      )
-      .describe("The last 30 days, busiest first"),
+    endpoints: busiest,
   })
   .meta({ id: "Usage" });
+
+const requestCounts = z.strictObject({ requests: total, errors: total });
+
+export const keyUsage = z
+  .strictObject({
+    key_id: z.int(),
+    today: requestCounts,
+    last_7_days: requestCounts,
+    last_30_days: requestCounts,
+    endpoints: busiest,
+  })
+  .meta({ id: "KeyUsage" });

@@ -16,6 +16,7 @@ import { configCell, SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import { openFollowedSealing } from "../../store/sealing/row-form.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
+import { keepWindows } from "../../store/sql/monitors/make-windows.ts";
 import { SYNC_LEASE } from "../../store/sql/subscriptions/syncs-port.ts";
 import { type NoticesLocation, openNotices } from "../../store/state/open.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
@@ -50,6 +51,8 @@ export interface ToSyncThread {
 
 /** How often the thread looks for due syncs, ms. A sync that was requested begins within it, and sooner by notice. */
 const TURN_MS = 1_000;
+/** How often windows of maintenance are made, ms; they are made an hour ahead. */
+const WINDOWS_MS = 20_000;
 
 const settings = workerData as SyncThreadData;
 const log = createLog(settings.logLevel, "subscriptions");
@@ -104,6 +107,19 @@ const turning = oneAtATime(
   () => syncer.turn(),
   (error) => log.error({ err: error }, "looking for syncs failed and is tried again"),
 );
+/** Here and not on the scheduler's thread, because making windows of thousands of monitors is a second of SQL. */
+const windowing = oneAtATime(
+  async () => {
+    if ((await lease.keep()) === undefined) return;
+    const changed = await keepWindows(controlPlane.schedules, Date.now(), (error, scheduleId) =>
+      log.error({ err: error, scheduleId }, "a schedule of maintenance cannot be used"),
+    );
+    if (changed > 0) notices.publish("monitors");
+  },
+  (error) => log.error({ err: error }, "making windows of maintenance failed and is tried again"),
+);
+const windowTimer = setInterval(windowing.request, WINDOWS_MS);
+windowing.request();
 const unsubscribe = notices.subscribe("jobs", turning.request);
 const timer = setInterval(() => {
   turning.request();
@@ -119,10 +135,12 @@ function identityKey(): Promise<string> {
 
 async function stop(): Promise<void> {
   clearInterval(timer);
+  clearInterval(windowTimer);
   unfollow();
   watch.close();
   unsubscribe();
   await turning.stop();
+  await windowing.stop();
   await syncer.stop();
   await lease
     .release()

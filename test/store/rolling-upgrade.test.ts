@@ -35,6 +35,9 @@ const ADDED: ReadonlySet<string> = new Set([
   ...["statusSinceMs", "status_since_ms"],
   // Tables of the page's sign-in.
   ...["sessions", "sign_in_codes"],
+  "audit",
+  // Schedules of maintenance.
+  ...["maintenances", "maintenance_id"],
 ]);
 
 /** The same, as the version before knows it: without what was added, in objects and in columns that hold JSON. */

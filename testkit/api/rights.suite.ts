@@ -39,6 +39,8 @@ export interface Right {
   readonly scope: "key" | "project";
   /** What a Viewer is told; absent: any role. */
   readonly editors?: string;
+  /** What a Viewer and a Manager are told; absent: any role. */
+  readonly admins?: string;
   /** What the harmless request is answered once it is let in. */
   readonly admitted: Verdict;
 }
@@ -52,10 +54,12 @@ const NO_INCIDENT = refused(404, "Incident not found");
 const NO_SUBSCRIPTION = refused(404, "Subscription not found");
 const NO_CHANNEL = refused(404, "Channel not found");
 const CHANNEL_KIND = "kind must be one of GET /channels/kinds.";
+const NO_MAINTENANCE = refused(404, "Maintenance not found");
 const NO_KEY = refused(404, "API key not found");
 
 const SESSION_ONLY = refused(403, "This is for sessions of the page. A key has none.");
 
+const MEMBERS = "Members are for owners and admins.";
 const EDIT = "You do not have permission to edit this project";
 const RUN = "You do not have permission to run tests in this project";
 const MAINTENANCE_TIMES = "ends_at must be a time after now and after starts_at, at most a year from now.";
@@ -118,7 +122,6 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "POST /incidents/{id}/retest": { scope: "project", editors: RUN, admitted: NO_INCIDENT },
   "GET /maintenances": { scope: "project", admitted: ok },
   "POST /maintenances": { scope: "project", editors: EDIT, admitted: refused(400, MAINTENANCE_TIMES) },
-  "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: refused(404, "Maintenance not found") },
   "GET /channels": { scope: "project", editors: EDIT, admitted: ok },
   "POST /channels": { scope: "project", editors: EDIT, admitted: refused(400, CHANNEL_KIND) },
   "GET /channels/kinds": { scope: "project", admitted: ok },
@@ -127,6 +130,10 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "PUT /channels/{id}": { scope: "project", editors: EDIT, admitted: NO_CHANNEL },
   "DELETE /channels/{id}": { scope: "project", editors: EDIT, admitted: NO_CHANNEL },
   "POST /channels/{id}/test": { scope: "project", editors: EDIT, admitted: NO_CHANNEL },
+  "GET /maintenances/{id}": { scope: "project", admitted: NO_MAINTENANCE },
+  "PUT /maintenances/{id}": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
+  "DELETE /maintenances/{id}": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
+  "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
   "GET /subscriptions": { scope: "project", admitted: ok },
   "POST /subscriptions": { scope: "project", editors: EDIT, admitted: refused(400, "Missing or invalid url") },
   "GET /subscriptions/{id}": { scope: "project", admitted: NO_SUBSCRIPTION },
@@ -148,6 +155,16 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
     editors: "You do not have permission to create API keys",
     admitted: refused(400, "Key name is required"),
   },
+  "GET /audit": { scope: "key", admins: "The audit log is for owners and admins.", admitted: ok },
+  "GET /members": { scope: "key", admins: MEMBERS, admitted: ok },
+  "POST /members": { scope: "key", admins: MEMBERS, admitted: refused(400, "Missing or invalid email") },
+  "PUT /members/{id}": {
+    scope: "key",
+    admins: MEMBERS,
+    admitted: refused(400, "role must be owner, admin, manager or viewer."),
+  },
+  "DELETE /members/{id}": { scope: "key", admins: MEMBERS, admitted: refused(404, "Member not found") },
+  "GET /keys/{id}/usage": { scope: "key", admitted: NO_KEY },
   "GET /session": { scope: "key", admitted: SESSION_ONLY },
   "DELETE /session": { scope: "key", admitted: SESSION_ONLY },
   "GET /sessions": { scope: "key", admitted: SESSION_ONLY },
@@ -209,14 +226,21 @@ export function expected(endpoint: string, right: Right, kind: KeyKind, role: Ro
   if (right.scope === "project") {
     const project = projectOf(kind, role, sent);
     if (project !== undefined) return project;
-    return role === "viewer" && right.editors !== undefined ? refused(403, right.editors) : right.admitted;
+    return forRole(right, role);
   }
-  if (kind === "account") return ofAccount(endpoint, right);
+  if (kind === "account") return ofAccount(endpoint, right, role);
+  return forRole(right, role);
+}
+
+function forRole(right: Right, role: RoleOrNone): Verdict {
+  // Who has no role at home is a manager elsewhere.
+  if (right.admins !== undefined && role !== "owner" && role !== "admin") return refused(403, right.admins);
   return role === "viewer" && right.editors !== undefined ? refused(403, right.editors) : right.admitted;
 }
 
 /** An account-wide key makes no keys; which of the others it may end is decided by the role in their workspace, and there is none. */
-function ofAccount(endpoint: string, right: Right): Verdict {
+function ofAccount(endpoint: string, right: Right, role: RoleOrNone): Verdict {
+  if (right.admins !== undefined) return forRole(right, role);
   if (endpoint !== "POST /keys") return right.admitted;
   return refused(403, "Account-wide keys cannot create API keys. Use a workspace key.");
 }

@@ -1,6 +1,7 @@
 /** What every control plane must do, whatever it is kept in: THE LIST of its ideas. */
 import { accountTests } from "./accounts.suite.ts";
 import { alertTests } from "./alerts.suite.ts";
+import { auditTests } from "./audit.suite.ts";
 import { channelTests } from "./channels.suite.ts";
 import { type DatabaseMaker, onGround } from "./ground.suite.ts";
 import { heartbeatTests } from "./heartbeats.suite.ts";
@@ -14,6 +15,7 @@ import { monitorTests } from "./monitors.suite.ts";
 import { overviewTests } from "./overview.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
 import { quarantineTests } from "./quarantine.suite.ts";
+import { scheduleTests } from "./schedules.suite.ts";
 import { sealedTests } from "./sealed.suite.ts";
 import { sessionTests } from "./sessions.suite.ts";
 import { shardTests } from "./shards.suite.ts";
@@ -50,5 +52,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
     locationTests,
     quarantineTests,
     upkeepTests,
+    auditTests,
+    scheduleTests,
   ]);
 }

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 221b1fc17c563e4a. Do not edit.
+// Made by `npm run web:types` of the API's document 6b07b3abc2ee5799. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -480,6 +480,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/maintenances/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getMaintenanceSchedule"];
+        put: operations["updateMaintenanceSchedule"];
+        post?: never;
+        delete: operations["deleteMaintenanceSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subscriptions": {
         parameters: {
             query?: never;
@@ -704,6 +720,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/keys/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getKeyUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/usage": {
         parameters: {
             query?: never;
@@ -747,6 +779,54 @@ export interface paths {
         put?: never;
         post?: never;
         delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMembers"];
+        put?: never;
+        post: operations["inviteMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/members/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["changeMember"];
+        post?: never;
+        delete: operations["removeMember"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1647,6 +1727,7 @@ export interface components {
             /** @description Whether public pages show it. Default: false */
             public?: boolean;
         };
+        PlanMaintenance: components["schemas"]["CreateMaintenance"] | components["schemas"]["CreateMaintenanceSchedule"];
         /**
          * @example {
          *       "tag": "prod",
@@ -1662,6 +1743,79 @@ export interface components {
             starts_at?: string;
             /** @description ISO time, at most a year from now */
             ends_at: string;
+        };
+        /**
+         * @example {
+         *       "title": "Backups",
+         *       "select": {
+         *         "tags": [
+         *           "prod"
+         *         ]
+         *       },
+         *       "schedule": {
+         *         "type": "weekly",
+         *         "days": [
+         *           1,
+         *           4
+         *         ],
+         *         "from": "02:00",
+         *         "minutes": 90
+         *       },
+         *       "timezone": "Europe/Berlin"
+         *     }
+         */
+        CreateMaintenanceSchedule: {
+            /** @description 1 to 255 characters after trimming */
+            title: string;
+            /** @description At most 5000 characters, for readers of public pages */
+            text?: string;
+            /** @description A selector, resolved when a turn comes: a monitor that is tagged later is covered */
+            select: {
+                [key: string]: unknown;
+            };
+            schedule: components["schemas"]["MaintenanceTurns"];
+            /** @description IANA name. Default: UTC */
+            timezone?: string;
+            /** @description First day of turns, YYYY-MM-DD in the zone */
+            starts_on?: string | null;
+            /** @description Last day of turns, YYYY-MM-DD in the zone */
+            ends_on?: string | null;
+            /** @description Whether public pages tell of it. Default: false */
+            announce?: boolean;
+        };
+        /** @description Once, some days of the week, or by a cron pattern */
+        MaintenanceTurns: components["schemas"]["MaintenanceOnce"] | components["schemas"]["MaintenanceWeekly"] | components["schemas"]["MaintenanceCron"];
+        MaintenanceOnce: {
+            /** @constant */
+            type: "once";
+            /** @description ISO time */
+            starts_at: string;
+            /** @description ISO time */
+            ends_at: string;
+        };
+        MaintenanceWeekly: {
+            /** @constant */
+            type: "weekly";
+            /** @description 1 is Monday, 7 Sunday */
+            days: number[];
+            /**
+             * @description Local time, HH:MM
+             * @example 02:00
+             */
+            from: string;
+            /** @description How long a turn is */
+            minutes: number;
+        };
+        MaintenanceCron: {
+            /** @constant */
+            type: "cron";
+            /**
+             * @description Five fields, local time
+             * @example 0 2 1 * *
+             */
+            cron: string;
+            /** @description How long a turn is */
+            minutes: number;
         };
         /**
          * @example {
@@ -1738,6 +1892,30 @@ export interface components {
              * @enum {string}
              */
             reason?: "opened" | "raised" | "reminder" | "recovered" | "acknowledged" | "partial" | "expiring" | "sync" | "channel" | "digest" | "test";
+        };
+        /**
+         * @example {
+         *       "title": "Backups"
+         *     }
+         */
+        UpdateMaintenanceSchedule: {
+            /** @description 1 to 255 characters after trimming */
+            title?: string;
+            /** @description At most 5000 characters, for readers of public pages */
+            text?: string;
+            /** @description A selector, resolved when a turn comes: a monitor that is tagged later is covered */
+            select?: {
+                [key: string]: unknown;
+            };
+            schedule?: components["schemas"]["MaintenanceTurns"];
+            /** @description IANA name. Default: UTC */
+            timezone?: string;
+            /** @description First day of turns, YYYY-MM-DD in the zone */
+            starts_on?: string | null;
+            /** @description Last day of turns, YYYY-MM-DD in the zone */
+            ends_on?: string | null;
+            /** @description Whether public pages tell of it. Default: false */
+            announce?: boolean;
         };
         CreateSubscription: {
             /** @description http or https, a public address, used by no other subscription of the project */
@@ -1897,6 +2075,28 @@ export interface components {
              * @example 2030-12-31T00:00:00Z
              */
             expires?: string | null;
+        };
+        /**
+         * @example {
+         *       "email": "ada@test-site.org",
+         *       "role": "viewer"
+         *     }
+         */
+        InviteMember: {
+            email: string;
+            /** @description Of a person who is new here */
+            name?: string | null;
+            /** @enum {string} */
+            role: "owner" | "admin" | "manager" | "viewer";
+        };
+        /**
+         * @example {
+         *       "role": "manager"
+         *     }
+         */
+        ChangeMember: {
+            /** @enum {string} */
+            role: "owner" | "admin" | "manager" | "viewer";
         };
         /**
          * @description One of the two
@@ -2893,15 +3093,11 @@ export interface components {
             id: string;
         };
         MaintenanceList: {
+            /** @description Windows of monitors, those of schedules included */
             maintenances: components["schemas"]["Maintenance"][];
             total: number;
-            /**
-             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
-             * @example [
-             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
-             *     ]
-             */
-            warnings?: string[];
+            /** @description All of the project, oldest first */
+            schedules: components["schemas"]["MaintenanceSchedule"][];
         };
         Maintenance: {
             /** @example mnt_12 */
@@ -2929,6 +3125,48 @@ export interface components {
              */
             warnings?: string[];
         };
+        MaintenanceSchedule: {
+            /** @example mnt_12 */
+            id: string;
+            title: string;
+            text: string;
+            select: {
+                [key: string]: unknown;
+            };
+            schedule: components["schemas"]["MaintenanceTurnsOutput"];
+            timezone: string;
+            starts_on: string | null;
+            ends_on: string | null;
+            announce: boolean;
+            /** @enum {string} */
+            state: "active" | "next" | "ended";
+            next_starts_at: string | null;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        PlannedMaintenance: components["schemas"]["CreatedMaintenances"] | components["schemas"]["MaintenanceSchedule"];
+        CreatedMaintenances: {
+            maintenances: components["schemas"]["Maintenance"][];
+            total: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        EndedMaintenance: components["schemas"]["Maintenance"] | components["schemas"]["MaintenanceSchedule"];
         ChannelList: {
             channels: components["schemas"]["Channel"][];
             total: number;
@@ -3024,6 +3262,12 @@ export interface components {
              *     ]
              */
             warnings?: string[];
+        };
+        DeletedMaintenance: {
+            /** @constant */
+            success: true;
+            /** @example mnt_12 */
+            id: string;
         };
         SubscriptionList: {
             subscriptions: components["schemas"]["Subscription"][];
@@ -3420,6 +3664,33 @@ export interface components {
              */
             created_at: string;
         };
+        KeyUsage: {
+            key_id: number;
+            today: {
+                requests: number;
+                errors: number;
+            };
+            last_7_days: {
+                requests: number;
+                errors: number;
+            };
+            last_30_days: {
+                requests: number;
+                errors: number;
+            };
+            /** @description The last 30 days, busiest first */
+            endpoints: {
+                /** @enum {string} */
+                method: "GET" | "POST" | "PUT" | "DELETE";
+                /**
+                 * @description Pattern of the route
+                 * @example /servers/{id}
+                 */
+                path: string;
+                requests: number;
+                errors: number;
+            }[];
+        };
         Usage: {
             /** @example 3 */
             organization_id: number;
@@ -3533,6 +3804,92 @@ export interface components {
             /** @description null after deletion */
             status: ("inactive" | "expired") | null;
             deleted: boolean;
+        };
+        AuditList: {
+            entries: components["schemas"]["AuditEntry"][];
+            total: number;
+        };
+        AuditEntry: {
+            /** @example aud_12 */
+            id: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description `<thing>.<participle>`
+             * @example monitor.deleted
+             */
+            what: string;
+            subject: {
+                /** @example monitor */
+                type: string;
+                /** @description null: several */
+                id: string | null;
+                name: string | null;
+            };
+            /** @description Names of fields, counts, words; never a value that was sent */
+            detail: {
+                [key: string]: unknown;
+            };
+            project_id: string | null;
+            /** @description Of the caller */
+            address: string | null;
+        };
+        MemberList: {
+            members: components["schemas"]["Member"][];
+            total: number;
+        };
+        Member: {
+            /** @description Of the user */
+            id: number;
+            name: string | null;
+            email: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "manager" | "viewer";
+            /**
+             * @description When the membership began
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        InvitedMember: {
+            /** @description Of the user */
+            id: number;
+            name: string | null;
+            email: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "manager" | "viewer";
+            /**
+             * @description When the membership began
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /** @description Signs the person in once, within ten minutes; null: the person belongs to another workspace too, and signs in as ever */
+            link: string | null;
+            /** @description Of the link */
+            expires_at: string | null;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        RemovedMember: {
+            /** @constant */
+            success: true;
+            id: number;
         };
         Session: {
             user: {
@@ -3685,6 +4042,40 @@ export interface components {
             /** @constant */
             ok: false;
             msg: string;
+        };
+        /** @description Once, some days of the week, or by a cron pattern */
+        MaintenanceTurnsOutput: components["schemas"]["MaintenanceOnceOutput"] | components["schemas"]["MaintenanceWeeklyOutput"] | components["schemas"]["MaintenanceCronOutput"];
+        MaintenanceOnceOutput: {
+            /** @constant */
+            type: "once";
+            /** @description ISO time */
+            starts_at: string;
+            /** @description ISO time */
+            ends_at: string;
+        };
+        MaintenanceWeeklyOutput: {
+            /** @constant */
+            type: "weekly";
+            /** @description 1 is Monday, 7 Sunday */
+            days: number[];
+            /**
+             * @description Local time, HH:MM
+             * @example 02:00
+             */
+            from: string;
+            /** @description How long a turn is */
+            minutes: number;
+        };
+        MaintenanceCronOutput: {
+            /** @constant */
+            type: "cron";
+            /**
+             * @description Five fields, local time
+             * @example 0 2 1 * *
+             */
+            cron: string;
+            /** @description How long a turn is */
+            minutes: number;
         };
     };
     responses: never;
@@ -4463,7 +4854,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List maintenance, the earliest first */
+            /** @description List maintenance: windows of monitors, the earliest first, and schedules */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4483,17 +4874,17 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateMaintenance"];
+                "application/json": components["schemas"]["PlanMaintenance"];
             };
         };
         responses: {
-            /** @description Plan maintenance of monitors, or of all that have a tag */
+            /** @description Plan maintenance of monitors, of all that have a tag, or by a schedule */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MaintenanceList"];
+                    "application/json": components["schemas"]["PlannedMaintenance"];
                 };
             };
         };
@@ -4510,13 +4901,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description End maintenance now; what has not begun is taken away */
+            /** @description End maintenance now: a window, or the turn of a schedule that is on */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Maintenance"];
+                    "application/json": components["schemas"]["EndedMaintenance"];
                 };
             };
         };
@@ -4705,6 +5096,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+        };
+    };
+    getMaintenanceSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Maintenance id, `mnt_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read a schedule of maintenance */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSchedule"];
+                };
+            };
+        };
+    };
+    updateMaintenanceSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Maintenance id, `mnt_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMaintenanceSchedule"];
+            };
+        };
+        responses: {
+            /** @description Change a schedule of maintenance; its windows are made anew */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSchedule"];
+                };
+            };
+        };
+    };
+    deleteMaintenanceSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Maintenance id, `mnt_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a schedule of maintenance; a turn that is on ends */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedMaintenance"];
                 };
             };
         };
@@ -5134,6 +5598,29 @@ export interface operations {
             };
         };
     };
+    getKeyUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Key id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests that a key made, by day and by endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyUsage"];
+                };
+            };
+        };
+    };
     getUsage: {
         parameters: {
             query?: {
@@ -5223,6 +5710,145 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RevokedKey"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Of this workspace. Without it: the key's own. */
+                organization_id?: number;
+                /** @description Only since then. */
+                from?: string;
+                /** @description Only what this user did. */
+                actor?: number;
+                /** @description Only this: `monitor.deleted`, or everything that was done to a `monitor`. */
+                what?: string;
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List what was changed in a workspace, and by whom, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                /** @description Of this workspace. Without it: the key's own. */
+                organization_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the members of a workspace, the oldest membership first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberList"];
+                };
+            };
+        };
+    };
+    inviteMember: {
+        parameters: {
+            query?: {
+                /** @description Of this workspace. Without it: the key's own. */
+                organization_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InviteMember"];
+            };
+        };
+        responses: {
+            /** @description Add a person to a workspace; a link signs the person in once */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitedMember"];
+                };
+            };
+        };
+    };
+    changeMember: {
+        parameters: {
+            query?: {
+                /** @description Of this workspace. Without it: the key's own. */
+                organization_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description User id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeMember"];
+            };
+        };
+        responses: {
+            /** @description Give a member another role */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: {
+                /** @description Of this workspace. Without it: the key's own. */
+                organization_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description User id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Take a person out of a workspace; the person's keys of it stop at once */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedMember"];
                 };
             };
         };

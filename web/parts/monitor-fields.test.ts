@@ -47,6 +47,21 @@ it("makes headers of lines, and lines of headers; *** stays as it is", () => {
   });
 });
 
+it("makes DNS records of lines, and lines of records; a comma belongs to its record", () => {
+  const values = { domain: "d", record_type: "TXT", expected: " v=spf1 -all\n\na, b " };
+  expect(bodyOf(KIND_FIELDS.dns, values, false)).toEqual({
+    domain: "d",
+    record_type: "TXT",
+    expected: ["v=spf1 -all", "a, b"],
+  });
+  const shown = valuesOf(KIND_FIELDS.dns, { domain: "d", record_type: "MX", expected: ["10 a, b", "20 c"] });
+  expect(shown).toMatchObject({ record_type: "MX", expected: "10 a, b\n20 c" });
+  expect(bodyOf(KIND_FIELDS.dns, { ...shown, record_type: "", expected: "" }, true)).toMatchObject({
+    record_type: null,
+    expected: null,
+  });
+});
+
 it("fills the form from a record", () => {
   expect(valuesOf(KIND_FIELDS.keyword, { url: "u", keyword: null, invert_keyword: true })).toMatchObject({
     url: "u",

@@ -5,7 +5,7 @@ import type { Key } from "../words/words.ts";
 export interface FieldSpec {
   readonly name: string;
   readonly label: Key;
-  readonly type: "text" | "number" | "area" | "list" | "flag" | "choice" | "secret" | "headers" | "lines";
+  readonly type: "text" | "number" | "area" | "list" | "flag" | "choice" | "secret" | "headers" | "lines" | "records";
   readonly hint?: Key;
   readonly options?: readonly (readonly [string, string])[];
   /** Stays empty when nothing is written. */
@@ -35,6 +35,10 @@ const expiry = (name: string, label: Key): FieldSpec => ({
 });
 const certificate = expiry("ssl_expiration", "field.certificate");
 
+/** Nothing chosen asks for A and AAAA. */
+const RECORD_TYPES = ["", "A", "AAAA", "CNAME", "MX", "NS", "TXT", "SOA", "SRV", "PTR", "CAA"].map(
+  (word) => [word, word] as const,
+);
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const rare = { optional: true, isRare: true } as const;
 /** What a website is asked beside a plain GET. Secrets come as ***, which the API takes for what it keeps. */
@@ -71,6 +75,8 @@ export const KIND_FIELDS: Readonly<Record<Exclude<NewKind, "subscription">, read
   dns: [
     { name: "domain", label: "field.domain", type: "text" },
     { name: "host", label: "field.resolver", type: "text", hint: "field.resolverHint", optional: true },
+    { name: "record_type", label: "field.recordType", type: "choice", options: RECORD_TYPES, optional: true },
+    { name: "expected", label: "field.records", type: "records", hint: "field.recordsHint", optional: true },
     { name: "keyword", label: "field.record", type: "text", hint: "field.recordHint", optional: true },
   ],
   push: [
@@ -123,6 +129,7 @@ export function bodyOf(specs: readonly FieldSpec[], values: FormValues, emptyIsN
     if (type === "flag" && text === "" && optional === true) continue;
     if (type === "flag") body[name] = isOnByDefault === true ? text !== "false" : text === "true";
     else if (type === "headers" && text !== "") body[name] = headersOf(text);
+    else if (type === "records" && text !== "") body[name] = recordsOf(text);
     else if (type === "lines" && text !== "") body[name] = values[name];
     else if (text === "" && optional === true) {
       if (emptyIsNull && type !== "secret" && type !== "list" && type !== "area") body[name] = null;
@@ -144,6 +151,14 @@ function headersOf(text: string): Readonly<Record<string, string>> {
   );
 }
 
+/** One a line: texts of records may have commas. */
+function recordsOf(text: string): readonly string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
 export function listOf(text: string): readonly string[] {
   return text
     .split(/[,\n]/)
@@ -153,7 +168,11 @@ export function listOf(text: string): readonly string[] {
 
 /** @returns what of a record goes into the form */
 export function valuesOf(specs: readonly FieldSpec[], record: Readonly<Record<string, unknown>>): FormValues {
-  return Object.fromEntries(specs.map(({ name }) => [name, textOf(record[name])]));
+  return Object.fromEntries(specs.map(({ name, type }) => [name, fieldText(record[name], type)]));
+}
+
+function fieldText(value: unknown, type: FieldSpec["type"]): string {
+  return type === "records" && Array.isArray(value) ? value.join("\n") : textOf(value);
 }
 
 export function textOf(value: unknown): string {

@@ -48,7 +48,7 @@ function OneField({
   const hinted = words === undefined ? {} : { hint: words };
   if (type === "choice" && options !== undefined) {
     const shown = (word: string, label: string) => {
-      if (word === "") return t("field.never");
+      if (word === "") return t(name === "record_type" ? "field.bothAddresses" : "field.never");
       return name.endsWith("_expiration") ? t("field.daysBefore", { n: Number(word) }) : label;
     };
     const choices = options.map(([word, label]) => [word, shown(word, label)] as const);
@@ -58,7 +58,7 @@ function OneField({
     const isOn = isOnByDefault === true ? value !== "false" : value === "true";
     return <Flag label={t(label)} isOn={isOn} onValue={onValue} />;
   }
-  if (type === "area" || type === "headers" || type === "lines")
+  if (type === "area" || type === "headers" || type === "lines" || type === "records")
     return (
       <Field label={text} {...hinted}>
         {(attributes) => (

@@ -137,8 +137,8 @@ function Add({ close, changed }: { close: () => void; changed: () => void }) {
       starts_at: new Date(starts.value).toISOString(),
       ends_at: new Date(ends.value).toISOString(),
     };
-    const { total } = await data(client.POST("/maintenances", { body }));
-    say(t("maintenance.added", { n: total }));
+    const made = await data(client.POST("/maintenances", { body }));
+    say(t("maintenance.added", { n: "total" in made ? made.total : 0 }));
     changed();
   };
   return (

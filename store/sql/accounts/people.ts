@@ -115,6 +115,15 @@ export async function findOrInsertUser(session: Session, person: Person, nowMs: 
   return found;
 }
 
+/**
+ * Ends links and the sessions that links began. The first workspace that a person belongs to may have signed in as the person, by the link that it
+ * was given for the invitation; such a session must not reach the workspace that the person joins next.
+ */
+export async function signOut({ kysely }: Session, userId: number): Promise<void> {
+  await kysely.deleteFrom("sign_in_codes").where("user_id", "=", userId).execute();
+  await kysely.deleteFrom("sessions").where("user_id", "=", userId).where("key_id", "is", null).execute();
+}
+
 async function addMember(
   session: Session,
   organizationId: number,
@@ -125,6 +134,7 @@ async function addMember(
   if ((await holdWorkspace(session, organizationId)) === undefined) return undefined;
   const userId = await findOrInsertUser(session, person, nowMs);
   const [before] = await session.query<{ role: Role }>(ROLE, userId, organizationId);
+  if (before === undefined) await signOut(session, userId);
   await session.kysely
     .insertInto("memberships")
     .values({ organization_id: organizationId, user_id: userId, role, created_at_ms: nowMs })

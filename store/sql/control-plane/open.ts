@@ -1,6 +1,8 @@
 /** Opens the control plane on SQLite or PostgreSQL and brings its schema up to date. */
 import { createAccounts } from "../accounts/accounts.ts";
+import { createAudit } from "../accounts/audit.ts";
 import { createKeys } from "../accounts/keys.ts";
+import { createMembers } from "../accounts/members.ts";
 import { createSessions } from "../accounts/sessions.ts";
 import { createChannels } from "../alerts/channels.ts";
 import { createAlertTurns } from "../alerts/notifications.ts";
@@ -23,6 +25,7 @@ import { createMaintenance } from "../monitors/maintenance.ts";
 import { createMonitors } from "../monitors/monitors.ts";
 import { createOverview } from "../monitors/overview.ts";
 import { createPlans } from "../monitors/plans.ts";
+import { createSchedules } from "../monitors/schedules.ts";
 import type { SchemaMode } from "../schema/migrate.ts";
 import { createSealed } from "../sealed/reseal.ts";
 import { createSinkStore } from "../sink/sink.ts";
@@ -51,6 +54,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
   return {
     dialect: database.dialect,
     accounts: createAccounts(database),
+    members: createMembers(database),
     keys: createKeys(database),
     sessions: createSessions(database),
     plans: createPlans(database),
@@ -66,6 +70,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     syncs: createSyncs(database),
     sink: createSinkStore(database),
     maintenance: createMaintenance(database),
+    schedules: createSchedules(database),
     webhooks: createWebhooks(database),
     outgoing: createOutgoing(database),
     channels: createChannels(database),
@@ -77,6 +82,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     quarantine: createQuarantines(database),
     meta: createMeta(database),
     sealed: createSealed(database),
+    audit: createAudit(database),
     generation: () => readGeneration(database.read),
     stamp: () => database.stamp(),
     ping: () => database.ping(),

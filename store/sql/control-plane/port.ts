@@ -4,7 +4,9 @@
  * Ids are positive integers given by the store. Times are Unix ms. All methods reject with StoreError when the store is away.
  */
 
+import type { Audit } from "../accounts/audit-port.ts";
 import type { Keys } from "../accounts/keys-port.ts";
+import type { Members } from "../accounts/members-port.ts";
 import type { Accounts } from "../accounts/port.ts";
 import type { Sessions } from "../accounts/sessions-port.ts";
 import type { Channels } from "../alerts/channels-port.ts";
@@ -24,6 +26,7 @@ import type { Maintenance } from "../monitors/maintenance-port.ts";
 import type { OverviewRead } from "../monitors/overview-port.ts";
 import type { Plans } from "../monitors/plans-port.ts";
 import type { Monitors } from "../monitors/port.ts";
+import type { Schedules } from "../monitors/schedules-port.ts";
 import type { Sealed } from "../sealed/port.ts";
 import type { SinkStore } from "../sink/port.ts";
 import type { Subscriptions } from "../subscriptions/port.ts";
@@ -33,6 +36,7 @@ import type { Outgoing, Webhooks } from "../webhooks/port.ts";
 export interface ControlPlane {
   readonly dialect: "sqlite" | "postgres";
   readonly accounts: Accounts;
+  readonly members: Members;
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly plans: Plans;
@@ -47,6 +51,7 @@ export interface ControlPlane {
   readonly imports: Imports;
   readonly syncs: Syncs;
   readonly maintenance: Maintenance;
+  readonly schedules: Schedules;
   readonly webhooks: Webhooks;
   readonly outgoing: Outgoing;
   readonly channels: Channels;
@@ -59,6 +64,7 @@ export interface ControlPlane {
   readonly sink: SinkStore;
   readonly meta: Meta;
   readonly sealed: Sealed;
+  readonly audit: Audit;
   /** The generation: a number that every change raises that a cache or the plan must know. */
   generation(): Promise<number>;
   /** A number that changes with every commit of any process; null where asking costs as much as reading anew (PostgreSQL). */

@@ -15,7 +15,7 @@ export function createMaintenance({ write, read }: Database): Maintenance {
       write(async (session) => {
         // Always in this order: two that plan for the same monitors do not wait for each other.
         const inOrder = [...monitorIds].sort((one, other) => one - other);
-        for (const monitorId of inOrder) if (!(await hold(session, monitorId))) return undefined;
+        for (const monitorId of inOrder) if (!(await holdMonitor(session, monitorId))) return undefined;
         const windows: MaintenanceWindow[] = [];
         for (const monitorId of inOrder) windows.push(await insert(session, monitorId, span, nowMs));
         return windows;
@@ -23,7 +23,7 @@ export function createMaintenance({ write, read }: Database): Maintenance {
     end: (id, nowMs) =>
       write(async (session) => {
         const found = await find(session, id);
-        if (found === undefined || !(await hold(session, found.monitorId))) return undefined;
+        if (found === undefined || !(await holdMonitor(session, found.monitorId))) return undefined;
         const rows = session.kysely;
         if (found.startsAtMs > nowMs) {
           await rows.deleteFrom("maintenance_windows").where("id", "=", id).execute();
@@ -111,7 +111,7 @@ async function find(session: Session, id: number): Promise<MaintenanceWindow | u
 }
 
 /** The monitor, held against other writers until the transaction ends. */
-async function hold(session: Session, monitorId: number): Promise<boolean> {
+export async function holdMonitor(session: Session, monitorId: number): Promise<boolean> {
   let query = session.kysely
     .selectFrom("monitors")
     .select("id")
@@ -128,8 +128,9 @@ async function insert(
   { fromMs, untilMs }: MaintenanceSpan,
   nowMs: number,
 ): Promise<MaintenanceWindow> {
-  const open = await openSpan(session, monitorId, nowMs + 1);
-  const isApart = open !== null && (fromMs > open.untilMs || untilMs < open.fromMs);
+  // What a schedule makes comes and goes by itself.
+  const open = stretchesOf(await openWindows(session, monitorId, nowMs + 1, true));
+  const isApart = open.some((one) => fromMs > one.untilMs || untilMs < one.fromMs);
   if (isApart) throw new MaintenanceGapError(monitorId);
   const { id } = await session.kysely
     .insertInto("maintenance_windows")
@@ -140,20 +141,39 @@ async function insert(
   return { id, monitorId, startsAtMs: fromMs, endsAtMs: untilMs };
 }
 
-/** @returns the union of the windows that end then or later */
-async function openSpan(session: Session, monitorId: number, atMs: number): Promise<MaintenanceSpan | null> {
-  const { from, until } = await session.kysely
+/** Those that end then or later, the first that begins first. @param byRequest none that a schedule made */
+async function openWindows(
+  { kysely }: Session,
+  monitorId: number,
+  atMs: number,
+  byRequest = false,
+): Promise<readonly MaintenanceSpan[]> {
+  let query = kysely
     .selectFrom("maintenance_windows")
-    .select((of) => [of.fn.min("starts_at_ms").as("from"), of.fn.max("ends_at_ms").as("until")])
+    .select(["starts_at_ms as fromMs", "ends_at_ms as untilMs"])
     .where("monitor_id", "=", monitorId)
-    .where("ends_at_ms", ">=", atMs)
-    .executeTakeFirstOrThrow();
-  return from === null || until === null ? null : { fromMs: from, untilMs: until };
+    .where("ends_at_ms", ">=", atMs);
+  if (byRequest) query = query.where("maintenance_id", "is", null);
+  return query.orderBy("starts_at_ms").execute();
 }
 
-/** A window that ends now still covers the checks that began in it: the stretch ends, and is not forgotten. */
-async function settle(session: Session, monitorId: number, nowMs: number): Promise<void> {
-  const span = await openSpan(session, monitorId, nowMs);
+/** Windows that meet are one stretch. @param windows in the order of their starts */
+function stretchesOf(windows: readonly MaintenanceSpan[]): readonly MaintenanceSpan[] {
+  const stretches: MaintenanceSpan[] = [];
+  for (const window of windows) {
+    const last = stretches.at(-1);
+    if (last === undefined || window.fromMs > last.untilMs) stretches.push(window);
+    else stretches[stretches.length - 1] = { ...last, untilMs: Math.max(last.untilMs, window.untilMs) };
+  }
+  return stretches;
+}
+
+/**
+ * The first stretch that has not ended is what the plan reads; the next one has its turn once this has ended (schedules.ts). A window that
+ * ends now still covers the checks that began in it: the stretch ends, and is not forgotten.
+ */
+export async function settle(session: Session, monitorId: number, nowMs: number): Promise<void> {
+  const [span] = stretchesOf(await openWindows(session, monitorId, nowMs));
   await session.kysely
     .updateTable("monitors")
     .set({

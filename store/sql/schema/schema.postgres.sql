@@ -103,6 +103,22 @@ CREATE INDEX api_keys_by_user ON public.api_keys USING btree (user_id);
 CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (organization_id);
 CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id);
 
+create table audit (
+  id bigint not null identity,
+  organization_id bigint not null,
+  project_id bigint,
+  at_ms bigint not null,
+  actor text not null,
+  user_id bigint,
+  what text not null,
+  subject text not null,
+  detail text not null,
+  address text,
+  constraint audit_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_in_order ON public.audit USING btree (organization_id, at_ms, id);
+CREATE UNIQUE INDEX audit_pkey ON public.audit USING btree (id);
+
 create table channels (
   id bigint not null identity,
   project_id bigint not null,
@@ -354,11 +370,35 @@ create table maintenance_windows (
   monitor_id bigint not null,
   starts_at_ms bigint not null,
   ends_at_ms bigint not null,
+  maintenance_id bigint,
   constraint maintenance_windows_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id),
   constraint maintenance_windows_pkey PRIMARY KEY (id)
 );
 CREATE INDEX maintenance_windows_by_monitor ON public.maintenance_windows USING btree (monitor_id, ends_at_ms);
+CREATE INDEX maintenance_windows_by_schedule ON public.maintenance_windows USING btree (maintenance_id, starts_at_ms, monitor_id);
+CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree (ends_at_ms);
 CREATE UNIQUE INDEX maintenance_windows_pkey ON public.maintenance_windows USING btree (id);
+
+create table maintenances (
+  id bigint not null identity,
+  project_id bigint not null,
+  title text not null,
+  text text not null,
+  selector text not null,
+  schedule text not null,
+  timezone text not null,
+  starts_on text,
+  ends_on text,
+  announce integer not null,
+  ended_until_ms bigint,
+  over_at_ms bigint,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  constraint maintenances_pkey PRIMARY KEY (id),
+  constraint maintenances_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX maintenances_by_project ON public.maintenances USING btree (project_id);
+CREATE UNIQUE INDEX maintenances_pkey ON public.maintenances USING btree (id);
 
 create table memberships (
   organization_id bigint not null,

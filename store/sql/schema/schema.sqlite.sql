@@ -89,6 +89,19 @@ CREATE INDEX "api_keys_by_user" on "api_keys" ("user_id");
 
 CREATE INDEX "api_keys_by_workspace" on "api_keys" ("organization_id");
 
+CREATE TABLE "audit" ("id" integer primary key autoincrement,
+  "organization_id" bigint not null,
+  "project_id" bigint,
+  "at_ms" bigint not null,
+  "actor" text not null,
+  "user_id" bigint,
+  "what" text not null,
+  "subject" text not null,
+  "detail" text not null,
+  "address" text);
+
+CREATE INDEX "audit_in_order" on "audit" ("organization_id", "at_ms", "id");
+
 CREATE TABLE "channels" ("id" integer primary key autoincrement,
   "project_id" bigint not null references "projects" ("id"),
   "kind" text not null,
@@ -266,9 +279,31 @@ CREATE TABLE "locations" ("id" integer primary key autoincrement,
 CREATE TABLE "maintenance_windows" ("id" integer primary key autoincrement,
   "monitor_id" bigint not null references "monitors" ("id"),
   "starts_at_ms" bigint not null,
-  "ends_at_ms" bigint not null);
+  "ends_at_ms" bigint not null,
+  "maintenance_id" bigint);
 
 CREATE INDEX "maintenance_windows_by_monitor" on "maintenance_windows" ("monitor_id", "ends_at_ms");
+
+CREATE INDEX "maintenance_windows_by_schedule" on "maintenance_windows" ("maintenance_id", "starts_at_ms", "monitor_id");
+
+CREATE INDEX "maintenance_windows_open" on "maintenance_windows" ("ends_at_ms");
+
+CREATE TABLE "maintenances" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "title" text not null,
+  "text" text not null,
+  "selector" text not null,
+  "schedule" text not null,
+  "timezone" text not null,
+  "starts_on" text,
+  "ends_on" text,
+  "announce" integer not null,
+  "ended_until_ms" bigint,
+  "over_at_ms" bigint,
+  "created_at_ms" bigint not null,
+  "updated_at_ms" bigint not null);
+
+CREATE INDEX "maintenances_by_project" on "maintenances" ("project_id");
 
 CREATE TABLE "memberships" ("organization_id" bigint not null references "workspaces" ("id"),
   "user_id" bigint not null references "users" ("id"),

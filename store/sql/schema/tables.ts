@@ -7,12 +7,15 @@ import type { Actor } from "../../../model/actor.ts";
 import type { SayReason, Told } from "../../../model/alerting.ts";
 import type { NotificationState } from "../../../model/alerting-delivery.ts";
 import type { AlertEvent, AlertRule, AlertSeverity, AlertTemplate, Grouping } from "../../../model/alerting-rule.ts";
+import type { AuditSubject, AuditWord } from "../../../model/audit.ts";
 import type { EventType, ExpirySubject } from "../../../model/event.ts";
 import type { IncidentLevel } from "../../../model/incident.ts";
 import { type Family, familyOf, type Kind } from "../../../model/kind.ts";
+import type { Schedule } from "../../../model/maintenance-schedule.ts";
 import { isActive, type Monitor, type PauseReason } from "../../../model/monitor.ts";
 import type { PlanName, Role } from "../../../model/plan.ts";
 import type { QuietHours, QuietMode } from "../../../model/quiet-hours.ts";
+import type { Selector } from "../../../model/selector.ts";
 import type { LiveState, LiveStatus, LocationState, RowStatus } from "../../../model/status.ts";
 import type { Engines, SyncStatus } from "../../../model/subscription.ts";
 import type { ErrorCategory } from "../../../model/verdict.ts";
@@ -464,6 +467,27 @@ const maintenanceWindows = table("maintenance_windows", {
   monitor_id: bigint(),
   starts_at_ms: bigint(),
   ends_at_ms: bigint(),
+  /** The schedule whose turn it is; null: a request made it. */
+  maintenance_id: nullable(bigint()),
+});
+
+/** Schedules of maintenance. */
+export const MAINTENANCES = table("maintenances", {
+  id: id(),
+  project_id: bigint(),
+  title: prose(),
+  text: prose(),
+  selector: json<Selector>(),
+  schedule: json<Schedule>(),
+  timezone: text(),
+  starts_on: nullable(text()),
+  ends_on: nullable(text()),
+  announce: flag(),
+  /** Turns that began before it were ended. */
+  ended_until_ms: nullable(bigint()),
+  over_at_ms: nullable(bigint()),
+  created_at_ms: bigint(),
+  updated_at_ms: storeOnly(bigint()),
 });
 
 /** The most urgent threshold that was told of a certificate or a registration; another expiry date is another one. */
@@ -584,6 +608,21 @@ export const QUARANTINE = table("quarantine", {
   until_ms: bigint(),
 });
 
+/** What requests changed. */
+export const AUDIT = table("audit", {
+  id: id(),
+  organization_id: bigint(),
+  project_id: nullable(bigint()),
+  at_ms: bigint(),
+  actor: json<Actor>(),
+  /** Of the actor. */
+  user_id: derived(nullable(bigint()), (entry: { readonly actor: Actor }): number | null => entry.actor.id),
+  what: text<AuditWord>(),
+  subject: json<AuditSubject>(),
+  detail: json<Readonly<Record<string, unknown>>>(),
+  address: nullable(text()),
+});
+
 export const TABLES = {
   meta,
   generation,
@@ -619,6 +658,7 @@ export const TABLES = {
   notification_attempts: NOTIFICATION_ATTEMPTS,
   leases,
   maintenance_windows: maintenanceWindows,
+  maintenances: MAINTENANCES,
   expiry_alerts: expiryAlerts,
   jobs,
   on_demand: onDemand,
@@ -629,6 +669,7 @@ export const TABLES = {
   config_results: CONFIG_RESULTS,
   locations: LOCATIONS,
   quarantine: QUARANTINE,
+  audit: AUDIT,
 } as const;
 
 /** The schema as the query builder sees it. */

@@ -80,8 +80,15 @@ func main() {
 	done(client.IncidentsAPI.AcknowledgeIncident(ctx, incident.Id).XProjectId(project).
 		AcknowledgeIncident(*sonde.NewAcknowledgeIncident()).Execute())
 
+	var plan sonde.PlanMaintenance
+	backups := `{"title":"Backups","select":{"all":true},"schedule":{"type":"cron","cron":"0 2 * * *","minutes":30}}`
+	expect(json.Unmarshal([]byte(backups), &plan) == nil, "a schedule does not fit")
+	planned := done(client.MaintenanceAPI.CreateMaintenance(ctx).XProjectId(project).PlanMaintenance(plan).Execute())
+	expect(planned.MaintenanceSchedule != nil, "no schedule was made")
+
 	read := readAll(client, map[string]string{
-		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1",
+		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1", "KeyUsage": "1",
+		"Schedule": planned.MaintenanceSchedule.Id,
 	})
 	expect(read > 20, "few operations were read")
 

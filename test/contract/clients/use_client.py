@@ -91,9 +91,14 @@ done("revokeKey", id=str(created.id))
 assert done("checkConfig", body=models.CheckConfig(config=SETTINGS["link"])).status == "down"
 assert done("testMonitors", body=models.TestMonitors(server_ids=[tunnel.id])).skipped[0].reason == "paused"
 
+nightly = models.MaintenanceCron(type_="cron", cron="0 2 * * *", minutes=30)
+backups = models.CreateMaintenanceSchedule(title="Backups", select=models.CreateMaintenanceScheduleSelect.from_dict({"all": True}), schedule=nightly)
+planned = done("createMaintenance", body=backups)
+assert planned.title == "Backups" and planned.state in ("next", "active"), planned
+
 # Every read of the document, with what is there.
 ORGANIZATION = str(done("whoami").default_organization_id)
-IDS = {"srv": up.id, "inc": incident.id, "sub": str(subscription.id)}
+IDS = {"srv": up.id, "inc": incident.id, "sub": str(subscription.id), "mnt": planned.id}
 read = 0
 for path, operations in DOCUMENT["paths"].items():
     if "get" not in operations or "{token}" in path:

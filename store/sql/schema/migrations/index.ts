@@ -18,6 +18,8 @@ import { statusSince } from "./0015-status-since.ts";
 import { sessions } from "./0016-sessions.ts";
 import { channels } from "./0017-channels.ts";
 import { alerts } from "./0018-alerts.ts";
+import { audit } from "./0021-audit.ts";
+import { maintenances } from "./0022-maintenances.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -37,4 +39,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0016-sessions": sessions,
   "0017-channels": channels,
   "0018-alerts": alerts,
+  "0021-audit": audit,
+  "0022-maintenances": maintenances,
 };

@@ -1,0 +1,203 @@
+/** Schedules of maintenance, and the windows that their turns become. */
+import { sql } from "kysely";
+import type { Turn } from "../../../model/maintenance-schedule.ts";
+import type { Database, Session } from "../db/database.ts";
+import { decoder, encoder } from "../schema/column.ts";
+import { MAINTENANCES, type Row } from "../schema/tables.ts";
+import { holdMonitor, settle } from "./maintenance.ts";
+import { type MaintenanceSchedule, MOST_SCHEDULES, type ScheduleDraft, type Schedules } from "./schedules-port.ts";
+import { isSelected } from "./selecting.ts";
+
+const toSchedule: (row: Row<"maintenances">) => MaintenanceSchedule = decoder(MAINTENANCES);
+const fromSchedule = encoder<Omit<MaintenanceSchedule, "id">, typeof MAINTENANCES.columns>(MAINTENANCES);
+
+export function createSchedules(database: Database): Schedules {
+  const { read, write } = database;
+  return {
+    create: (projectId, draft, nowMs) => write((session) => create(session, projectId, draft, nowMs)),
+    async find(projectId, id) {
+      const ofProject = read.kysely.selectFrom("maintenances").selectAll().where("project_id", "=", projectId);
+      const row = await ofProject.where("id", "=", id).executeTakeFirst();
+      return row && toSchedule(row);
+    },
+    async list(projectId) {
+      const ofProject = read.kysely.selectFrom("maintenances").selectAll().where("project_id", "=", projectId);
+      return (await ofProject.orderBy("id").execute()).map(toSchedule);
+    },
+    async current(nowMs) {
+      const rows = await read.kysely
+        .selectFrom("maintenances as one")
+        .innerJoin("projects as p", "p.id", "one.project_id")
+        .selectAll("one")
+        .where("p.active", "=", 1)
+        .where((of) => of.or([of("one.over_at_ms", "is", null), of("one.over_at_ms", ">", nowMs)]))
+        .orderBy("one.id")
+        .execute();
+      return rows.map(toSchedule);
+    },
+    update: (id, draft, nowMs) =>
+      write(async (session) => {
+        await endWindows(session, id, nowMs);
+        return change(session, id, { ...fromDraft(draft), updated_at_ms: nowMs, ended_until_ms: null });
+      }),
+    remove: (id, nowMs) =>
+      write(async (session) => {
+        await endWindows(session, id, nowMs);
+        const { numDeletedRows } = await session.kysely
+          .deleteFrom("maintenances")
+          .where("id", "=", id)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+    endTurn: (id, turn, nowMs) =>
+      write(async (session) => {
+        await endWindows(session, id, nowMs, turn.fromMs);
+        return change(session, id, { ended_until_ms: turn.fromMs + 1 });
+      }),
+    make: (schedule, turn, limit, nowMs) => write((session) => make(session, schedule, turn, limit, nowMs)),
+    settleNext: (limit, nowMs) => write((session) => settleNext(session, limit, nowMs)),
+    forget: (beforeMs, limit) =>
+      write(async ({ kysely }) => {
+        const old = kysely
+          .selectFrom("maintenance_windows")
+          .select("id")
+          .where("ends_at_ms", "<", beforeMs)
+          .limit(limit);
+        const { numDeletedRows } = await kysely
+          .deleteFrom("maintenance_windows")
+          .where("id", "in", old)
+          .executeTakeFirst();
+        return Number(numDeletedRows);
+      }),
+  };
+}
+
+function fromDraft(draft: ScheduleDraft) {
+  const {
+    project_id: _,
+    created_at_ms: __,
+    ...columns
+  } = fromSchedule({
+    ...{ projectId: 0, endedUntilMs: null, createdAtMs: 0 },
+    ...draft,
+  });
+  return columns;
+}
+
+async function create(
+  session: Session,
+  projectId: number,
+  draft: ScheduleDraft,
+  nowMs: number,
+): Promise<MaintenanceSchedule | undefined> {
+  const { kysely } = session;
+  const { count } = await kysely
+    .selectFrom("maintenances")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where("project_id", "=", projectId)
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_SCHEDULES) return undefined;
+  const row = await kysely
+    .insertInto("maintenances")
+    .values({
+      ...fromSchedule({ ...draft, projectId, endedUntilMs: null, createdAtMs: nowMs }),
+      updated_at_ms: nowMs,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return toSchedule(row);
+}
+
+async function change(
+  { kysely }: Session,
+  id: number,
+  columns: Partial<Omit<Row<"maintenances">, "id">>,
+): Promise<MaintenanceSchedule | undefined> {
+  const row = await kysely
+    .updateTable("maintenances")
+    .set(columns)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+  return row && toSchedule(row);
+}
+
+/** What has begun ends now, what has not is taken away. @param turnMs of the turn that began then; absent: of all */
+async function endWindows(session: Session, id: number, nowMs: number, turnMs?: number): Promise<void> {
+  const { kysely } = session;
+  let open = kysely
+    .selectFrom("maintenance_windows")
+    .select(["id", "monitor_id", "starts_at_ms"])
+    .where("maintenance_id", "=", id)
+    .where("ends_at_ms", ">", nowMs);
+  if (turnMs !== undefined) open = open.where("starts_at_ms", "=", turnMs);
+  const windows = await open.orderBy("monitor_id").execute();
+  for (const window of windows) {
+    const isThere = await holdMonitor(session, window.monitor_id);
+    const hasBegun = window.starts_at_ms <= nowMs;
+    await (hasBegun
+      ? kysely.updateTable("maintenance_windows").set({ ends_at_ms: nowMs }).where("id", "=", window.id).execute()
+      : kysely.deleteFrom("maintenance_windows").where("id", "=", window.id).execute());
+    if (isThere) await settle(session, window.monitor_id, nowMs);
+  }
+}
+
+async function make(
+  session: Session,
+  { id, projectId, selector }: MaintenanceSchedule,
+  { fromMs, untilMs }: Turn,
+  limit: number,
+  nowMs: number,
+): Promise<number> {
+  const { kysely, dialect } = session;
+  let held = kysely.selectFrom("maintenances").select("id").where("id", "=", id);
+  if (dialect === "postgres") held = held.forUpdate();
+  if ((await held.executeTakeFirst()) === undefined) return 0;
+  const missing = await kysely
+    .selectFrom("monitors as m")
+    .innerJoin("live as l", "l.monitor_id", "m.id")
+    .select("m.id")
+    .where("m.project_id", "=", projectId)
+    .where("m.deleted_at_ms", "is", null)
+    .where((of) => isSelected(of, dialect, selector))
+    .where((of) =>
+      of.not(
+        of.exists(
+          of
+            .selectFrom("maintenance_windows as w")
+            .select(sql<number>`1`.as("one"))
+            .whereRef("w.monitor_id", "=", "m.id")
+            .where("w.maintenance_id", "=", id)
+            .where("w.starts_at_ms", "=", fromMs),
+        ),
+      ),
+    )
+    .orderBy("m.id")
+    .limit(limit)
+    .execute();
+  for (const { id: monitorId } of missing) {
+    if (!(await holdMonitor(session, monitorId))) continue;
+    await kysely
+      .insertInto("maintenance_windows")
+      .values({ monitor_id: monitorId, starts_at_ms: fromMs, ends_at_ms: untilMs, maintenance_id: id })
+      .execute();
+    await settle(session, monitorId, nowMs);
+  }
+  return missing.length;
+}
+
+async function settleNext(session: Session, limit: number, nowMs: number): Promise<number> {
+  const due = await session.kysely
+    .selectFrom("maintenance_windows as w")
+    .innerJoin("monitors as m", "m.id", "w.monitor_id")
+    .select("m.id")
+    .distinct()
+    .where("w.ends_at_ms", ">", nowMs)
+    .where("m.deleted_at_ms", "is", null)
+    .where((of) => of.or([of("m.maintenance_until_ms", "is", null), of("m.maintenance_until_ms", "<=", nowMs)]))
+    .orderBy("m.id")
+    .limit(limit)
+    .execute();
+  for (const { id } of due) if (await holdMonitor(session, id)) await settle(session, id, nowMs + 1);
+  return due.length;
+}
