@@ -1,9 +1,10 @@
 /** Channels: where a project's messages go. Secrets come sealed, and leave only for a sender or a change. */
 import { REFUSALS_OF_FAILING } from "../../../model/channel.ts";
 import type { Database, Session } from "../db/database.ts";
+import { CHANNELS } from "../schema/alert-tables.ts";
 import { decoder } from "../schema/column.ts";
 import { NOT_SEALED_YET, sealedFor } from "../schema/seal-new.ts";
-import { CHANNELS, type Row } from "../schema/tables.ts";
+import type { Row } from "../schema/tables.ts";
 import { storable, toJson } from "../schema/text.ts";
 import type {
   ChannelChanges,

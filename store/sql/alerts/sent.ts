@@ -1,7 +1,8 @@
 /** What was sent: lists of messages with their attempts. */
 import type { Session } from "../db/database.ts";
+import { NOTIFICATION_ATTEMPTS, NOTIFICATIONS } from "../schema/alert-tables.ts";
 import { decoder } from "../schema/column.ts";
-import { NOTIFICATION_ATTEMPTS, NOTIFICATIONS, type Row } from "../schema/tables.ts";
+import type { Row } from "../schema/tables.ts";
 import type { AlertAttempt, SentAlert } from "./port.ts";
 
 const decode = decoder(NOTIFICATIONS);

@@ -3,8 +3,8 @@ import type { AlertMonitor, AlertRule, RuleSettings } from "../../../model/alert
 import { isActive } from "../../../model/monitor.ts";
 import type { QuietHours } from "../../../model/quiet-hours.ts";
 import type { Database, Session } from "../db/database.ts";
+import { ALERT_RULES, QUIET_HOURS } from "../schema/alert-tables.ts";
 import { decoder, encoder } from "../schema/column.ts";
-import { ALERT_RULES, QUIET_HOURS } from "../schema/tables.ts";
 import { fromJson } from "../schema/text.ts";
 import type { AlertSettings, Draft, Versioned } from "./port.ts";
 import { sentOfChannel, sentOfIncident } from "./sent.ts";
