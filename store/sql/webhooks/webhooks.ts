@@ -5,8 +5,9 @@ import type { Database, Session } from "../db/database.ts";
 import { appendEvents } from "../events/outbox.ts";
 import { decoder } from "../schema/column.ts";
 import { NOT_SEALED_YET, sealedFor } from "../schema/seal-new.ts";
-import { type Row, WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOKS } from "../schema/tables.ts";
+import type { Row } from "../schema/tables.ts";
 import { toJson } from "../schema/text.ts";
+import { WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOKS } from "../schema/webhook-tables.ts";
 import type { WebhookDelivery, WebhookRecord, Webhooks } from "./port.ts";
 
 const decode = decoder(WEBHOOKS);
