@@ -131,6 +131,7 @@ const TABLE = {
     "A monitor has another maintenance that has not ended: end it first, or choose a time that meets it.",
   ],
   channelNameTaken: [409, "Another channel of this project has this name"],
+  tokenTaken: [409, "Another heartbeat has this token already."],
   urlTaken: [409, "Another subscription already uses this URL in this project"],
   followsSubscription: [409, "This monitor follows its subscription."],
   idempotencyKeyRunning: [

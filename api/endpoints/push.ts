@@ -7,12 +7,11 @@ import type { Api } from "../api.ts";
 import { RETRY_SOON } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
 import { restS } from "../limits.ts";
-import { hashToken } from "../monitors/token.ts";
+import { hashToken, TOKEN } from "../monitors/token.ts";
 import { textParameter } from "../query.ts";
 import type { Call, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
-const TOKEN = /^[A-Za-z0-9]{32}$/;
 const CALLS_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 /** Code points. */

@@ -9,7 +9,7 @@ import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { storedTarget } from "../../store/sealing/target.ts";
-import type { MonitorChange, MonitorWithLive } from "../../store/sql/monitors/port.ts";
+import { type MonitorChange, type MonitorWithLive, TokenTakenError } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
@@ -27,6 +27,7 @@ import {
   refuseShort,
   targetOf,
 } from "../monitors/draft.ts";
+import { readField } from "../monitors/every-kind.ts";
 import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
 import { findMonitor } from "../monitors/find.ts";
 import { importsOf } from "../monitors/imported.ts";
@@ -34,7 +35,7 @@ import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycl
 import { refuseBesideOlder } from "../monitors/older-schedulers.ts";
 import { createRefusals, unknownType, updateRefusals } from "../monitors/refusals.ts";
 import { changedSecrets, storedSecrets } from "../monitors/secrets.ts";
-import { hashToken, newToken } from "../monitors/token.ts";
+import { hashToken, newToken, tokenField } from "../monitors/token.ts";
 import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
 import { hasTunnelField } from "../monitors/tunnels.ts";
 import { type MonitorView, viewMonitor } from "../monitors/view.ts";
@@ -160,23 +161,23 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { monitors } = api.controlPlane;
   const host = target?.host ?? null;
   const shared = isWebsite(kind) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
-  const token = isPassive(kind) ? newToken() : null;
+  const token = isPassive(kind) ? (readField(body, "token", tokenField) ?? newToken()) : null;
   const heartbeatToken =
     token === null
       ? null
       : { sealed: (id: number) => api.sealing.seal(SEALED_CELLS.heartbeat(id), token), hash: hashToken(token) };
   const { settings, seal } = storedTarget(shownSettings, api.sealing);
-  const created = await monitors.create(
-    {
-      ...newUptime(call, kind, draft, host),
-      settings,
-      ...secrets,
-      ...(seal !== null && { urlSealed: seal }),
-      ...expiryOfNew(kind, draft.settings, draft.expiry, shared),
-      heartbeatToken,
-    },
-    call.actor,
-  );
+  const wanted = {
+    ...newUptime(call, kind, draft, host),
+    settings,
+    ...secrets,
+    ...(seal !== null && { urlSealed: seal }),
+    ...expiryOfNew(kind, draft.settings, draft.expiry, shared),
+    heartbeatToken,
+  };
+  const created = await monitors.create(wanted, call.actor).catch((error: unknown) => {
+    throw error instanceof TokenTakenError ? refusal("tokenTaken") : error;
+  });
   await shareExpiry(api, call, kind, host, draft.expiry);
   return shown(api, call, created.id);
 }
@@ -408,7 +409,7 @@ export const servers: readonly Route[] = [
     body: { schema: createBody, required: true, fieldsOf },
     refusals: createRefusals,
     responses: { 200: schemas.monitor },
-    errors: [400, 403, 404, 413, 422],
+    errors: [400, 403, 404, 409, 413, 422],
     handle: create,
   },
   {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type AnyUptime, fieldsOf, uptimeKinds } from "../../engine/contract/registry.ts";
 import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { commonFields, nameField } from "./every-kind.ts";
+import { tokenField } from "./token.ts";
 import { tunnelSchemas } from "./tunnels.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
@@ -24,7 +25,7 @@ function createBodyOf(described: AnyUptime) {
     .object({
       type: z.literal(kind),
       name: nameField,
-      ...(isPassive ? {} : checked),
+      ...(isPassive ? { token: tokenField.optional() } : checked),
       ...everyKind,
       ...fieldsOf(described),
     })

@@ -62,6 +62,7 @@ export function draftOfNew(kind: UptimeKind, body: JsonObject): NewDraft {
 export function draftOfChange(monitor: Monitor, kind: UptimeKind, body: JsonObject): Draft {
   const type = fieldOf(body, "type");
   if (type !== undefined && type !== kind) throw refusal("typeChange");
+  if (fieldOf(body, "token") !== undefined) throw badRequest("token is read only when a heartbeat is made.");
   const common = commonOf(kind, body);
   const sent = settingsFields(kind, body);
   if (Object.keys(sent).length === 0) return { ...common, expiry: {} };

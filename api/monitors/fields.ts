@@ -22,6 +22,9 @@ export const TUNNEL_BODY_FIELDS: readonly string[] = ["protocol", ...TUNNEL_FIEL
 /** Fields of every kind that is checked; a passive one has none of them. */
 const CHECKED_FIELDS = ["interval", "timeout", "timeout_follows_interval", "maxretries"] as const;
 
+/** Of a passive kind, when it is made. */
+const PASSIVE_FIELDS = ["token"] as const;
+
 /** The uptime kinds that have a field; all kinds have name, type, tags and active. */
 const KINDS_OF = kindsByField();
 
@@ -34,7 +37,7 @@ function kindsByField(): ReadonlyMap<string, readonly AnyUptime[]> {
 }
 
 function fieldsOfKind(kind: AnyUptime): readonly string[] {
-  return [...(kind.isPassive ? [] : CHECKED_FIELDS), ...Object.keys(fieldsOf(kind))];
+  return [...(kind.isPassive ? PASSIVE_FIELDS : CHECKED_FIELDS), ...Object.keys(fieldsOf(kind))];
 }
 
 /** @throws 400 naming the first field, in the order of the body, that checks of this kind do not have */

@@ -30,7 +30,13 @@ const ofBody: readonly Refusal[] = [
   [422, "www.example.com is reserved for documentation and cannot be monitored."],
 ];
 
-export const createRefusals: readonly Refusal[] = ["typeInvalid", [400, unknownType("")], "typeGroup", ...ofBody];
+export const createRefusals: readonly Refusal[] = [
+  "typeInvalid",
+  [400, unknownType("")],
+  "typeGroup",
+  ...ofBody,
+  "tokenTaken",
+];
 export const updateRefusals: readonly Refusal[] = [
   "typeChange",
   ...ofBody,

@@ -1,5 +1,6 @@
 /** Heartbeats: tokens, calls, the inbox. */
 import { describe, expect, it } from "vitest";
+import { TokenTakenError } from "../../store/sql/monitors/port.ts";
 import { ADA, batch, type Ground, make, NOW_MS, newHeartbeat } from "./ground.suite.ts";
 
 export function heartbeatTests(currentGround: () => Ground): void {
@@ -18,6 +19,16 @@ export function heartbeatTests(currentGround: () => Ground): void {
       const period = await plane.monitors.update(projectId, id, NOW_MS, ADA, () => ({ intervalS: 120, graceS: 5 }));
       expect(period?.monitor.intervalS).toBe(120);
       expect((await plane.history.list(id, 1, 0)).rows[0]?.message).toBe("Updated period, grace");
+    });
+
+    it("gives a token to one of them, and again when that is deleted", async () => {
+      const ground = currentGround();
+      const { plane, projectId } = ground;
+      const { id } = await plane.monitors.create(newHeartbeat(ground), ADA);
+      await expect(plane.monitors.create(newHeartbeat(ground), ADA)).rejects.toThrow(TokenTakenError);
+      await plane.monitors.remove(projectId, id, NOW_MS, ADA);
+      const again = await plane.monitors.create(newHeartbeat(ground), ADA);
+      expect(await plane.heartbeats.byTokenHash("hash-job")).toEqual({ monitorId: again.id });
     });
 
     it("keeps calls in order until the sink has drained them, and the time of the latest", async () => {

@@ -56,6 +56,11 @@ export type MonitorChange = Partial<
 };
 
 /** Every tunnel slot of the workspace is taken (docs/api-contract.md#plans). */
+/** A heartbeat has this address already, in whatever project. */
+export class TokenTakenError extends Error {
+  override readonly name = "TokenTakenError";
+}
+
 export class SlotsFullError extends Error {
   override readonly name = "SlotsFullError";
   readonly used: number;

@@ -7,6 +7,7 @@ import { newLiveState } from "../../../model/live.ts";
 import type { Monitor } from "../../../model/monitor.ts";
 import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
+import { isTaken } from "../db/unique.ts";
 import { appendEvents } from "../events/outbox.ts";
 import { addEventToOpenIncident } from "../incidents/events.ts";
 import { sealedFor } from "../schema/seal-new.ts";
@@ -21,6 +22,7 @@ import {
   type MonitorWithLive,
   type NewMonitor,
   SlotsFullError,
+  TokenTakenError,
 } from "./port.ts";
 import { fromLive, fromMonitor, LIVE_COLUMNS, MONITOR_COLUMNS, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
 import { requireSlot } from "./slots.ts";
@@ -149,14 +151,39 @@ async function create(session: Session, input: NewMonitor, actor: Actor): Promis
     .values(fromLive(newLiveState(id)))
     .execute();
   if (heartbeatToken !== null) {
-    const token = sealedFor(id, heartbeatToken.sealed);
-    await kysely
-      .insertInto("heartbeats")
-      .values({ monitor_id: id, token_hash: heartbeatToken.hash, token_sealed: token, last_call_at_ms: null })
-      .execute();
+    await addHeartbeat(session, id, heartbeatToken);
   }
   await addHistory(session, id, { type: "created", atMs: nowMs, message: "Monitor created", actor });
   return { ...monitor, ...secrets, id };
+}
+
+/** @throws TokenTakenError */
+async function addHeartbeat(
+  { kysely }: Session,
+  id: number,
+  { hash, sealed }: NonNullable<NewMonitor["heartbeatToken"]>,
+): Promise<void> {
+  const holders = kysely.selectFrom("heartbeats").where("token_hash", "=", hash);
+  const holder = await holders.select("monitor_id as id").executeTakeFirst();
+  if (holder !== undefined) {
+    // Rows of a deleted monitor stay for a while, and its address is free.
+    const gone = kysely
+      .selectFrom("monitors")
+      .select("id")
+      .where("id", "=", holder.id)
+      .where("deleted_at_ms", "is not", null);
+    const { numDeletedRows } = await kysely.deleteFrom("heartbeats").where("monitor_id", "in", gone).executeTakeFirst();
+    if (numDeletedRows === 0n) throw new TokenTakenError();
+  }
+  try {
+    await kysely
+      .insertInto("heartbeats")
+      .values({ monitor_id: id, token_hash: hash, token_sealed: sealedFor(id, sealed), last_call_at_ms: null })
+      .execute();
+  } catch (error) {
+    if (isTaken(error)) throw new TokenTakenError();
+    throw error;
+  }
 }
 
 /** The monitor, held against other writers until the transaction ends. */

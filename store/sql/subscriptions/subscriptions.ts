@@ -3,6 +3,7 @@ import { SHRUNKEN_REFUSALS } from "../../../model/sync.ts";
 import { URL_HASH_KEY } from "../../sealed-cells.ts";
 import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
+import { isTaken } from "../db/unique.ts";
 import { appendJob, openSyncJob } from "../jobs/jobs.ts";
 import { type BulkChange, changeMonitors, holdImported } from "../monitors/bulk.ts";
 import { decoder } from "../schema/column.ts";
@@ -180,14 +181,6 @@ async function takeUrl(
     throw error;
   }
   return true;
-}
-
-/** unique_violation; SQLite has one writer, so that its question above was the last word. */
-function isTaken(error: unknown): boolean {
-  const codes = [error, (error as Error | undefined)?.cause].map(
-    (one) => (one as { code?: unknown } | undefined)?.code,
-  );
-  return codes.includes("23505");
 }
 
 /** Intervals and timeouts are the monitors' too; switching off and on pauses and resumes them (docs/api-contract.md#subscriptions). */
