@@ -28,6 +28,8 @@ const ROOMS = {
     "^engine/protocols/(share-link/|amneziawg/params\\.ts$)",
     "^model/",
   ],
+  // Files of other programs become documents; the API does it too. Only the command line opens a database.
+  "cli/import": ["^cli/", "^engine/contract/registry\\.ts$", "^model/", "^store/sqlite-library\\.ts$"],
   cli: ["^config\\.ts$", "^model/(plan|url)\\.ts$", "^model/document/", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   // Runs in a browser: words and rules that are pure, and nothing else of ours.
   web: ["^model/"],
@@ -42,7 +44,7 @@ const CHECKER = "^roles/checker\\.ts$|^checker/|^engine/(direct/direct|prober/wo
 const DATABASE = "^store/sql/|^store/sqlite-library\\.ts$|^node_modules/(@types/)?(better-sqlite3(-napi)?|pg|kysely)/|^(better-sqlite3(-napi)?|pg|kysely)(/|$)";
 /** Words and types of SQL's side. They load nothing; what one of them came to import would be found through it. */
 const PORTS = "^store/sql/.*port\\.ts$";
-const CLI_ROOMS = "^cli/(admin|check|bulk)/";
+const CLI_ROOMS = "^cli/(admin|check|bulk|import)/";
 
 /** Packages and Node modules that belong to one place: who may import them. */
 const OWNERS = {
@@ -63,7 +65,7 @@ const OWNERS = {
   "@noble/hashes": "^engine/protocols/",
   "@noble/ciphers": "^engine/protocols/",
   "zod-openapi": "^api/openapi\\.ts$",
-  "js-yaml": "^api/openapi\\.ts$|^engine/subscription/(clash-list|write-clash)\\.ts$|^model/document/(yaml|write)\\.ts$",
+  "js-yaml": "^api/openapi\\.ts$|^engine/subscription/(clash-list|write-clash)\\.ts$|^model/document/(yaml|write)\\.ts$|^cli/import/yaml\\.ts$",
   commander: "^cli/",
   "cli-table3": "^cli/",
   tinybench: "^bench/",

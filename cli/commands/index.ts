@@ -8,6 +8,7 @@ import { addBulk } from "./bulk.ts";
 import { addCheck } from "./check.ts";
 import { addChecker } from "./checker.ts";
 import { addCores } from "./cores.ts";
+import { addImport } from "./import.ts";
 import { addIncidents } from "./incidents.ts";
 import { addMaintenance } from "./maintenance.ts";
 import { addMonitors } from "./monitors.ts";
@@ -37,6 +38,7 @@ export const commands: readonly AddCommand[] = [
   addIncidents,
   addAck,
   addMaintenance,
+  addImport,
   addCores,
   addAdmin,
 ];

@@ -1,0 +1,207 @@
+/** Modules of blackbox_exporter, each applied to one target. */
+import { parseUrl } from "../../../model/url.ts";
+import { goDurationIn } from "../durations.ts";
+import type { MonitorDraft } from "../monitor-draft.ts";
+import { readCodes } from "../status-codes.ts";
+import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, quoted, textIn } from "../values.ts";
+import { headersOf, setRecordType, setRequest } from "../web-request.ts";
+
+/** A regular expression without any sign of one is a text. */
+const PLAIN = /^[^.*+?^${}()|[\]\\]{1,255}$/;
+const USUAL_DNS_PORT = 53;
+
+/** Parts of a module that a monitor has not. Those that say nothing are no loss. */
+const HTTP_LOST: Readonly<Record<string, string>> = {
+  valid_http_versions: "which HTTP versions are valid",
+  fail_if_body_json_matches_cel: "a condition in CEL",
+  fail_if_body_json_not_matches_cel: "a condition in CEL",
+  fail_if_header_matches: "conditions on headers",
+  fail_if_header_not_matches: "conditions on headers",
+  fail_if_ssl: "that TLS is a failure",
+  body_file: "a body in a file",
+  bearer_token_file: "a token in a file",
+  oauth2: "it logs in by OAuth 2",
+  proxy_url: "its proxy: checks go straight to the target",
+  proxy_from_environment: "its proxy: checks go straight to the target",
+  enable_http3: "that it asks by HTTP/3",
+};
+const DNS_LOST: Readonly<Record<string, string>> = {
+  dns_over_tls: "that it asks over TLS",
+  validate_answer_rrs: "conditions on the records",
+  validate_authority_rrs: "conditions on the records",
+  validate_additional_rrs: "conditions on the records",
+};
+const ICMP_LOST: Readonly<Record<string, string>> = {
+  payload_size: "the size of its packets",
+  dont_fragment: "that packets are not cut",
+  ttl: "how far its packets may go",
+};
+
+/** @param timeoutS of the scrape */
+export function applyModule(monitor: MonitorDraft, module: Fields, target: string, timeoutS: number): void {
+  monitor.timeout(goDurationIn(memberOf(module, "timeout")) ?? timeoutS).failures(1);
+  const prober = textIn(memberOf(module, "prober")) ?? "";
+  const reader = Object.hasOwn(PROBERS, prober) ? PROBERS[prober] : undefined;
+  if (reader !== undefined) reader(monitor, fieldsIn(memberOf(module, prober)), target);
+  else {
+    monitor.kind("ping").set("host", hostOf(target).host);
+    monitor.lost(`the prober ${quoted(prober)}: only a ping to the host is kept`);
+  }
+}
+
+type ProberReader = (monitor: MonitorDraft, settings: Fields, target: string) => void;
+
+const PROBERS: Readonly<Record<string, ProberReader>> = { http: readHttp, tcp: readTcp, icmp: readIcmp, dns: readDns };
+
+function readHttp(monitor: MonitorDraft, http: Fields, target: string): void {
+  const url = /^https?:\/\//i.test(target) ? target : `http://${target}`;
+  monitor.kind("http").set("url", url).certificateDays(0);
+  readCodes(monitor, listIn(memberOf(http, "valid_status_codes")));
+  setRequest(monitor, {
+    method: textIn(memberOf(http, "method")),
+    headers: headersOf(memberOf(http, "headers")),
+    body: textIn(memberOf(http, "body")),
+  });
+  const follows =
+    booleanIn(memberOf(http, "follow_redirects")) ?? booleanIn(memberOf(http, "no_follow_redirects")) !== true;
+  if (!follows) monitor.set("max_redirects", 0);
+  readBody(monitor, http);
+  readLogin(monitor, http);
+  readTls(monitor, fieldsIn(memberOf(http, "tls_config")));
+  readFamily(monitor, http);
+  if (booleanIn(memberOf(http, "fail_if_not_ssl")) === true && !/^https:/i.test(url))
+    monitor.lost("that it must be TLS");
+  sayLost(monitor, http, HTTP_LOST);
+}
+
+/** One expression that must match can be said, and one text that must, or must not, be there. */
+function readBody(monitor: MonitorDraft, http: Fields): void {
+  const wanted = textsIn(memberOf(http, "fail_if_body_not_matches_regexp"));
+  const unwanted = textsIn(memberOf(http, "fail_if_body_matches_regexp"));
+  for (const regex of unwanted) {
+    if (PLAIN.test(regex) && monitor.type === "http")
+      monitor.kind("keyword").keyword(regex).set("invert_keyword", true);
+    else monitor.lost(`that ${quoted(regex)} must not match`);
+  }
+  for (const regex of wanted) {
+    if (PLAIN.test(regex) && monitor.type === "http") monitor.kind("keyword").keyword(regex);
+    else if (monitor.get("body_regex") === undefined) monitor.set("body_regex", regex);
+    else monitor.lost(`that ${quoted(regex)} must match too`);
+  }
+}
+
+function readLogin(monitor: MonitorDraft, http: Fields): void {
+  const basic = memberOf(http, "basic_auth");
+  if (isFields(basic)) {
+    monitor.set("basic_auth_username", textIn(memberOf(basic, "username")) ?? "");
+    monitor.set("basic_auth_password", textIn(memberOf(basic, "password")));
+    if (memberOf(basic, "password_file") !== undefined) monitor.lost("a password in a file");
+  }
+  const authorization = memberOf(http, "authorization");
+  const token = textIn(memberOf(http, "bearer_token"));
+  if (token !== undefined) monitor.set("bearer_token", token);
+  if (!isFields(authorization)) return;
+  const type = textIn(memberOf(authorization, "type")) ?? "Bearer";
+  const credentials = textIn(memberOf(authorization, "credentials"));
+  if (credentials === undefined) monitor.lost("credentials in a file");
+  else if (type.toLowerCase() === "bearer") monitor.set("bearer_token", credentials);
+  else monitor.set("headers", { ...headersOf(monitor.get("headers")), Authorization: `${type} ${credentials}` });
+}
+
+function readTls(monitor: MonitorDraft, tls: Fields): void {
+  if (booleanIn(memberOf(tls, "insecure_skip_verify")) === true) monitor.set("verify_certificate", false);
+  monitor.set("client_certificate", textIn(memberOf(tls, "cert"))).set("client_key", textIn(memberOf(tls, "key")));
+  for (const [member, what] of [
+    ["cert_file", "a client certificate in a file"],
+    ["ca_file", "an authority of its own for the server's certificate"],
+    ["ca", "an authority of its own for the server's certificate"],
+    ["server_name", "another name than the host's in the certificate"],
+  ] as const)
+    if (textIn(memberOf(tls, member)) !== undefined) monitor.lost(what);
+}
+
+function readTcp(monitor: MonitorDraft, tcp: Fields, target: string): void {
+  const { host, port } = hostOf(target);
+  monitor.kind("port").set("host", host).set("port", port);
+  const turns = listIn(memberOf(tcp, "query_response")).filter(isFields);
+  const isStarttls = turns.some((turn) => booleanIn(memberOf(turn, "starttls")) === true);
+  const isMail = turns.some((turn) => /^(?:EHLO|HELO)/i.test(textIn(memberOf(turn, "send")) ?? ""));
+  if (booleanIn(memberOf(tcp, "tls")) === true || isStarttls) readTlsPort(monitor, tcp, { isStarttls, isMail });
+  else if (turns.length > 0) monitor.lost("what is said to the port and expected of it: it only connects");
+  readFamily(monitor, tcp);
+}
+
+function readTlsPort(
+  monitor: MonitorDraft,
+  tcp: Fields,
+  { isStarttls, isMail }: { readonly isStarttls: boolean; readonly isMail: boolean },
+): void {
+  const tls = fieldsIn(memberOf(tcp, "tls_config"));
+  monitor
+    .kind("tls")
+    .set("ssl_expiration", 0)
+    .set("servername", textIn(memberOf(tls, "server_name")));
+  if (isStarttls) monitor.set("starttls", isMail ? "smtp" : "imap");
+  if (isStarttls) monitor.changed(`what is said before TLS is that of ${isMail ? "smtp" : "imap"}`);
+  if (!isStarttls && listIn(memberOf(tcp, "query_response")).length > 0)
+    monitor.lost("what is said within TLS and expected of it");
+  if (booleanIn(memberOf(tls, "insecure_skip_verify")) === true)
+    monitor.lost("that any certificate is taken: a TLS check looks at it");
+  if (textIn(memberOf(tls, "ca_file")) !== undefined || textIn(memberOf(tls, "cert_file")) !== undefined)
+    monitor.lost("certificates in files");
+}
+
+function readIcmp(monitor: MonitorDraft, icmp: Fields, target: string): void {
+  monitor.kind("ping").set("host", hostOf(target).host);
+  readFamily(monitor, icmp);
+  sayLost(monitor, icmp, ICMP_LOST);
+}
+
+function readDns(monitor: MonitorDraft, dns: Fields, target: string): void {
+  const { host, port } = hostOf(target);
+  monitor
+    .kind("dns")
+    .set("host", host)
+    .set("port", port ?? USUAL_DNS_PORT);
+  monitor.set("domain", textIn(memberOf(dns, "query_name")));
+  setRecordType(monitor, textIn(memberOf(dns, "query_type")) ?? "ANY");
+  if (textIn(memberOf(dns, "transport_protocol")) === "tcp") monitor.changed("it is asked by UDP first");
+  const codes = textsIn(memberOf(dns, "valid_rcodes"));
+  if (codes.some((code) => code !== "NOERROR")) monitor.lost(`the answers ${quoted(codes.join(", "))} that are valid`);
+  sayLost(monitor, dns, DNS_LOST);
+}
+
+/** The exporter prefers IPv6 and falls back unless told not to. */
+function readFamily(monitor: MonitorDraft, settings: Fields): void {
+  if (booleanIn(memberOf(settings, "ip_protocol_fallback")) !== false) return;
+  const wanted = textIn(memberOf(settings, "preferred_ip_protocol")) ?? "ip6";
+  monitor.set("ip_version", wanted === "ip4" ? "ipv4" : "ipv6");
+}
+
+function sayLost(monitor: MonitorDraft, settings: Fields, names: Readonly<Record<string, string>>): void {
+  const lost = Object.keys(names).filter((name) => {
+    const value = memberOf(settings, name);
+    const isEmpty = Array.isArray(value) ? value.length === 0 : isFields(value) && Object.keys(value).length === 0;
+    return value !== undefined && value !== null && value !== false && value !== "" && value !== 0 && !isEmpty;
+  });
+  for (const what of new Set(lost.map((name) => names[name] ?? ""))) monitor.lost(what);
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return listIn(value).flatMap((one) => textIn(one) ?? []);
+}
+
+/** `host`, `host:port`, `[address]:port`, or an address of the web. */
+function hostOf(target: string): { readonly host: string; readonly port: number | undefined } {
+  const authority = /^[a-z][a-z0-9+.-]{0,30}:\/\/([^/?#]*)/i.exec(target)?.[1] ?? target;
+  const [, bracketed, name, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(authority) ?? [];
+  const host = bracketed ?? name;
+  if (host === undefined) return { host: authority, port: undefined };
+  return { host, port: port === undefined ? undefined : Number(port) };
+}
+
+/** For the name of a monitor. */
+export function shortTarget(target: string): string {
+  const url = parseUrl(target);
+  return url === undefined || url.host === "" ? target : `${url.host}${url.pathname === "/" ? "" : url.pathname}`;
+}

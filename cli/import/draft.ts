@@ -1,0 +1,188 @@
+/** A document while an importer puts it together. */
+import type {
+  AlertRuleEntry,
+  ChannelEntry,
+  Document,
+  FieldValue,
+  MaintenanceEntry,
+  MonitorEntry,
+  StatusPageEntry,
+  SubscriptionEntry,
+} from "../../model/document/document.ts";
+import { parseUrl } from "../../model/url.ts";
+import type { Imported, ImportOptions } from "./importer.ts";
+import { Keys } from "./keys.ts";
+import { documentText, mapTexts, standIn } from "./marks.ts";
+import { MonitorDraft, tagOf } from "./monitor-draft.ts";
+import { Notes } from "./notes.ts";
+import { cutTo, quoted } from "./values.ts";
+
+/** Of names and titles, code points. */
+const LONGEST_NAME = 255;
+
+/** Sections whose keys are drawn from one pot each. */
+type Keyed = "monitors" | "subscriptions" | "channels" | "maintenance" | "status_pages";
+
+export class Draft {
+  readonly notes = new Notes();
+  readonly options: ImportOptions;
+  readonly #name: string;
+  readonly #takesEnvironment: boolean;
+  readonly #keys = new Map<Keyed, Keys>();
+  readonly #channelNames = new Names();
+  readonly #ruleNames = new Names();
+  readonly #monitors: MonitorDraft[] = [];
+  readonly #subscriptions: [string, SubscriptionEntry][] = [];
+  readonly #channels: [string, ChannelEntry][] = [];
+  readonly #rules: AlertRuleEntry[] = [];
+  readonly #maintenance: [string, MaintenanceEntry][] = [];
+  readonly #pages: [string, StatusPageEntry][] = [];
+
+  /** @param name of the document @param takesEnvironment whether texts have marks of environment variables */
+  constructor(name: string, options: ImportOptions, takesEnvironment = false) {
+    this.#name = name;
+    this.options = options;
+    this.#takesEnvironment = takesEnvironment;
+  }
+
+  get monitors(): readonly MonitorDraft[] {
+    return this.#monitors;
+  }
+
+  monitor(path: string, key: string, name: string): MonitorDraft {
+    const monitor = new MonitorDraft(path, this.#key("monitors", key), name, this.notes);
+    this.#monitors.push(monitor);
+    return monitor;
+  }
+
+  subscription(key: string, entry: SubscriptionEntry): string {
+    const taken = this.#key("subscriptions", key);
+    this.#subscriptions.push([taken, entry]);
+    return taken;
+  }
+
+  /** @returns its key */
+  channel(key: string, name: string, entry: ChannelEntry): string {
+    const taken = this.#key("channels", key);
+    this.#channels.push([taken, { ...defined(entry), name: this.#channelNames.take(name || taken) }]);
+    return taken;
+  }
+
+  /** Rules are known by their names. */
+  rule(name: string, entry: Omit<AlertRuleEntry, "name">): void {
+    this.#rules.push({ name: this.#ruleNames.take(name), ...entry });
+  }
+
+  maintenance(key: string, entry: MaintenanceEntry): void {
+    this.#maintenance.push([this.#key("maintenance", key), entry]);
+  }
+
+  page(key: string, entry: StatusPageEntry): void {
+    this.#pages.push([this.#key("status_pages", key), entry]);
+  }
+
+  finish(): Imported {
+    const entries = this.#monitors.map((monitor) => [monitor.key, monitor.entry()] as const);
+    const monitors = entries.filter((one): one is readonly [string, MonitorEntry] => one[1] !== undefined);
+    const kept = new Set(monitors.map(([key]) => key));
+    const document: Document = {
+      sonde: 1,
+      name: this.#name,
+      monitors: Object.fromEntries(this.#agreeing(monitors)),
+      subscriptions: Object.fromEntries(this.#subscriptions),
+      channels: Object.fromEntries(this.#channels),
+      alert_rules: this.#rules,
+      maintenance: Object.fromEntries(this.#maintenance.flatMap((one) => this.#watching(one, kept))),
+      status_pages: Object.fromEntries(this.#pages.map(([key, page]) => [key, withMonitors(page, kept)] as const)),
+    };
+    const texts = mapTexts(document, (text) => documentText(text, this.#takesEnvironment));
+    return { document: texts as Document, notes: this.notes.list };
+  }
+
+  #key(section: Keyed, wanted: string): string {
+    const keys = this.#keys.get(section) ?? new Keys();
+    this.#keys.set(section, keys);
+    return keys.take(wanted);
+  }
+
+  /** The days of a warning belong to the host: its checks get the earliest warning among theirs. */
+  #agreeing(monitors: readonly (readonly [string, MonitorEntry])[]): readonly (readonly [string, MonitorEntry])[] {
+    for (const field of ["ssl_expiration", "domain_expiration"] as const) {
+      const days = new Map<string, number>();
+      for (const [, entry] of monitors) {
+        const host = websiteHost(entry);
+        const value = entry[field];
+        if (host !== undefined && typeof value === "number") days.set(host, Math.max(days.get(host) ?? 0, value));
+      }
+      monitors = monitors.map(([key, entry]) => {
+        const host = websiteHost(entry);
+        const shared = host === undefined ? undefined : days.get(host);
+        if (shared === undefined || entry[field] === shared || !canWarn(entry, field)) return [key, entry];
+        if (entry[field] !== undefined)
+          this.notes.add("changed", key, `${field} is ${shared} days: checks of ${quoted(host)} share it`);
+        return [key, { ...entry, [field]: shared }];
+      });
+    }
+    return monitors;
+  }
+
+  /** A maintenance of monitors that did not come over is none. */
+  #watching(
+    [key, entry]: [string, MaintenanceEntry],
+    kept: ReadonlySet<string>,
+  ): readonly [string, MaintenanceEntry][] {
+    const { keys } = entry.select;
+    if (keys === undefined) return [[key, entry]];
+    const present = keys.filter((one) => kept.has(one));
+    if (present.length > 0) return [[key, { ...entry, select: { ...entry.select, keys: present } }]];
+    this.notes.add("lost", `maintenance ${entry.title ?? key}`, "none of its monitors came over");
+    return [];
+  }
+}
+
+/** Of a website or keyword check: what its expiry settings belong to. */
+function websiteHost({ type, url }: MonitorEntry): string | undefined {
+  if ((type !== "http" && type !== "keyword") || typeof url !== "string") return undefined;
+  return parseUrl(standIn(url))?.hostname;
+}
+
+function canWarn({ url }: MonitorEntry, field: "ssl_expiration" | "domain_expiration"): boolean {
+  return field === "domain_expiration" || (typeof url === "string" && /^https:/i.test(url.trim()));
+}
+
+function withMonitors(page: StatusPageEntry, kept: ReadonlySet<string>): StatusPageEntry {
+  const groups = page.groups.map((group) => ({
+    ...group,
+    components: group.components.filter(
+      ({ select }) => select.keys === undefined || select.keys.some((key) => kept.has(key)),
+    ),
+  }));
+  return { ...page, groups: groups.filter(({ components }) => components.length > 0) };
+}
+
+/** Without members that say nothing. */
+function defined(entry: ChannelEntry): ChannelEntry {
+  const members = Object.entries(entry).filter((one): one is [string, FieldValue] => one[1] !== undefined);
+  return { kind: entry.kind, ...Object.fromEntries(members) };
+}
+
+/** Names that must be told apart: a second one gets " 2". */
+class Names {
+  readonly #taken = new Set<string>();
+  readonly #next = new Map<string, number>();
+
+  take(wanted: string): string {
+    const base = cutTo(wanted.trim(), LONGEST_NAME - 8) || "Unnamed";
+    let count = this.#next.get(base) ?? 2;
+    let name = base;
+    while (this.#taken.has(name.toLowerCase())) name = `${base} ${count++}`;
+    this.#next.set(base, count);
+    this.#taken.add(name.toLowerCase());
+    return name;
+  }
+}
+
+/** A tag that stands for a set of channels. */
+export function alertTag(number: number): string {
+  return tagOf(`alert:${number}`);
+}

@@ -1,0 +1,61 @@
+/**
+ * What an importer is: it reads files of another program and says what of them becomes a document of ours (model/document), and what is lost or
+ * changed on the way. Pure: files and options come in, nothing is read or sent. What an outsider wrote never throws anything but ImportError.
+ */
+import type { Document } from "../../model/document/document.ts";
+
+export interface ImportFile {
+  /** As the caller calls it; errors name it. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface ImportOptions {
+  /** Checks of databases and brokers become checks of their port. */
+  readonly asPort?: boolean;
+  /** A monitor runs although a condition of it could not be said. */
+  readonly dropExtra?: boolean;
+  /** Days before the import are asked for. */
+  readonly days?: boolean;
+  /** Apprise API server that sends for channels which are written as Apprise addresses. */
+  readonly appriseServer?: string;
+  /** Of windows that last until somebody ends them, ms. */
+  readonly nowMs?: number;
+}
+
+/**
+ * - lost: cannot be said in a document; a monitor whose meaning would change by it comes over paused
+ * - changed: says something else than it did
+ * - info: left out without a loss, or to be known
+ */
+export type NoteLevel = "lost" | "changed" | "info";
+
+export interface Note {
+  readonly level: NoteLevel;
+  /** What it is about, in the words of the source, such as `monitor 12 (Shop)`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface Imported {
+  readonly document: Document;
+  readonly notes: readonly Note[];
+}
+
+export interface Importer {
+  /** What it is called on the command line and in the API. */
+  readonly source: string;
+  /** The other program's own name. */
+  readonly title: string;
+  /** What it reads, for the help. */
+  readonly reads: string;
+  /** Further files that these name, relative to them: read where they are, and handed to `convert` as well. @throws ImportError */
+  references?(files: readonly ImportFile[]): readonly string[];
+  /** @throws ImportError naming file and place */
+  convert(files: readonly ImportFile[], options: ImportOptions): Imported;
+}
+
+/** Says which file, where in it, and what is wrong. */
+export class ImportError extends Error {
+  override readonly name = "ImportError";
+}

@@ -1,0 +1,208 @@
+/** UptimeRobot: the answer of its API v3 (GET /monitors), or the table that its page exports. */
+import { readCsv } from "./csv.ts";
+import { Draft } from "./draft.ts";
+import { ImportError, type Importer, type ImportFile } from "./importer.ts";
+import type { MonitorDraft } from "./monitor-draft.ts";
+import { readCodes } from "./status-codes.ts";
+import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
+import { headersOf, setRequest } from "./web-request.ts";
+import { readJson } from "./yaml.ts";
+
+/** Its own standards, seconds. */
+const INTERVAL_S = 300;
+const GRACE_S = 60;
+/** It looks again from other places before it says that something is down: as two failures in a row. */
+const FAILURES = 2;
+const DOMAIN_DAYS = 30;
+
+export const uptimerobot: Importer = {
+  source: "uptimerobot",
+  title: "UptimeRobot",
+  reads: "the JSON of GET /v3/monitors (several pages are several files), or the CSV of its page",
+  convert(files, options) {
+    const draft = new Draft("uptimerobot", options);
+    const rows = files.flatMap(rowsIn);
+    for (const [index, row] of rows.entries()) readMonitor(row, index, draft);
+    if (rows.some((row) => listIn(memberOf(row, "assignedAlertContacts")).length > 0))
+      draft.notes.add(
+        "lost",
+        "alert contacts",
+        "whom monitors told: the answer has only numbers of contacts; make channels and rules",
+      );
+    return draft.finish();
+  },
+};
+
+function rowsIn(file: ImportFile): readonly Fields[] {
+  const start = file.text.trimStart().charAt(0);
+  if (start !== "{" && start !== "[") return rowsOfTable(file);
+  const answer = readJson(file);
+  const list = Array.isArray(answer)
+    ? answer
+    : (memberOf(fieldsIn(answer), "data") ?? memberOf(fieldsIn(answer), "monitors"));
+  if (!Array.isArray(list))
+    throw new ImportError(`${file.name}: it has no list "data" of monitors, as the API's answer has`);
+  return list.filter(isFields);
+}
+
+/** Columns in the names of the API. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  id: "id",
+  type: "type",
+  status: "status",
+  "friendly name": "friendlyName",
+  "url/ip": "url",
+  url: "url",
+  "keyword type": "keywordType",
+  "keyword value": "keywordValue",
+  port: "port",
+  interval: "interval",
+};
+
+function rowsOfTable(file: ImportFile): readonly Fields[] {
+  const rows = readCsv(file.text);
+  const isTable = rows.some((row) => Object.hasOwn(row, "friendly name"));
+  if (!isTable) throw new ImportError(`${file.name}: line 1 has no column "Friendly Name", as UptimeRobot's table has`);
+  return rows.map((row) => {
+    const cells = Object.entries(row).flatMap(([name, value]) => {
+      const field = Object.hasOwn(COLUMNS, name) ? COLUMNS[name] : undefined;
+      return field === undefined || value === "" ? [] : [[field, value] as const];
+    });
+    return Object.fromEntries(cells);
+  });
+}
+
+type TypeReader = (monitor: MonitorDraft, row: Fields) => void;
+
+/** By the API's word, and by the table's. */
+const READERS: Readonly<Record<string, TypeReader>> = {
+  HTTP: readWebsite,
+  "HTTP(S)": readWebsite,
+  KEYWORD: readKeyword,
+  PING: (monitor, row) => void monitor.kind("ping").set("host", hostIn(row)),
+  PORT: (monitor, row) =>
+    void monitor
+      .kind("port")
+      .set("host", hostIn(row))
+      .set("port", numberIn(memberOf(row, "port"))),
+  HEARTBEAT: readHeartbeat,
+  DNS: readDns,
+};
+
+function readMonitor(row: Fields, index: number, draft: Draft): void {
+  const id = textIn(memberOf(row, "id")) ?? String(index + 1);
+  const name = textIn(memberOf(row, "friendlyName")) ?? textIn(memberOf(row, "url")) ?? `Monitor ${id}`;
+  const path = `monitor ${quoted(id)} (${quoted(name)})`;
+  const type = (textIn(memberOf(row, "type")) ?? "").toUpperCase();
+  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  if (reader === undefined) {
+    draft.notes.add("lost", path, `a check of type ${quoted(type)} is left out`);
+    return;
+  }
+  const monitor = draft.monitor(path, `uptimerobot-${id.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 60)}`, name);
+  monitor.active((textIn(memberOf(row, "status")) ?? "").toUpperCase() !== "PAUSED");
+  if (type !== "HEARTBEAT") {
+    monitor.interval(numberIn(memberOf(row, "interval")) ?? INTERVAL_S).failures(FAILURES);
+    monitor.timeout(numberIn(memberOf(row, "timeout")));
+  }
+  reader(monitor, row);
+  for (const tag of listIn(memberOf(row, "tags"))) {
+    const text = textIn(isFields(tag) ? memberOf(tag, "name") : tag);
+    if (text !== undefined) monitor.tag(text);
+  }
+  if (listIn(memberOf(row, "regionalData")).length > 0 || isFields(memberOf(row, "regionalData")))
+    monitor.info("from which region it was checked: locations of this service are chosen in the document");
+}
+
+function hostIn(row: Fields): string | undefined {
+  const text = textIn(memberOf(row, "url"))?.trim();
+  return text?.replace(/^[a-z]{2,10}:\/\//i, "").replace(/[/?#].*$/s, "");
+}
+
+function readWebsite(monitor: MonitorDraft, row: Fields): void {
+  monitor.kind("http").set("url", webAddress(row));
+  const config = fieldsIn(memberOf(row, "config"));
+  const body = memberOf(row, "postValueData");
+  const isKeyValue = memberOf(row, "postValueType") === "KEY_VALUE";
+  setRequest(monitor, {
+    method: textIn(memberOf(row, "httpMethodType")),
+    headers: headersOf(memberOf(row, "customHttpHeaders")),
+    body: isFields(body) ? bodyText(body, isKeyValue) : textIn(body),
+    bodyType: isKeyValue ? "application/x-www-form-urlencoded" : undefined,
+  });
+  readCodes(monitor, listIn(memberOf(row, "successHttpResponseCodes")).map(rangeOf));
+  readLogin(monitor, row);
+  if (booleanIn(memberOf(row, "followRedirections")) === false) monitor.set("max_redirects", 0);
+  if (booleanIn(memberOf(row, "checkSSLErrors")) === false) monitor.set("verify_certificate", false);
+  const days = listIn(memberOf(config, "sslExpirationPeriodDays")).flatMap((one) => numberIn(one) ?? []);
+  const warns = booleanIn(memberOf(row, "sslExpirationReminder")) === true || days.length > 0;
+  monitor.certificateDays(warns ? Math.max(...(days.length > 0 ? days.slice(0, 100) : [DOMAIN_DAYS])) : 0);
+  if (booleanIn(memberOf(row, "domainExpirationReminder")) === true) monitor.domainDays(DOMAIN_DAYS);
+  const threshold = numberIn(memberOf(row, "responseTimeThreshold")) ?? 0;
+  if (threshold > 0) monitor.set("max_response_time", Math.min(Math.round(threshold), 120_000));
+  const family = { ipv4Only: "ipv4", ipv6Only: "ipv6" }[textIn(memberOf(config, "ipVersion")) ?? ""];
+  monitor.set("ip_version", family);
+}
+
+function webAddress(row: Fields): string | undefined {
+  const text = textIn(memberOf(row, "url"))?.trim();
+  return text === undefined || /^https?:\/\//i.test(text) ? text : `http://${text}`;
+}
+
+function bodyText(body: Fields, isKeyValue: boolean): string {
+  if (!isKeyValue) return JSON.stringify(body);
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(body)) pairs.append(name, textIn(value) ?? "");
+  return pairs.toString();
+}
+
+/** `2xx` is all of a hundred. */
+function rangeOf(code: unknown): unknown {
+  const [, hundred] = /^([1-5])xx$/i.exec(textIn(code) ?? "") ?? [];
+  return hundred === undefined ? code : `${hundred}00-${hundred}99`;
+}
+
+function readLogin(monitor: MonitorDraft, row: Fields): void {
+  const way = (textIn(memberOf(row, "authType")) ?? "NONE").toUpperCase();
+  const [user, password] = [textIn(memberOf(row, "httpUsername")), textIn(memberOf(row, "httpPassword"))];
+  if (way === "HTTP_BASIC" && user !== undefined)
+    monitor.set("basic_auth_username", user).set("basic_auth_password", password);
+  else if (way === "BEARER" && password !== undefined) monitor.set("bearer_token", password);
+  else if (way !== "NONE") monitor.lost(`it logs in by ${quoted(way)}, or its password is not in the answer`);
+}
+
+function readKeyword(monitor: MonitorDraft, row: Fields): void {
+  readWebsite(monitor, row);
+  const keyword = textIn(memberOf(row, "keywordValue"));
+  if (keyword === undefined) {
+    monitor.lost("it has no keyword");
+    return;
+  }
+  monitor.kind("keyword").keyword(keyword);
+  const type = (textIn(memberOf(row, "keywordType")) ?? "ALERT_NOT_EXISTS").toUpperCase();
+  if (type === "ALERT_EXISTS" || type === "EXISTS") monitor.set("invert_keyword", true);
+  const cases = memberOf(row, "keywordCaseType");
+  if (cases === 1 || cases === "CaseInsensitive")
+    monitor.changed("its keyword is looked for in upper and lower case as it is written");
+}
+
+function readHeartbeat(monitor: MonitorDraft, row: Fields): void {
+  const interval = numberIn(memberOf(row, "interval")) ?? INTERVAL_S;
+  monitor.kind("push").period(interval, numberIn(memberOf(row, "gracePeriod")) ?? GRACE_S);
+  monitor.changed("its job must call the heartbeat's address here");
+}
+
+function readDns(monitor: MonitorDraft, row: Fields): void {
+  monitor.kind("dns").set("domain", hostIn(row));
+  const records = Object.entries(fieldsIn(memberOf(fieldsIn(memberOf(row, "config")), "dnsRecords"))).filter(
+    ([, values]) => listIn(values).length > 0,
+  );
+  const [first, ...others] = records;
+  if (first === undefined) return;
+  monitor.set("record_type", first[0].toUpperCase());
+  monitor.set(
+    "expected",
+    listIn(first[1]).flatMap((one) => textIn(one) ?? []),
+  );
+  if (others.length > 0) monitor.lost(`records of a second type: ${quoted(others.map(([type]) => type).join(", "))}`);
+}
