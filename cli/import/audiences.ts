@@ -28,11 +28,11 @@ export class Audiences {
   readonly #byName = new Map<string, Audience>();
   #monitors = 0;
 
-  add(monitor: MonitorDraft, told: readonly Told[]): void {
+  add(monitor: MonitorDraft, listeners: readonly Told[]): void {
     this.#monitors += 1;
-    if (told.length === 0) return;
+    if (listeners.length === 0) return;
     const byWay = new Map<string, Map<string, Told>>();
-    for (const one of told) {
+    for (const one of listeners) {
       const bounded = { ...one, repeatS: boundedRepeat(one.repeatS), delayS: Math.round(one.delayS) };
       const way = JSON.stringify([bounded.delayS, bounded.repeatS, bounded.recovered]);
       const alike = byWay.get(way) ?? new Map<string, Told>();

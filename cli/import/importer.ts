@@ -19,7 +19,7 @@ export interface ImportOptions {
   readonly days?: boolean;
   /** Apprise API server that sends for channels which are written as Apprise addresses. */
   readonly appriseServer?: string;
-  /** Of windows that last until somebody ends them, ms. */
+  /** When windows begin that have no time of their own, ms. */
   readonly nowMs?: number;
 }
 

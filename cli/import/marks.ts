@@ -28,7 +28,7 @@ export function markOf(name: string): string {
   return `${OPEN}${name}${CLOSE}`;
 }
 
-/** As the document has it. @param takesEnvironment whether marks are places of the source's, not characters that a stranger wrote */
+/** As the document has it. @param takesEnvironment whether marks are places of the source's, not characters of its texts */
 export function documentText(text: string, takesEnvironment: boolean): string {
   const escaped = escapeText(text.replace(NUL, ""));
   if (!takesEnvironment) return escaped.replace(MARKS, "");

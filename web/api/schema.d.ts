@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 6b07b3abc2ee5799. Do not edit.
+// Made by `npm run web:types` of the API's document 6fadae7cd124e4d0. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -1297,6 +1297,8 @@ export interface components {
             type: "push";
             /** @description 1 to 255 characters after trimming */
             name: string;
+            /** @description Last part of the heartbeat's address, 10 to 64 letters or digits, where jobs call one already; made at random otherwise. Kept sealed, and shown in heartbeat_url only */
+            token?: string;
             /** @description Saved lowercase, duplicates dropped */
             tags?: string[];
             /** @description false is paused */

@@ -1,5 +1,5 @@
 /**
- * Uptime Kuma's database. It may be gigabytes of heartbeats, it may be in use, and it may be damaged or made by a stranger: a copy on disk is
+ * Uptime Kuma's database. It may be gigabytes of heartbeats, it may be in use, and it may be damaged or made by another program: a copy on disk is
  * opened, only the tables that are needed are read, and each of them with a bound.
  */
 import { constants } from "node:fs";
@@ -127,7 +127,7 @@ class TableReader {
   }
 
   read(database: SqliteHandle): KumaTables {
-    // The schema is a stranger's: its expressions may call nothing that has effects.
+    // The schema comes from outside: its expressions may call nothing that has effects.
     database.pragma("trusted_schema = OFF");
     database.pragma("cell_size_check = ON");
     const present = plainTables(database);

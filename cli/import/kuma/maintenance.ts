@@ -106,11 +106,7 @@ function single(row: Fields, reading: Reading): MaintenanceSchedule | undefined 
 function manual({ draft, path }: Reading): MaintenanceSchedule {
   const now = draft.options.nowMs ?? 0;
   const ends = new Date(now + UNTIL_ENDED_MS).toISOString();
-  draft.notes.add(
-    "changed",
-    path,
-    `it lasts until somebody ends it: here until ${ends.slice(0, 10)} unless it is ended`,
-  );
+  draft.notes.add("changed", path, `it lasts until it is ended: here until ${ends.slice(0, 10)} at the latest`);
   return { type: "once", starts_at: new Date(now).toISOString(), ends_at: ends };
 }
 
