@@ -25,7 +25,7 @@ export interface NavLink {
   readonly onPhone?: true;
 }
 
-/** In the order of the navigation. Places of what comes with later endpoints: Alerts after Maintenance, Status pages after Alerts. */
+/** In the order of the navigation. */
 export const NAVIGATION: readonly NavLink[] = [
   { path: "/", title: "nav.overview", icon: "layout-grid", onPhone: true },
   { path: "/monitors", title: "nav.monitors", icon: "list", onPhone: true },
@@ -33,6 +33,7 @@ export const NAVIGATION: readonly NavLink[] = [
   { path: "/subscriptions", title: "nav.subscriptions", icon: "link" },
   { path: "/incidents", title: "nav.incidents", icon: "siren", onPhone: true },
   { path: "/maintenance", title: "nav.maintenance", icon: "calendar-clock" },
+  { path: "/alerts", title: "nav.alerts", icon: "bell" },
   { path: "/check", title: "nav.check", icon: "zap", onPhone: true },
   { path: "/settings", title: "nav.settings", icon: "cog" },
 ];
@@ -94,6 +95,18 @@ export const SCREENS: readonly Screen[] = [
     screen: { load: async () => (await import("./maintenance.tsx")).Maintenance },
   },
   {
+    pattern: "/alerts",
+    title: "nav.alerts",
+    group: "/alerts",
+    screen: { load: async () => (await import("./alerts.tsx")).Alerts },
+  },
+  {
+    pattern: "/alerts/:tab",
+    title: "nav.alerts",
+    group: "/alerts",
+    screen: { load: async () => (await import("./alerts.tsx")).Alerts },
+  },
+  {
     pattern: "/check",
     title: "nav.check",
     group: "/check",
@@ -128,6 +141,12 @@ export const SCREENS: readonly Screen[] = [
     title: "nav.locations",
     group: "/settings",
     screen: { load: async () => (await import("./locations.tsx")).Locations },
+  },
+  {
+    pattern: "/audit",
+    title: "nav.audit",
+    group: "/settings",
+    screen: { load: async () => (await import("./audit.tsx")).Audit },
   },
   {
     pattern: "/wall",

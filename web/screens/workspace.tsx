@@ -3,8 +3,9 @@ import { client, data } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Show } from "../parts/states.tsx";
 import { go } from "../state/route.ts";
-import { openProject, project } from "../state/session.ts";
+import { isAdmin, openProject, project } from "../state/session.ts";
 import { t } from "../words/words.ts";
+import { Members } from "./members.tsx";
 import { SettingsHead } from "./settings.tsx";
 
 export function Workspace() {
@@ -55,6 +56,7 @@ export function Workspace() {
           ))
         }
       </Show>
+      {isAdmin.value && <Members />}
     </div>
   );
 }

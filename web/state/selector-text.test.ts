@@ -23,7 +23,7 @@ it("reads a line as a selector", () => {
 it("says what no selector says", () => {
   expect(read("kind:a kind:b")).toEqual({ fault: "many" });
   expect(read("-tag:a -kind:b")).toEqual({ fault: "many" });
-  expect(read("subscription:nobody")).toEqual({ fault: "subscription" });
+  expect(read("subscription:missing")).toEqual({ fault: "subscription" });
 });
 
 const word = fc.stringMatching(/^[a-z]{1,8}( [a-z]{1,8})?$/);

@@ -11,7 +11,6 @@ export const telling = {
   "channel.state.ok": "works",
   "channel.state.failing": "does not take messages",
   "channel.state.off": "switched off",
-  "channel.state.unverified": "waits for confirmation",
   "channel.never": "nothing sent yet",
   "channel.test": "Send test",
   "channel.testOf": "Send test by {name}",

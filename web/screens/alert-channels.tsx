@@ -1,0 +1,217 @@
+/** Channels: the ways by which people are told. */
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Empty, Show } from "../parts/states.tsx";
+import { Ago } from "../parts/time.tsx";
+import { attempt, say } from "../state/notices.ts";
+import { canEdit } from "../state/session.ts";
+import { t } from "../words/words.ts";
+import { EditChannel, testWords } from "./alert-channel-form.tsx";
+
+type Channel = Schemas["Channel"];
+type Kind = Schemas["ChannelKinds"]["kinds"][number];
+
+const RELOAD_MS = 20_000;
+
+export function Channels() {
+  const editing = useSignal<Channel | "new" | null>(null);
+  const deleting = useSignal<Channel | null>(null);
+  const both = useResource(
+    async (signal) => {
+      const [{ channels }, { kinds }] = await Promise.all([
+        data(client.GET("/channels", { signal })),
+        data(client.GET("/channels/kinds", { signal })),
+      ]);
+      return { channels, kinds };
+    },
+    "channels",
+    RELOAD_MS,
+  );
+  const add = canEdit.value && (
+    <button type="button" class="button primary" onClick={() => (editing.value = "new")}>
+      <Icon name="plus" size={16} /> {t("channel.add")}
+    </button>
+  );
+  return (
+    <>
+      <Show resource={both} rows={4}>
+        {({ channels, kinds }) => (
+          <>
+            <List
+              channels={channels}
+              kinds={kinds}
+              add={add}
+              changed={both.reload}
+              edit={(channel) => (editing.value = channel)}
+              remove={(channel) => (deleting.value = channel)}
+            />
+            {editing.value !== null && (
+              <EditChannel
+                kinds={kinds}
+                channel={editing.value === "new" ? null : editing.value}
+                close={() => (editing.value = null)}
+                changed={both.reload}
+              />
+            )}
+          </>
+        )}
+      </Show>
+      {deleting.value !== null && (
+        <Delete channel={deleting.value} close={() => (deleting.value = null)} changed={both.reload} />
+      )}
+    </>
+  );
+}
+
+function List({
+  channels,
+  kinds,
+  add,
+  changed,
+  edit,
+  remove,
+}: {
+  channels: readonly Channel[];
+  kinds: readonly Kind[];
+  add: ComponentChildren;
+  changed: () => void;
+  edit: (channel: Channel) => void;
+  remove: (channel: Channel) => void;
+}) {
+  if (channels.length === 0)
+    return (
+      <Empty icon="bell" title={t("channel.empty")}>
+        <p>{t("channel.emptyText")}</p>
+        {add}
+      </Empty>
+    );
+  return (
+    <>
+      <div class="tab-acts">{add}</div>
+      <ul class="card lines" aria-label={t("alerts.channels")}>
+        {channels.map((channel) => (
+          <Line
+            key={channel.id}
+            channel={channel}
+            kinds={kinds}
+            changed={changed}
+            edit={() => edit(channel)}
+            remove={() => remove(channel)}
+          />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const STATE_ICONS = { ok: "circle-check", failing: "triangle-alert", off: "pause" } as const;
+const STATE_TONES = { ok: "s-healthy", failing: "s-down", off: "s-paused" } as const;
+
+interface LineProps {
+  readonly channel: Channel;
+  readonly kinds: readonly Kind[];
+  readonly changed: () => void;
+  readonly edit: () => void;
+  readonly remove: () => void;
+}
+
+function Line({ channel, kinds, changed, edit, remove }: LineProps) {
+  const { id, name, kind, state, last_success_at: told, last_error: error } = channel;
+  return (
+    <li class="line">
+      <span class={STATE_TONES[state]}>
+        <Icon name={STATE_ICONS[state]} size={20} />
+      </span>
+      <div class="line-text">
+        <b dir="auto">{name}</b> <span class="faint">{kinds.find((one) => one.kind === kind)?.name ?? kind}</span>
+        <p class="faint">
+          <span class={STATE_TONES[state]}>{t(`channel.state.${state}`)}</span>
+          {" · "}
+          {told === null ? t("channel.never") : <Ago at={told} />}
+        </p>
+        {state === "failing" && error !== null && (
+          <p class="cut-2 s-down" dir="auto">
+            {error}
+          </p>
+        )}
+      </div>
+      {canEdit.value && <Acts id={id} name={name} active={channel.active} {...{ changed, edit, remove }} />}
+    </li>
+  );
+}
+
+function Acts({
+  id,
+  name,
+  active,
+  changed,
+  edit,
+  remove,
+}: Pick<LineProps, "changed" | "edit" | "remove"> & Pick<Channel, "id" | "name" | "active">) {
+  const busy = useSignal(false);
+  const params = { path: { id: String(id) } };
+  const test = async () => {
+    if (busy.value) return;
+    busy.value = true;
+    await attempt(async () => {
+      const outcome = await data(client.POST("/channels/{id}/test", { params }));
+      say(testWords(outcome), !outcome.delivered);
+    });
+    busy.value = false;
+    changed();
+  };
+  const setActive = () =>
+    attempt(() => data(client.PUT("/channels/{id}", { params, body: { active: !active } }))).then(changed);
+  return (
+    <div class="acts">
+      <button
+        type="button"
+        class="button small"
+        aria-disabled={busy.value}
+        aria-label={t("channel.testOf", { name })}
+        onClick={() => void test()}
+      >
+        {busy.value ? t("channel.testing") : t("channel.test")}
+      </button>
+      <button type="button" class="button small" onClick={() => void setActive()}>
+        {t(active ? "act.pause" : "act.resume")}
+      </button>
+      <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={edit}>
+        <Icon name="pencil" size={14} />
+      </button>
+      <button type="button" class="button small" aria-label={t("act.deleteOf", { name })} onClick={remove}>
+        <Icon name="trash-2" size={14} />
+      </button>
+    </div>
+  );
+}
+
+function Delete({
+  channel: { id, name },
+  close,
+  changed,
+}: {
+  channel: Channel;
+  close: () => void;
+  changed: () => void;
+}) {
+  return (
+    <Confirm
+      title={t("channel.deleteTitle")}
+      close={close}
+      confirm={t("act.delete")}
+      danger
+      act={async () => {
+        await data(client.DELETE("/channels/{id}", { params: { path: { id: String(id) } } }));
+        say(t("channel.deleted", { name }));
+        changed();
+      }}
+    >
+      <p>{t("channel.deleteText", { name })}</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,121 @@
+/** What was changed in the workspace, and by whom. */
+import { useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { SelectField } from "../parts/field.tsx";
+import { Scroll } from "../parts/scroll.tsx";
+import { Empty, Show } from "../parts/states.tsx";
+import { Moment } from "../parts/time.tsx";
+import { number, t } from "../words/words.ts";
+import { SettingsHead } from "./settings.tsx";
+
+type Entry = Schemas["AuditEntry"];
+const PAGE = 50;
+/** Things whose changes are looked for most; the API's own words. */
+const THINGS = ["", "monitor", "subscription", "key", "member", "session", "channel", "maintenance", "status-page"];
+
+export function Audit() {
+  const [offset, what] = [useSignal(0), useSignal("")];
+  const list = useResource((signal) => {
+    const query = { limit: PAGE, offset: offset.value, ...(what.value !== "" && { what: what.value }) };
+    return data(client.GET("/audit", { params: { query }, signal }));
+  }, `audit ${offset.value} ${what.value}`);
+  return (
+    <div class="screen">
+      <SettingsHead title="nav.audit" />
+      <div class="bar">
+        <SelectField
+          label={t("audit.what")}
+          value={what.value}
+          options={THINGS.map((word) => [word, word === "" ? t("audit.all") : word] as const)}
+          onValue={(word) => {
+            offset.value = 0;
+            what.value = word;
+          }}
+        />
+      </div>
+      <Show resource={list} rows={8}>
+        {({ entries, total }) =>
+          entries.length === 0 ? (
+            <Empty icon="file-text" title={t("audit.empty")} />
+          ) : (
+            <>
+              <Table entries={entries} />
+              <p class="pager">
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={offset.value === 0}
+                  onClick={() => (offset.value = Math.max(0, offset.value - PAGE))}
+                >
+                  {t("audit.newer")}
+                </button>
+                <span class="faint">
+                  {`${number(offset.value + 1)}–${number(offset.value + entries.length)} / ${number(total)}`}
+                </span>
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={offset.value + entries.length >= total}
+                  onClick={() => (offset.value += PAGE)}
+                >
+                  {t("audit.older")}
+                </button>
+              </p>
+            </>
+          )
+        }
+      </Show>
+    </div>
+  );
+}
+
+function Table({ entries }: { entries: readonly Entry[] }) {
+  return (
+    <div class="card">
+      <Scroll label={t("nav.audit")}>
+        <table class="table" aria-label={t("nav.audit")}>
+          <thead>
+            <tr>
+              <th scope="col">{t("col.time")}</th>
+              <th scope="col">{t("audit.actor")}</th>
+              <th scope="col">{t("audit.what")}</th>
+              <th scope="col">{t("audit.subject")}</th>
+              <th scope="col">{t("audit.detail")}</th>
+              <th scope="col">{t("audit.address")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map(({ id, at, actor, what, subject, detail, address }) => (
+              <tr key={id}>
+                <td>
+                  <Moment at={at} />
+                </td>
+                <td dir="auto">{actor.name ?? "–"}</td>
+                <td>
+                  <code>{what}</code>
+                </td>
+                <td dir="auto" class="cut-cell">
+                  {subject.name ?? subject.id ?? "–"}
+                </td>
+                <td class="cut-cell" title={detailText(detail)}>
+                  <code>{detailText(detail)}</code>
+                </td>
+                <td>
+                  <bdi>{address ?? "–"}</bdi>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </div>
+  );
+}
+
+/** Names and counts, never values. */
+function detailText(detail: Entry["detail"]): string {
+  return Object.entries(detail)
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : String(value)}`)
+    .join("; ");
+}

@@ -1,0 +1,188 @@
+/** The people of a workspace, what each may do, and how another one comes in. */
+import { useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { SelectField, TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Show } from "../parts/states.tsx";
+import { attempt, say } from "../state/notices.ts";
+import { signedIn } from "../state/session.ts";
+import { t } from "../words/words.ts";
+
+type Member = Schemas["Member"];
+const ROLES = ["owner", "admin", "manager", "viewer"] as const;
+type Role = (typeof ROLES)[number];
+
+export function Members() {
+  const inviting = useSignal(false);
+  const link = useSignal<string | null>(null);
+  const removing = useSignal<Member | null>(null);
+  const list = useResource((signal) => data(client.GET("/members", { signal })), "members");
+  return (
+    <section class="card" aria-labelledby="members">
+      <header class="card-head">
+        <h2 id="members">{t("members.title")}</h2>
+        <button type="button" class="button small" onClick={() => (inviting.value = true)}>
+          <Icon name="plus" size={14} /> {t("members.invite")}
+        </button>
+      </header>
+      <Show resource={list} rows={3}>
+        {({ members }) => (
+          <ul class="lines" aria-label={t("members.title")}>
+            {members.map((member) => (
+              <Line key={member.id} member={member} changed={list.reload} remove={() => (removing.value = member)} />
+            ))}
+          </ul>
+        )}
+      </Show>
+      {inviting.value && (
+        <Invite
+          close={() => (inviting.value = false)}
+          invited={(made) => {
+            link.value = made;
+            list.reload();
+          }}
+        />
+      )}
+      {link.value !== null && <Link value={link.value} close={() => (link.value = null)} />}
+      {removing.value !== null && (
+        <Remove member={removing.value} close={() => (removing.value = null)} changed={list.reload} />
+      )}
+    </section>
+  );
+}
+
+function Line({ member, changed, remove }: { member: Member; changed: () => void; remove: () => void }) {
+  const { id, name, email, role } = member;
+  const isSelf = String(id) === String(signedIn.value?.user.id);
+  const shown = name ?? email;
+  const setRole = (word: Role) =>
+    attempt(
+      () => data(client.PUT("/members/{id}", { params: { path: { id: String(id) } }, body: { role: word } })),
+      t("members.changed", { name: shown }),
+    ).then(changed);
+  return (
+    <li class="line">
+      <Icon name="circle-user" />
+      <div class="line-text">
+        <b dir="auto">{shown}</b> {isSelf && <span class="tag quiet">{t("members.you")}</span>}
+        {name !== null && <p class="faint">{email}</p>}
+      </div>
+      <div class="acts">
+        <select
+          aria-label={t("members.roleOf", { name: shown })}
+          value={role}
+          disabled={isSelf}
+          onChange={(event) => void setRole(event.currentTarget.value as Role)}
+        >
+          {ROLES.map((word) => (
+            <option key={word} value={word}>
+              {t(`role.${word}`)}
+            </option>
+          ))}
+        </select>
+        {!isSelf && (
+          <button
+            type="button"
+            class="button small"
+            aria-label={t("members.removeOf", { name: shown })}
+            onClick={remove}
+          >
+            <Icon name="trash-2" size={14} />
+          </button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Invite({ close, invited }: { close: () => void; invited: (link: string) => void }) {
+  const [email, name] = [useSignal(""), useSignal("")];
+  const role = useSignal<Role>("manager");
+  return (
+    <Confirm
+      title={t("members.invite")}
+      close={close}
+      confirm={t("members.inviteAct")}
+      act={async () => {
+        const body = { email: email.value, ...(name.value !== "" && { name: name.value }), role: role.value };
+        const { link } = await data(client.POST("/members", { body: body }));
+        if (link !== null) invited(link);
+        else say(t("members.changed", { name: email.value }));
+      }}
+    >
+      <TextField
+        label={t("account.email")}
+        type="email"
+        required
+        value={email.value}
+        onValue={(text) => (email.value = text)}
+      />
+      <TextField
+        label={`${t("account.name")} ${t("field.optional")}`}
+        value={name.value}
+        onValue={(text) => (name.value = text)}
+      />
+      <SelectField
+        label={t("members.role")}
+        hint={t(`members.may.${role.value}`)}
+        value={role.value}
+        options={ROLES.map((word) => [word, t(`role.${word}`)] as const)}
+        onValue={(word) => (role.value = word)}
+      />
+    </Confirm>
+  );
+}
+
+/** Shown once: it signs its reader in as the new person. */
+function Link({ value, close }: { value: string; close: () => void }) {
+  const copy = () =>
+    navigator.clipboard.writeText(value).then(
+      () => say(t("members.linkCopied")),
+      () => say(t("check.notCopied"), true),
+    );
+  return (
+    <Dialog title={t("members.link")} close={close}>
+      <div class="form">
+        <p>{t("members.linkText")}</p>
+        <p class="made-key">
+          <code dir="ltr">{value}</code>
+        </p>
+        <div class="dialog-acts">
+          <button type="button" class="button" onClick={() => void copy()}>
+            <Icon name="copy" size={16} /> {t("keys.copy")}
+          </button>
+          <button type="button" class="button primary" onClick={close}>
+            {t("act.close")}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function Remove({ member: { id, name, email }, close, changed }: RemoveProps) {
+  const shown = name ?? email;
+  return (
+    <Confirm
+      title={t("members.removeTitle")}
+      close={close}
+      confirm={t("members.remove")}
+      danger
+      act={async () => {
+        await data(client.DELETE("/members/{id}", { params: { path: { id: String(id) } } }));
+        say(t("members.removed", { name: shown }));
+        changed();
+      }}
+    >
+      <p>{t("members.removeText", { name: shown })}</p>
+    </Confirm>
+  );
+}
+
+interface RemoveProps {
+  readonly member: Member;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
