@@ -1,6 +1,7 @@
 /** Channels: where a project's messages go (docs/api-contract.md#channels). Secrets go in and never come out. */
 import { z } from "zod";
 import { MESSAGE_REASONS, type MessageReason } from "../../model/alert-message.ts";
+import type { AlertRule } from "../../model/alerting-rule.ts";
 import { REFUSALS_OF_FAILING } from "../../model/channel.ts";
 import { formatId, parseId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
@@ -45,7 +46,13 @@ const createBody = z
   })
   .meta({
     id: "CreateChannel",
-    examples: [{ kind: "ntfy", name: "Phone", settings: { topic: "sonde-4f1b", token: "tk_4f1b" } }],
+    examples: [
+      {
+        kind: "ntfy",
+        name: "Phone",
+        settings: { server: "https://ntfy.test-site.org", topic: "sonde", token: "tk_4f1b" },
+      },
+    ],
   });
 const changeBody = z
   .object({
@@ -65,10 +72,14 @@ const testUnsavedBody = z
     id: z.string().optional().describe("A channel whose secrets stand for those that are left out, `ch_<n>`"),
     reason,
   })
-  .meta({ id: "TestUnsavedChannel", examples: [{ kind: "ntfy", settings: { topic: "sonde-4f1b" } }] });
+  .meta({
+    id: "TestUnsavedChannel",
+    examples: [{ kind: "ntfy", settings: { server: "https://ntfy.test-site.org", topic: "sonde" } }],
+  });
 
 async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const channels = (await api.controlPlane.channels.list(call.project.id)).map(view);
+  const [found, rules] = await Promise.all([api.controlPlane.channels.list(call.project.id), rulesOf(api, call)]);
+  const channels = found.map((record) => view(record, rules));
   return ok({ channels, total: channels.length });
 }
 
@@ -97,13 +108,13 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
     MOST_CHANNELS,
   );
   if (made === undefined) throw refusal("projectNotFound");
-  return ok(view(known(made)));
+  return ok(view(known(made), await rulesOf(api, call)));
 }
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const found = await api.controlPlane.channels.find(call.project.id, idOf(call));
   if (found === undefined) throw refusal("channelNotFound");
-  return ok(view(found));
+  return ok(view(found, await rulesOf(api, call)));
 }
 
 async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -113,7 +124,7 @@ async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
     changesOf(api, body, before),
   );
   if (changed === undefined) throw refusal("channelNotFound");
-  return ok(view(known(changed)));
+  return ok(view(known(changed), await rulesOf(api, call)));
 }
 
 /** Asked in the transaction, so that of two changes at once neither loses the other's secrets. @throws 400 */
@@ -304,7 +315,19 @@ function known(made: ChannelRecord | "full" | "taken"): ChannelRecord {
   return made;
 }
 
-function view(record: ChannelRecord) {
+async function rulesOf(api: Api, call: ProjectCall): Promise<readonly AlertRule[]> {
+  return (await api.controlPlane.alerts.rules(call.project.id)).items;
+}
+
+function usedBy(rules: readonly AlertRule[], id: number): number {
+  // The default rule, which has no row, tells every channel.
+  if (rules.length === 0) return 1;
+  const names = (channels: readonly number[] | null): boolean => channels === null || channels.includes(id);
+  return rules.filter(({ channels, escalation }) => names(channels) || escalation.some((step) => names(step.channels)))
+    .length;
+}
+
+function view(record: ChannelRecord, rules: readonly AlertRule[]) {
   const isFailing = record.refusals >= REFUSALS_OF_FAILING;
   return {
     id: formatId("channel", record.id),
@@ -318,6 +341,7 @@ function view(record: ChannelRecord) {
     failing_since: isoOrNull(record.failingSinceMs),
     last_success_at: isoOrNull(record.lastSuccessAtMs),
     last_error: record.lastError,
+    used_by_rules: usedBy(rules, record.id),
     created_at: formatIso(record.createdAtMs),
     updated_at: formatIso(record.updatedAtMs),
   };

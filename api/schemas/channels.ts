@@ -18,6 +18,7 @@ const record = {
   failing_since: iso.nullable().describe("The first failure since its last success"),
   last_success_at: iso.nullable(),
   last_error: z.string().nullable().describe("Why its last attempt failed, in the service's words"),
+  used_by_rules: z.int().min(0).describe("Alert rules that tell it; without rules the default one tells every channel"),
   created_at: iso,
   updated_at: iso,
   warnings,

@@ -74,6 +74,7 @@ export function channelsSuite(server: "uws" | "node"): void {
         active: true,
         state: "ok",
         has_secret: ["token"],
+        used_by_rules: 1,
       });
       expect(made.body.settings).toMatchObject({ topic: "sonde", server: url, priority: 3 });
       const renamed = await put(id, { name: " Phone of Ada ", settings: { server: url, topic: "other" } });
@@ -93,6 +94,33 @@ export function channelsSuite(server: "uws" | "node"): void {
       expect(cleared.body).toMatchObject({ has_secret: [], active: false, state: "off", off_reason: "operator" });
       expect((await world.send("DELETE", `/api/v1/channels/${id}`)).body).toEqual({ success: true, id });
       expect((await world.send("GET", `/api/v1/channels/${id}`)).status).toBe(404);
+    });
+
+    it("says how many rules tell it", async () => {
+      const { id } = (await add("Told")).body;
+      const { projectId, controlPlane, clock } = world;
+      const anything = { events: null, select: null, severity: null };
+      const times = { delayS: 0, waitS: 0, intervalS: 300, repeatS: null, repeatGrowth: 2, recovered: true };
+      const rule = {
+        id: null,
+        name: "all",
+        active: true,
+        goesOn: false,
+        match: anything,
+        groupBy: "none" as const,
+        ...times,
+      };
+      const rest = { quietHoursId: null, template: null };
+      const own = Number(id.slice(3));
+      const rules = [
+        { ...rule, ...rest, channels: null, escalation: [] },
+        { ...rule, ...rest, channels: [own + 1], escalation: [{ afterS: 900, channels: [own] }] },
+        { ...rule, ...rest, channels: [own + 1], escalation: [] },
+      ];
+      await controlPlane.alerts.writeRules(projectId, 0, rules, clock.nowMs);
+      expect((await world.send("GET", `/api/v1/channels/${id}`)).body.used_by_rules).toBe(2);
+      await controlPlane.alerts.writeRules(projectId, 1, [], clock.nowMs);
+      expect((await world.send("DELETE", `/api/v1/channels/${id}`)).status).toBe(200);
     });
 
     it("takes no secret to another place than the one it was given for", async () => {
