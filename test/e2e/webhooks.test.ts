@@ -340,3 +340,26 @@ describe("maintenance", () => {
     await expect(admin(product, ALLOW, "maintenance", ...words)).rejects.toThrow(why);
   });
 });
+
+describe("channels", () => {
+  it("are added, tested and removed by the operator", { timeout: WITHIN_MS }, async () => {
+    const secret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
+    const file = join(temporaryFolder(), "settings.json");
+    writeFileSync(file, JSON.stringify({ url: receiver.url, secret }));
+    const words = ["--project", "prj_1", "--kind", "webhook", "--name", "Ours", "--settings", `@${file}`];
+    const { id } = await admin<{ readonly id: string }>(product, ALLOW, "channel", "add", ...words);
+    const before = receiver.received.length;
+    const tested = await admin<{ readonly delivered: boolean }>(product, ALLOW, "channel", "test", id);
+    expect(tested).toMatchObject({ id, delivered: true, status_code: 204 });
+    const message = (await receiver.waitFor(before + 1)).at(-1);
+    const body = new Webhook(secret).verify(message?.body ?? "", message?.headers ?? {});
+    expect(body).toMatchObject({ type: "alert.test", data: { title: "A test of this channel" } });
+    const listed = await admin(product, ALLOW, "channel", "list", "--project", "prj_1");
+    expect(listed).toMatchObject({ total: 1, channels: [{ id, state: "ok", has_secret: ["url", "secret"] }] });
+    expect(JSON.stringify([tested, listed])).not.toContain(secret);
+    expect((await product.api.get<{ readonly state: string }>(`/channels/${id}`)).body.state).toBe("ok");
+    await expect(admin(product, ALLOW, "channel", "add", ...words)).rejects.toThrow("a channel Ours already");
+    await admin(product, ALLOW, "channel", "rm", id);
+    await expect(admin(product, ALLOW, "channel", "test", id)).rejects.toThrow("there is no channel");
+  });
+});
