@@ -8,6 +8,8 @@ import { brokenUp, cut, fitting, headline, itemText, moreText } from "./tidy.ts"
 
 /** https://discord.com/developers/docs/resources/message#embed-object-embed-limits: characters. */
 const MOST = { title: 256, description: 4_096, fieldName: 256, fieldValue: 1_024, fields: 25 } as const;
+/** Of a title before each of its marks gets a backslash: within the limit after it too. */
+const MOST_TITLE = 120;
 /** Of all texts of the embeds together, 6,000; the description leaves room for the others. */
 const MOST_DESCRIPTION = 2_000;
 /** https://discord.com/developers/docs/resources/webhook#execute-webhook: characters of the content. */
@@ -35,7 +37,7 @@ const schema = z.strictObject({
 
 /** https://support.discord.com/hc/articles/210298617: marks get a backslash. `<`, `@`, `:` begin mentions and emoji, which have no other escape. */
 export function discordText(text: string): string {
-  return brokenUp(text.replace(/[\\*_~`|>#\-[\]()]/g, "\\$&"), /[<@:]/g);
+  return brokenUp(text.replace(/[\\*_~`|>#\-[\]()]/g, "\\$&"), /[<@]|:(?=[a-z+_-])/gi);
 }
 
 function embedOf(message: Message): unknown {
@@ -46,7 +48,7 @@ function embedOf(message: Message): unknown {
     ...(message.acknowledge === null ? [] : [`[Acknowledge](<${message.acknowledge}>)`]),
   ];
   return {
-    title: cut(headline(message), MOST.title),
+    title: discordText(cut(headline(message), MOST_TITLE)),
     ...(message.link !== "" && { url: message.link }),
     description: fitting(lines, MOST_DESCRIPTION),
     color: COLORS[message.severity],

@@ -111,7 +111,7 @@ const mattermost: Service = {
     // A bold name of a fact is ours; any other mark stands after a backslash.
     const rest = String(attachment?.text)
       .replaceAll(/\*\*(?:\\.|[^*\\])*:\*\*/g, "")
-      .replaceAll(/\[Acknowledge\]\([^)]*\)/g, "");
+      .replaceAll(/\[(?:Open|Acknowledge)\]\([^)]*\)/g, "");
     const isPlain = !/(?<!\\)(?:\\\\)*[*_`~<[]/.test(rest);
     const isFine = typeof text === "string" && text !== "" && said.length <= 16_383 && calls.length === 0 && isPlain;
     return isFine ? { status: 200, text: "ok" } : json(400, { message: `Unable to parse: ${calls} ${isPlain}` });

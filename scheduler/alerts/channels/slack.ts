@@ -47,7 +47,7 @@ export function slackText(text: string): string {
 
 /** Markdown of Mattermost and Rocket.Chat: marks get a backslash; `@` and `:` have none, so an invisible break ends a mention. */
 export function chatMarkdown(text: string): string {
-  return brokenUp(text.replace(/[\\`*_{}[\]()#+\-!|~<>]/g, "\\$&"), /[@:]/g);
+  return brokenUp(text.replace(/[\\`*_{}[\]()#+\-!|~<>]/g, "\\$&"), /@|:(?=[a-z+_-])/gi);
 }
 
 function blocksOf(message: Message, mention: string | null): readonly unknown[] {
@@ -76,17 +76,19 @@ function slackLink(url: string): string {
 }
 
 function attachmentOf(message: Message): unknown {
+  const links = [
+    ...(message.link === "" ? [] : [["Open", message.link] as const]),
+    ...(message.acknowledge === null ? [] : [["Acknowledge", message.acknowledge] as const]),
+  ];
   const lines = [
     ...(message.summary === "" ? [] : [chatMarkdown(message.summary)]),
     ...message.facts.map(([name, value]) => `**${chatMarkdown(name)}:** ${chatMarkdown(value)}`),
     ...message.items.map((item) => `• ${chatMarkdown(itemText(item))}`),
     ...[moreText(message.more)].filter((text) => text !== null),
-    ...(message.acknowledge === null ? [] : [`[Acknowledge](${message.acknowledge})`]),
+    ...links.map(([name, url]) => `[${name}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`),
   ];
   return {
     color: COLORS[message.severity],
-    title: message.title,
-    ...(message.link !== "" && { title_link: message.link }),
     text: fitting(lines, MOST_ATTACHMENT),
   };
 }
