@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 6fadae7cd124e4d0. Do not edit.
+// Made by `npm run web:types` of the API's document c54f6e13d6500e26. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -1824,7 +1824,8 @@ export interface components {
          *       "kind": "ntfy",
          *       "name": "Phone",
          *       "settings": {
-         *         "topic": "sonde-4f1b",
+         *         "server": "https://ntfy.test-site.org",
+         *         "topic": "sonde",
          *         "token": "tk_4f1b"
          *       }
          *     }
@@ -1848,7 +1849,8 @@ export interface components {
          * @example {
          *       "kind": "ntfy",
          *       "settings": {
-         *         "topic": "sonde-4f1b"
+         *         "server": "https://ntfy.test-site.org",
+         *         "topic": "sonde"
          *       }
          *     }
          */
@@ -3203,6 +3205,8 @@ export interface components {
             last_success_at: string | null;
             /** @description Why its last attempt failed, in the service's words */
             last_error: string | null;
+            /** @description Alert rules that tell it; without rules the default one tells every channel */
+            used_by_rules: number;
             /**
              * @description ISO 8601, UTC, with milliseconds
              * @example 2026-11-21T06:10:00.000Z

@@ -4,7 +4,7 @@ import type { Message } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, secret } from "./fields.ts";
-import { brokenUp, fitting, headline, itemText, moreText } from "./tidy.ts";
+import { brokenUp, fitting, headline, itemText, jsonBytes, moreText } from "./tidy.ts";
 
 /** https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages: 32,000 bytes of a message; ours is JSON as well. */
 const MOST_BYTES = 16_000;
@@ -37,7 +37,7 @@ function cardOf(message: Message): unknown {
     ...(message.link === "" ? [] : [button("Open", message.link)]),
     ...(message.acknowledge === null ? [] : [button("Acknowledge", message.acknowledge)]),
   ];
-  const text = fitting(lines, MOST_BYTES, (line) => Buffer.byteLength(line), "<br>");
+  const text = fitting(lines, MOST_BYTES, jsonBytes, "<br>");
   return {
     header: { title: chatText(headline(message)) },
     sections: [

@@ -6,7 +6,7 @@ import { withoutTrailing } from "../../../model/text.ts";
 import { delivered, jsonOf, memberOf, refused, textOf, waitOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, line, secret } from "./fields.ts";
-import { fitting, headline, itemText, moreText, plainLines } from "./tidy.ts";
+import { fitting, headline, itemText, jsonBytes, moreText, plainLines } from "./tidy.ts";
 
 /** https://spec.matrix.org/latest/client-server-api/#size-limits: 65,536 bytes of an event with its signatures, and the text is in it twice. */
 const MOST_BYTES = 16_000;
@@ -40,7 +40,6 @@ function contentOf(message: Message, previous: string | null): unknown {
     ...(message.link === "" ? [] : [["Open", message.link] as const]),
     ...(message.acknowledge === null ? [] : [["Acknowledge", message.acknowledge] as const]),
   ];
-  const sizeOf = (text: string): number => Buffer.byteLength(text);
   const plain = [headline(message), ...plainLines(message), ...links.map(([name, url]) => `${name}: ${url}`)];
   const html = [
     `<strong>${matrixHtml(headline(message))}</strong>`,
@@ -52,9 +51,9 @@ function contentOf(message: Message, previous: string | null): unknown {
   ];
   return {
     msgtype: "m.text",
-    body: fitting(plain, MOST_BYTES, sizeOf),
+    body: fitting(plain, MOST_BYTES, jsonBytes),
     format: "org.matrix.custom.html",
-    formatted_body: fitting(html, MOST_BYTES, sizeOf, "<br>"),
+    formatted_body: fitting(html, MOST_BYTES, jsonBytes, "<br>"),
     // No person is called by what stands in a name (https://spec.matrix.org/latest/client-server-api/#user-and-room-mentions).
     "m.mentions": {},
     ...(previous !== null &&

@@ -48,6 +48,8 @@ const HOSTILE_NAMES = [
   "</script><script>alert(1)</script><b><a href='x'>",
   "*x* _y_ ~z~ `c` [a](b) **d** ||e|| # f - g > h | i \\ j",
   "ab".repeat(5_000),
+  "\\".repeat(300),
+  ":a:*".repeat(100),
   "\u202egpj.exe\u2066 \u0000\u0007\r\nX-Injected: 1\r\n\r\n",
   "&amp; &lt; &#39; \" ' {{ 7 | times: 7 }} {% raw %} %0d%0a",
   `\ud800 lone, and half of a pair at the cut: ${"😀".repeat(200)}`,

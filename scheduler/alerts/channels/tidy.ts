@@ -129,6 +129,11 @@ export function fitting(
   return kept.join(separator);
 }
 
+/** Bytes of a text within JSON, where a backslash is two. */
+export function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
+}
+
 /** A character of markup that has no escape: an invisible break after it ends what it would begin. */
 export function brokenUp(text: string, characters: RegExp): string {
   return text.replace(characters, `$&${BREAK}`);
