@@ -94,6 +94,7 @@ const schema = z.object({
     "must be 64 hexadecimal digits",
   ),
   SONDE_WEB: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
+  SONDE_STATUS_INDEX: z.enum(["on", "off"], { error: "must be on or off" }).default("off"),
   SONDE_MAX_STREAMS: whole(1, 10_000, "must be a whole number from 1 to 10000").default(200),
   /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
   SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
@@ -178,6 +179,8 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** The page is served. */
   readonly hasPage: boolean;
+  /** `/status` lists the public status pages that want to be listed. */
+  readonly hasStatusIndex: boolean;
   /** Answers that go on, at one time. */
   readonly maxStreams: number;
   readonly httpServer: "uws" | "node" | null;
@@ -242,6 +245,7 @@ export function loadConfig(
     recentBytes: values.SONDE_RECENT_MB * 1_048_576,
     logLevel: values.SONDE_LOG,
     hasPage: values.SONDE_WEB === "on",
+    hasStatusIndex: values.SONDE_STATUS_INDEX === "on",
     maxStreams: values.SONDE_MAX_STREAMS,
     httpServer: values.SONDE_HTTP ?? null,
     uws: uwsOf(values.SONDE_UWS, values.SONDE_UWS_SHA256),

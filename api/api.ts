@@ -15,6 +15,7 @@ import type { LiveHub } from "./live/hub.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
 import type { Overviews } from "./overview/overviews.ts";
+import type { PublicPages } from "./pages/public-pages.ts";
 import type { ProjectNames } from "./project-names.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { CookieRules } from "./session-cookie.ts";
@@ -51,6 +52,8 @@ export interface ApiConfig {
   readonly hasPage?: boolean;
   /** Where the built page is; absent: where the build puts it. */
   readonly siteFolder?: string;
+  /** SONDE_STATUS_INDEX: whether `/status` lists public pages. Absent: it does not. */
+  readonly hasStatusIndex?: boolean;
   /** SONDE_MAX_STREAMS: answers that go on, at one time. */
   readonly maxStreams?: number;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */
@@ -118,6 +121,8 @@ export interface Api extends Omit<ApiDependencies, "results"> {
   readonly overviews: Overviews;
   readonly live: LiveHub;
   readonly streams: Streams;
+  /** Status pages as readers see them. */
+  readonly pages: PublicPages;
   /** The page; null: there is none, or it is switched off. */
   readonly site: Site | null;
   /** When each key was last used, waiting to be written. */

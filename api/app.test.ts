@@ -16,6 +16,7 @@ import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
+import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
@@ -95,6 +96,12 @@ describe("the application", () => {
       targets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       publicTargets: createTargets({ allowNets: [], ownEndpoints: [], resolve: async () => [] }),
       closing: new AbortController().signal,
+      pages: new PublicPages({
+        controlPlane,
+        sealing: world.sealing,
+        nowMs: () => clock.nowMs,
+        log: { warn: () => {} },
+      }),
       streams: createStreams(200),
       site: null,
       uses: new Map(),

@@ -22,7 +22,7 @@ export function isFromPage({ page, secFetchSite, origin, host }: Signs, baseUrl:
 }
 
 /** By host and port with what the caller called us, or as a whole with what we are called (RFC 6454 section 4). */
-function isOwn(origin: string, host: string, baseUrl: string | null): boolean {
+export function isOwn(origin: string, host: string, baseUrl: string | null): boolean {
   const from = /^https?:\/\/[^/?#@\\\s]{1,255}$/i.test(origin) ? parseUrl(origin) : undefined;
   if (from === undefined) return false;
   // Parsed with the origin's scheme, so that both lose the same port.

@@ -15,6 +15,7 @@ import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
+import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenUws } from "./server.ts";
@@ -156,11 +157,12 @@ function openRecent({ config, results, state, clock, log }: ApiDependencies): Re
 }
 
 /** What pages ask and follow. @param stopping ends what runs for them */
-function openShown(dependencies: ApiDependencies, stopping: AbortSignal): Pick<Api, "overviews" | "live"> {
+function openShown(dependencies: ApiDependencies, stopping: AbortSignal): Pick<Api, "overviews" | "live" | "pages"> {
   const overviews = new Overviews(dependencies);
   const live = new LiveHub({ ...dependencies, overviews, nowMs: () => dependencies.clock.now() });
   stopping.addEventListener("abort", () => live.close(), { once: true });
-  return { overviews, live };
+  const pages = new PublicPages({ ...dependencies, nowMs: () => dependencies.clock.now() });
+  return { overviews, live, pages };
 }
 
 /** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */

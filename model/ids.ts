@@ -10,6 +10,8 @@ export const ID_PREFIXES = {
   maintenance: "mnt_",
   channel: "ch_",
   audit: "aud_",
+  statusPage: "spg_",
+  pageUpdate: "spu_",
   /** Keys, organizations and users are plain integers on both ways. */
   key: "",
   organization: "",

@@ -22,6 +22,8 @@ export const SEALED_FOR = {
   channel: "channel",
   /** A location's own key: what goes to its checkers is sealed with it. */
   location: "location",
+  /** What a status page's links, badges and password are made and judged with. */
+  statusPage: "status page",
 } as const;
 
 /** The one key of address hashes so far, among hash_keys. */
@@ -57,6 +59,8 @@ export const SEALED_CELLS = {
   webhookUrl: cellsOf("webhooks.url_sealed", SEALED_FOR.webhookUrl),
   /** By the channel's id. */
   channel: cellsOf("channels.sealed", SEALED_FOR.channel),
+  /** By the page's id. */
+  statusPage: cellsOf("status_pages.access_sealed", SEALED_FOR.statusPage),
   /** By code; the next key becomes the present one. */
   location: cellsOf("locations.key_sealed", SEALED_FOR.location),
 } as const;

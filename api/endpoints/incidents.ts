@@ -82,7 +82,9 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
 }
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  return ok(viewIncident(await find(api, call), call.nowMs));
+  const incident = await find(api, call);
+  const report = await api.controlPlane.incidents.report(incident.id);
+  return ok({ ...viewIncident(incident, call.nowMs), report });
 }
 
 async function events(api: Api, call: ProjectCall): Promise<ApiResponse> {

@@ -2,6 +2,7 @@
 import type { Route } from "../route.ts";
 import { account } from "./account.ts";
 import { audits } from "./audit.ts";
+import { badges } from "./badges.ts";
 import { bulk } from "./bulk.ts";
 import { channels } from "./channels.ts";
 import { checks } from "./checks.ts";
@@ -18,14 +19,18 @@ import { monitorLocations } from "./monitor-locations.ts";
 import { notes } from "./notes.ts";
 import { operator } from "./operator.ts";
 import { overviews } from "./overview.ts";
+import { pageUpdates } from "./page-updates.ts";
 import { pushes } from "./push.ts";
 import { reference } from "./reference.ts";
+import { reports } from "./reports.ts";
 import { results } from "./results.ts";
 import { schedules } from "./schedules.ts";
 import { searches } from "./search.ts";
 import { servers } from "./servers.ts";
 import { session } from "./session.ts";
 import { site } from "./site.ts";
+import { statuses } from "./status.ts";
+import { statusPages } from "./status-pages.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
@@ -43,9 +48,12 @@ export const routes: readonly Route[] = [
   ...latencies,
   ...incidents,
   ...notes,
+  ...reports,
   ...maintenances,
   ...channels,
   ...schedules,
+  ...statusPages,
+  ...pageUpdates,
   ...subscriptions,
   ...subscriptionConfigs,
   ...tests,
@@ -61,5 +69,7 @@ export const routes: readonly Route[] = [
   ...operator,
   ...verifications,
   ...reference,
+  ...statuses,
+  ...badges,
   ...site,
 ];

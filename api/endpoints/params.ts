@@ -55,4 +55,6 @@ export const incidentIdParams = { id: idParam("inc", "Incident") };
 export const noteIdParams = { ...incidentIdParams, note: idParam("evt", "Note") };
 export const maintenanceIdParams = { id: idParam("mnt", "Maintenance") };
 export const channelIdParams = { id: idParam("ch", "Channel") };
+export const statusPageIdParams = { id: idParam("spg", "Status page") };
+export const pageUpdateIdParams = { ...statusPageIdParams, update: idParam("spu", "Update") };
 export const subscriptionIdParams = { id: idParam("sub", "Subscription") };

@@ -1,11 +1,13 @@
 /** The page: one document and its files. All its addresses are relative, so that a proxy may serve us below a path of its own. */
 import { z } from "zod";
+import { andThen } from "../../model/maybe-promise.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ApiRequest, ApiResponse } from "../http.ts";
 import { acceptsCoding, isKnown } from "../listed.ts";
 import type { Call, Route } from "../route.ts";
 import type { SiteFile } from "../site.ts";
+import { pageAtDomain } from "./status.ts";
 
 /** Asked again each time, but answered 304 while nothing changed. */
 const REVALIDATED = "no-cache";
@@ -18,12 +20,9 @@ export const site: readonly Route[] = [
     ...base,
     operationId: "getPage",
     path: "/",
-    summary: "The page; where there is none, the way to the document of the API",
+    summary: "A status page at its own domain, else the page; where there is none, the way to the document of the API",
     responses: { 200: "text/html", 302: "", 304: "" },
-    handle: ({ site: page, config }: Api, { request }: Call) =>
-      page === null
-        ? { status: 302, headers: ["Location", config.docsUrl ?? "docs"], body: "" }
-        : answer(request, page.index, REVALIDATED),
+    handle: (api: Api, call: Call) => andThen(pageAtDomain(api, call), (found) => found ?? ownPage(api, call)),
   },
   {
     ...base,
@@ -39,6 +38,11 @@ export const site: readonly Route[] = [
     },
   },
 ];
+
+function ownPage({ site: page, config }: Api, { request }: Call): ApiResponse {
+  if (page === null) return { status: 302, headers: ["Location", config.docsUrl ?? "docs"], body: "" };
+  return answer(request, page.index, REVALIDATED);
+}
 
 function answer({ ifNoneMatch, acceptEncoding }: ApiRequest, file: SiteFile, cache: string): ApiResponse {
   const headers = ["Cache-Control", cache, "ETag", file.tag, "Vary", "Accept-Encoding"];

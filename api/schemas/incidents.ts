@@ -28,9 +28,23 @@ export const incident = z
     locations: z.array(z.string()),
     error_category: errorCategory.nullable(),
     event_count: z.int().min(0),
+    report: z
+      .strictObject({ title: z.string().nullable(), postmortem: z.string().nullable(), public: z.boolean() })
+      .nullable()
+      .optional()
+      .describe("An addition of ours, in the answer to GET only: what was written afterwards; null: nothing"),
     warnings,
   })
   .meta({ id: "Incident" });
+export const incidentReport = z
+  .strictObject({
+    incident_id: id("inc_"),
+    title: z.string().nullable(),
+    postmortem: z.string().nullable(),
+    public: z.boolean(),
+    warnings,
+  })
+  .meta({ id: "WrittenReport" });
 export const incidentList = z
   .strictObject({ incidents: z.array(incidentRow), total, active: total })
   .meta({ id: "IncidentList" });

@@ -12,6 +12,7 @@ export * from "./overview.ts";
 export * from "./public.ts";
 export * from "./results.ts";
 export * from "./session.ts";
+export * from "./status-pages.ts";
 export * from "./subscriptions.ts";
 export * from "./tests.ts";
 export * from "./words.ts";

@@ -4,9 +4,18 @@ import { run as native } from "./native.ts";
 import { run as results } from "./results.ts";
 import { run as rules } from "./rules.ts";
 import { run as sink } from "./sink.ts";
+import { run as statusPages } from "./status-pages.ts";
 import { run as wheel } from "./wheel.ts";
 
-const PARTS: Readonly<Record<string, () => Promise<void>>> = { wheel, rules, codecs, native, sink, results };
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
+  wheel,
+  rules,
+  codecs,
+  native,
+  sink,
+  results,
+  "status-pages": statusPages,
+};
 export const PART_NAMES = Object.keys(PARTS);
 
 /** @param name undefined: all of them, one after the other */

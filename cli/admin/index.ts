@@ -6,6 +6,7 @@ import { location } from "./location.ts";
 import { maintenance } from "./maintenance.ts";
 import { member } from "./member.ts";
 import { monitor } from "./monitor.ts";
+import { page } from "./page.ts";
 import { plan } from "./plan.ts";
 import { project } from "./project.ts";
 import { quarantine } from "./quarantine.ts";
@@ -27,6 +28,7 @@ export const groups: readonly ActGroup[] = [
   subscription,
   webhook,
   channel,
+  page,
   maintenance,
   quarantine,
   seal,

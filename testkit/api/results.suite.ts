@@ -415,6 +415,7 @@ export function resultsSuite(server: "uws" | "node"): void {
         locations: ["any"],
         error_category: "timeout",
         event_count: 1,
+        report: null,
       });
       world.clock.nowMs += 10_000;
       const path = `/api/v1/incidents/${row.id}/acknowledge`;

@@ -56,6 +56,7 @@ const NO_CHANNEL = refused(404, "Channel not found");
 const CHANNEL_KIND = "kind must be one of GET /channels/kinds.";
 const NO_MAINTENANCE = refused(404, "Maintenance not found");
 const NO_KEY = refused(404, "API key not found");
+const NO_PAGE = refused(404, "Status page not found");
 
 const SESSION_ONLY = refused(403, "This is for sessions of the page. A key has none.");
 
@@ -119,6 +120,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "POST /incidents/{id}/notes": { scope: "project", editors: EDIT, admitted: NO_INCIDENT },
   "PUT /incidents/{id}/notes/{note}": { scope: "project", editors: EDIT, admitted: NO_INCIDENT },
   "DELETE /incidents/{id}/notes/{note}": { scope: "project", editors: EDIT, admitted: NO_INCIDENT },
+  "PUT /incidents/{id}/report": { scope: "project", editors: EDIT, admitted: NO_INCIDENT },
   "POST /incidents/{id}/retest": { scope: "project", editors: RUN, admitted: NO_INCIDENT },
   "GET /maintenances": { scope: "project", admitted: ok },
   "POST /maintenances": { scope: "project", editors: EDIT, admitted: refused(400, MAINTENANCE_TIMES) },
@@ -134,6 +136,20 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "PUT /maintenances/{id}": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
   "DELETE /maintenances/{id}": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
   "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
+  "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: refused(404, "Maintenance not found") },
+  "GET /status-pages": { scope: "project", admitted: ok },
+  "POST /status-pages": {
+    scope: "project",
+    editors: EDIT,
+    admitted: refused(400, "title must be a text of 1 to 120 characters."),
+  },
+  "GET /status-pages/{id}": { scope: "project", admitted: NO_PAGE },
+  "PUT /status-pages/{id}": { scope: "project", editors: EDIT, admitted: NO_PAGE },
+  "DELETE /status-pages/{id}": { scope: "project", editors: EDIT, admitted: NO_PAGE },
+  "GET /status-pages/{id}/updates": { scope: "project", admitted: NO_PAGE },
+  "POST /status-pages/{id}/updates": { scope: "project", editors: EDIT, admitted: NO_PAGE },
+  "PUT /status-pages/{id}/updates/{update}": { scope: "project", editors: EDIT, admitted: NO_PAGE },
+  "DELETE /status-pages/{id}/updates/{update}": { scope: "project", editors: EDIT, admitted: NO_PAGE },
   "GET /subscriptions": { scope: "project", admitted: ok },
   "POST /subscriptions": { scope: "project", editors: EDIT, admitted: refused(400, "Missing or invalid url") },
   "GET /subscriptions/{id}": { scope: "project", admitted: NO_SUBSCRIPTION },
@@ -186,6 +202,9 @@ export const PUBLIC: readonly RegExp[] = [
   /^\* \/api\/push\/\{token\}$/,
   /^GET \/$/,
   /^POST \/session$/,
+  /^GET \/status(\/\{slug\}(\/\{file\}|\/incidents\/\{incident\})?)?$/,
+  /^POST \/status\/\{slug\}$/,
+  /^GET \/badge\/\{token\}\/\{file\}$/,
   /^GET \/assets\/\{file\}$/,
   /^GET \/openapi\.(yaml|json)$/,
   /^GET \/docs(\/[\w.-]+)?$/,

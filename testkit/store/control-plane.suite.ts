@@ -20,6 +20,7 @@ import { sealedTests } from "./sealed.suite.ts";
 import { sessionTests } from "./sessions.suite.ts";
 import { shardTests } from "./shards.suite.ts";
 import { sinkTests } from "./sink-store.suite.ts";
+import { statusPageTests } from "./status-pages.suite.ts";
 import { subscriptionTests } from "./subscriptions.suite.ts";
 import { syncTests } from "./syncs.suite.ts";
 import { upkeepTests } from "./upkeep.suite.ts";
@@ -49,6 +50,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
     channelTests,
     alertTests,
     maintenanceTests,
+    statusPageTests,
     locationTests,
     quarantineTests,
     upkeepTests,

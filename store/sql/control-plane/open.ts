@@ -29,6 +29,7 @@ import { createSchedules } from "../monitors/schedules.ts";
 import type { SchemaMode } from "../schema/migrate.ts";
 import { createSealed } from "../sealed/reseal.ts";
 import { createSinkStore } from "../sink/sink.ts";
+import { createStatusPages } from "../status-pages/status-pages.ts";
 import { createSubscriptions } from "../subscriptions/subscriptions.ts";
 import { createSyncs } from "../subscriptions/syncs.ts";
 import { createOutgoing } from "../webhooks/outgoing.ts";
@@ -76,6 +77,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     channels: createChannels(database),
     alerts: createAlertSettings(database),
     alertTurns: createAlertTurns(database),
+    statusPages: createStatusPages(database),
     leases: createLeases(database),
     locations: createLocations(database),
     shards: createShards(database),

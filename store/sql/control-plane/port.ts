@@ -29,6 +29,7 @@ import type { Monitors } from "../monitors/port.ts";
 import type { Schedules } from "../monitors/schedules-port.ts";
 import type { Sealed } from "../sealed/port.ts";
 import type { SinkStore } from "../sink/port.ts";
+import type { StatusPages } from "../status-pages/port.ts";
 import type { Subscriptions } from "../subscriptions/port.ts";
 import type { Syncs } from "../subscriptions/syncs-port.ts";
 import type { Outgoing, Webhooks } from "../webhooks/port.ts";
@@ -57,6 +58,7 @@ export interface ControlPlane {
   readonly channels: Channels;
   readonly alerts: AlertSettings;
   readonly alertTurns: AlertTurns;
+  readonly statusPages: StatusPages;
   readonly leases: Leases;
   readonly locations: Locations;
   readonly shards: Shards;

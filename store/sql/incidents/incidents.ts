@@ -12,6 +12,7 @@ import { readDowntime, readPast } from "./downtime.ts";
 import { insertEvents, toEvent } from "./events.ts";
 import { addNote, changeNote } from "./notes.ts";
 import type { IncidentFilter, IncidentRecord, Incidents } from "./port.ts";
+import { readReport, setReport } from "./report.ts";
 
 type IncidentRow = Row<"incidents"> & {
   readonly monitor_name: string;
@@ -55,6 +56,8 @@ export function createIncidents({ read, write }: Database): Incidents {
     addNote: (projectId, incidentId, note, nowMs, actor) =>
       write((session) => addNote(session, projectId, incidentId, note, nowMs, actor)),
     changeNote: (incidentId, eventId, decide) => write((session) => changeNote(session, incidentId, eventId, decide)),
+    report: (incidentId) => readReport(read, incidentId),
+    setReport: (projectId, incidentId, report) => write((session) => setReport(session, projectId, incidentId, report)),
     async countOpen() {
       const { total } = await read.kysely
         .selectFrom("incidents as i")

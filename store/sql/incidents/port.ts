@@ -56,6 +56,16 @@ export interface NoteData {
   readonly public: boolean;
 }
 
+/** Written of an incident afterwards. */
+export interface IncidentReport {
+  /** What readers of public pages are told instead of our words. */
+  readonly title: string | null;
+  /** Markdown. */
+  readonly postmortem: string | null;
+  /** Whether pages for the public show title and post-mortem. */
+  readonly public: boolean;
+}
+
 export interface IncidentFilter {
   readonly monitorId: number | null;
   readonly limit: number;
@@ -132,6 +142,10 @@ export interface Incidents {
     eventId: number,
     decide: (note: IncidentEvent) => NoteData | null,
   ): Promise<IncidentEvent | undefined>;
+  /** null: none was written. */
+  report(incidentId: number): Promise<IncidentReport | null>;
+  /** @returns false when the incident is not there */
+  setReport(projectId: number, incidentId: number, report: IncidentReport): Promise<boolean>;
   countOpen(): Promise<number>;
   /** @param sinceMs incidents that ended before it are left out */
   downtime(monitor: { readonly id: number; readonly createdAtMs: number }, sinceMs: number): Promise<Downtime>;

@@ -279,6 +279,9 @@ create table incidents (
   error_category text,
   locations text not null,
   event_count integer not null,
+  public_title text,
+  postmortem text,
+  postmortem_public integer,
   constraint incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id),
   constraint incidents_pkey PRIMARY KEY (id),
   constraint incidents_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
@@ -617,6 +620,55 @@ create table sink_spools (
   constraint sink_spools_pkey PRIMARY KEY (spool)
 );
 CREATE UNIQUE INDEX sink_spools_pkey ON public.sink_spools USING btree (spool);
+
+create table status_page_domains (
+  domain text not null,
+  status_page_id bigint not null,
+  constraint status_page_domains_pkey PRIMARY KEY (domain),
+  constraint status_page_domains_status_page_id_fkey FOREIGN KEY (status_page_id) REFERENCES status_pages(id) ON DELETE CASCADE
+);
+CREATE INDEX domains_by_status_page ON public.status_page_domains USING btree (status_page_id);
+CREATE UNIQUE INDEX status_page_domains_pkey ON public.status_page_domains USING btree (domain);
+
+create table status_page_updates (
+  id bigint not null identity,
+  status_page_id bigint not null,
+  at_ms bigint not null,
+  level text not null,
+  title text not null,
+  text text not null,
+  ends_at_ms bigint,
+  actor text not null,
+  constraint status_page_updates_pkey PRIMARY KEY (id),
+  constraint status_page_updates_status_page_id_fkey FOREIGN KEY (status_page_id) REFERENCES status_pages(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX status_page_updates_pkey ON public.status_page_updates USING btree (id);
+CREATE INDEX updates_of_status_page ON public.status_page_updates USING btree (status_page_id, at_ms);
+
+create table status_pages (
+  id bigint not null identity,
+  project_id bigint not null,
+  slug text not null,
+  title text not null,
+  published integer not null,
+  settings text not null,
+  groups text not null,
+  css text,
+  logo text,
+  access text not null,
+  access_sealed text not null,
+  badge_name text not null,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  constraint status_pages_badge_name_key UNIQUE (badge_name),
+  constraint status_pages_pkey PRIMARY KEY (id),
+  constraint status_pages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint status_pages_slug_key UNIQUE (slug)
+);
+CREATE UNIQUE INDEX status_pages_badge_name_key ON public.status_pages USING btree (badge_name);
+CREATE INDEX status_pages_by_project ON public.status_pages USING btree (project_id);
+CREATE UNIQUE INDEX status_pages_pkey ON public.status_pages USING btree (id);
+CREATE UNIQUE INDEX status_pages_slug_key ON public.status_pages USING btree (slug);
 
 create table subscriptions (
   id bigint not null identity,

@@ -212,7 +212,10 @@ CREATE TABLE "incidents" ("id" integer primary key autoincrement,
   "error_message" text not null,
   "error_category" text,
   "locations" text not null,
-  "event_count" integer not null);
+  "event_count" integer not null,
+  "public_title" text,
+  "postmortem" text,
+  "postmortem_public" integer);
 
 CREATE INDEX "incidents_by_monitor" on "incidents" ("monitor_id", "started_at_ms", "id");
 
@@ -466,6 +469,39 @@ CREATE TABLE "sign_in_codes" ("code_hash" text primary key,
 
 CREATE TABLE "sink_spools" ("spool" text primary key,
   "applied_seq" bigint not null);
+
+CREATE TABLE "status_page_domains" ("domain" text primary key,
+  "status_page_id" bigint not null references "status_pages" ("id") on delete cascade);
+
+CREATE INDEX "domains_by_status_page" on "status_page_domains" ("status_page_id");
+
+CREATE TABLE "status_page_updates" ("id" integer primary key autoincrement,
+  "status_page_id" bigint not null references "status_pages" ("id") on delete cascade,
+  "at_ms" bigint not null,
+  "level" text not null,
+  "title" text not null,
+  "text" text not null,
+  "ends_at_ms" bigint,
+  "actor" text not null);
+
+CREATE INDEX "updates_of_status_page" on "status_page_updates" ("status_page_id", "at_ms");
+
+CREATE TABLE "status_pages" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "slug" text not null unique,
+  "title" text not null,
+  "published" integer not null,
+  "settings" text not null,
+  "groups" text not null,
+  "css" text,
+  "logo" text,
+  "access" text not null,
+  "access_sealed" text not null,
+  "badge_name" text not null unique,
+  "created_at_ms" bigint not null,
+  "updated_at_ms" bigint not null);
+
+CREATE INDEX "status_pages_by_project" on "status_pages" ("project_id");
 
 CREATE TABLE "subscriptions" ("id" integer primary key autoincrement,
   "project_id" bigint not null references "projects" ("id"),

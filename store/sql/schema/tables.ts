@@ -45,6 +45,7 @@ import {
   text,
   time,
 } from "./column.ts";
+import { STATUS_PAGE_DOMAINS, STATUS_PAGE_UPDATES, STATUS_PAGES } from "./status-page-tables.ts";
 import { caseKey, searchKey } from "./text.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOKS } from "./webhook-tables.ts";
 
@@ -212,6 +213,10 @@ export const INCIDENTS = table("incidents", {
   error_category: nullable(text<ErrorCategory>()),
   locations: json<readonly string[]>(),
   event_count: int(),
+  /** What people wrote of it (incidents/report.ts). */
+  public_title: storeOnly(nullable(prose())),
+  postmortem: storeOnly(nullable(prose())),
+  postmortem_public: storeOnly(nullable(flag())),
 });
 
 export const INCIDENT_EVENTS = table("incident_events", {
@@ -478,6 +483,9 @@ export const TABLES = {
   locations: LOCATIONS,
   quarantine: QUARANTINE,
   audit: AUDIT,
+  status_pages: STATUS_PAGES,
+  status_page_domains: STATUS_PAGE_DOMAINS,
+  status_page_updates: STATUS_PAGE_UPDATES,
 } as const;
 
 /** The schema as the query builder sees it. */

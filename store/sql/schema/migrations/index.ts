@@ -20,6 +20,7 @@ import { channels } from "./0017-channels.ts";
 import { alerts } from "./0018-alerts.ts";
 import { audit } from "./0021-audit.ts";
 import { maintenances } from "./0022-maintenances.ts";
+import { statusPages } from "./0019-status-pages.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -41,4 +42,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0018-alerts": alerts,
   "0021-audit": audit,
   "0022-maintenances": maintenances,
+  "0019-status-pages": statusPages,
 };

@@ -1,0 +1,177 @@
+/** Status pages as their makers see them (docs/api-contract.md#status-pages); readers see status.ts. */
+
+import { UPTIME_KINDS } from "../../engine/contract/registry.ts";
+import { formatId } from "../../model/ids.ts";
+import { selectableKinds } from "../../model/selector.ts";
+import type { StatusPage } from "../../model/status-page.ts";
+import { readStatusPage } from "../../model/status-page-reader.ts";
+import { parseUrl } from "../../model/url.ts";
+import type { PageWrite, SealedPage } from "../../store/sql/status-pages/port.ts";
+import type { Api } from "../api.ts";
+import { type JsonObject, readObject } from "../body.ts";
+import { badRequest, refusal } from "../errors.ts";
+import { type ApiResponse, ok } from "../http.ts";
+import { listed } from "../listed.ts";
+import { changedSecrets, pageRecord, pageRow } from "../pages/record.ts";
+import { hashedPassword, newBadgeName, newSecrets, openedSecrets, sealedSecrets } from "../pages/secrets.ts";
+import { canEdit, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+import { statusPageIdParams } from "./params.ts";
+
+const EDITORS_ONLY = "You do not have permission to edit this project";
+const WORDS = { kinds: selectableKinds(UPTIME_KINDS) };
+
+async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const pages = await api.controlPlane.statusPages.list(call.project.id);
+  return ok({ status_pages: pages.map(pageRow), total: pages.length });
+}
+
+async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  return shown(api, call, await findPage(api, call));
+}
+
+async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { page, secrets: sent } = readBody(api, readObject(call.request), null);
+  const password = sent.password === null ? null : await hashedPassword(sent.password);
+  const secrets = { ...newSecrets(), password };
+  const written = await api.controlPlane.statusPages.create({
+    projectId: call.project.id,
+    page,
+    badgeName: newBadgeName(),
+    accessSealed: (id) => sealedSecrets(api.sealing, id, secrets),
+    nowMs: call.nowMs,
+  });
+  return told(api, call, written, page.slug);
+}
+
+async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const before = await findPage(api, call);
+  const body = readObject(call.request);
+  const sent = readBody(api, body, before).secrets;
+  const password = sent.password === null ? null : await hashedPassword(sent.password);
+  const { statusPages } = api.controlPlane;
+  const written = await statusPages.update(call.project.id, before.id, call.nowMs, (now) => {
+    // Once more, over what is there now: another may have changed it meanwhile.
+    const { page, secrets } = readBody(api, body, now);
+    const changed = changedSecrets(openedSecrets(api.sealing, now), secrets, page, password);
+    return { page, accessSealed: sealedSecrets(api.sealing, now.id, changed) };
+  });
+  if (written === undefined) throw refusal("statusPageNotFound");
+  return told(api, call, written, before.slug);
+}
+
+async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const { id, slug } = await findPage(api, call);
+  if (!(await api.controlPlane.statusPages.remove(call.project.id, id))) throw refusal("statusPageNotFound");
+  api.pages.drop(slug);
+  return ok({ success: true, id: formatId("statusPage", id) });
+}
+
+/** @throws 400 */
+function readBody(api: Api, body: JsonObject, before: StatusPage | null) {
+  const read = readStatusPage(body, before, WORDS);
+  if ("fault" in read) throw badRequest(read.fault);
+  const own = api.config.baseUrl === null ? undefined : parseUrl(api.config.baseUrl)?.hostname;
+  // A page there would stand in the place of our own.
+  if (own !== undefined && read.page.domains.includes(own)) throw refusal("domainOwn");
+  return read;
+}
+
+function told(api: Api, call: ProjectCall, written: PageWrite, slugBefore: string): ApiResponse {
+  switch (written.type) {
+    case "slug-taken":
+      throw refusal("slugTaken");
+    case "domain-taken":
+      throw refusal("domainTaken");
+    case "too-many":
+      throw refusal("statusPagesTooMany");
+    case "written":
+      api.pages.drop(slugBefore, written.page.slug);
+      return shown(api, call, written.page);
+  }
+}
+
+function shown(api: Api, call: ProjectCall, page: SealedPage): ApiResponse {
+  const record = pageRecord(page, openedSecrets(api.sealing, page), api.baseUrl(), canEdit(call.role));
+  return { ...ok(record), holdsSecrets: true };
+}
+
+/** @throws 400, 404 */
+export async function findPage(api: Api, call: ProjectCall): Promise<SealedPage> {
+  const id = pathId(call, "statusPage", "invalidStatusPageId");
+  const page = await api.controlPlane.statusPages.find(call.project.id, id);
+  if (page === undefined) throw refusal("statusPageNotFound");
+  return page;
+}
+
+const OF_BODY: readonly Refusal[] = [
+  [400, "slug must be 1 to 63 of a to z, 0 to 9 and hyphens, no hyphen first or last."],
+  "domainOwn",
+  "slugTaken",
+  "domainTaken",
+];
+const NAMED: readonly Refusal[] = ["invalidStatusPageId", "statusPageNotFound"];
+const group = { group: "Status pages", scope: "project", description: "An addition of ours." } as const;
+
+export const statusPages: readonly Route[] = [
+  listed({
+    ...group,
+    method: "GET",
+    path: "/status-pages",
+    operationId: "listStatusPages",
+    summary: "List a project's status pages, by slug",
+    responses: { 200: schemas.statusPageList },
+    handle: list,
+  }),
+  {
+    ...group,
+    method: "POST",
+    path: "/status-pages",
+    operationId: "createStatusPage",
+    audit: "status_page.created",
+    summary: "Create a status page",
+    editorsOnly: EDITORS_ONLY,
+    body: { schema: schemas.createStatusPage, required: true },
+    responses: { 200: schemas.statusPage },
+    refusals: [...OF_BODY, "statusPagesTooMany"],
+    handle: create,
+  },
+  {
+    ...group,
+    method: "GET",
+    path: "/status-pages/{id}",
+    operationId: "getStatusPage",
+    summary: "Read a status page's settings",
+    params: statusPageIdParams,
+    responses: { 200: schemas.statusPage },
+    refusals: NAMED,
+    handle: read,
+  },
+  {
+    ...group,
+    method: "PUT",
+    path: "/status-pages/{id}",
+    operationId: "updateStatusPage",
+    audit: "status_page.updated",
+    summary: "Change a status page: what is not sent stays",
+    editorsOnly: EDITORS_ONLY,
+    params: statusPageIdParams,
+    body: { schema: schemas.updateStatusPage, required: true },
+    responses: { 200: schemas.statusPage },
+    refusals: [...NAMED, ...OF_BODY],
+    handle: change,
+  },
+  {
+    ...group,
+    method: "DELETE",
+    path: "/status-pages/{id}",
+    operationId: "deleteStatusPage",
+    audit: "status_page.deleted",
+    summary: "Delete a status page, its updates with it",
+    editorsOnly: EDITORS_ONLY,
+    params: statusPageIdParams,
+    responses: { 200: schemas.statusPageRemoved },
+    refusals: NAMED,
+    handle: remove,
+  },
+];

@@ -1,0 +1,102 @@
+/** Badges: one line of a page, or the page as a whole, as an image or as what shields.io asks for. */
+import { makeBadge } from "badge-maker";
+import { DAY_MS } from "../../model/days.ts";
+import { formatIso } from "../../model/time.ts";
+import { plain } from "./html.ts";
+import type { LineState, LineView, StatusView } from "./view.ts";
+import { percent, words } from "./words.ts";
+
+export type BadgeKind = "status" | "uptime" | "latency" | "certificate";
+export const BADGE_STYLES = ["flat", "flat-square", "for-the-badge"] as const;
+export type BadgeStyle = (typeof BADGE_STYLES)[number];
+
+/** Code points of a label that a reader chooses. */
+const LONGEST_LABEL = 60;
+
+export interface BadgeText {
+  readonly label: string;
+  readonly message: string;
+  /** A name of badge-maker's. */
+  readonly color: string;
+}
+
+const COLORS: Readonly<Record<LineState, string>> = {
+  works: "brightgreen",
+  degraded: "yellow",
+  partial: "orange",
+  down: "red",
+  maintenance: "blue",
+  unknown: "lightgrey",
+  paused: "lightgrey",
+};
+
+/** What a badge is about: a line, or the page. */
+export type BadgeSubject = Pick<LineView, "title" | "state" | "latencyMs" | "certificateDays" | "days">;
+
+/** @returns undefined when the page has nothing of that name */
+export function subjectOf(view: StatusView, badge: string): BadgeSubject | undefined {
+  const lines = view.groups.flatMap((group) => group.lines);
+  if (badge !== view.badge) return lines.find((line) => line.badge === badge);
+  return {
+    title: view.title,
+    state: view.state,
+    latencyMs: null,
+    certificateDays: null,
+    days: lines.flatMap((line) => line.days),
+  };
+}
+
+/** Percent over so many days, the running one included; null: nothing was watched. @param atMs when the page was read */
+export function uptimeOver({ days }: BadgeSubject, length: number, atMs: number): number | null {
+  const since = formatIso(atMs - (length - 1) * DAY_MS).slice(0, 10);
+  const counted = days.filter(({ date }) => date >= since);
+  const watched = counted.reduce((sum, day) => sum + day.watchedS, 0);
+  const down = counted.reduce((sum, day) => sum + day.downS, 0);
+  return watched === 0 ? null : (1 - down / watched) * 100;
+}
+
+/** @param label what the reader wants it to say; empty: what it is */
+export function badgeText(kind: BadgeKind, subject: BadgeSubject, uptime: number | null, label: string): BadgeText {
+  const text = plain(label).trim();
+  const [message, color] = said(kind, subject, uptime);
+  return { label: text === "" ? NAMES[kind] : [...text].slice(0, LONGEST_LABEL).join(""), message, color };
+}
+
+const NAMES: Readonly<Record<BadgeKind, string>> = {
+  status: "status",
+  uptime: "uptime",
+  latency: "latency",
+  certificate: "certificate",
+};
+
+function said(
+  kind: BadgeKind,
+  { state, latencyMs, certificateDays }: BadgeSubject,
+  uptime: number | null,
+): [string, string] {
+  switch (kind) {
+    case "status":
+      return [words.states[state].toLowerCase(), COLORS[state]];
+    case "uptime":
+      if (uptime === null) return ["no data", "lightgrey"];
+      return [
+        percent(uptime),
+        uptime >= 99.9 ? "brightgreen" : uptime >= 99 ? "green" : uptime >= 95 ? "yellow" : "red",
+      ];
+    case "latency":
+      return latencyMs === null ? ["no data", "lightgrey"] : [words.latency(latencyMs), "blue"];
+    case "certificate":
+      if (certificateDays === null) return ["no data", "lightgrey"];
+      if (certificateDays < 0) return ["expired", "red"];
+      return [`${certificateDays} d`, certificateDays < 7 ? "red" : certificateDays < 21 ? "yellow" : "brightgreen"];
+  }
+}
+
+export function badgeImage({ label, message, color }: BadgeText, style: BadgeStyle): string {
+  return makeBadge({ label, message, color, style });
+}
+
+/** As https://shields.io/badges/endpoint-badge reads it. */
+export function badgeJson({ label, message, color }: BadgeText): string {
+  return JSON.stringify({ schemaVersion: 1, label, message, color });
+}

@@ -1,0 +1,70 @@
+/** Who may read a page: everybody, who has the link, who knows the password, who is signed in to the page's project. */
+import { formatId } from "../../model/ids.ts";
+import { andThen, type MaybePromise } from "../../model/maybe-promise.ts";
+import type { Api } from "../api.ts";
+import { mayStill } from "../auth.ts";
+import { isOwn } from "../csrf.ts";
+import type { ApiRequest } from "../http.ts";
+import type { Call, ProjectRoute } from "../route.ts";
+import type { ShownPage } from "./public-pages.ts";
+import { isLinkToken, isUnlocked } from "./secrets.ts";
+
+/** `hidden`: as if there were no such page. */
+export type Entry = "open" | "hidden" | "password" | "sign-in";
+
+/** What is asked of a caller who reads a project: nothing else of it counts here. */
+const READS_PROJECT: ProjectRoute = {
+  method: "GET",
+  path: "/status-pages",
+  operationId: "readStatusPage",
+  group: "Status pages",
+  summary: "",
+  scope: "project",
+  responses: {},
+  handle: () => {
+    throw new Error("it is asked who calls, and nothing else");
+  },
+};
+
+export function entryOf(api: Api, call: Call, { page, secrets }: ShownPage): MaybePromise<Entry> {
+  switch (page.access) {
+    case "public":
+      return "open";
+    case "link":
+      return isLinkToken(secrets, sentToken(call.request)) ? "open" : "hidden";
+    case "password":
+      return isUnlocked(secrets, cookieNamed(cookieName(page.slug), call.request.cookie), call.nowMs)
+        ? "open"
+        : "password";
+    case "session": {
+      const request = { ...call.request, projectId: formatId("project", page.projectId) };
+      return andThen(mayStill(api, READS_PROJECT, { ...call, request }), (may) => (may ? "open" : "sign-in"));
+    }
+  }
+}
+
+export function sentToken({ query }: Pick<ApiRequest, "query">): string {
+  return query === "" ? "" : (new URLSearchParams(query).get("t") ?? "");
+}
+
+export function cookieName(slug: string): string {
+  return `sonde-page-${slug}`;
+}
+
+/** @returns empty for none, and for two of the name */
+function cookieNamed(name: string, header: string): string {
+  const values = header.split(";").flatMap((pair) => {
+    const at = pair.indexOf("=");
+    return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
+  });
+  return values.length === 1 ? (values[0] ?? "") : "";
+}
+
+/**
+ * Whether a form of ours was sent. It has no script, so it has no header of its own: a browser says where it came from, and which site's page
+ * it stood in where it says so.
+ */
+export function isOwnForm({ origin, host, secFetchSite }: ApiRequest, baseUrl: string | null): boolean {
+  if (secFetchSite !== "" && secFetchSite !== "same-origin") return false;
+  return origin === "" ? secFetchSite !== "" : isOwn(origin, host, baseUrl);
+}

@@ -1,0 +1,287 @@
+/** Makes a page's view of what the store has read: lines of monitors, days, incidents with their public words. */
+import type { Past } from "../../model/days.ts";
+import { isInMaintenance } from "../../model/monitor.ts";
+import { LineDays } from "../../model/page-days.ts";
+import type { PageComponent, PageGroup, StatusPage } from "../../model/status-page.ts";
+import { formatIso } from "../../model/time.ts";
+import type { IncidentRecord } from "../../store/sql/incidents/port.ts";
+import type { PageMember, PublicWords, UpdateRecord } from "../../store/sql/status-pages/port.ts";
+import { plain } from "./html.ts";
+import { markdown } from "./markdown.ts";
+import { isSelected } from "./selection.ts";
+import {
+  type DayLook,
+  type DayView,
+  type GroupView,
+  type IncidentView,
+  LINE_STATES,
+  type LineState,
+  type LineView,
+  type MaintenanceView,
+  type StatusView,
+  type UpdateView,
+} from "./view.ts";
+import { words as WORDS } from "./words.ts";
+
+/** Lines of one page. What a selector finds beyond makes one line together. */
+const MOST_LINES = 300;
+/** Of the past and open ones together. */
+const MOST_INCIDENTS = 50;
+/** Monitors after which others have a turn: 5 ms of a thread. */
+const TURN = 250;
+/** How long an announcement without an end stands at the top, ms. */
+const CURRENT_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+
+export interface PageFacts {
+  readonly page: StatusPage;
+  readonly members: readonly PageMember[];
+  readonly pasts: ReadonlyMap<number, Past>;
+  readonly incidents: readonly IncidentRecord[];
+  readonly words: ReadonlyMap<number, PublicWords>;
+  readonly updates: readonly UpdateRecord[];
+  readonly nowMs: number;
+  /** A name for the public, of what it is a name for. */
+  readonly nameOf: (what: string) => string;
+  /** The same, as the address of a badge has it. */
+  readonly badgeOf: (what: string) => string;
+  /** Lets others have a turn. */
+  readonly pause: () => Promise<void>;
+}
+
+/** What makes one line. */
+export interface LinePlan {
+  readonly title: string;
+  readonly component: PageComponent;
+  readonly members: readonly PageMember[];
+  /** What its badge is named after. */
+  readonly what: string;
+}
+
+/** Which monitors make which lines. */
+export function plannedLines(
+  groups: readonly PageGroup[],
+  members: readonly PageMember[],
+): readonly (readonly LinePlan[])[] {
+  let left = MOST_LINES;
+  return groups.map(({ components }) =>
+    components.flatMap((component) => {
+      const found = members.filter((member) => isSelected(member, component.servers));
+      const lines = component.merge === "each" ? eachOf(component, found, left) : mergedOf(component, found);
+      left = Math.max(0, left - lines.length);
+      return lines;
+    }),
+  );
+}
+
+function eachOf(component: PageComponent, found: readonly PageMember[], most: number): readonly LinePlan[] {
+  const shown = found.length > most ? found.slice(0, Math.max(0, most - 1)) : found;
+  const lines = shown.map((member) => ({
+    title: (found.length === 1 ? component.title : null) ?? member.name,
+    component,
+    members: [member],
+    what: `monitor ${member.id}`,
+  }));
+  if (shown.length === found.length) return lines;
+  const rest = found.slice(shown.length);
+  const share = { ...component, merge: "share" } as const;
+  const what = `rest ${JSON.stringify(component.servers)}`;
+  return [...lines, { title: WORDS.more(rest.length), component: share, members: rest, what }];
+}
+
+function mergedOf(component: PageComponent, members: readonly PageMember[]): readonly LinePlan[] {
+  const what = `${component.merge} ${JSON.stringify(component.servers)}`;
+  return [{ title: component.title ?? "", component, members, what }];
+}
+
+export async function makeView(facts: PageFacts): Promise<StatusView> {
+  const { page, nowMs, badgeOf } = facts;
+  const { text, listed: _, ...settings } = page.settings;
+  const plans = plannedLines(page.groups, facts.members);
+  const groups: GroupView[] = [];
+  for (const [index, group] of page.groups.entries()) groups.push(await groupOf(facts, group, plans[index] ?? []));
+  return {
+    slug: page.slug,
+    title: plain(page.title),
+    words: text === "" ? null : markdown(text),
+    settings,
+    hasLogo: page.logo !== null,
+    state: wholeOf(groups),
+    groups,
+    incidents: incidentsOf(facts, plans.flat()),
+    updates: updatesOf(facts),
+    maintenance: maintenanceOf(plans.flat(), nowMs),
+    badge: badgeOf("page"),
+    atMs: nowMs,
+  };
+}
+
+async function groupOf(facts: PageFacts, group: PageGroup, plans: readonly LinePlan[]): Promise<GroupView> {
+  const lines: LineView[] = [];
+  for (const plan of plans) lines.push(await lineOf(facts, plan));
+  const state = worstOf(lines.map((line) => line.state));
+  const uptimes = lines.flatMap(({ uptime }) => (uptime === null ? [] : [uptime]));
+  return {
+    title: plain(group.title),
+    state,
+    uptime: uptimes.length === 0 ? null : uptimes.reduce((sum, one) => sum + one, 0) / uptimes.length,
+    isOpen: group.open === "always" || (group.open === "problems" && isProblem(state)),
+    lines,
+  };
+}
+
+async function lineOf(facts: PageFacts, { title, component, members, what }: LinePlan): Promise<LineView> {
+  const { page, pasts, nowMs, badgeOf, pause } = facts;
+  const { show, days: length } = page.settings;
+  const days = new LineDays(component.merge === "worst" ? "worst" : "sum", length, nowMs);
+  for (const [index, member] of members.entries()) {
+    if (index % TURN === TURN - 1) await pause();
+    addTo(days, member, pasts.get(member.id));
+  }
+  const states = members.map((member) => stateOf(member, nowMs));
+  const share = component.merge === "share" ? shareOf(states) : null;
+  return {
+    title: plain(title),
+    text: plain(component.text),
+    state: share === null ? worstOf(states) : stateOfShare(share, states),
+    share,
+    days: days.days().map((day) => dayOf(day, component.merge === "share" ? members.length : 1)),
+    uptime: show.uptime ? days.uptime() : null,
+    latencyMs: show.latency ? medianOf(members) : null,
+    certificateDays: show.certificate ? certificateOf(members, nowMs) : null,
+    badge: badgeOf(what),
+  };
+}
+
+function addTo(days: LineDays, member: PageMember, past: Past | undefined): void {
+  // A heartbeat that was never called is not healthy: nothing is known of it.
+  if (member.lastCheckedAtMs === null) return;
+  if (past === undefined) days.addQuiet(member.createdAtMs);
+  else days.add(past);
+}
+
+function stateOf(member: PageMember, nowMs: number): LineState {
+  if (member.isPaused) return "paused";
+  if (isInMaintenance(member, nowMs)) return "maintenance";
+  return member.status === "healthy" ? "works" : member.status;
+}
+
+/** The worst of them; paused ones say nothing while others run. */
+function worstOf(states: readonly LineState[]): LineState {
+  const running = states.filter((state) => state !== "paused");
+  if (states.length === 0) return "unknown";
+  if (running.length === 0) return "paused";
+  return LINE_STATES[Math.max(...running.map((state) => LINE_STATES.indexOf(state)))] ?? "unknown";
+}
+
+function shareOf(states: readonly LineState[]) {
+  const known = states.filter((state) => !["paused", "maintenance", "unknown"].includes(state));
+  return { works: known.filter((state) => state === "works" || state === "degraded").length, known: known.length };
+}
+
+/** Partial as soon as one does not work, down below half. */
+function stateOfShare({ works, known }: { works: number; known: number }, states: readonly LineState[]): LineState {
+  if (known === 0) return states.includes("maintenance") ? "maintenance" : worstOf(states);
+  if (works * 2 < known) return "down";
+  if (works < known) return "partial";
+  return states.includes("maintenance") ? "maintenance" : "works";
+}
+
+function isProblem(state: LineState): boolean {
+  return state !== "works" && state !== "paused";
+}
+
+function wholeOf(groups: readonly GroupView[]): LineState {
+  const states = groups.flatMap(({ lines }) => lines.map(({ state }) => state));
+  const worst = worstOf(states);
+  // One that is not known yet is no news for readers, and one that is down is not all of them.
+  if (worst === "unknown") return states.includes("works") ? "works" : "unknown";
+  return worst === "down" && states.some((state) => state !== "down" && state !== "paused") ? "partial" : worst;
+}
+
+function dayOf(day: ReturnType<LineDays["days"]>[number], monitors: number): DayView {
+  return {
+    date: formatIso(day.fromMs).slice(0, 10),
+    look: lookOf(day),
+    downS: Math.round(day.downS / monitors),
+    watchedS: Math.round(day.watchedS / monitors),
+  };
+}
+
+function lookOf({ watchedS, maintenanceS, downShare }: ReturnType<LineDays["days"]>[number]): DayLook {
+  if (downShare >= 0.05) return "worse";
+  if (downShare >= 0.01) return "bad";
+  if (downShare > 0) return "slight";
+  if (maintenanceS > 0) return "maintenance";
+  return watchedS === 0 ? "none" : "up";
+}
+
+function medianOf(members: readonly PageMember[]): number | null {
+  const values = members.flatMap(({ isPaused, latencyMs }) => (isPaused || latencyMs === null ? [] : [latencyMs]));
+  const sorted = Float64Array.from(values).sort();
+  const median = sorted[Math.floor(sorted.length / 2)];
+  return median === undefined ? null : Math.round(median);
+}
+
+function certificateOf(members: readonly PageMember[], nowMs: number): number | null {
+  const ends = members.flatMap(({ certificateExpiresAtMs: at }) => (at === null ? [] : [at]));
+  return ends.length === 0 ? null : Math.floor((ends.reduce((one, other) => Math.min(one, other)) - nowMs) / DAY_MS);
+}
+
+function incidentsOf({ incidents, words, nameOf }: PageFacts, plans: readonly LinePlan[]): readonly IncidentView[] {
+  const lines = new Map<number, LinePlan>();
+  for (const plan of plans)
+    for (const { id } of plan.members) if (lines.get(id)?.component.merge !== "each") lines.set(id, plan);
+  const shown = incidents.flatMap((incident): readonly IncidentView[] => {
+    const plan = lines.get(incident.monitorId);
+    const of = words.get(incident.id);
+    // One of thousands that make a line is in the line's days; it is told by itself where a person wrote of it.
+    const isTold = of !== undefined || (plan?.component.merge !== "share" && incident.level === "down");
+    if (plan === undefined || !isTold) return [];
+    const { level, startedAtMs: fromMs, endedAtMs: toMs } = incident;
+    return [
+      {
+        name: nameOf(`incident ${incident.id}`),
+        title: plain(of?.title ?? WORDS.incident(plan.title, level, toMs !== null)),
+        level,
+        fromMs,
+        toMs,
+        notes: (of?.notes ?? []).map((note) => ({ ...note, words: markdown(note.text) })),
+        postmortem: of?.postmortem == null || of.postmortem === "" ? null : markdown(of.postmortem),
+      },
+    ];
+  });
+  const order = (one: IncidentView): number => (one.toMs === null ? Number.POSITIVE_INFINITY : one.fromMs);
+  return shown.sort((one, other) => order(other) - order(one) || other.fromMs - one.fromMs).slice(0, MOST_INCIDENTS);
+}
+
+function updatesOf({ updates, nowMs, nameOf }: PageFacts): readonly UpdateView[] {
+  return updates.map(({ id, level, title, text, atMs, endsAtMs }) => ({
+    name: nameOf(`update ${id}`),
+    level,
+    title: plain(title),
+    words: markdown(text),
+    text,
+    atMs,
+    endsAtMs,
+    isCurrent: nowMs < (endsAtMs ?? atMs + CURRENT_MS),
+  }));
+}
+
+/** What is under way now: lines with the same stretch together. */
+function maintenanceOf(plans: readonly LinePlan[], nowMs: number): readonly MaintenanceView[] {
+  const found = new Map<string, { titles: Set<string>; fromMs: number; untilMs: number }>();
+  for (const { title, members } of plans) {
+    for (const { maintenance, isPaused } of members) {
+      if (maintenance === null || isPaused || !isInMaintenance({ maintenance }, nowMs)) continue;
+      const { fromMs, untilMs } = maintenance;
+      const one = found.get(`${fromMs} ${untilMs}`) ?? { titles: new Set<string>(), fromMs, untilMs };
+      found.set(`${fromMs} ${untilMs}`, one);
+      one.titles.add(plain(title));
+    }
+  }
+  return [...found.values()]
+    .map(({ titles, fromMs, untilMs }) => ({ titles: [...titles], fromMs, untilMs }))
+    .sort((one, other) => one.untilMs - other.untilMs)
+    .slice(0, 20);
+}

@@ -1,0 +1,48 @@
+/** Pages of one message, and the list of pages. Their style has an address of its own. Pure. */
+import { NEW_PAGE } from "../../model/status-page.ts";
+import { frame } from "./frame.ts";
+import { type Html, html } from "./html.ts";
+import { styleOf } from "./look.ts";
+import { words } from "./words.ts";
+
+/** A reader that may not see the page gets nothing of it, not its style either: these pages have one that is no page's. */
+export const PLAIN_STYLE = styleOf(NEW_PAGE.settings, null);
+
+function simplePage(title: string, style: string, body: Html): string {
+  const place = { files: style, page: "", query: "" };
+  const all = html`<header><h1><bdi>${title}</bdi></h1></header><main id="main">${body}</main>`;
+  return frame({ title, language: "en", place, mayBeIndexed: false, feeds: false }, all);
+}
+
+/** What a page that is closed leads to, relative to the address that was asked. */
+export interface Around {
+  /** The folder of the plain style. */
+  readonly style: string;
+  readonly page: string;
+  /** Our own page; null: it is not at this address. */
+  readonly root: string | null;
+}
+
+export function messagePage({ style }: Pick<Around, "style">): string {
+  return simplePage(words.notFound, style, html`<p class="card">${words.notFoundText}</p>`);
+}
+
+export function passwordPage(title: string, around: Around, isWrong: boolean): string {
+  const wrong = isWrong ? html`<p class="wrong" id="wrong" role="alert">${words.wrongPassword}</p>` : null;
+  const invalid = isWrong ? html` aria-invalid="true" aria-describedby="wrong"` : null;
+  const form = html`<form class="card" method="post" action="${around.page}"><p>${words.passwordTitle}</p>${wrong}<label for="password">${words.password}</label><input id="password" name="password" type="password" autocomplete="current-password" required${invalid}><button>${words.enter}</button></form>`;
+  return simplePage(title, around.style, form);
+}
+
+export function signInPage(title: string, { style, root }: Around): string {
+  const link = root === null ? null : html` <a href="${root}">${words.signInLink}</a>`;
+  return simplePage(title, style, html`<p class="card">${words.signIn}.${link}</p>`);
+}
+
+export function indexPage(pages: readonly { readonly slug: string; readonly title: string }[]): string {
+  const items = pages.map(
+    ({ slug, title }) => html`<li class="card"><a href="status/${slug}"><bdi>${title}</bdi></a></li>`,
+  );
+  const body = pages.length === 0 ? html`<p class="card">${words.noPages}</p>` : html`<ul>${items}</ul>`;
+  return simplePage(words.index, "status/-/", body);
+}

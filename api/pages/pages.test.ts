@@ -1,0 +1,305 @@
+/** What pages say, from views: whatever stands in titles and notes, nothing of it is markup; and pages that a store is away from. */
+import { describe, expect, it } from "vitest";
+import { NEW_PAGE } from "../../model/status-page.ts";
+import type { PageMember, SealedPage } from "../../store/sql/status-pages/port.ts";
+import { badgeImage, badgeText } from "./badges.ts";
+import { feedOf } from "./feeds.ts";
+import { AddressGate } from "./gate.ts";
+import { escaped, plain } from "./html.ts";
+import { incidentPage } from "./incident.ts";
+import { styleOf } from "./look.ts";
+import { makeView, type PageFacts, plannedLines } from "./make-view.ts";
+import { markdown } from "./markdown.ts";
+import { PublicPages } from "./public-pages.ts";
+import { newSecrets } from "./secrets.ts";
+import { bar, statusPage } from "./status.ts";
+import { duration, percent } from "./words.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 26, 10, 40);
+const DAY_MS = 86_400_000;
+const PLACE = { files: "acme/", page: "acme", query: "" };
+const NASTY = [
+  "</title><script>alert(1)</script>",
+  `"><img src=x onerror=alert(1)>`,
+  "' onmouseover='alert(1)",
+  "\u202eevil\u2066\u0000\u0008",
+  "]]><x>&amp;&#x3c;",
+  "x".repeat(10_000),
+  "<!--",
+];
+
+function memberOf(id: number, over: Partial<PageMember> = {}): PageMember {
+  return {
+    id,
+    name: `m${id}`,
+    kind: "http",
+    family: "uptime",
+    tags: [],
+    subscriptionId: null,
+    isPaused: false,
+    maintenance: null,
+    createdAtMs: NOW_MS - 30 * DAY_MS,
+    status: "healthy",
+    latencyMs: 12.4,
+    lastCheckedAtMs: NOW_MS,
+    certificateExpiresAtMs: NOW_MS + 40 * DAY_MS + 5,
+    ...over,
+  };
+}
+
+function factsOf(over: Partial<PageFacts> = {}): PageFacts {
+  return {
+    page: { ...NEW_PAGE, slug: "acme", title: "Acme" },
+    members: [],
+    pasts: new Map(),
+    incidents: [],
+    words: new Map(),
+    updates: [],
+    nowMs: NOW_MS,
+    nameOf: (what) => Buffer.from(what).toString("hex").slice(0, 16),
+    badgeOf: (what) => `b${Buffer.from(what).toString("hex")}`,
+    pause: async () => {},
+    ...over,
+  };
+}
+
+const component = (over: object) => ({
+  servers: { all: true as const },
+  title: null,
+  text: "",
+  merge: "each" as const,
+  ...over,
+});
+const withLines = (...components: ReturnType<typeof component>[]) => ({
+  ...NEW_PAGE,
+  slug: "acme",
+  title: "Acme",
+  groups: [{ title: "All", open: "problems" as const, components }],
+});
+
+describe("lines of a page", () => {
+  it("say how many work, and the worst of many", async () => {
+    const members = [
+      ...Array.from({ length: 8 }, (_, id) => memberOf(id)),
+      memberOf(8, { status: "down" }),
+      memberOf(9, { isPaused: true, status: "down" }),
+      memberOf(10, { status: "unknown", lastCheckedAtMs: null }),
+    ];
+    const merges = [component({ merge: "share", title: "Many" }), component({ merge: "worst", title: "Worst" })];
+    const view = await makeView(factsOf({ page: withLines(...merges), members }));
+    const [many, worst] = view.groups[0]?.lines ?? [];
+    expect([many?.state, many?.share, worst?.state, view.state]).toEqual([
+      "partial",
+      { works: 8, known: 9 },
+      "down",
+      "partial",
+    ]);
+    const half = members.map((member) => ({ ...member, status: member.id < 5 ? ("down" as const) : member.status }));
+    const later = await makeView(factsOf({ page: withLines(...merges), members: half }));
+    expect(later.groups[0]?.lines[0]?.state).toBe("down");
+  });
+
+  it("are those that the selector finds, with as many of them as a page may have", () => {
+    const members = Array.from({ length: 1_000 }, (_, id) => memberOf(id, { tags: id % 2 === 0 ? ["even"] : [] }));
+    const page = withLines(component({ servers: { tags: ["even"], not: { ids: [0] } } }));
+    const [lines = []] = plannedLines(page.groups, members);
+    expect([lines.length, lines.at(-1)?.members.length, lines.at(-1)?.title]).toEqual([300, 200, "200 more"]);
+    const [one = []] = plannedLines(withLines(component({ title: "Own", servers: { ids: [3] } })).groups, members);
+    expect(one.map(({ title }) => title)).toEqual(["Own"]);
+  });
+
+  it("of ten thousand monitors make a small page", async () => {
+    const members = Array.from({ length: 10_000 }, (_, id) =>
+      memberOf(id, { status: id % 50 === 0 ? "down" : "healthy" }),
+    );
+    const past = {
+      incidents: [{ fromMs: NOW_MS - 5 * DAY_MS, toMs: NOW_MS - 4 * DAY_MS, downFromMs: NOW_MS - 5 * DAY_MS }],
+      turns: [],
+      maintenance: [],
+      knownFromMs: NOW_MS - 30 * DAY_MS,
+    };
+    const pasts = new Map(members.filter(({ id }) => id % 10 === 0).map(({ id }) => [id, past]));
+    const groups = Array.from({ length: 12 }, (_, at) => ({
+      title: `Region ${at}`,
+      open: "always" as const,
+      components: [component({ merge: "share", title: `Tunnels ${at}` })],
+    }));
+    const view = await makeView(factsOf({ page: { ...withLines(), groups }, members, pasts }));
+    const html = statusPage(view, PLACE, "../badge/", null);
+    expect(html).toContain("9800 of 10000 work");
+    expect(Buffer.byteLength(html)).toBeLessThan(30_000);
+    expect(Buffer.byteLength(styleOf(NEW_PAGE.settings, null))).toBeLessThan(6_144);
+  });
+
+  it("draw days that look the same as one stroke, and each outage with its words", () => {
+    const day = (look: "up" | "bad", downS: number, n: number) => ({
+      date: `2026-11-0${n}`,
+      look,
+      downS,
+      watchedS: 86_400,
+    });
+    const { markup } = bar([day("up", 0, 1), day("up", 0, 2), day("bad", 840, 3), day("up", 0, 4)]);
+    expect(markup.match(/<path/g)?.length).toBe(3);
+    expect(markup).toContain('aria-label="Last 4 days: outages on 1 day, 14 min in all"');
+    expect(markup).toContain('<path class="bad" d="M8 13h3"><title>2026-11-03: down 14 min</title>');
+  });
+
+  it("never round up to what was not reached", () => {
+    expect([100, 99.99999, 99.999, 99.5, 0].map(percent)).toEqual(["100 %", "99.99 %", "99.99 %", "99.50 %", "0.00 %"]);
+    expect([0, 59, 60, 3_900, 100_000].map(duration)).toEqual(["0 s", "59 s", "1 min", "1 h 5 min", "1 d 3 h"]);
+  });
+});
+
+describe("texts from outside", () => {
+  const incidentOf = (title: string) => ({
+    name: "abc",
+    title: plain(title),
+    level: "down" as const,
+    fromMs: NOW_MS - 5_000,
+    toMs: null,
+    notes: [{ atMs: NOW_MS, phase: null, words: markdown(title), text: title }],
+    postmortem: markdown(title),
+  });
+
+  it.each(NASTY)("stay text on every page, in feeds and badges: %j", async (text) => {
+    const page = { ...withLines(component({ title: text, text, merge: "worst" })), title: text };
+    const settings = { ...page.settings, text, links: { home: "https://acme.org/?a=1&b='", contact: null } };
+    const update = { id: 1, level: "info" as const, title: text, text, atMs: NOW_MS, endsAtMs: null };
+    const actor = { type: "system", id: null, name: null, via: "system", keyId: null } as const;
+    const facts = factsOf({ page: { ...page, settings }, members: [memberOf(1)], updates: [{ ...update, actor }] });
+    const view = { ...(await makeView(facts)), incidents: [incidentOf(text)] };
+    const pages = [statusPage(view, PLACE, "b/", 5_000), incidentPage(view, incidentOf(text), PLACE)];
+    for (const html of pages) {
+      expect(html).not.toMatch(/<script|<img src=x|\son\w+=["']|[\u202e\u2066]/);
+      expect([html.includes("\0"), html.includes("\b")]).toEqual([false, false]);
+      expect(html.match(/<title>/g)?.length).toBeGreaterThan(0);
+      expect(html.match(/<h1>/g)).toHaveLength(1);
+    }
+    for (const form of ["feed.atom", "feed.rss"] as const) {
+      expect(unbalanced(feedOf(view, form, "https://a/status/acme", "https://a/status/acme/", "?t=1&b"))).toEqual([]);
+    }
+    const json = JSON.parse(feedOf(view, "feed.json", "https://a", "https://a/", ""));
+    expect(json.items).toHaveLength(2);
+    const badge = badgeImage(badgeText("status", { ...memberLine, title: text }, null, text), "flat");
+    expect(unbalanced(badge)).toEqual([]);
+    expect(badge).not.toMatch(/<script|<img|\u202e/);
+  });
+
+  it("lose what turns their surroundings around, and nothing else", () => {
+    expect(plain("a\u202eb\u0007c\ud800\n\td é العربية 🌍")).toBe("abc\n\td é العربية 🌍");
+    expect(escaped(`<&>"'`)).toBe("&lt;&amp;&gt;&quot;&#39;");
+    expect(markdown("[a](javascript:alert(1)) <b>x</b>").markup).toBe('<p><a href="">a</a> &lt;b&gt;x&lt;/b&gt;</p>');
+  });
+});
+
+const memberLine = { title: "", state: "works" as const, latencyMs: null, certificateDays: null, days: [] };
+
+/** Tags of an XML text that are not closed where they must be, or that cannot be read as tags. */
+function unbalanced(xml: string): readonly string[] {
+  const open: string[] = [];
+  const bare = xml.replace(/<!\[CDATA\[[\s\S]*?\]\]>/g, "").replace(/<\?xml[^>]*\?>/g, "");
+  for (const [all, close, name = "", attributes = "", self] of bare.matchAll(
+    /<(\/?)([\w:]*)((?:\s+[\w:-]+="[^"<]*")*)\s*(\/?)>|[<]/g,
+  )) {
+    if (name === "" || (close === "/" && attributes !== "")) return [`no tag: ${all}`];
+    if (close === "/") {
+      if (open.pop() !== name) return [`</${name}>`];
+    } else if (self !== "/") open.push(name);
+  }
+  const stray = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-f]+);)/i.exec(bare);
+  return stray === null ? open : [`stray & at ${stray.index}`];
+}
+
+describe("pages that are kept", () => {
+  const page: SealedPage = {
+    ...withLines(component({})),
+    published: true,
+    id: 1,
+    projectId: 1,
+    badgeName: "abcdefghijkl",
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    accessSealed: JSON.stringify(newSecrets()),
+  };
+
+  function rigOf() {
+    const rig = { nowMs: NOW_MS, isAway: false, reads: 0 };
+    const read =
+      <T>(value: T) =>
+      async (): Promise<T> => {
+        if (rig.isAway) throw new Error("the store is away");
+        return value;
+      };
+    const bySlug = async (slug: string) => {
+      rig.reads += 1;
+      return await read(slug === "acme" ? page : undefined)();
+    };
+    const statusPages = {
+      bySlug,
+      byBadge: read(page),
+      members: read([memberOf(1)]),
+      pasts: read(new Map()),
+      words: read(new Map()),
+      updates: read({ rows: [], total: 0 }),
+      domains: read(new Map([["status.acme.org", "acme"]])),
+      list: read([]),
+    };
+    const sealing = {
+      keyId: "",
+      bindsRows: true,
+      seal: (_: unknown, text: string) => text,
+      open: (_: unknown, text: string) => text,
+    };
+    const pages = new PublicPages({
+      // biome-ignore lint/suspicious/noExplicitAny: a store with as much of it as pages ask
+      controlPlane: { statusPages, incidents: { named: read([]) } } as any,
+      sealing,
+      nowMs: () => rig.nowMs,
+      log: { warn: () => {} },
+    });
+    return { rig, pages };
+  }
+
+  it("are made once for all who ask, and again after ten seconds", async () => {
+    const { rig, pages } = rigOf();
+    const [one, other] = await Promise.all([pages.of("acme"), pages.of("acme")]);
+    expect([one === other, rig.reads]).toEqual([true, 1]);
+    rig.nowMs += 9_999;
+    expect(pages.of("acme")).toBe(one);
+    rig.nowMs += 1;
+    expect(pages.of("acme")).toBe(one);
+    await expect.poll(() => pages.of("acme")).not.toBe(one);
+    rig.nowMs += 20_000;
+    expect((await pages.of("acme"))?.view.atMs).toBe(rig.nowMs);
+    expect(await pages.of("none")).toBeNull();
+    expect(await pages.of("none")).toBeNull();
+    expect(rig.reads).toBe(4);
+    pages.drop("acme");
+    expect((await pages.of("acme"))?.view.atMs).toBe(rig.nowMs);
+  });
+
+  it("are shown as they were while a store is away, and say how old they are", async () => {
+    const { rig, pages } = rigOf();
+    await pages.of("acme");
+    await pages.slugAt("status.acme.org");
+    rig.isAway = true;
+    rig.nowMs += 7_200_000;
+    const shown = await pages.of("acme");
+    expect(shown?.ageMs).toBe(7_200_000);
+    if (shown == null) throw new Error("nothing is shown");
+    expect(statusPage(shown.view, PLACE, "", shown.ageMs)).toContain(
+      "This is 2 h old: the service does not reach its data",
+    );
+    expect(await pages.slugAt("status.acme.org")).toBe("acme");
+    await expect(pages.of("other")).rejects.toThrow("the store is away");
+    rig.isAway = false;
+    rig.nowMs += 20_000;
+    expect((await pages.of("acme"))?.ageMs).toBeNull();
+  });
+});
+
+it("an address passes so often in a minute", () => {
+  const gate = new AddressGate(2);
+  expect([0, 1, 2].map(() => gate.waitS("a", 60_000))).toEqual([0, 0, 60]);
+  expect([gate.waitS("b", 60_000), gate.waitS("a", 119_500), gate.waitS("a", 120_000)]).toEqual([0, 1, 0]);
+});

@@ -1,0 +1,261 @@
+/**
+ * Status pages as they are shown, kept for ten seconds and shared by all who ask. While a store is away the last good one is shown, and says how
+ * old it is. Bounded: pages, addresses that lead to none, and what is made at one time.
+ */
+import { createHash } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { BoundedMap } from "../../model/bounded-map.ts";
+import type { MaybePromise } from "../../model/maybe-promise.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { SealedPage } from "../../store/sql/status-pages/port.ts";
+import { RETRY_SOON, refusal } from "../errors.ts";
+import { makeView, plannedLines } from "./make-view.ts";
+import { openedSecrets, type PageSecrets, publicName } from "./secrets.ts";
+import type { StatusView } from "./view.ts";
+
+/** How old what is shown may be, ms. */
+const KEPT_MS = 10_000;
+/** One that is little older is shown while the next is made: none of many readers waits. */
+const SHOWN_MEANWHILE_MS = 15_000;
+/** Bounds memory: a page takes 200 kB at most of them. */
+const MOST_PAGES = 64;
+/** Texts of one page: the page itself at two addresses, its incidents, feeds and badges. */
+const MOST_TEXTS = 256;
+const MOST_UNKNOWN = 1_000;
+/** Pages that are made at one time; a further one is told to come back. */
+const MOST_MAKING = 32;
+/** Announcements without an end stand at the top for so long, ms. */
+const WEEK_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** Incidents that are looked through for those that are told. */
+const MOST_INCIDENTS = 300;
+const UPDATES_SHOWN = 50;
+
+export interface PublicPagesOptions {
+  readonly controlPlane: Pick<ControlPlane, "statusPages" | "incidents">;
+  readonly sealing: Sealing;
+  readonly nowMs: () => number;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** A text that was made of a view, with what answers need of it. */
+export interface Made {
+  readonly plain: Buffer;
+  /** Compressed when it is first asked for. */
+  packed(): Buffer;
+  readonly tag: string;
+}
+
+/** A page at one moment. */
+export class ShownPage {
+  readonly page: SealedPage;
+  readonly secrets: PageSecrets;
+  readonly view: StatusView;
+  /** How old it is where the store is away; null: as new as it should be. */
+  readonly ageMs: number | null;
+  readonly #texts = new BoundedMap<string, Made>(MOST_TEXTS);
+
+  constructor(page: SealedPage, secrets: PageSecrets, view: StatusView, ageMs: number | null) {
+    this.page = page;
+    this.secrets = secrets;
+    this.view = view;
+    this.ageMs = ageMs;
+  }
+
+  /** @param key what it is, within this page */
+  text(key: string, make: () => string | Uint8Array): Made {
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known;
+    const plain = Buffer.from(make());
+    let packed: Buffer | null = null;
+    const made: Made = {
+      plain,
+      packed() {
+        packed ??= gzipSync(plain);
+        return packed;
+      },
+      // Weak: one for the text, whether it is compressed or not (RFC 9110 section 8.8.1).
+      tag: `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`,
+    };
+    this.#texts.set(key, made);
+    return made;
+  }
+
+  aged(ageMs: number): ShownPage {
+    return new ShownPage(this.page, this.secrets, this.view, ageMs);
+  }
+}
+
+interface Kept {
+  /** null: there is no such page, or it is a draft. */
+  readonly shown: ShownPage | null;
+  /** When the store said so, Unix ms. */
+  readonly readAtMs: number;
+  /** When the store was asked last. */
+  triedAtMs: number;
+}
+
+export class PublicPages {
+  readonly #options: PublicPagesOptions;
+  readonly #kept = new BoundedMap<string, Kept>(MOST_PAGES);
+  readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
+  readonly #making = new Map<string, Promise<ShownPage | null>>();
+  readonly #slugs = new BoundedMap<string, string>(MOST_PAGES);
+  #domains: { readonly bySlug: ReadonlyMap<string, string>; readonly triedAtMs: number } | null = null;
+  #list: { readonly pages: readonly ListedPage[]; readonly triedAtMs: number } | null = null;
+
+  constructor(options: PublicPagesOptions) {
+    this.#options = options;
+  }
+
+  /** @returns null when there is no such page for readers. @throws StoreError when nothing of it is known and the store is away */
+  of(slug: string): MaybePromise<ShownPage | null> {
+    const nowMs = this.#options.nowMs();
+    const kept = this.#kept.use(slug);
+    if (kept !== undefined) {
+      if (isNew(kept.triedAtMs, nowMs, KEPT_MS)) return kept.shown;
+      const making = this.#makeOnce(slug, nowMs);
+      if (!isNew(kept.triedAtMs, nowMs, SHOWN_MEANWHILE_MS)) return making;
+      making.catch(() => {});
+      return kept.shown;
+    }
+    const unknownAtMs = this.#unknown.get(slug);
+    if (unknownAtMs !== undefined && isNew(unknownAtMs, nowMs, KEPT_MS)) return null;
+    return this.#makeOnce(slug, nowMs);
+  }
+
+  /** By what the addresses of its badges begin with. */
+  async ofBadge(badgeName: string): Promise<ShownPage | null> {
+    const slug = this.#slugs.get(badgeName);
+    const shown = slug === undefined ? null : await this.of(slug);
+    if (shown?.page.badgeName === badgeName) return shown;
+    const nowMs = this.#options.nowMs();
+    const unknownAtMs = this.#unknown.get(`badge ${badgeName}`);
+    if (unknownAtMs !== undefined && isNew(unknownAtMs, nowMs, KEPT_MS)) return null;
+    const page = await this.#options.controlPlane.statusPages.byBadge(badgeName);
+    if (page === undefined) {
+      this.#unknown.set(`badge ${badgeName}`, nowMs);
+      return null;
+    }
+    this.#slugs.set(badgeName, page.slug);
+    return this.of(page.slug);
+  }
+
+  /** The slug of the page whose domain it is; undefined: of none. While the store is away what was known before. */
+  async slugAt(domain: string): Promise<string | undefined> {
+    const nowMs = this.#options.nowMs();
+    if (this.#domains === null || !isNew(this.#domains.triedAtMs, nowMs, KEPT_MS)) {
+      const before = this.#domains?.bySlug ?? new Map<string, string>();
+      const read = this.#options.controlPlane.statusPages.domains();
+      this.#domains = { bySlug: before, triedAtMs: nowMs };
+      try {
+        this.#domains = { bySlug: await read, triedAtMs: nowMs };
+      } catch (error) {
+        this.#options.log.warn({ reason: String(error) }, "domains of status pages could not be read");
+      }
+    }
+    return this.#domains.bySlug.get(domain);
+  }
+
+  /** Public pages that want to be in the list of all. */
+  async list(): Promise<readonly ListedPage[]> {
+    const nowMs = this.#options.nowMs();
+    if (this.#list !== null && isNew(this.#list.triedAtMs, nowMs, KEPT_MS)) return this.#list.pages;
+    const all = await this.#options.controlPlane.statusPages.list(null);
+    const pages = all
+      .filter(({ published, access, settings }) => published && settings.listed && access === "public")
+      .map(({ slug, title }) => ({ slug, title }));
+    this.#list = { pages, triedAtMs: nowMs };
+    return pages;
+  }
+
+  /** The next who asks gets what is true from now on. */
+  drop(...slugs: readonly string[]): void {
+    for (const slug of slugs) {
+      this.#kept.delete(slug);
+      this.#unknown.delete(slug);
+    }
+    this.#domains = null;
+    this.#list = null;
+  }
+
+  #makeOnce(slug: string, nowMs: number): Promise<ShownPage | null> {
+    const running = this.#making.get(slug);
+    if (running !== undefined) return running;
+    if (this.#making.size >= MOST_MAKING) return Promise.reject(refusal("pagesBusy", { headers: RETRY_SOON }));
+    const making = this.#refresh(slug, nowMs).finally(() => this.#making.delete(slug));
+    this.#making.set(slug, making);
+    return making;
+  }
+
+  async #refresh(slug: string, nowMs: number): Promise<ShownPage | null> {
+    try {
+      const shown = await this.#make(slug, nowMs);
+      if (shown === null) {
+        this.#kept.delete(slug);
+        this.#unknown.set(slug, nowMs);
+      } else this.#kept.set(slug, { shown, readAtMs: nowMs, triedAtMs: nowMs });
+      return shown;
+    } catch (error) {
+      const kept = this.#kept.get(slug);
+      if (kept === undefined || kept.shown === null) throw error;
+      const shown = kept.shown.aged(nowMs - kept.readAtMs);
+      this.#kept.set(slug, { shown, readAtMs: kept.readAtMs, triedAtMs: nowMs });
+      this.#options.log.warn({ slug, reason: String(error) }, "a status page is shown as it was");
+      return shown;
+    }
+  }
+
+  async #make(slug: string, nowMs: number): Promise<ShownPage | null> {
+    const { controlPlane, sealing } = this.#options;
+    const { statusPages, incidents } = controlPlane;
+    const page = await statusPages.bySlug(slug);
+    if (page === undefined || !page.published) return null;
+    const secrets = openedSecrets(sealing, page);
+    const everyMember = page.groups.length === 0 ? [] : await statusPages.members(page.projectId);
+    const members = [
+      ...new Set(
+        plannedLines(page.groups, everyMember)
+          .flat()
+          .flatMap((plan) => plan.members),
+      ),
+    ];
+    const { days, show } = page.settings;
+    const pasts = members.length === 0 ? new Map() : await statusPages.pasts(members, nowMs - days * DAY_MS);
+    const monitorIds = members.map(({ id }) => id);
+    const sinceMs = nowMs - show.incidentsDays * DAY_MS;
+    const wanted = { incidentIds: [], monitorIds, sinceMs, limit: MOST_INCIDENTS };
+    const found = members.length === 0 ? [] : await incidents.named(page.projectId, wanted);
+    const words = await statusPages.words(found.map(({ id }) => id));
+    const { rows } = await statusPages.updates(page.id, UPDATES_SHOWN, 0);
+    const saidSinceMs = Math.min(sinceMs, nowMs - WEEK_MS);
+    const updates = rows.filter(({ atMs, endsAtMs }) => atMs >= saidSinceMs || (endsAtMs ?? 0) > nowMs);
+    const nameOf = (what: string): string => publicName(secrets, what);
+    const view = await makeView({
+      page,
+      members: everyMember,
+      pasts,
+      incidents: found,
+      words,
+      updates,
+      nowMs,
+      nameOf,
+      badgeOf: (what) => page.badgeName + nameOf(what),
+      pause: () => turn(),
+    });
+    this.#slugs.set(page.badgeName, slug);
+    return new ShownPage(page, secrets, view, null);
+  }
+}
+
+export interface ListedPage {
+  readonly slug: string;
+  readonly title: string;
+}
+
+/** A clock that was set back makes it old. */
+function isNew(atMs: number, nowMs: number, mostMs: number): boolean {
+  return nowMs >= atMs && nowMs - atMs < mostMs;
+}
