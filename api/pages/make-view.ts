@@ -2,6 +2,7 @@
 import type { Past } from "../../model/days.ts";
 import { isInMaintenance } from "../../model/monitor.ts";
 import { LineDays } from "../../model/page-days.ts";
+import type { Selector } from "../../model/selector.ts";
 import type { PageComponent, PageGroup, StatusPage } from "../../model/status-page.ts";
 import { formatIso } from "../../model/time.ts";
 import type { IncidentRecord } from "../../store/sql/incidents/port.ts";
@@ -27,6 +28,7 @@ import { words as WORDS } from "./words.ts";
 const MOST_LINES = 300;
 /** Of the past and open ones together. */
 const MOST_INCIDENTS = 50;
+const MOST_MAINTENANCE = 20;
 /** Monitors after which others have a turn: 5 ms of a thread. */
 const TURN = 250;
 /** How long an announcement without an end stands at the top, ms. */
@@ -40,6 +42,7 @@ export interface PageFacts {
   readonly incidents: readonly IncidentRecord[];
   readonly words: ReadonlyMap<number, PublicWords>;
   readonly updates: readonly UpdateRecord[];
+  readonly announced: readonly AnnouncedMaintenance[];
   readonly nowMs: number;
   /** A name for the public, of what it is a name for. */
   readonly nameOf: (what: string) => string;
@@ -47,6 +50,16 @@ export interface PageFacts {
   readonly badgeOf: (what: string) => string;
   /** Lets others have a turn. */
   readonly pause: () => Promise<void>;
+}
+
+/** Maintenance that its maker wants readers to know of. */
+export interface AnnouncedMaintenance {
+  readonly title: string;
+  /** Markdown. */
+  readonly text: string;
+  readonly selector: Selector;
+  readonly fromMs: number;
+  readonly untilMs: number;
 }
 
 /** What makes one line. */
@@ -110,7 +123,7 @@ export async function makeView(facts: PageFacts): Promise<StatusView> {
     groups,
     incidents: incidentsOf(facts, plans.flat()),
     updates: updatesOf(facts),
-    maintenance: maintenanceOf(plans.flat(), nowMs),
+    maintenance: maintenanceOf(facts, plans.flat()),
     badge: badgeOf("page"),
     atMs: nowMs,
   };
@@ -268,20 +281,36 @@ function updatesOf({ updates, nowMs, nameOf }: PageFacts): readonly UpdateView[]
   }));
 }
 
-/** What is under way now: lines with the same stretch together. */
-function maintenanceOf(plans: readonly LinePlan[], nowMs: number): readonly MaintenanceView[] {
+/** What is announced; and what is under way now without a word, where lines with the same stretch stand together. */
+function maintenanceOf({ announced, nowMs }: PageFacts, plans: readonly LinePlan[]): readonly MaintenanceView[] {
+  const members = plans.flatMap((plan) => plan.members);
+  const told = announced.filter(({ selector }) => members.some((member) => isSelected(member, selector)));
   const found = new Map<string, { titles: Set<string>; fromMs: number; untilMs: number }>();
-  for (const { title, members } of plans) {
-    for (const { maintenance, isPaused } of members) {
-      if (maintenance === null || isPaused || !isInMaintenance({ maintenance }, nowMs)) continue;
+  for (const { title, members: ofLine } of plans) {
+    for (const member of ofLine) {
+      const { maintenance, isPaused } = member;
+      if (maintenance === null || isPaused || !isInMaintenance(member, nowMs)) continue;
       const { fromMs, untilMs } = maintenance;
+      if (told.some((one) => one.fromMs <= nowMs && isSelected(member, one.selector))) continue;
       const one = found.get(`${fromMs} ${untilMs}`) ?? { titles: new Set<string>(), fromMs, untilMs };
       found.set(`${fromMs} ${untilMs}`, one);
       one.titles.add(plain(title));
     }
   }
-  return [...found.values()]
-    .map(({ titles, fromMs, untilMs }) => ({ titles: [...titles], fromMs, untilMs }))
-    .sort((one, other) => one.untilMs - other.untilMs)
-    .slice(0, 20);
+  return [
+    ...told.map(({ title, text, fromMs, untilMs }) => ({
+      titles: [plain(title)],
+      words: text === "" ? null : markdown(text),
+      fromMs,
+      untilMs,
+    })),
+    ...[...found.values()].map(({ titles, fromMs, untilMs }) => ({
+      titles: [...titles],
+      words: null,
+      fromMs,
+      untilMs,
+    })),
+  ]
+    .sort((one, other) => one.fromMs - other.fromMs)
+    .slice(0, MOST_MAINTENANCE);
 }

@@ -55,6 +55,7 @@ function factsOf(over: Partial<PageFacts> = {}): PageFacts {
     incidents: [],
     words: new Map(),
     updates: [],
+    announced: [],
     nowMs: NOW_MS,
     nameOf: (what) => Buffer.from(what).toString("hex").slice(0, 16),
     badgeOf: (what) => `b${Buffer.from(what).toString("hex")}`,
@@ -222,6 +223,19 @@ describe("pages that are kept", () => {
     accessSealed: JSON.stringify(newSecrets()),
   };
 
+  const schedule = {
+    title: "Kernel updates",
+    text: "An *hour*",
+    selector: { all: true },
+    announce: true,
+    schedule: { type: "once", startsAtMs: NOW_MS + DAY_MS, endsAtMs: NOW_MS + DAY_MS + 3_600_000 },
+    timezone: "UTC",
+    startsOn: null,
+    endsOn: null,
+    endedUntilMs: null,
+    overAtMs: null,
+  };
+
   function rigOf() {
     const rig = { nowMs: NOW_MS, isAway: false, reads: 0 };
     const read =
@@ -252,7 +266,7 @@ describe("pages that are kept", () => {
     };
     const pages = new PublicPages({
       // biome-ignore lint/suspicious/noExplicitAny: a store with as much of it as pages ask
-      controlPlane: { statusPages, incidents: { named: read([]) } } as any,
+      controlPlane: { statusPages, incidents: { named: read([]) }, schedules: { list: read([schedule]) } } as any,
       sealing,
       nowMs: () => rig.nowMs,
       log: { warn: () => {} },
@@ -264,6 +278,7 @@ describe("pages that are kept", () => {
     const { rig, pages } = rigOf();
     const [one, other] = await Promise.all([pages.of("acme"), pages.of("acme")]);
     expect([one === other, rig.reads]).toEqual([true, 1]);
+    expect(one?.view.maintenance).toMatchObject([{ titles: ["Kernel updates"], fromMs: NOW_MS + DAY_MS }]);
     rig.nowMs += 9_999;
     expect(pages.of("acme")).toBe(one);
     rig.nowMs += 1;

@@ -6,12 +6,15 @@ import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { BoundedMap } from "../../model/bounded-map.ts";
+import type { Turn } from "../../model/maintenance-schedule.ts";
 import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import type { MaintenanceSchedule } from "../../store/sql/monitors/schedules-port.ts";
+import { ScheduleError, Turns } from "../../store/sql/monitors/turns.ts";
 import type { SealedPage } from "../../store/sql/status-pages/port.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
-import { makeView, plannedLines } from "./make-view.ts";
+import { type AnnouncedMaintenance, makeView, plannedLines } from "./make-view.ts";
 import { openedSecrets, type PageSecrets, publicName } from "./secrets.ts";
 import type { StatusView } from "./view.ts";
 
@@ -29,12 +32,14 @@ const MOST_MAKING = 32;
 /** Announcements without an end stand at the top for so long, ms. */
 const WEEK_MS = 7 * 86_400_000;
 const DAY_MS = 86_400_000;
+/** Maintenance that begins later is not told of yet, ms. */
+const ANNOUNCED_MS = 14 * DAY_MS;
 /** Incidents that are looked through for those that are told. */
 const MOST_INCIDENTS = 300;
 const UPDATES_SHOWN = 50;
 
 export interface PublicPagesOptions {
-  readonly controlPlane: Pick<ControlPlane, "statusPages" | "incidents">;
+  readonly controlPlane: Pick<ControlPlane, "statusPages" | "incidents" | "schedules">;
   readonly sealing: Sealing;
   readonly nowMs: () => number;
   readonly log: { warn(fields: object, message: string): void };
@@ -181,6 +186,15 @@ export class PublicPages {
     this.#list = null;
   }
 
+  async #announced(projectId: number, nowMs: number): Promise<readonly AnnouncedMaintenance[]> {
+    const schedules = await this.#options.controlPlane.schedules.list(projectId);
+    return schedules.flatMap((schedule) => {
+      const turn = schedule.announce ? turnOf(schedule, nowMs) : null;
+      const { title, text, selector } = schedule;
+      return turn === null ? [] : [{ title, text, selector, ...turn }];
+    });
+  }
+
   #makeOnce(slug: string, nowMs: number): Promise<ShownPage | null> {
     const running = this.#making.get(slug);
     if (running !== undefined) return running;
@@ -240,6 +254,7 @@ export class PublicPages {
       incidents: found,
       words,
       updates,
+      announced: await this.#announced(page.projectId, nowMs),
       nowMs,
       nameOf,
       badgeOf: (what) => page.badgeName + nameOf(what),
@@ -247,6 +262,20 @@ export class PublicPages {
     });
     this.#slugs.set(page.badgeName, slug);
     return new ShownPage(page, secrets, view, null);
+  }
+}
+
+/** The turn that is on or comes next; null: none within the time that is told of. A schedule that cannot be read has none. */
+function turnOf(schedule: MaintenanceSchedule, nowMs: number): Turn | null {
+  try {
+    const turns = new Turns(schedule);
+    const turn = turns.at(nowMs) ?? turns.after(nowMs);
+    if (turn === null || turn.fromMs > nowMs + ANNOUNCED_MS || turn.fromMs >= (schedule.overAtMs ?? Infinity))
+      return null;
+    return turn.fromMs < (schedule.endedUntilMs ?? 0) ? turns.after(nowMs) : turn;
+  } catch (error) {
+    if (error instanceof ScheduleError) return null;
+    throw error;
   }
 }
 

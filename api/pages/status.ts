@@ -66,8 +66,8 @@ export function noteList(notes: IncidentView["notes"], settings: StatusView["set
 function maintenance({ maintenance: planned, settings }: StatusView): Html | null {
   if (planned.length === 0) return null;
   const items = planned.map(
-    ({ titles, untilMs }) =>
-      html`<li class="maintenance">${icon("maintenance")} <bdi>${someOf(titles)}</bdi> <span class="soft">– ${time(untilMs, "moment", settings)}</span></li>`,
+    ({ titles, words: text, fromMs, untilMs }) =>
+      html`<li class="maintenance">${icon("maintenance")} <bdi>${someOf(titles)}</bdi> <span class="soft">${time(fromMs, "moment", settings)} – ${time(untilMs, "moment", settings)}</span>${text === null ? null : html`<div class="words" dir="auto">${text}</div>`}</li>`,
   );
   return html`<section aria-labelledby="h-care"><h2 id="h-care">${words.maintenance}</h2><ul class="card told">${items}</ul></section>`;
 }

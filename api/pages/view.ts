@@ -78,7 +78,9 @@ export interface UpdateView {
 }
 
 export interface MaintenanceView {
+  /** Of lines, or of the maintenance itself where it is announced. */
   readonly titles: readonly string[];
+  readonly words: Html | null;
   readonly fromMs: number;
   readonly untilMs: number;
 }

@@ -136,7 +136,6 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "PUT /maintenances/{id}": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
   "DELETE /maintenances/{id}": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
   "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },
-  "POST /maintenances/{id}/end": { scope: "project", editors: EDIT, admitted: refused(404, "Maintenance not found") },
   "GET /status-pages": { scope: "project", admitted: ok },
   "POST /status-pages": {
     scope: "project",
