@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document c54f6e13d6500e26. Do not edit.
+// Made by `npm run web:types` of the API's document 878d0d267e61ea7e. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -368,6 +368,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/incidents/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["writeIncidentReport"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/maintenances": {
         parameters: {
             query?: never;
@@ -491,6 +507,70 @@ export interface paths {
         put: operations["updateMaintenanceSchedule"];
         post?: never;
         delete: operations["deleteMaintenanceSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status-pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listStatusPages"];
+        put?: never;
+        post: operations["createStatusPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status-pages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getStatusPage"];
+        put: operations["updateStatusPage"];
+        post?: never;
+        delete: operations["deleteStatusPage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status-pages/{id}/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listStatusPageUpdates"];
+        put?: never;
+        post: operations["addStatusPageUpdate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status-pages/{id}/updates/{update}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["changeStatusPageUpdate"];
+        post?: never;
+        delete: operations["deleteStatusPageUpdate"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1729,6 +1809,21 @@ export interface components {
             /** @description Whether public pages show it. Default: false */
             public?: boolean;
         };
+        /**
+         * @example {
+         *       "title": "Frankfurt unreachable",
+         *       "postmortem": "A router lost its routes.",
+         *       "public": true
+         *     }
+         */
+        IncidentReport: {
+            /** @description What readers are told; null: our own words */
+            title?: string | null;
+            /** @description Markdown: why it happened */
+            postmortem?: string | null;
+            /** @description Whether public pages show both. Default: false */
+            public?: boolean;
+        };
         PlanMaintenance: components["schemas"]["CreateMaintenance"] | components["schemas"]["CreateMaintenanceSchedule"];
         /**
          * @example {
@@ -1920,6 +2015,223 @@ export interface components {
             ends_on?: string | null;
             /** @description Whether public pages tell of it. Default: false */
             announce?: boolean;
+        };
+        /**
+         * @example {
+         *       "slug": "acme-vpn",
+         *       "title": "Acme VPN",
+         *       "published": true,
+         *       "groups": [
+         *         {
+         *           "title": "Europe",
+         *           "components": [
+         *             {
+         *               "servers": {
+         *                 "tags": [
+         *                   "eu"
+         *                 ]
+         *               },
+         *               "title": "Frankfurt",
+         *               "merge": "worst"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        CreateStatusPage: {
+            /** @description 1 to 63 of a to z, 0 to 9 and hyphens; unique in the service: the page is at `/status/{slug}` */
+            slug: string;
+            /** @description 1 to 120 characters after trimming */
+            title: string;
+            /** @description Markdown below the title */
+            text?: string;
+            /** @description Without it the page is a draft, and 404 for readers. Default: false */
+            published?: boolean;
+            /** @description In `/status`, where the service has that list. Default: false */
+            listed?: boolean;
+            /** @description Whether search engines may keep it. Default: true */
+            index?: boolean;
+            /** @description Own domains, which lead here by the header Host */
+            domains?: string[];
+            /** @description Default: public */
+            access?: {
+                /** @enum {string} */
+                type: "public" | "link" | "password" | "session";
+                /** @description For `password`; never returned */
+                password?: string;
+                /** @description For `link`: makes a new one, and the one before stops to work */
+                rotate?: boolean;
+            };
+            /** @description IANA name. Default: UTC */
+            timezone?: string;
+            /** @description BCP 47. Default: en */
+            language?: string;
+            /** @enum {string} */
+            theme?: "auto" | "light" | "dark";
+            /** @description `#rrggbb` */
+            accent?: string;
+            /** @description A data URL of an image of at most 65536 bytes */
+            logo?: string | null;
+            /** @description At most 32768 bytes, behind the page's own style */
+            css?: string | null;
+            links?: {
+                home?: string | null;
+                contact?: string | null;
+            };
+            /**
+             * @description Whose pages may show it in a frame. Default: none
+             * @enum {string}
+             */
+            frame?: "none" | "self" | "*";
+            days?: number;
+            show?: {
+                uptime?: boolean;
+                latency?: boolean;
+                certificate?: boolean;
+                incidents_days?: number;
+            };
+            /** @description At most 200 components together; replaced as a whole */
+            groups?: {
+                title: string;
+                /**
+                 * @description Default: problems
+                 * @enum {string}
+                 */
+                open?: "problems" | "always" | "never";
+                components: {
+                    /** @description Which monitors: a selector, as `POST /servers/bulk` has it */
+                    servers: {
+                        [key: string]: unknown;
+                    };
+                    /** @description Required but for `each`, where a line has the monitor's name */
+                    title?: string | null;
+                    text?: string;
+                    /**
+                     * @description `each`: a line for each monitor · `worst`, `share`: one line for all. Default: each
+                     * @enum {string}
+                     */
+                    merge?: "each" | "worst" | "share";
+                }[];
+            }[];
+        };
+        /**
+         * @example {
+         *       "published": true
+         *     }
+         */
+        UpdateStatusPage: {
+            /** @description 1 to 63 of a to z, 0 to 9 and hyphens; unique in the service: the page is at `/status/{slug}` */
+            slug?: string;
+            /** @description 1 to 120 characters after trimming */
+            title?: string;
+            /** @description Markdown below the title */
+            text?: string;
+            /** @description Without it the page is a draft, and 404 for readers. Default: false */
+            published?: boolean;
+            /** @description In `/status`, where the service has that list. Default: false */
+            listed?: boolean;
+            /** @description Whether search engines may keep it. Default: true */
+            index?: boolean;
+            /** @description Own domains, which lead here by the header Host */
+            domains?: string[];
+            /** @description Default: public */
+            access?: {
+                /** @enum {string} */
+                type: "public" | "link" | "password" | "session";
+                /** @description For `password`; never returned */
+                password?: string;
+                /** @description For `link`: makes a new one, and the one before stops to work */
+                rotate?: boolean;
+            };
+            /** @description IANA name. Default: UTC */
+            timezone?: string;
+            /** @description BCP 47. Default: en */
+            language?: string;
+            /** @enum {string} */
+            theme?: "auto" | "light" | "dark";
+            /** @description `#rrggbb` */
+            accent?: string;
+            /** @description A data URL of an image of at most 65536 bytes */
+            logo?: string | null;
+            /** @description At most 32768 bytes, behind the page's own style */
+            css?: string | null;
+            links?: {
+                home?: string | null;
+                contact?: string | null;
+            };
+            /**
+             * @description Whose pages may show it in a frame. Default: none
+             * @enum {string}
+             */
+            frame?: "none" | "self" | "*";
+            days?: number;
+            show?: {
+                uptime?: boolean;
+                latency?: boolean;
+                certificate?: boolean;
+                incidents_days?: number;
+            };
+            /** @description At most 200 components together; replaced as a whole */
+            groups?: {
+                title: string;
+                /**
+                 * @description Default: problems
+                 * @enum {string}
+                 */
+                open?: "problems" | "always" | "never";
+                components: {
+                    /** @description Which monitors: a selector, as `POST /servers/bulk` has it */
+                    servers: {
+                        [key: string]: unknown;
+                    };
+                    /** @description Required but for `each`, where a line has the monitor's name */
+                    title?: string | null;
+                    text?: string;
+                    /**
+                     * @description `each`: a line for each monitor · `worst`, `share`: one line for all. Default: each
+                     * @enum {string}
+                     */
+                    merge?: "each" | "worst" | "share";
+                }[];
+            }[];
+        };
+        /**
+         * @example {
+         *       "title": "New kernels tonight",
+         *       "level": "maintenance"
+         *     }
+         */
+        CreateStatusPageUpdate: {
+            /** @description 1 to 120 characters after trimming */
+            title: string;
+            /** @description Markdown */
+            text?: string;
+            /**
+             * @description Default: info
+             * @enum {string}
+             */
+            level?: "info" | "maintenance" | "warning" | "outage" | "resolved";
+            /** @description ISO time until which it stands at the top; without one a week */
+            ends_at?: string | null;
+        };
+        /**
+         * @example {
+         *       "title": "New kernels tomorrow"
+         *     }
+         */
+        UpdateStatusPageUpdate: {
+            /** @description 1 to 120 characters after trimming */
+            title?: string;
+            /** @description Markdown */
+            text?: string;
+            /**
+             * @description Default: info
+             * @enum {string}
+             */
+            level?: "info" | "maintenance" | "warning" | "outage" | "resolved";
+            /** @description ISO time until which it stands at the top; without one a week */
+            ends_at?: string | null;
         };
         CreateSubscription: {
             /** @description http or https, a public address, used by no other subscription of the project */
@@ -3037,6 +3349,12 @@ export interface components {
             locations: string[];
             error_category: ("server_not_connected" | "internet_stuck" | "timeout" | "auth_failed" | "cert_error" | "config_error" | "dns_error" | "checker_error" | "rejected") | null;
             event_count: number;
+            /** @description An addition of ours, in the answer to GET only: what was written afterwards; null: nothing */
+            report?: {
+                title: string | null;
+                postmortem: string | null;
+                public: boolean;
+            } | null;
             /**
              * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
              * @example [
@@ -3095,6 +3413,20 @@ export interface components {
             success: true;
             /** @example evt_12 */
             id: string;
+        };
+        WrittenReport: {
+            /** @example inc_12 */
+            incident_id: string;
+            title: string | null;
+            postmortem: string | null;
+            public: boolean;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
         };
         MaintenanceList: {
             /** @description Windows of monitors, those of schedules included */
@@ -3273,6 +3605,144 @@ export interface components {
             /** @constant */
             success: true;
             /** @example mnt_12 */
+            id: string;
+        };
+        StatusPageList: {
+            status_pages: components["schemas"]["StatusPageRow"][];
+            total: number;
+        };
+        StatusPageRow: {
+            /** @example spg_12 */
+            id: string;
+            slug: string;
+            title: string;
+            published: boolean;
+            listed: boolean;
+            domains: string[];
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            updated_at: string;
+            access: {
+                /** @enum {string} */
+                type: "public" | "link" | "password" | "session";
+            };
+        };
+        StatusPage: {
+            /** @example spg_12 */
+            id: string;
+            slug: string;
+            title: string;
+            published: boolean;
+            listed: boolean;
+            domains: string[];
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            updated_at: string;
+            text: string;
+            index: boolean;
+            access: {
+                /** @enum {string} */
+                type: "public" | "link" | "password" | "session";
+                /** @description Of the access `link`, for those who may edit: the address that lets readers in */
+                url?: string;
+            };
+            timezone: string;
+            language: string;
+            /** @enum {string} */
+            theme: "auto" | "light" | "dark";
+            accent: string;
+            logo: string | null;
+            css: string | null;
+            links: {
+                home: string | null;
+                contact: string | null;
+            };
+            /** @enum {string} */
+            frame: "none" | "self" | "*";
+            days: number;
+            show: {
+                uptime: boolean;
+                latency: boolean;
+                certificate: boolean;
+                incidents_days: number;
+            };
+            groups: components["schemas"]["StatusPageGroup"][];
+            /** @description Address of the badge of the whole page, without what it shows: `/status.svg` */
+            badge: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        StatusPageGroup: {
+            title: string;
+            /** @enum {string} */
+            open: "problems" | "always" | "never";
+            components: components["schemas"]["StatusPageComponent"][];
+        };
+        StatusPageComponent: {
+            /** @description Which monitors: a selector, as `POST /servers/bulk` has it */
+            servers: {
+                [key: string]: unknown;
+            };
+            title: string | null;
+            text: string;
+            /** @enum {string} */
+            merge: "each" | "worst" | "share";
+        };
+        RemovedStatusPage: {
+            /** @constant */
+            success: true;
+            /** @example spg_12 */
+            id: string;
+        };
+        StatusPageUpdateList: {
+            updates: components["schemas"]["StatusPageUpdate"][];
+            total: number;
+        };
+        StatusPageUpdate: {
+            /** @example spu_12 */
+            id: string;
+            /** @enum {string} */
+            level: "info" | "maintenance" | "warning" | "outage" | "resolved";
+            title: string;
+            text: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            ends_at: string | null;
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        RemovedStatusPageUpdate: {
+            /** @constant */
+            success: true;
+            /** @example spu_12 */
             id: string;
         };
         SubscriptionList: {
@@ -4843,6 +5313,33 @@ export interface operations {
             };
         };
     };
+    writeIncidentReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentReport"];
+            };
+        };
+        responses: {
+            /** @description Write why an incident happened, and what readers of public pages are told of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenReport"];
+                };
+            };
+        };
+    };
     listMaintenance: {
         parameters: {
             query?: {
@@ -5175,6 +5672,232 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletedMaintenance"];
+                };
+            };
+        };
+    };
+    listStatusPages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List a project's status pages, by slug */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageList"];
+                };
+            };
+        };
+    };
+    createStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateStatusPage"];
+            };
+        };
+        responses: {
+            /** @description Create a status page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPage"];
+                };
+            };
+        };
+    };
+    getStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Status page id, `spg_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read a status page's settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPage"];
+                };
+            };
+        };
+    };
+    updateStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Status page id, `spg_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateStatusPage"];
+            };
+        };
+        responses: {
+            /** @description Change a status page: what is not sent stays */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPage"];
+                };
+            };
+        };
+    };
+    deleteStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Status page id, `spg_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a status page, its updates with it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedStatusPage"];
+                };
+            };
+        };
+    };
+    listStatusPageUpdates: {
+        parameters: {
+            query?: {
+                /** @description How many to return. */
+                limit?: number;
+                /** @description How many matching ones to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Status page id, `spg_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List what was announced on a status page, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageUpdateList"];
+                };
+            };
+        };
+    };
+    addStatusPageUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Status page id, `spg_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateStatusPageUpdate"];
+            };
+        };
+        responses: {
+            /** @description Announce something on a status page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageUpdate"];
+                };
+            };
+        };
+    };
+    changeStatusPageUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Status page id, `spg_<n>` or `<n>` */
+                id: string;
+                /** @description Update id, `spu_<n>` or `<n>` */
+                update: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateStatusPageUpdate"];
+            };
+        };
+        responses: {
+            /** @description Change an announcement: what is not sent stays */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageUpdate"];
+                };
+            };
+        };
+    };
+    deleteStatusPageUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Status page id, `spg_<n>` or `<n>` */
+                id: string;
+                /** @description Update id, `spu_<n>` or `<n>` */
+                update: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Take an announcement away */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedStatusPageUpdate"];
                 };
             };
         };

@@ -18,9 +18,9 @@ import { statusSince } from "./0015-status-since.ts";
 import { sessions } from "./0016-sessions.ts";
 import { channels } from "./0017-channels.ts";
 import { alerts } from "./0018-alerts.ts";
+import { statusPages } from "./0019-status-pages.ts";
 import { audit } from "./0021-audit.ts";
 import { maintenances } from "./0022-maintenances.ts";
-import { statusPages } from "./0019-status-pages.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
