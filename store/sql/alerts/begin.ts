@@ -6,7 +6,7 @@ import type { Session } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
 import { toOpenable } from "./channels.ts";
 import type { BegunNotification, ToldMember } from "./port.ts";
-import { presentMembers, toTold } from "./present.ts";
+import { type PresentRow, presentMembers, toTold } from "./present.ts";
 import { decodeRule } from "./settings.ts";
 
 type Notification = Row<"notifications">;
@@ -33,6 +33,7 @@ export async function begin(
   const unsure = await unsureOf(session, groupIds);
   const channels = await channelsOf(session, waiting);
   const templates = await templatesOf(session, groups);
+  const onHosts = await monitorsOnHosts(session, waiting, members);
   const begun: BegunNotification[] = [];
   const ended: number[] = [];
   for (const row of waiting) {
@@ -54,10 +55,32 @@ export async function begin(
       template: templates.get(group.rule_id) ?? null,
       previous: delivered.find((other) => other.external_ref !== null)?.external_ref ?? null,
       isFirst: delivered.length === 0,
+      hostMonitors: onHosts.get(group.id) ?? null,
     });
   }
   await mark(session, begun, ended, nowMs);
   return begun;
+}
+
+/** By group: how many monitors are on the host that all its members have. */
+async function monitorsOnHosts(
+  { kysely }: Session,
+  waiting: readonly Notification[],
+  members: ReadonlyMap<number, readonly PresentRow[]>,
+): Promise<ReadonlyMap<number, number>> {
+  const counts = new Map<number, number>();
+  for (const { group_id: groupId, project_id: projectId } of waiting) {
+    const rows = members.get(groupId) ?? [];
+    const host = rows[0]?.host ?? null;
+    if (counts.has(groupId) || host === null || rows.length < 2 || rows.some((row) => row.host !== host)) continue;
+    const onHost = kysely.selectFrom("monitors").where("project_id", "=", projectId).where("host", "=", host);
+    const row = await onHost
+      .where("deleted_at_ms", "is", null)
+      .select((of) => of.fn.countAll<number>().as("total"))
+      .executeTakeFirstOrThrow();
+    counts.set(groupId, row.total);
+  }
+  return counts;
 }
 
 /** Whether it still has something to say that the channel does not know. */

@@ -78,7 +78,7 @@ export interface ToldMember {
   readonly name: string;
   readonly monitorId: number | null;
   readonly incidentId: number | null;
-  readonly kind: string | null;
+  readonly isTunnel: boolean;
   readonly host: string | null;
   readonly tags: readonly string[];
   readonly why: string;
@@ -103,6 +103,8 @@ export interface BegunNotification {
   readonly previous: string | null;
   readonly isFirst: boolean;
   readonly members: readonly ToldMember[];
+  /** Monitors of the project on the host that all members have; null: they have none in common. */
+  readonly hostMonitors: number | null;
 }
 
 export interface DueNotification {

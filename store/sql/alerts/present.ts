@@ -1,5 +1,6 @@
 /** The present state of groups: members with what is true of their incidents and monitors now, whatever events have come so far. */
 import type { GroupMember } from "../../../model/alerting.ts";
+import { familyOf, type Kind } from "../../../model/kind.ts";
 import { isActive } from "../../../model/monitor.ts";
 import { type Session, statement } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
@@ -24,10 +25,9 @@ const PRESENT = {
   ),
 };
 
-type Member = Omit<Row<"alert_members">, never>;
 interface Beside {
   readonly monitor_name: string | null;
-  readonly monitor_kind: string | null;
+  readonly monitor_kind: Kind | null;
   readonly host: string | null;
   readonly tags: string | null;
   readonly pause_reasons: string | null;
@@ -42,7 +42,7 @@ interface Beside {
   readonly locations: string | null;
   readonly started_at_ms: number | null;
 }
-export type PresentRow = Member & Beside;
+export type PresentRow = Row<"alert_members"> & Beside;
 
 /** By group. */
 export async function presentMembers(
@@ -109,7 +109,8 @@ export function toTold(row: PresentRow, madeAtMs: number): ToldMember {
     isNew: row.said_at_ms === madeAtMs,
     acknowledged: isAcknowledged(row),
     name: row.monitor_name ?? row.name ?? subject,
-    ...{ monitorId, incidentId, kind: row.monitor_kind, host: row.host },
+    ...{ monitorId, incidentId, host: row.host },
+    isTunnel: row.monitor_kind !== null && familyOf(row.monitor_kind) === "tunnel",
     tags: row.tags === null ? [] : fromJson<string[]>(row.tags),
     why: row.error_message ?? row.why,
     stage: row.error_category,
