@@ -36,8 +36,18 @@ export class Places {
   }
 
   /** Channels that have all their places. */
-  full(): readonly number[] {
-    return [...this.#ofChannel].flatMap(([channelId, count]) => (count >= PLACES_OF_ONE ? [channelId] : []));
+  full(failing: boolean): readonly number[] {
+    const most = failing || this.#extra >= EXTRA_PLACES ? 1 : PLACES_OF_ONE;
+    return [...this.#ofChannel].flatMap(([channelId, count]) => (count >= most ? [channelId] : []));
+  }
+
+  /** Messages that have a place. */
+  get underWay(): readonly number[] {
+    return [...this.#taken.keys()];
+  }
+
+  get #extra(): number {
+    return [...this.#taken.values()].filter(({ isExtra }) => isExtra).length;
   }
 
   /** @returns false: it is under way, another of its group is (they keep their order), or there is no place */
@@ -51,7 +61,7 @@ export class Places {
     if (this.#taken.has(id) || this.left(failing) <= 0 || count >= (failing ? 1 : PLACES_OF_ONE)) return false;
     if (count > 0 && others.some((one) => one.channelId === channelId && one.groupId === groupId)) return false;
     const isExtra = count > 0;
-    if (isExtra && others.filter((one) => one.isExtra).length >= EXTRA_PLACES) return false;
+    if (isExtra && this.#extra >= EXTRA_PLACES) return false;
     this.#taken.set(id, { channelId, groupId, failing, isExtra });
     this.#ofChannel.set(channelId, count + 1);
     return true;

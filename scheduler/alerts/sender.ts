@@ -161,8 +161,9 @@ export class AlertSender {
     const { turns, lease, breathe } = this.#options;
     const limit = this.#places.left(failing);
     if (this.#isDraining || limit <= 0) return;
-    const except = this.#places.full();
-    const due = await turns.due({ nowMs: this.#nowMs(), failing, perChannel: this.#places.perChannel, limit, except });
+    const { perChannel, underWay } = this.#places;
+    const except = this.#places.full(failing);
+    const due = await turns.due({ nowMs: this.#nowMs(), failing, perChannel, limit, except, underWay });
     const begun: DueNotification[] = [];
     // The store lists first places of all channels before second ones.
     for (const one of due) if (this.#places.take(one, failing)) begun.push(one);

@@ -54,7 +54,9 @@ class Turns {
     while ((await outgoing.fanOut(this.#epoch, { limit: 100, nowMs })) > 0);
     for (const folds of [false, true]) while ((await alertTurns.speak(this.#epoch, { nowMs, limit: 100, folds })) > 0);
     const due = await Promise.all(
-      [false, true].map((failing) => alertTurns.due({ nowMs, failing, perChannel: 100, limit: 1_000, except: [] })),
+      [false, true].map((failing) =>
+        alertTurns.due({ nowMs, failing, perChannel: 100, limit: 1_000, except: [], underWay: [] }),
+      ),
     );
     const ids = due.flat().map(({ id }) => id);
     return alertTurns.begin(this.#epoch, ids, nowMs);

@@ -28,15 +28,16 @@ const DUE: Statement = {
         row_number() over (partition by n.channel_id order by n.next_attempt_at_ms, n.id) as place
       from notifications n join channels c on c.id = n.channel_id
       where n.next_attempt_at_ms <= ? and c.active = 1 and (c.failing_since_ms is not null) = ?
-        and n.channel_id not in (select value from json_each(?))) d
+        and n.channel_id not in (select value from json_each(?)) and n.id not in (select value from json_each(?))) d
     where d.place <= ? order by d.place, d.next_attempt_at_ms, d.id limit ?`,
   postgres: `select d.id, d.channel_id, d.group_id from (
       select n.id, n.channel_id, n.group_id, n.next_attempt_at_ms,
         row_number() over (partition by n.channel_id order by n.next_attempt_at_ms, n.id) as place
       from notifications n join channels c on c.id = n.channel_id
       where n.next_attempt_at_ms <= $1 and c.active = 1 and (c.failing_since_ms is not null)::int = $2
-        and n.channel_id not in (select value::bigint from json_array_elements_text($3::json))) d
-    where d.place <= $4 order by d.place, d.next_attempt_at_ms, d.id limit $5`,
+        and n.channel_id not in (select value::bigint from json_array_elements_text($3::json))
+        and n.id not in (select value::bigint from json_array_elements_text($4::json))) d
+    where d.place <= $5 order by d.place, d.next_attempt_at_ms, d.id limit $6`,
 };
 const ADD_ATTEMPT = statement(
   "alerts_add_attempt",
@@ -51,8 +52,9 @@ export function createAlertTurns({ read, write }: Database): AlertTurns {
       const some = await waiting.limit(1).execute();
       return some.length === 0 ? 0 : write((session) => speak(session, epoch, options));
     },
-    async due({ nowMs, failing, except, perChannel, limit }) {
-      const values = [nowMs, failing ? 1 : 0, JSON.stringify(except), perChannel, limit];
+    async due({ nowMs, failing, except, underWay, perChannel, limit }) {
+      const lists = [JSON.stringify(except), JSON.stringify(underWay)];
+      const values = [nowMs, failing ? 1 : 0, ...lists, perChannel, limit];
       const rows = await read.query<{ id: number; channel_id: number; group_id: number }>(DUE, ...values);
       return rows.map((row): DueNotification => ({ id: row.id, channelId: row.channel_id, groupId: row.group_id }));
     },

@@ -145,6 +145,8 @@ export interface AlertTurns {
   /**
    * Messages whose time has come, first ones of each channel before second ones.
    * @param options.failing only those of channels whose last attempt failed, or only those of the others
+   * @param options.except channels that have no place free
+   * @param options.underWay messages whose attempts have begun
    */
   due(options: {
     nowMs: number;
@@ -152,6 +154,7 @@ export interface AlertTurns {
     perChannel: number;
     limit: number;
     except: readonly number[];
+    underWay: readonly number[];
   }): Promise<readonly DueNotification[]>;
   /** Marks that an attempt begins, with what is true now. Those that have nothing to say any more end here. */
   begin(epoch: number, ids: readonly number[], nowMs: number): Promise<readonly BegunNotification[]>;
