@@ -17,6 +17,7 @@ import { openFollowedSealing, sealRowsLater, sealRowsNow } from "../store/sealin
 import type { SealingOptions } from "../store/sealing/sealing.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 import { VERSION } from "../version.ts";
+import { channelSender } from "./channels.ts";
 import { type Closers, closing } from "./shared.ts";
 
 /** Ours until the end; says what of it was open to other users. @throws StoreError */
@@ -90,7 +91,18 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
   );
   await Promise.all([scheduler.ready, meanwhile]);
   const { sql, notices, sealingKeyFile } = data;
-  const sender = closing(closers, startSender({ sql, sealing, engine, log, version: VERSION }));
+  const sender = closing(
+    closers,
+    startSender({
+      sql,
+      sealing,
+      engine,
+      log,
+      version: VERSION,
+      send: channelSender(engine, config.mail),
+      base: config.baseUrl,
+    }),
+  );
   const syncs = closing(closers, startSyncs({ sql, notices, sealingKeyFile, engine, plans: config.plans, log }));
   return { scheduler, pool, metrics: () => joined([sender.metrics(), syncs.metrics()]) };
 }

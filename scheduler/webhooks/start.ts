@@ -12,11 +12,13 @@ import type { Sealing } from "../../store/sealed-text.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
+import type { SendToChannel } from "../alerts/channels/channel.ts";
+import { AlertSender } from "../alerts/sender.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import type { LeaseKeeper } from "../lease.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
 import { processLease } from "../process-lease.ts";
-import { SenderMetrics } from "./metrics.ts";
+import { ALERT_METRICS, SenderMetrics } from "./metrics.ts";
 import { createPost } from "./post.ts";
 import { Sender } from "./sender.ts";
 
@@ -28,7 +30,10 @@ const DRAIN_LOOK_MS = 20;
 
 export interface SenderOptions {
   readonly sql: SqlLocation;
-  readonly sealing: Pick<Sealing, "open">;
+  readonly sealing: Pick<Sealing, "open" | "seal">;
+  readonly send: SendToChannel;
+  /** Where the page is, for links in messages; null: they have none. */
+  readonly base: string | null;
   readonly engine: EngineOptions;
   readonly log: Logger;
   readonly version: string;
@@ -45,16 +50,20 @@ interface Sending {
   readonly controlPlane: ControlPlane;
   readonly lease: LeaseKeeper;
   readonly sender: Sender;
+  readonly alerts: AlertSender;
 }
 
 export function startSender(options: SenderOptions): RunningSender {
   const { log } = options;
   const metrics = new SenderMetrics();
+  const alertMetrics = new SenderMetrics(ALERT_METRICS);
   let sending: Sending | undefined;
   const turning = oneAtATime(
     async () => {
       sending ??= await open(options, () => turning.request());
-      await sending.sender.turn();
+      const { sender, alerts } = sending;
+      // Its fan-out joins the groups that the other speaks for. A fault of one keeps nothing from the other.
+      await sender.turn().finally(() => alerts.turn());
     },
     (error) => log.error({ err: error }, "looking for events to send failed and is tried again"),
   );
@@ -64,17 +73,26 @@ export function startSender(options: SenderOptions): RunningSender {
   return {
     async metrics() {
       const pending = await sending?.controlPlane.outgoing.pending().catch(() => undefined);
-      return metrics.text(sending?.sender.counts ?? { delivered: 0, failed: 0 }, pending);
+      const waiting = await sending?.controlPlane.alertTurns.pending().catch(() => undefined);
+      const none = { delivered: 0, failed: 0 };
+      const texts = [
+        metrics.text(sending?.sender.counts ?? none, pending),
+        alertMetrics.text(sending?.alerts.counts ?? none, waiting),
+      ];
+      return (await Promise.all(texts)).join("");
     },
     async close() {
       clearInterval(timer);
       sending?.sender.drain();
+      sending?.alerts.drain();
+      const inFlight = (): number => (sending === undefined ? 0 : sending.sender.inFlight + sending.alerts.inFlight);
       const endAtMs = SYSTEM_CLOCKS.monotonicNowMs() + DRAIN_MS;
-      while ((sending?.sender.inFlight ?? 0) > 0 && SYSTEM_CLOCKS.monotonicNowMs() < endAtMs) {
+      while (inFlight() > 0 && SYSTEM_CLOCKS.monotonicNowMs() < endAtMs) {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
       }
       await turning.stop();
       sending?.sender.abort();
+      sending?.alerts.abort();
       await sending?.lease
         .release()
         .catch((error: unknown) =>
@@ -89,7 +107,8 @@ export function startSender(options: SenderOptions): RunningSender {
  * The sender has a separate connection, whose commits do not wait for the disk, because this thread answers the API. After a power cut the
  * last commits may be lost; their attempts are made once more, under the same id.
  */
-async function open({ sql, sealing, engine, log, version }: SenderOptions, onEnded: () => void): Promise<Sending> {
+async function open(options: SenderOptions, onEnded: () => void): Promise<Sending> {
+  const { sql, sealing, engine, log, version, send, base } = options;
   const controlPlane = await openControlPlane(sql, { role: "sink" });
   const lease = processLease(controlPlane, SENDER_LEASE, randomUUID());
   const sender = new Sender({
@@ -101,5 +120,10 @@ async function open({ sql, sealing, engine, log, version }: SenderOptions, onEnd
     log,
     onEnded,
   });
-  return { controlPlane, lease, sender };
+  const alerts = new AlertSender({
+    ...{ turns: controlPlane.alertTurns, lease, send, secrets: sealing, base, clocks: SYSTEM_CLOCKS, log, onEnded },
+    random: Math.random,
+    breathe: () => setImmediate(),
+  });
+  return { controlPlane, lease, sender, alerts };
 }
