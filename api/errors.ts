@@ -133,6 +133,10 @@ const TABLE = {
   memberAlready: [409, "The person is a member of this workspace already."],
   memberLastOwner: [409, "The last owner of a workspace stays its owner."],
   membersTooMany: [409, "The workspace has 1000 members, and may have no more."],
+  alertRulesMoved: [409, "The list is another by now: read it again, and send its version."],
+  alertRuleUnknown: [400, "An id in rules is no rule of this project."],
+  quietHoursUnknown: [400, "An id in quiet_hours is none of this project."],
+  quietHoursUsed: [409, "A rule names quiet hours that would be gone."],
   maintenanceNotOn: [409, "No turn of this maintenance is on."],
   maintenanceTooMany: [409, "The project has 200 schedules of maintenance, and may have no more."],
   maintenanceGap: [

@@ -23,6 +23,13 @@ export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 export const GROUPINGS = ["none", "monitor", "host", "subscription", "project"] as const;
 export type Grouping = (typeof GROUPINGS)[number] | `tag:${string}`;
 
+/** Tags are in lower case and have no blanks around them. */
+const TAG_GROUPING = /^tag:[^\p{Cc}\p{Zs}](?:[^\p{Cc}]{0,48}[^\p{Cc}\p{Zs}])?$/u;
+
+export function isGrouping(text: string): text is Grouping {
+  return (GROUPINGS as readonly string[]).includes(text) || TAG_GROUPING.test(text);
+}
+
 export interface EscalationStep {
   /** After the first message, s. */
   readonly afterS: number;

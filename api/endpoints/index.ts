@@ -1,6 +1,8 @@
 /** THE LIST: every group of endpoints, one line each. */
 import type { Route } from "../route.ts";
 import { account } from "./account.ts";
+import { acknowledging } from "./acknowledge.ts";
+import { alertRules } from "./alert-rules.ts";
 import { audits } from "./audit.ts";
 import { badges } from "./badges.ts";
 import { bulk } from "./bulk.ts";
@@ -21,11 +23,13 @@ import { operator } from "./operator.ts";
 import { overviews } from "./overview.ts";
 import { pageUpdates } from "./page-updates.ts";
 import { pushes } from "./push.ts";
+import { quietHours } from "./quiet-hours.ts";
 import { reference } from "./reference.ts";
 import { reports } from "./reports.ts";
 import { results } from "./results.ts";
 import { schedules } from "./schedules.ts";
 import { searches } from "./search.ts";
+import { sentAlerts } from "./sent-alerts.ts";
 import { servers } from "./servers.ts";
 import { session } from "./session.ts";
 import { site } from "./site.ts";
@@ -51,6 +55,10 @@ export const routes: readonly Route[] = [
   ...reports,
   ...maintenances,
   ...channels,
+  ...alertRules,
+  ...quietHours,
+  ...sentAlerts,
+  ...acknowledging,
   ...schedules,
   ...statusPages,
   ...pageUpdates,

@@ -1,5 +1,6 @@
 /** THE LIST of answer shapes, one file a group: they document the answers, and tests hold every answer against them. */
 export * from "./account.ts";
+export * from "./alerts.ts";
 export * from "./audit.ts";
 export * from "./channels.ts";
 export * from "./errors.ts";

@@ -9,13 +9,13 @@
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
 import type { Message } from "../../model/alert-message.ts";
+import { acknowledgeToken } from "../../model/alerting-acknowledge.ts";
 import { SEALED_CELLS, type SealedCell } from "../../store/sealed-cells.ts";
 import type { OpenableChannel } from "../../store/sql/alerts/channels-port.ts";
 import type { AlertTurns, BegunNotification, DueNotification, EndedNotification } from "../../store/sql/alerts/port.ts";
 import { LeaseLost } from "../../store/sql/coordination/leases-port.ts";
 import { CLOCK_STEP_MS, type Clocks } from "../clock.ts";
 import type { LeaseKeeper } from "../lease.ts";
-import { acknowledgeToken } from "./acknowledge.ts";
 import type { SendOutcome, SendToChannel } from "./channels/channel.ts";
 import { messageOf } from "./message.ts";
 import { Places } from "./places.ts";

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 878d0d267e61ea7e. Do not edit.
+// Made by `npm run web:types` of the API's document 0a1b49974128ad12. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -490,6 +490,86 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["testChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAlertRules"];
+        put: operations["setAlertRules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alert-rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["previewAlertRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/quiet-hours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getQuietHours"];
+        put: operations["setQuietHours"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incidents/{id}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listIncidentAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listChannelDeliveries"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1991,6 +2071,179 @@ export interface components {
              * @enum {string}
              */
             reason?: "opened" | "raised" | "reminder" | "recovered" | "acknowledged" | "partial" | "expiring" | "sync" | "channel" | "digest" | "test";
+        };
+        /**
+         * @example {
+         *       "version": 0,
+         *       "rules": [
+         *         {
+         *           "name": "Production",
+         *           "match": {
+         *             "select": {
+         *               "tags": [
+         *                 "prod"
+         *               ]
+         *             }
+         *           },
+         *           "group_by": "host"
+         *         }
+         *       ]
+         *     }
+         */
+        AlertRulesChange: {
+            /** @description As it was read; 409 when the list is another by now */
+            version: number;
+            rules: {
+                /**
+                 * @description Of a rule that is there already; null: a new one
+                 * @default null
+                 */
+                id?: number | null;
+                name: string;
+                /** @default true */
+                active?: boolean;
+                /**
+                 * @description Rules after it are looked at too
+                 * @default false
+                 */
+                continue?: boolean;
+                /** @default {} */
+                match?: {
+                    /** @default null */
+                    events?: ("down" | "login_refused" | "partial" | "configs" | "certificate" | "domain" | "sync" | "channel")[] | null;
+                    /**
+                     * @description A selector; null: everything
+                     * @default null
+                     */
+                    select?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @default null */
+                    severity?: ("critical" | "warning")[] | null;
+                };
+                /**
+                 * @description null: every active channel
+                 * @default null
+                 */
+                channels?: string[] | null;
+                /**
+                 * @description Told only if it still holds then
+                 * @default 0
+                 */
+                delay_s?: number;
+                /**
+                 * @description none, monitor, host, subscription, project or tag:<name>
+                 * @default host
+                 */
+                group_by?: string;
+                /**
+                 * @description The first message of a group waits so long for others
+                 * @default 30
+                 */
+                wait_s?: number;
+                /**
+                 * @description Between two messages of a group
+                 * @default 300
+                 */
+                interval_s?: number;
+                /**
+                 * @description Said again while it holds; null: never
+                 * @default null
+                 */
+                repeat_s?: number | null;
+                /**
+                 * @description Each further repetition comes so many times later, a day at most
+                 * @default 2
+                 */
+                repeat_growth?: number;
+                /** @default true */
+                recovered?: boolean;
+                /**
+                 * @description Id of quiet hours
+                 * @default null
+                 */
+                quiet_hours?: number | null;
+                /** @default [] */
+                escalation?: {
+                    after_s: number;
+                    channels: string[];
+                    /**
+                     * @default acknowledged
+                     * @constant
+                     */
+                    unless?: "acknowledged";
+                }[];
+            }[];
+        };
+        /**
+         * @example {
+         *       "server_id": "srv_12",
+         *       "event": "down"
+         *     }
+         */
+        AlertPreviewQuestion: {
+            /** @description A monitor, `srv_<n>` */
+            server_id: string;
+            /**
+             * @default down
+             * @enum {string}
+             */
+            event?: "down" | "login_refused" | "partial" | "configs" | "certificate" | "domain" | "sync" | "channel";
+        };
+        /**
+         * @example {
+         *       "version": 0,
+         *       "quiet_hours": [
+         *         {
+         *           "name": "Night",
+         *           "timezone": "Europe/Berlin",
+         *           "spans": [
+         *             {
+         *               "days": [
+         *                 1,
+         *                 2,
+         *                 3,
+         *                 4,
+         *                 5
+         *               ],
+         *               "from": "22:00",
+         *               "to": "07:00"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        QuietHoursChange: {
+            /** @description As it was read; 409 when the list is another by now */
+            version: number;
+            quiet_hours: {
+                /**
+                 * @description Of a rule that is there already; null: a new one
+                 * @default null
+                 */
+                id?: number | null;
+                name: string;
+                timezone: string;
+                /** @description 1 is Monday; `to` before `from` is on the next day, the same is a whole day */
+                spans: {
+                    days: number[];
+                    from: string;
+                    to: string;
+                }[];
+                /**
+                 * @default hold
+                 * @enum {string}
+                 */
+                mode?: "hold" | "drop";
+                /** @default {} */
+                let_through?: {
+                    /** @default [] */
+                    severity?: ("critical" | "warning")[];
+                    /** @default [] */
+                    tags?: string[];
+                };
+            }[];
         };
         /**
          * @example {
@@ -3593,6 +3846,144 @@ export interface components {
             success: true;
             /** @example ch_12 */
             id: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        AlertRules: {
+            /** @description As it was read; 409 when the list is another by now */
+            version: number;
+            rules: {
+                /** @description 0: the default rule, of a project that has none */
+                id: number;
+                name: string;
+                active: boolean;
+                continue: boolean;
+                match: {
+                    events: ("down" | "login_refused" | "partial" | "configs" | "certificate" | "domain" | "sync" | "channel")[] | null;
+                    select: {
+                        [key: string]: unknown;
+                    } | null;
+                    severity: ("critical" | "warning")[] | null;
+                };
+                channels: string[] | null;
+                delay_s: number;
+                group_by: string;
+                wait_s: number;
+                interval_s: number;
+                repeat_s: number | null;
+                repeat_growth: number;
+                recovered: boolean;
+                quiet_hours: number | null;
+                escalation: {
+                    after_s: number;
+                    channels: string[];
+                    /** @constant */
+                    unless: "acknowledged";
+                }[];
+            }[];
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        AlertPreview: {
+            steps: {
+                rule: {
+                    id: number;
+                    name: string;
+                };
+                matched: boolean;
+                because: string;
+                channels: {
+                    /** @example ch_12 */
+                    id: string;
+                    kind: string;
+                    name: string;
+                }[];
+                /** @description When the first message goes; null: it does not match */
+                after_s: number | null;
+                /** @description That time, when it happened now, quiet hours included */
+                at: string | null;
+            }[];
+            /** @description Why no channel is told */
+            silent_because: string | null;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        QuietHours: {
+            /** @description As it was read; 409 when the list is another by now */
+            version: number;
+            quiet_hours: {
+                id: number;
+                name: string;
+                timezone: string;
+                spans: {
+                    days: number[];
+                    from: string;
+                    to: string;
+                }[];
+                /** @enum {string} */
+                mode: "hold" | "drop";
+                let_through: {
+                    severity: ("critical" | "warning")[];
+                    tags: string[];
+                };
+            }[];
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        SentAlerts: {
+            alerts: {
+                channel: {
+                    /** @example ch_12 */
+                    id: string;
+                    kind: string;
+                    name: string;
+                };
+                /** @enum {string} */
+                reason: "opened" | "raised" | "changed" | "reminder" | "recovered" | "notice" | "digest";
+                /** @enum {string} */
+                state: "pending" | "delivered" | "failed" | "overtaken" | "cancelled";
+                /** @description As it was sent last */
+                title: string | null;
+                attempts: {
+                    /**
+                     * @description ISO 8601, UTC, with milliseconds
+                     * @example 2026-11-21T06:10:00.000Z
+                     */
+                    at: string;
+                    status_code: number | null;
+                    error: string | null;
+                    duration_ms: number;
+                }[];
+                last_error: string | null;
+                /**
+                 * @description ISO 8601, UTC, with milliseconds
+                 * @example 2026-11-21T06:10:00.000Z
+                 */
+                created_at: string;
+                sent_at: string | null;
+                next_attempt_at: string | null;
+            }[];
+            total: number;
             /**
              * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
              * @example [
@@ -5599,6 +5990,164 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+        };
+    };
+    getAlertRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read the project's rules of alerts, in their order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRules"];
+                };
+            };
+        };
+    };
+    setAlertRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRulesChange"];
+            };
+        };
+        responses: {
+            /** @description Replace the project's rules of alerts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRules"];
+                };
+            };
+        };
+    };
+    previewAlertRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertPreviewQuestion"];
+            };
+        };
+        responses: {
+            /** @description Ask who would hear of an event of a monitor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPreview"];
+                };
+            };
+        };
+    };
+    getQuietHours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read the project's quiet hours */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuietHours"];
+                };
+            };
+        };
+    };
+    setQuietHours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QuietHoursChange"];
+            };
+        };
+        responses: {
+            /** @description Replace the project's quiet hours */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuietHours"];
+                };
+            };
+        };
+    };
+    listIncidentAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Incident id, `inc_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the newest messages about an incident */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentAlerts"];
+                };
+            };
+        };
+    };
+    listChannelDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Channel id, `ch_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the newest messages to a channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentAlerts"];
                 };
             };
         };

@@ -37,10 +37,20 @@ export interface AlertSettings {
   ): Promise<Versioned<QuietHours> | "moved" | "unknown" | "used">;
   /** What rules look at of a monitor; undefined when it is not there. */
   monitor(projectId: number, id: number): Promise<AlertMonitor | undefined>;
+  /** @returns undefined when the group or the channel is gone */
+  acknowledgeable(groupId: number, channelId: number): Promise<AcknowledgeableGroup | undefined>;
   /** Messages about an incident, newest first. */
   ofIncident(incidentId: number, limit: number): Promise<readonly SentAlert[]>;
   /** Messages to a channel, newest first. */
   ofChannel(channelId: number, limit: number): Promise<readonly SentAlert[]>;
+}
+
+/** What a link in a message acknowledges. */
+export interface AcknowledgeableGroup {
+  readonly projectId: number;
+  readonly channel: { readonly kind: string; readonly name: string };
+  /** Open, and not acknowledged yet. */
+  readonly incidents: readonly { readonly id: number; readonly name: string }[];
 }
 
 export interface SentAlert {

@@ -3,7 +3,10 @@ import type { Session } from "../db/database.ts";
 import { NOTIFICATION_ATTEMPTS, NOTIFICATIONS } from "../schema/alert-tables.ts";
 import { decoder } from "../schema/column.ts";
 import type { Row } from "../schema/tables.ts";
-import type { AlertAttempt, SentAlert } from "./port.ts";
+import type { AcknowledgeableGroup, AlertAttempt, SentAlert } from "./port.ts";
+
+/** By one press; our choice: one transaction of some tens of milliseconds. */
+const MOST_ACKNOWLEDGED = 1_000;
 
 const decode = decoder(NOTIFICATIONS);
 const decodeAttempt = decoder(NOTIFICATION_ATTEMPTS);
@@ -52,4 +55,34 @@ async function withAttempts({ kysely }: Session, rows: readonly Listed[]): Promi
       attempts: attempts.get(id) ?? [],
     };
   });
+}
+
+export async function acknowledgeable(
+  { kysely }: Session,
+  groupId: number,
+  channelId: number,
+): Promise<AcknowledgeableGroup | undefined> {
+  const found = await kysely
+    .selectFrom("alert_groups as g")
+    .innerJoin("channels as c", "c.project_id", "g.project_id")
+    .innerJoin("projects as p", "p.id", "g.project_id")
+    .select(["g.project_id", "c.kind", "c.name"])
+    .where("g.id", "=", groupId)
+    .where("c.id", "=", channelId)
+    .where("p.active", "=", 1)
+    .executeTakeFirst();
+  if (found === undefined) return undefined;
+  const incidents = await kysely
+    .selectFrom("alert_members as m")
+    .innerJoin("incidents as i", "i.id", "m.incident_id")
+    .innerJoin("monitors as n", "n.id", "i.monitor_id")
+    .select(["i.id", "n.name"])
+    .where("m.group_id", "=", groupId)
+    .where("i.project_id", "=", found.project_id)
+    .where("i.ended_at_ms", "is", null)
+    .where("i.acknowledged_at_ms", "is", null)
+    .orderBy("i.id")
+    .limit(MOST_ACKNOWLEDGED)
+    .execute();
+  return { projectId: found.project_id, channel: { kind: found.kind, name: found.name }, incidents };
 }

@@ -7,7 +7,7 @@ import { ALERT_RULES, QUIET_HOURS } from "../schema/alert-tables.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { fromJson } from "../schema/text.ts";
 import type { AlertSettings, Draft, Versioned } from "./port.ts";
-import { sentOfChannel, sentOfIncident } from "./sent.ts";
+import { acknowledgeable, sentOfChannel, sentOfIncident } from "./sent.ts";
 
 export const decodeRule = decoder(ALERT_RULES);
 export const decodeQuietHours = decoder(QUIET_HOURS);
@@ -26,6 +26,7 @@ export function createAlertSettings({ read, write }: Database): AlertSettings {
       const monitors = await alertMonitors(read, [id], projectId);
       return monitors.get(id);
     },
+    acknowledgeable: (groupId, channelId) => acknowledgeable(read, groupId, channelId),
     ofIncident: (incidentId, limit) => sentOfIncident(read, incidentId, limit),
     ofChannel: (channelId, limit) => sentOfChannel(read, channelId, limit),
   };

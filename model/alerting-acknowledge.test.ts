@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { acknowledgeToken, readAcknowledgeToken } from "./acknowledge.ts";
+import { acknowledgeToken, readAcknowledgeToken } from "./alerting-acknowledge.ts";
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 const sealing = {
