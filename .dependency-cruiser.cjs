@@ -16,6 +16,8 @@ const ROOMS = {
   api: ["^model/", "^store/", "^engine/contract/registry\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|settings)\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
   "cli/admin": ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/", "^store/", "^api/key-view\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|send|settings)\\.ts$"],
+  // Backup, restore, and the move from one kind of stores to the other.
+  "cli/transfer": ["^cli/", "^config\\.ts$", "^log\\.ts$", "^model/", "^store/", "^version\\.ts$"],
   // Checks without a server: probers in this process, what reads links and lists, and what an outcome is called.
   "cli/(check|bulk)": [
     "^cli/",
@@ -44,7 +46,7 @@ const CHECKER = "^roles/checker\\.ts$|^checker/|^engine/(direct/direct|prober/wo
 const DATABASE = "^store/sql/|^store/sqlite-library\\.ts$|^node_modules/(@types/)?(better-sqlite3(-napi)?|pg|kysely)/|^(better-sqlite3(-napi)?|pg|kysely)(/|$)";
 /** Words and types of SQL's side. They load nothing; what one of them came to import would be found through it. */
 const PORTS = "^store/sql/.*port\\.ts$";
-const CLI_ROOMS = "^cli/(admin|check|bulk|import)/";
+const CLI_ROOMS = "^cli/(admin|check|bulk|import|transfer)/";
 
 /** Packages and Node modules that belong to one place: who may import them. */
 const OWNERS = {
@@ -132,6 +134,9 @@ const FLOORS = {
     subscriptions: [],
   },
   store: {
+    // Whole data folders: what is in them is the other folders' business.
+    backup: ["sealing", "sql"],
+    move: ["sealing", "sql", "results", "state"],
     sealing: ["sql"],
     sql: [],
     // The newest results in memory, over the store of all.
@@ -152,9 +157,11 @@ const FLOORS = {
       "incidents",
       "accounts",
       "coordination",
+      "copy",
       "db",
       "schema",
     ],
+    copy: ["db", "schema"],
     sink: ["jobs", "monitors", "incidents", "events", "coordination", "db", "schema"],
     subscriptions: ["jobs", "monitors", "accounts", "events", "coordination", "db", "schema"],
     webhooks: ["alerts", "incidents", "events", "coordination", "db", "schema"],

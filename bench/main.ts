@@ -9,6 +9,7 @@ import type { LinksBenchOptions } from "./links/rig.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
 import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
+import { type MoveBenchOptions, runMove } from "./roles/move.ts";
 import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
 import { runTunnels, TUNNEL_BENCHES } from "./tunnels/index.ts";
@@ -193,5 +194,13 @@ program
   .description("the parts one by one")
   .argument("[name]", `one of ${PART_NAMES.join(", ")}`)
   .action((name: string | undefined) => runParts(name));
+
+program
+  .command("move")
+  .description("backup, restore, and a move to PostgreSQL, Redis and ClickHouse and back, with deaths on the way")
+  .option("--monitors <n>", "http monitors", Number, 5_000)
+  .option("--rows <n>", "results", Number, 1_000_000)
+  .option("--kills <n>", "deaths of each command", Number, 20)
+  .action((options: MoveBenchOptions) => runMove(options));
 
 await program.parseAsync(process.argv);

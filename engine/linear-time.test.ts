@@ -19,6 +19,8 @@ import { parseUrl } from "../model/url.ts";
 import { parsePingOutput } from "../native/ping-output.ts";
 import { HEADER_BYTES, isHarmlessControl, parseHeader, parseVector } from "../native/sandbox/message.ts";
 import { parseSockaddr } from "../native/sandbox/peer.ts";
+import { parseManifest } from "../store/backup/manifest.ts";
+import { BLOCK_BYTES, parseTarHeader } from "../store/backup/tar.ts";
 import { decodeFrames } from "../store/results/spool-frame.ts";
 import {
   parseBatch,
@@ -548,6 +550,10 @@ const TEXTS: readonly Reader[] = [
       ['{"specs":[', '],"runs":[]}'],
     ],
   ),
+  named("manifest of a backup", (of) => ended(() => parseManifest(of)), [
+    ["", ""],
+    ['{"format":1,"version":"', '"}'],
+  ]),
   named("targets", (of) => [ended(() => parseTunnelTarget(of)), ended(() => parseVerifyUrl(of))], [
     ["dns:", ""],
     ["https://a.dev/#", ""],
@@ -645,6 +651,7 @@ const BYTES: readonly Reader[] = [
     subjectText: (of: Buffer) => subjectText(withSubject(of)),
     commonName: (of: Buffer) => commonName(withSubject(of)),
     decodeFrames,
+    parseTarHeader: (of: Buffer) => parseTarHeader(Buffer.concat([of, Buffer.alloc(BLOCK_BYTES)], BLOCK_BYTES)),
     parseSockaddr,
     parseVector,
     parseMessageHeader: (of: Buffer) => parseHeader(Buffer.concat([of, Buffer.alloc(HEADER_BYTES)])),

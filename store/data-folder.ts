@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { makeFolder } from "../native/make-folder.ts";
 import { StoreError } from "./errors.ts";
+import { finishRestore } from "./restored-folder.ts";
 import { Sqlite, type SqliteHandle } from "./sqlite-library.ts";
 
 export interface DataFolder {
@@ -22,6 +23,7 @@ export function claimDataFolder(path: string): DataFolder {
   if (isMainThread) process.umask(OTHERS);
   makeDataFolder(path);
   const release = lock(path);
+  finishRestore(path);
   return { path, file: (name) => join(path, name), ...tighten(path), release };
 }
 

@@ -17,7 +17,7 @@ import { conditions } from "./conditions.ts";
 export const MONITORS = 5_000;
 const log = pino({ level: "warn" });
 
-function rowOf(index: number, testedAtMs: number): ResultRow {
+export function rowOf(index: number, testedAtMs: number): ResultRow {
   const isDown = index % 100 === 0;
   const latencyMs = 1 + ((index * 2_654_435_761) % 10_000) / 500;
   return {

@@ -4,6 +4,7 @@ import { addAck } from "./ack.ts";
 import { addAdd } from "./add.ts";
 import { addAdmin } from "./admin.ts";
 import { addApi } from "./api.ts";
+import { addBackup } from "./backup.ts";
 import { addBulk } from "./bulk.ts";
 import { addCheck } from "./check.ts";
 import { addChecker } from "./checker.ts";
@@ -12,7 +13,9 @@ import { addImport } from "./import.ts";
 import { addIncidents } from "./incidents.ts";
 import { addMaintenance } from "./maintenance.ts";
 import { addMonitors } from "./monitors.ts";
+import { addMove } from "./move.ts";
 import { addPause, addResume } from "./pause.ts";
+import { addRestore } from "./restore.ts";
 import { addResults } from "./results.ts";
 import { addRm } from "./rm.ts";
 import { addScheduler } from "./scheduler.ts";
@@ -40,5 +43,8 @@ export const commands: readonly AddCommand[] = [
   addMaintenance,
   addImport,
   addCores,
+  addBackup,
+  addRestore,
+  addMove,
   addAdmin,
 ];

@@ -87,7 +87,7 @@ export class ClickHouseResults implements ResultStore {
 
   /** Connects at the first use. @throws StoreError when the address names no plain database */
   constructor({ url, log, insertTimeoutMs = INSERT_TIMEOUT_MS }: ResultStoreOptions) {
-    const server = parseUrl(url);
+    const server = serverOf(url);
     this.#database = server.database;
     this.#reader = clientOf(server, READ_TIMEOUT_MS, READ_CONNECTIONS, {
       max_execution_time: READ_LIMIT_S,
@@ -234,14 +234,14 @@ export async function openClickHouse(options: ResultStoreOptions): Promise<Click
   }
 }
 
-interface Server {
+export interface Server {
   readonly base: URL;
   readonly database: string;
   /** The store is on this machine. */
   readonly isLocal: boolean;
 }
 
-function parseUrl(url: string): Server {
+export function serverOf(url: string): Server {
   const parsed = new URL(url);
   const database = parsed.pathname.slice(1) || "sonde";
   if (!DATABASE.test(database))
@@ -250,7 +250,7 @@ function parseUrl(url: string): Server {
   return { base: parsed, database, isLocal: LOOPBACK.has(parsed.hostname) };
 }
 
-function clientOf(
+export function clientOf(
   { base, isLocal }: Server,
   timeoutMs: number,
   connections: number,
@@ -270,7 +270,7 @@ function clientOf(
 }
 
 /** Creates what is missing before the first use, and again when the server has lost it. ClickHouse may be away while this process starts. */
-class Schema {
+export class Schema {
   readonly runner: SchemaRunner;
   readonly #database: string;
   readonly #log: Logger;
@@ -319,14 +319,19 @@ class Schema {
 }
 
 /** Reads the answer as one document: one that was cut, or ends in an exception, is then an error and not a shorter answer. */
-async function readJson<Row>(client: ClickHouseClient, query: string): Promise<Row[]> {
+export async function readJson<Row>(client: ClickHouseClient, query: string): Promise<Row[]> {
   const answer = await (await client.query({ query, format: "JSON" })).json<Row>();
   if ("exception" in answer) throw new Error(String(answer.exception));
   if (answer.rows !== answer.data.length) throw new Error("ClickHouse's answer lacks rows");
   return answer.data;
 }
 
-async function insertOnce(client: ClickHouseClient, query: string, lines: Uint8Array, token: string): Promise<void> {
+export async function insertOnce(
+  client: ClickHouseClient,
+  query: string,
+  lines: Uint8Array,
+  token: string,
+): Promise<void> {
   const { stream } = await client.exec({
     query,
     values: Readable.from([lines], { objectMode: false }),

@@ -48,7 +48,7 @@ const TTL_MERGE_EVERY_S = 3 * 3_600;
 const DEDUPLICATION_WINDOW = 10_000;
 
 /** Hours are kept for so long, days. */
-const HOURS_TTL_DAYS = 400;
+export const HOURS_TTL_DAYS = 400;
 /** Checks that failed by a fault of ours, and by the target's. */
 export const OURS = "countIf(error_category = 'checker_error')";
 export const FAILED = "countIf(verdict != 'ok' AND error_category != 'checker_error')";

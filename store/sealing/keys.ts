@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { StoreError } from "../errors.ts";
+import { syncFolder } from "../sync-folder.ts";
 
 const KEY_BYTES = 32;
 
@@ -158,14 +159,5 @@ function writeWhole(keyFile: string, content: Buffer, place: (draft: string) => 
     );
   } finally {
     rmSync(draft, { force: true });
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }

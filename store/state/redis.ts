@@ -9,7 +9,7 @@ import { takeSliding } from "./lua/take-sliding.ts";
 import { wrongKey } from "./lua/wrong-key.ts";
 import { createListeners, createRowListeners, type OpenNotices } from "./notices.ts";
 import { createRedisAnswers } from "./redis-answers.ts";
-import type { Counters, EndpointUsage, State } from "./state.ts";
+import type { Counters, EndpointUsage, RequestWindow, State } from "./state.ts";
 import { createUsageBuffer, type PendingUsage } from "./usage.ts";
 import {
   DAY_MS,
@@ -52,7 +52,7 @@ const SILENT_MS = 3_000;
 /** How often an idle connection is tested, ms: one that only listens would not notice that it is dead. */
 const PING_MS = 5_000;
 /** Kept beyond its window, so that processes whose clocks differ count in one. */
-const WINDOW_MARGIN_MS = 60_000;
+export const WINDOW_MARGIN_MS = 60_000;
 
 /** All but the broadcasts. */
 export async function openRedis({ url }: RedisLocation): Promise<Omit<State, "broadcasts">> {
@@ -207,11 +207,13 @@ async function untilLoaded(redis: Redis): Promise<void> {
   }
 }
 
+export function requestsKey(organizationId: number, window: RequestWindow, index: number): string {
+  return `${PREFIX}requests:{${organizationId}}:${window}:${index}`;
+}
+
 function createRequestCounters(link: Link): Pick<Counters, "takeRequest" | "usage"> {
   const keysOf = (organizationId: number, nowMs: number): readonly string[] =>
-    requestWindows(nowMs).map(
-      ({ index }, at) => `${PREFIX}requests:{${organizationId}}:${REQUEST_WINDOWS[at]}:${index}`,
-    );
+    requestWindows(nowMs).map(({ index }, at) => requestsKey(organizationId, REQUEST_WINDOWS[at] ?? "minute", index));
   return {
     async takeRequest(organizationId, limits, nowMs) {
       const ends = requestWindows(nowMs).map(({ endsAtMs }) => Math.ceil(endsAtMs - nowMs) + WINDOW_MARGIN_MS);
@@ -267,7 +269,7 @@ function createSliding(link: Link): Pick<Counters, "takeSliding" | "heldSliding"
 }
 
 /** A hash per workspace and day; fields `<key id> requests|errors <endpoint>`. */
-function usageKey(organizationId: number, day: string): string {
+export function usageKey(organizationId: number, day: string): string {
   return `${PREFIX}usage:{${organizationId}}:${day}`;
 }
 

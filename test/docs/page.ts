@@ -9,11 +9,12 @@ export const NEEDS = [
   "wireguard",
   "list",
   "cores",
+  "data",
+  "emptied",
   "stores",
   "systemd",
   "installed",
   "namespace",
-  "data",
   "service",
 ] as const;
 export type Need = (typeof NEEDS)[number];

@@ -9,6 +9,7 @@ import { CORE_PLACES } from "../lab/cores.ts";
 import { openLinkRig, UUID } from "../lab/link-rig.ts";
 import type { SharedStores } from "../roles.ts";
 import { ended, eventually, temporaryFolder, until } from "../service.ts";
+import { startTestClickHouse } from "../store/embedded.ts";
 import { startSystemd } from "../systemd.ts";
 import { startWebsite } from "../targets.ts";
 import { openTerminal } from "../terminal.ts";
@@ -237,6 +238,13 @@ const PROVIDE: Readonly<Partial<Record<Need, Provide>>> = {
       page,
       ["Berlin", "Paris"].map((name, at) => `vless://${UUID}@127.0.0.${at + 2}:9#${name}`),
     ),
+
+  /** A ClickHouse that no other page writes to. */
+  async emptied(page) {
+    const clickhouse = await startTestClickHouse();
+    page.atEnd(() => clickhouse.remove());
+    page.replace("http://sonde:secret@clickhouse:8123/sonde", clickhouse.url);
+  },
 
   async stores(page, stores) {
     if (stores === undefined) throw new Error("no stores were given");

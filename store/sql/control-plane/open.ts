@@ -1,4 +1,5 @@
 /** Opens the control plane on SQLite or PostgreSQL and brings its schema up to date. */
+import { StoreError } from "../../errors.ts";
 import { createAccounts } from "../accounts/accounts.ts";
 import { createAudit } from "../accounts/audit.ts";
 import { createKeys } from "../accounts/keys.ts";
@@ -12,7 +13,8 @@ import { createLocations } from "../coordination/locations.ts";
 import { createMeta } from "../coordination/meta.ts";
 import { createQuarantines } from "../coordination/quarantine.ts";
 import { createShards } from "../coordination/shards.ts";
-import type { StoreRole } from "../db/database.ts";
+import { MOVE_MARK } from "../copy/rows.ts";
+import type { Database, StoreRole } from "../db/database.ts";
 import { readGeneration } from "../db/generation.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { createIncidents } from "../incidents/incidents.ts";
@@ -52,6 +54,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     "url" in location
       ? await (await import("../db/postgres.ts")).openPostgres(location.url, schema, role)
       : await openSqlite({ file: location.file, durable: role === "api", schema });
+  await refuseUnfinished(database);
   return {
     dialect: database.dialect,
     accounts: createAccounts(database),
@@ -90,4 +93,11 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     ping: () => database.ping(),
     close: () => database.close(),
   };
+}
+
+/** Half of an installation must not be started. */
+async function refuseUnfinished(database: Database): Promise<void> {
+  if ((await createMeta(database).get(MOVE_MARK)) === undefined) return;
+  await database.close();
+  throw new StoreError("a move into this database was not finished: run sonde move again, it goes on where it was");
 }

@@ -53,6 +53,8 @@ import {
 import { IPV6_BYTES, parseSockaddr, writePeer } from "../../../native/sandbox/peer.ts";
 import { outcomeOf } from "../../../scheduler/fixtures.suite.ts";
 import { StoreError } from "../../../store/errors.ts";
+import { parseManifest } from "../../../store/backup/manifest.ts";
+import { encodeTarHeader, parseTarHeader } from "../../../store/backup/tar.ts";
 import { batchText, parseBatch as parseRows } from "../../../store/recent/batch.ts";
 import { readStatement, StatementError } from "../../../store/results/embedded/statement.ts";
 import {
@@ -266,6 +268,30 @@ const store: readonly FuzzTarget[] = [
       must(!decodeFrames(kept.bytes).isDamaged, "what was kept is damaged");
       return `${Math.min(3, frames.length)} ${isDamaged} ${validBytes === input.length}`;
     },
+  },
+  {
+    name: "archive headers",
+    seeds: [
+      encodeTarHeader({ name: "spool/0000000000000001.seg", kind: "file", size: 4_096, target: "" }),
+      encodeTarHeader({ name: "a/b/c", kind: "link", size: 0, target: "../../x" }),
+      encodeTarHeader({ name: "a", kind: "folder", size: 0, target: "" }),
+    ],
+    refusals: [StoreError],
+    run(input) {
+      const entry = parseTarHeader(input);
+      if (entry === null) return "end";
+      must(!entry.name.split("/").includes("..") && !entry.name.startsWith("/"), "a path that leads out");
+      must(isDeepStrictEqual(parseTarHeader(encodeTarHeader(entry)), entry), "another entry when it is written again");
+      return entry.kind;
+    },
+  },
+  {
+    name: "manifests of backups",
+    seeds: utf8(
+      '{"format":1,"version":"1","madeAt":"t","host":"h","schema":["0001"],"sealingKeyId":"0011aabb","tables":{"a":1},"results":{},"files":[{"name":"a","kind":"folder","size":0,"sha256":"","target":""}]}',
+    ),
+    refusals: [StoreError],
+    run: (input) => String(parseManifest(text(input)).files.length),
   },
   {
     name: "sealed texts",
