@@ -185,7 +185,13 @@ function compare(one: MoveFacts, other: MoveFacts): void {
 type Env = Readonly<Record<string, string>>;
 
 function start(env: Env, dataDir: string, args: readonly string[]) {
-  const settings = { PATH: process.env.PATH ?? "", HOME: dataDir, SONDE_DATA_DIR: dataDir, SONDE_LOG: "error", ...env };
+  const settings = {
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    HOME: dataDir,
+    SONDE_DATA_DIR: dataDir,
+    SONDE_LOG: "error",
+    ...env,
+  };
   const child = spawn(process.execPath, [SONDE, ...args], { env: settings, stdio: ["ignore", "pipe", "pipe"] });
   let out = "";
   for (const stream of [child.stdout, child.stderr])

@@ -21,7 +21,7 @@ import {
 } from "../sql/copy/rows.ts";
 import { identityOf, type MissedTurns, missedTurns, setSkippedTurns, skippedTurns } from "../sql/copy/turns.ts";
 import { type Database, statement } from "../sql/db/database.ts";
-import { readCounters, type WorkspaceCounters, writeCounters } from "../state/counters-copy.ts";
+import { readCounters, writeCounters } from "../state/counters-copy.ts";
 import type { StateLocation } from "../state/open.ts";
 import { type Mark, readMark, removeMark, writeMark } from "./mark.ts";
 
@@ -208,8 +208,7 @@ class Move {
     await writeCounters(this.#to.state, counters, nowMs);
     const written = await readCounters(this.#to.state, ids, nowMs);
     if (JSON.stringify(written) !== JSON.stringify(counters)) throw this.#unlike("counters");
-    return counters.filter(({ requests, endpoints }: WorkspaceCounters) => requests.month > 0 || endpoints.length > 0)
-      .length;
+    return counters.filter(({ requests, endpoints }) => requests.month > 0 || endpoints.length > 0).length;
   }
 
   /** @throws StoreError when the sides differ */

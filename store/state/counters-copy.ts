@@ -2,14 +2,9 @@
 import { rmSync } from "node:fs";
 import { openCounterFile } from "./counter-file.ts";
 import { openState, type StateLocation } from "./open.ts";
-import type { EndpointUsage, RequestUsage } from "./state.ts";
+import type { EndpointUsage } from "./state.ts";
 import { requestWindows, USAGE_DAYS_KEPT } from "./windows.ts";
-
-export interface WorkspaceCounters {
-  readonly organizationId: number;
-  readonly requests: RequestUsage;
-  readonly endpoints: readonly EndpointUsage[];
-}
+import type { WorkspaceCounters } from "./workspace-counters.ts";
 
 export async function readCounters(
   place: StateLocation,

@@ -1,7 +1,7 @@
 /** Counters of workspaces, put into a Redis as its own (redis.ts) would stand there. */
-import type { WorkspaceCounters } from "./counters-copy.ts";
 import { connect, end, type RedisLocation, requestsKey, usageKey, WINDOW_MARGIN_MS } from "./redis.ts";
 import { DAY_MS, REQUEST_WINDOWS, requestWindows, USAGE_DAYS_KEPT } from "./windows.ts";
+import type { WorkspaceCounters } from "./workspace-counters.ts";
 
 export async function writeRedisCounters(
   { url }: RedisLocation,
