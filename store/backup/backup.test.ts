@@ -161,9 +161,8 @@ describe("a restore", () => {
       const changed = Buffer.from(whole);
       changed[at] = (changed[at] ?? 0) ^ 0x40;
       for (const bytes of [whole.subarray(0, at), changed]) {
+        if (bytes === changed && hasSameContent(changed, whole)) continue;
         writeFileSync(bad, bytes);
-        // Some bits of a compressed stream mean nothing: the file's time in its head.
-        if (bytes === changed && at < 10 && at > 2) continue;
         await refusal(restore(bad, folder));
         expect(isEmpty(folder)).toBe(true);
       }
@@ -173,8 +172,7 @@ describe("a restore", () => {
   it.each([
     [
       "another file with the same name",
-      (text: string) =>
-        text.replaceAll('"sha256":"', '"sha256":"00').replace(/"00([0-9a-f]{62})[0-9a-f]{2}"/g, '"00$1"'),
+      (text: string) => text.replace(/"sha256":"([0-9a-f])/, (_all, digit) => `"sha256":"${digit === "0" ? "1" : "0"}`),
       /not what was saved/,
     ],
     [
@@ -223,6 +221,15 @@ describe("a restore", () => {
     expect(readdirSync(folder)).toEqual(["a"]);
   });
 });
+
+/** Some bits of a compressed stream mean nothing. */
+function hasSameContent(changed: Buffer, whole: Buffer): boolean {
+  try {
+    return gunzipSync(changed).equals(gunzipSync(whole));
+  } catch {
+    return false;
+  }
+}
 
 function digestOf(folder: string): string {
   const hash = createHash("sha256");

@@ -1,18 +1,7 @@
 /** Puts a backup into an empty data folder: all of it or nothing, whenever it dies. */
-import {
-  copyFileSync,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, symlinkSync } from "node:fs";
 import { chmod, open } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { claimDataFolder } from "../data-folder.ts";
 import { coded, StoreError } from "../errors.ts";
 import { decideRestore, RESTORING } from "../restored-folder.ts";
@@ -105,11 +94,13 @@ class Staging implements Unpacking {
     if (kind === "folder") mkdirSync(path, { mode: 0o700 });
     else if (kind === "link") symlinkSync(target, path);
     else {
-      await pipeline(
-        Readable.from(chunks, { objectMode: true }),
-        createWriteStream(path, { flags: "wx", mode: 0o600 }),
-      );
-      await synced(path);
+      const file = await open(path, "wx", 0o600);
+      try {
+        for await (const chunk of chunks) await file.writeFile(chunk);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
     }
   }
 }

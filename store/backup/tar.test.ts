@@ -65,14 +65,15 @@ describe("a tar header", () => {
       expect(
         refusalOf(() => parseTarHeader(encodeTarHeader({ name, kind: "file", size: 1, target: "" }))),
       ).toBeDefined();
-    expect(staysInside("a/b/c", "../../x")).toBe(true);
-    expect(staysInside("a/b/c", "../../../x")).toBe(false);
+    expect(staysInside("a/b/c", "../x")).toBe(true);
+    expect(staysInside("a/b/c", "../../x")).toBe(false);
     expect(staysInside("a/b", "/etc/passwd")).toBe(false);
     expect(staysInside("a/b", "c/../../../x")).toBe(false);
   });
 });
 
 const FILE = { name: "a", kind: "file", size: 1, sha256: "0".repeat(64), target: "" };
+const FOLDER = { ...FILE, kind: "folder", sha256: "" };
 const MANIFEST = {
   format: FORMAT,
   version: "0.1.0",
@@ -97,12 +98,7 @@ describe("a manifest", () => {
     ["a newer format", { format: FORMAT + 1 }, /newer version/],
     [
       "a file behind a link",
-      {
-        files: [
-          { ...FILE, kind: "link", target: "b", sha256: "" },
-          { ...FILE, name: "a/b" },
-        ],
-      },
+      { files: [FOLDER, { ...FILE, name: "a/l", kind: "link", size: 0, target: "b" }, { ...FILE, name: "a/l/b" }] },
       /place/,
     ],
     ["a file twice", { files: [FILE, FILE] }, /place/],

@@ -9,7 +9,7 @@ import type { CopiedResults } from "../results/copied-tables.ts";
 import { openControlPlane } from "../sql/control-plane/open.ts";
 import { COPIED_TABLES } from "../sql/copy/copied-tables.ts";
 import { highestId } from "../sql/copy/rows.ts";
-import { setSkippedTurns } from "../sql/copy/turns.ts";
+import { setSkippedTurns, skippedTurns } from "../sql/copy/turns.ts";
 import { type Database, statement } from "../sql/db/database.ts";
 import { openSqlite } from "../sql/db/sqlite.ts";
 import { openInProcess } from "../state/in-process.ts";
@@ -111,8 +111,16 @@ const run = (to: MoveSide, isAnew = false) =>
 async function contents({ database, results }: MoveSide): Promise<unknown> {
   const ids: Record<string, number | null> = {};
   for (const table of COPIED_TABLES) ids[table.name] = await highestId(database, table);
-  const rows = await rowsOf(database.read, [...COPIED_TABLES.map(({ name }) => name), "shards"]);
-  return { ids, rows, results: Object.fromEntries((results as MemoryResults).tables) };
+  const rows = await rowsOf(
+    database.read,
+    COPIED_TABLES.map(({ name }) => name),
+  );
+  return {
+    ids,
+    rows,
+    skipped: await skippedTurns(database),
+    results: Object.fromEntries((results as MemoryResults).tables),
+  };
 }
 
 describe("a move", () => {

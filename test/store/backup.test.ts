@@ -115,7 +115,7 @@ describe("a service that runs", () => {
     it("keeps no half of a backup, and no half of a restore", async () => {
       const [data, disk] = [join(folder, "killed-0"), join(folder, "disk")];
       mkdirSync(disk);
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk]);
       try {
         await refuses(data, disk);
       } finally {

@@ -46,6 +46,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   by("jobs", "id"),
   by("on_demand", "organization_id", "month"),
   by("outbox", "id"),
+  by("channels", "id"),
   by("webhooks", "id"),
   by("webhook_deliveries", "id"),
   by("webhook_attempts", "id"),

@@ -52,9 +52,9 @@ import {
 } from "../../../native/sandbox/message.ts";
 import { IPV6_BYTES, parseSockaddr, writePeer } from "../../../native/sandbox/peer.ts";
 import { outcomeOf } from "../../../scheduler/fixtures.suite.ts";
-import { StoreError } from "../../../store/errors.ts";
 import { parseManifest } from "../../../store/backup/manifest.ts";
 import { encodeTarHeader, parseTarHeader } from "../../../store/backup/tar.ts";
+import { StoreError } from "../../../store/errors.ts";
 import { batchText, parseBatch as parseRows } from "../../../store/recent/batch.ts";
 import { readStatement, StatementError } from "../../../store/results/embedded/statement.ts";
 import {
@@ -273,7 +273,7 @@ const store: readonly FuzzTarget[] = [
     name: "archive headers",
     seeds: [
       encodeTarHeader({ name: "spool/0000000000000001.seg", kind: "file", size: 4_096, target: "" }),
-      encodeTarHeader({ name: "a/b/c", kind: "link", size: 0, target: "../../x" }),
+      encodeTarHeader({ name: "a/b/c", kind: "link", size: 0, target: "../x" }),
       encodeTarHeader({ name: "a", kind: "folder", size: 0, target: "" }),
     ],
     refusals: [StoreError],
