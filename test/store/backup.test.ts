@@ -73,7 +73,7 @@ describe("a service that runs", () => {
     const service = await startService({ dataDir, env, ...(isRoot && { command }) });
     expect(service.firstKey).toBeNull();
     const api = clientOf(service.url, product.key);
-    const { body } = await api.get<{ servers: MonitorBody[] }>("/servers");
+    const { body } = await api.get<{ servers: MonitorBody[] }>("/servers?family=all");
     expect(body.servers.map(({ id, name }) => [id, name]).sort()).toEqual([
       [healthy, "Good"],
       [broken, "Bad"],
