@@ -15,6 +15,7 @@ const SCREENS = {
   incidents: "/incidents",
   maintenance: "/maintenance",
   alerts: "/alerts",
+  "status-pages": "/status-pages",
   check: "/check",
   settings: "/settings",
   keys: "/keys",

@@ -13,11 +13,14 @@ export class ApiError extends Error {
   readonly status: number;
   /** As the API says it, s; null where it does not. */
   readonly retryAfterS: number | null;
+  /** What it adds, in a form of its own; null where it adds nothing. */
+  readonly details: unknown;
 
-  constructor(status: number, message: string, retryAfterS: number | null = null) {
+  constructor(status: number, message: string, retryAfterS: number | null = null, details: unknown = null) {
     super(message);
     this.status = status;
     this.retryAfterS = retryAfterS;
+    this.details = details;
   }
 }
 
@@ -73,13 +76,14 @@ export async function data<T>(answer: Promise<{ data?: T; error?: unknown; respo
 }
 
 function errorOf(response: Response, body: unknown): ApiError {
-  const { message, retry_after: retry } = (typeof body === "object" && body !== null ? body : {}) as {
-    message?: unknown;
-    retry_after?: unknown;
-  };
+  const {
+    message,
+    retry_after: retry,
+    details,
+  } = (typeof body === "object" && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
   const text =
     typeof message === "string" && message !== "" ? message : `The service answered with ${response.status}.`;
-  return new ApiError(response.status, text, typeof retry === "number" ? retry : null);
+  return new ApiError(response.status, text, typeof retry === "number" ? retry : null, details ?? null);
 }
 
 /** @returns the API's words, or the browser's */

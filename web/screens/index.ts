@@ -34,6 +34,7 @@ export const NAVIGATION: readonly NavLink[] = [
   { path: "/incidents", title: "nav.incidents", icon: "siren", onPhone: true },
   { path: "/maintenance", title: "nav.maintenance", icon: "calendar-clock" },
   { path: "/alerts", title: "nav.alerts", icon: "bell" },
+  { path: "/status-pages", title: "nav.statusPages", icon: "globe" },
   { path: "/check", title: "nav.check", icon: "zap", onPhone: true },
   { path: "/settings", title: "nav.settings", icon: "cog" },
 ];
@@ -105,6 +106,18 @@ export const SCREENS: readonly Screen[] = [
     title: "nav.alerts",
     group: "/alerts",
     screen: { load: async () => (await import("./alerts.tsx")).Alerts },
+  },
+  {
+    pattern: "/status-pages",
+    title: "nav.statusPages",
+    group: "/status-pages",
+    screen: { load: async () => (await import("./status-pages.tsx")).StatusPages },
+  },
+  {
+    pattern: "/status-pages/:id",
+    title: "nav.statusPages",
+    group: "/status-pages",
+    screen: { load: async () => (await import("./status-page.tsx")).StatusPage },
   },
   {
     pattern: "/check",

@@ -1,0 +1,288 @@
+/** One status page: what it shows, to whom, and how it looks. */
+import { type Signal, useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { listOf } from "../parts/monitor-fields.ts";
+import { readSelector, subscriptions } from "../parts/selector-field.tsx";
+import { Show } from "../parts/states.tsx";
+import { attempt, say } from "../state/notices.ts";
+import { type ApiSelector, selectorText } from "../state/selector-text.ts";
+import { canEdit } from "../state/session.ts";
+import { t } from "../words/words.ts";
+import type { ScreenProps } from "./screen.ts";
+import { type FilledGroup, Groups } from "./status-page-groups.tsx";
+import { PageUpdates } from "./status-page-updates.tsx";
+import { publicAddress } from "./status-pages.tsx";
+
+export type Page = Schemas["StatusPage"];
+const ACCESS = ["public", "link", "password", "session"] as const;
+const THEMES = ["auto", "light", "dark"] as const;
+
+export function StatusPage({ params: { id = "" } }: ScreenProps) {
+  const page = useResource(
+    (signal) => data(client.GET("/status-pages/{id}", { params: { path: { id } }, signal })),
+    id,
+  );
+  return (
+    <div class="screen narrow">
+      <p class="back">
+        <a href="#/status-pages">
+          <Icon name="chevron-left" size={16} />
+          {t("nav.statusPages")}
+        </a>
+      </p>
+      <Show resource={page} rows={8}>
+        {(view) => <Editor page={view} changed={page.reload} />}
+      </Show>
+    </div>
+  );
+}
+
+interface Filled {
+  readonly texts: Signal<Readonly<Record<Text, string>>>;
+  readonly flags: Signal<Readonly<Record<Flag, boolean>>>;
+  readonly groups: Signal<readonly FilledGroup[]>;
+}
+
+type Text =
+  | "title"
+  | "slug"
+  | "text"
+  | "domains"
+  | "timezone"
+  | "language"
+  | "theme"
+  | "accent"
+  | "days"
+  | "home"
+  | "contact"
+  | "access"
+  | "password"
+  | "css";
+type Flag = "listed" | "index" | "uptime" | "latency" | "certificate";
+
+function useFilled(page: Page): Filled {
+  const line = (servers: unknown) => selectorText(servers as ApiSelector, subscriptions());
+  return {
+    texts: useSignal({
+      title: page.title,
+      slug: page.slug,
+      text: page.text,
+      domains: page.domains.join(", "),
+      timezone: page.timezone,
+      language: page.language,
+      theme: page.theme,
+      accent: page.accent,
+      days: String(page.days),
+      home: page.links.home ?? "",
+      contact: page.links.contact ?? "",
+      access: page.access.type,
+      password: "",
+      css: page.css ?? "",
+    }),
+    flags: useSignal({
+      listed: page.listed,
+      index: page.index,
+      uptime: page.show.uptime,
+      latency: page.show.latency,
+      certificate: page.show.certificate,
+    }),
+    groups: useSignal<readonly FilledGroup[]>(
+      page.groups.map(({ title, open, components }) => ({
+        title,
+        open,
+        components: components.map((one) => ({
+          line: line(one.servers),
+          title: one.title ?? "",
+          text: one.text,
+          merge: one.merge,
+        })),
+      })),
+    ),
+  };
+}
+
+function bodyOf({ texts, flags, groups }: Filled, page: Page): Schemas["UpdateStatusPage"] {
+  const { title, slug, text, domains, timezone, language, theme, accent, days, home, contact, access, password, css } =
+    texts.value;
+  const { listed, index, uptime, latency, certificate } = flags.value;
+  const body = {
+    ...{ title, slug, text, timezone, language, theme, accent, listed, index },
+    css: css === "" ? null : css,
+    days: Number(days),
+    domains: listOf(domains),
+    links: { home: home === "" ? null : home, contact: contact === "" ? null : contact },
+    access: { type: access, ...(access === "password" && password !== "" && { password }) },
+    show: { ...page.show, uptime, latency, certificate },
+    groups: groups.value.map((group) => ({
+      ...group,
+      components: group.components.map((one) => ({
+        servers: readSelector(one.line),
+        title: one.title === "" ? null : one.title,
+        text: one.text,
+        merge: one.merge,
+      })),
+    })),
+  };
+  return body as unknown as Schemas["UpdateStatusPage"];
+}
+
+function Editor({ page, changed }: { page: Page; changed: () => void }) {
+  const filled = useFilled(page);
+  const params = { path: { id: String(page.id) } };
+  const save = async (published: boolean) => {
+    const done = await attempt(() =>
+      data(client.PUT("/status-pages/{id}", { params, body: { ...bodyOf(filled, page), published } })),
+    );
+    if (!done) return;
+    filled.texts.value = { ...filled.texts.value, password: "" };
+    say(t("page.saved", { name: filled.texts.value.title }));
+    changed();
+  };
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save(page.published);
+      }}
+    >
+      <header class="screen-head">
+        <h1 dir="auto">{page.title}</h1>
+        <span class="tag quiet">{t(page.published ? "page.published" : "page.draft")}</span>
+        <span class="grow" />
+        <a class="button" href={publicAddress(page.slug)} target="_blank" rel="noreferrer">
+          {t(page.published ? "page.open" : "page.preview")} <Icon name="external-link" size={14} />
+        </a>
+        {canEdit.value && (
+          <>
+            <button type="submit" class="button primary">
+              {t("act.save")}
+            </button>
+            <button type="button" class="button" onClick={() => void save(!page.published)}>
+              {t(page.published ? "page.unpublish" : "page.publish")}
+            </button>
+          </>
+        )}
+      </header>
+      <section class="card form" aria-label={t("page.what")}>
+        <div class="pair">
+          <Text name="title" filled={filled} required />
+          <Text name="slug" filled={filled} required hint={t("page.slugHint")} />
+        </div>
+        <Area name="text" filled={filled} hint={t("page.textHint")} />
+      </section>
+      <Groups groups={filled.groups} />
+      <Readers filled={filled} />
+      <Looks filled={filled} />
+      {page.published && <PageUpdates id={String(page.id)} />}
+    </form>
+  );
+}
+
+type TextProps = { name: Exclude<Text, "theme" | "access">; filled: Filled; hint?: string; required?: boolean };
+
+function Text({ name, filled: { texts }, hint, required = false }: TextProps) {
+  return (
+    <TextField
+      label={t(`page.${name}`)}
+      {...(hint !== undefined && { hint })}
+      required={required}
+      value={texts.value[name]}
+      onValue={(text) => (texts.value = { ...texts.value, [name]: text })}
+    />
+  );
+}
+
+function Area({ name, filled: { texts }, hint }: TextProps) {
+  return (
+    <Field label={t(`page.${name}`)} {...(hint !== undefined && { hint })}>
+      {(attributes) => (
+        <textarea
+          dir="auto"
+          {...attributes}
+          rows={3}
+          value={texts.value[name]}
+          onInput={(event) => (texts.value = { ...texts.value, [name]: event.currentTarget.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Checked({ name, filled: { flags } }: { name: Flag; filled: Filled }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={flags.value[name]}
+        onChange={(event) => (flags.value = { ...flags.value, [name]: event.currentTarget.checked })}
+      />
+      {t(`page.show.${name}`)}
+    </label>
+  );
+}
+
+function Readers({ filled }: { filled: Filled }) {
+  const { texts } = filled;
+  return (
+    <section class="card form" aria-labelledby="readers">
+      <h2 id="readers">{t("page.readers")}</h2>
+      <div class="pair">
+        <SelectField
+          label={t("page.access")}
+          value={texts.value.access}
+          options={ACCESS.map((word) => [word, t(`page.access.${word}`)] as const)}
+          onValue={(access) => (texts.value = { ...texts.value, access })}
+        />
+        {texts.value.access === "password" && <Text name="password" filled={filled} hint={t("field.kept")} />}
+        <Text name="domains" filled={filled} hint={t("page.domainsHint")} />
+        <Text name="home" filled={filled} />
+        <Text name="contact" filled={filled} hint={t("page.contactHint")} />
+      </div>
+      <Checked name="listed" filled={filled} />
+      <Checked name="index" filled={filled} />
+    </section>
+  );
+}
+
+function Looks({ filled }: { filled: Filled }) {
+  const { texts } = filled;
+  return (
+    <section class="card form" aria-labelledby="looks">
+      <h2 id="looks">{t("page.looks")}</h2>
+      <div class="pair">
+        <SelectField
+          label={t("account.theme")}
+          value={texts.value.theme}
+          options={THEMES.map((word) => [word, t(`theme.${word === "auto" ? "system" : word}`)] as const)}
+          onValue={(theme) => (texts.value = { ...texts.value, theme })}
+        />
+        <Field label={t("page.accent")}>
+          {(attributes) => (
+            <input
+              type="color"
+              {...attributes}
+              value={texts.value.accent}
+              onInput={(event) => (texts.value = { ...texts.value, accent: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Text name="days" filled={filled} hint={t("page.daysHint")} />
+        <Text name="timezone" filled={filled} />
+        <Text name="language" filled={filled} hint={t("page.languageHint")} />
+      </div>
+      <div>
+        <Checked name="uptime" filled={filled} />
+        <Checked name="latency" filled={filled} />
+        <Checked name="certificate" filled={filled} />
+      </div>
+      <details>
+        <summary>{t("new.more")}</summary>
+        <Area name="css" filled={filled} hint={t("page.cssHint")} />
+      </details>
+    </section>
+  );
+}

@@ -1,0 +1,151 @@
+/** Pages that a workspace shows to its own users. */
+import { useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Empty, Show } from "../parts/states.tsx";
+import { say } from "../state/notices.ts";
+import { go } from "../state/route.ts";
+import { canEdit } from "../state/session.ts";
+import { t } from "../words/words.ts";
+
+type Page = Schemas["StatusPageRow"];
+
+/** @returns where its readers find it, below the same path of a proxy */
+export function publicAddress(slug: string): string {
+  return new URL(`status/${encodeURIComponent(slug)}`, location.href.replace(/#.*$/s, "")).href;
+}
+
+export function StatusPages() {
+  const adding = useSignal(false);
+  const deleting = useSignal<Page | null>(null);
+  const list = useResource((signal) => data(client.GET("/status-pages", { signal })), "status-pages");
+  const add = canEdit.value && (
+    <button type="button" class="button primary" onClick={() => (adding.value = true)}>
+      <Icon name="plus" size={16} /> {t("page.add")}
+    </button>
+  );
+  return (
+    <div class="screen">
+      <header class="screen-head">
+        <h1>{t("nav.statusPages")}</h1>
+        {(list.state.value.value?.total ?? 0) > 0 && add}
+      </header>
+      <Show resource={list} rows={4}>
+        {({ status_pages: pages }) =>
+          pages.length === 0 ? (
+            <Empty icon="globe" title={t("page.empty")}>
+              <p>{t("page.emptyText")}</p>
+              {add}
+            </Empty>
+          ) : (
+            <ul class="card lines" aria-label={t("nav.statusPages")}>
+              {pages.map((page) => (
+                <Line key={page.id} page={page} remove={() => (deleting.value = page)} />
+              ))}
+            </ul>
+          )
+        }
+      </Show>
+      {adding.value && <Add close={() => (adding.value = false)} />}
+      {deleting.value !== null && (
+        <Delete page={deleting.value} close={() => (deleting.value = null)} changed={list.reload} />
+      )}
+    </div>
+  );
+}
+
+function Line({ page: { id, title, slug, published }, remove }: { page: Page; remove: () => void }) {
+  return (
+    <li class="line">
+      <span class={published ? "s-healthy" : "s-paused"}>
+        <Icon name="globe" size={20} />
+      </span>
+      <div class="line-text">
+        <a class="strong" href={`#/status-pages/${id}`} dir="auto">
+          {title}
+        </a>{" "}
+        <span class="tag quiet">{t(published ? "page.published" : "page.draft")}</span>
+        <p class="faint">
+          <bdi>{`/status/${slug}`}</bdi>
+        </p>
+      </div>
+      <div class="acts">
+        {published && (
+          <a class="button small" href={publicAddress(slug)} target="_blank" rel="noreferrer">
+            {t("page.open")} <Icon name="external-link" size={14} />
+          </a>
+        )}
+        {canEdit.value && (
+          <button type="button" class="button small" aria-label={t("act.deleteOf", { name: title })} onClick={remove}>
+            <Icon name="trash-2" size={14} />
+          </button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** Of a title: what may stand in an address. */
+export function slugOf(title: string): string {
+  return title
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, "");
+}
+
+function Add({ close }: { close: () => void }) {
+  const title = useSignal("");
+  const slug = useSignal<string | null>(null);
+  return (
+    <Confirm
+      title={t("page.add")}
+      close={close}
+      confirm={t("act.save")}
+      act={async () => {
+        const body = { title: title.value, slug: slug.value ?? slugOf(title.value), groups: [ALL_GROUP()] };
+        const { id } = await data(client.POST("/status-pages", { body: body as Schemas["CreateStatusPage"] }));
+        go(`/status-pages/${id}`);
+      }}
+    >
+      <TextField label={t("page.title")} required value={title.value} onValue={(text) => (title.value = text)} />
+      <TextField
+        label={t("page.slug")}
+        hint={t("page.slugHint")}
+        required
+        spellcheck={false}
+        value={slug.value ?? slugOf(title.value)}
+        onValue={(text) => (slug.value = text)}
+      />
+    </Confirm>
+  );
+}
+
+/** A new page shows all monitors, a line each. */
+const ALL_GROUP = () => ({
+  title: t("nav.monitors"),
+  open: "problems",
+  components: [{ servers: { all: true }, title: null, text: "", merge: "each" }],
+});
+
+function Delete({ page: { id, title }, close, changed }: { page: Page; close: () => void; changed: () => void }) {
+  return (
+    <Confirm
+      title={t("page.deleteTitle")}
+      close={close}
+      confirm={t("act.delete")}
+      danger
+      act={async () => {
+        await data(client.DELETE("/status-pages/{id}", { params: { path: { id: String(id) } } }));
+        say(t("page.deleted", { name: title }));
+        changed();
+      }}
+    >
+      <p>{t("page.deleteText", { name: title })}</p>
+    </Confirm>
+  );
+}
