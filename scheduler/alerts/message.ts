@@ -236,7 +236,7 @@ export function duration(ms: number): string {
   for (const [seconds, unit] of UNITS.slice(first, first + 2)) {
     const count = Math.floor(left / seconds);
     left -= count * seconds;
-    // Seconds beside minutes are more than anybody reads.
+    // Seconds beside minutes are more than is needed.
     if (count > 0 && !(unit === "s" && parts.length > 0)) parts.push(`${count} ${unit}`);
   }
   return parts.join(" ");

@@ -29,10 +29,11 @@ export interface OutgoingEvent {
 const SAME_NOTICE_MS = 24 * 3_600_000;
 
 const OPEN_MEMBERS = {
+  // A cross join keeps this order: SQLite would look through all open groups first.
   sqlite: statement(
     "alerts_open_members",
-    `select m.*, g.rule_id, g.project_id from alert_members m join alert_groups g on g.id = m.group_id
-     where g.closed_at_ms is null and m.subject in (select value from json_each(?))`,
+    `select m.*, g.rule_id, g.project_id from json_each(?) s cross join alert_members m on m.subject = s.value
+     cross join alert_groups g on g.id = m.group_id where g.closed_at_ms is null`,
   ),
   postgres: statement(
     "alerts_open_members",
@@ -250,6 +251,7 @@ class Batch {
         .select(["id", "project_id", "rule_id", "key"])
         .where("closed_at_ms", "is", null)
         .where("project_id", "in", [...new Set(some.map(({ projectId }) => projectId))])
+        .where("rule_id", "in", [...new Set(some.map(({ ruleId }) => ruleId))])
         .where("key", "in", [...new Set(some.map(({ key }) => key))])
         .execute();
       for (const row of rows) {

@@ -44,7 +44,6 @@ export async function speak(
     .selectAll()
     .where("due_at_ms", "<=", nowMs)
     .where("is_fold", "=", folds ? 1 : 0)
-    .orderBy("rule_id")
     .orderBy("due_at_ms")
     .limit(limit)
     .execute();
@@ -163,7 +162,15 @@ async function moveInto({ kysely }: Session, into: number, ids: readonly number[
   await kysely
     .deleteFrom("alert_members")
     .where("group_id", "in", ids)
-    .where("subject", "in", (of) => of.selectFrom("alert_members").select("subject").where("group_id", "=", into))
+    .where((of) =>
+      of.exists(
+        of
+          .selectFrom("alert_members as there")
+          .select("there.subject")
+          .where("there.group_id", "=", into)
+          .whereRef("there.subject", "=", "alert_members.subject"),
+      ),
+    )
     .execute();
   await kysely.updateTable("alert_members").set({ group_id: into }).where("group_id", "in", ids).execute();
   await kysely
@@ -233,7 +240,8 @@ async function writeMessages(session: Session, decided: readonly Decided[], nowM
   const channels = await activeChannels(session, [...new Set(speaking.map(({ group }) => group.project_id))]);
   const rows = speaking.flatMap(({ group, rule, members, decision, say }) => {
     const wanted = audienceOf(rule, say, decision.after.step, channels.get(group.project_id) ?? []);
-    const about = new Set(members.filter(({ subject }) => say.subjects.includes(subject)).map((row) => row.channel_id));
+    const said = new Set(say.subjects);
+    const about = new Set(members.filter(({ subject }) => said.has(subject)).map((row) => row.channel_id));
     return wanted
       .filter((id) => !about.has(id))
       .map((channelId) => ({

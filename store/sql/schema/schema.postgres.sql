@@ -19,7 +19,7 @@ create table alert_groups (
   closed_at_ms bigint,
   constraint alert_groups_pkey PRIMARY KEY (id)
 );
-CREATE INDEX alert_groups_closed ON public.alert_groups USING btree (closed_at_ms);
+CREATE INDEX alert_groups_closed ON public.alert_groups USING btree (closed_at_ms) WHERE (closed_at_ms IS NOT NULL);
 CREATE INDEX alert_groups_due ON public.alert_groups USING btree (due_at_ms) WHERE (due_at_ms IS NOT NULL);
 CREATE UNIQUE INDEX alert_groups_open ON public.alert_groups USING btree (project_id, rule_id, key) WHERE (closed_at_ms IS NULL);
 CREATE UNIQUE INDEX alert_groups_pkey ON public.alert_groups USING btree (id);

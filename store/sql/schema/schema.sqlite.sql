@@ -17,7 +17,7 @@ CREATE TABLE "alert_groups" ("id" integer primary key autoincrement,
   "opened_at_ms" bigint not null,
   "closed_at_ms" bigint);
 
-CREATE INDEX "alert_groups_closed" on "alert_groups" ("closed_at_ms");
+CREATE INDEX "alert_groups_closed" on "alert_groups" ("closed_at_ms") where "closed_at_ms" is not null;
 
 CREATE INDEX "alert_groups_due" on "alert_groups" ("due_at_ms") where "due_at_ms" is not null;
 

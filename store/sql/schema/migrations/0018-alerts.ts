@@ -131,7 +131,13 @@ async function createGroupIndexes({ schema }: Kysely<unknown>): Promise<void> {
     .column("due_at_ms")
     .where(sql.ref("due_at_ms"), "is not", null)
     .execute();
-  await schema.createIndex("alert_groups_closed").on("alert_groups").column("closed_at_ms").execute();
+  // Partial, so that no look for open groups goes through all of them.
+  await schema
+    .createIndex("alert_groups_closed")
+    .on("alert_groups")
+    .column("closed_at_ms")
+    .where(sql.ref("closed_at_ms"), "is not", null)
+    .execute();
 }
 
 async function createNotifications(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
