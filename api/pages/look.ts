@@ -43,6 +43,8 @@ header img{max-height:2.5rem;max-width:12rem;display:block}
 .head.unknown,.head.paused{color:var(--text);background:var(--nonebg)}
 .works>.i,.state.works{color:var(--up)}.degraded>.i,.state.degraded{color:var(--warn)}.partial>.i,.state.partial{color:var(--part)}
 .down>.i,.state.down{color:var(--down)}.maintenance>.i,.state.maintenance{color:var(--blue)}.unknown>.i,.paused>.i,.state.unknown,.state.paused{color:var(--soft)}
+.head>.i{color:inherit}
+header+.words{margin-top:.625rem}
 .old{background:var(--warnbg);border-color:var(--warn)}
 .soft{color:var(--soft);font-size:.875rem}
 summary{display:flex;align-items:center;gap:.625rem;min-height:3rem;padding:.625rem 1rem;cursor:pointer;list-style:none}
@@ -60,7 +62,8 @@ details[open]>summary:before{transform:rotate(45deg)}
 .bar path{fill:none;stroke-dasharray:3 1;stroke:var(--none);stroke-width:6}
 .bar .up{stroke:var(--up);stroke-width:16}.bar .slight{stroke:var(--slight);stroke-width:19}.bar .bad{stroke:var(--warnbar);stroke-width:22}
 .bar .worse{stroke:var(--down);stroke-width:26}.bar .maintenance{stroke:var(--blue);stroke-width:12}
-.about{grid-column:1/-1;display:flex;gap:0 1rem;flex-wrap:wrap;justify-content:space-between}
+.about{grid-column:1/-1;display:flex;gap:.75rem;justify-content:space-between}
+.about>:nth-child(2){flex:1;text-align:center}.about>:first-child,.about>:last-child{white-space:nowrap}
 .num{font-variant-numeric:tabular-nums;white-space:nowrap}
 .told>*+*{margin-top:.5rem}
 .told h3 a{text-decoration:none}.told h3 a:hover{text-decoration:underline}
@@ -79,7 +82,7 @@ dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:0}
 dt{color:var(--soft)}dd{margin:0}
 footer{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;justify-content:space-between;border-top:1px solid var(--line);padding-top:1rem;font-size:.875rem;color:var(--soft)}
 footer nav{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
-footer a{display:inline-block;padding:.25rem 0;min-height:1.5rem}
+footer a,footer span{display:inline-block;padding:.25rem 0;min-height:1.5rem}
 form{display:grid;gap:.75rem;max-width:22rem}
 label{font-weight:600}
 input,button{font:inherit;padding:.625rem .75rem;border-radius:.375rem;border:1px solid var(--soft);background:var(--card);color:inherit}
@@ -89,7 +92,7 @@ button{background:var(--link);border-color:var(--link);color:var(--card);font-we
 h1{font-size:1.625rem}
 .line{grid-template-columns:13rem 1fr 8.5rem;gap:.125rem 1.25rem}
 .name{grid-row:1}.bar{grid-column:2;grid-row:1}.state{grid-column:3;grid-row:1}
-.about{grid-column:2/4}
+.about{grid-column:2}
 .past li{grid-template-columns:6rem 1fr auto}.past .more{grid-column:auto;text-align:end}
 }
 @media(prefers-contrast:more){:root{--line:currentColor}}

@@ -242,9 +242,11 @@ function certificateOf(members: readonly PageMember[], nowMs: number): number | 
 }
 
 function incidentsOf({ incidents, words, nameOf }: PageFacts, plans: readonly LinePlan[]): readonly IncidentView[] {
+  // A monitor may be in several lines: the one that says most of it names its incidents.
   const lines = new Map<number, LinePlan>();
-  for (const plan of plans)
-    for (const { id } of plan.members) if (lines.get(id)?.component.merge !== "each") lines.set(id, plan);
+  for (const merge of ["share", "worst", "each"])
+    for (const plan of plans)
+      if (plan.component.merge === merge) for (const { id } of plan.members) lines.set(id, plan);
   const shown = incidents.flatMap((incident): readonly IncidentView[] => {
     const plan = lines.get(incident.monitorId);
     const of = words.get(incident.id);

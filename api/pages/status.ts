@@ -90,13 +90,13 @@ function groupOf({ title, state, uptime, isOpen, lines }: GroupView, settings: S
 function lineOf(line: LineView, { days, show }: StatusView["settings"]): Html {
   const { title, text, state, share, uptime } = line;
   const facts = [
-    ...(share === null ? [] : [html`<span>${words.share(share.works, share.known)}</span>`]),
-    ...(text === "" ? [] : [html`<span dir="auto">${text}</span>`]),
+    ...(share === null ? [] : [html`${words.share(share.works, share.known)}`]),
+    ...(text === "" ? [] : [html`<bdi>${text}</bdi>`]),
     ...(line.latencyMs === null ? [] : [html`<span class="num">${words.latency(line.latencyMs)}</span>`]),
-    ...(line.certificateDays === null ? [] : [html`<span>${words.certificate(line.certificateDays)}</span>`]),
-  ];
-  const numbers = show.uptime && uptime !== null ? html`<span class="num">${percent(uptime)}</span>` : null;
-  return html`<li class="line"><span class="name"><bdi>${title}</bdi></span><span class="state ${state}">${icon(state)}${words.states[state]}</span>${bar(line.days)}<p class="about soft"><span>${words.daysAgo(days)}</span>${facts}${numbers}<span>${words.today}</span></p></li>`;
+    ...(line.certificateDays === null ? [] : [html`${words.certificate(line.certificateDays)}`]),
+    ...(show.uptime && uptime !== null ? [html`<span class="num">${percent(uptime)}</span>`] : []),
+  ].map((fact, at) => (at === 0 ? fact : html` · ${fact}`));
+  return html`<li class="line"><span class="name"><bdi>${title}</bdi></span><span class="state ${state}">${icon(state)}${words.states[state]}</span>${bar(line.days)}<p class="about soft"><span>${words.daysAgo(days)}</span><span>${facts}</span><span>${words.today}</span></p></li>`;
 }
 
 /** Days that look the same and have nothing to tell are one stroke with gaps in it; each of the others is one with its own words. */

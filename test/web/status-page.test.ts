@@ -127,6 +127,7 @@ describeWith(["chromium"], "a status page in a browser", () => {
     expect(await group.getByText("Website").isVisible()).toBe(false);
     await group.locator("summary").click();
     expect(await group.getByText("Website").isVisible()).toBe(true);
+    await page.getByRole("link", { name: "Frankfurt was down" }).first().waitFor();
     await page.getByRole("link", { name: "Singapore is down" }).click();
     await page.getByRole("heading", { level: 1, name: "Singapore is down" }).waitFor();
     await page.getByText("looking").waitFor();
