@@ -85,10 +85,12 @@ func main() {
 	expect(json.Unmarshal([]byte(backups), &plan) == nil, "a schedule does not fit")
 	planned := done(client.MaintenanceAPI.CreateMaintenance(ctx).XProjectId(project).PlanMaintenance(plan).Execute())
 	expect(planned.MaintenanceSchedule != nil, "no schedule was made")
+	page := done(client.StatusPagesAPI.CreateStatusPage(ctx).XProjectId(project).
+		CreateStatusPage(*sonde.NewCreateStatusPage("acme", "Acme")).Execute())
 
 	read := readAll(client, map[string]string{
 		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1", "KeyUsage": "1",
-		"Schedule": planned.MaintenanceSchedule.Id,
+		"Schedule": planned.MaintenanceSchedule.Id, "StatusPage": page.Id,
 	})
 	expect(read > 20, "few operations were read")
 

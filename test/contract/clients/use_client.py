@@ -96,9 +96,12 @@ backups = models.CreateMaintenanceSchedule(title="Backups", select=models.Create
 planned = done("createMaintenance", body=backups)
 assert planned.title == "Backups" and planned.state in ("next", "active"), planned
 
+page = done("createStatusPage", body=models.CreateStatusPage(slug="acme", title="Acme"))
+assert (page.slug, page.published, page.access.type_) == ("acme", False, "public"), page
+
 # Every read of the document, with what is there.
 ORGANIZATION = str(done("whoami").default_organization_id)
-IDS = {"srv": up.id, "inc": incident.id, "sub": str(subscription.id), "mnt": planned.id}
+IDS = {"srv": up.id, "inc": incident.id, "sub": str(subscription.id), "mnt": planned.id, "spg": page.id}
 read = 0
 for path, operations in DOCUMENT["paths"].items():
     if "get" not in operations or "{token}" in path:
