@@ -121,7 +121,7 @@ export async function makeView(facts: PageFacts): Promise<StatusView> {
     hasLogo: page.logo !== null,
     state: wholeOf(groups),
     groups,
-    incidents: incidentsOf(facts, plans.flat()),
+    incidents: await incidentsOf(facts, plans.flat()),
     updates: updatesOf(facts),
     maintenance: maintenanceOf(facts, plans.flat()),
     badge: badgeOf("page"),
@@ -241,31 +241,34 @@ function certificateOf(members: readonly PageMember[], nowMs: number): number | 
   return ends.length === 0 ? null : Math.floor((ends.reduce((one, other) => Math.min(one, other)) - nowMs) / DAY_MS);
 }
 
-function incidentsOf({ incidents, words, nameOf }: PageFacts, plans: readonly LinePlan[]): readonly IncidentView[] {
+async function incidentsOf(
+  { incidents, words, nameOf, pause }: PageFacts,
+  plans: readonly LinePlan[],
+): Promise<readonly IncidentView[]> {
   // A monitor may be in several lines: the one that says most of it names its incidents.
   const lines = new Map<number, LinePlan>();
   for (const merge of ["share", "worst", "each"])
     for (const plan of plans)
       if (plan.component.merge === merge) for (const { id } of plan.members) lines.set(id, plan);
-  const shown = incidents.flatMap((incident): readonly IncidentView[] => {
+  const shown: IncidentView[] = [];
+  for (const incident of incidents) {
     const plan = lines.get(incident.monitorId);
     const of = words.get(incident.id);
     // One of thousands that make a line is in the line's days; it is told by itself where a person wrote of it.
     const isTold = of !== undefined || (plan?.component.merge !== "share" && incident.level === "down");
-    if (plan === undefined || !isTold) return [];
+    if (plan === undefined || !isTold) continue;
+    if (of !== undefined) await pause();
     const { level, startedAtMs: fromMs, endedAtMs: toMs } = incident;
-    return [
-      {
-        name: nameOf(`incident ${incident.id}`),
-        title: plain(of?.title ?? WORDS.incident(plan.title, level, toMs !== null)),
-        level,
-        fromMs,
-        toMs,
-        notes: (of?.notes ?? []).map((note) => ({ ...note, words: markdown(note.text) })),
-        postmortem: of?.postmortem == null || of.postmortem === "" ? null : markdown(of.postmortem),
-      },
-    ];
-  });
+    shown.push({
+      name: nameOf(`incident ${incident.id}`),
+      title: plain(of?.title ?? WORDS.incident(plan.title, level, toMs !== null)),
+      level,
+      fromMs,
+      toMs,
+      notes: (of?.notes ?? []).map((note) => ({ ...note, words: markdown(note.text) })),
+      postmortem: of?.postmortem == null || of.postmortem === "" ? null : markdown(of.postmortem),
+    });
+  }
   const order = (one: IncidentView): number => (one.toMs === null ? Number.POSITIVE_INFINITY : one.fromMs);
   return shown.sort((one, other) => order(other) - order(one) || other.fromMs - one.fromMs).slice(0, MOST_INCIDENTS);
 }

@@ -242,6 +242,12 @@ function unbalanced(xml: string): readonly string[] {
   return stray === null ? open : [`stray & at ${stray.index}`];
 }
 
+it("a text of thousands of signs is shown as it was written, because pairing them would stop a thread", () => {
+  expect(markdown("*_".repeat(10_000)).markup).toBe(`<p>${"*_".repeat(10_000)}</p>`);
+  expect(markdown(`${"*".repeat(1_001)}\n<b>`).markup).toBe(`<p>${"*".repeat(1_001)}<br>&lt;b&gt;</p>`);
+  expect(markdown("*a* ".repeat(400)).markup).toContain("<em>a</em>");
+});
+
 describe("pages that are kept", () => {
   const page: SealedPage = {
     ...withLines(component({})),

@@ -11,7 +11,7 @@ import type { PublicWords, StatusPages } from "./port.ts";
 /** Incidents, changes of pause and windows of one page, each, newest first: 100 ms of a thread. Before the oldest nothing counts as known. */
 const MOST_READ = 50_000;
 /** Notes of all incidents of one page, newest first. */
-const MOST_NOTES = 1_000;
+const MOST_NOTES = 300;
 
 const MEMBERS = statement(
   "status_page_members",
