@@ -61,7 +61,7 @@ export const reports: readonly Route[] = [
     method: "PUT",
     path: "/incidents/{id}/report",
     operationId: "writeIncidentReport",
-    audit: "incident_report.updated",
+    audit: "incident-report.updated",
     group: "Incidents",
     summary: "Write why an incident happened, and what readers of public pages are told of it",
     description: "An addition of ours. It is written as a whole.",

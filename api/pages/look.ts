@@ -14,9 +14,9 @@ const DARK =
 const RULES = `
 *{box-sizing:border-box}
 html{color-scheme:light dark;-webkit-text-size-adjust:100%}
-body{margin:0;background:var(--bg);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:anywhere}
+body{margin:0;background:var(--bg);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;overflow-wrap:anywhere}
 a{color:var(--link);text-underline-offset:.15em}
-a:focus-visible,summary:focus-visible,input:focus-visible,button:focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}
+a:focus-visible,summary:focus-visible,:is(input,button):focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}
 h1,h2,h3,p,ul,ol{margin:0}
 h1{font-size:1.375rem;line-height:1.25;font-weight:700}
 h2{font-size:1.0625rem;line-height:1.3;font-weight:650;margin:0 0 .625rem}
@@ -66,11 +66,9 @@ details[open]>summary:before{transform:rotate(45deg)}
 .about>:nth-child(2){flex:1;text-align:center}.about>:first-child,.about>:last-child{white-space:nowrap}
 .num{font-variant-numeric:tabular-nums;white-space:nowrap}
 .told>*+*{margin-top:.5rem}
-.told h3 a{text-decoration:none}.told h3 a:hover{text-decoration:underline}
 .words>*+*{margin-top:.5rem}
 .words ul,.words ol{padding-inline-start:1.25rem;list-style:disc}.words ol{list-style:decimal}
 .words pre{overflow:auto;background:var(--nonebg);padding:.5rem .75rem;border-radius:.375rem}
-.words code{font-size:.9em}
 .words img{max-width:100%}
 .words h1,.words h2{font-size:1rem}
 .words blockquote{margin:.5rem 0 0;padding-inline-start:.75rem;border-inline-start:3px solid var(--line)}
@@ -95,8 +93,6 @@ h1{font-size:1.625rem}
 .about{grid-column:2}
 .past li{grid-template-columns:6rem 1fr auto}.past .more{grid-column:auto;text-align:end}
 }
-@media(prefers-contrast:more){:root{--line:currentColor}}
-@media print{body{background:none}}
 `;
 
 /** The page's style, with what the page itself brings. @param added by a person, as it was written */
