@@ -17,7 +17,7 @@ html{color-scheme:light dark;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;overflow-wrap:anywhere}
 a{color:var(--link);text-underline-offset:.15em}
 a:focus-visible,summary:focus-visible,:is(input,button):focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}
-h1,h2,h3,p,ul,ol{margin:0}
+h1,h2,h3,p,ul,ol,dl{margin:0}
 h1{font-size:1.375rem;line-height:1.25;font-weight:700}
 h2{font-size:1.0625rem;line-height:1.3;font-weight:650;margin:0 0 .625rem}
 h3{font-size:1rem;font-weight:600}
@@ -76,7 +76,7 @@ details[open]>summary:before{transform:rotate(45deg)}
 .past li+li{border-top:1px solid var(--line)}
 .past .more{grid-column:2}
 .notes li+li{margin-top:1rem}
-dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:0}
+dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem}
 dt{color:var(--soft)}dd{margin:0}
 footer{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;justify-content:space-between;border-top:1px solid var(--line);padding-top:1rem;font-size:.875rem;color:var(--soft)}
 footer nav{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
