@@ -2,10 +2,16 @@
 import { Tabs } from "../parts/tabs.tsx";
 import { t } from "../words/words.ts";
 import { Channels } from "./alert-channels.tsx";
+import { Deliveries } from "./alert-deliveries.tsx";
+import { QuietHours } from "./alert-quiet-hours.tsx";
+import { Rules } from "./alert-rules.tsx";
 import type { ScreenProps } from "./screen.ts";
 
 const TABS = {
   channels: { path: "/alerts", title: "alerts.channels", Content: Channels },
+  rules: { path: "/alerts/rules", title: "alerts.rules", Content: Rules },
+  "quiet-hours": { path: "/alerts/quiet-hours", title: "alerts.quietHours", Content: QuietHours },
+  deliveries: { path: "/alerts/deliveries", title: "alerts.deliveries", Content: Deliveries },
 } as const;
 
 export function Alerts({ params: { tab = "channels" } }: ScreenProps) {

@@ -14,6 +14,7 @@ import { counts, incidentNews } from "../state/project.ts";
 import { canEdit } from "../state/session.ts";
 import { timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
+import { Told } from "./incident-told.tsx";
 import type { ScreenProps } from "./screen.ts";
 
 type IncidentView = Schemas["Incident"];
@@ -46,6 +47,7 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
           <>
             <Head view={view} changed={incident.reload} />
             <LastFailure view={view} />
+            <Told id={id} />
             {canEdit.value && <NoteForm id={id} changed={incident.reload} />}
             <Timeline events={events} id={id} changed={incident.reload} />
           </>

@@ -1,0 +1,266 @@
+/** Hours of the week in which rules that have them tell nothing but what is let through. */
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { SelectField, TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { listOf } from "../parts/monitor-fields.ts";
+import { Empty, Show } from "../parts/states.tsx";
+import { attempt, say } from "../state/notices.ts";
+import { canEdit } from "../state/session.ts";
+import { weekday } from "../words/times.ts";
+import { list, t } from "../words/words.ts";
+
+type Hours = Schemas["QuietHours"]["quiet_hours"][number];
+type Span = Hours["spans"][number];
+/** A new one has no number yet. */
+type Fresh = Omit<Hours, "id"> & { readonly id: number | null };
+
+const DAYS = [1, 2, 3, 4, 5, 6, 7] as const;
+const NIGHT: Span = { days: [...DAYS], from: "22:00", to: "07:00" };
+const MODES = ["hold", "drop"] as const;
+
+export function QuietHours() {
+  const editing = useSignal<number | "new" | null>(null);
+  const all = useResource((signal) => data(client.GET("/quiet-hours", { signal })), "quiet-hours");
+  const put = async (version: number, quietHours: readonly Fresh[]) => {
+    await data(client.PUT("/quiet-hours", { body: { version, quiet_hours: [...quietHours] } }));
+    all.reload();
+  };
+  const add = canEdit.value && (
+    <button type="button" class="button primary" onClick={() => (editing.value = "new")}>
+      <Icon name="plus" size={16} /> {t("quiet.add")}
+    </button>
+  );
+  return (
+    <Show resource={all} rows={3}>
+      {({ version, quiet_hours: quietHours }) => (
+        <>
+          <List
+            quietHours={quietHours}
+            add={add}
+            edit={(index) => (editing.value = index)}
+            remove={(hours) => {
+              const others = quietHours.filter((one) => one !== hours);
+              void attempt(() => put(version, others), t("quiet.deleted", { name: hours.name }));
+            }}
+          />
+          {editing.value !== null && (
+            <Edit
+              hours={editing.value === "new" ? null : (quietHours[editing.value] ?? null)}
+              close={() => (editing.value = null)}
+              save={async (hours) => {
+                const at = editing.value;
+                await put(
+                  version,
+                  at === "new" ? [...quietHours, hours] : quietHours.map((one, index) => (index === at ? hours : one)),
+                );
+                say(t("quiet.saved", { name: hours.name }));
+              }}
+            />
+          )}
+        </>
+      )}
+    </Show>
+  );
+}
+
+function List({ quietHours, add, edit, remove }: ListProps) {
+  if (quietHours.length === 0)
+    return (
+      <Empty icon="moon" title={t("quiet.empty")}>
+        <p>{t("quiet.emptyText")}</p>
+        {add}
+      </Empty>
+    );
+  return (
+    <>
+      <div class="tab-acts">{add}</div>
+      <ul class="card lines" aria-label={t("alerts.quietHours")}>
+        {quietHours.map((hours, index) => (
+          <Line key={hours.id} hours={hours} edit={() => edit(index)} remove={() => remove(hours)} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface ListProps {
+  readonly quietHours: readonly Hours[];
+  readonly add: ComponentChildren;
+  readonly edit: (index: number) => void;
+  readonly remove: (hours: Hours) => void;
+}
+
+function Line({ hours, edit, remove }: { hours: Hours; edit: () => void; remove: () => void }) {
+  const { name, timezone, spans, mode, let_through: through } = hours;
+  const exceptions = [...through.severity.map((word) => t(`severity.${word}`)), ...through.tags];
+  return (
+    <li class="line">
+      <Icon name="moon" />
+      <div class="line-text">
+        <b dir="auto">{name}</b> <span class="faint">{timezone}</span>
+        {spans.map(({ days, from, to }, index) => (
+          <p key={index}>
+            {days.length === 7 ? t("quiet.everyDay") : list(days.map(weekday))} <bdi>{`${from}–${to}`}</bdi>
+          </p>
+        ))}
+        <p class="faint">
+          {t(`quiet.mode.${mode}`)}
+          {exceptions.length > 0 && ` · ${t("quiet.through", { what: list(exceptions) })}`}
+        </p>
+      </div>
+      {canEdit.value && (
+        <div class="acts">
+          <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={edit}>
+            <Icon name="pencil" size={14} />
+          </button>
+          <button type="button" class="button small" aria-label={t("act.deleteOf", { name })} onClick={remove}>
+            <Icon name="trash-2" size={14} />
+          </button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Edit({
+  hours,
+  close,
+  save,
+}: {
+  hours: Hours | null;
+  close: () => void;
+  save: (hours: Fresh) => Promise<void>;
+}) {
+  const name = useSignal(hours?.name ?? "");
+  const zone = useSignal(hours?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const spans = useSignal<readonly Span[]>(hours?.spans ?? [NIGHT]);
+  const mode = useSignal<(typeof MODES)[number]>(hours?.mode ?? "hold");
+  const critical = useSignal(hours?.let_through.severity.includes("critical") ?? true);
+  const tags = useSignal(hours?.let_through.tags.join(", ") ?? "");
+  const act = () => {
+    const others = hours?.let_through.severity.filter((word) => word !== "critical") ?? [];
+    return save({
+      id: hours?.id ?? null,
+      name: name.value,
+      timezone: zone.value,
+      spans: [...spans.value],
+      mode: mode.value,
+      let_through: { severity: critical.value ? ["critical", ...others] : others, tags: [...listOf(tags.value)] },
+    });
+  };
+  return (
+    <Confirm
+      title={t(hours === null ? "quiet.add" : "quiet.editTitle")}
+      close={close}
+      confirm={t("act.save")}
+      act={act}
+    >
+      <TextField label={t("field.name")} required value={name.value} onValue={(text) => (name.value = text)} />
+      <TextField
+        label={t("quiet.zone")}
+        required
+        list="zones"
+        value={zone.value}
+        onValue={(text) => (zone.value = text)}
+      />
+      <datalist id="zones">
+        {Intl.supportedValuesOf("timeZone").map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      <Spans spans={spans} />
+      <SelectField
+        label={t("quiet.mode")}
+        value={mode.value}
+        options={MODES.map((word) => [word, t(`quiet.mode.${word}`)] as const)}
+        onValue={(word) => (mode.value = word)}
+      />
+      <Exceptions critical={critical} tags={tags} />
+    </Confirm>
+  );
+}
+
+/** What is told at once all the same. */
+function Exceptions({ critical, tags }: { critical: Signal<boolean>; tags: Signal<string> }) {
+  return (
+    <>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={critical.value}
+          onChange={(event) => (critical.value = event.currentTarget.checked)}
+        />
+        {t("quiet.letCritical")}
+      </label>
+      <TextField
+        label={t("quiet.letTags")}
+        hint={t("field.tagsHint")}
+        value={tags.value}
+        onValue={(text) => (tags.value = text)}
+      />
+    </>
+  );
+}
+
+function Spans({ spans }: { spans: Signal<readonly Span[]> }) {
+  const set = (at: number, span: Span | null) =>
+    (spans.value = spans.value.flatMap((one, index) => (index !== at ? [one] : span === null ? [] : [span])));
+  return (
+    <>
+      {spans.value.map((span, index) => (
+        <fieldset class="checks" key={index}>
+          <legend>{t("quiet.span", { n: index + 1 })}</legend>
+          <div class="week">
+            {DAYS.map((day) => (
+              <label class="check" key={day}>
+                <input
+                  type="checkbox"
+                  checked={span.days.includes(day)}
+                  onChange={(event) => {
+                    const days = DAYS.filter((one) =>
+                      one === day ? event.currentTarget.checked : span.days.includes(one),
+                    );
+                    set(index, { ...span, days });
+                  }}
+                />
+                {weekday(day)}
+              </label>
+            ))}
+          </div>
+          <div class="pair">
+            <TextField
+              label={t("quiet.from")}
+              type="time"
+              required
+              value={span.from}
+              onValue={(from) => set(index, { ...span, from })}
+            />
+            <TextField
+              label={t("quiet.to")}
+              type="time"
+              required
+              value={span.to}
+              onValue={(to) => set(index, { ...span, to })}
+            />
+          </div>
+          {spans.value.length > 1 && (
+            <div>
+              <button type="button" class="button small" onClick={() => set(index, null)}>
+                {t("quiet.spanRemove")}
+              </button>
+            </div>
+          )}
+        </fieldset>
+      ))}
+      <div>
+        <button type="button" class="button small" onClick={() => (spans.value = [...spans.value, NIGHT])}>
+          <Icon name="plus" size={14} /> {t("quiet.spanAdd")}
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,321 @@
+/** A rule, new or changed. */
+import { type Signal, useSignal } from "@preact/signals";
+import { Confirm } from "../parts/dialog.tsx";
+import { SelectField, TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { readSelector, SelectorField, subscriptions } from "../parts/selector-field.tsx";
+import { type ApiSelector, selectorText } from "../state/selector-text.ts";
+import { t } from "../words/words.ts";
+import type { Choices, Rule } from "./alert-rules.tsx";
+import { groupWord } from "./alert-rules.tsx";
+
+export const EVENTS = [
+  "down",
+  "login_refused",
+  "partial",
+  "configs",
+  "certificate",
+  "domain",
+  "sync",
+  "channel",
+] as const;
+export type AlertEvent = (typeof EVENTS)[number];
+const SEVERITIES = ["critical", "warning"] as const;
+const GROUPINGS = ["host", "monitor", "subscription", "project", "none"] as const;
+
+/** What a new rule begins with. */
+const FRESH: Rule = {
+  id: 0,
+  name: "",
+  active: true,
+  continue: false,
+  match: { events: null, select: null, severity: null },
+  channels: null,
+  delay_s: 0,
+  group_by: "host",
+  wait_s: 30,
+  interval_s: 300,
+  repeat_s: null,
+  repeat_growth: 2,
+  recovered: true,
+  quiet_hours: null,
+  escalation: [],
+};
+
+interface Step {
+  readonly after: string;
+  readonly channels: readonly string[];
+}
+
+interface Filled {
+  readonly name: Signal<string>;
+  readonly select: Signal<string>;
+  readonly events: Signal<readonly string[]>;
+  readonly severity: Signal<readonly string[]>;
+  /** Null: every active one. */
+  readonly channels: Signal<readonly string[] | null>;
+  readonly numbers: Signal<Readonly<Record<string, string>>>;
+  readonly group: Signal<string>;
+  readonly quiet: Signal<string>;
+  readonly flags: Signal<Readonly<Record<"active" | "recovered" | "continue", boolean>>>;
+  readonly steps: Signal<readonly Step[]>;
+}
+
+const NUMBERS = ["delay_s", "wait_s", "interval_s", "repeat_s"] as const;
+
+function useFilled(rule: Rule): Filled {
+  const { events, select, severity } = rule.match;
+  return {
+    name: useSignal(rule.name),
+    select: useSignal(select === null ? "" : selectorText(select as ApiSelector, subscriptions())),
+    events: useSignal<readonly string[]>(events ?? []),
+    severity: useSignal<readonly string[]>(severity ?? []),
+    channels: useSignal<readonly string[] | null>(rule.channels),
+    numbers: useSignal<Readonly<Record<string, string>>>(
+      Object.fromEntries(NUMBERS.map((name) => [name, rule[name] === null ? "" : String(rule[name])])),
+    ),
+    group: useSignal(rule.group_by),
+    quiet: useSignal(rule.quiet_hours === null ? "" : String(rule.quiet_hours)),
+    flags: useSignal({ active: rule.active, recovered: rule.recovered, continue: rule.continue }),
+    steps: useSignal<readonly Step[]>(
+      rule.escalation.map(({ after_s: after, channels }) => ({ after: String(after), channels })),
+    ),
+  };
+}
+
+const orNull = <T,>(items: readonly T[]): readonly T[] | null => (items.length === 0 ? null : items);
+/** What is no number is left to the API's own words. */
+const numberOf = (text: string): number => (/^\d+$/.test(text.trim()) ? Number(text) : Number.NaN);
+
+function ruleOf(before: Rule, filled: Filled): Rule {
+  const numbers = filled.numbers.value;
+  const line = filled.select.value.trim();
+  const rule = {
+    ...before,
+    ...filled.flags.value,
+    name: filled.name.value,
+    match: {
+      events: orNull(filled.events.value),
+      select: line === "" ? null : readSelector(line),
+      severity: orNull(filled.severity.value),
+    },
+    channels: filled.channels.value,
+    delay_s: numberOf(numbers.delay_s || "0"),
+    wait_s: numberOf(numbers.wait_s || "0"),
+    interval_s: numberOf(numbers.interval_s || "0"),
+    repeat_s: (numbers.repeat_s ?? "").trim() === "" ? null : numberOf(numbers.repeat_s ?? ""),
+    group_by: filled.group.value,
+    quiet_hours: filled.quiet.value === "" ? null : Number(filled.quiet.value),
+    escalation: filled.steps.value.map(({ after, channels }) => ({
+      after_s: numberOf(after),
+      channels,
+      unless: "acknowledged",
+    })),
+  };
+  return rule as unknown as Rule;
+}
+
+interface Props {
+  /** Null: a new one. */
+  readonly rule: Rule | null;
+  readonly choices: Choices;
+  readonly close: () => void;
+  readonly save: (rule: Rule) => Promise<void>;
+}
+
+export function EditRule({ rule, choices, close, save }: Props) {
+  const filled = useFilled(rule ?? FRESH);
+  return (
+    <Confirm
+      title={t(rule === null ? "rule.add" : "rule.editTitle")}
+      close={close}
+      confirm={t("act.save")}
+      act={() => save(ruleOf(rule ?? FRESH, filled))}
+    >
+      <TextField
+        label={t("field.name")}
+        required
+        maxLength={120}
+        value={filled.name.value}
+        onValue={(text) => (filled.name.value = text)}
+      />
+      <SelectorField
+        label={t("rule.which")}
+        value={filled.select.value}
+        onValue={(line) => (filled.select.value = line)}
+      />
+      <Checks
+        legend={t("rule.events")}
+        hint={t("rule.eventsHint")}
+        options={EVENTS.map((event) => [event, t(`rule.event.${event}`)] as const)}
+        chosen={filled.events}
+      />
+      <ChannelChoice chosen={filled.channels} choices={choices} />
+      <NumberField name="delay_s" filled={filled} />
+      <More filled={filled} choices={choices} />
+    </Confirm>
+  );
+}
+
+/** What most rules leave as it is. */
+function More({ filled, choices }: { filled: Filled; choices: Choices }) {
+  const groups = [...new Set([...GROUPINGS, filled.group.value])];
+  return (
+    <details>
+      <summary>{t("new.more")}</summary>
+      <Checks
+        legend={t("rule.severity")}
+        hint={t("rule.severityHint")}
+        options={SEVERITIES.map((word) => [word, t(`severity.${word}`)] as const)}
+        chosen={filled.severity}
+      />
+      <div class="pair">
+        <SelectField
+          label={t("rule.group")}
+          value={filled.group.value}
+          options={groups.map((word) => [word, groupWord(word)] as const)}
+          onValue={(word) => (filled.group.value = word)}
+        />
+        <SelectField
+          label={t("alerts.quietHours")}
+          value={filled.quiet.value}
+          options={[
+            ["", t("rule.noQuiet")] as const,
+            ...choices.quietHours.map(({ id, name }) => [String(id), name] as const),
+          ]}
+          onValue={(word) => (filled.quiet.value = word)}
+        />
+        <NumberField name="wait_s" filled={filled} />
+        <NumberField name="interval_s" filled={filled} />
+        <NumberField name="repeat_s" filled={filled} />
+      </div>
+      <Steps steps={filled.steps} choices={choices} />
+      {(["recovered", "continue", "active"] as const).map((flag) => (
+        <label class="check" key={flag}>
+          <input
+            type="checkbox"
+            checked={filled.flags.value[flag]}
+            onChange={(event) => (filled.flags.value = { ...filled.flags.value, [flag]: event.currentTarget.checked })}
+          />
+          {t(`rule.flag.${flag}`)}
+        </label>
+      ))}
+    </details>
+  );
+}
+
+function NumberField({ name, filled: { numbers } }: { name: (typeof NUMBERS)[number]; filled: Filled }) {
+  return (
+    <TextField
+      label={t(`rule.${name}`)}
+      hint={t(`rule.${name}Hint`)}
+      inputMode="numeric"
+      value={numbers.value[name] ?? ""}
+      onValue={(text) => (numbers.value = { ...numbers.value, [name]: text })}
+    />
+  );
+}
+
+function Checks({
+  legend,
+  hint,
+  options,
+  chosen,
+}: {
+  legend: string;
+  hint?: string;
+  options: readonly (readonly [string, string])[];
+  chosen: Signal<readonly string[]>;
+}) {
+  return (
+    <fieldset class="checks">
+      <legend>{legend}</legend>
+      {hint !== undefined && <p class="hint">{hint}</p>}
+      {options.map(([word, text]) => (
+        <label class="check" key={word}>
+          <input
+            type="checkbox"
+            checked={chosen.value.includes(word)}
+            onChange={(event) => {
+              const rest = chosen.value.filter((one) => one !== word);
+              chosen.value = event.currentTarget.checked ? [...rest, word] : rest;
+            }}
+          />
+          <span dir="auto">{text}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function ChannelChoice({ chosen, choices }: { chosen: Signal<readonly string[] | null>; choices: Choices }) {
+  const some = useSignal<readonly string[]>(chosen.value ?? []);
+  const isAll = chosen.value === null;
+  if (!isAll && chosen.value !== some.value) chosen.value = some.value;
+  return (
+    <>
+      <SelectField
+        label={t("rule.to")}
+        value={isAll ? "all" : "some"}
+        options={[
+          ["all", t("rule.everyChannel")],
+          ["some", t("rule.someChannels")],
+        ]}
+        onValue={(word) => (chosen.value = word === "all" ? null : some.value)}
+      />
+      {!isAll && (
+        <Checks
+          legend={t("alerts.channels")}
+          options={choices.channels.map(({ id, name }) => [String(id), name] as const)}
+          chosen={some}
+        />
+      )}
+    </>
+  );
+}
+
+/** Who is told later, when it is neither over nor acknowledged. */
+function Steps({ steps, choices }: { steps: Signal<readonly Step[]>; choices: Choices }) {
+  const set = (at: number, step: Step | null) =>
+    (steps.value = steps.value.flatMap((one, index) => (index !== at ? [one] : step === null ? [] : [step])));
+  return (
+    <fieldset class="checks">
+      <legend>{t("rule.escalation")}</legend>
+      {steps.value.map((step, index) => (
+        <div class="step" key={index}>
+          <TextField
+            label={t("rule.stepAfter")}
+            inputMode="numeric"
+            value={step.after}
+            onValue={(after) => set(index, { ...step, after })}
+          />
+          <SelectField
+            label={t("rule.stepTo")}
+            value={step.channels[0] ?? ""}
+            options={choices.channels.map(({ id, name }) => [String(id), name] as const)}
+            onValue={(id) => set(index, { ...step, channels: [id, ...step.channels.slice(1)] })}
+          />
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={t("rule.stepRemove", { n: index + 1 })}
+            onClick={() => set(index, null)}
+          >
+            <Icon name="x" size={16} />
+          </button>
+        </div>
+      ))}
+      {choices.channels.length > 0 && (
+        <button
+          type="button"
+          class="button small"
+          onClick={() =>
+            (steps.value = [...steps.value, { after: "900", channels: [String(choices.channels[0]?.id ?? "")] }])
+          }
+        >
+          <Icon name="plus" size={14} /> {t("rule.stepAdd")}
+        </button>
+      )}
+    </fieldset>
+  );
+}

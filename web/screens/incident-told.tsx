@@ -1,0 +1,32 @@
+/** Who was told of an incident, and whether it arrived. */
+import { client, data } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Show } from "../parts/states.tsx";
+import { t } from "../words/words.ts";
+import { SentList } from "./alert-sent.tsx";
+
+const RELOAD_MS = 15_000;
+
+export function Told({ id }: { id: string }) {
+  const list = useResource(
+    (signal) => data(client.GET("/incidents/{id}/alerts", { params: { path: { id } }, signal })),
+    `told ${id}`,
+    RELOAD_MS,
+  );
+  return (
+    <section class="card" aria-labelledby="told">
+      <header class="card-head">
+        <h2 id="told">{t("told.title")}</h2>
+      </header>
+      <Show resource={list} rows={1}>
+        {({ alerts }) =>
+          alerts.length === 0 ? (
+            <p class="hint">{t("told.none")}</p>
+          ) : (
+            <SentList label={t("told.title")} alerts={alerts} />
+          )
+        }
+      </Show>
+    </section>
+  );
+}
