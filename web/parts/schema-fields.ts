@@ -22,6 +22,8 @@ export type Written = Readonly<Record<string, string>>;
 const MOST_FIELDS = 60;
 /** From this length on a text has several lines. */
 const LONG_TEXT = 1_000;
+/** Addresses and tokens are long too, and have one line. */
+const MANY_LINES = /template|body|text|message/;
 
 const nodeOf = (value: unknown): Node =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Node) : {};
@@ -45,7 +47,7 @@ function fieldOf(name: string, node: Node, isNeeded: boolean): SchemaField {
   const standard = node.default ?? inner.default;
   const words = node.description ?? inner.description;
   const title = node.title ?? inner.title;
-  const { type, options } = typeOf(inner, branches);
+  const { type, options } = typeOf(name, inner, branches);
   return {
     name,
     label: typeof title === "string" && title !== "" ? title : labelOf(name),
@@ -59,7 +61,7 @@ function fieldOf(name: string, node: Node, isNeeded: boolean): SchemaField {
   };
 }
 
-function typeOf(node: Node, branches: readonly Node[]): Pick<SchemaField, "type" | "options"> {
+function typeOf(name: string, node: Node, branches: readonly Node[]): Pick<SchemaField, "type" | "options"> {
   const constants = textsOf(branches.map((branch) => branch.const));
   const options = constants.length > 0 ? constants : textsOf(node.enum);
   if (options.length > 0) return { type: "choice", options };
@@ -68,15 +70,9 @@ function typeOf(node: Node, branches: readonly Node[]): Pick<SchemaField, "type"
   if (types.includes("integer") || types.includes("number")) return { type: "number", options: [] };
   if (types.includes("array")) return { type: "list", options: [] };
   if (types.includes("object")) return { type: "pairs", options: [] };
-  return {
-    type: typeof node.maxLength === "number" && node.maxLength >= LONG_TEXT && !isLine(node) ? "area" : "text",
-    options: [],
-  };
+  const isLong = typeof node.maxLength === "number" && node.maxLength >= LONG_TEXT;
+  return { type: isLong && MANY_LINES.test(name) ? "area" : "text", options: [] };
 }
-
-/** Addresses are long and have one line. */
-const isLine = ({ format, description }: Node): boolean =>
-  format === "uri" || (typeof description === "string" && /address|url/i.test(description));
 
 /** `thread_id` is read as "Thread id". */
 function labelOf(name: string): string {

@@ -152,20 +152,21 @@ function Editor({ page, changed }: { page: Page; changed: () => void }) {
       <header class="screen-head">
         <h1 dir="auto">{page.title}</h1>
         <span class="tag quiet">{t(page.published ? "page.published" : "page.draft")}</span>
-        <span class="grow" />
-        <a class="button" href={publicAddress(page.slug)} target="_blank" rel="noreferrer">
-          {t(page.published ? "page.open" : "page.preview")} <Icon name="external-link" size={14} />
-        </a>
-        {canEdit.value && (
-          <>
-            <button type="submit" class="button primary">
-              {t("act.save")}
-            </button>
-            <button type="button" class="button" onClick={() => void save(!page.published)}>
-              {t(page.published ? "page.unpublish" : "page.publish")}
-            </button>
-          </>
-        )}
+        <div class="acts">
+          <a class="button" href={publicAddress(page.slug)} target="_blank" rel="noreferrer">
+            {t(page.published ? "page.open" : "page.preview")} <Icon name="external-link" size={14} />
+          </a>
+          {canEdit.value && (
+            <>
+              <button type="submit" class="button primary">
+                {t("act.save")}
+              </button>
+              <button type="button" class="button" onClick={() => void save(!page.published)}>
+                {t(page.published ? "page.unpublish" : "page.publish")}
+              </button>
+            </>
+          )}
+        </div>
       </header>
       <section class="card form" aria-label={t("page.what")}>
         <div class="pair">

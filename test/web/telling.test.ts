@@ -1,0 +1,179 @@
+/** The page in a real browser: who is told and how, who may come in, and the languages, one of which runs from right to left. */
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWith } from "../prerequisites.ts";
+import { createMonitor, type Product, startProduct } from "../product.ts";
+import { cleanUp } from "../service.ts";
+import { startWebsite, type Website } from "../targets.ts";
+import { accessFaults, DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from "./browser.ts";
+
+/** Before there is a session, asking for one is refused; a first stream may be too. */
+const EXPECTED = [401, 404];
+const HOSTILE = "<img src=x onerror=alert(1)> \u05e9\u05dc\u05d5\u05dd";
+
+describeWith(["chromium"], "the page, telling people", () => {
+  let product: Product;
+  let browser: Browser;
+  let receiver: Website;
+
+  beforeAll(async () => {
+    [product, browser, receiver] = await Promise.all([startProduct(), launchBrowser(), startWebsite()]);
+    const { port } = new URL(receiver.url);
+    await createMonitor(product.api, { type: "port", name: HOSTILE, host: "127.0.0.1", port: Number(port) });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await receiver?.close();
+    await cleanUp();
+  });
+
+  async function signedIn(options: BrowserContextOptions = DESKTOP): Promise<WatchedPage> {
+    const watched = await openPage(browser, `${product.url}/`, options, EXPECTED);
+    await watched.page.getByRole("textbox").fill(product.key);
+    await watched.page.locator("form button").click();
+    await watched.page.getByRole("navigation").waitFor();
+    return watched;
+  }
+
+  async function open(page: Page, path: string): Promise<void> {
+    await page.evaluate(`location.hash = ${JSON.stringify(path)}`);
+    await page.getByRole("heading", { level: 1 }).waitFor({ state: "attached" });
+    await page.locator(".skeleton").first().waitFor({ state: "detached" });
+  }
+
+  it("adds a channel whose form the service describes, tries it, and shows what became of it", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/alerts");
+    await page.getByRole("tab", { name: "Channels", selected: true }).waitFor();
+    await page.getByRole("button", { name: "Add channel" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add channel" });
+    await dialog.getByRole("combobox", { name: "Kind" }).selectOption("ntfy");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(HOSTILE);
+    await dialog.getByRole("textbox", { name: "Topic" }).fill("sonde");
+    await dialog.getByText("More settings").click();
+    await dialog.getByRole("textbox", { name: "Server" }).fill(receiver.url.replace(/\/$/, ""));
+    expect(await accessFaults(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Send test" }).click();
+    await dialog.getByRole("status").filter({ hasText: /\w/ }).waitFor();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const list = page.getByRole("list", { name: "Channels" });
+    await list.getByText(HOSTILE).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await list.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("dialog", { name: "Edit channel" }).getByRole("button", { name: "Save" }).click();
+    await list.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete channel" }).getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No channels").waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("adds a rule and quiet hours, and says who would hear", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/alerts/quiet-hours");
+    await page.getByRole("button", { name: "Add quiet hours" }).click();
+    const quiet = page.getByRole("dialog", { name: "Add quiet hours" });
+    await quiet.getByRole("textbox", { name: "Name" }).fill("Night");
+    expect(await accessFaults(page)).toEqual([]);
+    await quiet.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("list", { name: "Quiet hours" }).getByText("Night").waitFor();
+    await page.getByRole("tab", { name: "Rules" }).click();
+    await page.getByRole("button", { name: "Add rule" }).click();
+    const rule = page.getByRole("dialog", { name: "Add rule" });
+    await rule.getByRole("textbox", { name: "Name" }).fill(HOSTILE);
+    await rule.getByRole("textbox", { name: "Which monitors" }).fill("img");
+    expect(await accessFaults(page)).toEqual([]);
+    await rule.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("list", { name: "Rules" }).getByText(HOSTILE).waitFor();
+    await page
+      .getByRole("textbox", { name: "Monitor" })
+      .or(page.getByRole("combobox", { name: "Monitor" }))
+      .fill(HOSTILE);
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.locator(".preview-steps li").first().waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole("tab", { name: "Deliveries" }).click();
+    await page.getByRole("tab", { name: "Deliveries", selected: true }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("makes a status page and publishes it", async () => {
+    const { page, faults } = await signedIn({ ...PHONE, colorScheme: "light" });
+    await open(page, "/status-pages");
+    await page.getByRole("button", { name: "Add status page" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add status page" });
+    await dialog.getByRole("textbox", { name: "Title" }).fill("Acme VPN");
+    expect(await dialog.getByRole("textbox", { name: "Address" }).inputValue()).toBe("acme-vpn");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Acme VPN" }).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByRole("button", { name: "Take down" }).waitFor();
+    expect((await fetch(`${product.url}/status/acme-vpn`)).status).toBe(200);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("invites a person by a link that is shown once, and writes it into the log", async () => {
+    const { page, faults } = await signedIn({ ...PHONE, colorScheme: "dark" });
+    await open(page, "/workspace");
+    await page.getByRole("button", { name: "Invite" }).click();
+    const dialog = page.getByRole("dialog", { name: "Invite" });
+    await dialog.getByRole("textbox", { name: "E-mail" }).fill("ada@test-site.org");
+    await dialog.getByRole("button", { name: "Invite" }).click();
+    const made = page.getByRole("dialog", { name: "The invitation" });
+    await made.getByText(/http/).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await made.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("list", { name: "People" }).getByText("ada@test-site.org").waitFor();
+    await open(page, "/audit");
+    await page.getByRole("table", { name: "Log of changes" }).getByText("member.").first().waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("keeps a filter with a name, and ends sessions elsewhere", async () => {
+    const other = await signedIn();
+    const { page, faults } = await signedIn();
+    await open(page, "/monitors?q=img");
+    await page.getByRole("button", { name: "Save view" }).click();
+    const dialog = page.getByRole("dialog", { name: "Save view" });
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Mine");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await open(page, "/monitors");
+    await page.getByRole("list", { name: "Saved views" }).getByRole("link", { name: "Mine" }).click();
+    expect(await page.getByRole("searchbox", { name: "Filter" }).inputValue()).toBe("img");
+    await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().click();
+    await page.getByRole("button", { name: "Edit locations" }).click();
+    await page.getByRole("dialog", { name: "Edit locations" }).getByRole("button", { name: "Cancel" }).click();
+    await open(page, "/account");
+    await page.getByRole("button", { name: "End all others" }).click();
+    await page.getByText("All other sessions have ended.").waitFor();
+    expect(faults).toEqual([]);
+    await other.page.context().close();
+    await page.context().close();
+  });
+
+  it("speaks the browser's language, and runs from right to left in Persian", async () => {
+    for (const [locale, lang, direction] of [
+      ["fa-IR", "fa", "rtl"],
+      ["ru-RU", "ru", "ltr"],
+      ["zh-CN", "zh-Hans", "ltr"],
+    ] as const) {
+      const { page, faults } = await signedIn({ ...(lang === "ru" ? DESKTOP : PHONE), locale });
+      await page.locator(`html[lang="${lang}"]`).waitFor();
+      expect(await page.evaluate("getComputedStyle(document.body).direction")).toBe(direction);
+      for (const path of lang === "fa" ? ["/", "/alerts", "/account"] : ["/"]) {
+        await open(page, path);
+        expect(await accessFaults(page), `${path} ${lang}`).toEqual([]);
+        expect(
+          await page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+          `${path} ${lang}: sideways`,
+        ).toBe(true);
+      }
+      expect(faults).toEqual([]);
+      await page.context().close();
+    }
+  });
+});
