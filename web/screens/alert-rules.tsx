@@ -61,10 +61,11 @@ export function Rules() {
               choices={choices}
               close={() => (editing.value = null)}
               save={(rule) => {
+                // A new one goes first: behind one that takes everything it would tell of nothing.
                 const at = editing.value;
                 return put(
                   version,
-                  at === "new" ? [...rules, rule] : rules.map((one, index) => (index === at ? rule : one)),
+                  at === "new" ? [rule, ...rules] : rules.map((one, index) => (index === at ? rule : one)),
                 );
               }}
             />
