@@ -10,12 +10,12 @@ export const ALERT_RETRY_DELAYS_MS = [5, 30, 120, 600, 1_800, 3_600, 7_200].map(
 const RETRY_JITTER = 0.1;
 /** What a service may ask us to wait at most, ms. */
 const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
-/** After a refusal for good, ms: again when somebody may have mended the channel. */
+/** After a refusal for good, ms: again when the channel may have been mended. */
 const REFUSED_DELAY_MS = 3_600_000;
 
-export interface AttemptEnd {
+interface AttemptEnd {
   readonly delivered: boolean;
-  /** The service will say the same again until somebody changes something. */
+  /** The service will say the same again until something is changed. */
   readonly permanent: boolean;
   readonly retryAfterMs: number | null;
 }

@@ -20,7 +20,7 @@ export const ALERT_SEVERITIES = ["critical", "warning"] as const;
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 
 /** Beside them `tag:<name>`: those that have the tag are one group. */
-export const GROUPINGS = ["none", "monitor", "host", "subscription", "project"] as const;
+const GROUPINGS = ["none", "monitor", "host", "subscription", "project"] as const;
 export type Grouping = (typeof GROUPINGS)[number] | `tag:${string}`;
 
 /** Tags are in lower case and have no blanks around them. */
@@ -30,7 +30,7 @@ export function isGrouping(text: string): text is Grouping {
   return (GROUPINGS as readonly string[]).includes(text) || TAG_GROUPING.test(text);
 }
 
-export interface EscalationStep {
+interface EscalationStep {
   /** After the first message, s. */
   readonly afterS: number;
   readonly channels: readonly number[];
@@ -80,7 +80,7 @@ export interface AlertRule extends RuleSettings {
   readonly id: number;
 }
 
-export const DEFAULT_RULE_ID = 0;
+const DEFAULT_RULE_ID = 0;
 
 /** Of a project that has no rules: everything, to every active channel. */
 export const DEFAULT_RULE: AlertRule = {

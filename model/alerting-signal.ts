@@ -8,7 +8,7 @@ import { parseTime } from "./time.ts";
  * begins: it holds from now on · worsens: it holds, and is worse · ends · acknowledged: a person has it in hand · notice: told once, and has
  * no end
  */
-export type SignalTurn = "begins" | "worsens" | "ends" | "acknowledged" | "notice";
+type SignalTurn = "begins" | "worsens" | "ends" | "acknowledged" | "notice";
 
 export interface AlertSignal {
   readonly turn: SignalTurn;

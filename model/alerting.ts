@@ -10,7 +10,7 @@ import type { AlertRule, AlertSeverity } from "./alerting-rule.ts";
 import { isLetThrough, type QuietHours, quietUntil } from "./quiet-hours.ts";
 
 /** no · held: in quiet hours · firing: that it began · ended: that it is over, or its notice */
-export const TOLD = ["no", "held", "firing", "ended"] as const;
+const TOLD = ["no", "held", "firing", "ended"] as const;
 export type Told = (typeof TOLD)[number];
 
 export interface GroupMember {
@@ -66,7 +66,7 @@ export interface Decision {
 /** A repetition comes this much later at most, ms. */
 const LONGEST_REPEAT_MS = 24 * 3_600_000;
 /** More groups of one rule that are due for the first time in one turn become one. */
-export const MOST_GROUPS_AT_ONCE = 10;
+const MOST_GROUPS_AT_ONCE = 10;
 
 type Act = "open" | "raise" | "recover" | "change" | "remind" | "escalate";
 
@@ -188,7 +188,7 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
     members,
   };
   const rest = resting(after, todoOf(after, rule));
-  // Where nobody wants to hear of an end, the group closes in silence.
+  // Where no end is wanted, the group closes in silence.
   if (acts.size === 1 && acts.has("recover") && !rule.recovered) return rest;
   const say: Say = {
     reason: reasonOf(group, acts, opened),

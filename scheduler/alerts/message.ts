@@ -16,7 +16,7 @@ const LONGEST_WHY = 300;
 /** Control, line ends, bidirectional and invisible characters. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu;
 
-export interface MessageContext {
+interface MessageContext {
   /** Where the page is; null: messages have no links. */
   readonly base: string | null;
   /** Of this message; null: there is nothing to acknowledge. */
@@ -51,7 +51,7 @@ function aboutOf({ reason, members }: BegunNotification): readonly ToldMember[] 
   return members.filter(({ isNew, isTold, firing }) => (reason === "notice" ? isNew : isTold || firing));
 }
 
-export function tidy(text: string, most: number): string {
+function tidy(text: string, most: number): string {
   const line = text
     .slice(0, 4 * most)
     .replace(UNSEEN, " ")
@@ -228,7 +228,7 @@ const UNITS = [
 ] as const;
 
 /** The two largest units: `1 d 2 h`, `12 min`, `40 s`. */
-export function duration(ms: number): string {
+function duration(ms: number): string {
   let left = Math.max(0, Math.round(ms / 1_000));
   const first = UNITS.findIndex(([seconds]) => left >= seconds);
   if (first < 0) return "0 s";

@@ -27,17 +27,17 @@ const BEGUN_AT_ONCE = 16;
 /** Of one turn: what is left is due in the next one. */
 const MOST_ROUNDS = 1_000;
 /** Of one attempt, ms: the deadline of SendToChannel. */
-export const ALERT_ATTEMPT_MS = 15_000;
+const ALERT_ATTEMPT_MS = 15_000;
 /** How often what is no longer wanted is looked for, ms. */
 const TIDY_MS = 60_000;
 
 /** Seals links for acknowledging, opens settings of channels. */
-export interface AlertSecrets {
+interface AlertSecrets {
   seal(where: string, plaintext: string): string;
   open(where: SealedCell, sealed: string): string;
 }
 
-export interface AlertSenderOptions {
+interface AlertSenderOptions {
   readonly turns: AlertTurns;
   readonly lease: Pick<LeaseKeeper, "keep" | "mayBegin" | "asserting">;
   readonly send: SendToChannel;

@@ -300,7 +300,7 @@ function rowOf({ group, isNew: _, ...row }: Member): Row<"alert_members"> {
 }
 
 /** @param ids of groups that something joined or left */
-export async function wakeGroups({ kysely }: Session, ids: readonly number[], nowMs: number): Promise<void> {
+async function wakeGroups({ kysely }: Session, ids: readonly number[], nowMs: number): Promise<void> {
   for (const some of chunksOf(ids)) {
     await kysely
       .updateTable("alert_groups")

@@ -59,7 +59,7 @@ export async function presentMembers(
   return members;
 }
 
-/** Nobody wants to hear of what was deleted. */
+/** Of what was deleted nothing is told. */
 function isGone(row: PresentRow): boolean {
   return row.monitor_id !== null && (row.monitor_name === null || row.deleted_at_ms !== null);
 }
