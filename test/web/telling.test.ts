@@ -145,8 +145,8 @@ describeWith(["chromium"], "the page, telling people", () => {
     await page.getByRole("list", { name: "Saved views" }).getByRole("link", { name: "Mine" }).click();
     expect(await page.getByRole("searchbox", { name: "Filter" }).inputValue()).toBe("img");
     await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().click();
-    await page.getByRole("button", { name: "Edit locations" }).click();
-    await page.getByRole("dialog", { name: "Edit locations" }).getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Choose locations" }).click();
+    await page.getByRole("dialog", { name: "Choose locations" }).getByRole("button", { name: "Cancel" }).click();
     await open(page, "/account");
     await page.getByRole("button", { name: "End all others" }).click();
     await page.getByText("All other sessions have ended.").waitFor();
