@@ -146,6 +146,7 @@ const FLOORS = {
   },
   "store/sql": {
     "control-plane": [
+      "documents",
       "sink",
       "subscriptions",
       "webhooks",
@@ -163,6 +164,8 @@ const FLOORS = {
     ],
     copy: ["db", "schema"],
     sink: ["jobs", "monitors", "incidents", "events", "coordination", "db", "schema"],
+    // One apply writes things of every kind.
+    documents: ["subscriptions", "jobs", "monitors", "accounts", "incidents", "events", "coordination", "db", "schema"],
     subscriptions: ["jobs", "monitors", "accounts", "events", "coordination", "db", "schema"],
     webhooks: ["alerts", "incidents", "events", "coordination", "db", "schema"],
     alerts: ["monitors", "incidents", "events", "coordination", "db", "schema"],

@@ -1,6 +1,6 @@
 /** JSON bodies: bytes from any caller to an object whose strings are well-formed. */
 import { bodyTooLong, refusal } from "./errors.ts";
-import { type ApiRequest, MAX_BODY_BYTES } from "./http.ts";
+import { type ApiRequest, mostBodyBytes } from "./http.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ const COMMA = 0x2c;
 /** @throws 400 `Invalid JSON body` for anything but an object, 413 when it is longer than we keep */
 export function readObject(request: ApiRequest): JsonObject {
   const { body } = request;
-  if (body === "too-large") throw bodyTooLong(MAX_BODY_BYTES);
+  if (body === "too-large") throw bodyTooLong(mostBodyBytes(request.path));
   if (body === null) throw refusal("invalidJson");
   const value = parse(body);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw refusal("invalidJson");

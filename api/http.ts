@@ -3,6 +3,14 @@ import type { MaybePromise } from "../model/maybe-promise.ts";
 
 /** A body longer than this is not kept: the longest config (102,400 bytes) with every byte escaped fits. */
 export const MAX_BODY_BYTES = 1_048_576;
+/** Bodies of documents, whose texts have up to 4 MiB: by the path of their route. */
+const LONGER_BODIES: ReadonlyMap<string, number> = new Map([["/api/v1/apply", 4_194_304]]);
+
+/** @param path as sent, without the query */
+export function mostBodyBytes(path: string): number {
+  return LONGER_BODIES.get(path) ?? MAX_BODY_BYTES;
+}
+
 /** What is thrown away of a longer one, so that its sender still reads our answer; beyond it the connection ends. */
 export const MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES;
 

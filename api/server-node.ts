@@ -12,9 +12,9 @@ import {
   ListenError,
   type ListenOptions,
   listenFailure,
-  MAX_BODY_BYTES,
   MAX_CONNECTIONS,
   MAX_DISCARDED_BYTES,
+  mostBodyBytes,
   type StreamedResponse,
 } from "./http.ts";
 import { CLOSED_SINK, PipedSink } from "./stream-sink.ts";
@@ -233,7 +233,7 @@ async function serve({ options, streams, head, incoming, outgoing, isLast, areLa
     userAgent: head.userAgent,
     remoteAddress: incoming.socket.remoteAddress ?? "",
   };
-  const body = head.hasBody ? await readBody(incoming) : null;
+  const body = head.hasBody ? await readBody(incoming, mostBodyBytes(before.path)) : null;
   const request: ApiRequest = { ...before, body };
   const response = await options.handle(request);
   if (isStream(response) && request.method !== "HEAD") {
@@ -291,17 +291,17 @@ function endIfNotTaken(outgoing: ServerResponse, timeoutMs: number): void {
   outgoing.once("close", stop);
 }
 
-async function readBody(incoming: IncomingMessage): Promise<ApiRequest["body"]> {
+async function readBody(incoming: IncomingMessage, mostBytes: number): Promise<ApiRequest["body"]> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    if (size <= mostBytes) chunks.push(chunk);
     else chunks.length = 0;
     if (size > MAX_DISCARDED_BYTES) break;
   }
   if (size === 0) return null;
-  return size > MAX_BODY_BYTES ? "too-large" : Buffer.concat(chunks);
+  return size > mostBytes ? "too-large" : Buffer.concat(chunks);
 }
 
 function write(outgoing: ServerResponse, method: string, response: ApiResponse): void {

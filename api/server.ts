@@ -16,9 +16,9 @@ import {
   ListenError,
   type ListenOptions,
   listenFailure,
-  MAX_BODY_BYTES,
   MAX_CONNECTIONS,
   MAX_DISCARDED_BYTES,
+  mostBodyBytes,
   type StreamedResponse,
 } from "./http.ts";
 import { CLOSED_SINK, PipedSink } from "./stream-sink.ts";
@@ -205,7 +205,7 @@ function serve(options: ListenOptions, flights: Flights, res: HttpResponse, req:
     answer(options, exchange, request, false);
     return;
   }
-  readBody(options, exchange, (body) => {
+  readBody(options, exchange, mostBodyBytes(path), (body) => {
     request.body = body;
     if (!head.isChunked) answer(options, exchange, request, false);
     else later(exchange, () => answer(options, exchange, request, true));
@@ -292,6 +292,7 @@ function stream({ stallTimeoutMs }: ListenOptions, exchange: Exchange, response:
 function readBody(
   { bodyTimeoutMs }: ListenOptions,
   exchange: Exchange,
+  mostBytes: number,
   done: (body: ApiRequest["body"]) => void,
 ): void {
   const { res } = exchange;
@@ -306,11 +307,11 @@ function readBody(
   exchange.drop = stop;
   res.onData((chunk, isLast) => {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) chunks = [];
+    if (size > mostBytes) chunks = [];
     // uWS takes the chunk's memory back when this returns.
     else if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)));
     if (isLast) {
-      const body = size === 0 ? null : size > MAX_BODY_BYTES ? "too-large" : joined(chunks);
+      const body = size === 0 ? null : size > mostBytes ? "too-large" : joined(chunks);
       stop();
       done(body);
     } else if (size > MAX_DISCARDED_BYTES) res.close();

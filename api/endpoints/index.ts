@@ -3,6 +3,7 @@ import type { Route } from "../route.ts";
 import { account } from "./account.ts";
 import { acknowledging } from "./acknowledge.ts";
 import { alertRules } from "./alert-rules.ts";
+import { documents } from "./apply.ts";
 import { audits } from "./audit.ts";
 import { badges } from "./badges.ts";
 import { bulk } from "./bulk.ts";
@@ -44,6 +45,7 @@ export const routes: readonly Route[] = [
   ...servers,
   ...bulk,
   ...monitorLocations,
+  ...documents,
   ...searches,
   ...overviews,
   ...live,

@@ -3,41 +3,30 @@ import { actorData } from "../../model/event.ts";
 import { formatId, parseId } from "../../model/ids.ts";
 import { isPassive, isWebsite, type Kind, type UptimeKind } from "../../model/kind.ts";
 import type { MaybePromise } from "../../model/maybe-promise.ts";
-import type { Monitor } from "../../model/monitor.ts";
 import type { Selector } from "../../model/selector.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
-import { storedTarget } from "../../store/sealing/target.ts";
 import { type MonitorChange, type MonitorWithLive, TokenTakenError } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
-import { fieldOf, type JsonObject, readObject } from "../body.ts";
+import { type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { isShownToAll, shownUrl, wholeTarget, withWholeUrl } from "../monitors/address.ts";
 import { createBody, updateBody } from "../monitors/bodies.ts";
-import {
-  type Draft,
-  draftOfChange,
-  draftOfNew,
-  type Expiry,
-  expiryOfNew,
-  type NewDraft,
-  refuseShort,
-  targetOf,
-} from "../monitors/draft.ts";
+import { type Draft, draftOfChange, draftOfNew, type Expiry, refuseShort, targetOf } from "../monitors/draft.ts";
 import { readField } from "../monitors/every-kind.ts";
 import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
 import { findMonitor } from "../monitors/find.ts";
 import { importsOf } from "../monitors/imported.ts";
-import { activityChange, newMonitorOf, refuseResume } from "../monitors/lifecycle.ts";
+import { refuseResume } from "../monitors/lifecycle.ts";
 import { refuseBesideOlder } from "../monitors/older-schedulers.ts";
-import { createRefusals, unknownType, updateRefusals } from "../monitors/refusals.ts";
-import { changedSecrets, storedSecrets } from "../monitors/secrets.ts";
-import { hashToken, newToken, tokenField } from "../monitors/token.ts";
+import { createRefusals, updateRefusals } from "../monitors/refusals.ts";
+import { refuseHiddenIn } from "../monitors/secrets.ts";
+import { newToken, tokenField } from "../monitors/token.ts";
 import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
-import { hasTunnelField } from "../monitors/tunnels.ts";
+import { isTunnel, kindOfNew, newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
 import { type MonitorView, viewMonitor } from "../monitors/view.ts";
 import {
   idsParameter,
@@ -151,7 +140,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (isTunnel(body)) return shown(api, call, (await createTunnel(api, call, body)).id);
   const kind = kindOfNew(body);
   const draft = draftOfNew(kind, withWholeUrl(kind, body, null));
-  const { settings: shownSettings, ...secrets } = storedSecrets(api, kind, draft.settings);
+  refuseHiddenIn(kind, draft.settings);
   const target = targetOf(kind, draft.settings);
   if (target !== null) await api.targets.accept(target);
   await refuseBesideOlder(api, kind, draft.settings);
@@ -162,19 +151,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const host = target?.host ?? null;
   const shared = isWebsite(kind) && host !== null ? await monitors.hostExpiry(call.project.id, host) : null;
   const token = isPassive(kind) ? (readField(body, "token", tokenField) ?? newToken()) : null;
-  const heartbeatToken =
-    token === null
-      ? null
-      : { sealed: (id: number) => api.sealing.seal(SEALED_CELLS.heartbeat(id), token), hash: hashToken(token) };
-  const { settings, seal } = storedTarget(shownSettings, api.sealing);
-  const wanted = {
-    ...newUptime(call, kind, draft, host),
-    settings,
-    ...secrets,
-    ...(seal !== null && { urlSealed: seal }),
-    ...expiryOfNew(kind, draft.settings, draft.expiry, shared),
-    heartbeatToken,
-  };
+  const wanted = newUptimeMonitor(api, call, kind, draft, { shared, token });
   const created = await monitors.create(wanted, call.actor).catch((error: unknown) => {
     throw error instanceof TokenTakenError ? refusal("tokenTaken") : error;
   });
@@ -188,31 +165,6 @@ async function shown(api: Api, call: ProjectCall, id: number): Promise<ApiRespon
   const stored = await api.controlPlane.monitors.find(call.project.id, id);
   if (stored === undefined) throw refusal("serverNotFound");
   return ok(await viewWhole(api, call, stored));
-}
-
-function isTunnel(body: JsonObject): boolean {
-  const type = fieldOf(body, "type");
-  return type === undefined ? hasTunnelField(body) : type === "vpn";
-}
-
-/** @throws for groups and what is no type at all */
-function kindOfNew(body: JsonObject): UptimeKind {
-  const type = fieldOf(body, "type");
-  if (type === undefined) {
-    const isNamed = typeof fieldOf(body, "name") === "string";
-    throw isNamed ? refusal("typeInvalid", { details: { types: schemas.MONITOR_TYPES } }) : refusal("nameInvalid");
-  }
-  if (type === "group") throw refusal("typeGroup");
-  if (typeof type !== "string" || !isUptimeKind(type)) throw badRequest(unknownType(type));
-  return type;
-}
-
-function newUptime(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: string | null) {
-  const monitor = { ...newMonitorOf(call, kind, draft, host), settings: draft.settings };
-  if (!isPassive(kind)) return monitor;
-  const { period, grace } = draft.settings;
-  // Heartbeats have no retries: silence is down at once (docs/api-contract.md#status).
-  return { ...monitor, intervalS: Number(period), graceS: Number(grace), maxRetries: 1 };
 }
 
 function read(api: Api, call: ProjectCall): MaybePromise<ApiResponse> {
@@ -263,7 +215,7 @@ async function updateUptime(
   const moved = await expiryOfMove(api, call, found, target?.host ?? null);
   const decide = (now: MonitorWithLive): MonitorChange => {
     refuseResume(draft, now, call);
-    return changeOf(api, now, draftOf(now), moved);
+    return uptimeChange(api, now, draftOf(now), moved);
   };
   const changed = await api.controlPlane.monitors.update(
     call.project.id,
@@ -274,40 +226,6 @@ async function updateUptime(
   );
   if (changed !== undefined) await shareExpiry(api, call, kind, changed.monitor.host, draft.expiry);
   return changed;
-}
-
-/** Made inside the store's transaction, from the monitor as it is then. */
-function changeOf(api: Api, now: MonitorWithLive, draft: Draft, moved: Expiry): MonitorChange {
-  const { active, settings, expiry, periodS: _, ...common } = draft;
-  const kind = now.monitor.kind;
-  const change: Record<string, unknown> = { ...common };
-  if (settings !== undefined) {
-    change.settings = settings;
-    if (isWebsite(kind)) Object.assign(change, websiteChange(api, now, kind as UptimeKind, settings));
-    if (isUptimeKind(kind)) change.host = targetOf(kind, settings)?.host ?? null;
-    if (isPassive(kind)) {
-      change.intervalS = Number(settings.period);
-      change.graceS = Number(settings.grace);
-    }
-  }
-  return { ...change, ...moved, ...expiry, ...activityChange(active === undefined ? {} : { active }, now) };
-}
-
-/** What is stored of an address and of secrets, and which of them are others. */
-function websiteChange(api: Api, now: MonitorWithLive, kind: UptimeKind, settings: Monitor["settings"]): MonitorChange {
-  const secrets = changedSecrets(api, wholeTarget(api, now.monitor), kind, settings);
-  const target = targetChange(api, now, secrets.settings ?? settings);
-  const sealedFields = [...(target.sealedFields ?? []), ...(secrets.sealedFields ?? [])];
-  return { ...secrets, ...target, sealedFields };
-}
-
-/** The address that is stored, and whether it is another one: what every user sees of it may be the same. */
-function targetChange(api: Api, { monitor }: MonitorWithLive, settings: Monitor["settings"]): MonitorChange {
-  if (settings.url === wholeTarget(api, monitor).settings.url)
-    return { settings: { ...settings, url: monitor.settings.url } };
-  const stored = storedTarget(settings, api.sealing);
-  const urlSealed = stored.seal === null ? null : stored.seal(monitor.id);
-  return { settings: stored.settings, urlSealed, sealedFields: ["url"] };
 }
 
 /** A website check that moves to another host takes over what the project's checks there share. */

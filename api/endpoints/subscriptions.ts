@@ -1,5 +1,4 @@
 /** Subscriptions as records (docs/api-contract.md#subscriptions): lists are fetched and parsed elsewhere. */
-import { createHmac } from "node:crypto";
 import { subscriptionData } from "../../model/event.ts";
 import { parseId } from "../../model/ids.ts";
 import { refuseInterval } from "../../model/schedule.ts";
@@ -16,6 +15,7 @@ import { limitParameter, offsetParameter, readQuery } from "../query.ts";
 import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { createBody, readDraft, refuseTarget, type SubscriptionUrl, updateBody } from "../subscriptions/draft.ts";
+import { hashUrl } from "../subscriptions/hash-url.ts";
 import { subscriptionIdParams } from "./params.ts";
 
 const EDITORS_ONLY = "You do not have permission to edit this project";
@@ -131,10 +131,8 @@ async function judgedUrl(api: Api, call: ProjectCall, url: SubscriptionUrl, subs
   return { hash, sealed: (id: number) => api.sealing.seal(SEALED_CELLS.subscription(id), url.text) };
 }
 
-/** Keyed, because an address often holds a token that is short enough to be guessed. */
 async function hashOf(api: Api, normalUrl: string): Promise<string> {
-  const key = await openHashKey(api.controlPlane, api.sealing);
-  return createHmac("sha256", key).update(normalUrl).digest("base64url");
+  return hashUrl(await openHashKey(api.controlPlane, api.sealing), normalUrl);
 }
 
 /** Of two at once the later one is told so too. */

@@ -44,6 +44,11 @@ export function changedSecrets(api: Api, before: Monitor, kind: UptimeKind, sett
   return { settings: shown, sealed: seal(api, before.id, secrets), sealedFields };
 }
 
+/** @throws 400 when a new monitor's settings hide what cannot be filled in */
+export function refuseHiddenIn(kind: UptimeKind, settings: Settings): void {
+  refuseHidden(settings, fieldsOfKind(kind));
+}
+
 function refuseHidden(settings: Settings, fields: readonly string[]): void {
   const field = hiddenField(settings, fields);
   if (field === undefined) return;

@@ -3,7 +3,7 @@ import type { ParsedTunnel, TunnelFields } from "../../engine/contract/registry.
 import type { TunnelProtocol } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
-import type { MonitorChange, MonitorWithLive } from "../../store/sql/monitors/port.ts";
+import type { MonitorChange, MonitorWithLive, NewMonitor } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import type { JsonObject } from "../body.ts";
 import { refusal } from "../errors.ts";
@@ -15,6 +15,7 @@ import {
   changesTunnel,
   draftOfNewTunnel,
   draftOfTunnelChange,
+  type NewTunnelDraft,
   readTunnelChange,
   type TunnelDraft,
 } from "./tunnels.ts";
@@ -24,10 +25,15 @@ export async function createTunnel(api: Api, call: ProjectCall, body: JsonObject
   await acceptEndpoints(api, tunnel);
   if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
   refuseShort(draft, call.plan);
+  const monitor = newTunnelMonitor(api, call, { ...draft, tunnel });
+  return withinSlots(api.controlPlane.monitors.create(monitor, call.actor, call.plan.tunnelSlots));
+}
+
+/** What is stored of a new tunnel. */
+export function newTunnelMonitor(api: Api, call: ProjectCall, { tunnel, ...draft }: NewTunnelDraft): NewMonitor {
   const { protocol, fields } = tunnel;
   const sealed = (id: number): string => seal(api, id, fields);
-  const monitor = { ...newMonitorOf(call, protocol, draft, hostOf(tunnel)), sealed };
-  return withinSlots(api.controlPlane.monitors.create(monitor, call.actor, call.plan.tunnelSlots));
+  return { ...newMonitorOf(call, protocol, draft, hostOf(tunnel)), sealed };
 }
 
 /** @returns undefined when it is gone */
@@ -47,14 +53,14 @@ export async function updateTunnel(
   const decide = (now: MonitorWithLive): MonitorChange => {
     refuseFollowing(now, draft, body);
     refuseResume(draft, now, call);
-    return changeOf(api, now, body);
+    return tunnelChange(api, now, body);
   };
   return withinSlots(monitors.update(call.project.id, id, call.nowMs, call.actor, decide, call.plan.tunnelSlots));
 }
 
 /** Made inside the store's transaction, from the monitor as it is then. */
-function changeOf(api: Api, now: MonitorWithLive, body: JsonObject): MonitorChange {
-  const stored = open(api, now.monitor);
+export function tunnelChange(api: Api, now: MonitorWithLive, body: JsonObject): MonitorChange {
+  const stored = openTunnel(api, now.monitor);
   const { active, tunnel, ...common } = isImported(now)
     ? withoutFields(readTunnelChange(body))
     : draftOfTunnelChange(protocolIn(now.monitor.kind), stored, body);
@@ -82,7 +88,7 @@ function withoutFields({ sent: _, ...draft }: ReturnType<typeof readTunnelChange
 async function draftNow(api: Api, id: number, kind: TunnelProtocol, body: JsonObject): Promise<TunnelDraft> {
   if (!changesTunnel(kind, body)) return draftOfTunnelChange(kind, null, body);
   const whole = await api.controlPlane.monitors.recall(id);
-  return draftOfTunnelChange(kind, whole === undefined ? null : open(api, whole.monitor), body);
+  return draftOfTunnelChange(kind, whole === undefined ? null : openTunnel(api, whole.monitor), body);
 }
 
 /** Imported monitors are what their subscription says (docs/api-contract.md#subscriptions). */
@@ -114,7 +120,7 @@ function seal(api: Api, id: number, fields: TunnelFields): string {
 }
 
 /** null: it has none of its own. */
-function open(api: Api, { id, sealed }: Monitor): TunnelFields | null {
+export function openTunnel(api: Api, { id, sealed }: Monitor): TunnelFields | null {
   return sealed === undefined ? null : (JSON.parse(api.sealing.open(SEALED_CELLS.tunnel(id), sealed)) as TunnelFields);
 }
 

@@ -3,6 +3,7 @@ export * from "./account.ts";
 export * from "./alerts.ts";
 export * from "./audit.ts";
 export * from "./channels.ts";
+export * from "./documents.ts";
 export * from "./errors.ts";
 export * from "./incidents.ts";
 export * from "./keys.ts";

@@ -17,6 +17,7 @@ import { MOVE_MARK } from "../copy/rows.ts";
 import type { Database, StoreRole } from "../db/database.ts";
 import { readGeneration } from "../db/generation.ts";
 import { openSqlite } from "../db/sqlite.ts";
+import { createDocuments } from "../documents/documents.ts";
 import { createIncidents } from "../incidents/incidents.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { createHeartbeats } from "../monitors/heartbeats.ts";
@@ -71,6 +72,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     jobs: createJobs(database),
     subscriptions: createSubscriptions(database),
     imports: createImports(database),
+    documents: createDocuments(database),
     syncs: createSyncs(database),
     sink: createSinkStore(database),
     maintenance: createMaintenance(database),

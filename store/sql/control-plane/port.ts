@@ -16,6 +16,7 @@ import type { Locations } from "../coordination/locations-port.ts";
 import type { Meta } from "../coordination/meta-port.ts";
 import type { Quarantines } from "../coordination/quarantine-port.ts";
 import type { Shards } from "../coordination/shards-port.ts";
+import type { Documents } from "../documents/port.ts";
 import type { Incidents } from "../incidents/port.ts";
 import type { Jobs } from "../jobs/port.ts";
 import type { Heartbeats } from "../monitors/heartbeats-port.ts";
@@ -50,6 +51,7 @@ export interface ControlPlane {
   readonly jobs: Jobs;
   readonly subscriptions: Subscriptions;
   readonly imports: Imports;
+  readonly documents: Documents;
   readonly syncs: Syncs;
   readonly maintenance: Maintenance;
   readonly schedules: Schedules;

@@ -113,7 +113,7 @@ async function fullSlots(session: Session, { monitor }: MonitorWithLive, slots: 
 }
 
 /** A tunnel that the plan paused has given its slot back (docs/api-contract.md#plans). */
-function takesSlot({ monitor }: MonitorWithLive, { removePauseReasons }: MonitorChange): boolean {
+export function takesSlot({ monitor }: MonitorWithLive, { removePauseReasons }: MonitorChange): boolean {
   return (
     familyOf(monitor.kind) === "tunnel" &&
     monitor.pauseReasons.includes("plan") &&
@@ -242,7 +242,7 @@ export function historyOf({ fields, turned }: ChangedMonitor, atMs: number, acto
 }
 
 /** A tombstone without settings stays: the plan hears of it, and results are hidden until they expire. */
-async function remove(session: Session, projectId: number, id: number, nowMs: number): Promise<boolean> {
+export async function remove(session: Session, projectId: number, id: number, nowMs: number): Promise<boolean> {
   const now = await hold(session, projectId, id);
   if (now === undefined) return false;
   const { kysely } = session;

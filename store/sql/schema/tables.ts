@@ -5,6 +5,7 @@
 import type { Selectable } from "kysely";
 import type { Actor } from "../../../model/actor.ts";
 import type { AuditSubject, AuditWord } from "../../../model/audit.ts";
+import type { ThingKind } from "../../../model/document/plan.ts";
 import type { EventType, ExpirySubject } from "../../../model/event.ts";
 import type { IncidentLevel } from "../../../model/incident.ts";
 import { type Family, familyOf, type Kind } from "../../../model/kind.ts";
@@ -436,6 +437,28 @@ export const AUDIT = table("audit", {
   address: nullable(text()),
 });
 
+/** What was applied last under a name. */
+export const DOCUMENTS = table("documents", {
+  id: id(),
+  project_id: bigint(),
+  name: prose(),
+  applied_at_ms: bigint(),
+  applied_by: json<Actor>(),
+  hash: text(),
+});
+
+/** Which thing a key of a document stands for. */
+export const DOCUMENT_THINGS = table("document_things", {
+  project_id: bigint(),
+  kind: text<ThingKind>(),
+  key: prose(),
+  thing_id: bigint(),
+  /** null: no document has it any more. */
+  document_id: nullable(bigint()),
+  /** By field, a keyed hash of what was applied: what differs from it was changed elsewhere. */
+  marks: json<Readonly<Record<string, string>>>(),
+});
+
 export const TABLES = {
   meta,
   generation,
@@ -486,6 +509,8 @@ export const TABLES = {
   status_pages: STATUS_PAGES,
   status_page_domains: STATUS_PAGE_DOMAINS,
   status_page_updates: STATUS_PAGE_UPDATES,
+  documents: DOCUMENTS,
+  document_things: DOCUMENT_THINGS,
 } as const;
 
 /** The schema as the query builder sees it. */

@@ -95,13 +95,13 @@ function one(session: Session, projectId: number, id: number) {
 }
 
 /** Held against other writers until the transaction ends. */
-async function hold(session: Session, projectId: number, id: number): Promise<SubscriptionRecord | undefined> {
+export async function hold(session: Session, projectId: number, id: number): Promise<SubscriptionRecord | undefined> {
   const query = one(session, projectId, id);
   const row = await (session.dialect === "postgres" ? query.forNoKeyUpdate() : query).executeTakeFirst();
   return row && toSubscription(row);
 }
 
-async function create(session: Session, input: NewSubscription): Promise<SubscriptionRecord> {
+export async function create(session: Session, input: NewSubscription): Promise<SubscriptionRecord> {
   const row = await session.kysely
     .insertInto("subscriptions")
     .values({
@@ -137,7 +137,7 @@ async function create(session: Session, input: NewSubscription): Promise<Subscri
   return created;
 }
 
-async function update(
+export async function update(
   session: Session,
   now: SubscriptionRecord,
   { url, ...values }: SubscriptionChange,
@@ -210,7 +210,12 @@ async function followMonitors(
     .execute();
 }
 
-async function remove(session: Session, projectId: number, id: number, nowMs: number): Promise<number | undefined> {
+export async function remove(
+  session: Session,
+  projectId: number,
+  id: number,
+  nowMs: number,
+): Promise<number | undefined> {
   const now = await hold(session, projectId, id);
   if (now === undefined) return undefined;
   const { kysely } = session;

@@ -21,6 +21,7 @@ import { alerts } from "./0018-alerts.ts";
 import { statusPages } from "./0019-status-pages.ts";
 import { audit } from "./0021-audit.ts";
 import { maintenances } from "./0022-maintenances.ts";
+import { documents } from "./0020-documents.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -43,4 +44,5 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0021-audit": audit,
   "0022-maintenances": maintenances,
   "0019-status-pages": statusPages,
+  "0020-documents": documents,
 };

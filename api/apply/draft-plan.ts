@@ -1,0 +1,157 @@
+/** A plan while it is made: what the sections add to it, and what would be written. */
+import { createHash, createHmac, type Hash } from "node:crypto";
+import type { Change, RefusedThing, ThingKind } from "../../model/document/plan.ts";
+import type { ReadDocument } from "../../model/document/read.ts";
+import { type DocumentFault, MOST_FAULTS } from "../../model/document/tree.ts";
+import type { DocumentThing, Marks, Orders } from "../../store/sql/documents/port.ts";
+import type { MonitorChange, NewMonitor } from "../../store/sql/monitors/port.ts";
+import type { NewSubscription, SubscriptionChange } from "../../store/sql/subscriptions/port.ts";
+import type { Api } from "../api.ts";
+import { ApiError } from "../errors.ts";
+import type { ProjectCall } from "../route.ts";
+import { Slices } from "./slices.ts";
+
+export interface ApplyOptions {
+  readonly prune: boolean;
+  readonly adopt: boolean;
+}
+
+type Writable<Input, Wanted> = {
+  -readonly [Name in keyof Orders<Input, Wanted>]: Orders<Input, Wanted>[Name][number][];
+};
+type Path = readonly (string | number)[];
+
+/** As messages of single requests name a field. */
+const FIELD = /^(?:Missing or invalid )?([A-Za-z_]+)/;
+/** Characters of a mark: 72 bits, so that no two values of a field have one by chance. */
+const MARK_LENGTH = 12;
+
+export class DraftPlan {
+  readonly api: Api;
+  readonly call: ProjectCall;
+  readonly name: string;
+  readonly options: ApplyOptions;
+  readonly slices = new Slices();
+  readonly changes: Change[] = [];
+  readonly refused: RefusedThing[] = [];
+  readonly monitors: Writable<NewMonitor, MonitorChange> = { create: [], change: [], remove: [] };
+  readonly subscriptions: Writable<NewSubscription, SubscriptionChange> = { create: [], change: [], remove: [] };
+  readonly release: Pick<DocumentThing, "kind" | "key">[] = [];
+  unchanged = 0;
+  readonly #faults: DocumentFault[] = [];
+  readonly #lineOf: ReadDocument["lineOf"];
+  readonly #hashKey: string;
+  readonly #things: ReadonlyMap<string, DocumentThing>;
+  readonly #documentId: number | null;
+  readonly #otherNames: ReadonlyMap<number, string>;
+  readonly #hash: Hash;
+
+  constructor(
+    api: Api,
+    call: ProjectCall,
+    name: string,
+    options: ApplyOptions,
+    more: {
+      readonly lineOf: ReadDocument["lineOf"];
+      readonly hashKey: string;
+      readonly things: readonly DocumentThing[];
+      readonly documentId: number | null;
+      /** By the ids of documents. */
+      readonly names: ReadonlyMap<number, string>;
+    },
+  ) {
+    this.api = api;
+    this.call = call;
+    this.name = name;
+    this.options = options;
+    this.#lineOf = more.lineOf;
+    this.#hashKey = more.hashKey;
+    this.#things = new Map(more.things.map((thing) => [`${thing.kind} ${thing.key}`, thing]));
+    this.#documentId = more.documentId;
+    this.#otherNames = more.names;
+    this.#hash = createHash("sha256");
+    this.cover([name, options.prune, options.adopt]);
+  }
+
+  get faults(): readonly DocumentFault[] {
+    return this.#faults;
+  }
+
+  get hashKey(): string {
+    return this.#hashKey;
+  }
+
+  /** What a key stands for, whichever document has it. */
+  thing(kind: ThingKind, key: string): DocumentThing | undefined {
+    return this.#things.get(`${kind} ${key}`);
+  }
+
+  thingsOf(kind: ThingKind): readonly DocumentThing[] {
+    return [...this.#things.values()].filter((thing) => thing.kind === kind);
+  }
+
+  isOurs({ documentId }: DocumentThing): boolean {
+    return documentId !== null && documentId === this.#documentId;
+  }
+
+  /** The name of the other document that has it; null: it may be taken. */
+  ownerOf(thing: DocumentThing | undefined): string | null {
+    if (thing === undefined || thing.documentId === null || this.isOurs(thing)) return null;
+    return this.#otherNames.get(thing.documentId) ?? "another";
+  }
+
+  fault(path: Path, message: string): void {
+    if (this.#faults.length < MOST_FAULTS)
+      this.#faults.push({ path: pathText(path), line: this.#lineOf(path), message });
+  }
+
+  refuse(kind: ThingKind, key: string, path: Path, message: string): void {
+    this.refused.push({ kind, key, path: pathText(path), line: this.#lineOf(path), message });
+  }
+
+  /**
+   * Runs a reader of the API.
+   * @param fields whose names the reader's messages may begin with
+   * @returns undefined when it refused; the fault is told then
+   */
+  attempt<Result>(path: Path, fields: object, work: () => Result): Result | undefined {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const [, field = ""] = FIELD.exec(error.message) ?? [];
+      this.fault(Object.hasOwn(fields, field) ? [...path, field] : path, error.message);
+      return undefined;
+    }
+  }
+
+  /** Puts what would be written into the hash, secrets included. */
+  cover(value: unknown): void {
+    this.#hash.update(JSON.stringify(value) ?? "null");
+    this.#hash.update("\n");
+  }
+
+  /** Of everything so far. @returns a text for callers to send back */
+  hash(): string {
+    const shown = JSON.stringify([this.changes, this.unchanged, this.refused]);
+    const covered = this.#hash.copy().update(shown).digest();
+    return createHmac("sha256", this.#hashKey).update(covered).digest("base64url").slice(0, 32);
+  }
+
+  /** What the thing's fields are in the document, in a form that says nothing without the key. */
+  marks(values: Readonly<Record<string, unknown>>): Marks {
+    return Object.fromEntries(Object.entries(values).map(([field, value]) => [field, this.mark(field, value)]));
+  }
+
+  mark(field: string, value: unknown): string {
+    const text = `${field}\n${JSON.stringify(value) ?? "null"}`;
+    return createHmac("sha256", this.#hashKey).update(text).digest("base64url").slice(0, MARK_LENGTH);
+  }
+}
+
+export function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`),
+    "",
+  );
+}

@@ -1,0 +1,79 @@
+/** From the text of a document to the plan of what applying it would do. Nothing is written. */
+import { type Document, SECTIONS, type Section } from "../../model/document/document.ts";
+import type { Plan } from "../../model/document/plan.ts";
+import { readDocumentInSteps } from "../../model/document/read.ts";
+import { openHashKey } from "../../store/sealing/hash-key.ts";
+import type { ApplyOrder } from "../../store/sql/documents/port.ts";
+import type { Api } from "../api.ts";
+import { refusal } from "../errors.ts";
+import type { ProjectCall } from "../route.ts";
+import { type ApplyOptions, DraftPlan } from "./draft-plan.ts";
+import { planMonitors } from "./monitors.ts";
+import { Slices } from "./slices.ts";
+import { planSubscriptions } from "./subscriptions.ts";
+import { WORDS } from "./words.ts";
+
+/** The name of a document that has none. */
+const STANDARD_NAME = "default";
+const SUPPORTED: readonly Section[] = ["monitors", "subscriptions"];
+
+export interface MadePlan {
+  readonly plan: Plan;
+  readonly order: ApplyOrder;
+}
+
+/** @param name in the place of the document's own; null: its own @throws 400 with every fault */
+export async function makePlan(
+  api: Api,
+  call: ProjectCall,
+  text: string,
+  name: string | null,
+  options: ApplyOptions,
+): Promise<MadePlan> {
+  const { document, faults, lineOf } = await new Slices().run(readDocumentInSteps(text, WORDS));
+  if (document === null) throw refusal("documentInvalid", { details: { errors: faults } });
+  const { documents } = api.controlPlane;
+  const known = await documents.list(call.project.id);
+  const ownName = name ?? document.name ?? STANDARD_NAME;
+  const draft = new DraftPlan(api, call, ownName, options, {
+    lineOf,
+    hashKey: await openHashKey(api.controlPlane, api.sealing),
+    things: await documents.things(call.project.id),
+    documentId: known.find((one) => one.name === ownName)?.id ?? null,
+    names: new Map(known.map((one) => [one.id, one.name])),
+  });
+  refuseUnsupported(draft, document);
+  await planSubscriptions(draft, document);
+  await planMonitors(draft, document);
+  if (draft.faults.length > 0) throw refusal("documentInvalid", { details: { errors: draft.faults } });
+  const plan = planOf(draft);
+  return { plan, order: orderOf(draft, plan.hash) };
+}
+
+function refuseUnsupported(draft: DraftPlan, document: Document): void {
+  for (const section of SECTIONS) {
+    if (document[section] === undefined || SUPPORTED.includes(section)) continue;
+    draft.fault([section], `${section} are not supported yet by this version.`);
+  }
+}
+
+function planOf(draft: DraftPlan): Plan {
+  const { name, changes, unchanged, refused } = draft;
+  return { name, hash: draft.hash(), changes, unchanged, refused };
+}
+
+function orderOf(draft: DraftPlan, hash: string): ApplyOrder {
+  const { call, name, monitors, subscriptions, release } = draft;
+  return {
+    projectId: call.project.id,
+    organizationId: call.project.organizationId,
+    name,
+    hash,
+    nowMs: call.nowMs,
+    actor: call.actor,
+    slots: call.plan.tunnelSlots,
+    monitors,
+    subscriptions,
+    release,
+  };
+}

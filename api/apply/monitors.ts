@@ -1,0 +1,529 @@
+/** What a document would do to monitors: the same drafts and changes as single requests make, of all of them at once. */
+import { uptimeOf } from "../../engine/contract/registry.ts";
+import type { Document } from "../../model/document/document.ts";
+import type { Act, FieldChange } from "../../model/document/plan.ts";
+import { formatId } from "../../model/ids.ts";
+import { familyOf, isPassive, isWebsite, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
+import { isActive, MONITOR_NAMES, type Monitor } from "../../model/monitor.ts";
+import { displayAddress } from "../../model/web-address.ts";
+import type { DocumentThing, MonitorOfProject } from "../../store/sql/documents/port.ts";
+import { changeMonitor } from "../../store/sql/monitors/change.ts";
+import type { MonitorChange, NewMonitor } from "../../store/sql/monitors/port.ts";
+import { ApiError, refusal } from "../errors.ts";
+import { wholeTarget, withWholeUrl } from "../monitors/address.ts";
+import { type Draft, draftOfChange, draftOfNew, type NewDraft, refuseShort, targetOf } from "../monitors/draft.ts";
+import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
+import { refuseResume } from "../monitors/lifecycle.ts";
+import { locationsChange, requireLocationsOnPlan } from "../monitors/locations.ts";
+import { refuseBesideOlder } from "../monitors/older-schedulers.ts";
+import type { Target } from "../monitors/targets.ts";
+import { hashToken, newToken } from "../monitors/token.ts";
+import { newTunnelMonitor, openTunnel, tunnelChange } from "../monitors/tunnel-requests.ts";
+import { draftOfNewTunnel, draftOfTunnelChange, type NewTunnelDraft, type TunnelDraft } from "../monitors/tunnels.ts";
+import { newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
+import type { DraftPlan } from "./draft-plan.ts";
+import { ExpiryByHost } from "./expiry-by-host.ts";
+import { refusedTargets, targetKey } from "./judge-targets.ts";
+import { type WantedMonitor, wantedMonitor } from "./wanted-monitor.ts";
+
+/** Whose secrets are opened together. */
+const AT_ONCE = 200;
+const SHOWN_LENGTH = 200;
+
+interface Existing extends MonitorOfProject {
+  readonly act: Extract<Act, "change" | "adopt">;
+}
+
+interface Planned {
+  readonly wanted: WantedMonitor;
+  readonly existing: Existing | null;
+  /** Its kind is another one, and the document says that it may go. */
+  readonly replaces: MonitorOfProject | null;
+  readonly uptime: { readonly kind: UptimeKind; readonly draft: Draft } | null;
+  readonly tunnel: TunnelDraft | null;
+  readonly targets: readonly Target[];
+}
+
+export async function planMonitors(plan: DraftPlan, document: Document): Promise<void> {
+  const monitors = await allMonitors(plan);
+  const planned: Planned[] = [];
+  const adoptable = plan.options.adopt ? adoptables(plan, monitors) : new Map<string, MonitorOfProject[]>();
+  const waiting: { readonly wanted: WantedMonitor; readonly existing: Existing | null }[] = [];
+  for (const [key, entry] of Object.entries(document.monitors ?? {})) {
+    await plan.slices.rest();
+    const path = ["monitors", key];
+    const wanted = plan.attempt(path, entry, () => wantedMonitor(key, entry, document.defaults ?? {}));
+    if (wanted !== undefined) waiting.push({ wanted, existing: existingOf(plan, wanted, monitors, adoptable) });
+  }
+  for (let start = 0; start < waiting.length; start += AT_ONCE) {
+    const some = waiting.slice(start, start + AT_ONCE);
+    const sealed = await sealedOf(plan, some);
+    for (const { wanted, existing } of some) {
+      await plan.slices.rest();
+      const withSecrets = existing === null ? null : withSealed(existing, sealed);
+      const one = plan.attempt(["monitors", wanted.key], wanted.body, () => drafted(plan, wanted, withSecrets));
+      if (one !== undefined && one !== null) planned.push(one);
+    }
+  }
+  const expiry = new ExpiryByHost(plan, monitors.values());
+  for (const one of planned) expiry.add(one.wanted.key, one.uptime?.draft, hostOf(one));
+  if (plan.faults.length === 0) await new MonitorPlanner(plan, monitors, expiry).plan(planned, document);
+}
+
+async function allMonitors(plan: DraftPlan): Promise<ReadonlyMap<number, MonitorOfProject>> {
+  const found = new Map<number, MonitorOfProject>();
+  for await (const some of plan.api.controlPlane.documents.monitors(plan.call.project.id)) {
+    for (const one of some) found.set(one.monitor.id, one);
+  }
+  return found;
+}
+
+/** Those that no key stands for, by name; what follows a subscription is the subscription's. */
+function adoptables(plan: DraftPlan, monitors: ReadonlyMap<number, MonitorOfProject>) {
+  const taken = new Set(plan.thingsOf("monitor").map(({ thingId }) => thingId));
+  const byName = new Map<string, MonitorOfProject[]>();
+  for (const one of monitors.values()) {
+    const { id, name, subscriptionId } = one.monitor;
+    if (taken.has(id) || subscriptionId !== null) continue;
+    byName.set(name, [...(byName.get(name) ?? []), one]);
+  }
+  return byName;
+}
+
+function existingOf(
+  plan: DraftPlan,
+  wanted: WantedMonitor,
+  monitors: ReadonlyMap<number, MonitorOfProject>,
+  adoptable: ReadonlyMap<string, MonitorOfProject[]>,
+): Existing | null {
+  const thing = plan.thing("monitor", wanted.key);
+  const known = thing === undefined ? undefined : monitors.get(thing.thingId);
+  if (thing !== undefined && known !== undefined) return { ...known, act: plan.isOurs(thing) ? "change" : "adopt" };
+  const found = adoptable.get(wanted.name)?.find(({ monitor }) => isSameTarget(plan, monitor, wanted));
+  return found === undefined ? null : { ...found, act: "adopt" };
+}
+
+/** Equal name and target: it would be a double. */
+function isSameTarget(plan: DraftPlan, monitor: Monitor, { kind, body }: WantedMonitor): boolean {
+  if (kind === "vpn") {
+    if (familyOf(monitor.kind) !== "tunnel") return false;
+    const draft = quietly(() => draftOfNewTunnel({ ...body, name: monitor.name }));
+    return draft?.tunnel.protocol === monitor.kind && (draft.tunnel.endpoints[0]?.host ?? null) === monitor.host;
+  }
+  if (monitor.kind !== kind) return false;
+  if (isWebsite(kind)) return wholeTarget(plan.api, monitor).settings.url === body.url;
+  return ["host", "port", "domain"].every(
+    (field) => body[field] === undefined || body[field] === monitor.settings[field],
+  );
+}
+
+function quietly<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+async function sealedOf(plan: DraftPlan, some: readonly { readonly existing: Existing | null }[]) {
+  const ids = some.flatMap(({ existing }) =>
+    existing === null || !hasSecrets(existing.monitor) ? [] : [existing.monitor.id],
+  );
+  return plan.api.controlPlane.documents.sealedOf(ids);
+}
+
+function hasSecrets({ kind }: Monitor): boolean {
+  return !isUptimeKind(kind) || (uptimeOf(kind).secretFields ?? []).length > 0;
+}
+
+function withSealed(existing: Existing, sealed: ReadonlyMap<number, string>): Existing {
+  const secret = sealed.get(existing.monitor.id);
+  return secret === undefined ? existing : { ...existing, monitor: { ...existing.monitor, sealed: secret } };
+}
+
+/** @returns null when it is refused @throws ApiError */
+function drafted(plan: DraftPlan, wanted: WantedMonitor, existing: Existing | null): Planned | null {
+  const owner = plan.ownerOf(plan.thing("monitor", wanted.key));
+  const path = ["monitors", wanted.key];
+  if (owner !== null) {
+    plan.refuse("monitor", wanted.key, path, `It belongs to the document "${owner}".`);
+    return null;
+  }
+  const isOther = existing !== null && !isOfKind(existing.monitor, wanted);
+  if (isOther && !wanted.replace) {
+    const { kind } = existing.monitor;
+    const to = wanted.kind === "vpn" ? "a tunnel" : wanted.kind;
+    plan.refuse(
+      "monitor",
+      wanted.key,
+      [...path, "type"],
+      `type ${kind} → ${to} cannot be changed: it would be removed with its results and incidents, and made anew. Say so with replace: true.`,
+    );
+    return null;
+  }
+  const now = isOther ? null : existing;
+  const common = { wanted, existing: now, replaces: isOther ? existing : null };
+  return wanted.kind === "vpn" ? draftedTunnel(plan, common) : draftedUptime(plan, common);
+}
+
+function isOfKind({ kind }: Monitor, wanted: WantedMonitor): boolean {
+  return wanted.kind === "vpn" ? familyOf(kind) === "tunnel" : kind === wanted.kind;
+}
+
+type Common = Pick<Planned, "wanted" | "existing" | "replaces">;
+
+function draftedTunnel(plan: DraftPlan, common: Common): Planned {
+  const { wanted, existing } = common;
+  const draft =
+    existing === null
+      ? draftOfNewTunnel({ ...wanted.body, name: wanted.name })
+      : draftOfTunnelChange(
+          existing.monitor.kind as TunnelProtocol,
+          openTunnel(plan.api, existing.monitor),
+          wanted.body,
+        );
+  const protocol = draft.tunnel?.protocol ?? (existing?.monitor.kind as TunnelProtocol);
+  const { names } = knownFieldsOf(protocol);
+  for (const field of Object.keys(wanted.body))
+    if (!names.has(field)) plan.fault(["monitors", wanted.key, field], `${field} is not for ${protocol}.`);
+  return { ...common, uptime: null, tunnel: draft, targets: draft.tunnel?.endpoints ?? [] };
+}
+
+function draftedUptime(plan: DraftPlan, common: Common): Planned {
+  const { wanted, existing } = common;
+  const kind = wanted.kind as UptimeKind;
+  const whole = existing === null ? null : wholeTarget(plan.api, existing.monitor);
+  const body = withWholeUrl(kind, wanted.body, whole);
+  const draft = whole === null ? draftOfNew(kind, { ...body, name: wanted.name }) : draftOfChange(whole, kind, body);
+  const target = draft.settings === undefined ? null : targetOf(kind, draft.settings);
+  return { ...common, uptime: { kind, draft }, tunnel: null, targets: target === null ? [] : [target] };
+}
+
+function hostOf({ uptime, existing }: Planned): string | null {
+  if (uptime === null || !isWebsite(uptime.kind)) return null;
+  if (uptime.draft.settings === undefined) return existing?.monitor.host ?? null;
+  return targetOf(uptime.kind, uptime.draft.settings)?.host ?? null;
+}
+
+class MonitorPlanner {
+  readonly #plan: DraftPlan;
+  readonly #monitors: ReadonlyMap<number, MonitorOfProject>;
+  readonly #expiry: ExpiryByHost;
+  /** Of monitors that the document has. */
+  readonly #met = new Set<number>();
+  /** Of heartbeats that are there, and of those of the document that came before. */
+  #takenTokens = new Set<string>();
+  #freeSlots = Number.POSITIVE_INFINITY;
+  #usedSlots = 0;
+
+  constructor(plan: DraftPlan, monitors: ReadonlyMap<number, MonitorOfProject>, expiry: ExpiryByHost) {
+    this.#plan = plan;
+    this.#monitors = monitors;
+    this.#expiry = expiry;
+  }
+
+  async plan(planned: readonly Planned[], document: Document): Promise<void> {
+    for (const { existing, replaces } of planned) {
+      const met = existing ?? replaces;
+      if (met !== null) this.#met.add(met.monitor.id);
+    }
+    this.#leave(new Set(Object.keys(document.monitors ?? {})));
+    await this.#countSlots();
+    const refused = await this.#judged(planned);
+    const tokens = await this.#tokens(planned);
+    for (const one of planned) {
+      await this.#plan.slices.rest();
+      await this.#one(one, refused, tokens);
+    }
+    this.#shareExpiry();
+  }
+
+  /** What the document had and has no more. */
+  #leave(keys: ReadonlySet<string>): void {
+    const plan = this.#plan;
+    for (const thing of plan.thingsOf("monitor")) {
+      if (keys.has(thing.key) || !plan.isOurs(thing)) continue;
+      const found = this.#monitors.get(thing.thingId);
+      if (found === undefined) continue;
+      const { id, name } = found.monitor;
+      const about = { kind: "monitor", key: thing.key, id: formatId("server", id), name, fields: [] } as const;
+      if (plan.options.prune) {
+        plan.changes.push({ act: "remove", ...about, note: "its results and incidents go with it" });
+        plan.monitors.remove.push({ id, version: found.generation });
+      } else if (!this.#met.has(id)) {
+        plan.changes.push({ act: "release", ...about, note: "no longer in the document: it stays as it is" });
+        plan.release.push({ kind: "monitor", key: thing.key });
+      }
+    }
+  }
+
+  async #countSlots(): Promise<void> {
+    const { api, call, monitors } = this.#plan;
+    const slots = call.plan.tunnelSlots;
+    if (slots === null) return;
+    this.#usedSlots = await api.controlPlane.monitors.slotsUsed(call.project.organizationId);
+    const freed = monitors.remove.filter(({ id }) => this.#takesSlot(id)).length;
+    this.#freeSlots = slots - this.#usedSlots + freed;
+  }
+
+  #takesSlot(id: number): boolean {
+    const monitor = this.#monitors.get(id)?.monitor;
+    return monitor !== undefined && familyOf(monitor.kind) === "tunnel" && !monitor.pauseReasons.includes("plan");
+  }
+
+  /** Of those that are new or have moved. */
+  #judged(planned: readonly Planned[]): Promise<ReadonlyMap<string, string>> {
+    const targets = planned.flatMap((one) => {
+      if (one.existing === null) return one.targets;
+      return one.targets.filter(({ host }) => host !== one.existing?.monitor.host);
+    });
+    return refusedTargets(this.#plan.api.targets, targets);
+  }
+
+  async #tokens(planned: readonly Planned[]): Promise<ReadonlyMap<number, string>> {
+    const fresh = planned.flatMap(({ wanted: { token }, existing }) =>
+      token === null || existing !== null ? [] : [hashToken(token)],
+    );
+    this.#takenTokens = new Set(await this.#plan.api.controlPlane.documents.takenTokens(fresh));
+    const ids = planned.flatMap(({ wanted, existing }) =>
+      wanted.token === null || existing === null ? [] : [existing.monitor.id],
+    );
+    return this.#plan.api.controlPlane.documents.tokenHashes(ids);
+  }
+
+  async #one(
+    one: Planned,
+    refusedByTarget: ReadonlyMap<string, string>,
+    tokens: ReadonlyMap<number, string>,
+  ): Promise<void> {
+    const { wanted, existing } = one;
+    try {
+      for (const target of one.targets) {
+        const why = refusedByTarget.get(targetKey(target));
+        if (why !== undefined) throw new ApiError(422, why);
+      }
+      await this.#refuse(one, tokens);
+      if (existing === null) this.#create(one);
+      else this.#change(one, existing);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#plan.refuse("monitor", wanted.key, ["monitors", wanted.key], error.message);
+    }
+  }
+
+  /** State and plan, as single requests ask for them. @throws ApiError */
+  async #refuse(one: Planned, tokens: ReadonlyMap<number, string>): Promise<void> {
+    const { wanted, existing, uptime, tunnel } = one;
+    const { api, call } = this.#plan;
+    if (uptime !== null && uptime.draft.settings !== undefined)
+      await refuseBesideOlder(api, uptime.kind, uptime.draft.settings);
+    const draft = uptime?.draft ?? tunnel ?? {};
+    if (existing === null && call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+    if (existing !== null) refuseResume(draft, existing, call);
+    refuseShort(draft, call.plan);
+    requireLocationsOnPlan(wanted.locations.locations, call.plan);
+    if (wanted.token === null) return;
+    if (existing === null) {
+      const hash = hashToken(wanted.token);
+      if (this.#takenTokens.has(hash)) throw refusal("tokenTaken");
+      this.#takenTokens.add(hash);
+    } else if (tokens.get(existing.monitor.id) !== hashToken(wanted.token)) throw refusal("tokenFixed");
+  }
+
+  #create({ wanted, uptime, tunnel, replaces }: Planned): void {
+    const { changes, monitors } = this.#plan;
+    if (tunnel !== null && replaces === null) this.#takeSlot();
+    const input = this.#inputOf(wanted, uptime, tunnel);
+    const { locations, ...others } = wanted.locations;
+    const placed: NewMonitor = {
+      ...input,
+      ...(Object.keys(wanted.locations).length > 0 && locationsChange(input, wanted.locations)),
+      ...(others.notifyOnPartial !== undefined && { notifyOnPartial: others.notifyOnPartial }),
+    };
+    const fields = this.#newFields(wanted, locations);
+    const about = { kind: "monitor", key: wanted.key, name: input.name, fields } as const;
+    if (replaces === null) changes.push({ act: "create", ...about, id: null });
+    else {
+      const id = formatId("server", replaces.monitor.id);
+      changes.push({ act: "replace", ...about, id, note: "its results and incidents go with it" });
+      monitors.remove.push({ id: replaces.monitor.id, version: replaces.generation });
+    }
+    this.#plan.cover([wanted.key, wanted.body, wanted.token, wanted.locations]);
+    monitors.create.push({ key: wanted.key, input: placed, marks: this.#marksOf(wanted) });
+  }
+
+  #inputOf(wanted: WantedMonitor, uptime: Planned["uptime"], tunnel: TunnelDraft | null): NewMonitor {
+    const { api, call } = this.#plan;
+    if (tunnel !== null) return newTunnelMonitor(api, call, tunnel as NewTunnelDraft);
+    if (uptime === null) throw new Error("a monitor is neither an uptime check nor a tunnel");
+    const { kind } = uptime;
+    const draft = uptime.draft as NewDraft;
+    const token = isPassive(kind) ? (wanted.token ?? newToken()) : null;
+    const host = isWebsite(kind) ? (targetOf(kind, draft.settings)?.host ?? null) : null;
+    const expiry = { ...draft.expiry, ...this.#expiry.wantedOf(host) };
+    return newUptimeMonitor(api, call, kind, { ...draft, expiry }, { shared: this.#expiry.sharedOf(host), token });
+  }
+
+  #takeSlot(): void {
+    if (this.#freeSlots < 1) {
+      const slots = this.#plan.call.plan.tunnelSlots;
+      throw new ApiError(403, `Tunnel limit reached (${this.#usedSlots}/${slots}).`);
+    }
+    this.#freeSlots -= 1;
+  }
+
+  #change(one: Planned, existing: Existing): void {
+    const plan = this.#plan;
+    const { wanted } = one;
+    const change = this.#changeOf(one, existing);
+    const { monitor } = existing;
+    const { monitor: after, fields, turned, isChanged } = changeMonitor(monitor, change, plan.call.nowMs);
+    const names = turned === null ? fields : [...fields, "active"];
+    const isTaken = existing.act === "adopt";
+    if (!isChanged && !isTaken) {
+      plan.unchanged += 1;
+      return;
+    }
+    const thing = plan.thing("monitor", wanted.key);
+    plan.changes.push({
+      act: existing.act,
+      kind: "monitor",
+      key: wanted.key,
+      id: formatId("server", monitor.id),
+      name: after.name,
+      fields: names.map((field) => this.#fieldChange(field, { before: monitor, after, wanted, thing })),
+    });
+    plan.cover([wanted.key, wanted.body, wanted.locations]);
+    const managed = { key: wanted.key, marks: this.#marksOf(wanted) };
+    plan.monitors.change.push({
+      id: monitor.id,
+      version: existing.generation,
+      change: isChanged ? change : null,
+      managed,
+    });
+  }
+
+  #changeOf({ wanted, uptime }: Planned, existing: Existing): MonitorChange {
+    const { api } = this.#plan;
+    const { monitor } = existing;
+    const change =
+      uptime === null ? tunnelChange(api, existing, wanted.body) : uptimeChange(api, existing, uptime.draft, {});
+    const { notifyOnPartial, ...locations } = wanted.locations;
+    const { sslExpirationDays: _, domainExpirationDays: __, ...others } = change;
+    const after = { ...monitor, ...others };
+    return {
+      ...others,
+      ...(uptime !== null && this.#expiry.changeOf(after, uptime.draft)),
+      ...(Object.keys(locations).length > 0 && locationsChange(monitor, locations)),
+      ...(notifyOnPartial !== undefined && { notifyOnPartial }),
+    };
+  }
+
+  #fieldChange(
+    field: string,
+    {
+      before,
+      after,
+      wanted,
+      thing,
+    }: {
+      readonly before: Monitor;
+      readonly after: Monitor;
+      readonly wanted: WantedMonitor;
+      readonly thing: DocumentThing | undefined;
+    },
+  ): FieldChange {
+    const isDrift =
+      thing?.marks[field] !== undefined && thing.marks[field] === this.#plan.mark(field, valueIn(wanted, field));
+    const drift = isDrift ? { drift: true as const } : {};
+    if (field === "active") return { field, from: isActive(before), to: isActive(after), ...drift };
+    const [from, to] = [shownValue(before, field), shownValue(after, field)];
+    if (from === to || JSON.stringify(from) === JSON.stringify(to)) return { field, secret: true, ...drift };
+    return { field, from: shortened(from), to: shortened(to), ...drift };
+  }
+
+  /** What the document says of a new monitor, without its secrets. */
+  #newFields(wanted: WantedMonitor, locations: readonly string[] | undefined): readonly FieldChange[] {
+    const secrets = wanted.kind === "vpn" ? null : new Set(uptimeOf(wanted.kind as UptimeKind).secretFields ?? []);
+    const fields = Object.entries(wanted.body).flatMap(([field, value]): FieldChange[] => {
+      if (field === "name" || (field === "type" && wanted.kind === "vpn")) return [];
+      if (field === "url" && typeof value === "string" && secrets !== null)
+        return [{ field, to: displayAddress(value) }];
+      const isOpen = PLAIN.has(field) || (secrets !== null && !secrets.has(field));
+      return [isOpen ? { field, to: shortened(value) } : { field, secret: true }];
+    });
+    const places = locations === undefined ? [] : [{ field: "locations", to: locations }];
+    return [...fields, ...places, ...(wanted.token === null ? [] : [{ field: "token", secret: true as const }])];
+  }
+
+  #marksOf(wanted: WantedMonitor) {
+    const { locations, disabledLocations, notifyOnPartial } = wanted.locations;
+    return this.#plan.marks({
+      ...wanted.body,
+      ...(locations !== undefined && { locations }),
+      ...(disabledLocations !== undefined && { disabled_locations: disabledLocations }),
+      ...(notifyOnPartial !== undefined && { notify_on_partial: notifyOnPartial }),
+    });
+  }
+
+  /** Website checks of one host have the same expiry settings, also those that no document has. */
+  #shareExpiry(): void {
+    const plan = this.#plan;
+    const removed = new Set(plan.monitors.remove.map(({ id }) => id));
+    for (const { monitor, generation } of this.#monitors.values()) {
+      if (this.#met.has(monitor.id) || removed.has(monitor.id) || !isWebsite(monitor.kind)) continue;
+      const change = this.#expiry.shareOf(monitor);
+      const { fields, isChanged, monitor: after } = changeMonitor(monitor, change, plan.call.nowMs);
+      if (!isChanged) continue;
+      const id = formatId("server", monitor.id);
+      plan.changes.push({
+        act: "change",
+        kind: "monitor",
+        key: id,
+        id,
+        name: monitor.name,
+        fields: fields.map((field) => ({ field, from: shownValue(monitor, field), to: shownValue(after, field) })),
+        note: `checks of ${monitor.host} share it`,
+      });
+      plan.monitors.change.push({ id: monitor.id, version: generation, change, managed: null });
+    }
+  }
+}
+
+/** Of tunnels: everything else may hold a secret. */
+const PLAIN: ReadonlySet<string> = new Set([
+  "type",
+  "protocol",
+  "active",
+  "interval",
+  "timeout",
+  "timeout_follows_interval",
+  "maxretries",
+  "tags",
+]);
+
+const MEMBER_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(MONITOR_NAMES).map(([member, name]) => [name, member]),
+);
+
+/** As every user may see it. */
+function shownValue(monitor: Monitor, field: string): unknown {
+  if (field === "period") return monitor.intervalS;
+  const member = MEMBER_OF.get(field);
+  if (member !== undefined) return monitor[member as keyof Monitor];
+  return monitor.settings[field];
+}
+
+function valueIn({ body, locations }: WantedMonitor, field: string): unknown {
+  if (field === "locations") return locations.locations;
+  if (field === "disabled_locations") return locations.disabledLocations;
+  if (field === "notify_on_partial") return locations.notifyOnPartial;
+  return body[field];
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value === "string" && value.length > SHOWN_LENGTH) return `${value.slice(0, SHOWN_LENGTH)}…`;
+  const text = JSON.stringify(value) ?? "null";
+  return text.length > 2 * SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : value;
+}

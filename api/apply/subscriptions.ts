@@ -1,0 +1,211 @@
+/** What a document would do to subscriptions. */
+import type { Document, SubscriptionEntry } from "../../model/document/document.ts";
+import type { FieldChange } from "../../model/document/plan.ts";
+import { refuseInterval } from "../../model/schedule.ts";
+import { CONFIG_ALERT_PERCENT, defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
+import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import type { SubscriptionChange, SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
+import { ApiError, forbidden, refusal } from "../errors.ts";
+import { readDraft, type SubscriptionDraft, type SubscriptionUrl } from "../subscriptions/draft.ts";
+import { hashUrl } from "../subscriptions/hash-url.ts";
+import type { DraftPlan } from "./draft-plan.ts";
+
+const PAGE = 500;
+
+/** The record's members by the API's names. */
+const FIELDS = {
+  name: "name",
+  syncIntervalSec: "syncIntervalS",
+  timeoutSeconds: "timeoutS",
+  maxWorkers: "maxWorkers",
+  configAlertPercent: "configAlertPercent",
+  enabled: "enabled",
+} as const satisfies Readonly<Record<string, keyof SubscriptionRecord & keyof SubscriptionDraft>>;
+
+function subscriptionId(id: number): string {
+  return `sub_${id}`;
+}
+
+interface Wanted {
+  readonly key: string;
+  readonly entry: SubscriptionEntry;
+  readonly draft: Omit<SubscriptionDraft, "url">;
+  readonly url: SubscriptionUrl;
+  readonly hash: string;
+}
+
+export async function planSubscriptions(plan: DraftPlan, document: Document): Promise<void> {
+  const records = await allSubscriptions(plan);
+  const wanted: Wanted[] = [];
+  const keyOfHash = new Map<string, string>();
+  for (const [key, entry] of Object.entries(document.subscriptions ?? {})) {
+    await plan.slices.rest();
+    const path = ["subscriptions", key];
+    const read = plan.attempt(path, entry, () => readDraft({ ...entry }));
+    if (read === undefined) continue;
+    const { url, ...draft } = read;
+    if (url === undefined) {
+      plan.fault(path, "url is missing.");
+      continue;
+    }
+    const hash = hashUrl(plan.hashKey, url.normal);
+    const other = keyOfHash.get(hash);
+    if (other !== undefined) plan.fault([...path, "url"], `url is the same as that of ${other}.`);
+    keyOfHash.set(hash, key);
+    wanted.push({ key, entry, draft, url, hash });
+  }
+  if (plan.faults.length > 0) return;
+  const met = new Set<number>();
+  for (const one of wanted) await planOne(plan, one, records, met);
+  leave(plan, new Set(wanted.map(({ key }) => key)), records, met);
+}
+
+async function allSubscriptions({ api, call }: DraftPlan): Promise<ReadonlyMap<number, SubscriptionRecord>> {
+  const found = new Map<number, SubscriptionRecord>();
+  for (;;) {
+    const { rows } = await api.controlPlane.subscriptions.list(call.project.id, PAGE, found.size);
+    for (const row of rows) found.set(row.id, row);
+    if (rows.length < PAGE) return found;
+  }
+}
+
+async function planOne(
+  plan: DraftPlan,
+  wanted: Wanted,
+  records: ReadonlyMap<number, SubscriptionRecord>,
+  met: Set<number>,
+): Promise<void> {
+  const { key } = wanted;
+  const path = ["subscriptions", key];
+  try {
+    const thing = plan.thing("subscription", key);
+    const owner = plan.ownerOf(thing);
+    if (owner !== null) throw new ApiError(409, `It belongs to the document "${owner}".`);
+    const holder = await plan.api.controlPlane.subscriptions.holder(plan.call.project.id, wanted.hash);
+    const known = thing === undefined ? undefined : records.get(thing.thingId);
+    const found = known ?? (holder !== undefined && plan.options.adopt ? records.get(holder) : undefined);
+    if (holder !== undefined && holder !== found?.id) {
+      const hint = known === undefined ? " adopt takes it over." : "";
+      throw new ApiError(409, `${refusal("urlTaken").message} (${subscriptionId(holder)}).${hint}`);
+    }
+    if (found !== undefined) met.add(found.id);
+    await refuse(plan, wanted, found, holder);
+    if (found === undefined) create(plan, wanted);
+    else
+      change(plan, wanted, found, { isOurs: thing !== undefined && plan.isOurs(thing), isMoved: holder === undefined });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    plan.refuse("subscription", key, path, error.message);
+  }
+}
+
+/** @throws ApiError */
+async function refuse(
+  { api, call }: DraftPlan,
+  { draft, url }: Wanted,
+  now: SubscriptionRecord | undefined,
+  holder: number | undefined,
+): Promise<void> {
+  if (holder === undefined) {
+    const reason = await api.targets.refusal(url.target);
+    if (reason !== undefined) throw new ApiError(422, `url must reach a public address: ${reason}.`);
+  }
+  const isSwitchedOn = now === undefined || (draft.enabled === true && !now.enabled);
+  if (isSwitchedOn && call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+  const tooShort = draft.syncIntervalS === undefined ? undefined : refuseInterval(draft.syncIntervalS, call.plan);
+  if (tooShort !== undefined) throw forbidden(tooShort);
+}
+
+function create(plan: DraftPlan, { key, entry, draft, url, hash }: Wanted): void {
+  const { api, call } = plan;
+  const name = draft.name === undefined ? key : draft.name;
+  const { url: _, ...shown } = entry;
+  const fields = Object.entries(shown).map(([field, value]): FieldChange => ({ field, to: value }));
+  plan.changes.push({
+    act: "create",
+    kind: "subscription",
+    key,
+    id: null,
+    name: name ?? key,
+    fields: [...fields, { field: "url", secret: true }],
+  });
+  plan.cover([key, entry]);
+  plan.subscriptions.create.push({
+    key,
+    marks: plan.marks({ ...entry }),
+    input: {
+      projectId: call.project.id,
+      organizationId: call.project.organizationId,
+      name,
+      urlSealed: (id: number) => api.sealing.seal(SEALED_CELLS.subscription(id), url.text),
+      urlHash: hash,
+      syncIntervalS: draft.syncIntervalS ?? defaultSyncIntervalS(call.plan),
+      timeoutS: draft.timeoutS ?? SERVER_TIMEOUT_S.standard,
+      maxWorkers: draft.maxWorkers ?? WORKERS.standard,
+      configAlertPercent: draft.configAlertPercent ?? CONFIG_ALERT_PERCENT.standard,
+      enabled: draft.enabled ?? true,
+      nowMs: call.nowMs,
+    },
+  });
+}
+
+function change(
+  plan: DraftPlan,
+  { key, entry, draft, url, hash }: Wanted,
+  now: SubscriptionRecord,
+  { isOurs, isMoved }: { readonly isOurs: boolean; readonly isMoved: boolean },
+): void {
+  const fields: FieldChange[] = [];
+  const marks = plan.thing("subscription", key)?.marks;
+  const values: Record<string, unknown> = { ...entry };
+  const drift = (field: string) =>
+    marks?.[field] !== undefined && marks[field] === plan.mark(field, values[field]) ? { drift: true as const } : {};
+  for (const [field, member] of Object.entries(FIELDS)) {
+    const to = draft[member];
+    if (to !== undefined && to !== now[member]) fields.push({ field, from: now[member], to, ...drift(field) });
+  }
+  if (isMoved) fields.push({ field: "url", secret: true, ...drift("url") });
+  if (fields.length === 0 && isOurs) {
+    plan.unchanged += 1;
+    return;
+  }
+  plan.changes.push({
+    act: isOurs ? "change" : "adopt",
+    kind: "subscription",
+    key,
+    id: subscriptionId(now.id),
+    name: draft.name ?? now.name ?? key,
+    fields,
+  });
+  plan.cover([key, entry]);
+  const sealed = isMoved ? plan.api.sealing.seal(SEALED_CELLS.subscription(now.id), url.text) : "";
+  const wanted: SubscriptionChange = { ...draft, ...(isMoved && { url: { hash, sealed } }) };
+  plan.subscriptions.change.push({
+    id: now.id,
+    version: now.updatedAtMs,
+    change: fields.length === 0 ? null : wanted,
+    managed: { key, marks: plan.marks({ ...entry }) },
+  });
+}
+
+/** What the document had and has no more. */
+function leave(
+  plan: DraftPlan,
+  keys: ReadonlySet<string>,
+  records: ReadonlyMap<number, SubscriptionRecord>,
+  met: ReadonlySet<number>,
+): void {
+  for (const thing of plan.thingsOf("subscription")) {
+    const found = records.get(thing.thingId);
+    if (keys.has(thing.key) || !plan.isOurs(thing) || found === undefined || met.has(found.id)) continue;
+    const id = subscriptionId(found.id);
+    const about = { kind: "subscription", key: thing.key, id, name: found.name ?? thing.key, fields: [] } as const;
+    if (plan.options.prune) {
+      plan.changes.push({ act: "remove", ...about, note: "its monitors stay, paused" });
+      plan.subscriptions.remove.push({ id: found.id, version: found.updatedAtMs });
+    } else {
+      plan.changes.push({ act: "release", ...about, note: "no longer in the document: it stays as it is" });
+      plan.release.push({ kind: "subscription", key: thing.key });
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** All that one apply writes. Runs in one transaction: what is no longer as it was when the order was made undoes all of it. */
+import { THING_KINDS, type ThingKind } from "../../../model/document/plan.ts";
+import { chunksOf } from "../db/bulk.ts";
+import type { Session } from "../db/database.ts";
+import { encoder } from "../schema/column.ts";
+import { DOCUMENT_THINGS } from "../schema/tables.ts";
+import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
+import { applyMonitors } from "./monitors.ts";
+import { type ApplyOrder, type Marks, StaleOrderError } from "./port.ts";
+
+const fromThing = encoder(DOCUMENT_THINGS);
+
+export interface Assigned {
+  readonly kind: ThingKind;
+  readonly key: string;
+  readonly thingId: number;
+  readonly marks: Marks;
+}
+
+export async function applyOrder(session: Session, order: ApplyOrder): Promise<void> {
+  await holdProject(session, order.projectId);
+  const documentId = await saveDocument(session, order);
+  const subscriptions = await applySubscriptions(session, order);
+  const monitors = await applyMonitors(session, order);
+  await assign(session, order.projectId, documentId, [...subscriptions, ...monitors]);
+  await release(session, order);
+}
+
+/** Of two applies at once the second finds what the first has written. */
+async function holdProject({ kysely, dialect }: Session, projectId: number): Promise<void> {
+  const query = kysely.selectFrom("projects").select("id").where("id", "=", projectId);
+  await (dialect === "postgres" ? query.forNoKeyUpdate() : query).executeTakeFirstOrThrow();
+}
+
+async function saveDocument({ kysely }: Session, order: ApplyOrder): Promise<number> {
+  const { projectId, name, nowMs, actor, hash } = order;
+  const values = { applied_at_ms: nowMs, applied_by: JSON.stringify(actor), hash };
+  const { id } = await kysely
+    .insertInto("documents")
+    .values({ project_id: projectId, name, ...values })
+    .onConflict((conflict) => conflict.columns(["project_id", "name"]).doUpdateSet(values))
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+async function applySubscriptions(session: Session, order: ApplyOrder): Promise<readonly Assigned[]> {
+  const { projectId, nowMs, subscriptions } = order;
+  const assigned: Assigned[] = [];
+  for (const { id, version } of subscriptions.remove) {
+    if ((await hold(session, projectId, id))?.updatedAtMs !== version) throw new StaleOrderError();
+    await remove(session, projectId, id, nowMs);
+  }
+  for (const { id, version, change, managed } of subscriptions.change) {
+    const now = await hold(session, projectId, id);
+    if (now?.updatedAtMs !== version) throw new StaleOrderError();
+    if (change !== null) await update(session, now, change, nowMs);
+    if (managed !== null) assigned.push({ kind: "subscription", thingId: id, ...managed });
+  }
+  for (const { key, input, marks } of subscriptions.create) {
+    const { id } = await create(session, input);
+    assigned.push({ kind: "subscription", key, thingId: id, marks });
+  }
+  return assigned;
+}
+
+/** A key stands for one thing, and a thing has one key. */
+async function assign(
+  session: Session,
+  projectId: number,
+  documentId: number,
+  things: readonly Assigned[],
+): Promise<void> {
+  const { kysely } = session;
+  for (const some of chunksOf(things)) {
+    for (const kind of THING_KINDS) {
+      const ofKind = some.filter((thing) => thing.kind === kind);
+      if (ofKind.length === 0) continue;
+      const [keys, ids] = [ofKind.map(({ key }) => key), ofKind.map(({ thingId }) => thingId)];
+      await kysely
+        .deleteFrom("document_things")
+        .where("project_id", "=", projectId)
+        .where("kind", "=", kind)
+        .where((of) => of.or([of("key", "in", keys), of("thing_id", "in", ids)]))
+        .execute();
+      const rows = ofKind.map((thing) => fromThing({ projectId, documentId, ...thing }));
+      await kysely.insertInto("document_things").values(rows).execute();
+    }
+  }
+}
+
+async function release({ kysely }: Session, { projectId, release: things }: ApplyOrder): Promise<void> {
+  for (const some of chunksOf(things)) {
+    for (const kind of THING_KINDS) {
+      const keys = some.filter((thing) => thing.kind === kind).map(({ key }) => key);
+      if (keys.length === 0) continue;
+      await kysely
+        .updateTable("document_things")
+        .set({ document_id: null })
+        .where("project_id", "=", projectId)
+        .where("kind", "=", kind)
+        .where("key", "in", keys)
+        .execute();
+    }
+  }
+}

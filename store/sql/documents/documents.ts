@@ -1,0 +1,114 @@
+/** Documents, read: what their keys stand for, and the monitors that they are compared with. */
+import { setImmediate } from "node:timers/promises";
+import { sql } from "kysely";
+import type { ThingKind } from "../../../model/document/plan.ts";
+import { chunksOf } from "../db/bulk.ts";
+import type { Database, Session } from "../db/database.ts";
+import { LIVE_COLUMNS, MONITOR_COLUMNS, toMonitorWithLive } from "../monitors/rows.ts";
+import { decoder } from "../schema/column.ts";
+import { DOCUMENT_THINGS, DOCUMENTS, type Row, type Tables } from "../schema/tables.ts";
+import { applyOrder } from "./apply.ts";
+import type { DocumentRecord, Documents, DocumentThing, MonitorOfProject } from "./port.ts";
+
+/** Monitors that are read before others may have the thread: on SQLite some milliseconds of work. */
+const AT_ONCE = 250;
+
+const toDocument: (row: Row<"documents">) => DocumentRecord = decoder(DOCUMENTS);
+const toThing = decoder(DOCUMENT_THINGS);
+
+/** The table of each kind. */
+const TABLES: Partial<Readonly<Record<ThingKind, keyof Tables & string>>> = {
+  monitor: "monitors",
+  subscription: "subscriptions",
+};
+
+export function createDocuments({ read, write }: Database): Documents {
+  return {
+    async list(projectId) {
+      const rows = await read.kysely
+        .selectFrom("documents")
+        .selectAll()
+        .where("project_id", "=", projectId)
+        .orderBy("name")
+        .execute();
+      return rows.map(toDocument);
+    },
+    things: (projectId) => things(read, projectId),
+    monitors: (projectId) => monitors(read, projectId),
+    async sealedOf(monitorIds) {
+      const found = new Map<number, string>();
+      for (const ids of chunksOf(monitorIds)) {
+        const rows = await read.kysely.selectFrom("monitors").select(["id", "sealed"]).where("id", "in", ids).execute();
+        for (const { id, sealed } of rows) if (sealed !== null) found.set(id, sealed);
+      }
+      return found;
+    },
+    async tokenHashes(monitorIds) {
+      const found = new Map<number, string>();
+      for (const ids of chunksOf(monitorIds)) {
+        const query = read.kysely.selectFrom("heartbeats").select(["monitor_id as id", "token_hash as hash"]);
+        for (const { id, hash } of await query.where("monitor_id", "in", ids).execute()) found.set(id, hash);
+      }
+      return found;
+    },
+    async takenTokens(hashes) {
+      const found = new Set<string>();
+      for (const some of chunksOf(hashes)) {
+        const query = read.kysely.selectFrom("heartbeats").select("token_hash as hash");
+        for (const { hash } of await query.where("token_hash", "in", some).execute()) found.add(hash);
+      }
+      return found;
+    },
+    async incidentCounts(monitorIds) {
+      const found = new Map<number, number>();
+      for (const ids of chunksOf(monitorIds)) {
+        const rows = await read.kysely
+          .selectFrom("incidents")
+          .select((of) => ["monitor_id as id", of.fn.countAll<number>().as("count")])
+          .where("monitor_id", "in", ids)
+          .groupBy("monitor_id")
+          .execute();
+        for (const { id, count } of rows) found.set(id, count);
+      }
+      return found;
+    },
+    apply: (order) => write((session) => applyOrder(session, order)),
+  };
+}
+
+async function things(session: Session, projectId: number): Promise<readonly DocumentThing[]> {
+  const found: DocumentThing[] = [];
+  for (const [kind, table] of Object.entries(TABLES)) {
+    const isThere = kind === "monitor" ? sql`o.deleted_at_ms is null` : sql`true`;
+    const rows = await session.kysely
+      .selectFrom("document_things as t")
+      .selectAll()
+      .where("t.project_id", "=", projectId)
+      .where("t.kind", "=", kind as ThingKind)
+      .where(
+        sql<boolean>`exists (select 1 from ${sql.table(table)} o where o.id = t.thing_id and o.project_id = t.project_id and ${isThere})`,
+      )
+      .execute();
+    for (const row of rows) found.push(toThing(row));
+  }
+  return found;
+}
+
+async function* monitors(session: Session, projectId: number): AsyncIterable<readonly MonitorOfProject[]> {
+  for (let after = 0; ; ) {
+    const rows = await session.kysely
+      .selectFrom("monitors as m")
+      .innerJoin("live as l", "l.monitor_id", "m.id")
+      .select([...MONITOR_COLUMNS, "m.generation", ...LIVE_COLUMNS])
+      .where("m.project_id", "=", projectId)
+      .where("m.deleted_at_ms", "is", null)
+      .where("m.id", ">", after)
+      .orderBy("m.id")
+      .limit(AT_ONCE)
+      .execute();
+    yield rows.map((row) => ({ ...toMonitorWithLive(row), generation: row.generation }));
+    if (rows.length < AT_ONCE) return;
+    after = rows.at(-1)?.id ?? after;
+    await setImmediate();
+  }
+}

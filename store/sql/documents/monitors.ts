@@ -1,0 +1,238 @@
+/** Monitors that one apply makes, changes and removes: in a few statements however many there are, some hundred rows at a time. */
+import { setImmediate } from "node:timers/promises";
+import type { Actor } from "../../../model/actor.ts";
+import { pauseEvent } from "../../../model/event.ts";
+import { familyOf } from "../../../model/kind.ts";
+import { newLiveState } from "../../../model/live.ts";
+import type { Monitor } from "../../../model/monitor.ts";
+import { holdWorkspace } from "../accounts/workspaces.ts";
+import { bulkInsert, bulkUpdate, chunksOf, insertInChunks, insertRows, unnested } from "../db/bulk.ts";
+import { bulkStatement, type Session, type Statement } from "../db/database.ts";
+import { raiseGeneration } from "../db/generation.ts";
+import { appendEvents } from "../events/outbox.ts";
+import { addEventsToOpenIncidents } from "../incidents/events.ts";
+import { type ChangedMonitor, changeMonitor } from "../monitors/change.ts";
+import { insertHistory } from "../monitors/history.ts";
+import { type MonitorChange, type MonitorWithLive, type NewMonitor, SlotsFullError } from "../monitors/port.ts";
+import {
+  fromLive,
+  fromMonitor,
+  LIVE_COLUMNS,
+  MONITOR_COLUMNS,
+  SEALED_COLUMN,
+  toMonitorWithLive,
+} from "../monitors/rows.ts";
+import { slotsUsed } from "../monitors/slots.ts";
+import { historyOf, PAUSE_MESSAGES, remove, takesSlot } from "../monitors/writes.ts";
+import { insertColumns } from "../schema/column.ts";
+import { sealedFor } from "../schema/seal-new.ts";
+import { LIVE, MONITORS } from "../schema/tables.ts";
+import { storable, storableOrNull } from "../schema/text.ts";
+import type { Assigned } from "./apply.ts";
+import { type ApplyOrder, type Changed, type Made, type Removed, StaleOrderError } from "./port.ts";
+
+const NEW_COLUMNS = ["id", ...insertColumns(MONITORS)] as const;
+/** Their ids are known before, because their secrets are sealed to them. */
+const ADD_MONITORS = bulkStatement(
+  "add_monitors_with_ids",
+  `insert into monitors (${NEW_COLUMNS.join(", ")}) values (${NEW_COLUMNS.map(() => "?").join(", ")})`,
+  `insert into monitors (${NEW_COLUMNS.join(", ")}) select * from ${unnested(MONITORS, NEW_COLUMNS)}`,
+);
+const ADD_LIVE = bulkInsert(LIVE);
+
+/** The row's own and what never changes stay; so does maintenance, which is no one's wish of the monitor. */
+const KEPT: ReadonlySet<string> = new Set([
+  "maintenance_from_ms",
+  "maintenance_until_ms",
+  "deleted_at_ms",
+  "created_at_ms",
+  "project_id",
+  "organization_id",
+]);
+const SET_COLUMNS = insertColumns(MONITORS).filter((name) => !KEPT.has(name));
+const CHANGE_MONITORS = bulkUpdate("apply_monitors", MONITORS, { set: SET_COLUMNS, key: "id" });
+
+const LAST_ID: Statement = {
+  name: "sonde_reserve_monitor_ids",
+  sqlite:
+    "select coalesce((select seq from sqlite_sequence where name = 'monitors'), 0) + value as id from json_each(?)",
+  postgres:
+    "select nextval(pg_get_serial_sequence('monitors', 'id'))::bigint as id from json_array_elements_text($1::json)",
+};
+
+interface Held extends MonitorWithLive {
+  readonly generation: number;
+}
+
+export async function applyMonitors(session: Session, order: ApplyOrder): Promise<readonly Assigned[]> {
+  const { create, change, remove: removed } = order.monitors;
+  const held = await holdAll(session, order.projectId, [...change, ...removed]);
+  for (const { id } of removed) await remove(session, order.projectId, id, order.nowMs);
+  await requireSlots(session, order, held);
+  const changed = await changeAll(session, order, held);
+  const made = await createAll(session, create, order.actor);
+  return [...changed, ...made];
+}
+
+/** In the order of ids, so that two writers never wait for each other. @throws StaleOrderError */
+async function holdAll(
+  session: Session,
+  projectId: number,
+  wanted: readonly (Removed | Changed<MonitorChange>)[],
+): Promise<ReadonlyMap<number, Held>> {
+  const held = new Map<number, Held>();
+  const ordered = wanted.map(({ id }) => id).sort((one, other) => one - other);
+  for (const ids of chunksOf(ordered)) {
+    let query = session.kysely
+      .selectFrom("monitors as m")
+      .innerJoin("live as l", "l.monitor_id", "m.id")
+      .select([...MONITOR_COLUMNS, SEALED_COLUMN, "m.generation", ...LIVE_COLUMNS])
+      .where("m.id", "in", ids)
+      .where("m.project_id", "=", projectId)
+      .where("m.deleted_at_ms", "is", null)
+      .orderBy("m.id");
+    if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
+    for (const row of await query.execute())
+      held.set(row.id, { ...toMonitorWithLive(row), generation: row.generation });
+    await setImmediate();
+  }
+  for (const { id, version } of wanted) if (held.get(id)?.generation !== version) throw new StaleOrderError();
+  return held;
+}
+
+/** Counted once for all that take one, after those that are given back. @throws SlotsFullError */
+async function requireSlots(session: Session, order: ApplyOrder, held: ReadonlyMap<number, Held>): Promise<void> {
+  const { slots, organizationId, monitors } = order;
+  if (slots === null) return;
+  const made = monitors.create.filter(({ input }) => familyOf(input.kind) === "tunnel").length;
+  const resumed = monitors.change.filter(({ id, change }) => {
+    const now = held.get(id);
+    return now !== undefined && change !== null && takesSlot(now, change);
+  }).length;
+  if (made + resumed === 0) return;
+  await holdWorkspace(session, organizationId);
+  const used = await slotsUsed(session, organizationId);
+  if (used + made + resumed > slots) throw new SlotsFullError(used, slots);
+}
+
+async function changeAll(
+  session: Session,
+  { monitors, nowMs, actor }: ApplyOrder,
+  held: ReadonlyMap<number, Held>,
+): Promise<readonly Assigned[]> {
+  const assigned: Assigned[] = [];
+  for (const some of chunksOf(monitors.change)) {
+    const changes: (ChangedMonitor & { readonly status: MonitorWithLive["live"]["status"] })[] = [];
+    for (const { id, change, managed } of some) {
+      const now = held.get(id);
+      if (now === undefined) throw new StaleOrderError();
+      if (managed !== null) assigned.push({ kind: "monitor", thingId: id, ...managed });
+      const changed = changeMonitor(now.monitor, change ?? {}, nowMs);
+      if (changed.isChanged) changes.push({ ...changed, status: now.live.status });
+    }
+    await writeChanges(session, changes, nowMs, actor);
+    await setImmediate();
+  }
+  return assigned;
+}
+
+async function writeChanges(
+  session: Session,
+  changes: readonly (ChangedMonitor & { readonly status: MonitorWithLive["live"]["status"] })[],
+  nowMs: number,
+  actor: Actor,
+): Promise<void> {
+  if (changes.length === 0) return;
+  const history = changes.flatMap((one) =>
+    historyOf(one, nowMs, actor).map((entry) => ({ monitorId: one.monitor.id, entry })),
+  );
+  await insertHistory(session, history);
+  const turned = changes.filter((one) => one.turned !== null);
+  const events = turned.map(({ monitor, turned: to }) => {
+    const type = to === "paused" ? ("monitor_paused" as const) : ("monitor_resumed" as const);
+    return [
+      monitor.id,
+      { type, atMs: nowMs, message: PAUSE_MESSAGES[to ?? "paused"], actor, location: null, data: {} },
+    ] as const;
+  });
+  await addEventsToOpenIncidents(session, new Map(events));
+  await appendEvents(
+    session,
+    turned.map(({ monitor, status }) => pauseEvent(monitor, status, actor, nowMs)),
+  );
+  const generation = await raiseGeneration(session);
+  const rows = changes.map(({ monitor }) => rowOf(monitor, generation));
+  await session.bulk(
+    CHANGE_MONITORS,
+    rows.map((row, index) => [...SET_COLUMNS.map((name) => row[name] ?? null), changes[index]?.monitor.id ?? null]),
+  );
+}
+
+function rowOf(monitor: Omit<Monitor, "id">, generation: number): Readonly<Record<string, string | number | null>> {
+  return { ...fromMonitor(monitor), sealed: monitor.sealed ?? null, generation };
+}
+
+async function createAll(
+  session: Session,
+  made: readonly Made<NewMonitor>[],
+  actor: Actor,
+): Promise<readonly Assigned[]> {
+  if (made.length === 0) return [];
+  const ids = await reserveIds(session, made.length);
+  const generation = await raiseGeneration(session);
+  const assigned: Assigned[] = [];
+  let next = 0;
+  for (const some of chunksOf(made)) {
+    const wanted = some.map((one) => ({ ...one, id: ids[next++] ?? 0 }));
+    await addSome(session, wanted, generation, actor);
+    for (const { key, id, marks } of wanted) assigned.push({ kind: "monitor", key, thingId: id, marks });
+    await setImmediate();
+  }
+  return assigned;
+}
+
+async function reserveIds(session: Session, count: number): Promise<readonly number[]> {
+  const places = JSON.stringify(Array.from({ length: count }, (_, index) => index + 1));
+  return (await session.query<{ id: number }>(LAST_ID, places)).map(({ id }) => id);
+}
+
+async function addSome(
+  session: Session,
+  made: readonly (Made<NewMonitor> & { readonly id: number })[],
+  generation: number,
+  actor: Actor,
+): Promise<void> {
+  const rows = made.map(({ id, input }) => {
+    const { nowMs, heartbeatToken: _, sealed, urlSealed, ...given } = input;
+    const monitor = {
+      ...given,
+      name: storable(given.name),
+      host: storableOrNull(given.host),
+      maintenance: null,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      ...(sealed !== undefined && { sealed: sealedFor(id, sealed) }),
+      ...(urlSealed !== undefined && { urlSealed: sealedFor(id, urlSealed) }),
+    };
+    return { id, ...rowOf(monitor, generation) } as Readonly<Record<string, string | number | null>>;
+  });
+  await insertRows(session, { statement: ADD_MONITORS, columns: NEW_COLUMNS }, rows);
+  await insertRows(
+    session,
+    ADD_LIVE,
+    made.map(({ id }) => fromLive(newLiveState(id))),
+  );
+  const beats = made.flatMap(({ id, input: { heartbeatToken: token } }) =>
+    token === null
+      ? []
+      : [{ monitor_id: id, token_hash: token.hash, token_sealed: sealedFor(id, token.sealed), last_call_at_ms: null }],
+  );
+  await insertInChunks(session, "heartbeats", beats);
+  await insertHistory(
+    session,
+    made.map(({ id, input: { nowMs } }) => ({
+      monitorId: id,
+      entry: { type: "created" as const, atMs: nowMs, message: "Monitor created", actor },
+    })),
+  );
+}

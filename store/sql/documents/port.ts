@@ -1,0 +1,96 @@
+/** Documents of `sonde apply`: what their keys stand for, and all that one apply writes, in one transaction. */
+import type { Actor } from "../../../model/actor.ts";
+import type { ThingKind } from "../../../model/document/plan.ts";
+import type { MonitorChange, MonitorWithLive, NewMonitor } from "../monitors/port.ts";
+import type { NewSubscription, SubscriptionChange } from "../subscriptions/port.ts";
+
+export interface DocumentRecord {
+  readonly id: number;
+  readonly projectId: number;
+  readonly name: string;
+  readonly appliedAtMs: number;
+  readonly appliedBy: Actor;
+  readonly hash: string;
+}
+
+export type Marks = Readonly<Record<string, string>>;
+
+export interface DocumentThing {
+  readonly kind: ThingKind;
+  readonly key: string;
+  readonly thingId: number;
+  /** null: no document has it any more. */
+  readonly documentId: number | null;
+  /** By field, a keyed hash of what was applied last. */
+  readonly marks: Marks;
+}
+
+/** With the number of its latest change, by which a later writer finds out that it is another one now. */
+export interface MonitorOfProject extends MonitorWithLive {
+  readonly generation: number;
+}
+
+export interface Made<Input> {
+  readonly key: string;
+  readonly input: Input;
+  readonly marks: Marks;
+}
+
+export interface Changed<Wanted> {
+  readonly id: number;
+  /** As it was when the change was thought out: a monitor's generation, otherwise when it was changed last, Unix ms. */
+  readonly version: number;
+  /** null: nothing of it. */
+  readonly change: Wanted | null;
+  /** null: it is in no document. */
+  readonly managed: { readonly key: string; readonly marks: Marks } | null;
+}
+
+export interface Removed {
+  readonly id: number;
+  readonly version: number;
+}
+
+export interface Orders<Input, Wanted> {
+  readonly create: readonly Made<Input>[];
+  readonly change: readonly Changed<Wanted>[];
+  readonly remove: readonly Removed[];
+}
+
+export interface ApplyOrder {
+  readonly projectId: number;
+  readonly organizationId: number;
+  readonly name: string;
+  readonly hash: string;
+  readonly nowMs: number;
+  readonly actor: Actor;
+  /** Tunnels that the plan of the workspace allows; null: any number. */
+  readonly slots: number | null;
+  readonly monitors: Orders<NewMonitor, MonitorChange>;
+  readonly subscriptions: Orders<NewSubscription, SubscriptionChange>;
+  /** No longer in the document. */
+  readonly release: readonly Pick<DocumentThing, "kind" | "key">[];
+}
+
+/** Something is no longer as it was when the order was made: nothing was written. */
+export class StaleOrderError extends Error {
+  override readonly name = "StaleOrderError";
+}
+
+export interface Documents {
+  list(projectId: number): Promise<readonly DocumentRecord[]>;
+  /** Of every document of the project, and of none. Things that are gone are not in it. */
+  things(projectId: number): Promise<readonly DocumentThing[]>;
+  /** All of the project, some at a time, without their secrets. */
+  monitors(projectId: number): AsyncIterable<readonly MonitorOfProject[]>;
+  /** Sealed fields of monitors, by id. */
+  sealedOf(monitorIds: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Hashes of the tokens of heartbeats, by monitor. */
+  tokenHashes(monitorIds: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Those of the hashes that are a heartbeat's token. */
+  takenTokens(hashes: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Open and closed incidents of each, where there are some. */
+  incidentCounts(monitorIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** Whole or not at all. @throws StaleOrderError, SlotsFullError, UrlTakenError */
+  apply(order: ApplyOrder): Promise<void>;
+}
