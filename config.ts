@@ -405,6 +405,13 @@ export function loadClientConfig(
   };
 }
 
+/** What the placeholders of a document may name: the user's own environment. */
+export function documentEnvironment(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<Record<string, string | undefined>> {
+  return env;
+}
+
 /** The user has chosen the data folder. */
 export function hasDataDir(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return env.SONDE_DATA_DIR !== undefined;

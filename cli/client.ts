@@ -43,10 +43,24 @@ export interface IncidentRow {
   readonly error_message: string;
 }
 
+/** The service refused. */
+export class AnswerError extends CommandError {
+  readonly status: number;
+  /** As it was parsed; undefined: it was no JSON. */
+  readonly answer: unknown;
+
+  constructor(message: string, status: number, answer: unknown) {
+    super(message);
+    this.status = status;
+    this.answer = answer;
+  }
+}
+
 export interface Client {
   readonly url: string;
   get<Answer>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<Answer>;
-  post<Answer>(path: string, body: unknown): Promise<Answer>;
+  /** @param withinMs longest wait for the answer */
+  post<Answer>(path: string, body: unknown, withinMs?: number): Promise<Answer>;
   put<Answer>(path: string, body: unknown): Promise<Answer>;
   remove<Answer>(path: string): Promise<Answer>;
 }
@@ -61,26 +75,31 @@ export async function connect(config: ClientConfig): Promise<Client> {
   const headers: Record<string, string> = { "x-api-key": config.key, accept: "application/json" };
   if (config.project !== null) headers["x-project-id"] = config.project;
 
-  async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    withinMs: number = ANSWER_WITHIN_MS,
+  ): Promise<unknown> {
     const response = await send(`${config.url}/api/v1${path}`, {
       method,
       headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(withinMs),
     });
     const text = await response.text();
     const answer = parse(text);
     if (response.ok) return answer;
-    throw new CommandError(
-      `${method} ${path} was answered ${response.status}: ${messageOf(answer) ?? text.slice(0, 200)}`,
-    );
+    const message = messageOf(answer) ?? text.slice(0, 200);
+    throw new AnswerError(`${method} ${path} was answered ${response.status}: ${message}`, response.status, answer);
   }
 
   return {
     url: config.url,
     get: async <Answer>(path: string, query: Readonly<Record<string, string | number | undefined>> = {}) =>
       (await ask("GET", path + queryText(query))) as Answer,
-    post: async <Answer>(path: string, body: unknown) => (await ask("POST", path, body)) as Answer,
+    post: async <Answer>(path: string, body: unknown, withinMs?: number) =>
+      (await ask("POST", path, body, withinMs)) as Answer,
     put: async <Answer>(path: string, body: unknown) => (await ask("PUT", path, body)) as Answer,
     remove: async <Answer>(path: string) => (await ask("DELETE", path)) as Answer,
   };

@@ -20,7 +20,7 @@ export function addServiceOptions(command: Command): Command {
 }
 
 /** The first project of a fresh service, when none is named. */
-const FIRST_PROJECT = "prj_1";
+export const FIRST_PROJECT = "prj_1";
 
 export function connectTo(options: ServiceOptions): Promise<Client> {
   const config = loadClientConfig(options);

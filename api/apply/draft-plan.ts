@@ -3,7 +3,7 @@ import { createHash, createHmac, type Hash } from "node:crypto";
 import type { Change, RefusedThing, ThingKind } from "../../model/document/plan.ts";
 import type { ReadDocument } from "../../model/document/read.ts";
 import { type DocumentFault, MOST_FAULTS } from "../../model/document/tree.ts";
-import type { DocumentThing, Marks, Orders } from "../../store/sql/documents/port.ts";
+import { type DocumentThing, type Marks, type Orders, type Seen, seenThing } from "../../store/sql/documents/port.ts";
 import type { MonitorChange, NewMonitor } from "../../store/sql/monitors/port.ts";
 import type { NewSubscription, SubscriptionChange } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
@@ -37,6 +37,7 @@ export class DraftPlan {
   readonly monitors: Writable<NewMonitor, MonitorChange> = { create: [], change: [], remove: [] };
   readonly subscriptions: Writable<NewSubscription, SubscriptionChange> = { create: [], change: [], remove: [] };
   readonly release: Pick<DocumentThing, "kind" | "key">[] = [];
+  readonly seen: Seen;
   unchanged = 0;
   readonly #faults: DocumentFault[] = [];
   readonly #lineOf: ReadDocument["lineOf"];
@@ -66,7 +67,9 @@ export class DraftPlan {
     this.options = options;
     this.#lineOf = more.lineOf;
     this.#hashKey = more.hashKey;
-    this.#things = new Map(more.things.map((thing) => [`${thing.kind} ${thing.key}`, thing]));
+    const there = more.things.filter(({ isThere }) => isThere);
+    this.#things = new Map(there.map((thing) => [`${thing.kind} ${thing.key}`, thing]));
+    this.seen = new Map(more.things.map((thing) => [`${thing.kind} ${thing.key}`, seenThing(thing)]));
     this.#documentId = more.documentId;
     this.#otherNames = more.names;
     this.#hash = createHash("sha256");

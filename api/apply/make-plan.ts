@@ -63,7 +63,7 @@ function planOf(draft: DraftPlan): Plan {
 }
 
 function orderOf(draft: DraftPlan, hash: string): ApplyOrder {
-  const { call, name, monitors, subscriptions, release } = draft;
+  const { call, name, monitors, subscriptions, seen, release } = draft;
   return {
     projectId: call.project.id,
     organizationId: call.project.organizationId,
@@ -74,6 +74,7 @@ function orderOf(draft: DraftPlan, hash: string): ApplyOrder {
     slots: call.plan.tunnelSlots,
     monitors,
     subscriptions,
+    seen,
     release,
   };
 }

@@ -5,6 +5,7 @@ import { addAdd } from "./add.ts";
 import { addAdmin } from "./admin.ts";
 import { addApi } from "./api.ts";
 import { addBackup } from "./backup.ts";
+import { addApply } from "./apply.ts";
 import { addBulk } from "./bulk.ts";
 import { addCheck } from "./check.ts";
 import { addChecker } from "./checker.ts";
@@ -42,6 +43,7 @@ export const commands: readonly AddCommand[] = [
   addAck,
   addMaintenance,
   addImport,
+  addApply,
   addCores,
   addBackup,
   addRestore,

@@ -6,7 +6,7 @@ import { encoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS } from "../schema/tables.ts";
 import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
 import { applyMonitors } from "./monitors.ts";
-import { type ApplyOrder, type Marks, StaleOrderError } from "./port.ts";
+import { type ApplyOrder, type Marks, type Seen, StaleOrderError, seenThing } from "./port.ts";
 
 const fromThing = encoder(DOCUMENT_THINGS);
 
@@ -19,6 +19,7 @@ export interface Assigned {
 
 export async function applyOrder(session: Session, order: ApplyOrder): Promise<void> {
   await holdProject(session, order.projectId);
+  await requireSeen(session, order);
   const documentId = await saveDocument(session, order);
   const subscriptions = await applySubscriptions(session, order);
   const monitors = await applyMonitors(session, order);
@@ -30,6 +31,43 @@ export async function applyOrder(session: Session, order: ApplyOrder): Promise<v
 async function holdProject({ kysely, dialect }: Session, projectId: number): Promise<void> {
   const query = kysely.selectFrom("projects").select("id").where("id", "=", projectId);
   await (dialect === "postgres" ? query.forNoKeyUpdate() : query).executeTakeFirstOrThrow();
+}
+
+/** Each key still stands for what it stood for, and each thing has no other key. @throws StaleOrderError */
+async function requireSeen(
+  session: Session,
+  { projectId, seen, monitors, subscriptions, release: left }: ApplyOrder,
+): Promise<void> {
+  for (const [kind, orders] of [["monitor", monitors] as const, ["subscription", subscriptions] as const]) {
+    const managed = orders.change.flatMap(({ id, managed: one }) => (one === null ? [] : [{ key: one.key, id }]));
+    const made = orders.create.map(({ key }) => ({ key, id: null }));
+    const released = left.filter((one) => one.kind === kind).map(({ key }) => ({ key, id: null }));
+    for (const some of chunksOf([...managed, ...made, ...released]))
+      await requireSome(session, projectId, kind, some, seen);
+  }
+}
+
+async function requireSome(
+  { kysely }: Session,
+  projectId: number,
+  kind: ThingKind,
+  some: readonly { readonly key: string; readonly id: number | null }[],
+  seen: Seen,
+): Promise<void> {
+  const keys = some.map(({ key }) => key);
+  const ids = some.flatMap(({ id }) => (id === null ? [] : [id]));
+  const rows = await kysely
+    .selectFrom("document_things")
+    .select(["key", "thing_id as thingId", "document_id as documentId"])
+    .where("project_id", "=", projectId)
+    .where("kind", "=", kind)
+    .where((of) =>
+      ids.length === 0 ? of("key", "in", keys) : of.or([of("key", "in", keys), of("thing_id", "in", ids)]),
+    )
+    .execute();
+  for (const row of rows) if (seen.get(`${kind} ${row.key}`) !== seenThing(row)) throw new StaleOrderError();
+  const there = new Set(rows.map(({ key }) => key));
+  if (keys.some((key) => seen.has(`${kind} ${key}`) && !there.has(key))) throw new StaleOrderError();
 }
 
 async function saveDocument({ kysely }: Session, order: ApplyOrder): Promise<number> {

@@ -79,17 +79,17 @@ export function createDocuments({ read, write }: Database): Documents {
 async function things(session: Session, projectId: number): Promise<readonly DocumentThing[]> {
   const found: DocumentThing[] = [];
   for (const [kind, table] of Object.entries(TABLES)) {
-    const isThere = kind === "monitor" ? sql`o.deleted_at_ms is null` : sql`true`;
+    const isAlive = kind === "monitor" ? sql`o.deleted_at_ms is null` : sql`true`;
+    const isThere = sql<boolean | number>`exists (select 1 from ${sql.table(table)} o where o.id = t.thing_id
+      and o.project_id = t.project_id and ${isAlive})`;
     const rows = await session.kysely
       .selectFrom("document_things as t")
       .selectAll()
+      .select(isThere.as("is_there"))
       .where("t.project_id", "=", projectId)
       .where("t.kind", "=", kind as ThingKind)
-      .where(
-        sql<boolean>`exists (select 1 from ${sql.table(table)} o where o.id = t.thing_id and o.project_id = t.project_id and ${isThere})`,
-      )
       .execute();
-    for (const row of rows) found.push(toThing(row));
+    for (const row of rows) found.push({ ...toThing(row), isThere: Boolean(row.is_there) });
   }
   return found;
 }

@@ -23,6 +23,15 @@ export interface DocumentThing {
   readonly documentId: number | null;
   /** By field, a keyed hash of what was applied last. */
   readonly marks: Marks;
+  /** false: it was removed otherwise, and its key is free. */
+  readonly isThere: boolean;
+}
+
+/** What a key stood for when an order was thought out: `seenThing()` by `kind key`. */
+export type Seen = ReadonlyMap<string, string>;
+
+export function seenThing({ thingId, documentId }: Pick<DocumentThing, "thingId" | "documentId">): string {
+  return `${thingId} ${documentId}`;
 }
 
 /** With the number of its latest change, by which a later writer finds out that it is another one now. */
@@ -68,6 +77,8 @@ export interface ApplyOrder {
   readonly slots: number | null;
   readonly monitors: Orders<NewMonitor, MonitorChange>;
   readonly subscriptions: Orders<NewSubscription, SubscriptionChange>;
+  /** Every key of the project. */
+  readonly seen: Seen;
   /** No longer in the document. */
   readonly release: readonly Pick<DocumentThing, "kind" | "key">[];
 }
@@ -79,7 +90,7 @@ export class StaleOrderError extends Error {
 
 export interface Documents {
   list(projectId: number): Promise<readonly DocumentRecord[]>;
-  /** Of every document of the project, and of none. Things that are gone are not in it. */
+  /** Of every document of the project, and of none. */
   things(projectId: number): Promise<readonly DocumentThing[]>;
   /** All of the project, some at a time, without their secrets. */
   monitors(projectId: number): AsyncIterable<readonly MonitorOfProject[]>;

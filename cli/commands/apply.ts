@@ -1,0 +1,152 @@
+/** `sonde apply`: makes a project what a document says. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { documentEnvironment, loadClientConfig } from "../../config.ts";
+import type { Plan } from "../../model/document/plan.ts";
+import { askYes, canAsk } from "../ask.ts";
+import { AnswerError, type Client } from "../client.ts";
+import { CommandError } from "../command.ts";
+import { type LocalDocument, type Place, readLocalDocument } from "../document/files.ts";
+import { planWords } from "../document/words.ts";
+import {
+  addServiceOptions,
+  connectTo,
+  FIRST_PROJECT,
+  printJson,
+  type ServiceOptions,
+  tellWarnings,
+} from "../service-options.ts";
+import { plain } from "../table.ts";
+
+/** A plan of 20,000 things takes seconds. */
+const WITHIN_MS = 120_000;
+/** With --plan: there are changes. */
+const CHANGES = 2;
+
+interface Options extends ServiceOptions {
+  readonly file: string;
+  readonly name?: string;
+  readonly plan?: boolean;
+  readonly yes?: boolean;
+  readonly prune?: boolean;
+  readonly adopt?: boolean;
+  readonly skipRefused?: boolean;
+}
+
+type Answer = Plan & { readonly applied: boolean };
+
+export function addApply(program: Command): void {
+  addServiceOptions(program.command("apply"))
+    .description("make a project what a document says: monitors, subscriptions and more, as code")
+    .option("-f, --file <file|folder>", "the document, a folder of them, or - for stdin", "sonde.yaml")
+    .option("--name <name>", "whose things these are; otherwise the document's own name")
+    .option("--plan", "only show what would change; exit code 2 when something would")
+    .option("-y, --yes", "do not ask")
+    .option("--prune", "remove what the document had and has no more, with its history")
+    .option("--adopt", "take over what is the same by name and target, instead of making it twice")
+    .option("--skip-refused", "apply the others when some things are refused")
+    .addHelpText(
+      "after",
+      [
+        "\nIn texts of the document $" +
+          "{env:NAME} and $" +
+          "{file:PATH} are filled in on this machine; $$" +
+          "{ is a literal $" +
+          "{.",
+        "Exit codes: 0 nothing to do, or done; 1 failed; 2 with --plan: there are changes.",
+        "\nExamples:",
+        "  sonde apply --plan",
+        "  sonde apply -f monitoring/ --yes",
+        "  sonde apply --prune --yes\n",
+      ].join("\n"),
+    )
+    .action(apply);
+}
+
+async function apply(options: Options): Promise<void> {
+  const local = localDocument(options.file);
+  const client = await connectTo(options);
+  const body = {
+    document: local.text,
+    ...(options.name !== undefined && { name: options.name }),
+    prune: options.prune === true,
+    adopt: options.adopt === true,
+    skip_refused: options.skipRefused === true,
+  };
+  const plan = await ask(client, { ...body, dry_run: true }, local);
+  const isRefused = plan.refused.length > 0 && options.skipRefused !== true;
+  if (options.plan === true || plan.changes.length === 0 || isRefused) {
+    show(plan, options, local);
+    if (isRefused)
+      throw new CommandError("some things are refused: nothing was changed (--skip-refused does the rest)");
+    if (options.plan === true && plan.changes.length > 0) process.exitCode = CHANGES;
+    return;
+  }
+  if (options.json !== true) show(plan, options, local);
+  if (options.yes !== true) await confirm(options);
+  const done = await ask(client, { ...body, expect: plan.hash }, local);
+  if (options.json === true) return printJson(done);
+  process.stdout.write("Done.\n");
+}
+
+function localDocument(path: string): LocalDocument {
+  const stdin = path === "-" ? readFileSync(0, "utf8") : null;
+  let read: ReturnType<typeof readLocalDocument>;
+  try {
+    read = readLocalDocument(path, { environment: documentEnvironment(), stdin });
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+  }
+  if (!("length" in read)) return read;
+  throw new CommandError(
+    `the document has errors\n${read.map(({ place, message }) => faultLine(place, message)).join("\n")}`,
+  );
+}
+
+function faultLine({ file, line }: Place, message: string): string {
+  return `  ${plain(file)}${line === null ? "" : `:${line}`}: ${plain(message)}`;
+}
+
+async function ask(client: Client, body: object, local: LocalDocument): Promise<Answer> {
+  try {
+    const answer = await client.post<Answer>("/apply", body, WITHIN_MS);
+    tellWarnings(answer);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof AnswerError)) throw error;
+    const lines = errorsOf(error.answer).map(({ path, line, message }) => {
+      const place = (line === null ? undefined : local.places[line - 1]) ?? { file: "the document", line: null };
+      return faultLine(place, path === "" ? message : `${path}: ${message}`);
+    });
+    throw lines.length === 0 ? error : new CommandError(`the document has errors\n${lines.join("\n")}`);
+  }
+}
+
+interface ToldError {
+  readonly path: string;
+  readonly line: number | null;
+  readonly message: string;
+}
+
+function errorsOf(answer: unknown): readonly ToldError[] {
+  const details = (answer as { readonly details?: { readonly errors?: readonly ToldError[] } } | undefined)?.details;
+  return Array.isArray(details?.errors) ? details.errors : [];
+}
+
+function show(plan: Answer, options: Options, local: LocalDocument): void {
+  if (options.json === true) {
+    printJson(plan);
+    return;
+  }
+  process.stdout.write(planWords(plan, loadClientConfig(options).project ?? FIRST_PROJECT));
+  for (const { line, key } of plan.refused) {
+    const place = line === null ? undefined : local.places[line - 1];
+    if (place !== undefined) process.stderr.write(`${faultLine(place, `${key} is refused`)}\n`);
+  }
+}
+
+async function confirm({ json }: Options): Promise<void> {
+  if (json === true || !canAsk())
+    throw new CommandError("nobody can be asked here: give --yes, or --plan to look only");
+  if (!(await askYes("Apply it?"))) throw new CommandError("nothing was changed");
+}

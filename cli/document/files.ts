@@ -1,0 +1,265 @@
+/** The files of a document: one, or a folder of them, merged, with what only this machine has filled in. */
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { MOST_DOCUMENT_BYTES } from "../../model/document/document.ts";
+import { fillPlaceholders, type Placeholder } from "../../model/document/placeholders.ts";
+import {
+  type DocumentFault,
+  type MapNode,
+  type Member,
+  pathOf,
+  plainOf,
+  type TreeNode,
+} from "../../model/document/tree.ts";
+import { parseYaml } from "../../model/document/yaml.ts";
+
+/** Files of one folder. */
+const MOST_FILES = 1_000;
+/** The longest field of the contract is 102,400 bytes. */
+const MOST_FILE_BYTES = 131_072;
+const YAML = /\.ya?ml$/i;
+
+export interface Place {
+  readonly file: string;
+  readonly line: number | null;
+}
+
+export interface LocalFault {
+  readonly place: Place;
+  readonly message: string;
+}
+
+export interface LocalDocument {
+  /** JSON, each value on a line of its own, so that the service's lines can be told in ours. */
+  readonly text: string;
+  /** By the lines of the text, counted from 1. */
+  readonly places: readonly Place[];
+}
+
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** null: it comes from standard input, and files are looked for in the working folder. */
+  readonly stdin: string | null;
+}
+
+/** @param path of a file or a folder; `-` is standard input @returns the document, or every fault */
+export function readLocalDocument(path: string, around: Surroundings): LocalDocument | readonly LocalFault[] {
+  const reader = new LocalReader(around);
+  const sources = around.stdin === null ? filesOf(path) : [{ file: "-", folder: ".", text: around.stdin }];
+  if (sources.length === 0) return [{ place: { file: path, line: null }, message: "There is no .yaml file in it." }];
+  const roots = sources.map((source) => reader.read(source.file, source.folder, source.text));
+  return reader.finish(roots.filter((root) => root !== null));
+}
+
+interface Source {
+  readonly file: string;
+  readonly folder: string;
+  readonly text: string;
+}
+
+function filesOf(path: string): readonly Source[] {
+  const isFolder = statSync(path).isDirectory();
+  const names = isFolder
+    ? readdirSync(path)
+        .filter((name) => YAML.test(name) && statSync(join(path, name)).isFile())
+        .sort()
+        .slice(0, MOST_FILES)
+        .map((name) => join(path, name))
+    : [path];
+  return names.map((file) => {
+    if (statSync(file).size > MOST_DOCUMENT_BYTES)
+      return { file, folder: dirname(file), text: " ".repeat(MOST_DOCUMENT_BYTES + 1) };
+    return { file, folder: dirname(file), text: readFileSync(file, "utf8") };
+  });
+}
+
+interface PlacedNode {
+  readonly node: TreeNode;
+  readonly file: string;
+  readonly folder: string;
+}
+interface PlacedMember extends PlacedNode {
+  readonly line: number;
+}
+
+class LocalReader {
+  readonly #around: Surroundings;
+  readonly #faults: LocalFault[] = [];
+  readonly #lines: string[] = [];
+  readonly #places: Place[] = [];
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  read(file: string, folder: string, text: string): PlacedNode | null {
+    const { root, faults } = parseYaml(text);
+    for (const fault of faults) this.#fault(file, fault.line, faultText(fault));
+    return root === null ? null : { node: root, file, folder };
+  }
+
+  finish(roots: readonly PlacedNode[]): LocalDocument | readonly LocalFault[] {
+    const [first] = roots;
+    if (first !== undefined && this.#faults.length === 0) {
+      if (roots.length === 1) this.#write(first.node, first, "");
+      else this.#writeMerged(roots);
+    }
+    if (this.#faults.length > 0) return this.#faults;
+    return { text: this.#lines.join("\n"), places: this.#places };
+  }
+
+  /** Sections of several files are one; a thing stands in one of them. */
+  #writeMerged(roots: readonly PlacedNode[]): void {
+    const sections = new Map<string, PlacedMember[]>();
+    for (const { node, file, folder } of roots) {
+      if (node.type !== "map") this.#fault(file, node.line, "A document is an object, such as sonde: 1.");
+      else
+        for (const [name, member] of node.members)
+          sections.set(name, [...(sections.get(name) ?? []), { node: member.node, line: member.line, file, folder }]);
+    }
+    this.#open("{", roots[0]?.file ?? "", 1);
+    const names = [...sections.keys()];
+    for (const [index, name] of names.entries()) {
+      this.#section(name, sections.get(name) ?? []);
+      if (index < names.length - 1) this.#append(",");
+    }
+    this.#append("}");
+  }
+
+  #section(name: string, parts: readonly PlacedMember[]): void {
+    const [first] = parts;
+    if (first === undefined) return;
+    this.#open(`${JSON.stringify(name)}:`, first.file, first.line);
+    const isMap = parts.length > 1 && name !== "defaults" && parts.every(({ node }) => node.type === "map");
+    if (parts.length > 1 && parts.every(({ node }) => node.type === "list")) this.#writeList(parts, name);
+    else this.#write(isMap ? this.#mergedMap(parts, name) : this.#only(parts, first, name), first, name);
+  }
+
+  /** Of what cannot be merged there is one, or the same everywhere. */
+  #only([, second]: readonly PlacedMember[], first: PlacedMember, name: string): TreeNode {
+    const isSame = second === undefined || JSON.stringify(plainOf(first.node)) === JSON.stringify(plainOf(second.node));
+    if (!isSame) this.#twice(name, first, second);
+    return first.node;
+  }
+
+  /** The places of its members are kept beside them. */
+  #mergedMap(parts: readonly PlacedMember[], section: string): TreeNode {
+    const members = new Map<string, Member>();
+    const placeOf = new Map<string, PlacedMember>();
+    for (const part of parts) {
+      if (part.node.type !== "map") continue;
+      for (const [key, member] of part.node.members) {
+        const here = { ...part, line: member.line, node: member.node };
+        const other = placeOf.get(key);
+        if (other !== undefined) this.#twice(pathOf(section, key), other, here);
+        placeOf.set(key, here);
+        members.set(key, member);
+      }
+    }
+    const node: MapNode = { type: "map", members, line: parts[0]?.line ?? 1, size: members.size };
+    this.#merged.set(node, placeOf);
+    return node;
+  }
+
+  readonly #merged = new WeakMap<TreeNode, ReadonlyMap<string, PlacedMember>>();
+
+  #writeList(parts: readonly PlacedMember[], path: string): void {
+    this.#append("[");
+    let count = 0;
+    for (const part of parts) {
+      for (const item of part.node.type === "list" ? part.node.items : []) {
+        if (count > 0) this.#append(",");
+        this.#open("", part.file, item.line);
+        this.#write(item, part, pathOf(path, count));
+        count += 1;
+      }
+    }
+    this.#append("]");
+  }
+
+  #write(node: TreeNode, { file, folder }: Omit<PlacedNode, "node">, path: string): void {
+    if (this.#lines.length === 0) this.#open("", file, node.line);
+    if (node.type === "scalar") {
+      const { value } = node;
+      this.#append(jsonText(typeof value === "string" ? this.#filled(value, file, folder, node.line, path) : value));
+    } else if (node.type === "list") this.#writeList([{ node, file, folder, line: node.line }], path);
+    else this.#writeMap(node, { file, folder }, path);
+  }
+
+  #writeMap(node: MapNode, { file, folder }: Omit<PlacedNode, "node">, path: string): void {
+    const places = this.#merged.get(node);
+    this.#append("{");
+    let count = 0;
+    for (const [name, member] of node.members) {
+      if (count > 0) this.#append(",");
+      count += 1;
+      const at = places?.get(name) ?? { file, folder };
+      this.#open(`${jsonText(name)}:`, at.file, member.line);
+      this.#write(member.node, at, pathOf(path, name));
+    }
+    this.#append("}");
+  }
+
+  #filled(text: string, file: string, folder: string, line: number, path: string): string {
+    return fillPlaceholders(text, (placeholder) => {
+      const found = placeholder.source === "env" ? this.#environment(placeholder) : fileText(folder, placeholder.name);
+      if ("text" in found) return found.text;
+      this.#fault(file, line, `${path}: ${found.fault}`);
+      return "";
+    });
+  }
+
+  #environment({ name }: Placeholder): { readonly text: string } | { readonly fault: string } {
+    const text = this.#around.environment[name];
+    return text === undefined ? { fault: `the environment has no ${name}.` } : { text };
+  }
+
+  #twice(path: string, first: PlacedMember, second: PlacedMember): void {
+    this.#fault(second.file, second.line, `${path} is there twice, first in ${first.file}:${first.line}.`);
+  }
+
+  #open(text: string, file: string, line: number): void {
+    this.#lines.push(text);
+    this.#places.push({ file, line });
+  }
+
+  #append(text: string): void {
+    const last = this.#lines.length - 1;
+    this.#lines[last] = (this.#lines[last] ?? "") + text;
+  }
+
+  #fault(file: string, line: number | null, message: string): void {
+    this.#faults.push({ place: { file, line }, message });
+  }
+}
+
+function faultText({ path, message }: DocumentFault): string {
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what YAML takes in no text as it is
+const UNPRINTABLE = /[\u007f-\u009f\ufeff\ufffe\uffff]/g;
+
+/** JSON that is YAML too. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(UNPRINTABLE, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Of a file beside the document or below it: nothing else of this machine gets into a document by its text. */
+function fileText(folder: string, name: string): { readonly text: string } | { readonly fault: string } {
+  if (isAbsolute(name) || name.split(/[/\\]/).includes(".."))
+    return { fault: `\${file:${name}} must name a file in the document's folder.` };
+  const path = join(folder, name);
+  try {
+    const inside = relative(realpathSync(folder), realpathSync(path));
+    if (inside.startsWith(`..${sep}`) || inside === ".." || isAbsolute(inside))
+      return { fault: `\${file:${name}} leads out of the document's folder.` };
+    const found = lstatSync(realpathSync(path));
+    if (!found.isFile()) return { fault: `\${file:${name}} is no file.` };
+    if (found.size > MOST_FILE_BYTES) return { fault: `\${file:${name}} is longer than ${MOST_FILE_BYTES} bytes.` };
+    return { text: readFileSync(path, "utf8") };
+  } catch (error) {
+    const { code = "an error" } = error as NodeJS.ErrnoException;
+    return { fault: `\${file:${basename(name)}} cannot be read (${code}).` };
+  }
+}
