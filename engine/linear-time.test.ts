@@ -10,6 +10,8 @@ import type { ApiRequest } from "../api/http.ts";
 import { linkedProtocol } from "../api/monitors/tunnels.ts";
 import { protocolOfFile, targetOf } from "../cli/check/target.ts";
 import { decodeText } from "../model/decode-text.ts";
+import { parseDuration } from "../model/document/durations.ts";
+import { parseYaml } from "../model/document/yaml.ts";
 import { TUNNEL_PROTOCOLS } from "../model/kind.ts";
 import { parseSender, parseSmtpUrl } from "../model/smtp-url.ts";
 import { normalUrl } from "../model/subscription.ts";
@@ -270,6 +272,13 @@ const TEXTS: readonly Reader[] = [
     ["a <", "@b>"],
     ["a@", ""],
   ]),
+  named("model: parseYaml", (of) => parseYaml(of), [
+    ["a: '", "'"],
+    ["a: {b: [", "]}"],
+    ["a:\n  - ", ""],
+    ["a: |\n  ", ""],
+  ]),
+  named("model: parseDuration", (of) => parseDuration(of), [["1h", "m"]]),
   named("model: parseTime", parseTime, [["2026-01-01T00:00:00.", "Z"]]),
   named("api: linkedProtocol", linkedProtocol, afterScheme("vless")),
   named("api: body", (of) => readObject({ body: Buffer.from(of) } as unknown as ApiRequest), [

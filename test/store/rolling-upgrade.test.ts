@@ -41,6 +41,8 @@ const ADDED: ReadonlySet<string> = new Set([
   // Tables of status pages, and what people write of incidents for their readers.
   ...["status_pages", "status_page_domains", "status_page_updates"],
   ...["public_title", "postmortem", "postmortem_public"],
+  // Things as code.
+  ...["documents", "document_things", "things"],
 ]);
 
 /** The same, as the version before knows it: without what was added, in objects and in columns that hold JSON. */

@@ -96,6 +96,11 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   },
   "POST /servers/{id}/check": { scope: "project", editors: RUN, admitted: NO_SERVER },
   "POST /servers/bulk": { scope: "project", editors: EDIT, admitted: refused(400, "select must be an object.") },
+  "POST /apply": {
+    scope: "project",
+    editors: EDIT,
+    admitted: refused(400, "document must be a text: YAML or JSON."),
+  },
   "GET /servers/{id}/days": { scope: "project", admitted: NO_SERVER },
   "GET /servers/{id}/latency": { scope: "project", admitted: NO_SERVER },
   "GET /days": { scope: "project", admitted: ok },

@@ -36,6 +36,8 @@ import { parseNameServer } from "../../../engine/transport/name-servers.ts";
 import { parseHosts, parseResolvConf } from "../../../engine/transport/system-names.ts";
 import { CanaryError, gatewaysOf, parseCanary } from "../../../engine/trust/canary.ts";
 import { parseVerifyUrl, VerifyUrlError } from "../../../engine/verify/endpoint.ts";
+import { parseDuration, writeDuration } from "../../../model/document/durations.ts";
+import { parseYaml } from "../../../model/document/yaml.ts";
 import { formatId, parseId } from "../../../model/ids.ts";
 import { overridePlans } from "../../../model/plan.ts";
 import { normalUrl } from "../../../model/subscription.ts";
@@ -326,6 +328,22 @@ const heads: readonly FuzzTarget[] = [
         must(parseTime(formatIso(atMs)) === atMs, "another time");
       }
       return `${id === undefined} ${atMs === undefined}`;
+    },
+  },
+  {
+    name: "documents",
+    seeds: utf8(
+      "sonde: 1\nname: x\ndefaults: {tags: &t [a]}\nmonitors:\n  a: {type: http, tags_add: *t, interval: 5m}\n",
+      '{"sonde": 1, "alert_rules": [{"name": "a", "repeat_s": "1h"}]}',
+      "1h30m",
+    ),
+    run(input) {
+      const given = text(input);
+      const { root, faults } = parseYaml(given);
+      must(root !== null || faults.length > 0 || given.length < 10_000, "neither a tree nor a fault");
+      const seconds = parseDuration(given);
+      if (seconds !== undefined) must(parseDuration(writeDuration(seconds)) === seconds, "another duration");
+      return `${root?.type} ${faults.length} ${seconds === undefined}`;
     },
   },
   {
