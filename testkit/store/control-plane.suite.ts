@@ -3,6 +3,7 @@ import { accountTests } from "./accounts.suite.ts";
 import { alertTests } from "./alerts.suite.ts";
 import { auditTests } from "./audit.suite.ts";
 import { channelTests } from "./channels.suite.ts";
+import { documentsTests } from "./documents.suite.ts";
 import { type DatabaseMaker, onGround } from "./ground.suite.ts";
 import { heartbeatTests } from "./heartbeats.suite.ts";
 import { incidentTests } from "./incidents.suite.ts";
@@ -48,6 +49,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
     sealedTests,
     webhookTests,
     channelTests,
+    documentsTests,
     alertTests,
     maintenanceTests,
     statusPageTests,

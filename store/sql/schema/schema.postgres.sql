@@ -158,6 +158,33 @@ create table config_results (
 );
 CREATE UNIQUE INDEX config_results_pkey ON public.config_results USING btree (config_id, location);
 
+create table document_things (
+  project_id bigint not null,
+  kind text not null,
+  key text not null,
+  thing_id bigint not null,
+  document_id bigint,
+  marks text not null,
+  constraint document_things_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id),
+  constraint document_things_pkey PRIMARY KEY (project_id, kind, key),
+  constraint document_things_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX document_things_by_thing ON public.document_things USING btree (kind, thing_id);
+CREATE UNIQUE INDEX document_things_pkey ON public.document_things USING btree (project_id, kind, key);
+
+create table documents (
+  id bigint not null identity,
+  project_id bigint not null,
+  name text not null,
+  applied_at_ms bigint not null,
+  applied_by text not null,
+  hash text not null,
+  constraint documents_pkey PRIMARY KEY (id),
+  constraint documents_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX documents_by_name ON public.documents USING btree (project_id, name);
+CREATE UNIQUE INDEX documents_pkey ON public.documents USING btree (id);
+
 create table excluded_servers (
   subscription_id bigint not null,
   server_address text not null,

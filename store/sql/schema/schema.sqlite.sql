@@ -133,6 +133,26 @@ CREATE TABLE "config_results" ("config_id" bigint not null references "imported_
   "engine_used" text not null, constraint "config_results_pkey" primary key ("config_id",
   "location"));
 
+CREATE TABLE "document_things" ("project_id" bigint not null references "projects" ("id"),
+  "kind" text not null,
+  "key" text not null,
+  "thing_id" bigint not null,
+  "document_id" bigint references "documents" ("id"),
+  "marks" text not null, constraint "document_things_pkey" primary key ("project_id",
+  "kind",
+  "key"));
+
+CREATE UNIQUE INDEX "document_things_by_thing" on "document_things" ("kind", "thing_id");
+
+CREATE TABLE "documents" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "name" text not null,
+  "applied_at_ms" bigint not null,
+  "applied_by" text not null,
+  "hash" text not null);
+
+CREATE UNIQUE INDEX "documents_by_name" on "documents" ("project_id", "name");
+
 CREATE TABLE "excluded_servers" ("subscription_id" bigint not null references "subscriptions" ("id") on delete cascade,
   "server_address" text not null, constraint "excluded_servers_pkey" primary key ("subscription_id",
   "server_address"));

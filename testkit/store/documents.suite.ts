@@ -1,0 +1,145 @@
+/** Documents: one apply is one transaction, and what is no longer as it was undoes all of it. */
+import { expect, it } from "vitest";
+import type { ApplyOrder, Documents, Orders } from "../../store/sql/documents/port.ts";
+import { StaleOrderError, seenThing } from "../../store/sql/documents/port.ts";
+import { SlotsFullError } from "../../store/sql/monitors/port.ts";
+import { ADA, EVERYTHING, type GroundTests } from "./ground.suite.ts";
+import { NOW_MS, newMonitor } from "./new-monitor.suite.ts";
+
+const NOTHING: Orders<never, never> = { create: [], change: [], remove: [] };
+
+export const documentsTests: GroundTests = (currentGround) => {
+  const order = async (more: Partial<ApplyOrder>): Promise<ApplyOrder> => {
+    const { plane, projectId, organizationId } = currentGround();
+    const seen = (await plane.documents.things(projectId)).map(
+      (one) => [`${one.kind} ${one.key}`, seenThing(one)] as const,
+    );
+    return {
+      ...{ projectId, organizationId, name: "production", hash: "h", nowMs: NOW_MS, actor: ADA, slots: null },
+      ...{ monitors: NOTHING, subscriptions: NOTHING, release: [], seen: new Map(seen) },
+      ...more,
+    };
+  };
+  const made = (keys: readonly string[]): Orders<ReturnType<typeof newMonitor>, never> => ({
+    ...NOTHING,
+    create: keys.map((key) => ({
+      key,
+      input: { ...newMonitor(currentGround()), name: key, sealed: (id: number) => `sealed ${id}` },
+      marks: { name: key },
+    })),
+  });
+  const all = async (documents: Documents) => {
+    const found = [];
+    for await (const some of documents.monitors(currentGround().projectId)) found.push(...some);
+    return found;
+  };
+
+  it("documents: monitors are made with live states, history and secrets sealed to their ids, changed, and removed", async () => {
+    const { plane, projectId } = currentGround();
+    const keys = Array.from({ length: 1_203 }, (_, index) => `k${index}`);
+    await plane.documents.apply(await order({ monitors: made(keys) }));
+    const { rows, total } = await plane.monitors.list(projectId, EVERYTHING);
+    expect([rows.length, total]).toEqual([1_000, 1_203]);
+    const monitors = await all(plane.documents);
+    expect(new Set(monitors.map(({ monitor }) => monitor.id)).size).toBe(1_203);
+    const things = await plane.documents.things(projectId);
+    const [first, second] = monitors;
+    if (first === undefined || second === undefined) throw new Error("there are none");
+    const { id, name } = first.monitor;
+    expect(things.find(({ thingId }) => thingId === id)).toMatchObject({
+      kind: "monitor",
+      key: name,
+      isThere: true,
+      marks: { name },
+    });
+    expect((await plane.documents.sealedOf([id])).get(id)).toBe(`sealed ${id}`);
+    expect((await plane.history.list(id, 9, 0)).rows).toMatchObject([{ type: "created", actor: ADA }]);
+
+    const change = {
+      id,
+      version: first.generation,
+      change: { intervalS: 77, addPauseReason: "user" as const },
+      managed: { key: name, marks: {} },
+    };
+    const remove = { id: second.monitor.id, version: second.generation };
+    await plane.documents.apply(await order({ monitors: { create: [], change: [change], remove: [remove] } }));
+    expect((await plane.monitors.find(projectId, id))?.monitor).toMatchObject({
+      intervalS: 77,
+      pauseReasons: ["user"],
+      name,
+    });
+    expect((await plane.documents.sealedOf([id])).get(id)).toBe(`sealed ${id}`);
+    expect((await plane.history.list(id, 9, 0)).rows.map(({ type }) => type)).toEqual(["paused", "updated", "created"]);
+    expect(await plane.monitors.find(projectId, second.monitor.id)).toBeUndefined();
+    const gone = (await plane.documents.things(projectId)).find(({ key }) => key === second.monitor.name);
+    expect(gone?.isThere).toBe(false);
+    expect(await plane.documents.list(projectId)).toMatchObject([{ name: "production", hash: "h", appliedBy: ADA }]);
+  });
+
+  it("documents: what has changed since the order was made undoes all of it", async () => {
+    const { plane, projectId } = currentGround();
+    await plane.documents.apply(await order({ monitors: made(["a"]) }));
+    const [a] = await all(plane.documents);
+    if (a === undefined) throw new Error("there is none");
+    await plane.monitors.update(projectId, a.monitor.id, NOW_MS, ADA, () => ({ intervalS: 61 }));
+    const change = { id: a.monitor.id, version: a.generation, change: { intervalS: 62 }, managed: null };
+    const stale = await order({ monitors: { ...made(["b"]), change: [change] } });
+    await expect(plane.documents.apply(stale)).rejects.toBeInstanceOf(StaleOrderError);
+    expect(await all(plane.documents)).toHaveLength(1);
+    const early = await order({ monitors: made(["b"]) });
+    await plane.documents.apply(early);
+    await expect(plane.documents.apply(early)).rejects.toBeInstanceOf(StaleOrderError);
+    await expect(plane.documents.apply({ ...early, name: "other" })).rejects.toBeInstanceOf(StaleOrderError);
+    expect(await all(plane.documents)).toHaveLength(2);
+  });
+
+  it("documents: of two at once one is done, and tunnels need slots", async () => {
+    const { plane, projectId } = currentGround();
+    const both = await order({ monitors: made(["a", "b"]) });
+    const ended = await Promise.allSettled([plane.documents.apply(both), plane.documents.apply(both)]);
+    expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    const [one] = made(["t"]).create;
+    if (one === undefined) throw new Error("there is none");
+    const tunnel = { ...one, input: { ...one.input, kind: "wireguard" as const } };
+    const order2 = await order({ slots: 1, monitors: { ...NOTHING, create: [tunnel, { ...tunnel, key: "u" }] } });
+    await expect(plane.documents.apply(order2)).rejects.toBeInstanceOf(SlotsFullError);
+    await plane.documents.apply({ ...order2, monitors: { ...NOTHING, create: [tunnel] } });
+    await plane.documents.apply(await order({ release: [{ kind: "monitor", key: "a" }] }));
+    const things = await plane.documents.things(projectId);
+    expect(things.map(({ key, documentId }) => [key, documentId !== null]).sort()).toEqual([
+      ["a", false],
+      ["b", true],
+      ["t", true],
+    ]);
+  });
+
+  it("documents: subscriptions are made, changed and removed with it", async () => {
+    const { plane, projectId, organizationId } = currentGround();
+    const input = {
+      ...{
+        projectId,
+        organizationId,
+        name: "p",
+        urlSealed: (id: number) => `url ${id}`,
+        urlHash: "1",
+        syncIntervalS: 300,
+      },
+      ...{ timeoutS: 30, maxWorkers: 50, configAlertPercent: 50, enabled: true, nowMs: NOW_MS },
+    };
+    const subscriptions = { ...NOTHING, create: [{ key: "p", input, marks: {} }] };
+    await plane.documents.apply(await order({ subscriptions }));
+    const [found] = (await plane.subscriptions.list(projectId, 9, 0)).rows;
+    if (found === undefined) throw new Error("there is none");
+    const version = found.updatedAtMs;
+    const change = { id: found.id, version, change: { maxWorkers: 7 }, managed: { key: "p", marks: {} } };
+    await plane.documents.apply(await order({ nowMs: NOW_MS + 1, subscriptions: { ...NOTHING, change: [change] } }));
+    expect(await plane.subscriptions.find(projectId, found.id)).toMatchObject({ maxWorkers: 7 });
+    const remove = { id: found.id, version };
+    const stale = await order({ subscriptions: { ...NOTHING, remove: [remove] } });
+    await expect(plane.documents.apply(stale)).rejects.toBeInstanceOf(StaleOrderError);
+    await plane.documents.apply(
+      await order({ subscriptions: { ...NOTHING, remove: [{ ...remove, version: NOW_MS + 1 }] } }),
+    );
+    expect(await plane.subscriptions.find(projectId, found.id)).toBeUndefined();
+  });
+};
