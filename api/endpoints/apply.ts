@@ -9,7 +9,7 @@ import { type MadePlan, makePlan } from "../apply/make-plan.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { type ApiError, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import type { ProjectCall, Route } from "../route.ts";
+import type { AuditRule, ProjectCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
 /** Code points. */
@@ -101,11 +101,25 @@ function flag(body: JsonObject, name: string): boolean {
   return value;
 }
 
+const applyAudit: AuditRule = {
+  what: "document.applied",
+  isChange: ({ answered: { applied, changes } }) => applied === true && Array.isArray(changes) && changes.length > 0,
+  detail: ({ answered: { changes } }) => countsOf(changes as Plan["changes"]),
+};
+
+/** By act. */
+function countsOf(changes: Plan["changes"]): JsonObject {
+  const counts: Record<string, number> = {};
+  for (const { act } of changes) counts[act] = (counts[act] ?? 0) + 1;
+  return counts;
+}
+
 export const documents: readonly Route[] = [
   {
     method: "POST",
     path: "/apply",
     operationId: "applyDocument",
+    audit: applyAudit,
     group: "Documents",
     summary: "Compare a document with what there is, and make it so",
     description:
