@@ -4,6 +4,7 @@ import type { Kind } from "../../model/kind.ts";
 import type { JsonObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { codesOf, readLocations, type WantedLocations } from "../monitors/locations.ts";
+import { TOKEN } from "../monitors/token.ts";
 import { isTunnel, kindOfNew } from "../monitors/uptime-requests.ts";
 import { OWN_FIELDS } from "./words.ts";
 
@@ -19,8 +20,6 @@ export interface WantedMonitor {
   readonly token: string | null;
   readonly replace: boolean;
 }
-
-const TOKEN = /^[A-Za-z0-9]{10,64}$/;
 
 /** @throws ApiError for what is of no kind */
 export function wantedMonitor(key: string, entry: MonitorEntry, defaults: MonitorDefaults): WantedMonitor {

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 0a1b49974128ad12. Do not edit.
+// Made by `npm run web:types` of the API's document 7490bf3bceef86ae. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -74,6 +74,22 @@ export interface paths {
         get: operations["getMonitorLocations"];
         put: operations["updateMonitorLocations"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["applyDocument"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1860,6 +1876,28 @@ export interface components {
         };
         /**
          * @example {
+         *       "document": "sonde: 1\nmonitors:\n  mail: { type: port, host: mail.test-site.org, port: 25 }\n",
+         *       "dry_run": true
+         *     }
+         */
+        ApplyDocument: {
+            /** @description The document: YAML or JSON */
+            document: string;
+            /** @description In the place of the document's own name */
+            name?: string;
+            /** @description Tells what would be, and changes nothing */
+            dry_run?: boolean;
+            /** @description Removes what the document had and has no more; by default it stays */
+            prune?: boolean;
+            /** @description Takes over things of equal name and target that no document has, instead of making them twice */
+            adopt?: boolean;
+            /** @description Applies the others when some things are refused */
+            skip_refused?: boolean;
+            /** @description The hash of the plan that was looked at; needed without dry_run */
+            expect?: string;
+        };
+        /**
+         * @example {
          *       "ids": [
          *         "inc_12",
          *         "inc_13"
@@ -3149,6 +3187,63 @@ export interface components {
              *     ]
              */
             warnings?: string[];
+        };
+        DocumentPlan: {
+            /** @description Of the document */
+            name: string;
+            /** @description To send as expect */
+            hash: string;
+            applied: boolean;
+            changes: components["schemas"]["DocumentChange"][];
+            unchanged: number;
+            refused: components["schemas"]["RefusedThing"][];
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        DocumentChange: {
+            /** @enum {string} */
+            act: "create" | "adopt" | "change" | "replace" | "remove" | "release";
+            /** @enum {string} */
+            kind: "monitor" | "subscription" | "channel" | "quiet_hours" | "alert_rule" | "maintenance" | "status_page";
+            /** @description In the document; an id of what is in none */
+            key: string;
+            /** @description null: it is not there yet */
+            id: string | null;
+            name: string;
+            fields: components["schemas"]["FieldChange"][];
+            /** @description What is lost, or why it changes where the document does not say so */
+            note?: string;
+        };
+        FieldChange: {
+            field: string;
+            /** @description As it is; absent where it is not shown, or was nothing */
+            from?: unknown;
+            /** @description As the document has it; absent where it is not shown */
+            to?: unknown;
+            /**
+             * @description Its values are not shown
+             * @constant
+             */
+            secret?: true;
+            /**
+             * @description It was changed elsewhere since the document was applied
+             * @constant
+             */
+            drift?: true;
+        };
+        RefusedThing: {
+            /** @enum {string} */
+            kind: "monitor" | "subscription" | "channel" | "quiet_hours" | "alert_rule" | "maintenance" | "status_page";
+            key: string;
+            /** @description In the document, such as monitors.shop.type */
+            path: string;
+            line: number | null;
+            message: string;
         };
         FoundMonitorList: {
             servers: components["schemas"]["FoundMonitor"][];
@@ -5195,6 +5290,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorLocations"];
+                };
+            };
+        };
+    };
+    applyDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplyDocument"];
+            };
+        };
+        responses: {
+            /** @description Compare a document with what there is, and make it so */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentPlan"];
                 };
             };
         };
