@@ -19,9 +19,9 @@ import { sessions } from "./0016-sessions.ts";
 import { channels } from "./0017-channels.ts";
 import { alerts } from "./0018-alerts.ts";
 import { statusPages } from "./0019-status-pages.ts";
+import { documents } from "./0020-documents.ts";
 import { audit } from "./0021-audit.ts";
 import { maintenances } from "./0022-maintenances.ts";
-import { documents } from "./0020-documents.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -41,8 +41,8 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0016-sessions": sessions,
   "0017-channels": channels,
   "0018-alerts": alerts,
+  "0020-documents": documents,
   "0021-audit": audit,
   "0022-maintenances": maintenances,
   "0019-status-pages": statusPages,
-  "0020-documents": documents,
 };
