@@ -6,16 +6,9 @@ import { encoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS } from "../schema/tables.ts";
 import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
 import { applyMonitors } from "./monitors.ts";
-import { type ApplyOrder, type Marks, type Seen, StaleOrderError, seenThing } from "./port.ts";
+import { type ApplyOrder, type Assigned, type Marks, type Seen, StaleOrderError, seenThing } from "./port.ts";
 
 const fromThing = encoder(DOCUMENT_THINGS);
-
-export interface Assigned {
-  readonly kind: ThingKind;
-  readonly key: string;
-  readonly thingId: number;
-  readonly marks: Marks;
-}
 
 export async function applyOrder(session: Session, order: ApplyOrder): Promise<void> {
   await holdProject(session, order.projectId);

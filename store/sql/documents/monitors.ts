@@ -28,8 +28,7 @@ import { insertColumns } from "../schema/column.ts";
 import { sealedFor } from "../schema/seal-new.ts";
 import { LIVE, MONITORS } from "../schema/tables.ts";
 import { storable, storableOrNull } from "../schema/text.ts";
-import type { Assigned } from "./apply.ts";
-import { type ApplyOrder, type Changed, type Made, type Removed, StaleOrderError } from "./port.ts";
+import { type ApplyOrder, type Assigned, type Changed, type Made, type Removed, StaleOrderError } from "./port.ts";
 
 const NEW_COLUMNS = ["id", ...insertColumns(MONITORS)] as const;
 /** Their ids are known before, because their secrets are sealed to them. */

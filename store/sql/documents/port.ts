@@ -83,6 +83,14 @@ export interface ApplyOrder {
   readonly release: readonly Pick<DocumentThing, "kind" | "key">[];
 }
 
+/** A key, and the thing that it stands for from now on. */
+export interface Assigned {
+  readonly kind: ThingKind;
+  readonly key: string;
+  readonly thingId: number;
+  readonly marks: Marks;
+}
+
 /** Something is no longer as it was when the order was made: nothing was written. */
 export class StaleOrderError extends Error {
   override readonly name = "StaleOrderError";
