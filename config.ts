@@ -95,6 +95,7 @@ const schema = z.object({
   ),
   SONDE_WEB: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
   SONDE_STATUS_INDEX: z.enum(["on", "off"], { error: "must be on or off" }).default("off"),
+  SONDE_REVEAL_LINKS: z.enum(["on", "off"], { error: "must be on or off" }).default("off"),
   SONDE_MAX_STREAMS: whole(1, 10_000, "must be a whole number from 1 to 10000").default(200),
   /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
   SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
@@ -181,6 +182,8 @@ export interface Config {
   readonly hasPage: boolean;
   /** `/status` lists the public status pages that want to be listed. */
   readonly hasStatusIndex: boolean;
+  /** Whether the API hands out the share links of subscriptions. */
+  readonly revealsLinks: boolean;
   /** Answers that go on, at one time. */
   readonly maxStreams: number;
   readonly httpServer: "uws" | "node" | null;
@@ -244,6 +247,7 @@ export function loadConfig(
     },
     recentBytes: values.SONDE_RECENT_MB * 1_048_576,
     logLevel: values.SONDE_LOG,
+    revealsLinks: values.SONDE_REVEAL_LINKS === "on",
     hasPage: values.SONDE_WEB === "on",
     hasStatusIndex: values.SONDE_STATUS_INDEX === "on",
     maxStreams: values.SONDE_MAX_STREAMS,

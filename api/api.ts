@@ -54,6 +54,8 @@ export interface ApiConfig {
   readonly siteFolder?: string;
   /** SONDE_STATUS_INDEX: whether `/status` lists public pages. Absent: it does not. */
   readonly hasStatusIndex?: boolean;
+  /** SONDE_REVEAL_LINKS: whether Owners and Admins get the share links of subscriptions. Absent: they do not. */
+  readonly revealsLinks?: boolean;
   /** SONDE_MAX_STREAMS: answers that go on, at one time. */
   readonly maxStreams?: number;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */

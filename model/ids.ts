@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   organization: "",
   user: "",
   session: "",
+  webhook: "",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -37,7 +38,7 @@ export function parseId(kind: IdKind, text: string): number | undefined {
 
 /** As responses write it. Subscriptions are accepted with a prefix but written without one, as integers. */
 export function formatId(
-  kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user" | "session">,
+  kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user" | "session" | "webhook">,
   id: number,
 ): string {
   return `${ID_PREFIXES[kind]}${id}`;

@@ -53,7 +53,7 @@ async function configs(api: Api, call: ProjectCall): Promise<ApiResponse> {
   });
 }
 
-async function rowsOf(api: Api, projectId: number, subscriptionId: number): Promise<readonly Row[]> {
+export async function rowsOf(api: Api, projectId: number, subscriptionId: number): Promise<readonly Row[]> {
   const filter = { family: "tunnel", activeOnly: false, status: null, protocol: null, nameContains: null } as const;
   const select = { subscriptionIds: [subscriptionId] };
   const found: Row[] = [];
@@ -77,13 +77,13 @@ function newest({ results }: ImportedConfig, locations: readonly string[]): Conf
   return latest;
 }
 
-function statusOf({ result }: Row): "healthy" | "down" | "unknown" {
+export function statusOf({ result }: Row): "healthy" | "down" | "unknown" {
   if (result === null) return "unknown";
   return result.success ? "healthy" : "down";
 }
 
 /** What passed first; ties as the list has them. */
-function byLatency(one: Row, other: Row): number {
+export function byLatency(one: Row, other: Row): number {
   const rank = (row: Row): number => (row.result?.success === true ? row.result.totalMs : Number.POSITIVE_INFINITY);
   const [a, b] = [rank(one), rank(other)];
   return a === b ? one.config.id - other.config.id : a - b;

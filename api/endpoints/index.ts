@@ -15,6 +15,7 @@ import { health } from "./health.ts";
 import { incidents } from "./incidents.ts";
 import { keys } from "./keys.ts";
 import { latencies } from "./latency.ts";
+import { revealedLinks } from "./links.ts";
 import { live } from "./live.ts";
 import { maintenances } from "./maintenances.ts";
 import { memberships } from "./members.ts";
@@ -32,6 +33,7 @@ import { schedules } from "./schedules.ts";
 import { searches } from "./search.ts";
 import { sentAlerts } from "./sent-alerts.ts";
 import { servers } from "./servers.ts";
+import { services } from "./service.ts";
 import { session } from "./session.ts";
 import { site } from "./site.ts";
 import { statuses } from "./status.ts";
@@ -40,6 +42,7 @@ import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
 import { verifications } from "./verify.ts";
+import { webhooks } from "./webhooks.ts";
 
 export const routes: readonly Route[] = [
   ...servers,
@@ -64,8 +67,10 @@ export const routes: readonly Route[] = [
   ...schedules,
   ...statusPages,
   ...pageUpdates,
+  ...webhooks,
   ...subscriptions,
   ...subscriptionConfigs,
+  ...revealedLinks,
   ...tests,
   ...checks,
   ...account,
@@ -77,6 +82,7 @@ export const routes: readonly Route[] = [
   ...health,
   ...pushes,
   ...operator,
+  ...services,
   ...verifications,
   ...reference,
   ...statuses,

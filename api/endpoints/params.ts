@@ -21,6 +21,14 @@ export const keyIdParams = {
     .meta({ examples: ["31"] }),
 };
 
+export const webhookIdParams = {
+  id: z
+    .string()
+    .regex(/^[0-9]+$/)
+    .describe("Webhook id")
+    .meta({ examples: ["3"] }),
+};
+
 export const userIdParams = {
   id: z
     .string()

@@ -39,6 +39,8 @@ export interface Right {
   readonly scope: "key" | "project";
   /** What a Viewer is told; absent: any role. */
   readonly editors?: string;
+  /** What all but Owners are told; absent: any role. */
+  readonly owners?: string;
   /** What a Viewer and a Manager are told; absent: any role. */
   readonly admins?: string;
   /** What the harmless request is answered once it is let in. */
@@ -55,6 +57,7 @@ const NO_SUBSCRIPTION = refused(404, "Subscription not found");
 const NO_CHANNEL = refused(404, "Channel not found");
 const CHANNEL_KIND = "kind must be one of GET /channels/kinds.";
 const NO_MAINTENANCE = refused(404, "Maintenance not found");
+const NO_WEBHOOK = refused(404, "Webhook not found");
 const NO_KEY = refused(404, "API key not found");
 const NO_PAGE = refused(404, "Status page not found");
 
@@ -172,6 +175,16 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "POST /status-pages/{id}/updates": { scope: "project", editors: EDIT, admitted: NO_PAGE },
   "PUT /status-pages/{id}/updates/{update}": { scope: "project", editors: EDIT, admitted: NO_PAGE },
   "DELETE /status-pages/{id}/updates/{update}": { scope: "project", editors: EDIT, admitted: NO_PAGE },
+  "GET /webhooks": { scope: "project", editors: EDIT, admitted: ok },
+  "POST /webhooks": { scope: "project", editors: EDIT, admitted: refused(400, "Missing or invalid url") },
+  "GET /webhooks/{id}": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
+  "PUT /webhooks/{id}": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
+  "DELETE /webhooks/{id}": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
+  "POST /webhooks/{id}/rotate": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
+  "POST /webhooks/{id}/test": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
+  "GET /webhooks/{id}/deliveries": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
+  "POST /webhooks/{id}/enable": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
+  "POST /webhooks/{id}/disable": { scope: "project", editors: EDIT, admitted: NO_WEBHOOK },
   "GET /subscriptions": { scope: "project", admitted: ok },
   "POST /subscriptions": { scope: "project", editors: EDIT, admitted: refused(400, "Missing or invalid url") },
   "GET /subscriptions/{id}": { scope: "project", admitted: NO_SUBSCRIPTION },
@@ -179,6 +192,11 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "DELETE /subscriptions/{id}": { scope: "project", editors: EDIT, admitted: NO_SUBSCRIPTION },
   "POST /subscriptions/{id}/sync": { scope: "project", editors: EDIT, admitted: NO_SUBSCRIPTION },
   "GET /subscriptions/{id}/configs": { scope: "project", admitted: NO_SUBSCRIPTION },
+  "POST /subscriptions/{id}/links": {
+    scope: "project",
+    admins: "Links are for owners and admins.",
+    admitted: refused(403, "Links are not revealed on this service."),
+  },
   "GET /whoami": { scope: "key", admitted: ok },
   "GET /organizations": { scope: "key", admitted: ok },
   "GET /organizations/{id}": {
@@ -203,6 +221,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   },
   "DELETE /members/{id}": { scope: "key", admins: MEMBERS, admitted: refused(404, "Member not found") },
   "GET /keys/{id}/usage": { scope: "key", admitted: NO_KEY },
+  "GET /service": { scope: "key", owners: "This is for owners of the service's first workspace.", admitted: ok },
   "GET /session": { scope: "key", admitted: SESSION_ONLY },
   "DELETE /session": { scope: "key", admitted: SESSION_ONLY },
   "GET /sessions": { scope: "key", admitted: SESSION_ONLY },
@@ -274,6 +293,7 @@ export function expected(endpoint: string, right: Right, kind: KeyKind, role: Ro
 }
 
 function forRole(right: Right, role: RoleOrNone): Verdict {
+  if (right.owners !== undefined && role !== "owner") return refused(403, right.owners);
   // Who has no role at home is a manager elsewhere.
   if (right.admins !== undefined && role !== "owner" && role !== "admin") return refused(403, right.admins);
   return role === "viewer" && right.editors !== undefined ? refused(403, right.editors) : right.admitted;
@@ -281,7 +301,7 @@ function forRole(right: Right, role: RoleOrNone): Verdict {
 
 /** An account-wide key makes no keys; which of the others it may end is decided by the role in their workspace, and there is none. */
 function ofAccount(endpoint: string, right: Right, role: RoleOrNone): Verdict {
-  if (right.admins !== undefined) return forRole(right, role);
+  if (right.admins !== undefined || right.owners !== undefined) return forRole(right, role);
   if (endpoint !== "POST /keys") return right.admitted;
   return refused(403, "Account-wide keys cannot create API keys. Use a workspace key.");
 }

@@ -35,7 +35,14 @@ export interface ImportedServer {
 
 export type NewConfigResult = ConfigResult & { readonly configId: number; readonly location: string };
 
+export interface SealedLink {
+  readonly identity: string;
+  readonly sealed: string;
+}
+
 export interface Imports {
+  /** Of configs, by id, as they are stored. */
+  links(configIds: readonly number[]): Promise<ReadonlyMap<number, SealedLink>>;
   /** Of the monitors that were imported; the others are not in the answer. */
   of(monitorIds: readonly number[]): Promise<ReadonlyMap<number, ImportedServer>>;
 }

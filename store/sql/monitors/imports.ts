@@ -5,7 +5,14 @@ import { chunksOf, unnested } from "../db/bulk.ts";
 import { type BulkStatement, bulkStatement, type Database, type Session, statement } from "../db/database.ts";
 import { decoder, insertColumns, valuesOf } from "../schema/column.ts";
 import { CONFIG_RESULTS, IMPORTED_SERVERS, type Row } from "../schema/tables.ts";
-import type { ConfigResult, ImportedConfig, ImportedServer, Imports, NewConfigResult } from "./imports-port.ts";
+import type {
+  ConfigResult,
+  ImportedConfig,
+  ImportedServer,
+  Imports,
+  NewConfigResult,
+  SealedLink,
+} from "./imports-port.ts";
 
 /** Servers whose configs are read before others may have the thread: on SQLite some milliseconds of work. */
 const SERVERS_AT_ONCE = 50;
@@ -40,6 +47,18 @@ export function createImports({ read }: Database): Imports {
       const servers = new Map<number, ImportedServer>();
       for (const ids of chunksOf(monitorIds)) await readServers(read, ids, servers);
       return servers;
+    },
+    async links(configIds) {
+      const links = new Map<number, SealedLink>();
+      for (const ids of chunksOf(configIds)) {
+        const rows = await read.kysely
+          .selectFrom("imported_configs")
+          .select(["id", "identity", "sealed"])
+          .where("id", "in", ids)
+          .execute();
+        for (const { id, identity, sealed } of rows) links.set(id, { identity, sealed });
+      }
+      return links;
     },
   };
 }

@@ -38,6 +38,14 @@ export interface WebhookDelivery {
   readonly attempts: readonly WebhookAttempt[];
 }
 
+/** What an editor changes. */
+export interface WebhookChange {
+  readonly events?: readonly EventType[] | null;
+  /** As it is shown; with it comes `urlSealed`. */
+  readonly url?: string;
+  readonly urlSealed?: string | null;
+}
+
 export interface Webhooks {
   /** Undefined when there is no such project. Secrets come sealed. */
   create(input: {
@@ -52,6 +60,7 @@ export interface Webhooks {
   find(id: number): Promise<WebhookRecord | undefined>;
   /** Oldest first; undefined when there is no such project. */
   list(projectId: number): Promise<readonly WebhookRecord[] | undefined>;
+  update(id: number, change: WebhookChange): Promise<WebhookRecord | undefined>;
   /** The previous secret also signs until then. @returns undefined when the webhook is gone */
   rotate(id: number, secretSealed: string, oldUntilMs: number): Promise<WebhookRecord | undefined>;
   /** Switching it off cancels its waiting deliveries; switching it on clears its failures. */

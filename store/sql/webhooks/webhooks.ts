@@ -25,6 +25,16 @@ export function createWebhooks({ read, write }: Database): Webhooks {
       const ofProject = kysely.selectFrom("webhooks").selectAll().where("project_id", "=", projectId);
       return (await ofProject.orderBy("id").execute()).map(toWebhook);
     },
+    update: (id, { url, urlSealed, events }) =>
+      write(async (session) => {
+        const columns = {
+          ...(url !== undefined && { url, url_sealed: urlSealed ?? null }),
+          ...(events !== undefined && { events: events === null ? null : toJson(events) }),
+        };
+        if (Object.keys(columns).length > 0)
+          await session.kysely.updateTable("webhooks").set(columns).where("id", "=", id).execute();
+        return find(session, id);
+      }),
     rotate: (id, secretSealed, oldUntilMs) =>
       write(async (session) => {
         await session.kysely

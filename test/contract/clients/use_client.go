@@ -88,9 +88,14 @@ func main() {
 	page := done(client.StatusPagesAPI.CreateStatusPage(ctx).XProjectId(project).
 		CreateStatusPage(*sonde.NewCreateStatusPage("acme", "Acme")).Execute())
 
+	hook := done(client.WebhooksAPI.CreateWebhook(ctx).XProjectId(project).CreateWebhook(*sonde.NewCreateWebhook(website)).Execute())
+	expect(strings.HasPrefix(hook.Secret, "whsec_"), "no secret")
+
 	read := readAll(client, map[string]string{
 		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1", "KeyUsage": "1",
 		"Schedule": planned.MaintenanceSchedule.Id, "StatusPage": page.Id,
+		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1", "KeyUsage": "1", "Webhook": fmt.Sprint(hook.Id),
+		"Schedule": planned.MaintenanceSchedule.Id,
 	})
 	expect(read > 20, "few operations were read")
 

@@ -98,6 +98,8 @@ assert planned.title == "Backups" and planned.state in ("next", "active"), plann
 
 page = done("createStatusPage", body=models.CreateStatusPage(slug="acme", title="Acme"))
 assert (page.slug, page.published, page.access.type_) == ("acme", False, "public"), page
+hook = done("createWebhook", body=models.CreateWebhook(url=SETTINGS["website"]))
+assert hook.secret.startswith("whsec_") and hook.id == 1, hook
 
 # Every read of the document, with what is there.
 ORGANIZATION = str(done("whoami").default_organization_id)
