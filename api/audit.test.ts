@@ -17,7 +17,7 @@ it.each(
   expect(route.audit).not.toBeUndefined();
   const what = auditRule(route)?.what;
   if (typeof what === "string") expect(what).toMatch(WORD);
-  // Nobody could be named: signing in, the one that changes something, writes its entry itself.
+  // Such a request names no person. Signing in, the one that changes something, writes its entry itself.
   if (route.scope === "public" && route.operationId !== "signIn") expect(route.audit).toBeNull();
 });
 

@@ -114,7 +114,7 @@ function readFields(body: JsonObject): Fields {
   return fields;
 }
 
-function readEngine(body: JsonObject): Engine | null {
+export function readEngine(body: JsonObject): Engine | null {
   const sent = fieldOf(body, "engine") ?? null;
   if (sent === null) return null;
   const engine = ENGINES.find((one) => one === sent);

@@ -24,9 +24,9 @@ import {
   TIMEOUT_S,
 } from "../checks/order.ts";
 import { runCheck } from "../checks/run.ts";
+import { acceptTargets } from "../checks/targets.ts";
 import { ApiError } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import type { Targets } from "../monitors/targets.ts";
 import { locate, readRegion, regionFields, requireAnyRegion, requireRegionOnPlan } from "../on-demand/region.ts";
 import type { Call, KeyCall, Refusal, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -42,13 +42,6 @@ async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
   requireRegionOnPlan(wanted, call.plan);
   const location = await locate(api, wanted);
   return ok(await runCheck(api, order, { checkClass: "api", location, organizationId: call.workspace.id }));
-}
-
-/** @throws 422 naming a server that may not be dialled */
-async function acceptTargets(targets: Targets, { tunnel }: CheckOrder): Promise<void> {
-  // In parallel: a name without an answer waits for a time-out, and a profile may have sixteen.
-  const judged = await Promise.allSettled(tunnel.endpoints.map((endpoint) => targets.accept(endpoint)));
-  for (const one of judged) if (one.status === "rejected") throw one.reason;
 }
 
 async function publicCheck(api: Api, call: Call): Promise<ApiResponse> {

@@ -7,6 +7,7 @@ import { documents } from "./apply.ts";
 import { audits } from "./audit.ts";
 import { badges } from "./badges.ts";
 import { bulk } from "./bulk.ts";
+import { bulkChecks } from "./bulk-check.ts";
 import { channels } from "./channels.ts";
 import { checks } from "./checks.ts";
 import { subscriptionConfigs } from "./configs.ts";
@@ -73,6 +74,7 @@ export const routes: readonly Route[] = [
   ...revealedLinks,
   ...tests,
   ...checks,
+  ...bulkChecks,
   ...account,
   ...usages,
   ...keys,

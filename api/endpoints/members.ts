@@ -89,9 +89,9 @@ async function remove(api: Api, call: KeyCall): Promise<ApiResponse> {
 }
 
 /** An Admin neither changes nor removes an Owner. */
-function refuseOwner(own: Role): (before: Role) => void {
+function refuseOwner(callersRole: Role): (before: Role) => void {
   return (before) => {
-    if (before === "owner" && own !== "owner") throw refusal("memberOwnerByOwner");
+    if (before === "owner" && callersRole !== "owner") throw refusal("memberOwnerByOwner");
   };
 }
 

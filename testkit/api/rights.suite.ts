@@ -112,6 +112,11 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "POST /test": { scope: "project", editors: RUN, admitted: refused(400, "Missing or invalid server_id") },
   "POST /test/batch": { scope: "project", editors: RUN, admitted: refused(400, "Missing or invalid server_ids") },
   "POST /check": { scope: "key", admitted: refused(400, "Missing or invalid config") },
+  "POST /check/bulk": {
+    scope: "project",
+    editors: RUN,
+    admitted: refused(400, "text must be share links, one a line."),
+  },
   "GET /results": { scope: "project", admitted: ok },
   "GET /results/failures": { scope: "project", admitted: ok },
   "GET /results/recent": { scope: "project", admitted: ok },

@@ -18,7 +18,7 @@ export type NewAuditEntry = Omit<AuditEntry, "id">;
 
 export interface AuditFilter {
   readonly fromMs: number | null;
-  /** Its user; null: anybody's. */
+  /** Its user; null: any user's. */
   readonly userId: number | null;
   /** A whole word, or the thing before its dot; null: every one. */
   readonly what: string | null;

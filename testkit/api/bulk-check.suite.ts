@@ -1,0 +1,110 @@
+/** Many configurations checked once: lines as they end, doubles once, no link in an answer, no further check once the reader is gone. */
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Checks } from "../../store/state/checks.ts";
+import { openWorld, type World } from "./world.suite.ts";
+
+export function bulkCheckSuite(server: "uws" | "node"): void {
+  describe("many checks at once", () => {
+    let world: World;
+    let asked = 0;
+    let answer: () => ReturnType<Checks["ask"]>;
+    beforeAll(async () => {
+      const ask: Checks["ask"] = () => {
+        asked += 1;
+        return answer();
+      };
+      world = await openWorld(server, {}, {}, { checks: { ask, close: async () => {} } });
+    });
+    afterAll(() => world.close());
+
+    const measured = async (verdict: "ok" | "timeout") => ({
+      ...{ type: "measured" as const },
+      result: {
+        ...{ verdict, startedAtMs: world.clock.nowMs, latencyMs: verdict === "ok" ? 12 : null, connectMs: null },
+        ...{ peerAnswered: verdict === "ok", message: verdict === "ok" ? null : "No answer" },
+      },
+    });
+    const link = (host: string, name = host) => `trojan://s3cret@${host}.example.net:443#${name}`;
+    const send = (body: unknown) => world.send("POST", "/api/v1/check/bulk", { body });
+    const linesOf = (text: string) =>
+      text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+
+    it("are answered line by line; a double is checked once, a bad line has its reason, no line has a link", async () => {
+      asked = 0;
+      answer = () => measured(asked === 1 ? "ok" : "timeout");
+      const text = [link("a"), "", "# a comment", link("b"), link("a", "again"), "nonsense"].join("\n");
+      const { status, headers, text: sent } = await send({ text, at_once: 1 });
+      expect([status, headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
+      const [head, one, two, last] = linesOf(sent);
+      expect(head).toEqual({ total: 2, invalid_count: 1, invalid: [{ line: 6, reason: expect.any(String) }] });
+      expect(one).toMatchObject({
+        line: 1,
+        tag: "a",
+        type: "trojan",
+        server: "a.example.net",
+        port: 443,
+        success: true,
+      });
+      expect(two).toMatchObject({ line: 4, success: false, error: "No answer", error_category: expect.any(String) });
+      expect(last).toEqual({ done: true, healthy: 1, down: 1, ms: expect.any(Number) });
+      expect([asked, sent.includes("s3cret")]).toEqual([2, false]);
+    });
+
+    it("take a list in base64, and refuse servers that may not be dialled without asking a checker", async () => {
+      asked = 0;
+      answer = () => measured("ok");
+      const inside = "trojan://s3cret@10.0.0.7:443#inside";
+      const text = Buffer.from(`${link("c")}\n${inside}\n`).toString("base64");
+      const lines = linesOf((await send({ text })).text);
+      expect(
+        lines
+          .slice(1, -1)
+          .map(({ line, success }) => `${line} ${success}`)
+          .sort(),
+      ).toEqual(["1 true", "2 false"]);
+      expect(asked).toBe(1);
+    });
+
+    it("stop when the reader goes", async () => {
+      asked = 0;
+      let release: () => void = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      answer = async () => {
+        await held;
+        return measured("ok");
+      };
+      const text = Array.from({ length: 20 }, (_, index) => link(`h${index}`)).join("\n");
+      const headers = { "x-api-key": world.key, "x-project-id": `prj_${world.projectId}` };
+      const options = { host: "127.0.0.1", port: world.api.port, method: "POST", path: "/api/v1/check/bulk", headers };
+      await new Promise<void>((resolve) => {
+        const sent = request(options, (incoming) => {
+          incoming.once("data", () => incoming.destroy());
+          incoming.on("close", () => resolve());
+          incoming.on("error", () => {});
+        });
+        sent.on("error", () => {});
+        sent.end(JSON.stringify({ text, at_once: 2 }));
+      });
+      // The server has heard of the end when it answers another request on a new connection behind it.
+      while ((await world.send("GET", "/api/v1/whoami")).status !== 200);
+      release();
+      await world.send("GET", "/api/v1/whoami");
+      expect(asked).toBeLessThan(20);
+    });
+
+    it.each([
+      [{}, "text must be share links, one a line."],
+      [{ text: "x", at_once: 65 }, "at_once must be a whole number from 1 to 64."],
+      [{ text: "x", engine: "v2" }, "engine must be xray or singbox."],
+      [{ text: "x\n".repeat(10_001) }, "text has more than 10000 configurations: send fewer."],
+    ])("refuse %#", async (body, message) => {
+      expect((await send(body)).body).toMatchObject({ code: 400, message });
+    });
+  });
+}
