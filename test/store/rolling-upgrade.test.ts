@@ -36,6 +36,9 @@ const ADDED: ReadonlySet<string> = new Set([
   // Tables of the page's sign-in.
   ...["sessions", "sign_in_codes"],
   "audit",
+  // Channels and alerts.
+  ...["channels", "alert_rules", "alert_rule_versions", "quiet_hours", "alert_groups", "alert_members"],
+  ...["notifications", "notification_attempts"],
   // Schedules of maintenance.
   ...["maintenances", "maintenance_id"],
   // Tables of status pages, and what people write of incidents for their readers.
