@@ -47,8 +47,8 @@ async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
 
 async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
-  const text = await urlOf(api, fieldOf(body, "url"));
   const events = eventsOf(body) ?? null;
+  const text = await urlOf(api, fieldOf(body, "url"));
   const { webhooks } = api.controlPlane;
   if (((await webhooks.list(call.project.id)) ?? []).length >= MOST_WEBHOOKS) throw refusal("webhooksTooMany");
   const secret = newWebhookSecret();

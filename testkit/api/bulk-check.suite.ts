@@ -25,7 +25,7 @@ export function bulkCheckSuite(server: "uws" | "node"): void {
         ...{ peerAnswered: verdict === "ok", message: verdict === "ok" ? null : "No answer" },
       },
     });
-    const link = (host: string, name = host) => `trojan://s3cret@${host}.example.net:443#${name}`;
+    const link = (host: string, name = host) => `trojan://s3cret@${host}.test-site.org:443#${name}`;
     const send = (body: unknown) => world.send("POST", "/api/v1/check/bulk", { body });
     const linesOf = (text: string) =>
       text
@@ -45,7 +45,7 @@ export function bulkCheckSuite(server: "uws" | "node"): void {
         line: 1,
         tag: "a",
         type: "trojan",
-        server: "a.example.net",
+        server: "a.test-site.org",
         port: 443,
         success: true,
       });

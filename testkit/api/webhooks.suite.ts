@@ -15,22 +15,22 @@ export function webhooksSuite(server: "uws" | "node"): void {
 
     const send = (method: string, path: string, body?: unknown) =>
       world.send(method, `/api/v1/webhooks${path}`, body === undefined ? {} : { body });
-    const url = "https://hooks.example.net/services/t0ken?key=t0ken";
+    const url = "https://hooks.test-site.org/services/t0ken?key=t0ken";
 
     it("are made, read, changed, switched, tested and deleted; the secret is shown once, the address never", async () => {
       const made = await send("POST", "", { url, events: ["incident.opened"] });
       const { secret, ...shown } = made.body;
       expect(secret).toMatch(SECRET);
       expect(shown).toEqual({
-        ...{ id: expect.any(Number), project_id: `prj_${world.projectId}`, url: "https://hooks.example.net/…" },
+        ...{ id: expect.any(Number), project_id: `prj_${world.projectId}`, url: "https://hooks.test-site.org/…" },
         ...{ events: ["incident.opened"], active: true, off_reason: null, off_at: null, failing_since: null },
         ...{ last_success_at: null, created_at: new Date(world.clock.nowMs).toISOString() },
       });
       const { id } = shown;
       expect((await send("GET", `/${id}`)).body).toEqual(shown);
       expect((await send("GET", "")).body).toEqual({ webhooks: [shown], total: 1 });
-      const moved = await send("PUT", `/${id}`, { url: "https://other.example.net/t0ken2", events: null });
-      expect(moved.body).toEqual({ ...shown, url: "https://other.example.net/…", events: null });
+      const moved = await send("PUT", `/${id}`, { url: "https://other.test-site.org/t0ken2", events: null });
+      expect(moved.body).toEqual({ ...shown, url: "https://other.test-site.org/…", events: null });
       const rotated = await send("POST", `/${id}/rotate`);
       expect(rotated.body).toEqual({
         ...{ id, secret: expect.stringMatching(SECRET) },
@@ -49,7 +49,7 @@ export function webhooksSuite(server: "uws" | "node"): void {
       const nowMs = world.clock.nowMs + 1;
       const [due] = await outgoing.due({ nowMs, failing: false, perWebhook: 1, webhooks: 1, except: [] });
       const opened = world.sealing.open(SEALED_CELLS.webhookUrl(id), due?.urlSealed ?? "");
-      expect(opened).toBe("https://other.example.net/t0ken2");
+      expect(opened).toBe("https://other.test-site.org/t0ken2");
       const ended = { deliveryId: due?.id ?? 0, webhookId: id, atMs: nowMs, statusCode: 204, error: null };
       await outgoing.record(epoch, [{ ...ended, durationMs: 12.4, random: 0.5 }]);
       expect((await send("GET", `/${id}/deliveries`)).body).toMatchObject({
@@ -65,9 +65,9 @@ export function webhooksSuite(server: "uws" | "node"): void {
 
     it.each([
       [{}, 400, "Missing or invalid url"],
-      [{ url: "ftp://hooks.example.net/" }, 400, "Missing or invalid url"],
-      [{ url: `https://hooks.example.net/${"x".repeat(8_192)}` }, 400, "Missing or invalid url"],
-      [{ url: "https://u:p@hooks.example.net/" }, 400, "url must not carry a user name or a password."],
+      [{ url: "ftp://hooks.test-site.org/" }, 400, "Missing or invalid url"],
+      [{ url: `https://hooks.test-site.org/${"x".repeat(8_192)}` }, 400, "Missing or invalid url"],
+      [{ url: "https://u:p@hooks.test-site.org/" }, 400, "url must not carry a user name or a password."],
       [{ url: "http://10.0.0.7/" }, 422, expect.stringMatching(/^10\.0\.0\.7 is refused: /)],
       [{ url: "https://inside.test-site.org/" }, 422, expect.stringMatching(/^inside\.test-site\.org is refused: /)],
       [{ url, events: ["incident.opened", "x"] }, 400, "events must be null or a list of types of events."],
