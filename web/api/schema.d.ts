@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 7490bf3bceef86ae. Do not edit.
+// Made by `npm run web:types` of the API's document 725a4a5677d5dcec. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -672,6 +672,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listWebhooks"];
+        put?: never;
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getWebhook"];
+        put: operations["updateWebhook"];
+        post?: never;
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["rotateWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["enableWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["disableWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subscriptions": {
         parameters: {
             query?: never;
@@ -730,6 +842,22 @@ export interface paths {
         get: operations["listSubscriptionConfigs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["revealLinks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -826,6 +954,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["checkConfigWithoutKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/check/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["checkMany"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1096,6 +1240,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listRegions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/service": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getService"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2524,6 +2684,33 @@ export interface components {
             /** @description ISO time until which it stands at the top; without one a week */
             ends_at?: string | null;
         };
+        /**
+         * @example {
+         *       "url": "https://hooks.test-site.org/sonde",
+         *       "events": [
+         *         "incident.opened"
+         *       ]
+         *     }
+         */
+        CreateWebhook: {
+            /** @description http or https, without a user name; at most 8192 bytes. Kept sealed */
+            url: string;
+            /** @description Absent or null: every type */
+            events?: ("monitor.paused" | "monitor.resumed" | "monitor.partial" | "monitor.certificate_expiring" | "monitor.domain_expiring" | "monitor.configs_failing" | "monitor.configs_recovered" | "incident.opened" | "incident.level_changed" | "incident.recovered" | "incident.acknowledged" | "subscription.sync_failed" | "subscription.auto_disabled" | "channel.failing" | "webhook.test")[] | null;
+        };
+        /**
+         * @example {
+         *       "events": [
+         *         "incident.opened",
+         *         "incident.recovered"
+         *       ]
+         *     }
+         */
+        UpdateWebhook: {
+            /** @description http or https, without a user name; at most 8192 bytes. Kept sealed */
+            url?: string;
+            events?: ("monitor.paused" | "monitor.resumed" | "monitor.partial" | "monitor.certificate_expiring" | "monitor.domain_expiring" | "monitor.configs_failing" | "monitor.configs_recovered" | "incident.opened" | "incident.level_changed" | "incident.recovered" | "incident.acknowledged" | "subscription.sync_failed" | "subscription.auto_disabled" | "channel.failing" | "webhook.test")[] | null;
+        };
         CreateSubscription: {
             /** @description http or https, a public address, used by no other subscription of the project */
             url: string;
@@ -2555,6 +2742,26 @@ export interface components {
             configAlertPercent?: number;
             /** @description The string `false` counts as true */
             enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "only": "healthy",
+         *       "limit": 10
+         *     }
+         */
+        RevealLinks: {
+            /**
+             * @description Default: healthy
+             * @enum {string}
+             */
+            only?: "healthy" | "all";
+            /** @description The fastest so many. Default: all */
+            limit?: number;
+            /**
+             * @description One a line, or all of it in base64, as clients take lists. Default: plain
+             * @enum {string}
+             */
+            format?: "plain" | "base64";
         };
         TestMonitor: {
             /** @example srv_12 */
@@ -2673,6 +2880,32 @@ export interface components {
             timeout?: number;
             /** @constant */
             region?: "any";
+        };
+        /**
+         * @example {
+         *       "text": "trojan://secret@vpn.test-site.org:443#Berlin",
+         *       "at_once": 8
+         *     }
+         */
+        CheckMany: {
+            /** @description Share links, one a line, or such a list in base64; at most 10000 and 1 MiB */
+            text: string;
+            /** @description Checks at one time. Default: 8 */
+            at_once?: number;
+            /** @description Seconds of one check; clamped to what is allowed */
+            timeout?: number;
+            /**
+             * @description Share links only; by default the service's order
+             * @enum {string}
+             */
+            engine?: "xray" | "singbox";
+            /**
+             * @description `any` or a lowercase two-letter country code; a country needs Pro or above
+             * @example de
+             */
+            region?: string;
+            /** @description `any` runs from the general pool when no checker is in the region, `fail` refuses; anything else counts as `any` */
+            region_fallback?: string;
         };
         CreateKey: {
             /** @example ci */
@@ -4231,6 +4464,136 @@ export interface components {
             /** @example spu_12 */
             id: string;
         };
+        WebhookList: {
+            webhooks: components["schemas"]["Webhook"][];
+            total: number;
+        };
+        Webhook: {
+            id: number;
+            /** @example prj_12 */
+            project_id: string;
+            /** @description Scheme and host: the rest is a password in most services */
+            url: string;
+            /** @description null: every type, those of later versions included */
+            events: ("monitor.paused" | "monitor.resumed" | "monitor.partial" | "monitor.certificate_expiring" | "monitor.domain_expiring" | "monitor.configs_failing" | "monitor.configs_recovered" | "incident.opened" | "incident.level_changed" | "incident.recovered" | "incident.acknowledged" | "subscription.sync_failed" | "subscription.auto_disabled" | "channel.failing" | "webhook.test")[] | null;
+            active: boolean;
+            off_reason: ("gone" | "failing" | "operator") | null;
+            off_at: string | null;
+            failing_since: string | null;
+            last_success_at: string | null;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        CreatedWebhook: {
+            id: number;
+            /** @example prj_12 */
+            project_id: string;
+            /** @description Scheme and host: the rest is a password in most services */
+            url: string;
+            /** @description null: every type, those of later versions included */
+            events: ("monitor.paused" | "monitor.resumed" | "monitor.partial" | "monitor.certificate_expiring" | "monitor.domain_expiring" | "monitor.configs_failing" | "monitor.configs_recovered" | "incident.opened" | "incident.level_changed" | "incident.recovered" | "incident.acknowledged" | "subscription.sync_failed" | "subscription.auto_disabled" | "channel.failing" | "webhook.test")[] | null;
+            active: boolean;
+            off_reason: ("gone" | "failing" | "operator") | null;
+            off_at: string | null;
+            failing_since: string | null;
+            last_success_at: string | null;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Shown once
+             * @example whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=
+             */
+            secret: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        DeletedWebhook: {
+            /** @constant */
+            success: true;
+            id: number;
+        };
+        RotatedWebhook: {
+            id: number;
+            /**
+             * @description Shown once
+             * @example whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=
+             */
+            secret: string;
+            /**
+             * @description Until then the one before signs too
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            old_secret_until: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        WebhookQueued: {
+            id: number;
+            /** @constant */
+            queued: true;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        WebhookDeliveryList: {
+            webhook_id: number;
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            total: number;
+        };
+        WebhookDelivery: {
+            /** @description The `webhook-id` of each attempt */
+            id: string;
+            /** @enum {string} */
+            type: "monitor.paused" | "monitor.resumed" | "monitor.partial" | "monitor.certificate_expiring" | "monitor.domain_expiring" | "monitor.configs_failing" | "monitor.configs_recovered" | "incident.opened" | "incident.level_changed" | "incident.recovered" | "incident.acknowledged" | "subscription.sync_failed" | "subscription.auto_disabled" | "channel.failing" | "webhook.test";
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed" | "cancelled";
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            ended_at: string | null;
+            next_attempt_at: string | null;
+            /** @description Oldest first */
+            attempts: components["schemas"]["WebhookAttempt"][];
+        };
+        WebhookAttempt: {
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            status_code: number | null;
+            error: string | null;
+            duration_ms: number;
+        };
         SubscriptionList: {
             subscriptions: components["schemas"]["Subscription"][];
             total: number;
@@ -5004,6 +5367,54 @@ export interface components {
             /** @constant */
             ok: false;
             msg: string;
+        };
+        Service: {
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            at: string;
+            version: string;
+            /**
+             * @description Of the process that answers
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            started_at: string;
+            /** @enum {string} */
+            http_server: "uws" | "node";
+            /** @enum {string} */
+            database: "sqlite" | "postgres";
+            /** @description null: it answers */
+            database_trouble: string | null;
+            /** @description null: it answers */
+            queue_trouble: string | null;
+            /** @description Why results are late or away; null: all is well */
+            condition: string | null;
+            warnings_of_service: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten")[];
+            schedulers: components["schemas"]["ServiceScheduler"][];
+            /** @description Shards that no scheduler holds: their monitors are not checked */
+            free_shards: number;
+            /** @description Turns that no prober ran, since the database was made */
+            skipped_turns: number;
+            locations: components["schemas"]["ServiceLocation"][];
+            /** @description Messages to webhooks that wait */
+            waiting_deliveries: number;
+        };
+        ServiceScheduler: {
+            name: string;
+            shards: number;
+            monitors: number;
+            running: number;
+            waiting: number;
+            silent_monitors: number;
+            /** @description Since it started */
+            skipped_turns: number;
+            spool_rows: number;
+            trouble: string | null;
+        };
+        ServiceLocation: {
+            code: string;
+            healthy_checkers: number;
         };
         /** @description Once, some days of the week, or by a cron pattern */
         MaintenanceTurnsOutput: components["schemas"]["MaintenanceOnceOutput"] | components["schemas"]["MaintenanceWeeklyOutput"] | components["schemas"]["MaintenanceCronOutput"];
@@ -6570,6 +6981,241 @@ export interface operations {
             };
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the webhooks of a project, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            /** @description Tell a receiver what happens; its secret is shown once */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read a webhook */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhook"];
+            };
+        };
+        responses: {
+            /** @description Change the address of a webhook, or what it is told */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a webhook; what waits for it is not sent any more */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedWebhook"];
+                };
+            };
+        };
+    };
+    rotateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Give a webhook a new secret, shown once; the one before signs too for a day */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedWebhook"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Send a webhook.test, whatever events were chosen */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookQueued"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description How many to return; the newest few hundred are kept. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was sent to a webhook, newest first, and what came of each attempt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+        };
+    };
+    enableWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switch a webhook on again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    disableWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Webhook id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Send a webhook nothing until it is enabled; what waits for it is cancelled */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
     listSubscriptions: {
         parameters: {
             query?: {
@@ -6745,6 +7391,33 @@ export interface operations {
             };
         };
     };
+    revealLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Subscription id, `sub_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RevealLinks"];
+            };
+        };
+        responses: {
+            /** @description The share links of a subscription, the fastest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
     testMonitor: {
         parameters: {
             query?: never;
@@ -6905,6 +7578,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConfigCheck"];
+                };
+            };
+        };
+    };
+    checkMany: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckMany"];
+            };
+        };
+        responses: {
+            /** @description Check many share links once, and answer each as its check ends */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": unknown;
                 };
             };
         };
@@ -7436,6 +8133,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RegionList"];
+                };
+            };
+        };
+    };
+    getService: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service: schedulers, checkers by location, stores, what waits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Service"];
                 };
             };
         };

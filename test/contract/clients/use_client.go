@@ -93,9 +93,7 @@ func main() {
 
 	read := readAll(client, map[string]string{
 		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1", "KeyUsage": "1",
-		"Schedule": planned.MaintenanceSchedule.Id, "StatusPage": page.Id,
-		"": up.Id, "Incident": incident.Id, "Subscription": fmt.Sprint(subscription.Id), "Organization": "1", "KeyUsage": "1", "Webhook": fmt.Sprint(hook.Id),
-		"Schedule": planned.MaintenanceSchedule.Id,
+		"Schedule": planned.MaintenanceSchedule.Id, "StatusPage": page.Id, "Webhook": fmt.Sprint(hook.Id),
 	})
 	expect(read > 20, "few operations were read")
 
