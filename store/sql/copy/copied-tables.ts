@@ -1,6 +1,6 @@
 /**
  * Tables as a move from one database to another takes them: all of schema/tables.ts, in its order, in which no row comes before what it refers
- * to. A table whose rows are told apart by something else than `id` says so here; a test compares keys and order with the schema.
+ * to. A table whose rows are told apart by more than its first column says so here; a test compares keys and order with the schema.
  */
 import { TABLES, type Tables } from "../schema/tables.ts";
 
@@ -16,20 +16,13 @@ const ROWS = 1_000;
 const LARGE_ROWS = 100;
 const LARGE: ReadonlySet<keyof Tables> = new Set(["subscriptions", "monitors", "imported_configs"]);
 
-/** Primary keys that are not `id`. */
+/** Primary keys that are not the first column alone. */
 const KEYS: Readonly<Partial<Record<keyof Tables, readonly string[]>>> = {
-  meta: ["name"],
   memberships: ["user_id", "organization_id"],
-  sign_in_codes: ["code_hash"],
-  heartbeats: ["monitor_id"],
-  live: ["monitor_id"],
-  sink_spools: ["spool"],
-  alert_rule_versions: ["project_id"],
   alert_members: ["group_id", "subject"],
   expiry_alerts: ["monitor_id", "subject", "expires_at_ms"],
   on_demand: ["organization_id", "month"],
   excluded_servers: ["subscription_id", "server_address"],
-  imported_servers: ["monitor_id"],
   config_results: ["config_id", "location"],
 };
 
@@ -40,6 +33,8 @@ export const LEFT_TABLES: Readonly<Partial<Record<keyof Tables, string>>> = {
   leases: "held by processes, and none runs",
 };
 
+const firstColumnOf = (name: keyof Tables): readonly string[] => Object.keys(TABLES[name].columns).slice(0, 1);
+
 export const COPIED_TABLES: readonly CopiedTable[] = (Object.keys(TABLES) as (keyof Tables)[])
   .filter((name) => LEFT_TABLES[name] === undefined)
-  .map((name) => ({ name, key: KEYS[name] ?? ["id"], rows: LARGE.has(name) ? LARGE_ROWS : ROWS }));
+  .map((name) => ({ name, key: KEYS[name] ?? firstColumnOf(name), rows: LARGE.has(name) ? LARGE_ROWS : ROWS }));
