@@ -11,8 +11,8 @@ const VERSIONS = "/usr/lib/postgresql";
 const SUPERUSER = "sonde";
 
 export interface PostgresServer {
-  /** A new, empty database. */
-  createDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }>;
+  /** A new database: empty, or as another one that has no connections. */
+  createDatabase(likeUrl?: string): Promise<{ readonly url: string; drop(): Promise<void> }>;
   readonly port: number;
   /** As after a power cut of the server, and back. */
   kill(): Promise<void>;
@@ -102,9 +102,10 @@ export async function startPostgres(
   let count = 0;
   return {
     port,
-    async createDatabase() {
+    async createDatabase(likeUrl) {
       const name = `sonde_${++count}`;
-      await run(url("postgres"), `create database ${name}`);
+      const like = likeUrl === undefined ? "template1" : new URL(likeUrl).pathname.slice(1);
+      await run(url("postgres"), `create database ${name} template ${like}`);
       return { url: url(name), drop: () => run(url("postgres"), `drop database if exists ${name} with (force)`) };
     },
     kill: () => server.stop("SIGKILL"),

@@ -19,14 +19,23 @@ afterAll(async () => {
 });
 
 withServer("PostgreSQL", server, (running) => {
+  let likeUrl: string | undefined;
   controlPlaneSuite("PostgreSQL", {
     async make() {
-      const database = await running.createDatabase();
+      likeUrl ??= await urlOfMigrated(running);
+      const database = await running.createDatabase(likeUrl);
       return { location: { url: database.url }, remove: () => database.drop() };
     },
   });
   faultTests(running);
 });
+
+/** Copying a database takes a tenth of the time of all migrations. */
+async function urlOfMigrated(running: PostgresServer): Promise<string> {
+  const { url } = await running.createDatabase();
+  await (await openControlPlane({ url }, { role: "api" })).close();
+  return url;
+}
 
 async function messageOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
