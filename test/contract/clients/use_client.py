@@ -96,6 +96,9 @@ backups = models.CreateMaintenanceSchedule(title="Backups", select=models.Create
 planned = done("createMaintenance", body=backups)
 assert planned.title == "Backups" and planned.state in ("next", "active"), planned
 
+phones = {"kind": "ntfy", "name": "Phones", "settings": {"server": "https://ntfy.test-site.org", "topic": "sonde"}}
+channel = done("createChannel", body=models.CreateChannel.from_dict(phones))
+assert channel.state == "ok" and channel.has_secret == [], channel
 page = done("createStatusPage", body=models.CreateStatusPage(slug="acme", title="Acme"))
 assert (page.slug, page.published, page.access.type_) == ("acme", False, "public"), page
 hook = done("createWebhook", body=models.CreateWebhook(url=SETTINGS["website"]))
@@ -103,7 +106,7 @@ assert hook.secret.startswith("whsec_") and hook.id == 1, hook
 
 # Every read of the document, with what is there.
 ORGANIZATION = str(done("whoami").default_organization_id)
-IDS = {"srv": up.id, "inc": incident.id, "sub": str(subscription.id), "mnt": planned.id, "spg": page.id}
+IDS = {"ch": channel.id, "srv": up.id, "inc": incident.id, "sub": str(subscription.id), "mnt": planned.id, "spg": page.id}
 read = 0
 for path, operations in DOCUMENT["paths"].items():
     if "get" not in operations or "{token}" in path:
