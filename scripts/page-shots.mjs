@@ -22,6 +22,7 @@ const SCREENS = {
   usage: "/usage",
   workspace: "/workspace",
   audit: "/audit",
+  import: "/import",
   locations: "/locations",
   account: "/account",
   wall: "/wall",

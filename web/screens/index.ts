@@ -162,6 +162,12 @@ export const SCREENS: readonly Screen[] = [
     screen: { load: async () => (await import("./audit.tsx")).Audit },
   },
   {
+    pattern: "/import",
+    title: "nav.import",
+    group: "/settings",
+    screen: { load: async () => (await import("./import.tsx")).Import },
+  },
+  {
     pattern: "/wall",
     title: "nav.wall",
     group: "/",

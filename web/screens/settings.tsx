@@ -7,6 +7,7 @@ const PLACES: readonly { readonly path: string; readonly title: Key; readonly te
   { path: "/keys", title: "nav.keys", text: "settings.keys", icon: "key-round" },
   { path: "/usage", title: "nav.usage", text: "settings.usage", icon: "gauge" },
   { path: "/workspace", title: "nav.workspace", text: "settings.workspace", icon: "users" },
+  { path: "/import", title: "nav.import", text: "settings.import", icon: "database" },
   { path: "/audit", title: "nav.audit", text: "settings.audit", icon: "file-text" },
   { path: "/locations", title: "nav.locations", text: "settings.locations", icon: "map-pin" },
   { path: "/wall", title: "nav.wall", text: "settings.wall", icon: "grid-2x2" },
