@@ -6,7 +6,7 @@ import { encoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS } from "../schema/tables.ts";
 import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
 import { applyMonitors } from "./monitors.ts";
-import { type ApplyOrder, type Assigned, type Marks, type Seen, StaleOrderError, seenThing } from "./port.ts";
+import { type ApplyOrder, type Assigned, type Seen, StaleOrderError, seenThing } from "./port.ts";
 
 const fromThing = encoder(DOCUMENT_THINGS);
 
