@@ -39,7 +39,7 @@ async function show(api: Api, call: KeyCall): Promise<ApiResponse> {
     })),
     free_shards: shards.filter(({ holder }) => holder === null).length,
     skipped_turns: shards.reduce((sum, { skipped }) => sum + skipped, 0),
-    locations: regions.map(({ code, healthyCheckers }) => ({ code, healthy_checkers: healthyCheckers })),
+    checkers: regions.map(({ code, healthyCheckers }) => ({ code, healthy_checkers: healthyCheckers })),
     waiting_deliveries: waiting,
   });
 }

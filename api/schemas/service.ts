@@ -31,7 +31,7 @@ export const service = z
     ),
     free_shards: total.describe("Shards that no scheduler holds: their monitors are not checked"),
     skipped_turns: total.describe("Turns that no prober ran, since the database was made"),
-    locations: z.array(z.strictObject({ code: z.string(), healthy_checkers: total }).meta({ id: "ServiceLocation" })),
+    checkers: z.array(z.strictObject({ code: z.string(), healthy_checkers: total }).meta({ id: "ServiceLocation" })),
     waiting_deliveries: total.describe("Messages to webhooks that wait"),
   })
   .meta({ id: "Service" });

@@ -18,7 +18,7 @@ export function serviceSuite(server: "uws" | "node"): void {
         schedulers: [{ name: "one", shards: 1, monitors: 3, skipped_turns: 4, spool_rows: 5 }],
         waiting_deliveries: 0,
       });
-      expect(shown.body.locations).toContainEqual({ code: "de", healthy_checkers: 3 });
+      expect(shown.body.checkers).toContainEqual({ code: "de", healthy_checkers: 3 });
       expect(shown.text).not.toContain("s3cret");
       const other = await world.controlPlane.accounts.createWorkspace({
         ...{ name: "Second", plan: "business", projectName: "P", nowMs: world.clock.nowMs },

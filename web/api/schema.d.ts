@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 725a4a5677d5dcec. Do not edit.
+// Made by `npm run web:types` of the API's document 542aab54021d7c96. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -5396,7 +5396,7 @@ export interface components {
             free_shards: number;
             /** @description Turns that no prober ran, since the database was made */
             skipped_turns: number;
-            locations: components["schemas"]["ServiceLocation"][];
+            checkers: components["schemas"]["ServiceLocation"][];
             /** @description Messages to webhooks that wait */
             waiting_deliveries: number;
         };
