@@ -70,6 +70,12 @@ const TABLE = {
   heartbeatLocations: [400, "A heartbeat has no locations."],
   heartbeatUnchecked: [400, "A heartbeat has no interval, timeout, retries or locations."],
   tagsTooMany: [400, "It would have more than 20 tags."],
+  importSourceInvalid: [
+    400,
+    "source must be kuma, gatus, blackbox, xray-checker, uptimerobot, betterstack, checkly or openstatus.",
+  ],
+  importTextInvalid: [400, "text must be a file of the other program, or files a list of 1 to 50 with name and text."],
+  importTooMany: [400, "These are more than 10000 monitors: sonde import on the command line takes them."],
   bulkActionInvalid: [400, "action must be pause, resume, delete, set or check."],
   bulkDryRunInvalid: [400, "dry_run must be true or false."],
   bulkExpectInvalid: [400, "expect must be a whole number, 0 or more."],

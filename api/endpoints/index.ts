@@ -13,6 +13,7 @@ import { checks } from "./checks.ts";
 import { subscriptionConfigs } from "./configs.ts";
 import { days } from "./days.ts";
 import { health } from "./health.ts";
+import { imports } from "./import.ts";
 import { incidents } from "./incidents.ts";
 import { keys } from "./keys.ts";
 import { latencies } from "./latency.ts";
@@ -69,6 +70,7 @@ export const routes: readonly Route[] = [
   ...statusPages,
   ...pageUpdates,
   ...webhooks,
+  ...imports,
   ...subscriptions,
   ...subscriptionConfigs,
   ...revealedLinks,

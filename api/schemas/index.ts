@@ -5,6 +5,7 @@ export * from "./audit.ts";
 export * from "./channels.ts";
 export * from "./documents.ts";
 export * from "./errors.ts";
+export * from "./import.ts";
 export * from "./incidents.ts";
 export * from "./keys.ts";
 export * from "./maintenances.ts";

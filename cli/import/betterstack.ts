@@ -1,7 +1,7 @@
 /** Better Stack: answers of its API v2. Monitors, groups, heartbeats and policies may stand in one list. */
 import type { Day } from "../../model/document/document.ts";
 import { Draft } from "./draft.ts";
-import { ImportError, type Importer, type ImportFile } from "./importer.ts";
+import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import type { MonitorDraft } from "./monitor-draft.ts";
 import { railsZone } from "./rails-zones.ts";
 import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
@@ -23,14 +23,14 @@ export const betterstack: Importer = {
   title: "Better Stack",
   reads:
     "the JSON of GET /api/v2/monitors, /monitor-groups, /heartbeats, /policies (each page a file, or all in one list)",
-  convert(files, options) {
+  *convert(files, options) {
     const draft = new Draft("betterstack", options);
     const things = files.flatMap(thingsIn);
     const ofType = (type: string) => things.filter((one) => memberOf(one, "type") === type);
     const groups = new Map(
       ofType("monitor_group").map((one) => [textIn(memberOf(one, "id")) ?? "", attributesOf(one)]),
     );
-    for (const one of ofType("monitor")) readMonitor(one, groups, draft);
+    yield* eachInSteps(ofType("monitor"), (one) => readMonitor(one, groups, draft));
     for (const one of ofType("heartbeat")) readHeartbeat(one, draft);
     for (const one of ofType("policy"))
       draft.notes.add(
@@ -38,7 +38,7 @@ export const betterstack: Importer = {
         `policy ${quoted(memberOf(attributesOf(one), "name"))}`,
         "whom its steps tell stands in no answer: make channels and a rule with an escalation",
       );
-    return draft.finish();
+    return yield* draft.finish();
   },
 };
 

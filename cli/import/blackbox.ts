@@ -2,7 +2,7 @@
 import { applyModule, shortTarget } from "./blackbox/modules.ts";
 import { Draft } from "./draft.ts";
 import { durationIn } from "./durations.ts";
-import { ImportError, type Importer, type ImportFile } from "./importer.ts";
+import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import { keyOf } from "./keys.ts";
 import { type Fields, fieldsIn, isFields, listIn, memberOf, quoted, textIn } from "./values.ts";
 import { readJson, readYaml } from "./yaml.ts";
@@ -33,7 +33,7 @@ export const blackbox: Importer = {
   title: "blackbox_exporter",
   reads: "blackbox.yml and prometheus.yml together, and the files of file_sd_configs",
   references: (files) => files.flatMap((file) => listFilesOf(fieldsIn(readAny(file)))),
-  convert(files, options) {
+  *convert(files, options) {
     const draft = new Draft("blackbox", options);
     const read = readFiles(files);
     if (read.jobs.length === 0) {
@@ -42,8 +42,8 @@ export const blackbox: Importer = {
         `${names}: there is no scrape job with metrics_path: /probe; prometheus.yml says what is probed`,
       );
     }
-    for (const job of read.jobs) readJob(job, read, draft);
-    return draft.finish();
+    for (const job of read.jobs) yield* readJob(job, read, draft);
+    return yield* draft.finish();
   },
 };
 
@@ -90,14 +90,15 @@ function listFilesOf(config: Fields): readonly string[] {
     .flatMap((one) => textIn(one) ?? []);
 }
 
-function readJob(job: Fields, read: Read, draft: Draft): void {
+function* readJob(job: Fields, read: Read, draft: Draft): Generator<void, void> {
   const name = textIn(memberOf(job, "job_name")) ?? "job";
   const path = `job ${quoted(name)}`;
   const intervalS = durationIn(memberOf(job, "scrape_interval")) ?? read.intervalS;
   const timeoutS = durationIn(memberOf(job, "scrape_timeout")) ?? Math.min(read.timeoutS, intervalS);
   const module = textIn(listIn(memberOf(fieldsIn(memberOf(job, "params")), "module"))[0]) ?? NAMELESS;
   for (const { targets, labels } of groupsOf(job, read, draft, path)) {
-    for (const target of targets) addTarget(target, labels, { name, path, intervalS, timeoutS, module, read, draft });
+    const reading = { name, path, intervalS, timeoutS, module, read, draft };
+    yield* eachInSteps(targets, (target) => addTarget(target, labels, reading));
   }
   for (const member of Object.keys(job)) {
     if (!member.endsWith("_sd_configs") || member === "file_sd_configs") continue;

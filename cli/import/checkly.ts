@@ -1,7 +1,7 @@
 /** Checkly: answers of its API v1: checks, check groups, maintenance windows. */
 import type { Day, MaintenanceSchedule } from "../../model/document/document.ts";
 import { Draft } from "./draft.ts";
-import { ImportError, type Importer, type ImportFile } from "./importer.ts";
+import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import { keyOf } from "./keys.ts";
 import { type MonitorDraft, tagOf } from "./monitor-draft.ts";
 import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
@@ -27,15 +27,16 @@ export const checkly: Importer = {
   source: "checkly",
   title: "Checkly",
   reads: "the JSON of GET /v1/checks, /v1/check-groups, /v1/maintenance-windows (each a file)",
-  convert(files, options) {
+  *convert(files, options) {
     const draft = new Draft("checkly", options);
     const things = files.flatMap(thingsIn);
     const groups = new Map(
       things.filter(isGroup).map((one) => [textIn(memberOf(one, "id")) ?? "", textIn(memberOf(one, "name")) ?? ""]),
     );
-    for (const one of things) if (textIn(memberOf(one, "checkType")) !== undefined) readCheck(one, groups, draft);
+    const checks = things.filter((one) => textIn(memberOf(one, "checkType")) !== undefined);
+    yield* eachInSteps(checks, (one) => readCheck(one, groups, draft));
     for (const one of things) if (textIn(memberOf(one, "startsAt")) !== undefined) readWindow(one, draft);
-    return draft.finish();
+    return yield* draft.finish();
   },
 };
 

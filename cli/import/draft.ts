@@ -10,7 +10,7 @@ import type {
   SubscriptionEntry,
 } from "../../model/document/document.ts";
 import { parseUrl } from "../../model/url.ts";
-import type { Imported, ImportOptions } from "./importer.ts";
+import { eachInSteps, type ImportOptions, type ImportSteps } from "./importer.ts";
 import { Keys } from "./keys.ts";
 import { documentText, mapTexts, standIn } from "./marks.ts";
 import { MonitorDraft, tagOf } from "./monitor-draft.ts";
@@ -19,6 +19,9 @@ import { cutTo, quoted } from "./values.ts";
 
 /** Of names and titles, code points. */
 const LONGEST_NAME = 255;
+
+/** Of a turn of a maintenance that repeats. */
+const TURN_MINUTES = { least: 5, most: 10_080 } as const;
 
 /** Sections whose keys are drawn from one pot each. */
 type Keyed = "monitors" | "subscriptions" | "channels" | "maintenance" | "status_pages";
@@ -74,16 +77,32 @@ export class Draft {
   }
 
   maintenance(key: string, entry: MaintenanceEntry): void {
-    this.#maintenance.push([this.#key("maintenance", key), entry]);
+    const { schedule } = entry;
+    const taken = this.#key("maintenance", key);
+    if (schedule.type === "once") {
+      this.#maintenance.push([taken, entry]);
+      return;
+    }
+    const minutes = Math.min(Math.max(schedule.minutes, TURN_MINUTES.least), TURN_MINUTES.most);
+    if (minutes !== schedule.minutes)
+      this.notes.add(
+        "changed",
+        `maintenance ${entry.title ?? taken}`,
+        `${schedule.minutes} minutes are ${minutes} here`,
+      );
+    this.#maintenance.push([taken, { ...entry, schedule: { ...schedule, minutes } }]);
   }
 
   page(key: string, entry: StatusPageEntry): void {
     this.#pages.push([this.#key("status_pages", key), entry]);
   }
 
-  finish(): Imported {
-    const entries = this.#monitors.map((monitor) => [monitor.key, monitor.entry()] as const);
-    const monitors = entries.filter((one): one is readonly [string, MonitorEntry] => one[1] !== undefined);
+  *finish(): ImportSteps {
+    const monitors: (readonly [string, MonitorEntry])[] = [];
+    yield* eachInSteps(this.#monitors, (monitor) => {
+      const entry = monitor.entry();
+      if (entry !== undefined) monitors.push([monitor.key, entry]);
+    });
     const kept = new Set(monitors.map(([key]) => key));
     const document: Document = {
       sonde: 1,

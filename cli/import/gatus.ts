@@ -4,7 +4,14 @@ import { Draft } from "./draft.ts";
 import { goDurationIn } from "./durations.ts";
 import { Alerting } from "./gatus/alerting.ts";
 import { type GatusMonitor, readEndpoint, readExternal } from "./gatus/endpoints.ts";
-import { ImportError, type Imported, type Importer, type ImportFile, type ImportOptions } from "./importer.ts";
+import {
+  eachInSteps,
+  ImportError,
+  type Importer,
+  type ImportFile,
+  type ImportOptions,
+  type ImportSteps,
+} from "./importer.ts";
 import { mapTexts, markEnvironment } from "./marks.ts";
 import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, quoted, textIn } from "./values.ts";
 import { readYaml } from "./yaml.ts";
@@ -55,15 +62,22 @@ function mergedOf(one: Fields, other: Fields, level: number): Fields {
   return { ...one, ...Object.fromEntries(entries) };
 }
 
-function convertGatus(config: Fields, options: ImportOptions): Imported {
+const READERS = [
+  ["endpoints", readEndpoint],
+  ["external-endpoints", readExternal],
+] as const;
+
+function* convertGatus(config: Fields, options: ImportOptions): ImportSteps {
   const draft = new Draft("gatus", options, true);
   const alerting = new Alerting(fieldsIn(memberOf(config, "alerting")), draft);
-  const read = (name: string, reader: (row: Fields, draft: Draft) => GatusMonitor) =>
-    listIn(memberOf(config, name))
-      .filter(isFields)
-      .map((row) => reader(row, draft));
-  const monitors = [...read("endpoints", readEndpoint), ...read("external-endpoints", readExternal)];
-  for (const monitor of monitors) alerting.add(monitor);
+  const monitors: GatusMonitor[] = [];
+  for (const [name, reader] of READERS) {
+    yield* eachInSteps(listIn(memberOf(config, name)).filter(isFields), (row) => {
+      const monitor = reader(row, draft);
+      monitors.push(monitor);
+      alerting.add(monitor);
+    });
+  }
   alerting.finish();
   readMaintenance(config, monitors, draft);
   for (const suite of listIn(memberOf(config, "suites")).filter(isFields))
@@ -76,7 +90,7 @@ function convertGatus(config: Fields, options: ImportOptions): Imported {
     draft.notes.add("info", `announcement ${quoted(memberOf(one, "message"))}`, "left out: write it again");
   for (const name of ["remote", "tunneling", "connectivity", "security"])
     if (isFields(memberOf(config, name))) draft.notes.add("info", name, "left out");
-  return draft.finish();
+  return yield* draft.finish();
 }
 
 function readMaintenance(config: Fields, monitors: readonly GatusMonitor[], draft: Draft): void {

@@ -14,7 +14,7 @@ import { fillPlaceholders } from "../../model/document/placeholders.ts";
 import { readDocument } from "../../model/document/read.ts";
 import type { DocumentWords, Shape } from "../../model/document/shape.ts";
 import { writeDocument } from "../../model/document/write.ts";
-import { ImportError, type Imported } from "./importer.ts";
+import { atOnce, ImportError, type Imported } from "./importer.ts";
 import { importers } from "./index.ts";
 import { TABLES } from "./kuma/tables.ts";
 import { convertKuma } from "./kuma.ts";
@@ -214,8 +214,8 @@ function tryAll(name: string, text: string): void {
   for (const options of [{}, { asPort: true, dropExtra: true, appriseServer: "http://apprise.test-site.org" }]) {
     try {
       importer?.references?.([{ name: "file.yaml", text }]);
-      const imported = importer?.convert([{ name: "file.yaml", text }], { ...options, nowMs: 1_790_000_000_000 });
-      if (imported !== undefined) expectValid(imported);
+      const steps = importer?.convert([{ name: "file.yaml", text }], { ...options, nowMs: 1_790_000_000_000 });
+      if (steps !== undefined) expectValid(atOnce(steps));
     } catch (error) {
       if (!(error instanceof ImportError)) throw error;
       expect(error.message).toContain("file.yaml");
@@ -279,7 +279,9 @@ it("rows of a database may have any value", () => {
   const row = fc.dictionary(fc.constantFrom(...columns), value, { maxKeys: 20 });
   const tables = fc.dictionary(fc.constantFrom(...TABLES), fc.array(row, { maxLength: 4 }), { maxKeys: TABLES.length });
   fc.assert(
-    fc.property(tables, (rows) => expectValid(convertKuma({ rows, besides: [] }, { nowMs: 1_790_000_000_000 }))),
+    fc.property(tables, (rows) =>
+      expectValid(atOnce(convertKuma({ rows, besides: [] }, { nowMs: 1_790_000_000_000 }))),
+    ),
     { numRuns: 60 },
   );
 });

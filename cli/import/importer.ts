@@ -42,6 +42,9 @@ export interface Imported {
   readonly notes: readonly Note[];
 }
 
+/** So that a server can do other work between them. */
+export type ImportSteps = Generator<void, Imported>;
+
 export interface Importer {
   /** What it is called on the command line and in the API. */
   readonly source: string;
@@ -51,11 +54,31 @@ export interface Importer {
   readonly reads: string;
   /** Further files that these name, relative to them: read where they are, and handed to `convert` as well. @throws ImportError */
   references?(files: readonly ImportFile[]): readonly string[];
-  /** @throws ImportError naming file and place */
-  convert(files: readonly ImportFile[], options: ImportOptions): Imported;
+  /** @returns the document, at the end of steps of some milliseconds @throws ImportError naming file and place */
+  convert(files: readonly ImportFile[], options: ImportOptions): ImportSteps;
 }
 
 /** Says which file, where in it, and what is wrong. */
 export class ImportError extends Error {
   override readonly name = "ImportError";
+}
+
+/** Monitors of a step. */
+const OF_A_STEP = 100;
+
+/** Does something for each, in steps. */
+export function* eachInSteps<One>(list: Iterable<One>, act: (one: One, index: number) => void): Generator<void, void> {
+  let index = 0;
+  for (const one of list) {
+    act(one, index++);
+    if (index % OF_A_STEP === 0) yield;
+  }
+}
+
+/** All steps at once. */
+export function atOnce(steps: ImportSteps): Imported {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { atOnce } from "./importer.ts";
 import { kuma } from "./kuma.ts";
 
 const OPTIONS = { nowMs: Date.parse("2026-11-26T00:00:00Z") };
@@ -24,7 +25,7 @@ const defaults = {
 
 function convert(monitors: readonly object[], more: object = {}, options: object = {}) {
   const backup = { version: "1.23.13", notificationList: [], monitorList: monitors, ...more };
-  return kuma.convert([{ name: "backup.json", text: JSON.stringify(backup) }], { ...OPTIONS, ...options });
+  return atOnce(kuma.convert([{ name: "backup.json", text: JSON.stringify(backup) }], { ...OPTIONS, ...options }));
 }
 
 test("monitors of every kind that there is here come over", () => {
@@ -380,7 +381,7 @@ test("a text that looks like a placeholder of ours is none", () => {
 });
 
 test("another file says what it lacks", () => {
-  const read = (text: string) => () => kuma.convert([{ name: "x.json", text }], OPTIONS);
+  const read = (text: string) => () => atOnce(kuma.convert([{ name: "x.json", text }], OPTIONS));
   expect(read("{")).toThrow("x.json: it is not JSON");
   expect(read("[]")).toThrow("x.json: it has no monitorList, as a backup of Uptime Kuma has");
   expect(read('{"monitorList": [1, null, {"id": "x"}, {"id": 4}]}')).not.toThrow();

@@ -1,6 +1,6 @@
 /** Uptime Kuma: the JSON backup of version 1 here, databases by kuma/database.ts; both end in the same tables. */
 import { Draft } from "./draft.ts";
-import { ImportError, type Imported, type Importer, type ImportFile, type ImportOptions } from "./importer.ts";
+import { ImportError, type Importer, type ImportFile, type ImportOptions, type ImportSteps } from "./importer.ts";
 import { readChannels } from "./kuma/channels.ts";
 import { readMaintenance } from "./kuma/maintenance.ts";
 import { readMonitors } from "./kuma/monitors.ts";
@@ -14,10 +14,10 @@ export const kuma: Importer = {
   source: "kuma",
   title: "Uptime Kuma",
   reads: "kuma.db of 1.x or 2.x, the data folder, or a JSON backup of 1.x",
-  convert(files, options) {
+  *convert(files, options) {
     const [file, ...others] = files;
     if (file === undefined || others.length > 0) throw new ImportError("Uptime Kuma: one backup at a time can be read");
-    return convertKuma(tablesIn(file), options);
+    return yield* convertKuma(tablesIn(file), options);
   },
 };
 
@@ -28,9 +28,9 @@ function tablesIn(file: ImportFile): KumaTables {
   return tables;
 }
 
-export function convertKuma(tables: KumaTables, options: ImportOptions): Imported {
+export function* convertKuma(tables: KumaTables, options: ImportOptions): ImportSteps {
   const draft = new Draft("kuma", options);
-  const monitors = readMonitors(tables, draft);
+  const monitors = yield* readMonitors(tables, draft);
   const channels = readChannels(tables, draft);
   readRules(tables, draft, { monitors, channels });
   readMaintenance(tables, draft, monitors);
@@ -44,5 +44,5 @@ export function convertKuma(tables: KumaTables, options: ImportOptions): Importe
   for (const what of tables.besides) draft.notes.add("info", "Uptime Kuma", `${what}: left out`);
   if (options.days === true)
     draft.notes.add("lost", "history", "a document has no history: days before the import have no data");
-  return draft.finish();
+  return yield* draft.finish();
 }

@@ -1,7 +1,7 @@
 /** OpenStatus: openstatus.yaml of its command line, a map by logical id or a list below `monitors`. */
 import { Draft } from "./draft.ts";
 import { durationIn } from "./durations.ts";
-import { ImportError, type Importer, type ImportFile } from "./importer.ts";
+import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import { keyOf } from "./keys.ts";
 import type { MonitorDraft } from "./monitor-draft.ts";
 import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
@@ -28,10 +28,10 @@ export const openstatus: Importer = {
   source: "openstatus",
   title: "OpenStatus",
   reads: "openstatus.yaml",
-  convert(files, options) {
+  *convert(files, options) {
     const draft = new Draft("openstatus", options);
-    for (const [key, row] of files.flatMap(monitorsIn)) readMonitor(key, row, draft);
-    return draft.finish();
+    yield* eachInSteps(files.flatMap(monitorsIn), ([key, row]) => readMonitor(key, row, draft));
+    return yield* draft.finish();
   },
 };
 

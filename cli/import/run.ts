@@ -4,7 +4,7 @@ import { dirname, extname, join, resolve, sep } from "node:path";
 import { writeDocument } from "../../model/document/write.ts";
 import { readStdin } from "../check/stdin.ts";
 import { CommandError, usageError } from "../command.ts";
-import { ImportError, type Imported, type ImportFile, type ImportOptions } from "./importer.ts";
+import { atOnce, ImportError, type Imported, type ImportFile, type ImportOptions } from "./importer.ts";
 import { importerNamed, importers } from "./index.ts";
 import { readKumaDatabase, readKumaFolder } from "./kuma/database.ts";
 import { convertKuma } from "./kuma.ts";
@@ -42,15 +42,15 @@ async function convert(source: string, paths: readonly string[], options: RunOpt
   const [path] = paths;
   if (source === "kuma" && paths.length === 1 && path !== undefined && path !== "-") {
     const workplace = options.out === "-" ? "." : dirname(options.out);
-    if ((await statOf(path)).isDirectory()) return convertKuma(await readKumaFolder(path, workplace), options);
-    if (await isDatabase(path)) return convertKuma(await readKumaDatabase(path, workplace), options);
+    if ((await statOf(path)).isDirectory()) return atOnce(convertKuma(await readKumaFolder(path, workplace), options));
+    if (await isDatabase(path)) return atOnce(convertKuma(await readKumaDatabase(path, workplace), options));
   }
   const importer = importerNamed(source);
   const files = (await Promise.all(paths.map(filesAt))).flat();
   if (importer === undefined || files.length === 0)
     throw new ImportError(`${paths.join(", ")}: there is no file to read`);
   const named = await namedFiles(importer.references?.(files) ?? [], files);
-  return importer.convert([...files, ...named], options);
+  return atOnce(importer.convert([...files, ...named], options));
 }
 
 async function isDatabase(path: string): Promise<boolean> {

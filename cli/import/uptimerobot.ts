@@ -1,7 +1,7 @@
 /** UptimeRobot: the answer of its API v3 (GET /monitors), or the table that its page exports. */
 import { readCsv } from "./csv.ts";
 import { Draft } from "./draft.ts";
-import { ImportError, type Importer, type ImportFile } from "./importer.ts";
+import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import type { MonitorDraft } from "./monitor-draft.ts";
 import { readCodes } from "./status-codes.ts";
 import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
@@ -19,17 +19,17 @@ export const uptimerobot: Importer = {
   source: "uptimerobot",
   title: "UptimeRobot",
   reads: "the JSON of GET /v3/monitors (several pages are several files), or the CSV of its page",
-  convert(files, options) {
+  *convert(files, options) {
     const draft = new Draft("uptimerobot", options);
     const rows = files.flatMap(rowsIn);
-    for (const [index, row] of rows.entries()) readMonitor(row, index, draft);
+    yield* eachInSteps(rows, (row, index) => readMonitor(row, index, draft));
     if (rows.some((row) => listIn(memberOf(row, "assignedAlertContacts")).length > 0))
       draft.notes.add(
         "lost",
         "alert contacts",
         "whom monitors told: the answer has only numbers of contacts; make channels and rules",
       );
-    return draft.finish();
+    return yield* draft.finish();
   },
 };
 

@@ -30,7 +30,7 @@ export const xrayChecker: Importer = {
   title: "xray-checker",
   reads: "an env file, a compose file, or both",
   references: (files) => files.flatMap((file) => (isYaml(file) ? envFilesOf(serviceIn(file)) : [])),
-  convert(files, options) {
+  *convert(files, options) {
     const draft = new Draft("xray-checker", options);
     const variables = variablesIn(files);
     if (textIn(variables.get("SUBSCRIPTION_URL")) === undefined)
@@ -53,7 +53,7 @@ export const xrayChecker: Importer = {
         "a status page over the subscriptions is in the document, and is not published yet",
       );
     }
-    return draft.finish();
+    return yield* draft.finish();
   },
 };
 

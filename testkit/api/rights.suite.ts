@@ -162,6 +162,13 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
     scope: "project",
     editors: EDIT,
     admitted: refused(400, "version: Invalid input: expected number, received undefined"),
+  "POST /import/convert": {
+    scope: "project",
+    editors: EDIT,
+    admitted: refused(
+      400,
+      "source must be kuma, gatus, blackbox, xray-checker, uptimerobot, betterstack, checkly or openstatus.",
+    ),
   },
   "GET /maintenances/{id}": { scope: "project", admitted: NO_MAINTENANCE },
   "PUT /maintenances/{id}": { scope: "project", editors: EDIT, admitted: NO_MAINTENANCE },

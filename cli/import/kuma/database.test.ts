@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Sqlite } from "../../../store/sqlite-library.ts";
+import { atOnce } from "../importer.ts";
 import { convertKuma } from "../kuma.ts";
 import { readKumaDatabase, readKumaFolder } from "./database.ts";
 
@@ -68,7 +69,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const place = () => mkdtempSync(join(folder, "place-"));
 
 test("a data folder comes over with maintenance, pages and pictures", async () => {
-  const { document, notes } = convertKuma(await readKumaFolder(folder, place()), { nowMs: NOW });
+  const { document, notes } = atOnce(convertKuma(await readKumaFolder(folder, place()), { nowMs: NOW }));
   expect(document.monitors).toEqual({
     "kuma-2": {
       type: "http",

@@ -1,5 +1,6 @@
 /** Monitors of Uptime Kuma: what each of its types is here. */
 import type { Draft } from "../draft.ts";
+import { eachInSteps } from "../importer.ts";
 import type { MonitorDraft } from "../monitor-draft.ts";
 import { booleanIn, type Fields, fieldsIn, listIn, memberOf, numberIn, quoted, textIn } from "../values.ts";
 import { setRecordType } from "../web-request.ts";
@@ -25,7 +26,7 @@ export interface KumaMonitors {
   isGroup(id: number): boolean;
 }
 
-export function readMonitors(tables: KumaTables, draft: Draft): KumaMonitors {
+export function* readMonitors(tables: KumaTables, draft: Draft): Generator<void, KumaMonitors> {
   const rows = new Map<number, Fields>();
   for (const row of rowsOf(tables, "monitor")) {
     const id = idIn(memberOf(row, "id"));
@@ -36,16 +37,15 @@ export function readMonitors(tables: KumaTables, draft: Draft): KumaMonitors {
   const proxies = activeProxies(tables);
   const days = warningDays(tables);
   const byId = new Map<number, MonitorDraft>();
-  for (const [id, row] of rows) {
-    if (memberOf(row, "type") === "group") continue;
-    const monitor = readMonitor(id, row, { draft, days, proxies });
-    if (monitor === undefined) continue;
+  yield* eachInSteps(rows, ([id, row]) => {
+    const monitor = memberOf(row, "type") === "group" ? undefined : readMonitor(id, row, { draft, days, proxies });
+    if (monitor === undefined) return;
     byId.set(id, monitor);
     const groups = groupsAbove(row, rows);
     monitor.active([row, ...groups].every((one) => booleanIn(memberOf(one, "active")) ?? true));
     for (const path of pathsOf(groups)) monitor.tag(path);
     for (const tag of tags.get(id) ?? []) monitor.tag(tag);
-  }
+  });
   const children = childrenOf(rows);
   return {
     byId,

@@ -1,0 +1,122 @@
+/** What another program watches, as a document of ours (docs/use/import.md): nothing is changed, and nothing is kept. */
+import { setImmediate as otherWork } from "node:timers/promises";
+import { z } from "zod";
+import { ImportError, type Imported, type ImportFile, type ImportSteps } from "../../cli/import/importer.ts";
+import { importerNamed, importers } from "../../cli/import/index.ts";
+import { reportOf } from "../../cli/import/report.ts";
+import { writeDocument } from "../../model/document/write.ts";
+import type { Api } from "../api.ts";
+import { fieldOf, type JsonObject, readObject } from "../body.ts";
+import { badRequest, refusal } from "../errors.ts";
+import { type ApiResponse, ok } from "../http.ts";
+import type { ProjectCall, Route } from "../route.ts";
+import * as schemas from "../schemas/index.ts";
+
+/** One program's files: two of blackbox_exporter, some of a folder of Gatus. */
+const MOST_FILES = 50;
+/** Characters of a file's name. */
+const LONGEST_NAME = 255;
+/** A project has no more; writing so many takes 0.2 s of a processor. */
+const MOST_MONITORS = 10_000;
+/** More are counted in the last one. */
+const MOST_NOTES = 5_000;
+
+const convertBody = z
+  .object({
+    source: z.enum(importers.map(({ source }) => source)).describe("The other program"),
+    text: z.string().optional().describe("Its file; of Uptime Kuma the JSON backup"),
+    files: z
+      .array(z.object({ name: z.string().max(LONGEST_NAME), text: z.string() }))
+      .max(MOST_FILES)
+      .optional()
+      .describe("Several files of one program, instead of `text`"),
+    as_port: z.boolean().optional().describe("Checks of databases and brokers become checks of their TCP port"),
+    drop_extra: z.boolean().optional().describe("A monitor runs although a condition of it could not be said"),
+  })
+  .meta({
+    id: "ConvertImport",
+    examples: [
+      {
+        source: "gatus",
+        text: 'endpoints: [{ name: shop, url: "https://www.test-site.org/", conditions: ["[STATUS] == 200"] }]',
+      },
+    ],
+  });
+
+async function convert(_api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
+  const source = fieldOf(body, "source");
+  const importer = typeof source === "string" ? importerNamed(source) : undefined;
+  if (importer === undefined) throw refusal("importSourceInvalid");
+  const options = { asPort: isTrue(body, "as_port"), dropExtra: isTrue(body, "drop_extra"), nowMs: call.nowMs };
+  const files = filesOf(body);
+  const { document, notes } = await betweenOtherWork(() => importer.convert(files, options));
+  if (Object.keys(document.monitors ?? {}).length > MOST_MONITORS) throw refusal("importTooMany");
+  const report = reportOf(importer.title, document, notes.slice(0, MOST_NOTES));
+  const text = writeDocument(document, [
+    `Imported from ${importer.title}. Its monitors are known by their keys: keep them.`,
+  ]);
+  // The other program's secrets are in it.
+  return {
+    ...ok({ document: text, report: { ...report, more_notes: notes.length - report.notes.length } }),
+    holdsSecrets: true,
+  };
+}
+
+/** @throws 400 saying which file, where, and what is wrong */
+async function betweenOtherWork(begin: () => ImportSteps): Promise<Imported> {
+  try {
+    const steps = begin();
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await otherWork();
+    }
+  } catch (error) {
+    throw error instanceof ImportError ? badRequest(error.message) : error;
+  }
+}
+
+/** @throws 400 */
+function isTrue(body: JsonObject, field: string): boolean {
+  const value = fieldOf(body, field) ?? false;
+  if (typeof value !== "boolean") throw badRequest(`${field} must be true or false.`);
+  return value;
+}
+
+/** @throws 400 */
+function filesOf(body: JsonObject): readonly ImportFile[] {
+  const [text, files] = [fieldOf(body, "text") ?? null, fieldOf(body, "files") ?? null];
+  if (typeof text === "string" && files === null) return [{ name: "text", text }];
+  const isList = text === null && Array.isArray(files) && files.length > 0 && files.length <= MOST_FILES;
+  if (!isList || !files.every(isFile)) throw refusal("importTextInvalid");
+  return files.map(({ name, text: inside }) => ({ name, text: inside }));
+}
+
+function isFile(value: unknown): value is ImportFile {
+  const { name, text } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof name === "string" && name !== "" && name.length <= LONGEST_NAME && typeof text === "string";
+}
+
+export const imports: readonly Route[] = [
+  {
+    method: "POST",
+    path: "/import/convert",
+    operationId: "convertImport",
+    audit: null,
+    group: "Documents",
+    summary: "Make a document of what another program watches, and tell what is lost",
+    description: "An addition of ours. Nothing is changed; the document is for `sonde apply`.",
+    scope: "project",
+    editorsOnly: "You do not have permission to edit this project",
+    body: { schema: convertBody, required: true },
+    responses: { 200: schemas.convertedImport },
+    refusals: [
+      "importSourceInvalid",
+      "importTextInvalid",
+      "importTooMany",
+      [400, "text: line 3: it is YAML that cannot be read (bad indentation of a mapping entry)"],
+    ],
+    handle: convert,
+  },
+];
