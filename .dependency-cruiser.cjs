@@ -31,7 +31,7 @@ const ROOMS = {
     "^model/",
   ],
   // Files of other programs become documents; the API does it too. Only the command line opens a database.
-  "cli/import": ["^cli/", "^engine/contract/registry\\.ts$", "^model/", "^store/sqlite-library\\.ts$"],
+  "cli/import": ["^cli/", "^engine/contract/registry\\.ts$", "^model/", "^scheduler/alerts/channels/index\\.ts$", "^store/sqlite-library\\.ts$"],
   cli: ["^config\\.ts$", "^model/(plan|url)\\.ts$", "^model/document/", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   // Runs in a browser: words and rules that are pure, and nothing else of ours.
   web: ["^model/"],

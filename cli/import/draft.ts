@@ -3,13 +3,13 @@ import type {
   AlertRuleEntry,
   ChannelEntry,
   Document,
-  FieldValue,
   MaintenanceEntry,
   MonitorEntry,
   StatusPageEntry,
   SubscriptionEntry,
 } from "../../model/document/document.ts";
 import { parseUrl } from "../../model/url.ts";
+import { usableChannel } from "./channel-check.ts";
 import { eachInSteps, type ImportOptions, type ImportSteps } from "./importer.ts";
 import { Keys } from "./keys.ts";
 import { documentText, mapTexts, standIn } from "./marks.ts";
@@ -64,10 +64,12 @@ export class Draft {
     return taken;
   }
 
-  /** @returns its key */
-  channel(key: string, name: string, entry: ChannelEntry): string {
+  /** @returns its key; undefined when its kind cannot take it, which is noted */
+  channel(key: string, name: string, entry: ChannelEntry): string | undefined {
+    const usable = usableChannel(entry, `channel ${quoted(name)}`, this.notes);
+    if (usable === undefined) return undefined;
     const taken = this.#key("channels", key);
-    this.#channels.push([taken, { ...defined(entry), name: this.#channelNames.take(name || taken) }]);
+    this.#channels.push([taken, { ...usable, name: this.#channelNames.take(name || taken) }]);
     return taken;
   }
 
@@ -177,12 +179,6 @@ function withMonitors(page: StatusPageEntry, kept: ReadonlySet<string>): StatusP
     ),
   }));
   return { ...page, groups: groups.filter(({ components }) => components.length > 0) };
-}
-
-/** Without members that say nothing. */
-function defined(entry: ChannelEntry): ChannelEntry {
-  const members = Object.entries(entry).filter((one): one is [string, FieldValue] => one[1] !== undefined);
-  return { kind: entry.kind, ...Object.fromEntries(members) };
 }
 
 /** Names that must be told apart: a second one gets " 2". */

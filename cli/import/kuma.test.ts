@@ -306,6 +306,12 @@ test("monitors that told the same share a rule", () => {
         smtpTo: "b@test-site.org, c@test-site.org",
       }),
     },
+    {
+      id: 4,
+      name: "Bad",
+      active: true,
+      config: JSON.stringify({ type: "gotify", gotifyserverurl: "https://push.test-site.org/" }),
+    },
     { id: 3, name: "SMS", active: true, config: JSON.stringify({ type: "clicksendsms" }) },
   ];
   const { document, notes } = convert(
@@ -349,6 +355,11 @@ test("monitors that told the same share a rule", () => {
     level: "lost",
     path: "notification 3 (SMS)",
     message: "notifications by clicksendsms are left out",
+  });
+  expect(notes).toContainEqual({
+    level: "lost",
+    path: "channel Bad",
+    message: "the channel is left out: token is missing",
   });
   const alone = convert([{ ...ping, id: 1, name: "a", notificationIDList: { 1: true } }], { notificationList: list });
   expect(alone.document.alert_rules).toEqual([{ name: "Default", channels: ["kuma-1"], ...rule }]);

@@ -170,10 +170,9 @@ export class Alerting {
     const reader = Object.hasOwn(PROVIDERS, type) ? PROVIDERS[type] : undefined;
     const parts = isSet ? reader?.(config) : undefined;
     const title = ofGroup === undefined ? type : `${type} ${group}`;
-    const key =
-      parts === undefined
-        ? null
-        : this.#draft.channel(keyOf(type, ofGroup === undefined ? "" : group), title, parts as ChannelFields);
+    const channelKey = keyOf(type, ofGroup === undefined ? "" : group);
+    const made = parts === undefined ? undefined : this.#draft.channel(channelKey, title, parts as ChannelFields);
+    const key = made ?? null;
     if (!isSet) this.#draft.notes.once("lost", `alerts by ${type}`, `no settings for ${type} stand under alerting`);
     this.#channels.set(name, key);
     return key;

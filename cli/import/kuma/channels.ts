@@ -24,7 +24,8 @@ export function readChannels(tables: KumaTables, draft: Draft): ReadonlyMap<numb
       continue;
     }
     const isActive = booleanIn(memberOf(row, "active")) ?? true;
-    keys.set(id, draft.channel(`kuma-${id}`, name, { ...parts, ...(isActive ? {} : { active: false }) }));
+    const key = draft.channel(`kuma-${id}`, name, { ...parts, ...(isActive ? {} : { active: false }) });
+    if (key !== undefined) keys.set(id, key);
     if (booleanIn(memberOf(row, "is_default")) === true)
       draft.notes.add("info", path, "it was the default for new monitors; here a rule without a selector is");
   }
