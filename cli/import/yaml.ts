@@ -1,5 +1,5 @@
 /** YAML of other programs, read with bounds: what is too large, nested too deeply or refers to itself too often is refused with file and line. */
-import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
+import { binaryTag, CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import { ImportError, type ImportFile } from "./importer.ts";
 
 /** Configurations share a block or two of settings among their entries; more is a bomb. */
@@ -8,7 +8,7 @@ const MOST_ALIASES = 200;
 const MOST_VALUES = 500_000;
 /** Levels; configurations have about ten. */
 const DEEPEST = 64;
-const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag, binaryTag);
 
 /** @throws ImportError naming file and line */
 export function readYaml({ name, text }: ImportFile): unknown {

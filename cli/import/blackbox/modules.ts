@@ -124,26 +124,25 @@ function readTcp(monitor: MonitorDraft, tcp: Fields, target: string): void {
   const { host, port } = hostOf(target);
   monitor.kind("port").set("host", host).set("port", port);
   const turns = listIn(memberOf(tcp, "query_response")).filter(isFields);
-  const isStarttls = turns.some((turn) => booleanIn(memberOf(turn, "starttls")) === true);
-  const isMail = turns.some((turn) => /^(?:EHLO|HELO)/i.test(textIn(memberOf(turn, "send")) ?? ""));
-  if (booleanIn(memberOf(tcp, "tls")) === true || isStarttls) readTlsPort(monitor, tcp, { isStarttls, isMail });
+  const starttls = starttlsOf(turns);
+  if (booleanIn(memberOf(tcp, "tls")) === true || starttls !== undefined) readTlsPort(monitor, tcp, starttls);
   else if (turns.length > 0) monitor.lost("what is said to the port and expected of it: it only connects");
   readFamily(monitor, tcp);
 }
 
-function readTlsPort(
-  monitor: MonitorDraft,
-  tcp: Fields,
-  { isStarttls, isMail }: { readonly isStarttls: boolean; readonly isMail: boolean },
-): void {
+/** What is spoken before TLS, by what the module sends; undefined where it agrees on none. */
+function starttlsOf(turns: readonly Fields[]): "smtp" | "imap" | "postgres" | undefined {
+  if (!turns.some((turn) => booleanIn(memberOf(turn, "starttls")) === true)) return undefined;
+  if (turns.some((turn) => memberOf(turn, "send") instanceof Uint8Array)) return "postgres";
+  return turns.some((turn) => /^(?:EHLO|HELO)/i.test(textIn(memberOf(turn, "send")) ?? "")) ? "smtp" : "imap";
+}
+
+function readTlsPort(monitor: MonitorDraft, tcp: Fields, starttls: string | undefined): void {
   const tls = fieldsIn(memberOf(tcp, "tls_config"));
-  monitor
-    .kind("tls")
-    .set("ssl_expiration", 0)
-    .set("servername", textIn(memberOf(tls, "server_name")));
-  if (isStarttls) monitor.set("starttls", isMail ? "smtp" : "imap");
-  if (isStarttls) monitor.changed(`what is said before TLS is that of ${isMail ? "smtp" : "imap"}`);
-  if (!isStarttls && listIn(memberOf(tcp, "query_response")).length > 0)
+  monitor.kind("tls").set("ssl_expiration", 0).set("starttls", starttls);
+  monitor.set("servername", textIn(memberOf(tls, "server_name")));
+  if (starttls !== undefined) monitor.changed(`what is said before TLS is that of ${starttls}`);
+  else if (listIn(memberOf(tcp, "query_response")).length > 0)
     monitor.lost("what is said within TLS and expected of it");
   if (booleanIn(memberOf(tls, "insecure_skip_verify")) === true)
     monitor.lost("that any certificate is taken: a TLS check looks at it");
