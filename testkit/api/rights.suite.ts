@@ -162,6 +162,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
     scope: "project",
     editors: EDIT,
     admitted: refused(400, "version: Invalid input: expected number, received undefined"),
+  },
   "POST /import/convert": {
     scope: "project",
     editors: EDIT,

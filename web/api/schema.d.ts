@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 542aab54021d7c96. Do not edit.
+// Made by `npm run web:types` of the API's document a125f1984e2b1c6b. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -778,6 +778,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["disableWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/import/convert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["convertImport"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2711,6 +2727,30 @@ export interface components {
             url?: string;
             events?: ("monitor.paused" | "monitor.resumed" | "monitor.partial" | "monitor.certificate_expiring" | "monitor.domain_expiring" | "monitor.configs_failing" | "monitor.configs_recovered" | "incident.opened" | "incident.level_changed" | "incident.recovered" | "incident.acknowledged" | "subscription.sync_failed" | "subscription.auto_disabled" | "channel.failing" | "webhook.test")[] | null;
         };
+        /**
+         * @example {
+         *       "source": "gatus",
+         *       "text": "endpoints: [{ name: shop, url: \"https://www.test-site.org/\", conditions: [\"[STATUS] == 200\"] }]"
+         *     }
+         */
+        ConvertImport: {
+            /**
+             * @description The other program
+             * @enum {string}
+             */
+            source: "kuma" | "gatus" | "blackbox" | "xray-checker" | "uptimerobot" | "betterstack" | "checkly" | "openstatus";
+            /** @description Its file; of Uptime Kuma the JSON backup */
+            text?: string;
+            /** @description Several files of one program, instead of `text` */
+            files?: {
+                name: string;
+                text: string;
+            }[];
+            /** @description Checks of databases and brokers become checks of their TCP port */
+            as_port?: boolean;
+            /** @description A monitor runs although a condition of it could not be said */
+            drop_extra?: boolean;
+        };
         CreateSubscription: {
             /** @description http or https, a public address, used by no other subscription of the project */
             url: string;
@@ -4593,6 +4633,33 @@ export interface components {
             status_code: number | null;
             error: string | null;
             duration_ms: number;
+        };
+        ConvertedImport: {
+            /** @description YAML for `sonde apply`, with the secrets of the source */
+            document: string;
+            report: {
+                source: string;
+                /** @description Things of each section; `incomplete`: monitors that come over paused */
+                counts: {
+                    [key: string]: number;
+                };
+                notes: {
+                    /** @enum {string} */
+                    level: "lost" | "changed" | "info";
+                    /** @description What it is about, in the words of the source */
+                    path: string;
+                    message: string;
+                }[];
+                /** @description Notes that are not listed */
+                more_notes: number;
+            };
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
         };
         SubscriptionList: {
             subscriptions: components["schemas"]["Subscription"][];
@@ -7212,6 +7279,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    convertImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConvertImport"];
+            };
+        };
+        responses: {
+            /** @description Make a document of what another program watches, and tell what is lost */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConvertedImport"];
                 };
             };
         };
