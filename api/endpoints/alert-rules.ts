@@ -170,7 +170,7 @@ export const alertRules: readonly Route[] = [
     method: "PUT",
     path: "/alert-rules",
     operationId: "setAlertRules",
-    audit: "alert_rules.updated",
+    audit: "rules.updated",
     summary: "Replace the project's rules of alerts",
     editorsOnly: EDITORS_ONLY,
     body: { schema: schemas.alertRulesBody, required: true },

@@ -47,7 +47,7 @@ export const quietHours: readonly Route[] = [
     method: "PUT",
     path: "/quiet-hours",
     operationId: "setQuietHours",
-    audit: "quiet_hours.updated",
+    audit: "quiethours.updated",
     summary: "Replace the project's quiet hours",
     editorsOnly: "You do not have permission to edit this project",
     body: { schema: schemas.quietHoursBody, required: true },
