@@ -13,7 +13,7 @@ const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
 /** After a refusal for good, ms: again when the channel may have been mended. */
 const REFUSED_DELAY_MS = 3_600_000;
 
-interface AttemptEnd {
+interface AttemptResult {
   readonly delivered: boolean;
   /** The service will say the same again until something is changed. */
   readonly permanent: boolean;
@@ -31,7 +31,7 @@ export interface DeliveryStep {
  * @param random 0 to 1
  */
 export function afterAttempt(
-  end: AttemptEnd,
+  end: AttemptResult,
   attempts: number,
   isFailing: boolean,
   endedAtMs: number,

@@ -68,13 +68,13 @@ export function signalOf(type: EventType, data: Data, atMs: number): AlertSignal
   }
 }
 
-const NOBODY = { monitorId: null, incidentId: null, subscriptionId: null, channelId: null, name: null };
+const NO_SUBJECT = { monitorId: null, incidentId: null, subscriptionId: null, channelId: null, name: null };
 
 function incidentSignal(type: IncidentEventType, data: Data, atMs: number): AlertSignal {
   const incident = data.incident as ReturnType<typeof incidentData>;
   const isDown = incident.error_type === "down";
   return {
-    ...NOBODY,
+    ...NO_SUBJECT,
     turn: type === "incident.opened" ? "begins" : type === "incident.recovered" ? "ends" : "worsens",
     event: isDown ? "down" : "login_refused",
     severity: isDown ? "critical" : "warning",
@@ -89,7 +89,7 @@ function incidentSignal(type: IncidentEventType, data: Data, atMs: number): Aler
 function ofMonitor(event: AlertEvent, turn: SignalTurn, data: Data, atMs: number, why: string): AlertSignal {
   const { id } = data.monitor as MonitorOf;
   const monitorId = parseId("server", id) ?? null;
-  return { ...NOBODY, turn, event, severity: "warning", subject: `${id}:${event}`, monitorId, why, sinceMs: atMs };
+  return { ...NO_SUBJECT, turn, event, severity: "warning", subject: `${id}:${event}`, monitorId, why, sinceMs: atMs };
 }
 
 function endsIn(what: string, data: Data): string {
@@ -103,7 +103,7 @@ function syncSignal(type: EventType, data: Data, atMs: number): AlertSignal {
   const isOff = type === "subscription.auto_disabled";
   const why = syncErrorMessage ?? "The list could not be read";
   return {
-    ...NOBODY,
+    ...NO_SUBJECT,
     turn: "notice",
     event: "sync",
     severity: "warning",
@@ -118,7 +118,7 @@ function syncSignal(type: EventType, data: Data, atMs: number): AlertSignal {
 function channelSignal(data: Data, atMs: number): AlertSignal {
   const { id, name } = data.channel as { readonly id: number; readonly name: string };
   return {
-    ...NOBODY,
+    ...NO_SUBJECT,
     turn: "notice",
     event: "channel",
     severity: "warning",

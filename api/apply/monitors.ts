@@ -4,7 +4,7 @@ import type { Document } from "../../model/document/document.ts";
 import type { Act, FieldChange } from "../../model/document/plan.ts";
 import { formatId } from "../../model/ids.ts";
 import { familyOf, isPassive, isWebsite, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
-import { isActive, MONITOR_NAMES, type Monitor } from "../../model/monitor.ts";
+import { isActive, type Monitor } from "../../model/monitor.ts";
 import { displayAddress } from "../../model/web-address.ts";
 import type { DocumentThing, MonitorOfProject } from "../../store/sql/documents/port.ts";
 import { changeMonitor } from "../../store/sql/monitors/change.ts";
@@ -24,11 +24,11 @@ import { newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { ExpiryByHost } from "./expiry-by-host.ts";
 import { refusedTargets, targetKey } from "./judge-targets.ts";
+import { PLAIN, shortened, shownValue, valueIn } from "./shown-values.ts";
 import { type WantedMonitor, wantedMonitor } from "./wanted-monitor.ts";
 
 /** Whose secrets are opened together. */
 const AT_ONCE = 200;
-const SHOWN_LENGTH = 200;
 
 interface Existing extends MonitorOfProject {
   readonly act: Extract<Act, "change" | "adopt">;
@@ -489,41 +489,4 @@ class MonitorPlanner {
       plan.monitors.change.push({ id: monitor.id, version: generation, change, managed: null });
     }
   }
-}
-
-/** Of tunnels: everything else may hold a secret. */
-const PLAIN: ReadonlySet<string> = new Set([
-  "type",
-  "protocol",
-  "active",
-  "interval",
-  "timeout",
-  "timeout_follows_interval",
-  "maxretries",
-  "tags",
-]);
-
-const MEMBER_OF: ReadonlyMap<string, string> = new Map(
-  Object.entries(MONITOR_NAMES).map(([member, name]) => [name, member]),
-);
-
-/** As every user may see it. */
-function shownValue(monitor: Monitor, field: string): unknown {
-  if (field === "period") return monitor.intervalS;
-  const member = MEMBER_OF.get(field);
-  if (member !== undefined) return monitor[member as keyof Monitor];
-  return monitor.settings[field];
-}
-
-function valueIn({ body, locations }: WantedMonitor, field: string): unknown {
-  if (field === "locations") return locations.locations;
-  if (field === "disabled_locations") return locations.disabledLocations;
-  if (field === "notify_on_partial") return locations.notifyOnPartial;
-  return body[field];
-}
-
-function shortened(value: unknown): unknown {
-  if (typeof value === "string" && value.length > SHOWN_LENGTH) return `${value.slice(0, SHOWN_LENGTH)}…`;
-  const text = JSON.stringify(value) ?? "null";
-  return text.length > 2 * SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : value;
 }

@@ -6,7 +6,7 @@ import type { Plan } from "../../model/document/plan.ts";
 import { askYes, canAsk } from "../ask.ts";
 import { AnswerError, type Client } from "../client.ts";
 import { CommandError } from "../command.ts";
-import { type LocalDocument, type Place, readLocalDocument } from "../document/files.ts";
+import { type FileLine, type LocalDocument, readLocalDocument } from "../document/files.ts";
 import { planWords } from "../document/words.ts";
 import {
   addServiceOptions,
@@ -103,7 +103,7 @@ function localDocument(path: string): LocalDocument {
   );
 }
 
-function faultLine({ file, line }: Place, message: string): string {
+function faultLine({ file, line }: FileLine, message: string): string {
   return `  ${plain(file)}${line === null ? "" : `:${line}`}: ${plain(message)}`;
 }
 
@@ -147,6 +147,6 @@ function show(plan: Answer, options: Options, local: LocalDocument): void {
 
 async function confirm({ json }: Options): Promise<void> {
   if (json === true || !canAsk())
-    throw new CommandError("nobody can be asked here: give --yes, or --plan to look only");
+    throw new CommandError("there is no terminal to ask at: give --yes, or --plan to look only");
   if (!(await askYes("Apply it?"))) throw new CommandError("nothing was changed");
 }

@@ -19,13 +19,13 @@ const MOST_FILES = 1_000;
 const MOST_FILE_BYTES = 131_072;
 const YAML = /\.ya?ml$/i;
 
-export interface Place {
+export interface FileLine {
   readonly file: string;
   readonly line: number | null;
 }
 
 export interface LocalFault {
-  readonly place: Place;
+  readonly place: FileLine;
   readonly message: string;
 }
 
@@ -33,17 +33,17 @@ export interface LocalDocument {
   /** JSON, each value on a line of its own, so that the service's lines can be told in ours. */
   readonly text: string;
   /** By the lines of the text, counted from 1. */
-  readonly places: readonly Place[];
+  readonly places: readonly FileLine[];
 }
 
-export interface Surroundings {
+export interface LocalInput {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** null: it comes from standard input, and files are looked for in the working folder. */
   readonly stdin: string | null;
 }
 
 /** @param path of a file or a folder; `-` is standard input @returns the document, or every fault */
-export function readLocalDocument(path: string, around: Surroundings): LocalDocument | readonly LocalFault[] {
+export function readLocalDocument(path: string, around: LocalInput): LocalDocument | readonly LocalFault[] {
   const reader = new LocalReader(around);
   const sources = around.stdin === null ? filesOf(path) : [{ file: "-", folder: ".", text: around.stdin }];
   if (sources.length === 0) return [{ place: { file: path, line: null }, message: "There is no .yaml file in it." }];
@@ -83,12 +83,12 @@ interface PlacedMember extends PlacedNode {
 }
 
 class LocalReader {
-  readonly #around: Surroundings;
+  readonly #around: LocalInput;
   readonly #faults: LocalFault[] = [];
   readonly #lines: string[] = [];
-  readonly #places: Place[] = [];
+  readonly #places: FileLine[] = [];
 
-  constructor(around: Surroundings) {
+  constructor(around: LocalInput) {
     this.#around = around;
   }
 
@@ -237,7 +237,7 @@ function faultText({ path, message }: DocumentFault): string {
   return path === "" ? message : `${path}: ${message}`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what YAML takes in no text as it is
+/** What YAML takes in no text as it is. */
 const UNPRINTABLE = /[\u007f-\u009f\ufeff\ufffe\uffff]/g;
 
 /** JSON that is YAML too. */

@@ -24,10 +24,6 @@ export function markEnvironment(text: string): string {
     });
 }
 
-export function markOf(name: string): string {
-  return `${OPEN}${name}${CLOSE}`;
-}
-
 /** As the document has it. @param takesEnvironment whether marks are places of the source's, not characters of its texts */
 export function documentText(text: string, takesEnvironment: boolean): string {
   const escaped = escapeText(text.replace(NUL, ""));

@@ -45,16 +45,6 @@ export interface Document {
 /** By key, which stays the same as long as the thing is the same: the service knows it by this. */
 export type Things<Entry> = Readonly<Record<string, Entry>>;
 
-/** Sections whose things stand under keys. */
-export const KEYED_SECTIONS = [
-  "monitors",
-  "subscriptions",
-  "channels",
-  "quiet_hours",
-  "maintenance",
-  "status_pages",
-] as const;
-export type KeyedSection = (typeof KEYED_SECTIONS)[number];
 export const SECTIONS = [
   "monitors",
   "subscriptions",

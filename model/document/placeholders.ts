@@ -45,7 +45,9 @@ export function environmentPlaceholder(...words: readonly string[]): string {
     .join("_")
     .normalize("NFKD")
     .replace(/[^A-Za-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "")
+    .split("_")
+    .filter((word) => word !== "")
+    .join("_")
     .toUpperCase();
   return `\${env:${/^[0-9]/.test(name) ? `_${name}` : name || "SECRET"}}`;
 }

@@ -20,9 +20,9 @@ export type Act = (typeof ACTS)[number];
 
 export interface FieldChange {
   readonly field: string;
-  /** As it is; absent: it has none, or nobody may see it. */
+  /** As it is; absent: it has none, or it is secret. */
   readonly from?: unknown;
-  /** As the document has it; absent: nobody may see it. */
+  /** As the document has it; absent: it is secret. */
   readonly to?: unknown;
   /** Its values are not shown. */
   readonly secret?: true;

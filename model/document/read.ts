@@ -5,7 +5,7 @@ import { parseDuration } from "./durations.ts";
 import { placeholderIn, unescapeText } from "./placeholders.ts";
 import { type DocumentWords, documentShape, type ObjectShape, type Shape } from "./shape.ts";
 import { type DocumentFault, describe, type MapNode, MOST_FAULTS, pathOf, type TreeNode } from "./tree.ts";
-import { parseYamlInSteps } from "./yaml.ts";
+import { yamlSteps } from "./yaml.ts";
 
 export interface ReadDocument {
   /** Only when there is no fault. Durations are seconds, and texts are what they say. */
@@ -20,7 +20,7 @@ const THINGS_OF_A_STEP = 500;
 
 /** @returns the document, at the end of its steps */
 export function* readDocumentInSteps(text: string, words: DocumentWords): Generator<void, ReadDocument> {
-  const { root, faults } = yield* parseYamlInSteps(text);
+  const { root, faults } = yield* yamlSteps(text);
   if (root === null || faults.length > 0) {
     const told = root === null && faults.length === 0 ? [{ path: "", line: null, message: "It is empty." }] : faults;
     return { document: null, faults: told, lineOf: (path) => lineIn(root, path) };
@@ -259,7 +259,7 @@ function isNothing(node: TreeNode): boolean {
 
 /** The field's own name. */
 function lastOf(path: string): string {
-  return /[^.]+$/.exec(path)?.[0] ?? "It";
+  return path.slice(path.lastIndexOf(".") + 1) || "It";
 }
 
 function shorter(text: string): string {

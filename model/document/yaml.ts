@@ -1,5 +1,5 @@
 /**
- * YAML text to a tree with lines. The text comes from anybody with a key: its size, depth, values and repetitions are bounded before work
+ * YAML text to a tree with lines. The text comes from any caller with a key: its size, depth, values and repetitions are bounded before work
  * is done for them, and nothing of it is looked up or run.
  */
 import {
@@ -33,7 +33,7 @@ export interface ParsedYaml {
 const NODES_OF_A_STEP = 5_000;
 
 /** @returns the tree, at the end of its steps */
-export function* parseYamlInSteps(text: string): Generator<void, ParsedYaml> {
+export function* yamlSteps(text: string): Generator<void, ParsedYaml> {
   const refused = sizeFault(text);
   if (refused !== null) return { root: null, faults: [{ path: "", line: null, message: refused }] };
   const source = text.replace(HEAD, "");
@@ -54,7 +54,7 @@ export function* parseYamlInSteps(text: string): Generator<void, ParsedYaml> {
 }
 
 export function parseYaml(text: string): ParsedYaml {
-  const steps = parseYamlInSteps(text);
+  const steps = yamlSteps(text);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -16,9 +16,9 @@ import type { AlertTurns, BegunNotification, DueNotification, EndedNotification 
 import { LeaseLost } from "../../store/sql/coordination/leases-port.ts";
 import { CLOCK_STEP_MS, type Clocks } from "../clock.ts";
 import type { LeaseKeeper } from "../lease.ts";
+import { ChannelSlots } from "./channel-slots.ts";
 import type { SendOutcome, SendToChannel } from "./channels/channel.ts";
 import { messageOf } from "./message.ts";
-import { Places } from "./places.ts";
 
 /** Groups, attempts and messages of one transaction; our choice: some milliseconds of SQLite, which blocks its thread. */
 const GROUPS_AT_ONCE = 50;
@@ -56,7 +56,7 @@ interface AlertSenderOptions {
 
 export class AlertSender {
   readonly #options: AlertSenderOptions;
-  readonly #places = new Places();
+  readonly #places = new ChannelSlots();
   readonly #stop = new AbortController();
   readonly #counts = { delivered: 0, failed: 0 };
   #ended: EndedNotification[] = [];

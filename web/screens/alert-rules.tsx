@@ -60,14 +60,7 @@ export function Rules() {
               rule={editing.value === "new" ? null : (rules[editing.value] ?? null)}
               choices={choices}
               close={() => (editing.value = null)}
-              save={(rule) => {
-                // A new one goes first: behind one that takes everything it would tell of nothing.
-                const at = editing.value;
-                return put(
-                  version,
-                  at === "new" ? [rule, ...rules] : rules.map((one, index) => (index === at ? rule : one)),
-                );
-              }}
+              save={(rule) => put(version, withRule(rules, editing.value, rule))}
             />
           )}
           {deleting.value !== null && (
@@ -86,6 +79,11 @@ export function Rules() {
       )}
     </Show>
   );
+}
+
+/** A new one goes first: behind one that takes everything it would tell of nothing. */
+function withRule(rules: readonly Rule[], at: number | "new" | null, rule: Rule): readonly Rule[] {
+  return at === "new" ? [rule, ...rules] : rules.map((one, index) => (index === at ? rule : one));
 }
 
 function Top({ add }: { add: () => void }) {

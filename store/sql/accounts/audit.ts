@@ -1,8 +1,9 @@
 /** The audit log, with a bound of time and number in each workspace. */
 import type { AuditWord } from "../../../model/audit.ts";
 import type { Database, Session } from "../db/database.ts";
+import { AUDIT } from "../schema/audit-table.ts";
 import { decoder, encoder } from "../schema/column.ts";
-import { AUDIT, type Row } from "../schema/tables.ts";
+import type { Row } from "../schema/tables.ts";
 import {
   AUDIT_KEPT_ENTRIES,
   AUDIT_KEPT_MS,

@@ -7,7 +7,7 @@ import type { Row } from "../schema/tables.ts";
 import { toOpenable } from "./channels.ts";
 import type { BegunNotification, ToldMember } from "./port.ts";
 import { type PresentRow, presentMembers, toTold } from "./present.ts";
-import { decodeRule } from "./settings.ts";
+import { ruleOfRow } from "./settings.ts";
 
 type Notification = Row<"notifications">;
 
@@ -120,7 +120,7 @@ async function templatesOf({ kysely }: Session, groups: readonly Row<"alert_grou
   const ids = [...new Set(groups.map((group) => group.rule_id))];
   if (ids.length === 0) return new Map<number, BegunNotification["template"]>();
   const rows = await kysely.selectFrom("alert_rules").selectAll().where("id", "in", ids).execute();
-  return new Map(rows.map((row) => [row.id, decodeRule(row).template]));
+  return new Map(rows.map((row) => [row.id, ruleOfRow(row).template]));
 }
 
 async function mark(

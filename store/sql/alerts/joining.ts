@@ -16,7 +16,7 @@ import { chunksOf, insertInChunks } from "../db/bulk.ts";
 import { bulkStatement, type Session, statement } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
 import { storable } from "../schema/text.ts";
-import { alertMonitors, decodeRule } from "./settings.ts";
+import { alertMonitors, ruleOfRow } from "./settings.ts";
 
 export interface OutgoingEvent {
   readonly type: EventType;
@@ -126,7 +126,7 @@ async function rulesOf(
     .orderBy("position")
     .execute();
   const rules = new Map<number, AlertRule[]>();
-  for (const row of rows) rules.set(row.project_id, [...(rules.get(row.project_id) ?? []), decodeRule(row)]);
+  for (const row of rows) rules.set(row.project_id, [...(rules.get(row.project_id) ?? []), ruleOfRow(row)]);
   return rules;
 }
 

@@ -9,8 +9,8 @@ import { fromJson } from "../schema/text.ts";
 import type { AlertSettings, Draft, Versioned } from "./port.ts";
 import { acknowledgeable, sentOfChannel, sentOfIncident } from "./sent.ts";
 
-export const decodeRule = decoder(ALERT_RULES);
-export const decodeQuietHours = decoder(QUIET_HOURS);
+export const ruleOfRow = decoder(ALERT_RULES);
+export const quietHoursOfRow = decoder(QUIET_HOURS);
 const encodeRule = encoder<RuleSettings, typeof ALERT_RULES.columns>(ALERT_RULES);
 const encodeQuietHours = encoder<Omit<QuietHours, "id">, typeof QUIET_HOURS.columns>(QUIET_HOURS);
 
@@ -70,7 +70,7 @@ async function readRules(session: Session, projectId: number): Promise<Versioned
     .where("removed_at_ms", "is", null)
     .orderBy("position")
     .execute();
-  return { version, items: rows.map((row) => decodeRule(row)) };
+  return { version, items: rows.map((row) => ruleOfRow(row)) };
 }
 
 async function writeRules(
@@ -127,7 +127,7 @@ async function readQuietHours(session: Session, projectId: number): Promise<Vers
     .where("project_id", "=", projectId)
     .orderBy("id")
     .execute();
-  return { version, items: rows.map((row) => decodeQuietHours(row)) };
+  return { version, items: rows.map((row) => quietHoursOfRow(row)) };
 }
 
 async function writeQuietHours(

@@ -9,7 +9,7 @@ import { bulkStatement, type Session, type Value } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
 import type { AlertTurns } from "./port.ts";
 import { type PresentRow, presentMembers, toMember } from "./present.ts";
-import { decodeQuietHours, decodeRule } from "./settings.ts";
+import { quietHoursOfRow, ruleOfRow } from "./settings.ts";
 
 const TELL_MEMBER = bulkStatement(
   "alerts_tell_member",
@@ -75,7 +75,7 @@ async function rulesOf(
   const ids = [...new Set(groups.map((group) => group.rule_id))];
   // Those that were removed govern what they told.
   const rows = await kysely.selectFrom("alert_rules").selectAll().where("id", "in", ids).execute();
-  return new Map(rows.map((row) => [row.id, decodeRule(row)]));
+  return new Map(rows.map((row) => [row.id, ruleOfRow(row)]));
 }
 
 async function quietHoursOf(
@@ -85,7 +85,7 @@ async function quietHoursOf(
   const ids = rules.flatMap(({ quietHoursId }) => (quietHoursId === null ? [] : [quietHoursId]));
   if (ids.length === 0) return new Map();
   const rows = await kysely.selectFrom("quiet_hours").selectAll().where("id", "in", ids).execute();
-  return new Map(rows.map((row) => [row.id, decodeQuietHours(row)]));
+  return new Map(rows.map((row) => [row.id, quietHoursOfRow(row)]));
 }
 
 /** Times that a clock wrote which was ahead count as now. */

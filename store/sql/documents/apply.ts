@@ -3,7 +3,7 @@ import { THING_KINDS, type ThingKind } from "../../../model/document/plan.ts";
 import { chunksOf } from "../db/bulk.ts";
 import type { Session } from "../db/database.ts";
 import { encoder } from "../schema/column.ts";
-import { DOCUMENT_THINGS } from "../schema/tables.ts";
+import { DOCUMENT_THINGS } from "../schema/document-tables.ts";
 import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
 import { applyMonitors } from "./monitors.ts";
 import { type ApplyOrder, type Assigned, type Seen, StaleOrderError, seenThing } from "./port.ts";

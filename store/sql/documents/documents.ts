@@ -6,7 +6,8 @@ import { chunksOf } from "../db/bulk.ts";
 import type { Database, Session } from "../db/database.ts";
 import { LIVE_COLUMNS, MONITOR_COLUMNS, toMonitorWithLive } from "../monitors/rows.ts";
 import { decoder } from "../schema/column.ts";
-import { DOCUMENT_THINGS, DOCUMENTS, type Row, type Tables } from "../schema/tables.ts";
+import { DOCUMENT_THINGS, DOCUMENTS } from "../schema/document-tables.ts";
+import type { Row, Tables } from "../schema/tables.ts";
 import { applyOrder } from "./apply.ts";
 import type { DocumentRecord, Documents, DocumentThing, MonitorOfProject } from "./port.ts";
 

@@ -4,8 +4,6 @@
  */
 import type { Selectable } from "kysely";
 import type { Actor } from "../../../model/actor.ts";
-import type { AuditSubject, AuditWord } from "../../../model/audit.ts";
-import type { ThingKind } from "../../../model/document/plan.ts";
 import type { EventType, ExpirySubject } from "../../../model/event.ts";
 import type { IncidentLevel } from "../../../model/incident.ts";
 import { type Family, familyOf, type Kind } from "../../../model/kind.ts";
@@ -27,6 +25,7 @@ import {
   NOTIFICATIONS,
   QUIET_HOURS,
 } from "./alert-tables.ts";
+import { AUDIT } from "./audit-table.ts";
 import {
   bigint,
   derived,
@@ -46,6 +45,7 @@ import {
   text,
   time,
 } from "./column.ts";
+import { DOCUMENT_THINGS, DOCUMENTS } from "./document-tables.ts";
 import { STATUS_PAGE_DOMAINS, STATUS_PAGE_UPDATES, STATUS_PAGES } from "./status-page-tables.ts";
 import { caseKey, searchKey } from "./text.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOKS } from "./webhook-tables.ts";
@@ -420,43 +420,6 @@ export const QUARANTINE = table("quarantine", {
   first_at_ms: bigint(),
   last_at_ms: bigint(),
   until_ms: bigint(),
-});
-
-/** What requests changed. */
-export const AUDIT = table("audit", {
-  id: id(),
-  organization_id: bigint(),
-  project_id: nullable(bigint()),
-  at_ms: bigint(),
-  actor: json<Actor>(),
-  /** Of the actor. */
-  user_id: derived(nullable(bigint()), (entry: { readonly actor: Actor }): number | null => entry.actor.id),
-  what: text<AuditWord>(),
-  subject: json<AuditSubject>(),
-  detail: json<Readonly<Record<string, unknown>>>(),
-  address: nullable(text()),
-});
-
-/** What was applied last under a name. */
-export const DOCUMENTS = table("documents", {
-  id: id(),
-  project_id: bigint(),
-  name: prose(),
-  applied_at_ms: bigint(),
-  applied_by: json<Actor>(),
-  hash: text(),
-});
-
-/** Which thing a key of a document stands for. */
-export const DOCUMENT_THINGS = table("document_things", {
-  project_id: bigint(),
-  kind: text<ThingKind>(),
-  key: prose(),
-  thing_id: bigint(),
-  /** null: no document has it any more. */
-  document_id: nullable(bigint()),
-  /** By field, a keyed hash of what was applied: what differs from it was changed elsewhere. */
-  marks: json<Readonly<Record<string, string>>>(),
 });
 
 export const TABLES = {

@@ -1,5 +1,5 @@
 /**
- * Places for attempts: each channel has a few, one while it fails, and failing channels share a separate set. So hundreds of receivers that
+ * ChannelSlots for attempts: each channel has a few, one while it fails, and failing channels share a separate set. So hundreds of receivers that
  * hang take no place from the others.
  */
 
@@ -17,7 +17,7 @@ interface Taken {
   readonly isExtra: boolean;
 }
 
-export class Places {
+export class ChannelSlots {
   /** By message. */
   readonly #taken = new Map<number, Taken>();
   readonly #ofChannel = new Map<number, number>();
