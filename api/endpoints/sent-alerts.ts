@@ -63,6 +63,7 @@ export const sentAlerts: readonly Route[] = [
     editorsOnly: "You do not have permission to edit this project",
     params: channelIdParams,
     responses: { 200: schemas.sentAlerts },
+    refusals: ["invalidChannelId", "channelNotFound"],
     handle: ofChannel,
   },
 ];

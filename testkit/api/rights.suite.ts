@@ -256,6 +256,8 @@ export const PUBLIC: readonly RegExp[] = [
   /^\* \/api\/push\/\{token\}$/,
   /^GET \/$/,
   /^POST \/session$/,
+  // Its token is the right.
+  /^(GET|POST) \/ack\/\{token\}$/,
   /^GET \/status(\/\{slug\}(\/\{file\}|\/incidents\/\{incident\})?)?$/,
   /^POST \/status\/\{slug\}$/,
   /^GET \/badge\/\{token\}\/\{file\}$/,
