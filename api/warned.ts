@@ -43,9 +43,9 @@ function knownOf(route: Route): KnownOfRoute | undefined {
   };
 }
 
-/** The record that a POST or PUT answers; null for every other answer, and for refusals and streams, which have no place for warnings. */
-function recordOf({ method }: Route, response: ApiAnswer): JsonObject | null {
-  if (isStream(response)) return null;
+/** The record that a POST or PUT answers; null for every other answer: texts, refusals and streams have no place for warnings. */
+function recordOf({ method, responses }: Route, response: ApiAnswer): JsonObject | null {
+  if (isStream(response) || typeof responses[response.status] === "string") return null;
   const { status, body } = response;
   if ((method !== "POST" && method !== "PUT") || status >= 300 || typeof body !== "string") return null;
   return JSON.parse(body) as JsonObject;

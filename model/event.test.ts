@@ -35,6 +35,7 @@ const INCIDENT = {
 describe("events", () => {
   it("are those of docs/api-contract.md#webhooks", () => {
     expect([...EVENT_TYPES].sort()).toEqual([
+      "channel.failing",
       "incident.acknowledged",
       "incident.level_changed",
       "incident.opened",

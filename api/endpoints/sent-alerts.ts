@@ -1,10 +1,12 @@
 /** What was sent to channels: of an incident, and of a channel (docs/api-contract.md#alerts). */
+
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import type { SentAlert } from "../../store/sql/alerts/port.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
+import { listed } from "../listed.ts";
 import { type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { channelIdParams, incidentIdParams } from "./params.ts";
@@ -46,7 +48,7 @@ function view({ channel, reason, state, title, lastError, attempts, ...at }: Sen
 const group = { group: "Alerts", scope: "project", method: "GET", description: "An addition of ours." } as const;
 
 export const sentAlerts: readonly Route[] = [
-  {
+  listed({
     ...group,
     path: "/incidents/{id}/alerts",
     operationId: "listIncidentAlerts",
@@ -54,8 +56,8 @@ export const sentAlerts: readonly Route[] = [
     params: incidentIdParams,
     responses: { 200: schemas.sentAlerts },
     handle: ofIncident,
-  },
-  {
+  }),
+  listed({
     ...group,
     path: "/channels/{id}/deliveries",
     operationId: "listChannelDeliveries",
@@ -65,5 +67,5 @@ export const sentAlerts: readonly Route[] = [
     responses: { 200: schemas.sentAlerts },
     refusals: ["invalidChannelId", "channelNotFound"],
     handle: ofChannel,
-  },
+  }),
 ];

@@ -285,7 +285,7 @@ export const webhooks: readonly Route[] = [
     refusals: [...NONE, "webhookOff"],
     handle: test,
   },
-  {
+  listed({
     ...one,
     method: "GET",
     path: "/webhooks/{id}/deliveries",
@@ -295,7 +295,7 @@ export const webhooks: readonly Route[] = [
     responses: { 200: schemas.deliveryList },
     refusals: NONE,
     handle: deliveries,
-  },
+  }),
   {
     ...one,
     method: "POST",
