@@ -35,11 +35,14 @@ export const createRefusals: readonly Refusal[] = [
   [400, unknownType("")],
   "typeGroup",
   ...ofBody,
+  [400, "token must be 10 to 64 letters or digits."],
+  [400, "token is for push checks."],
   "tokenTaken",
 ];
 export const updateRefusals: readonly Refusal[] = [
   "typeChange",
   ...ofBody,
+  [400, "token is read only when a heartbeat is made."],
   "subscriptionOff",
   "providerDropped",
   "followsSubscription",
