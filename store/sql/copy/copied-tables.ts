@@ -20,6 +20,7 @@ const LARGE: ReadonlySet<keyof Tables> = new Set(["subscriptions", "monitors", "
 const KEYS: Readonly<Partial<Record<keyof Tables, readonly string[]>>> = {
   memberships: ["user_id", "organization_id"],
   alert_members: ["group_id", "subject"],
+  document_things: ["project_id", "kind", "key"],
   expiry_alerts: ["monitor_id", "subject", "expires_at_ms"],
   on_demand: ["organization_id", "month"],
   excluded_servers: ["subscription_id", "server_address"],
