@@ -195,6 +195,7 @@ describe.concurrent("a start with a setting that cannot be used", () => {
     log: [() => ({ SONDE_LOG: "loud" }), "SONDE_LOG", "info"],
     page: [() => ({ SONDE_WEB: "yes" }), "SONDE_WEB", "on or off"],
     links: [() => ({ SONDE_REVEAL_LINKS: "yes" }), "SONDE_REVEAL_LINKS", "on or off"],
+    "list of status pages": [() => ({ SONDE_STATUS_INDEX: "yes" }), "SONDE_STATUS_INDEX", "on or off"],
     streams: [() => ({ SONDE_MAX_STREAMS: "0" }), "SONDE_MAX_STREAMS", "1 to 10000"],
     server: [() => ({ SONDE_HTTP: "apache" }), "SONDE_HTTP", "uws"],
     "uWebSockets.js: no file": [() => ({ SONDE_UWS: NOWHERE, SONDE_UWS_SHA256: "0".repeat(64) }), "SONDE_UWS", NOWHERE],

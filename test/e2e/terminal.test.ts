@@ -304,7 +304,7 @@ describe("the client's commands", () => {
     expect((await sonde("maintenance", "list")).stdout).toMatch(new RegExp(`${made?.id}.*${goodId}.*Good.*active`));
     expect((await sonde("show", goodId)).stdout).toMatch(/^ {2}maintenance +\S+ to \S+$/m);
     expect((await sonde("maintenance", "end", String(made?.id))).stdout).toBe(`${made?.id}  Good: ended\n`);
-    expect(await json("maintenance", "list")).toEqual({ maintenances: [], total: 0 });
+    expect(await json("maintenance", "list")).toEqual({ maintenances: [], total: 0, schedules: [] });
     const [none, open] = await Promise.all(
       [
         ["maintenance", "add", "--minutes", "5"],
