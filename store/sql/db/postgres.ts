@@ -2,10 +2,12 @@
 
 import {
   CompiledQuery,
+  HandleEmptyInListsPlugin,
   Kysely,
   PostgresDialect,
   type PostgresPool,
   type PostgresPoolClient,
+  replaceWithNoncontingentExpression,
   type Transaction,
 } from "kysely";
 import pg from "pg";
@@ -54,6 +56,9 @@ const TRANSACTION_ATTEMPTS = 4;
 /** Type of `bigint` and `count(*)`: https://www.postgresql.org/docs/15/catalog-pg-type.html */
 const INT8_OID = 20;
 
+/** `in ()` is no SQL on PostgreSQL, and false on SQLite: it is false on both. */
+const EMPTY_LISTS = new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression });
+
 /** @param schema whether it may be made or brought up to date */
 export async function openPostgres(
   url: string,
@@ -82,7 +87,7 @@ export async function openPostgres(
   pool.on("connect", (client) => client.on("error", () => {}));
   const names = new Map<string, string>();
   const source = createSource(pool, names, server);
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: source }) });
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: source }), plugins: [EMPTY_LISTS] });
   try {
     await migrate(kysely as unknown as Kysely<unknown>, "postgres", `the database at ${server}`, schema);
   } catch (error) {
