@@ -40,6 +40,7 @@ import { parseDuration, writeDuration } from "../../../model/document/durations.
 import { parseYaml } from "../../../model/document/yaml.ts";
 import { formatId, parseId } from "../../../model/ids.ts";
 import { overridePlans } from "../../../model/plan.ts";
+import { parseSender, parseSmtpUrl } from "../../../model/smtp-url.ts";
 import { normalUrl } from "../../../model/subscription.ts";
 import { formatIso, parseTime } from "../../../model/time.ts";
 import { parseUrl } from "../../../model/url.ts";
@@ -51,6 +52,7 @@ import {
   restoreAddress,
 } from "../../../model/web-address.ts";
 import { parseListen } from "../../../roles/listener.ts";
+import { parseTemplate, TemplateError } from "../../../scheduler/alerts/template.ts";
 import { type FuzzTarget, JSON_WORDS, json, must, text, utf8 } from "../target.ts";
 
 const UUID = "2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f";
@@ -344,6 +346,26 @@ const heads: readonly FuzzTarget[] = [
       const seconds = parseDuration(given);
       if (seconds !== undefined) must(parseDuration(writeDuration(seconds)) === seconds, "another duration");
       return `${root?.type} ${faults.length} ${seconds === undefined}`;
+    },
+  },
+  {
+    name: "mail servers, senders and templates of channels",
+    seeds: utf8(
+      "smtps://user:p%40ss@mail.test-site.org:465",
+      "smtp://[2001:db8::1]",
+      "Sonde <sonde@test-site.org>",
+      "{% if message.severity == 'ok' %}{{ message.title | upcase }}{% else %}{{ name }}{% endif %}",
+      "{% capture a %}{{ msg }}{% endcapture %}{{ a | replace: 'a', 'b' }}",
+    ),
+    words: ["{{", "}}", "{%", "%}", "|", "for i in (1..9)", "endfor", "smtp://", "smtps://", "@", "<", ">", "%00"],
+    refusals: [TemplateError],
+    run(input) {
+      const given = text(input);
+      const server = parseSmtpUrl(given);
+      if (server !== undefined) must(server.host !== "" && Number.isInteger(server.port), "a server without a place");
+      const sender = parseSender(given);
+      if (sender !== undefined) must(!/[\r\n]/.test(sender.name + sender.address), "a sender of two lines");
+      return `${server?.isTls} ${sender === undefined} ${parseTemplate(given).length > 1}`;
     },
   },
   {
