@@ -66,14 +66,25 @@ export class ResultsCopy {
     return (await this.#count(table)) === 0;
   }
 
-  async #count({ name }: CopiedResults): Promise<number> {
-    const query = `SELECT count() AS rows FROM ${this.#database}.${name}`;
+  async #count(table: CopiedResults): Promise<number> {
+    if (!(await this.#isThere(table))) return 0;
+    return this.#rowsOf(`${this.#database}.${table.name}`);
+  }
+
+  /** A service that ended before it had a result has made no tables. */
+  async #isThere({ name }: CopiedResults): Promise<boolean> {
+    return (await this.#rowsOf(`system.tables WHERE database = '${this.#database}' AND name = '${name}'`)) > 0;
+  }
+
+  async #rowsOf(from: string): Promise<number> {
+    const query = `SELECT count() AS rows FROM ${from}`;
     const [row] = await this.#run(() => readJson<{ readonly rows: string | number }>(this.#client, query));
     return Number(row?.rows ?? 0);
   }
 
   /** @param after the key of the last row before; null: from the beginning. @param nowMs decides which rows are kept */
   async read(table: CopiedResults, after: readonly string[] | null, nowMs: number): Promise<Lines> {
+    if (!(await this.#isThere(table))) return { bytes: Buffer.alloc(0), rows: 0, last: null };
     const conditions = [table.kept(nowMs), ...(after === null ? [] : [laterThan(table, after)])];
     const query = `SELECT ${table.columns.join(", ")} FROM ${this.#database}.${table.name}${table.isMerged ? " FINAL" : ""}
       WHERE ${conditions.join(" AND ")} ORDER BY ${table.key.map(({ name }) => name).join(", ")} LIMIT ${ROWS_AT_ONCE} WITH TIES FORMAT TabSeparated`;
@@ -95,6 +106,7 @@ export class ResultsCopy {
   /** Monitors in groups, so that no question is longer than the embedded engine lets a read be. */
   async sum(table: CopiedResults, nowMs: number): Promise<ResultsSum> {
     const all = await this.#count(table);
+    if (all === 0) return { rows: 0, sum: "0" };
     const groups = Math.ceil((all + 1) / ROWS_SUMMED_AT_ONCE);
     let [rows, sum] = [0, 0n];
     for (let group = 0; group < groups; group++) {
