@@ -31,7 +31,7 @@ def call(operation: str, **arguments):
     """Calls an operation by its id; what the client made of the answer holds all that the answer held."""
     path, shape = OPERATIONS[operation]
     snake = re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower()
-    module = importlib.import_module(f"sonde_client.api.{shape['tags'][0].lower()}.{snake}")
+    module = importlib.import_module(f"sonde_client.api.{shape['tags'][0].lower().replace(' ', '_')}.{snake}")
     if any(parameter["name"] == "X-Project-Id" for parameter in shape.get("parameters", [])):
         arguments["x_project_id"] = PROJECT
     answer = module.sync_detailed(client=CLIENT, **arguments)
