@@ -1,6 +1,6 @@
 /** From the text of a document to the plan of what applying it would do. Nothing is written. */
 import { type Document, SECTIONS, type Section } from "../../model/document/document.ts";
-import type { Plan } from "../../model/document/plan.ts";
+import type { Plan, ThingKind } from "../../model/document/plan.ts";
 import { readDocumentInSteps } from "../../model/document/read.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import type { ApplyOrder } from "../../store/sql/documents/port.ts";
@@ -15,7 +15,14 @@ import { WORDS } from "./words.ts";
 
 /** The name of a document that has none. */
 const STANDARD_NAME = "default";
-const SUPPORTED: readonly Section[] = ["monitors", "subscriptions"];
+/** Sections that this version reads and does not write yet, with the kind of their things. */
+const REFUSED: Readonly<Partial<Record<Section, ThingKind>>> = {
+  channels: "channel",
+  alert_rules: "alert_rule",
+  quiet_hours: "quiet_hours",
+  maintenance: "maintenance",
+  status_pages: "status_page",
+};
 
 export interface MadePlan {
   readonly plan: Plan;
@@ -50,10 +57,17 @@ export async function makePlan(
   return { plan, order: orderOf(draft, plan.hash) };
 }
 
+/** Importers write them: so they are refused one by one, and the rest of the document can be applied without them. */
 function refuseUnsupported(draft: DraftPlan, document: Document): void {
   for (const section of SECTIONS) {
-    if (document[section] === undefined || SUPPORTED.includes(section)) continue;
-    draft.fault([section], `${section} are not supported yet by this version.`);
+    const kind = REFUSED[section];
+    if (kind === undefined) continue;
+    const things = document[section] ?? {};
+    // Of a list, its positions are the keys.
+    for (const key of Object.keys(things)) {
+      const path = [section, Array.isArray(things) ? Number(key) : key];
+      draft.refuse(kind, key, path, `This version does not make ${section} of documents yet.`);
+    }
   }
 }
 

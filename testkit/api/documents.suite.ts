@@ -198,6 +198,24 @@ export function documentsSuite(server: "uws" | "node"): void {
       expect(acts(await applied(text, { skip_refused: true }))).toEqual(["create good"]);
     });
 
+    it("refuses what it does not make yet, and applies the others when it is told to", async () => {
+      const text = [
+        "sonde: 1",
+        "name: moved",
+        "monitors: {carried: {type: ping, host: carried.test-site.org}}",
+        "channels:",
+        "  ops: {kind: ntfy, topic: sonde}",
+        "alert_rules:",
+        "  - {name: All, channels: [ops]}",
+        "",
+      ].join("\n");
+      expect((await planned(text)).refused).toMatchObject([
+        { kind: "channel", key: "ops", path: "channels.ops", line: 5 },
+        { kind: "alert_rule", key: "0", line: 7 },
+      ]);
+      expect(acts(await applied(text, { skip_refused: true }))).toEqual(["create carried"]);
+    });
+
     it("tells every fault by its path and line, and changes nothing", async () => {
       const text = [
         "sonde: 1",
