@@ -8,6 +8,8 @@ import { openWireguardWorld } from "../command.ts";
 import { CORE_PLACES } from "../lab/cores.ts";
 import { openLinkRig, UUID } from "../lab/link-rig.ts";
 import type { SharedStores } from "../roles.ts";
+import { isMissing } from "../servers/missing.ts";
+import { startRedis } from "../servers/redis.ts";
 import { ended, eventually, temporaryFolder, until } from "../service.ts";
 import { startTestClickHouse } from "../store/embedded.ts";
 import { startSystemd } from "../systemd.ts";
@@ -239,11 +241,15 @@ const PROVIDE: Readonly<Partial<Record<Need, Provide>>> = {
       ["Berlin", "Paris"].map((name, at) => `vless://${UUID}@127.0.0.${at + 2}:9#${name}`),
     ),
 
-  /** A ClickHouse that no other page writes to. */
+  /** A ClickHouse and a Redis that no other page writes to. */
   async emptied(page) {
     const clickhouse = await startTestClickHouse();
     page.atEnd(() => clickhouse.remove());
     page.replace("http://sonde:secret@clickhouse:8123/sonde", clickhouse.url);
+    const redis = await startRedis();
+    if (isMissing(redis)) throw new Error(redis.missing);
+    page.atEnd(() => redis.stop());
+    page.replace("redis://cache:6379", redis.url);
   },
 
   async stores(page, stores) {
