@@ -66,6 +66,7 @@ async function take(page, path, name) {
   if (path !== null) await page.evaluate(`location.hash = ${JSON.stringify(path)}`);
   await page.getByRole("heading", { level: 1 }).waitFor({ state: "attached" });
   // What is still loading says so.
-  await page.waitForFunction("document.querySelector('.skeleton') === null");
+  while ((await page.locator(".skeleton").count()) > 0)
+    await page.locator(".skeleton").first().waitFor({ state: "detached" });
   await page.screenshot({ path: join(folder, `${name}.png`) });
 }
