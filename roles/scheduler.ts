@@ -70,6 +70,7 @@ async function start(
     log,
     engine: engineOptionsOf(config, own),
     sealing,
+    base: config.baseUrl,
     // Threads of its own in the pool of a test, or those that stand in.
     workers: workers ?? config.workers ?? Math.max(1, availableParallelism() - 1),
     standsIn: workers === undefined,

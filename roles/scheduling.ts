@@ -62,6 +62,8 @@ export interface SchedulingOptions {
   readonly log: Logger;
   readonly engine: EngineOptions;
   readonly sealing: Sealing;
+  /** Where messages lead to, without a trailing slash; null: not known, and they have no links. */
+  readonly base: string | null;
   /** Prober threads in this process; 0: checkers run the checks. */
   readonly workers: number;
   readonly data: Omit<SchedulerData, "port" | "checker" | "logLevel" | "caps" | "standsIn">;
@@ -73,7 +75,7 @@ export interface SchedulingOptions {
 
 /** Starts them in their order; they are closed in the reverse one. @throws what their starts throw */
 export async function startScheduling(closers: Closers, options: SchedulingOptions): Promise<SchedulingParts> {
-  const { config, log, engine, sealing, workers, data, meanwhile, standsIn = false } = options;
+  const { config, log, engine, sealing, base, workers, data, meanwhile, standsIn = false } = options;
   const scheduler = holdScheduler(workers > 0 && !standsIn);
   const pool = await openSchedulerPool(workers, engine, log, scheduler, {
     ...data,
@@ -100,7 +102,7 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
       log,
       version: VERSION,
       send: channelSender(engine, config.mail),
-      base: config.baseUrl,
+      base,
     }),
   );
   const syncs = closing(closers, startSyncs({ sql, notices, sealingKeyFile, engine, plans: config.plans, log }));

@@ -9,6 +9,7 @@ import type { ApiHealth } from "../api/api.ts";
 import { startApi } from "../api/start.ts";
 import { type Config, checkThreads, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
+import { hostInUrl } from "../model/url.ts";
 import type { SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerStatus } from "../scheduler/role/status.ts";
 import type { DataFolder } from "../store/data-folder.ts";
@@ -92,6 +93,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     log,
     engine: engineOptionsOf(config, own),
     sealing,
+    base: config.baseUrl ?? `http://${hostInUrl(config.host)}:${port}`,
     workers,
     data: { ...stores.locations, locations, checkers, clickhouseUrl, spoolDir: folder.file("spool") },
     meanwhile: embedded === null ? undefined : startedOr(embedded.ready),
