@@ -1,6 +1,7 @@
 /** What pages say, from views: whatever stands in titles and notes, nothing of it is markup; and pages that a store is away from. */
 import { describe, expect, it } from "vitest";
 import { NEW_PAGE } from "../../model/status-page.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { PageMember, SealedPage } from "../../store/sql/status-pages/port.ts";
 import { badgeImage, badgeText } from "./badges.ts";
 import { feedOf } from "./feeds.ts";
@@ -302,8 +303,12 @@ describe("pages that are kept", () => {
       open: (_: unknown, text: string) => text,
     };
     const pages = new PublicPages({
-      // biome-ignore lint/suspicious/noExplicitAny: a store with as much of it as pages ask
-      controlPlane: { statusPages, incidents: { named: read([]) }, schedules: { list: read([schedule]) } } as any,
+      // A store with as much of it as pages ask.
+      controlPlane: {
+        statusPages,
+        incidents: { named: read([]) },
+        schedules: { list: read([schedule]) },
+      } as unknown as ControlPlane,
       sealing,
       nowMs: () => rig.nowMs,
       log: { warn: () => {} },
