@@ -1,15 +1,15 @@
 /** Webhooks: whom a project tells what happens (docs/api-contract.md#webhooks). The same as `sonde admin webhook`. */
+
 import { z } from "zod";
 import { webUrlFault } from "../../engine/contract/registry.ts";
 import type { EventType } from "../../model/event.ts";
-import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import { parseUrl, withoutBrackets } from "../../model/url.ts";
 import { receiverAddress } from "../../model/web-address.ts";
 import { isEventType, OLD_SECRET_MS } from "../../model/webhook.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
-import type { WebhookChange, WebhookDelivery, WebhookRecord } from "../../store/sql/webhooks/port.ts";
+import type { WebhookChange, WebhookRecord } from "../../store/sql/webhooks/port.ts";
 import { newWebhookSecret } from "../../store/webhook-secret.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
@@ -19,6 +19,7 @@ import { listed } from "../listed.ts";
 import { limitParameter, readQuery } from "../query.ts";
 import { type ProjectCall, pathId, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
+import { viewDelivery, viewWebhook } from "../webhook-view.ts";
 import { webhookIdParams } from "./params.ts";
 
 /** Of the configuration fields of the contract. */
@@ -37,12 +38,12 @@ const changeBody = z
 const deliveriesQuery = { limit: limitParameter(100, "How many to return; the newest few hundred are kept.") } as const;
 
 async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const webhooks = ((await api.controlPlane.webhooks.list(call.project.id)) ?? []).map(view);
+  const webhooks = ((await api.controlPlane.webhooks.list(call.project.id)) ?? []).map(viewWebhook);
   return ok({ webhooks, total: webhooks.length });
 }
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  return ok(view(await find(api, call)));
+  return ok(viewWebhook(await find(api, call)));
 }
 
 async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -59,7 +60,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
     ...(urlSealed !== null && { urlSealed }),
   });
   if (made === undefined) throw refusal("projectNotFound");
-  return ok({ ...view(made), secret });
+  return ok({ ...viewWebhook(made), secret });
 }
 
 async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -72,7 +73,7 @@ async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
     ...(events !== undefined && { events }),
     ...(address !== undefined && { url: address.url, urlSealed: address.urlSealed?.(id) ?? null }),
   };
-  return ok(view(known(await api.controlPlane.webhooks.update(id, changes))));
+  return ok(viewWebhook(known(await api.controlPlane.webhooks.update(id, changes))));
 }
 
 async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -106,7 +107,7 @@ async function deliveries(api: Api, call: ProjectCall): Promise<ApiResponse> {
 function switched(active: boolean) {
   return async (api: Api, call: ProjectCall): Promise<ApiResponse> => {
     const { id } = await find(api, call);
-    return ok(view(known(await api.controlPlane.webhooks.setActive(id, active, call.nowMs))));
+    return ok(viewWebhook(known(await api.controlPlane.webhooks.setActive(id, active, call.nowMs))));
   };
 }
 
@@ -156,42 +157,6 @@ function eventsOf(body: JsonObject): readonly EventType[] | null | undefined {
   );
   if (types.length !== new Set<unknown>(sent).size) throw refusal("webhookEvents");
   return types;
-}
-
-function view(webhook: WebhookRecord) {
-  return {
-    id: webhook.id,
-    project_id: formatId("project", webhook.projectId),
-    url: webhook.url,
-    events: webhook.events,
-    active: webhook.active,
-    off_reason: webhook.offReason,
-    off_at: isoOrNull(webhook.offAtMs),
-    failing_since: isoOrNull(webhook.failingSinceMs),
-    last_success_at: isoOrNull(webhook.lastSuccessAtMs),
-    created_at: formatIso(webhook.createdAtMs),
-  };
-}
-
-function viewDelivery(delivery: WebhookDelivery) {
-  return {
-    id: delivery.eventId,
-    type: delivery.type,
-    state: delivery.state,
-    created_at: formatIso(delivery.createdAtMs),
-    ended_at: isoOrNull(delivery.endedAtMs),
-    next_attempt_at: isoOrNull(delivery.nextAttemptAtMs),
-    attempts: delivery.attempts.map((attempt) => ({
-      at: formatIso(attempt.atMs),
-      status_code: attempt.statusCode,
-      error: attempt.error,
-      duration_ms: Math.round(attempt.durationMs),
-    })),
-  };
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : formatIso(atMs);
 }
 
 const group = {

@@ -1,13 +1,13 @@
 /** `sonde admin webhook`: whom a project tells what happens (docs/api-contract.md#webhooks). */
 
 import { lookup } from "node:dns/promises";
+import { viewDelivery, viewWebhook } from "../../api/webhook-view.ts";
 import { EVENT_TYPES, type EventType } from "../../model/event.ts";
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import { parseUrl, withoutBrackets } from "../../model/url.ts";
 import { isEventType, OLD_SECRET_MS } from "../../model/webhook.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
-import type { WebhookDelivery, WebhookRecord } from "../../store/sql/webhooks/port.ts";
 import { CommandError } from "../command.ts";
 import { renderTable, shorten } from "../table.ts";
 import { type Act, type ActGroup, type Done, idOf, known } from "./act.ts";
@@ -223,42 +223,6 @@ async function addressesOf(places: readonly { readonly host: string; readonly po
     }),
   );
   return found.flat();
-}
-
-function viewWebhook(webhook: WebhookRecord) {
-  return {
-    id: webhook.id,
-    project_id: formatId("project", webhook.projectId),
-    url: webhook.url,
-    events: webhook.events,
-    active: webhook.active,
-    off_reason: webhook.offReason,
-    off_at: isoOrNull(webhook.offAtMs),
-    failing_since: isoOrNull(webhook.failingSinceMs),
-    last_success_at: isoOrNull(webhook.lastSuccessAtMs),
-    created_at: formatIso(webhook.createdAtMs),
-  };
-}
-
-function viewDelivery(delivery: WebhookDelivery) {
-  return {
-    id: delivery.eventId,
-    type: delivery.type,
-    state: delivery.state,
-    created_at: formatIso(delivery.createdAtMs),
-    ended_at: isoOrNull(delivery.endedAtMs),
-    next_attempt_at: isoOrNull(delivery.nextAttemptAtMs),
-    attempts: delivery.attempts.map((attempt) => ({
-      at: formatIso(attempt.atMs),
-      status_code: attempt.statusCode,
-      error: attempt.error,
-      duration_ms: Math.round(attempt.durationMs),
-    })),
-  };
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : formatIso(atMs);
 }
 
 export const webhook: ActGroup = {
