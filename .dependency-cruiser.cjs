@@ -8,7 +8,7 @@ const ROOMS = {
   model: [],
   native: [],
   engine: ["^model/", "^native/"],
-  store: ["^model/", "^native/(sandbox/|make-folder\\.ts$)"],
+  store: ["^model/", "^native/(sandbox/|(make-folder|start-pages)\\.ts$)"],
   scheduler: ["^model/", "^store/", "^engine/", "^log\\.ts$"],
   // A checker has no database: Redis, the probers, and what runs and trusts checks.
   checker: ["^model/", "^store/state/", "^store/(errors|sealed-text)\\.ts$", "^engine/", "^scheduler/(run/one-off|metrics)\\.ts$", "^log\\.ts$"],

@@ -9,6 +9,7 @@ import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { type Config, ConfigError } from "../config.ts";
 import { protectionHere } from "../engine/cores/protection.ts";
 import { freePort } from "../engine/transport/free-port.ts";
+import { giveBackStartPages } from "../native/start-pages.ts";
 import { StartError } from "../scheduler/role/handle.ts";
 import { keyFileWarning } from "../store/sealing/keys.ts";
 import { VERSION } from "../version.ts";
@@ -32,7 +33,9 @@ export async function startWhole<Running>(
     for (const undo of closers.splice(0).reverse()) await undo();
   };
   try {
-    return { ...(await start(closers)), close };
+    const running = await start(closers);
+    giveBackStartPages();
+    return { ...running, close };
   } catch (error) {
     await close().catch((failure: unknown) => log.error({ err: failure }, "stopping after a failed start failed too"));
     throw error;

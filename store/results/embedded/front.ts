@@ -8,6 +8,7 @@ import { statfsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { hideFromOthers } from "../../../native/sandbox/own-process.ts";
+import { giveBackStartPages } from "../../../native/start-pages.ts";
 import { claimDataFolder } from "../../data-folder.ts";
 import { layBallast } from "./ballast.ts";
 import type { Engine } from "./engine.ts";
@@ -119,6 +120,7 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
     void stop(engine, () => inserts);
   });
   tell({ type: "ready" });
+  giveBackStartPages();
 }
 
 async function loadEngine({ dir, database, maxMemoryBytes }: FrontConfig): Promise<Engine> {
