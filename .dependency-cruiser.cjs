@@ -31,6 +31,8 @@ const ROOMS = {
     "^model/",
   ],
   // Files of other programs become documents; the API does it too. Only the command line opens a database.
+  // The schema of documents is made from what the API reads.
+  "cli/document": ["^cli/", "^model/document/", "^api/apply/words\\.ts$"],
   "cli/import": ["^cli/", "^engine/contract/registry\\.ts$", "^model/", "^scheduler/alerts/channels/index\\.ts$", "^store/sqlite-library\\.ts$"],
   cli: ["^config\\.ts$", "^model/(plan|url)\\.ts$", "^model/document/", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   // Runs in a browser: words and rules that are pure, and nothing else of ours.
@@ -46,7 +48,7 @@ const CHECKER = "^roles/checker\\.ts$|^checker/|^engine/(direct/direct|prober/wo
 const DATABASE = "^store/sql/|^store/sqlite-library\\.ts$|^node_modules/(@types/)?(better-sqlite3(-napi)?|pg|kysely)/|^(better-sqlite3(-napi)?|pg|kysely)(/|$)";
 /** Words and types of SQL's side. They load nothing; what one of them came to import would be found through it. */
 const PORTS = "^store/sql/.*port\\.ts$";
-const CLI_ROOMS = "^cli/(admin|check|bulk|import|transfer)/";
+const CLI_ROOMS = "^cli/(admin|check|bulk|document|import|transfer)/";
 
 /** Packages and Node modules that belong to one place: who may import them. */
 const OWNERS = {
@@ -165,7 +167,19 @@ const FLOORS = {
     copy: ["db", "schema"],
     sink: ["jobs", "monitors", "incidents", "events", "coordination", "db", "schema"],
     // One apply writes things of every kind.
-    documents: ["subscriptions", "jobs", "monitors", "accounts", "incidents", "events", "coordination", "db", "schema"],
+    documents: [
+      "subscriptions",
+      "alerts",
+      "status-pages",
+      "jobs",
+      "monitors",
+      "accounts",
+      "incidents",
+      "events",
+      "coordination",
+      "db",
+      "schema",
+    ],
     subscriptions: ["jobs", "monitors", "accounts", "events", "coordination", "db", "schema"],
     webhooks: ["alerts", "incidents", "events", "coordination", "db", "schema"],
     alerts: ["monitors", "incidents", "events", "coordination", "db", "schema"],

@@ -32,6 +32,8 @@ const TABLE = {
   noteInvalid: [400, "note must be a string of at most 500 characters."],
   invalidChannelId: [400, "Invalid channel ID"],
   channelKindInvalid: [400, "kind must be one of GET /channels/kinds."],
+  documentNotFound: [404, "There is no document of this name."],
+  channelKindFixed: [400, "kind of a channel cannot be changed: give another key."],
   channelSettingsInvalid: [400, "settings must be an object."],
   channelReasonInvalid: [
     400,

@@ -167,6 +167,7 @@ describe("import rules", () => {
     ["room-cli", { "api/a.ts": leaf, "cli/a.ts": uses("../api/a.ts") }],
     ["room-cli/admin", { "scheduler/a.ts": leaf, "cli/admin/a.ts": uses("../../scheduler/a.ts") }],
     ["room-cli/(check|bulk)", { "store/a.ts": leaf, "cli/bulk/a.ts": uses("../../store/a.ts") }],
+    ["room-cli/document", { "api/a.ts": leaf, "cli/document/a.ts": uses("../../api/a.ts") }],
     ["room-cli/import", { "api/a.ts": leaf, "cli/import/a.ts": uses("../../api/a.ts") }],
     ["room-cli/transfer", { "engine/a.ts": leaf, "cli/transfer/a.ts": uses("../../engine/a.ts") }],
     ["room-demo", { "api/a.ts": leaf, "demo/a.ts": uses("../api/a.ts") }],

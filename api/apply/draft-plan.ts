@@ -1,10 +1,24 @@
 /** A plan while it is made: what the sections add to it, and what would be written. */
 import { createHash, createHmac, type Hash } from "node:crypto";
+import type { AlertRule } from "../../model/alerting-rule.ts";
 import type { Change, RefusedThing, ThingKind } from "../../model/document/plan.ts";
 import type { ReadDocument } from "../../model/document/read.ts";
 import { type DocumentFault, MOST_FAULTS } from "../../model/document/tree.ts";
-import { type DocumentThing, type Marks, type Orders, type Seen, seenThing } from "../../store/sql/documents/port.ts";
+import type { QuietHours } from "../../model/quiet-hours.ts";
+import type { ChannelChanges, NewChannel } from "../../store/sql/alerts/channels-port.ts";
+import {
+  type DocumentThing,
+  type ListOrder,
+  type Marks,
+  type NewPage,
+  type Orders,
+  type PageChange,
+  type ScheduleChange,
+  type Seen,
+  seenThing,
+} from "../../store/sql/documents/port.ts";
 import type { MonitorChange, NewMonitor } from "../../store/sql/monitors/port.ts";
+import type { ScheduleDraft } from "../../store/sql/monitors/schedules-port.ts";
 import type { NewSubscription, SubscriptionChange } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
 import { ApiError } from "../errors.ts";
@@ -19,12 +33,14 @@ export interface ApplyOptions {
 type Writable<Input, Wanted> = {
   -readonly [Name in keyof Orders<Input, Wanted>]: Orders<Input, Wanted>[Name][number][];
 };
-type Path = readonly (string | number)[];
+export type Path = readonly (string | number)[];
 
 /** As messages of single requests name a field. */
 const FIELD = /^(?:Missing or invalid )?([A-Za-z_]+)/;
 /** Characters of a mark: 72 bits, so that no two values of a field have one by chance. */
 const MARK_LENGTH = 12;
+
+const NOTHING_LISTED = { version: 0, items: null, made: new Map<number, never>(), managed: [], removed: [] } as const;
 
 export class DraftPlan {
   readonly api: Api;
@@ -36,6 +52,13 @@ export class DraftPlan {
   readonly refused: RefusedThing[] = [];
   readonly monitors: Writable<NewMonitor, MonitorChange> = { create: [], change: [], remove: [] };
   readonly subscriptions: Writable<NewSubscription, SubscriptionChange> = { create: [], change: [], remove: [] };
+  readonly channels: Writable<NewChannel, ChannelChanges> = { create: [], change: [], remove: [] };
+  quietHours: ListOrder<QuietHours> = NOTHING_LISTED;
+  rules: ListOrder<AlertRule> = NOTHING_LISTED;
+  readonly maintenance: Writable<ScheduleDraft, ScheduleChange> = { create: [], change: [], remove: [] };
+  readonly pages: Writable<NewPage, PageChange> = { create: [], change: [], remove: [] };
+  /** Of pages that are written, as they were and will be: what readers were shown of them is made anew. */
+  readonly pageSlugs: string[] = [];
   readonly release: Pick<DocumentThing, "kind" | "key">[] = [];
   readonly seen: Seen;
   unchanged = 0;

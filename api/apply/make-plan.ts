@@ -1,32 +1,31 @@
 /** From the text of a document to the plan of what applying it would do. Nothing is written. */
-import { type Document, SECTIONS, type Section } from "../../model/document/document.ts";
-import type { Plan, ThingKind } from "../../model/document/plan.ts";
+import type { Document } from "../../model/document/document.ts";
+import type { Plan } from "../../model/document/plan.ts";
 import { readDocumentInSteps } from "../../model/document/read.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import type { ApplyOrder } from "../../store/sql/documents/port.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ProjectCall } from "../route.ts";
+import { planAlertRules } from "./alert-rules.ts";
+import { planChannels } from "./channels.ts";
 import { type ApplyOptions, DraftPlan } from "./draft-plan.ts";
+import { planMaintenance } from "./maintenance.ts";
 import { planMonitors } from "./monitors.ts";
+import { planQuietHours } from "./quiet-hours.ts";
+import { References } from "./references.ts";
 import { Slices } from "./slices.ts";
+import { planStatusPages } from "./status-pages.ts";
 import { planSubscriptions } from "./subscriptions.ts";
 import { WORDS } from "./words.ts";
 
 /** The name of a document that has none. */
 const STANDARD_NAME = "default";
-/** Sections that this version reads and does not write yet, with the kind of their things. */
-const REFUSED: Readonly<Partial<Record<Section, ThingKind>>> = {
-  channels: "channel",
-  alert_rules: "alert_rule",
-  quiet_hours: "quiet_hours",
-  maintenance: "maintenance",
-  status_pages: "status_page",
-};
-
 export interface MadePlan {
   readonly plan: Plan;
   readonly order: ApplyOrder;
+  /** Of pages that would be written. */
+  readonly pageSlugs: readonly string[];
 }
 
 /** @param name in the place of the document's own; null: its own @throws 400 with every fault */
@@ -49,26 +48,22 @@ export async function makePlan(
     documentId: known.find((one) => one.name === ownName)?.id ?? null,
     names: new Map(known.map((one) => [one.id, one.name])),
   });
-  refuseUnsupported(draft, document);
-  await planSubscriptions(draft, document);
-  await planMonitors(draft, document);
+  await planSections(draft, document);
   if (draft.faults.length > 0) throw refusal("documentInvalid", { details: { errors: draft.faults } });
   const plan = planOf(draft);
-  return { plan, order: orderOf(draft, plan.hash) };
+  return { plan, order: orderOf(draft, plan.hash), pageSlugs: draft.pageSlugs };
 }
 
-/** Importers write them: so they are refused one by one, and the rest of the document can be applied without them. */
-function refuseUnsupported(draft: DraftPlan, document: Document): void {
-  for (const section of SECTIONS) {
-    const kind = REFUSED[section];
-    if (kind === undefined) continue;
-    const things = document[section] ?? {};
-    // Of a list, its positions are the keys.
-    for (const key of Object.keys(things)) {
-      const path = [section, Array.isArray(things) ? Number(key) : key];
-      draft.refuse(kind, key, path, `This version does not make ${section} of documents yet.`);
-    }
-  }
+/** What is named before what names it. */
+async function planSections(draft: DraftPlan, document: Document): Promise<void> {
+  const references = new References(draft, document);
+  await planSubscriptions(draft, document, references);
+  await planMonitors(draft, document, references);
+  await planChannels(draft, document, references);
+  await planQuietHours(draft, document, references);
+  await planAlertRules(draft, document, references);
+  await planMaintenance(draft, document, references);
+  await planStatusPages(draft, document, references);
 }
 
 function planOf(draft: DraftPlan): Plan {
@@ -77,7 +72,7 @@ function planOf(draft: DraftPlan): Plan {
 }
 
 function orderOf(draft: DraftPlan, hash: string): ApplyOrder {
-  const { call, name, monitors, subscriptions, seen, release } = draft;
+  const { call, name, monitors, subscriptions, channels, quietHours, rules, maintenance, pages, seen, release } = draft;
   return {
     projectId: call.project.id,
     organizationId: call.project.organizationId,
@@ -86,8 +81,7 @@ function orderOf(draft: DraftPlan, hash: string): ApplyOrder {
     nowMs: call.nowMs,
     actor: call.actor,
     slots: call.plan.tunnelSlots,
-    monitors,
-    subscriptions,
+    ...{ monitors, subscriptions, channels, quietHours, rules, maintenance, pages },
     seen,
     release,
   };

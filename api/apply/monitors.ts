@@ -24,6 +24,7 @@ import { newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { ExpiryByHost } from "./expiry-by-host.ts";
 import { refusedTargets, targetKey } from "./judge-targets.ts";
+import type { References } from "./references.ts";
 import { PLAIN, shortened, shownValue, valueIn } from "./shown-values.ts";
 import { type WantedMonitor, wantedMonitor } from "./wanted-monitor.ts";
 
@@ -44,7 +45,7 @@ interface Planned {
   readonly targets: readonly Target[];
 }
 
-export async function planMonitors(plan: DraftPlan, document: Document): Promise<void> {
+export async function planMonitors(plan: DraftPlan, document: Document, references: References): Promise<void> {
   const monitors = await allMonitors(plan);
   const planned: Planned[] = [];
   const adoptable = plan.options.adopt ? adoptables(plan, monitors) : new Map<string, MonitorOfProject[]>();
@@ -68,6 +69,16 @@ export async function planMonitors(plan: DraftPlan, document: Document): Promise
   const expiry = new ExpiryByHost(plan, monitors.values());
   for (const one of planned) expiry.add(one.wanted.key, one.uptime?.draft, hostOf(one));
   if (plan.faults.length === 0) await new MonitorPlanner(plan, monitors, expiry).plan(planned, document);
+  const refused = new Set(plan.refused.flatMap(({ kind, key }) => (kind === "monitor" ? [key] : [])));
+  const there = planned.flatMap(({ wanted, existing }) =>
+    existing === null || refused.has(wanted.key) ? [] : [[wanted.key, existing.monitor.id] as const],
+  );
+  references.know(
+    "monitor",
+    plan.monitors.create.map(({ key }) => key),
+    there,
+    { all: monitors.keys(), removed: plan.monitors.remove.map(({ id }) => id) },
+  );
 }
 
 async function allMonitors(plan: DraftPlan): Promise<ReadonlyMap<number, MonitorOfProject>> {

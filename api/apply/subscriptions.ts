@@ -5,10 +5,13 @@ import { refuseInterval } from "../../model/schedule.ts";
 import { CONFIG_ALERT_PERCENT, defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import type { SubscriptionChange, SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
+import type { Api } from "../api.ts";
 import { ApiError, forbidden, refusal } from "../errors.ts";
+import type { ProjectCall } from "../route.ts";
 import { readDraft, type SubscriptionDraft, type SubscriptionUrl } from "../subscriptions/draft.ts";
 import { hashUrl } from "../subscriptions/hash-url.ts";
 import type { DraftPlan } from "./draft-plan.ts";
+import type { References } from "./references.ts";
 
 const PAGE = 500;
 
@@ -34,8 +37,8 @@ interface Wanted {
   readonly hash: string;
 }
 
-export async function planSubscriptions(plan: DraftPlan, document: Document): Promise<void> {
-  const records = await allSubscriptions(plan);
+export async function planSubscriptions(plan: DraftPlan, document: Document, references: References): Promise<void> {
+  const records = await allSubscriptions(plan.api, plan.call);
   const wanted: Wanted[] = [];
   const keyOfHash = new Map<string, string>();
   for (const [key, entry] of Object.entries(document.subscriptions ?? {})) {
@@ -55,12 +58,18 @@ export async function planSubscriptions(plan: DraftPlan, document: Document): Pr
     wanted.push({ key, entry, draft, url, hash });
   }
   if (plan.faults.length > 0) return;
-  const met = new Set<number>();
+  const met = new Map<number, string>();
   for (const one of wanted) await planOne(plan, one, records, met);
   leave(plan, new Set(wanted.map(({ key }) => key)), records, met);
+  references.know(
+    "subscription",
+    plan.subscriptions.create.map(({ key }) => key),
+    [...met].map(([id, key]) => [key, id]),
+    { all: records.keys(), removed: plan.subscriptions.remove.map(({ id }) => id) },
+  );
 }
 
-async function allSubscriptions({ api, call }: DraftPlan): Promise<ReadonlyMap<number, SubscriptionRecord>> {
+export async function allSubscriptions(api: Api, call: ProjectCall): Promise<ReadonlyMap<number, SubscriptionRecord>> {
   const found = new Map<number, SubscriptionRecord>();
   for (;;) {
     const { rows } = await api.controlPlane.subscriptions.list(call.project.id, PAGE, found.size);
@@ -73,7 +82,7 @@ async function planOne(
   plan: DraftPlan,
   wanted: Wanted,
   records: ReadonlyMap<number, SubscriptionRecord>,
-  met: Set<number>,
+  met: Map<number, string>,
 ): Promise<void> {
   const { key } = wanted;
   const path = ["subscriptions", key];
@@ -88,7 +97,7 @@ async function planOne(
       const hint = known === undefined ? " adopt takes it over." : "";
       throw new ApiError(409, `${refusal("urlTaken").message} (${subscriptionId(holder)}).${hint}`);
     }
-    if (found !== undefined) met.add(found.id);
+    if (found !== undefined) met.set(found.id, key);
     await refuse(plan, wanted, found, holder);
     if (found === undefined) create(plan, wanted);
     else
@@ -193,7 +202,7 @@ function leave(
   plan: DraftPlan,
   keys: ReadonlySet<string>,
   records: ReadonlyMap<number, SubscriptionRecord>,
-  met: ReadonlySet<number>,
+  met: ReadonlyMap<number, string>,
 ): void {
   for (const thing of plan.thingsOf("subscription")) {
     const found = records.get(thing.thingId);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Plan } from "../../model/document/plan.ts";
 import { StaleOrderError } from "../../store/sql/documents/port.ts";
+import { makeWindows } from "../../store/sql/monitors/make-windows.ts";
 import { SlotsFullError } from "../../store/sql/monitors/port.ts";
 import { UrlTakenError } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
@@ -46,7 +47,8 @@ interface Asked {
 
 async function apply(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const asked = read(readObject(call.request));
-  const { plan, order } = await planOf(api, call, asked);
+  const made = await planOf(api, call, asked);
+  const { plan, order } = made;
   if (asked.isDry) return ok({ ...plan, applied: false });
   if (asked.expected !== plan.hash) throw otherPlan(plan);
   if (plan.refused.length > 0 && !asked.skipsRefused) throw refusal("documentRefused", { details: { plan } });
@@ -57,10 +59,21 @@ async function apply(api: Api, call: ProjectCall): Promise<ApiResponse> {
       if (!isStale(error)) throw error;
       throw otherPlan((await planOf(api, call, asked)).plan);
     }
-    api.state.notices.publish("monitors");
-    api.state.notices.publish("jobs");
+    await takeEffect(api, call, made);
   }
   return ok({ ...plan, applied: true });
+}
+
+async function takeEffect(api: Api, { project, nowMs }: ProjectCall, { order, pageSlugs }: MadePlan): Promise<void> {
+  api.pages.drop(...pageSlugs);
+  const { create, change } = order.maintenance;
+  // What is on now or soon has its windows before the answer.
+  if (create.length + change.length > 0) {
+    const { schedules } = api.controlPlane;
+    await makeWindows(schedules, await schedules.list(project.id), nowMs);
+  }
+  api.state.notices.publish("monitors");
+  api.state.notices.publish("jobs");
 }
 
 function planOf(api: Api, call: ProjectCall, { text, name, options }: Asked): Promise<MadePlan> {

@@ -27,7 +27,7 @@ import * as schemas from "../schemas/index.ts";
 import { channelIdParams } from "./params.ts";
 
 /** In a project; our choice: a person reads the list. */
-const MOST_CHANNELS = 100;
+export const MOST_CHANNELS = 100;
 /** Code points. */
 const MOST_NAME = 120;
 /** From the request to the answer of a test, ms: an attempt with its look-ups, and what follows it. */
@@ -246,7 +246,7 @@ function idOf(call: ProjectCall): number {
 }
 
 /** @throws 400 */
-function kindOf(body: JsonObject): DefinedChannel {
+export function kindOf(body: JsonObject): DefinedChannel {
   const name = fieldOf(body, "kind");
   const kind = typeof name === "string" ? channelKind(name) : undefined;
   if (kind === undefined) throw refusal("channelKindInvalid");
@@ -254,7 +254,7 @@ function kindOf(body: JsonObject): DefinedChannel {
 }
 
 /** @throws 400 */
-function nameOf(body: JsonObject): string {
+export function nameOf(body: JsonObject): string {
   const name = fieldOf(body, "name");
   const trimmed = typeof name === "string" ? name.trim() : "";
   if (trimmed === "" || codePoints(trimmed) > MOST_NAME || hasNul(trimmed)) throw refusal("nameInvalid");
@@ -295,15 +295,18 @@ function settingsOf(
   return read;
 }
 
-function hasSecrets({ secrets }: SplitSettings): boolean {
+export function hasSecrets({ secrets }: SplitSettings): boolean {
   return Object.keys(secrets).length > 0;
 }
 
-function sealedOf(api: Api, id: number, { secrets }: SplitSettings): string {
+export function sealedOf(api: Api, id: number, { secrets }: SplitSettings): string {
   return api.sealing.seal(SEALED_CELLS.channel(id), JSON.stringify(secrets));
 }
 
-function openedOf(api: Api, { id, settings, sealed }: OpenableChannel): Pick<SplitSettings, "settings" | "secrets"> {
+export function openedOf(
+  api: Api,
+  { id, settings, sealed }: OpenableChannel,
+): Pick<SplitSettings, "settings" | "secrets"> {
   const secrets = sealed === null ? {} : (JSON.parse(api.sealing.open(SEALED_CELLS.channel(id), sealed)) as Values);
   return { settings, secrets };
 }

@@ -12,6 +12,7 @@ import { channels } from "./channels.ts";
 import { checks } from "./checks.ts";
 import { subscriptionConfigs } from "./configs.ts";
 import { days } from "./days.ts";
+import { exports } from "./export.ts";
 import { health } from "./health.ts";
 import { imports } from "./import.ts";
 import { incidents } from "./incidents.ts";
@@ -71,6 +72,7 @@ export const routes: readonly Route[] = [
   ...pageUpdates,
   ...webhooks,
   ...imports,
+  ...exports,
   ...subscriptions,
   ...subscriptionConfigs,
   ...revealedLinks,

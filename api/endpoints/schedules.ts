@@ -1,34 +1,26 @@
 /** Schedules of maintenance: made, read, changed, deleted, their turn ended (docs/api-contract.md#maintenance). */
 import { z } from "zod";
-import { UPTIME_KINDS } from "../../engine/contract/registry.ts";
 import { formatId } from "../../model/ids.ts";
-import { isDay, readSchedule, type Schedule, writeSchedule } from "../../model/maintenance-schedule.ts";
-import { readSelector, type Selector, selectableKinds, writeSelector } from "../../model/selector.ts";
+import { writeSchedule } from "../../model/maintenance-schedule.ts";
+import { writeSelector } from "../../model/selector.ts";
 import { formatIso } from "../../model/time.ts";
 import { makeWindows } from "../../store/sql/monitors/make-windows.ts";
-import type { MaintenanceSchedule, ScheduleDraft } from "../../store/sql/monitors/schedules-port.ts";
-import { ScheduleError, Turns } from "../../store/sql/monitors/turns.ts";
+import type { MaintenanceSchedule } from "../../store/sql/monitors/schedules-port.ts";
+import { Turns } from "../../store/sql/monitors/turns.ts";
 import type { Api } from "../api.ts";
-import { fieldOf, type JsonObject, readObject } from "../body.ts";
-import { badRequest, refusal } from "../errors.ts";
+import { type JsonObject, readObject } from "../body.ts";
+import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import { codePoints, hasNul } from "../monitors/every-kind.ts";
+import { LONGEST_TEXT, LONGEST_TITLE, refuseUseless, scheduleDraft } from "../monitors/schedule-draft.ts";
 import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { maintenanceIdParams } from "./params.ts";
 
-/** Code points. */
-const MAX_TITLE = 255;
-const MAX_TEXT = 5_000;
-const DAY_MS = 86_400_000;
-/** No zone is further from UTC. */
-const ZONE_MS = 14 * 3_600_000;
 const EDITORS_ONLY = "You do not have permission to edit this project";
-const WORDS = { kinds: selectableKinds(UPTIME_KINDS) };
 
 const fields = z.object({
-  title: z.string().describe(`1 to ${MAX_TITLE} characters after trimming`),
-  text: z.string().optional().describe(`At most ${MAX_TEXT} characters, for readers of public pages`),
+  title: z.string().describe(`1 to ${LONGEST_TITLE} characters after trimming`),
+  text: z.string().optional().describe(`At most ${LONGEST_TEXT} characters, for readers of public pages`),
   select: z
     .looseObject({})
     .describe("A selector, resolved when a turn comes: a monitor that is tagged later is covered"),
@@ -51,7 +43,8 @@ export const SCHEDULE_REFUSALS: readonly Refusal[] = [
 ];
 
 export async function createSchedule(api: Api, call: ProjectCall, body: JsonObject): Promise<ApiResponse> {
-  const draft = draftOf(body, null, call.nowMs);
+  const draft = scheduleDraft(body, null);
+  refuseUseless(draft, call.nowMs);
   const created = await api.controlPlane.schedules.create(call.project.id, draft, call.nowMs);
   if (created === undefined) throw refusal("maintenanceTooMany");
   await takeEffect(api, created, call.nowMs);
@@ -77,7 +70,8 @@ async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
 
 async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const before = await find(api, call);
-  const draft = draftOf(readObject(call.request), before, call.nowMs);
+  const draft = scheduleDraft(readObject(call.request), before);
+  refuseUseless(draft, call.nowMs);
   const changed = await api.controlPlane.schedules.update(before.id, draft, call.nowMs);
   if (changed === undefined) throw refusal("maintenanceNotFound");
   await takeEffect(api, changed, call.nowMs);
@@ -102,72 +96,6 @@ async function find(api: Api, call: ProjectCall): Promise<MaintenanceSchedule> {
   const found = await api.controlPlane.schedules.find(call.project.id, id);
   if (found === undefined) throw refusal("maintenanceNotFound");
   return found;
-}
-
-/** @param before what a change keeps where it says nothing @throws 400 */
-function draftOf(body: JsonObject, before: MaintenanceSchedule | null, nowMs: number): ScheduleDraft {
-  const sent = (field: string): unknown => fieldOf(body, field);
-  const schedule = sent("schedule") === undefined && before !== null ? before.schedule : scheduleOf(sent("schedule"));
-  const draft = {
-    title: sent("title") === undefined && before !== null ? before.title : titleOf(sent("title")),
-    text: sent("text") === undefined ? (before?.text ?? "") : textOf(sent("text")),
-    selector: sent("select") === undefined && before !== null ? before.selector : selectorOf(sent("select")),
-    schedule,
-    timezone: sent("timezone") === undefined ? (before?.timezone ?? "UTC") : String(sent("timezone")),
-    startsOn: sent("starts_on") === undefined ? (before?.startsOn ?? null) : dayOf(sent("starts_on")),
-    endsOn: sent("ends_on") === undefined ? (before?.endsOn ?? null) : dayOf(sent("ends_on")),
-    announce: sent("announce") === undefined ? (before?.announce ?? false) : announceOf(sent("announce")),
-  };
-  if (draft.startsOn !== null && draft.endsOn !== null && draft.startsOn > draft.endsOn)
-    throw refusal("maintenanceDays");
-  try {
-    new Turns(draft).refuseUseless(nowMs);
-  } catch (error) {
-    if (error instanceof ScheduleError) throw badRequest(error.message);
-    throw error;
-  }
-  return { ...draft, overAtMs: overAt(schedule, draft.endsOn) };
-}
-
-/** The last turn has ended by then, in whatever zone. */
-function overAt(schedule: Schedule, endsOn: string | null): number | null {
-  if (schedule.type === "once") return schedule.endsAtMs;
-  if (endsOn === null) return null;
-  return Date.parse(`${endsOn}T00:00:00Z`) + DAY_MS + ZONE_MS + schedule.minutes * 60_000;
-}
-
-function scheduleOf(value: unknown): Schedule {
-  const read = readSchedule(value);
-  if ("fault" in read) throw badRequest(read.fault);
-  return read.schedule;
-}
-
-function selectorOf(value: unknown): Selector {
-  const read = readSelector(value, WORDS);
-  if ("fault" in read) throw badRequest(read.fault);
-  return read.selector;
-}
-
-function titleOf(value: unknown): string {
-  const title = typeof value === "string" ? value.trim() : "";
-  if (title === "" || codePoints(title) > MAX_TITLE || hasNul(title)) throw refusal("maintenanceTitle");
-  return title;
-}
-
-function textOf(value: unknown): string {
-  if (typeof value !== "string" || codePoints(value) > MAX_TEXT || hasNul(value)) throw refusal("maintenanceText");
-  return value;
-}
-
-function dayOf(value: unknown): string | null {
-  if (value === null) return null;
-  if (typeof value !== "string" || !isDay(value)) throw refusal("maintenanceDays");
-  return value;
-}
-
-function announceOf(value: unknown): boolean {
-  if (typeof value !== "boolean") throw refusal("maintenanceAnnounce");
-  return value;
 }
 
 /** The turn that is on and was not ended. */

@@ -68,7 +68,7 @@ async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
 }
 
 /** @throws 400 */
-function readBody(api: Api, body: JsonObject, before: StatusPage | null) {
+export function readBody(api: Api, body: JsonObject, before: StatusPage | null) {
   const read = readStatusPage(body, before, WORDS);
   if ("fault" in read) throw badRequest(read.fault);
   const own = api.config.baseUrl === null ? undefined : parseUrl(api.config.baseUrl)?.hostname;

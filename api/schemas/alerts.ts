@@ -6,10 +6,10 @@ import { isTimeOfDay, isTimezone, QUIET_MODES } from "../../model/quiet-hours.ts
 import { id, iso, total, warnings } from "./words.ts";
 
 /** Our choices: lists that a person reads. */
-const MOST_RULES = 100;
+export const MOST_RULES = 100;
 const MOST_CHANNELS = 100;
 const MOST_STEPS = 10;
-const MOST_QUIET = 50;
+export const MOST_QUIET = 50;
 const MOST_SPANS = 20;
 /** A month, s. */
 const LONGEST_S = 31 * 86_400;

@@ -46,3 +46,19 @@ export const documentPlan = z
     warnings,
   })
   .meta({ id: "DocumentPlan" });
+
+export const exportedDocument = z
+  .strictObject({
+    name: z.string().nullable().describe("Of the document; null: all of the project"),
+    document: z.string().describe("The document, YAML"),
+    secrets: z
+      .array(
+        z.strictObject({
+          name: z.string().describe("Of the variable that stands for it"),
+          path: z.array(z.string()).describe("Where it stands"),
+        }),
+      )
+      .describe("What is to be in the environment of sonde apply"),
+    warnings,
+  })
+  .meta({ id: "ExportedDocument" });

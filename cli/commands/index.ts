@@ -10,6 +10,7 @@ import { addBulk } from "./bulk.ts";
 import { addCheck } from "./check.ts";
 import { addChecker } from "./checker.ts";
 import { addCores } from "./cores.ts";
+import { addExport } from "./export.ts";
 import { addImport } from "./import.ts";
 import { addIncidents } from "./incidents.ts";
 import { addMaintenance } from "./maintenance.ts";
@@ -20,6 +21,7 @@ import { addRestore } from "./restore.ts";
 import { addResults } from "./results.ts";
 import { addRm } from "./rm.ts";
 import { addScheduler } from "./scheduler.ts";
+import { addSchema } from "./schema.ts";
 import { addSet } from "./set.ts";
 import { addShow } from "./show.ts";
 import { addUp } from "./up.ts";
@@ -44,6 +46,8 @@ export const commands: readonly AddCommand[] = [
   addMaintenance,
   addImport,
   addApply,
+  addExport,
+  addSchema,
   addCores,
   addBackup,
   addRestore,

@@ -1,4 +1,5 @@
 /** What applying a document would do. Types and words, pure. */
+import type { Section } from "./document.ts";
 
 export const THING_KINDS = [
   "monitor",
@@ -10,6 +11,16 @@ export const THING_KINDS = [
   "status_page",
 ] as const;
 export type ThingKind = (typeof THING_KINDS)[number];
+
+export const SECTION_OF = {
+  monitor: "monitors",
+  subscription: "subscriptions",
+  channel: "channels",
+  quiet_hours: "quiet_hours",
+  alert_rule: "alert_rules",
+  maintenance: "maintenance",
+  status_page: "status_pages",
+} as const satisfies Record<ThingKind, Section>;
 
 /**
  * create · change · adopt: a thing that was there gets the key, and what differs is changed · replace: removed with its history, and made anew ·

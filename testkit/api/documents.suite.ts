@@ -1,5 +1,9 @@
 /** Documents: planned, applied, applied again, pruned, taken over, refused (docs/api-contract.md#documents). */
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fillPlaceholders, unescapeText } from "../../model/document/placeholders.ts";
+import { plainOf } from "../../model/document/tree.ts";
+import { parseYaml } from "../../model/document/yaml.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
 const LINK =
@@ -28,6 +32,144 @@ export const EVERY_KIND: Readonly<Record<string, unknown>> = {
   },
   subscriptions: { provider: { url: "https://provider.test-site.org/sub/token", syncIntervalSec: 600 } },
 };
+
+/** Things that name each other, of every section but subscriptions. */
+const OF_ALL_SECTIONS = {
+  sonde: 1,
+  name: "sections",
+  monitors: { seen: { type: "ping", host: "seen.test-site.org" } },
+  channels: {
+    ops: { kind: "ntfy", server: "https://ntfy.test-site.org", topic: "sonde", token: "tk_secret" },
+    mail: {
+      kind: "email",
+      name: "Mail",
+      to: ["ops@test-site.org"],
+      from: "sonde@test-site.org",
+      smtp_url: "smtps://ada:mail-pass@mx.test-site.org",
+      active: false,
+    },
+  },
+  alert_rules: [
+    {
+      name: "Pages",
+      match: { select: { keys: ["seen"] }, events: ["down"] },
+      channels: ["ops"],
+      quiet_hours: "nights",
+    },
+    { name: "Rest", delay_s: "5m", escalation: [{ after_s: "10m", channels: ["mail"] }] },
+  ],
+  quiet_hours: { nights: { spans: [{ days: ["mon-sun"], from: "22:00", to: "07:00" }] } },
+  maintenance: {
+    patches: { select: { keys: ["seen"] }, schedule: { type: "weekly", days: ["tue"], from: "02:00", minutes: 90 } },
+  },
+  status_pages: {
+    acme: {
+      published: true,
+      access: { type: "password", password: "a long password" },
+      groups: [{ title: "All", components: [{ select: { keys: ["seen"] } }] }],
+    },
+  },
+};
+
+const ONCE = { type: "once", starts_at: "2999-01-01T00:00:00.000Z", ends_at: "2999-01-01T01:00:00.000Z" };
+const SECRETS =
+  /s3cret|hidden|6e0c2d56|yAnz5TF|0123456789abcdef|sub\/token|tk_|a long password|another password|mail-pass/;
+
+type Whole = Readonly<Record<string, unknown>> & { readonly name: string };
+
+/** Texts that YAML, placeholders and other readers could take for something else. */
+const anyText = fc
+  .oneof(
+    fc.constantFrom("yes", "1.0", "- a", "a: b", `$${"{env:HOME}"}`, `$$${"{x}"}`, "#x", "'", '"', "* a", "null", "{"),
+    fc.string({ unit: "grapheme", maxLength: 20 }),
+  )
+  .map((text) => text.trim())
+  .filter((text) => text !== "" && !/[\p{Cc}\p{Surrogate}]/u.test(text));
+const escapedText = anyText.map((text) => text.replaceAll("${", () => "$${"));
+
+const ANY_DOCUMENT = fc
+  .record({
+    name: escapedText,
+    interval: fc.integer({ min: 60, max: 3_600 }),
+    tags: fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 3 }),
+    secret: escapedText.filter((text) => !text.includes("***")),
+    active: fc.boolean(),
+    delay: fc.integer({ min: 0, max: 900 }),
+    order: fc.shuffledSubarray(["One", "Two", "Three"], { minLength: 1 }),
+    days: fc.subarray(["mon", "wed", "sun"], { minLength: 1 }),
+  })
+  .map(({ name, interval, tags, secret, active, delay, order, days }) => ({
+    sonde: 1,
+    name: "any",
+    monitors: {
+      "any-web": {
+        type: "keyword",
+        name,
+        url: "https://any.test-site.org/",
+        keyword: name,
+        interval,
+        tags,
+        active,
+        body: secret,
+        method: "POST",
+      },
+      "any-ping": { type: "ping", host: "any.test-site.org", interval },
+    },
+    channels: {
+      "any-channel": {
+        kind: "ntfy",
+        name,
+        topic: "sonde",
+        server: "https://ntfy.test-site.org",
+        token: "tk_any",
+        active,
+      },
+    },
+    quiet_hours: { "any-hours": { name, spans: [{ days, from: "22:00", to: "07:00" }], mode: "drop" } },
+    alert_rules: order.map((rule) => ({
+      name: `Any ${rule}`,
+      match: { select: { keys: ["any-ping", "any-web"], not: { name } } },
+      channels: ["any-channel"],
+      quiet_hours: "any-hours",
+      delay_s: delay,
+    })),
+    maintenance: {
+      "any-patches": {
+        title: name,
+        text: name,
+        select: { any_tag: ["x"] },
+        schedule: { type: "weekly", days, from: "02:00", minutes: 30 },
+      },
+    },
+    status_pages: {
+      "any-page": {
+        title: name,
+        text: name,
+        groups: [{ title: name, components: [{ select: { keys: ["any-web"] }, title: name }] }],
+      },
+    },
+  }));
+
+interface ExportBody {
+  readonly document: string;
+  readonly secrets: readonly { readonly name: string; readonly path: readonly string[] }[];
+}
+
+/** As the command line fills it in, from what the document said before. */
+function filled({ document, secrets }: ExportBody, before: unknown): unknown {
+  const values = new Map(
+    secrets.map(({ name, path }) => [
+      name,
+      path.reduce<unknown>((value, part) => (value as Readonly<Record<string, unknown>>)[part], before),
+    ]),
+  );
+  const { root } = parseYaml(document);
+  if (root === null) throw new Error("an export is no YAML");
+  const text = JSON.stringify(plainOf(root), (_, value: unknown) =>
+    typeof value === "string" ? fillPlaceholders(value, ({ name }) => unescapeText(String(values.get(name)))) : value,
+  );
+  return JSON.parse(text);
+}
 
 interface PlanBody {
   readonly hash: string;
@@ -58,6 +200,12 @@ export function documentsSuite(server: "uws" | "node"): void {
       const answer = await send(document, { expect: hash, ...more });
       if (answer.status !== 200) throw new Error(answer.text);
       return answer.body as PlanBody;
+    };
+    const exportOf = async (name: string | null): Promise<ExportBody> => {
+      const query = name === null ? "" : `?name=${encodeURIComponent(name)}`;
+      const answer = await world.send("GET", `/api/v1/export${query}`);
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer.body as ExportBody;
     };
     const acts = ({ changes }: PlanBody) => changes.map(({ act, key }) => `${act} ${key}`);
     const monitorNamed = async (name: string) => {
@@ -198,22 +346,171 @@ export function documentsSuite(server: "uws" | "node"): void {
       expect(acts(await applied(text, { skip_refused: true }))).toEqual(["create good"]);
     });
 
-    it("refuses what it does not make yet, and applies the others when it is told to", async () => {
+    it("makes channels, rules, quiet hours, maintenance and pages of a document, whose things name each other", async () => {
+      const plan = await planned(OF_ALL_SECTIONS);
+      expect(plan.refused).toEqual([]);
+      expect(acts(plan)).toEqual(
+        ["seen", "ops", "mail", "nights", "Pages", "Rest", "patches", "acme"].map((key) => `create ${key}`),
+      );
+      expect(JSON.stringify(plan)).not.toMatch(SECRETS);
+      await applied(OF_ALL_SECTIONS);
+      expect(await planned(OF_ALL_SECTIONS)).toMatchObject({ changes: [], refused: [], unchanged: 8 });
+      const { channels } = (await world.send("GET", "/api/v1/channels")).body;
+      expect(channels).toMatchObject([
+        { name: "ops", kind: "ntfy", settings: { topic: "sonde" }, has_secret: ["token"] },
+        { name: "Mail", kind: "email", active: false },
+      ]);
+      const { rules } = (await world.send("GET", "/api/v1/alert-rules")).body;
+      const monitor = await monitorNamed("seen");
+      const [hours] = (await world.send("GET", "/api/v1/quiet-hours")).body.quiet_hours;
+      expect(hours).toMatchObject({ name: "nights", spans: [{ days: [1, 2, 3, 4, 5, 6, 7] }] });
+      expect(rules).toMatchObject([
+        { name: "Pages", channels: [channels[0].id], match: { select: { ids: [monitor.id] } }, quiet_hours: hours.id },
+        { name: "Rest", channels: null, delay_s: 300, escalation: [{ after_s: 600, channels: [channels[1].id] }] },
+      ]);
+      const { schedules } = (await world.send("GET", "/api/v1/maintenances")).body;
+      expect(schedules).toMatchObject([{ title: "patches", select: { ids: [monitor.id] }, schedule: { days: [2] } }]);
+      expect((await world.send("GET", "/status/acme", { key: null })).status).toBe(403);
+
+      const changed = structuredClone(OF_ALL_SECTIONS);
+      Object.assign(changed.channels.ops, { token: "tk_other", priority: 4 });
+      Object.assign(changed.status_pages.acme.access, { password: "another password" });
+      changed.alert_rules.reverse();
+      const second = await planned(changed);
+      expect(second.changes).toMatchObject([
+        {
+          act: "change",
+          key: "ops",
+          fields: [
+            { field: "priority", to: 4 },
+            { field: "token", secret: true },
+          ],
+        },
+        { act: "change", key: "Rest", fields: [{ field: "position", from: 2, to: 1 }] },
+        { act: "change", key: "Pages", fields: [{ field: "position", from: 1, to: 2 }] },
+        { act: "change", key: "acme", fields: [{ field: "password", secret: true }] },
+      ]);
+      await applied(changed);
+      expect((await planned(changed)).changes).toEqual([]);
+      await world.send("PUT", `/api/v1/channels/${channels[0].id}`, { body: { active: false } });
+      expect((await planned(changed)).changes).toEqual([]);
+      await world.send("PUT", `/api/v1/channels/${channels[1].id}`, { body: { active: true } });
+      const [drifted] = (await planned(changed)).changes;
+      await applied(OF_ALL_SECTIONS);
+      expect(drifted).toMatchObject({ key: "mail", fields: [{ field: "active", from: true, to: false, drift: true }] });
+    });
+
+    it("is exported as a document that changes nothing, without a secret in it", async () => {
+      for (const whole of [EVERY_KIND, OF_ALL_SECTIONS] as Whole[]) {
+        const exported = await exportOf(whole.name);
+        expect(exported.document).not.toMatch(SECRETS);
+        const plan = await planned(filled(exported, whole));
+        expect(plan).toMatchObject({ changes: [], refused: [] });
+        expect(plan.unchanged).toBeGreaterThan(7);
+        expect(await exportOf(whole.name)).toEqual(exported);
+      }
+      expect((await world.send("GET", "/api/v1/export?name=nothing")).status).toBe(404);
+    });
+
+    it("is exported as it was written, whatever its texts are", async () => {
+      const property = fc.asyncProperty(ANY_DOCUMENT, async (whole) => {
+        await applied(whole, { prune: true });
+        const exported = await exportOf(whole.name);
+        expect(await planned(filled(exported, whole), { prune: true })).toMatchObject({ changes: [], refused: [] });
+      });
+      await fc.assert(property, { numRuns: 8 });
+      await applied({ sonde: 1, name: "any" }, { prune: true });
+    });
+
+    it("refuses what names something that is refused, and tells what names nothing", async () => {
       const text = [
         "sonde: 1",
-        "name: moved",
-        "monitors: {carried: {type: ping, host: carried.test-site.org}}",
-        "channels:",
-        "  ops: {kind: ntfy, topic: sonde}",
+        "name: naming",
+        "monitors: {lan: {type: ping, host: 10.0.0.1}}",
+        "channels: {phone: {kind: ntfy, topic: sonde}}",
         "alert_rules:",
-        "  - {name: All, channels: [ops]}",
-        "",
-      ].join("\n");
-      expect((await planned(text)).refused).toMatchObject([
-        { kind: "channel", key: "ops", path: "channels.ops", line: 5 },
-        { kind: "alert_rule", key: "0", line: 7 },
+        "  - {name: Of the LAN, match: {select: {keys: [lan]}}}",
+        "  - {name: To all, channels: [phone]}",
+      ];
+      const plan = await planned(text.join("\n"));
+      expect(plan.refused).toMatchObject([
+        { key: "lan" },
+        { key: "Of the LAN", line: 6, message: "It names monitor lan, which is refused." },
       ]);
-      expect(acts(await applied(text, { skip_refused: true }))).toEqual(["create carried"]);
+      const wrong = [
+        ...text,
+        "  - {name: Wrong, channels: [phon], match: {select: {}}}",
+        "quiet_hours: {q: {spans: [{days: [no], from: a, to: b}]}}",
+      ];
+      wrong.push(
+        "maintenance: {m: {select: {keys: []}, schedule: {type: weekly, days: [mon], from: '02:00', minutes: 1}}}",
+      );
+      wrong.push("status_pages: {P: {groups: [], colour: red}}", "channels2: {}");
+      const first = await send(wrong.slice(0, -1).join("\n"), { dry_run: true });
+      expect(
+        first.body.details.errors.map(({ path, line }: { path: string; line: number }) => `${path} ${line}`),
+      ).toEqual([
+        "quiet_hours.q.spans 9",
+        "alert_rules[2].match.select 8",
+        "alert_rules[2].channels[0] 8",
+        "maintenance.m.schedule 10",
+        "status_pages.P.colour 11",
+      ]);
+    });
+
+    it("removes with prune what the document has no more, what names others first", async () => {
+      const { hash } = await planned({ sonde: 1, name: "sections" }, { prune: true });
+      const answer = await send({ sonde: 1, name: "sections" }, { prune: true, expect: hash });
+      expect([answer.status, acts(answer.body as PlanBody).length]).toEqual([200, 8]);
+      expect((await world.send("GET", "/api/v1/channels")).body.total).toBe(0);
+      expect((await world.send("GET", "/api/v1/quiet-hours")).body.quiet_hours).toEqual([]);
+      expect((await world.send("GET", "/api/v1/alert-rules")).body.rules).toMatchObject([{ id: 0 }]);
+    });
+
+    it("takes over with adopt what was exported and is in no document", async () => {
+      const channel = {
+        kind: "ntfy",
+        name: "By hand",
+        settings: { topic: "sonde", server: "https://ntfy.test-site.org" },
+      };
+      const made = (await world.send("POST", "/api/v1/channels", { body: channel })).body;
+      const rule = { name: "By hand", channels: [made.id] };
+      const { version } = (await world.send("GET", "/api/v1/quiet-hours")).body;
+      const hours = { name: "By hand", timezone: "UTC", spans: [{ days: [1], from: "22:00", to: "07:00" }] };
+      await world.send("PUT", "/api/v1/quiet-hours", { body: { version, quiet_hours: [hours] } });
+      const rules = (await world.send("GET", "/api/v1/alert-rules")).body;
+      await world.send("PUT", "/api/v1/alert-rules", { body: { version: rules.version, rules: [rule] } });
+      const text = [
+        "sonde: 1",
+        "name: taking",
+        "channels: {by-hand: {kind: ntfy, name: By hand, topic: sonde}}",
+        "quiet_hours: {by-hand: {name: By hand, spans: [{days: [mon], from: '22:00', to: '07:00'}]}}",
+        "alert_rules: [{name: By hand, channels: [by-hand]}]",
+      ].join("\n");
+      const everything = (await exportOf(null)).document;
+      expect(everything).toMatch(/channels:\n {2}by-hand:\n {4}name: By hand\n {4}kind: ntfy/);
+      expect((await planned(text)).refused).toMatchObject([
+        { key: "by-hand", message: expect.stringContaining("has the name") },
+        { key: "By hand" },
+      ]);
+      const taken = await applied(text, { adopt: true });
+      expect(taken.changes.map(({ act, fields }) => [act, fields])).toEqual([
+        ["adopt", []],
+        ["adopt", []],
+        ["adopt", []],
+      ]);
+      expect((await planned(text)).changes).toEqual([]);
+      // A document may name what another one has by its key, and what none has by its id.
+      const monitor = await monitorNamed("shop");
+      const other = {
+        sonde: 1,
+        name: "naming-others",
+        maintenance: { x: { select: { keys: ["echo", monitor.id] }, schedule: ONCE } },
+      };
+      expect(acts(await applied(other))).toEqual(["create x"]);
+      expect((await planned(other)).changes).toEqual([]);
+      await applied({ sonde: 1, name: "naming-others" }, { prune: true });
+      expect(acts(await applied({ sonde: 1, name: "taking" }, { prune: true })).length).toBe(3);
     });
 
     it("tells every fault by its path and line, and changes nothing", async () => {

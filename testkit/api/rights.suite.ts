@@ -104,6 +104,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
     editors: EDIT,
     admitted: refused(400, "document must be a text: YAML or JSON."),
   },
+  "GET /export": { scope: "project", editors: EDIT, admitted: ok },
   "GET /servers/{id}/days": { scope: "project", admitted: NO_SERVER },
   "GET /servers/{id}/latency": { scope: "project", admitted: NO_SERVER },
   "GET /days": { scope: "project", admitted: ok },

@@ -1,11 +1,14 @@
 /** Documents: one apply is one transaction, and what is no longer as it was undoes all of it. */
 import { expect, it } from "vitest";
+import { DEFAULT_RULE } from "../../model/alerting-rule.ts";
+import { NEW_PAGE } from "../../model/status-page.ts";
 import type { ApplyOrder, Documents, Orders } from "../../store/sql/documents/port.ts";
 import { StaleOrderError, seenThing } from "../../store/sql/documents/port.ts";
 import { SlotsFullError } from "../../store/sql/monitors/port.ts";
 import { ADA, EVERYTHING, type GroundTests } from "./ground.suite.ts";
 import { NOW_MS, newMonitor } from "./new-monitor.suite.ts";
 
+const NO_LIST = { version: 0, items: null, made: new Map<number, never>(), managed: [], removed: [] } as const;
 const NOTHING: Orders<never, never> = { create: [], change: [], remove: [] };
 
 export const documentsTests: GroundTests = (currentGround) => {
@@ -16,7 +19,8 @@ export const documentsTests: GroundTests = (currentGround) => {
     );
     return {
       ...{ projectId, organizationId, name: "production", hash: "h", nowMs: NOW_MS, actor: ADA, slots: null },
-      ...{ monitors: NOTHING, subscriptions: NOTHING, release: [], seen: new Map(seen) },
+      ...{ monitors: NOTHING, subscriptions: NOTHING, channels: NOTHING, quietHours: NO_LIST, rules: NO_LIST },
+      ...{ maintenance: NOTHING, pages: NOTHING, release: [], seen: new Map(seen) },
       ...more,
     };
   };
@@ -33,6 +37,90 @@ export const documentsTests: GroundTests = (currentGround) => {
     for await (const some of documents.monitors(currentGround().projectId)) found.push(...some);
     return found;
   };
+
+  it("documents: what names monitors and channels is made in the same transaction, and goes after what names it", async () => {
+    const { plane, projectId } = currentGround();
+    const marks = {};
+    const quiet = {
+      name: "Nights",
+      timezone: "UTC",
+      spans: [],
+      mode: "hold",
+      letThrough: { severity: [], tags: [] },
+    } as const;
+    const rule = {
+      ...DEFAULT_RULE,
+      ...{ id: null, name: "All", channels: [-1], quietHoursId: -1, escalation: [{ afterS: 60, channels: [-1] }] },
+      match: { events: null, severity: null, select: { ids: [-2], not: { ids: [-1] } } },
+    };
+    const input = { projectId, kind: "ntfy", name: "Phone", settings: {}, secretNames: [], sealed: null, active: true };
+    const schedule = { type: "once", startsAtMs: NOW_MS, endsAtMs: NOW_MS + 1 } as const;
+    const draft = { title: "Once", text: "", selector: { ids: [-1] }, schedule, timezone: "UTC" };
+    const days = { startsOn: null, endsOn: null, announce: false, overAtMs: NOW_MS + 1 };
+    const component = { servers: { ids: [-2] }, title: null, text: "", merge: "each" } as const;
+    const groups = [{ title: "All", open: "always", components: [component] }] as const;
+    const page = { ...NEW_PAGE, slug: "of-documents", title: "All", groups };
+    const whole = {
+      monitors: made(["named-a", "named-b"]),
+      channels: { ...NOTHING, create: [{ key: "phone", marks, input: { ...input, nowMs: NOW_MS } }] },
+      quietHours: { ...NO_LIST, items: [{ ...quiet, id: null }], made: new Map([[0, { key: "nights", marks }]]) },
+      rules: { ...NO_LIST, items: [rule], made: new Map([[0, { key: "All", marks }]]) },
+      maintenance: { ...NOTHING, create: [{ key: "once", marks, input: { ...draft, ...days } }] },
+      pages: {
+        ...NOTHING,
+        create: [
+          {
+            key: "page",
+            marks,
+            input: { page, badgeName: "badge-of-document", accessSealed: (id: number) => `sealed ${id}` },
+          },
+        ],
+      },
+    };
+    await plane.documents.apply(await order(whole));
+    const things = await plane.documents.things(projectId);
+    const idOf = (kind: string, key: string): number => {
+      const found = things.find((thing) => thing.kind === kind && thing.key === key && thing.isThere);
+      if (found === undefined) throw new Error(`there is no ${kind} ${key}`);
+      return found.thingId;
+    };
+    const [a, b] = [idOf("monitor", "named-a"), idOf("monitor", "named-b")];
+    const [channel, hours] = [idOf("channel", "phone"), idOf("quiet_hours", "nights")];
+    const rules = await plane.alerts.rules(projectId);
+    expect(rules.items).toMatchObject([
+      {
+        id: idOf("alert_rule", "All"),
+        channels: [channel],
+        quietHoursId: hours,
+        escalation: [{ channels: [channel] }],
+      },
+    ]);
+    expect(rules.items[0]?.match.select).toEqual({ ids: [b], not: { ids: [a] } });
+    expect(await plane.schedules.list(projectId)).toMatchObject([
+      { id: idOf("maintenance", "once"), selector: { ids: [a] } },
+    ]);
+    const shown = await plane.statusPages.find(projectId, idOf("status_page", "page"));
+    expect(shown).toMatchObject({
+      accessSealed: `sealed ${shown?.id}`,
+      groups: [{ components: [{ servers: { ids: [b] } }] }],
+    });
+
+    // Another writer was here: the list is another one now, and nothing of the order is written.
+    const late = { channels: { ...NOTHING, remove: [{ id: channel, version: 0 }] }, rules: { ...NO_LIST, items: [] } };
+    await expect(plane.documents.apply(await order(late))).rejects.toThrow(StaleOrderError);
+    expect(await plane.channels.list(projectId)).toHaveLength(1);
+    const gone = {
+      channels: { ...NOTHING, remove: [{ id: channel, version: 0 }] },
+      quietHours: { ...NO_LIST, version: 1, removed: [hours] },
+      rules: { ...NO_LIST, version: rules.version, items: [] },
+      maintenance: { ...NOTHING, remove: [{ id: idOf("maintenance", "once"), version: 0 }] },
+      pages: { ...NOTHING, remove: [{ id: idOf("status_page", "page"), version: 0 }] },
+    };
+    await plane.documents.apply(await order(gone));
+    expect((await plane.alerts.quietHours(projectId)).items).toEqual([]);
+    const left = (await plane.documents.things(projectId)).filter(({ isThere }) => isThere);
+    expect(left.map(({ key }) => key).sort()).toEqual(["named-a", "named-b"]);
+  });
 
   it("documents: monitors are made with live states, history and secrets sealed to their ids, changed, and removed", async () => {
     const { plane, projectId } = currentGround();

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document a125f1984e2b1c6b. Do not edit.
+// Made by `npm run web:types` of the API's document 3180947a7b5e31a9. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -794,6 +794,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["convertImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["exportDocument"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4661,6 +4677,26 @@ export interface components {
              */
             warnings?: string[];
         };
+        ExportedDocument: {
+            /** @description Of the document; null: all of the project */
+            name: string | null;
+            /** @description The document, YAML */
+            document: string;
+            /** @description What is to be in the environment of sonde apply */
+            secrets: {
+                /** @description Of the variable that stands for it */
+                name: string;
+                /** @description Where it stands */
+                path: string[];
+            }[];
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
         SubscriptionList: {
             subscriptions: components["schemas"]["Subscription"][];
             total: number;
@@ -7303,6 +7339,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConvertedImport"];
+                };
+            };
+        };
+    };
+    exportDocument: {
+        parameters: {
+            query?: {
+                /** @description What this document has. Without it: all of the project */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Write what there is as a document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportedDocument"];
                 };
             };
         };

@@ -30,11 +30,7 @@ export function createChannels({ read, write }: Database): Channels {
       return (await ofProject.orderBy("id").execute()).map((row) => decode(row));
     },
     update: (projectId, id, nowMs, change) => write((session) => update(session, { projectId, id, nowMs }, change)),
-    remove: (projectId, id) =>
-      write(async ({ kysely }) => {
-        const own = kysely.deleteFrom("channels").where("project_id", "=", projectId).where("id", "=", id);
-        return (await own.returning("id").execute()).length > 0;
-      }),
+    remove: (projectId, id) => write((session) => remove(session, projectId, id)),
     async openable(ids) {
       if (ids.length === 0) return [];
       const rows = read.kysely.selectFrom("channels").selectAll().where("id", "in", ids).orderBy("id");
@@ -44,7 +40,7 @@ export function createChannels({ read, write }: Database): Channels {
   };
 }
 
-async function create(
+export async function create(
   session: Session,
   input: NewChannel,
   most: number,
@@ -87,7 +83,7 @@ interface Which {
   readonly nowMs: number;
 }
 
-async function update(
+export async function update(
   session: Session,
   { projectId, id, nowMs }: Which,
   change: (before: OpenableChannel) => ChannelChanges,
@@ -124,6 +120,12 @@ async function update(
     .returningAll()
     .executeTakeFirstOrThrow();
   return decode(after);
+}
+
+/** @returns false when it was not there */
+export async function remove({ kysely }: Session, projectId: number, id: number): Promise<boolean> {
+  const own = kysely.deleteFrom("channels").where("project_id", "=", projectId).where("id", "=", id);
+  return (await own.returning("id").execute()).length > 0;
 }
 
 /** Keeps how an attempt ended, in the transaction of its record. */

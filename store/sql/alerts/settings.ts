@@ -73,7 +73,7 @@ async function readRules(session: Session, projectId: number): Promise<Versioned
   return { version, items: rows.map((row) => ruleOfRow(row)) };
 }
 
-async function writeRules(
+export async function writeRules(
   session: Session,
   projectId: number,
   version: number,
@@ -119,7 +119,7 @@ async function forgetRemoved({ kysely }: Session, projectId: number): Promise<vo
     .execute();
 }
 
-async function readQuietHours(session: Session, projectId: number): Promise<Versioned<QuietHours>> {
+export async function readQuietHours(session: Session, projectId: number): Promise<Versioned<QuietHours>> {
   const version = await versionOf(session, projectId, "quiet_hours");
   const rows = await session.kysely
     .selectFrom("quiet_hours")
@@ -130,7 +130,7 @@ async function readQuietHours(session: Session, projectId: number): Promise<Vers
   return { version, items: rows.map((row) => quietHoursOfRow(row)) };
 }
 
-async function writeQuietHours(
+export async function writeQuietHours(
   session: Session,
   projectId: number,
   version: number,

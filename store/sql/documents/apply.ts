@@ -5,8 +5,18 @@ import type { Session } from "../db/database.ts";
 import { encoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS } from "../schema/document-tables.ts";
 import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
+import { MadeIds } from "./made-ids.ts";
 import { applyMonitors } from "./monitors.ts";
-import { type ApplyOrder, type Assigned, type Seen, StaleOrderError, seenThing } from "./port.ts";
+import {
+  type ApplyOrder,
+  type Assigned,
+  type ListOrder,
+  type Orders,
+  type Seen,
+  StaleOrderError,
+  seenThing,
+} from "./port.ts";
+import { applySettings } from "./settings.ts";
 
 const fromThing = encoder(DOCUMENT_THINGS);
 
@@ -16,7 +26,8 @@ export async function applyOrder(session: Session, order: ApplyOrder): Promise<v
   const documentId = await saveDocument(session, order);
   const subscriptions = await applySubscriptions(session, order);
   const monitors = await applyMonitors(session, order);
-  await assign(session, order.projectId, documentId, [...subscriptions, ...monitors]);
+  const settings = await applySettings(session, order, new MadeIds(order, [...subscriptions, ...monitors]));
+  await assign(session, order.projectId, documentId, [...subscriptions, ...monitors, ...settings]);
   await release(session, order);
 }
 
@@ -26,25 +37,47 @@ async function holdProject({ kysely, dialect }: Session, projectId: number): Pro
   await (dialect === "postgres" ? query.forNoKeyUpdate() : query).executeTakeFirstOrThrow();
 }
 
+interface Claim {
+  readonly key: string;
+  /** null: it is not there yet, or only its key counts. */
+  readonly id: number | null;
+}
+
 /** Each key still stands for what it stood for, and each thing has no other key. @throws StaleOrderError */
-async function requireSeen(
-  session: Session,
-  { projectId, seen, monitors, subscriptions, release: left }: ApplyOrder,
-): Promise<void> {
-  for (const [kind, orders] of [["monitor", monitors] as const, ["subscription", subscriptions] as const]) {
-    const managed = orders.change.flatMap(({ id, managed: one }) => (one === null ? [] : [{ key: one.key, id }]));
-    const made = orders.create.map(({ key }) => ({ key, id: null }));
-    const released = left.filter((one) => one.kind === kind).map(({ key }) => ({ key, id: null }));
-    for (const some of chunksOf([...managed, ...made, ...released]))
-      await requireSome(session, projectId, kind, some, seen);
+async function requireSeen(session: Session, order: ApplyOrder): Promise<void> {
+  for (const [kind, claims] of claimsOf(order)) {
+    const released = order.release.filter((one) => one.kind === kind).map(({ key }) => ({ key, id: null }));
+    for (const some of chunksOf([...claims, ...released]))
+      await requireSome(session, order.projectId, kind, some, order.seen);
   }
+}
+
+function claimsOf(order: ApplyOrder): readonly (readonly [ThingKind, readonly Claim[]])[] {
+  return [
+    ["monitor", claimed(order.monitors)],
+    ["subscription", claimed(order.subscriptions)],
+    ["channel", claimed(order.channels)],
+    ["quiet_hours", listed(order.quietHours)],
+    ["alert_rule", listed(order.rules)],
+    ["maintenance", claimed(order.maintenance)],
+    ["status_page", claimed(order.pages)],
+  ];
+}
+
+function claimed({ create: made, change }: Orders<unknown, unknown>): readonly Claim[] {
+  const managed = change.flatMap(({ id, managed: one }) => (one === null ? [] : [{ key: one.key, id }]));
+  return [...managed, ...made.map(({ key }) => ({ key, id: null }))];
+}
+
+function listed({ made, managed }: ListOrder<unknown>): readonly Claim[] {
+  return [...managed, ...[...made.values()].map(({ key }) => ({ key, id: null }))];
 }
 
 async function requireSome(
   { kysely }: Session,
   projectId: number,
   kind: ThingKind,
-  some: readonly { readonly key: string; readonly id: number | null }[],
+  some: readonly Claim[],
   seen: Seen,
 ): Promise<void> {
   const keys = some.map(({ key }) => key);

@@ -17,10 +17,15 @@ const AT_ONCE = 250;
 const toDocument: (row: Row<"documents">) => DocumentRecord = decoder(DOCUMENTS);
 const toThing = decoder(DOCUMENT_THINGS);
 
-/** The table of each kind. */
-const TABLES: Partial<Readonly<Record<ThingKind, keyof Tables & string>>> = {
-  monitor: "monitors",
-  subscription: "subscriptions",
+/** Of each kind: its table, and what a row is asked that may be removed and still be there. */
+const TABLES: Readonly<Record<ThingKind, { readonly table: keyof Tables & string; readonly removedAt?: string }>> = {
+  monitor: { table: "monitors", removedAt: "deleted_at_ms" },
+  subscription: { table: "subscriptions" },
+  channel: { table: "channels" },
+  quiet_hours: { table: "quiet_hours" },
+  alert_rule: { table: "alert_rules", removedAt: "removed_at_ms" },
+  maintenance: { table: "maintenances" },
+  status_page: { table: "status_pages" },
 };
 
 export function createDocuments({ read, write }: Database): Documents {
@@ -79,8 +84,8 @@ export function createDocuments({ read, write }: Database): Documents {
 
 async function things(session: Session, projectId: number): Promise<readonly DocumentThing[]> {
   const found: DocumentThing[] = [];
-  for (const [kind, table] of Object.entries(TABLES)) {
-    const isAlive = kind === "monitor" ? sql`o.deleted_at_ms is null` : sql`true`;
+  for (const [kind, { table, removedAt }] of Object.entries(TABLES)) {
+    const isAlive = removedAt === undefined ? sql`true` : sql`${sql.ref(`o.${removedAt}`)} is null`;
     const isThere = sql<boolean | number>`exists (select 1 from ${sql.table(table)} o where o.id = t.thing_id
       and o.project_id = t.project_id and ${isAlive})`;
     const rows = await session.kysely

@@ -1,7 +1,14 @@
 /** Documents of `sonde apply`: what their keys stand for, and all that one apply writes, in one transaction. */
 import type { Actor } from "../../../model/actor.ts";
+import type { AlertRule } from "../../../model/alerting-rule.ts";
 import type { ThingKind } from "../../../model/document/plan.ts";
+import type { QuietHours } from "../../../model/quiet-hours.ts";
+import type { StatusPage } from "../../../model/status-page.ts";
+import type { ChannelChanges, NewChannel } from "../alerts/channels-port.ts";
+import type { Draft } from "../alerts/port.ts";
 import type { MonitorChange, MonitorWithLive, NewMonitor } from "../monitors/port.ts";
+import type { MaintenanceSchedule, ScheduleDraft } from "../monitors/schedules-port.ts";
+import type { ToSeal } from "../schema/seal-new.ts";
 import type { NewSubscription, SubscriptionChange } from "../subscriptions/port.ts";
 
 export interface DocumentRecord {
@@ -52,7 +59,12 @@ export interface Changed<Wanted> {
   /** null: nothing of it. */
   readonly change: Wanted | null;
   /** null: it is in no document. */
-  readonly managed: { readonly key: string; readonly marks: Marks } | null;
+  readonly managed: Managed | null;
+}
+
+export interface Managed {
+  readonly key: string;
+  readonly marks: Marks;
 }
 
 export interface Removed {
@@ -66,6 +78,41 @@ export interface Orders<Input, Wanted> {
   readonly remove: readonly Removed[];
 }
 
+/** A list that is written as a whole, and not at all where nothing of it changes. */
+export interface ListOrder<Item> {
+  /** Of the list when the order was thought out. */
+  readonly version: number;
+  /** All that shall be there, in their order; null: it stays as it is. */
+  readonly items: readonly Draft<Item>[] | null;
+  /** By place in `items`, those that are made. */
+  readonly made: ReadonlyMap<number, Managed>;
+  /** Of those that are there. */
+  readonly managed: readonly (Managed & { readonly id: number })[];
+  /** Those that go when nothing names them any more. */
+  readonly removed: readonly number[];
+}
+
+export interface NewPage {
+  readonly page: StatusPage;
+  readonly badgeName: string;
+  readonly accessSealed: ToSeal;
+}
+
+export interface PageChange {
+  readonly page: StatusPage;
+  readonly accessSealed: string;
+}
+
+/** `before` is a schedule as it was then. */
+export interface ScheduleChange {
+  readonly draft: ScheduleDraft;
+  readonly before: MaintenanceSchedule;
+}
+
+/**
+ * Things that name others may name what the same order makes, which has no id yet: -1 stands for the first of its kind in `create` (of a
+ * list: the first in `made`), -2 for the second.
+ */
 export interface ApplyOrder {
   readonly projectId: number;
   readonly organizationId: number;
@@ -77,6 +124,11 @@ export interface ApplyOrder {
   readonly slots: number | null;
   readonly monitors: Orders<NewMonitor, MonitorChange>;
   readonly subscriptions: Orders<NewSubscription, SubscriptionChange>;
+  readonly channels: Orders<NewChannel, ChannelChanges>;
+  readonly quietHours: ListOrder<QuietHours>;
+  readonly rules: ListOrder<AlertRule>;
+  readonly maintenance: Orders<ScheduleDraft, ScheduleChange>;
+  readonly pages: Orders<NewPage, PageChange>;
   /** Every key of the project. */
   readonly seen: Seen;
   /** No longer in the document. */

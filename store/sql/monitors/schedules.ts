@@ -15,11 +15,7 @@ export function createSchedules(database: Database): Schedules {
   const { read, write } = database;
   return {
     create: (projectId, draft, nowMs) => write((session) => create(session, projectId, draft, nowMs)),
-    async find(projectId, id) {
-      const ofProject = read.kysely.selectFrom("maintenances").selectAll().where("project_id", "=", projectId);
-      const row = await ofProject.where("id", "=", id).executeTakeFirst();
-      return row && toSchedule(row);
-    },
+    find: (projectId, id) => find(read, projectId, id),
     async list(projectId) {
       const ofProject = read.kysely.selectFrom("maintenances").selectAll().where("project_id", "=", projectId);
       return (await ofProject.orderBy("id").execute()).map(toSchedule);
@@ -35,20 +31,8 @@ export function createSchedules(database: Database): Schedules {
         .execute();
       return rows.map(toSchedule);
     },
-    update: (id, draft, nowMs) =>
-      write(async (session) => {
-        await endWindows(session, id, nowMs);
-        return change(session, id, { ...fromDraft(draft), updated_at_ms: nowMs, ended_until_ms: null });
-      }),
-    remove: (id, nowMs) =>
-      write(async (session) => {
-        await endWindows(session, id, nowMs);
-        const { numDeletedRows } = await session.kysely
-          .deleteFrom("maintenances")
-          .where("id", "=", id)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
-      }),
+    update: (id, draft, nowMs) => write((session) => update(session, id, draft, nowMs)),
+    remove: (id, nowMs) => write((session) => remove(session, id, nowMs)),
     endTurn: (id, turn, nowMs) =>
       write(async (session) => {
         await endWindows(session, id, nowMs, turn.fromMs);
@@ -84,7 +68,17 @@ function fromDraft(draft: ScheduleDraft) {
   return columns;
 }
 
-async function create(
+export async function find(
+  { kysely }: Session,
+  projectId: number,
+  id: number,
+): Promise<MaintenanceSchedule | undefined> {
+  const ofProject = kysely.selectFrom("maintenances").selectAll().where("project_id", "=", projectId);
+  const row = await ofProject.where("id", "=", id).executeTakeFirst();
+  return row && toSchedule(row);
+}
+
+export async function create(
   session: Session,
   projectId: number,
   draft: ScheduleDraft,
@@ -106,6 +100,23 @@ async function create(
     .returningAll()
     .executeTakeFirstOrThrow();
   return toSchedule(row);
+}
+
+export async function update(
+  session: Session,
+  id: number,
+  draft: ScheduleDraft,
+  nowMs: number,
+): Promise<MaintenanceSchedule | undefined> {
+  await endWindows(session, id, nowMs);
+  return change(session, id, { ...fromDraft(draft), updated_at_ms: nowMs, ended_until_ms: null });
+}
+
+/** @returns false when it was not there */
+export async function remove(session: Session, id: number, nowMs: number): Promise<boolean> {
+  await endWindows(session, id, nowMs);
+  const { numDeletedRows } = await session.kysely.deleteFrom("maintenances").where("id", "=", id).executeTakeFirst();
+  return numDeletedRows > 0n;
 }
 
 async function change(

@@ -13,7 +13,8 @@ import { createUpdates } from "./updates.ts";
 
 const decode = decoder(STATUS_PAGES);
 
-class Refused extends Error {
+/** What another page has stands in the way; the transaction is undone. */
+export class Refused extends Error {
   readonly why: Exclude<PageWrite, { readonly type: "written" }>;
 
   constructor(why: Refused["why"]) {
@@ -27,27 +28,8 @@ export function createStatusPages(database: Database): StatusPages {
   return {
     create: (input) => refusedOr(write((session) => create(session, input))),
     update: (projectId, id, nowMs, decide) =>
-      refusedOr(
-        write<PageWrite | undefined>(async (session) => {
-          await raiseGeneration(session);
-          const before = await find(session, (rows) => rows.where("id", "=", id).where("project_id", "=", projectId));
-          if (before === undefined) return undefined;
-          const { page, accessSealed } = decide(before);
-          if (page.slug !== before.slug) await refuseTaken(session, page.slug);
-          const columns = { ...columnsOf(page), access_sealed: accessSealed, updated_at_ms: Math.round(nowMs) };
-          await session.kysely.updateTable("status_pages").set(columns).where("id", "=", id).execute();
-          await setDomains(session, id, page.domains);
-          const after = await find(session, (rows) => rows.where("id", "=", id));
-          return after && { type: "written", page: after };
-        }),
-      ),
-    remove: (projectId, id) =>
-      write(async (session) => {
-        await raiseGeneration(session);
-        // Its domains and updates go with it (on delete cascade).
-        const gone = session.kysely.deleteFrom("status_pages").where("id", "=", id).where("project_id", "=", projectId);
-        return (await gone.returning("id").execute()).length > 0;
-      }),
+      refusedOr(write((session) => update(session, { projectId, id, nowMs }, decide))),
+    remove: (projectId, id) => write((session) => remove(session, projectId, id)),
     find: (projectId, id) => find(read, (rows) => rows.where("id", "=", id).where("project_id", "=", projectId)),
     findById: (id) => find(read, (rows) => rows.where("id", "=", id)),
     bySlug: (slug) => find(read, (rows) => rows.where("slug", "=", slug)),
@@ -77,7 +59,7 @@ async function refusedOr<Done>(work: Promise<Done>): Promise<Done | PageWrite> {
 }
 
 /** The generation is taken first: it makes writers of pages wait for each other, so a slug that is free stays free until the end. */
-async function create(
+export async function create(
   session: Session,
   { projectId, page, badgeName, accessSealed, nowMs }: Parameters<StatusPages["create"]>[0],
 ): Promise<PageWrite> {
@@ -109,6 +91,38 @@ async function create(
   const made = await find(session, (rows) => rows.where("id", "=", id));
   if (made === undefined) throw new Error("the page that was made is not there");
   return { type: "written", page: made };
+}
+
+interface Which {
+  readonly projectId: number;
+  readonly id: number;
+  readonly nowMs: number;
+}
+
+/** @throws Refused */
+export async function update(
+  session: Session,
+  { projectId, id, nowMs }: Which,
+  decide: Parameters<StatusPages["update"]>[3],
+): Promise<PageWrite | undefined> {
+  await raiseGeneration(session);
+  const before = await find(session, (rows) => rows.where("id", "=", id).where("project_id", "=", projectId));
+  if (before === undefined) return undefined;
+  const { page, accessSealed } = decide(before);
+  if (page.slug !== before.slug) await refuseTaken(session, page.slug);
+  const columns = { ...columnsOf(page), access_sealed: accessSealed, updated_at_ms: Math.round(nowMs) };
+  await session.kysely.updateTable("status_pages").set(columns).where("id", "=", id).execute();
+  await setDomains(session, id, page.domains);
+  const after = await find(session, (rows) => rows.where("id", "=", id));
+  return after && { type: "written", page: after };
+}
+
+/** @returns false when it was not there */
+export async function remove(session: Session, projectId: number, id: number): Promise<boolean> {
+  await raiseGeneration(session);
+  // Its domains and updates go with it (on delete cascade).
+  const gone = session.kysely.deleteFrom("status_pages").where("id", "=", id).where("project_id", "=", projectId);
+  return (await gone.returning("id").execute()).length > 0;
 }
 
 function columnsOf(page: StatusPage) {
