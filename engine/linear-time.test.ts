@@ -113,13 +113,14 @@ import { parseVerifyUrl } from "./verify/endpoint.ts";
 
 const GROWTH = 8;
 const MAX_TIMES = 24;
-/** CPU ms below which the length is not worth a second look: a quadratic reader of 128 Ki characters takes hundreds. */
+/** CPU ms below which the length is not worth a second look: a quadratic reader of 64 Ki characters takes hundreds. */
 const FLOOR_MS = 40;
-const REPEATS = 5;
-const ROUNDS = 3;
+/** Each measures the long text once and the short one several times, because a collection of garbage weighs more in the short one. */
+const ROUNDS = 15;
+const SHORT_REPEATS = 4;
 
 /** Characters of the longest text; what is bounded below it by itself is measured up to its bound. */
-const LONGEST = 128 * 1024;
+const LONGEST = 64 * 1024;
 const MAX_LINK = 16_000;
 
 const FILLERS = [
@@ -719,16 +720,12 @@ function ended(work: () => unknown): void {
   }
 }
 
-/** Of several the least, CPU ms; of the first alone when that is below the floor. */
+/** @returns CPU ms of one reading */
 function cpuMs(reader: Reader, text: string): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let repeat = 0; repeat < REPEATS && least > FLOOR_MS; repeat++) {
-    const before = process.cpuUsage();
-    ended(() => reader.read(text));
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1_000);
-  }
-  return least;
+  const before = process.cpuUsage();
+  ended(() => reader.read(text));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }
 
 /**
@@ -740,7 +737,7 @@ function growthOf(reader: Reader, long: string, short: string): string | undefin
   for (let round = 0; round < ROUNDS; round++) {
     longMs = Math.min(longMs, cpuMs(reader, long));
     if (longMs <= FLOOR_MS) return undefined;
-    for (let repeat = 0; repeat < REPEATS; repeat++) shortMs = Math.min(shortMs, cpuMs(reader, short));
+    for (let repeat = 0; repeat < SHORT_REPEATS; repeat++) shortMs = Math.min(shortMs, cpuMs(reader, short));
     if (longMs <= MAX_TIMES * Math.max(shortMs, FLOOR_MS / MAX_TIMES)) return undefined;
   }
   return `${shortMs} ms, ${longMs} ms`;
@@ -778,18 +775,15 @@ describe("readers of bytes", () => {
 
 describe("the measure itself", () => {
   it("finds a quadratic reader, and passes a linear one that is slow", () => {
-    const quadratic = named("quadratic", (of) => /[" ]+$/.test(of), [], MAX_LINK);
+    const longest = 8_192;
+    const quadratic: Reader = { name: "quadratic", read: (of) => /[" ]+$/.test(of), longest, frames: [["", "x"]] };
     expect(superLinear(quadratic, [" "])).not.toEqual([]);
-    const slow = named(
-      "slow",
-      (of) => {
-        let sum = 0;
-        for (let round = 0; round < 4_000; round++) for (let at = 0; at < of.length; at++) sum += of.charCodeAt(at);
-        return sum;
-      },
-      [],
-      MAX_LINK,
-    );
+    const read = (of: string): number => {
+      let sum = 0;
+      for (let round = 0; round < 8_000; round++) for (let at = 0; at < of.length; at++) sum += of.charCodeAt(at);
+      return sum;
+    };
+    const slow: Reader = { name: "slow", read, longest };
     expect(superLinear(slow, [" "])).toEqual([]);
   });
 });
