@@ -4,6 +4,7 @@ import { UPTIME_KINDS, uptimeOf } from "../../engine/contract/registry.ts";
 import type { UptimeKind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { PLANS } from "../../model/plan.ts";
+import { must, mustEqual } from "../../testkit/must.ts";
 import { readObject } from "../body.ts";
 import { ApiError } from "../errors.ts";
 import type { ApiRequest } from "../http.ts";
@@ -102,12 +103,11 @@ describe("bodies of monitors", () => {
           // What was accepted once is accepted again, unchanged.
           const monitor = { settings: draft.settings, kind } as unknown as Monitor;
           const again = draftOfChange(monitor, kind, { ...draft.settings });
-          expect(again.settings).toEqual(draft.settings);
+          mustEqual(again.settings, draft.settings);
         });
         if (refused !== null) {
-          expect([400, 403, 413]).toContain(refused.status);
-          expect(refused.message.length).toBeGreaterThan(5);
-          expect(refused.message.length).toBeLessThan(300);
+          must([400, 403, 413].includes(refused.status), `status ${refused.status}`);
+          must(refused.message.length > 5 && refused.message.length < 300, refused.message);
         }
       }),
       { numRuns: 20_000 },
@@ -124,14 +124,14 @@ describe("bodies of monitors", () => {
           const { protocol, fields } = tunnel;
           // What was accepted once is accepted again, unchanged.
           const again = draftOfTunnelChange(protocol, fields, { ...fields }).tunnel;
-          expect(changedFields(fields, again?.fields ?? {})).toEqual([]);
-          expect(draftOfTunnelChange(protocol, fields, {}).tunnel).toBeUndefined();
+          mustEqual(changedFields(fields, again?.fields ?? {}), []);
+          mustEqual(draftOfTunnelChange(protocol, fields, {}).tunnel, undefined);
           const change = refusalOf(() => draftOfTunnelChange(protocol, fields, Object.fromEntries(changed)));
           status = change?.status ?? 200;
         });
-        expect([200, 400, 413, 422]).toContain(refused?.status ?? status);
-        expect(refused?.message.length ?? 6).toBeGreaterThan(5);
-        expect(refused?.message.length ?? 6).toBeLessThan(300);
+        must([200, 400, 413, 422].includes(refused?.status ?? status), `status ${refused?.status ?? status}`);
+        const letters = refused?.message.length ?? 6;
+        must(letters > 5 && letters < 300, refused?.message ?? "");
       }),
       { numRuns: 5_000 },
     );
@@ -151,9 +151,9 @@ describe("request bodies", () => {
       fc.property(bytes, (body) => {
         const refused = refusalOf(() => {
           const object = readObject({ body } as unknown as ApiRequest);
-          expect(JSON.stringify(object)).not.toMatch(/\\ud[89a-f]/);
+          must(!/\\ud[89a-f]/.test(JSON.stringify(object)), "half a character");
         });
-        if (refused !== null) expect([refused.status, refused.message]).toEqual([400, "Invalid JSON body"]);
+        if (refused !== null) mustEqual([refused.status, refused.message], [400, "Invalid JSON body"]);
       }),
       { numRuns: 100_000 },
     );

@@ -29,8 +29,3 @@ export function fuzz<Inputs extends [unknown, ...unknown[]]>(
     TIMEOUT_MS,
   );
 }
-
-/** @throws with these words unless it is so */
-export function must(isSo: boolean, words: string): void {
-  if (!isSo) throw new Error(words);
-}

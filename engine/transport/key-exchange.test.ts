@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fuzz, must } from "../protocols/fuzz.suite.ts";
+import { must } from "../../testkit/must.ts";
+import { fuzz } from "../protocols/fuzz.suite.ts";
 import { KeyExchangeWatch } from "./key-exchange.ts";
 
 const record = (type: number, body: Buffer): Buffer => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { must, mustEqual } from "../../testkit/must.ts";
 import { decodeFrames, encodeFrame, isChange, keepRows, linesOf } from "./spool-frame.ts";
 
 /** Batches of lines as the sink writes them, with consecutive numbers from 1. */
@@ -46,8 +47,8 @@ describe("frames of a spool segment", () => {
         const whole = ends.filter((end) => end <= kept).length;
         const found = readBack(Buffer.concat([bytes.subarray(0, kept), garbage]));
         // Bytes that go on exactly as the cut frame did make it whole again: then it is what was written.
-        expect(found).toEqual(list.slice(0, found.length));
-        expect(found.length).toBeGreaterThanOrEqual(whole);
+        mustEqual(found, list.slice(0, found.length));
+        must(found.length >= whole, "a whole batch is lost");
       }),
       { numRuns: 100_000 },
     );
@@ -60,7 +61,10 @@ describe("frames of a spool segment", () => {
         const position = at % bytes.length;
         bytes[position] = (bytes[position] ?? 0) ^ flip;
         const hit = ends.findIndex((end) => position < end);
-        expect(readBack(bytes)).toEqual(list.filter((_, index) => index !== hit));
+        mustEqual(
+          readBack(bytes),
+          list.filter((_, index) => index !== hit),
+        );
       }),
       { numRuns: 20_000 },
     );

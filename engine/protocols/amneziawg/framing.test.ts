@@ -1,7 +1,7 @@
 import { createCipheriv } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { must } from "../fuzz.suite.ts";
+import { must } from "../../../testkit/must.ts";
 import { parseIni } from "../wireguard/ini.ts";
 import { plainFraming, setUint32, uint32At } from "../wireguard/message.ts";
 import { createFraming, explainStray } from "./framing.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fuzz, must } from "../fuzz.suite.ts";
+import { must } from "../../../testkit/must.ts";
+import { fuzz } from "../fuzz.suite.ts";
 import { EapTlsFraming } from "./eap-tls.ts";
 import { IkeFormatError } from "./message.ts";
 

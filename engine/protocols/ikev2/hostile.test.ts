@@ -1,8 +1,9 @@
 /** Bytes from the network: whatever they are, a decoder ends in a value or in a refusal of its own, within bounds. */
 import * as fc from "fast-check";
 import { describe } from "vitest";
+import { must } from "../../../testkit/must.ts";
 import { NetworkFault } from "../../net/fault.ts";
-import { fuzz, must } from "../fuzz.suite.ts";
+import { fuzz } from "../fuzz.suite.ts";
 import { AES_128_CBC, AES_256_GCM, HMAC_SHA256_128 } from "./algorithms.ts";
 import {
   decodeAuth,

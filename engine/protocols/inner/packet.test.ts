@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { must } from "../fuzz.suite.ts";
+import { must } from "../../../testkit/must.ts";
 import { addressBytes, decodeIp, encodeIp, PROTOCOLS, transportChecksum } from "./packet.ts";
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "hex"));

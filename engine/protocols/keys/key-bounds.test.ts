@@ -3,7 +3,8 @@ import { rootCertificates } from "node:tls";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeCertificate } from "../../../demo/certificates.ts";
-import { fuzz, must } from "../fuzz.suite.ts";
+import { must } from "../../../testkit/must.ts";
+import { fuzz } from "../fuzz.suite.ts";
 import {
   certificateOf,
   dhPublic,

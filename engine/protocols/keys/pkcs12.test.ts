@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fuzz, must } from "../fuzz.suite.ts";
+import { must } from "../../../testkit/must.ts";
+import { fuzz } from "../fuzz.suite.ts";
 import { toDer } from "./ber.ts";
 import { certificateOf, nested, octets, type Pkcs12, pkcs12Of, type Scheme, sequence } from "./hostile-keys.suite.ts";
 import { KeyBoundError } from "./key-bounds.ts";

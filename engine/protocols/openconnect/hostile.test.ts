@@ -3,8 +3,9 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe } from "vitest";
+import { must } from "../../../testkit/must.ts";
 import { NetworkFault } from "../../net/fault.ts";
-import { fuzz, must } from "../fuzz.suite.ts";
+import { fuzz } from "../fuzz.suite.ts";
 import { HttpSyntaxError } from "../http/syntax-error.ts";
 import { CookieJar } from "./cookies.ts";
 import { CstpError, type Frame, FrameReader } from "./cstp.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { must } from "../../../testkit/must.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parserSuite, SECRET } from "../config.suite.ts";
-import { must } from "../fuzz.suite.ts";
 import { parseOpenvpn, readConfig } from "./config.ts";
 import { optionOf, parseProfile } from "./profile.ts";
 

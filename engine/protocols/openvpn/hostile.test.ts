@@ -1,8 +1,9 @@
 /** Untrusted bytes and texts: for every input a decoder returns a value or refuses it with its error type, within bounds. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { must } from "../../../testkit/must.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
-import { fuzz, must } from "../fuzz.suite.ts";
+import { fuzz } from "../fuzz.suite.ts";
 import { ControlChannel } from "./control-channel.ts";
 import { type Compression, ControlTextError, ControlTextReader, readPushed } from "./control-text.ts";
 import { DataChannel, dataCipherOf, digestOf } from "./data-channel.ts";

@@ -1,7 +1,8 @@
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
+import { must } from "../../../testkit/must.ts";
 import { AnswerFormatError } from "../answer.ts";
-import { fuzz, must } from "../fuzz.suite.ts";
+import { fuzz } from "../fuzz.suite.ts";
 import { offers, readReply } from "./reply.ts";
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, "utf8");

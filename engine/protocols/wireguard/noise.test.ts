@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { must } from "../fuzz.suite.ts";
+import { must } from "../../../testkit/must.ts";
 import { nodeCrypto } from "./crypto-node.ts";
 import { portableCrypto } from "./crypto-portable.ts";
 import { DataSession, ReplayWindow } from "./data.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { must } from "../fuzz.suite.ts";
+import { must } from "../../../testkit/must.ts";
 import { nodeCrypto } from "./crypto-node.ts";
 import { type Framing, plainFraming, setUint32, uint32At } from "./message.ts";
 import { createPeerKeys, type PeerKeys } from "./noise.ts";
