@@ -9,6 +9,7 @@ import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { type Config, ConfigError } from "../config.ts";
 import { protectionHere } from "../engine/cores/protection.ts";
 import { freePort } from "../engine/transport/free-port.ts";
+import { shareHeapArenas } from "../native/heap-arenas.ts";
 import { giveBackStartPages } from "../native/start-pages.ts";
 import { StartError } from "../scheduler/role/handle.ts";
 import { keyFileWarning } from "../store/sealing/keys.ts";
@@ -28,6 +29,7 @@ export async function startWhole<Running>(
   log: Logger,
   start: (closers: Closers) => Promise<Running>,
 ): Promise<Whole<Running>> {
+  shareHeapArenas();
   const closers: Closers = [];
   const close = async (): Promise<void> => {
     for (const undo of closers.splice(0).reverse()) await undo();

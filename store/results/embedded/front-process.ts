@@ -50,7 +50,16 @@ export class FrontError extends Error {
 }
 
 /** The child gets nothing of our environment. Its connections hold a thread of libuv's pool each while they work. */
-const CHILD_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", UV_THREADPOOL_SIZE: "8" };
+const CHILD_ENV = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  UV_THREADPOOL_SIZE: "8",
+  // mallopt(3): bodies of inserts are megabytes, and go back to the kernel when they are freed.
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: "262144",
+  MALLOC_TRIM_THRESHOLD_: "1048576",
+  // jemalloc(3), the engine's own heap: no samples for a profiler that is never asked.
+  JE_MALLOC_CONF: "prof:false",
+};
 /** JavaScript of the front needs little; the engine's memory is not V8's. */
 const NODE_FLAGS = ["--max-old-space-size=256"];
 /** Lines of stderr that are kept for the message when it ends. */
