@@ -12,6 +12,7 @@ import { connectProbers, type Probers, unrunOutcome } from "../engine/pool/probe
 import { after } from "../engine/transport/after.ts";
 import { type Canary, findCanaries } from "../engine/trust/canary.ts";
 import { OwnNetwork } from "../engine/trust/own-network.ts";
+import { familyOf } from "../model/kind.ts";
 import { sound } from "../model/outcome-reader.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import { ONE_OFF_LIMITS } from "../scheduler/run/one-off.ts";
@@ -25,12 +26,15 @@ import type { CheckerName, RunBatch, RunServer, SentHarm, SentOutcome } from "..
 import { InFlight } from "./in-flight.ts";
 import { createCheckerMetrics } from "./metrics.ts";
 import { withTurns } from "./one-off-turns.ts";
+import { type AwaitedCheck, Silence } from "./silence.ts";
 import { readSpec } from "./spec-reader.ts";
 
 /** How long a stop waits for checks that run; what has not ended by then is cancelled, and runs elsewhere. */
 const DRAIN_MS = 20_000;
 const DRAIN_LOOK_MS = 20;
 const SWEEP_MS = 60_000;
+/** How often it is looked whether targets are silent, ms. */
+const SILENCE_LOOK_MS = 250;
 
 const LEAVING_MESSAGE = "The check was not begun: the checker is stopping";
 const LATE_MESSAGE = "The check was not begun in time";
@@ -60,7 +64,7 @@ export interface RunningChecker {
 }
 
 /** A check that is under way in this process. */
-interface CheckUnderWay {
+interface CheckUnderWay extends AwaitedCheck {
   /** Delivers it. @param harm how it brought its prober down; null: it did not */
   readonly end: (outcome: CheckOutcome, harm: SentHarm | null) => void;
   /** Reports that the run is over and that its outcome follows later; null: the caller waits for the outcome. */
@@ -92,9 +96,10 @@ class Checker implements RunningChecker {
   readonly #metrics = createCheckerMetrics();
   readonly #fitness = new Map<number, ProberFitness>();
   readonly #network: OwnNetwork<CheckUnderWay>;
+  readonly #silence = new Silence();
   #server: RunServer | undefined;
   #checks: CheckServer | undefined;
-  #sweeping: NodeJS.Timeout | undefined;
+  #timers: readonly NodeJS.Timeout[] = [];
   #link: string | null = null;
   #isLeaving = false;
   #setReady: () => void = () => {};
@@ -148,7 +153,12 @@ class Checker implements RunningChecker {
       room: ONE_OFF_LIMITS,
       take: withTurns((check, checkClass) => this.#pass(check, checkClass), after),
     });
-    this.#sweeping = setInterval(() => this.#forget(this.#inFlight.sweep(performance.now())), SWEEP_MS);
+    this.#timers = [
+      setInterval(() => this.#forget(this.#inFlight.sweep(performance.now())), SWEEP_MS),
+      setInterval(() => {
+        if (this.#silence.isSuspicious(this.#inFlight.underWay(), performance.now())) this.#network.suspect();
+      }, SILENCE_LOOK_MS),
+    ];
   }
 
   problems(): readonly string[] {
@@ -172,7 +182,7 @@ class Checker implements RunningChecker {
   async close(): Promise<void> {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
-    clearInterval(this.#sweeping);
+    for (const timer of this.#timers) clearInterval(timer);
     await Promise.all([this.#server?.leave(), this.#checks?.close()]);
     const endAtMs = performance.now() + DRAIN_MS;
     while (this.#inFlight.inFlight > 0 && performance.now() < endAtMs) {
@@ -221,6 +231,8 @@ class Checker implements RunningChecker {
         spec: known.spec,
         host,
         wasHealthy,
+        begunAtMs: performance.now(),
+        isPrompt: wasHealthy && host !== null && familyOf(known.spec.kind) === "uptime",
         harm: null,
       });
       const dueAtMs = Math.round(run.dueAtMs + aheadMs);
@@ -260,7 +272,8 @@ class Checker implements RunningChecker {
         else resolve({ type: "measured", result: tunnel === undefined ? result : { ...result, tunnel } });
       };
       this.#probers.define([spec]);
-      const checkId = this.#inFlight.begin({ end, reportPending: null, spec, host, wasHealthy: false, harm: null });
+      const unknown = { wasHealthy: false, isPrompt: false, begunAtMs: performance.now() };
+      const checkId = this.#inFlight.begin({ end, reportPending: null, spec, host, ...unknown, harm: null });
       this.#probers.run([{ checkId, specKey: spec.key, dueAtMs: Date.now(), alone: false }]);
     });
   }
@@ -269,6 +282,7 @@ class Checker implements RunningChecker {
     for (const outcome of outcomes) {
       const check = this.#inFlight.find(outcome.checkId);
       if (check === undefined) continue;
+      if (outcome.verdict === "ok") this.#silence.passed(performance.now());
       const isHeld = this.#network.take(check, outcome);
       // The scheduler hears that the run is over, so the monitor's next turn does not wait for the outcome.
       if (isHeld) check.reportPending?.(sound(outcome));

@@ -63,6 +63,11 @@ export class InFlight<Check> {
     return this.#lastCheckId;
   }
 
+  /** The one that was begun first comes first. */
+  underWay(): Iterable<Check> {
+    return this.#running.values();
+  }
+
   find(checkId: number): Check | undefined {
     return this.#running.get(checkId);
   }

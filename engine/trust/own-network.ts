@@ -55,6 +55,11 @@ export class OwnNetwork<Check extends MeasuredCheck> {
     return this.#trust.take(check, outcome);
   }
 
+  /** Targets are silent: asks the canaries before the first check fails. */
+  suspect(): void {
+    this.#watch.ask();
+  }
+
   /** Delivers everything now: before a stop. */
   flush(): void {
     this.#trust.flush();

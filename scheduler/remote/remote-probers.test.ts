@@ -311,6 +311,23 @@ describe("RemoteProbers", () => {
     ]);
   });
 
+  it("does not wait for a checker that doubts its own network, but for an account's sake, and where there is no other", async () => {
+    const { probers, at, sent } = scene([checkerOf("a"), checkerOf("d", { location: "de" })]);
+    probers.define([{ ...SPEC, key: 2, kind: "wireguard" }]);
+    const [site, tunnel] = [runOf(), { ...runOf(), specKey: 2 }];
+    probers.run([site, tunnel, runOf({ location: "de" })]);
+    await pass(1_900);
+    probers.run([runOf()]);
+    const before = sent.length;
+    at.checkers = [checkerOf("a", { isFit: false }), checkerOf("b"), checkerOf("d", { location: "de", isFit: false })];
+    await pass(100);
+    expect(sent).toHaveLength(before);
+    await pass(1);
+    expect(sent.slice(before).map(({ checker, batch }) => [checker.id, batch.runs.map((run) => run.checkId)])).toEqual([
+      ["b", [site.checkId]],
+    ]);
+  });
+
   it("sends no run that could not begin before another scheduler may run it", async () => {
     const { probers, at, sent } = scene([checkerOf("a")]);
     at.tenureLeftMs = 1_500;

@@ -289,6 +289,7 @@ export class RemoteProbers implements Probers {
   look(): void {
     this.#silence.look(this.#options.clocks.monotonicNowMs());
     if (this.isStoodInFor) this.#leaveSilent();
+    this.#leaveUnfit();
     const waiting: Flight[] = [];
     for (const flight of this.#flights.values()) if (flight.checker === null && !flight.isHere) waiting.push(flight);
     this.#again(waiting);
@@ -300,6 +301,19 @@ export class RemoteProbers implements Probers {
     for (const flight of this.#flights.values()) {
       if (flight.isOver || !this.#mayStandInFor(flight) || !this.#mayRunTwice(flight)) continue;
       this.#leaveChecker(flight);
+    }
+  }
+
+  /** A checker that doubts its own network would end these with their time-outs: another one that does not has them meanwhile. */
+  #leaveUnfit(): void {
+    const sentUntilMs = this.#options.clocks.monotonicNowMs() - SUSPECT_AFTER_MS;
+    const checkers = this.#options.watch.healthy();
+    const unfit = new Set(checkers.filter(({ isFit }) => !isFit).map(({ id }) => id));
+    const fitPlaces = new Set(checkers.filter(({ isFit }) => isFit).map(({ location }) => location));
+    for (const flight of unfit.size > 0 ? this.#flights.values() : []) {
+      const { checker, isOver, place, sentAtMs } = flight;
+      if (checker === null || isOver || sentAtMs >= sentUntilMs || !unfit.has(checker.id)) continue;
+      if (fitPlaces.has(place.location) && this.#mayRunTwice(flight)) this.#leaveChecker(flight);
     }
   }
 
