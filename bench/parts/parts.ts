@@ -1,5 +1,6 @@
 /** `npm run bench -- parts [name]`: the parts one by one. */
 import { run as codecs } from "./codecs.ts";
+import { run as million } from "./million.ts";
 import { run as native } from "./native.ts";
 import { run as results } from "./results.ts";
 import { run as rules } from "./rules.ts";
@@ -11,6 +12,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   wheel,
   rules,
   codecs,
+  million,
   native,
   sink,
   results,

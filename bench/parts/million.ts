@@ -1,0 +1,187 @@
+/**
+ * The scheduler alone with a million monitors: everything that it keeps of them in memory, its due times on the clock, and the way of each check
+ * with probers that answer at once and a sink that keeps nothing.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { Admission, ConcurrencyLimits } from "../../engine/limits/concurrency.ts";
+import { capsOf } from "../../model/caps.ts";
+import { newLiveState } from "../../model/live.ts";
+import { MONITOR_DEFAULTS, type Monitor } from "../../model/monitor.ts";
+import type { CheckOutcome } from "../../model/result.ts";
+import { DueTimes } from "../../scheduler/due/due-times.ts";
+import { CheckPipeline } from "../../scheduler/judge/pipeline.ts";
+import { MonitorStates } from "../../scheduler/judge/states.ts";
+import { readSettings } from "../../scheduler/plan/check-inputs.ts";
+import { CheckSpecs } from "../../scheduler/plan/check-specs.ts";
+import { Plan } from "../../scheduler/plan/plan.ts";
+import type { Run } from "../../scheduler/plan/planned-check.ts";
+import { conditions } from "./conditions.ts";
+
+const MONITORS = 1_000_000;
+const INTERVAL_S = 60;
+/** Monitors of one host. */
+const A_HOST = 20;
+const WORKSPACES = 1_000;
+/** As the scheduler's loop does, ms. */
+const TICK_MS = 5;
+const MEASURED_MS = 20_000;
+/** Before it, ms: what was compiled while the plan was made is none of it. */
+const WARM_UP_MS = 5_000;
+
+/** As it comes out of SQL: no two share a string. */
+function monitorOf(id: number): Monitor {
+  const host = `site-${Math.floor(id / A_HOST)}.example.org`;
+  return {
+    ...MONITOR_DEFAULTS,
+    id,
+    projectId: id % WORKSPACES,
+    organizationId: id % WORKSPACES,
+    name: `Website ${id}`,
+    kind: "http",
+    settings: { url: `https://${host}/${id}` },
+    intervalS: INTERVAL_S,
+    timeoutS: 10,
+    maxRetries: 2,
+    host,
+    maintenance: null,
+    createdAtMs: 1_763_700_000_000 + id,
+    updatedAtMs: 1_763_700_000_000 + id,
+  };
+}
+
+function outcomeOf(checkId: number, nowMs: number): CheckOutcome {
+  return {
+    checkId,
+    verdict: "ok",
+    startedAtMs: Math.round(nowMs),
+    latenessMs: 0,
+    durationMs: 5,
+    latencyMs: 5,
+    connectMs: 1,
+    peerAnswered: true,
+    message: null,
+    phases: {},
+    explanation: null,
+    certificate: null,
+    domainExpiresAtMs: null,
+  };
+}
+
+function residentMiB(): number {
+  return Math.round(process.memoryUsage().rss / 2 ** 20);
+}
+
+function load() {
+  const caps = capsOf();
+  const specs = new CheckSpecs(new ConcurrencyLimits<Run>(), caps, readSettings);
+  const plan = new Plan(specs);
+  const lease = { shard: 0, epoch: 1 };
+  const states = new MonitorStates({ checker: "bench", ownedShards: { leaseOf: () => lease } });
+  const admission = new Admission<Run>(caps.overall);
+  let due: number[] = [];
+  let stored = 0;
+  const pipeline = new CheckPipeline({
+    plan,
+    specs,
+    states,
+    sink: {
+      add: () => {
+        stored += 1;
+      },
+      skip: () => {},
+    },
+    probers: { define: () => {}, forget: () => {}, run: (runs) => due.push(...runs.map(({ checkId }) => checkId)) },
+    admission,
+    mayBegin: () => true,
+    ownedShards: { isActive: () => true, shardOf: () => 0 },
+    openSuspects: () => null,
+    nowMs: Date.now,
+    onOutcome: () => {},
+    log: { info: () => {} },
+  });
+  for (let id = 1; id <= MONITORS; id += 1) {
+    const monitor = monitorOf(id);
+    states.set(monitor, newLiveState(id));
+    // Into their phases, as after a restart.
+    for (const change of plan.set(monitor, Date.now())) pipeline.changes.apply(change, "returned", null);
+  }
+  return {
+    plan,
+    tick(): void {
+      pipeline.advance();
+      const ids = due;
+      due = [];
+      const nowMs = Date.now();
+      pipeline.take(ids.map((id) => outcomeOf(id, nowMs)));
+    },
+    stored: () => stored,
+  };
+}
+
+interface Measured {
+  readonly calls: number;
+  /** Of a core, percent. */
+  readonly busy: number;
+}
+
+/** Calls on the clock. */
+async function measure(call: () => void): Promise<Measured> {
+  let busyMs = 0;
+  let calls = 0;
+  const startedAtMs = performance.now();
+  while (performance.now() - startedAtMs < MEASURED_MS) {
+    const beganAtMs = performance.now();
+    call();
+    busyMs += performance.now() - beganAtMs;
+    calls += 1;
+    await delay(TICK_MS);
+  }
+  return { calls, busy: (100 * busyMs) / (performance.now() - startedAtMs) };
+}
+
+async function warmedUp(call: () => void): Promise<void> {
+  const endAtMs = performance.now() + WARM_UP_MS;
+  while (performance.now() < endAtMs) {
+    call();
+    await delay(TICK_MS);
+  }
+}
+
+export async function run(): Promise<void> {
+  const before = residentMiB();
+  const startedAtMs = performance.now();
+  const scheduler = load();
+  const loadMs = performance.now() - startedAtMs;
+  console.log(`\n${MONITORS} monitors every ${INTERVAL_S} s in one scheduler, nothing else\n  ${conditions()}`);
+  console.log(`  planned in ${(loadMs / 1_000).toFixed(1)} s; resident ${residentMiB()} MiB, ${before} MiB before`);
+  const due = new DueTimes(
+    Date.now(),
+    (id) => scheduler.plan.byId(id),
+    () => {},
+  );
+  const nextDueAtMs = new Map([...scheduler.plan.all()].map((planned) => [planned, planned.nextDueAtMs]));
+  for (const planned of scheduler.plan.all()) {
+    planned.nextDueAtMs = Number.POSITIVE_INFINITY;
+    due.settle(planned, Date.now());
+  }
+  let turns = 0;
+  const advance = (): void =>
+    due.advance(Date.now(), () => {
+      turns += 1;
+      return true;
+    });
+  await warmedUp(advance);
+  turns = 0;
+  const wheel = await measure(advance);
+  console.log(
+    `  due times alone: ${Math.round((turns * 1_000) / MEASURED_MS)} turns/s take ${wheel.busy.toFixed(2)} % of a core`,
+  );
+  for (const [planned, atMs] of nextDueAtMs) planned.nextDueAtMs = atMs;
+  await warmedUp(scheduler.tick);
+  const storedBefore = scheduler.stored();
+  const whole = await measure(scheduler.tick);
+  const checks = Math.round(((scheduler.stored() - storedBefore) * 1_000) / MEASURED_MS);
+  console.log(
+    `  all of a check but the network and the stores: ${checks} checks/s take ${whole.busy.toFixed(1)} % of a core; resident ${residentMiB()} MiB`,
+  );
+}
