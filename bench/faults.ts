@@ -9,6 +9,11 @@ export interface FaultsOptions {
   readonly timeoutS: number;
   readonly lastsMs: number;
   readonly leaseMs: number;
+  readonly apis: number;
+  readonly schedulers: number;
+  readonly checkers: number;
+  readonly rounds: number;
+  readonly pauses: number;
   /** Words in the names of the faults; all when empty. */
   readonly only: readonly string[];
 }

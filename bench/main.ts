@@ -38,6 +38,12 @@ interface FaultsCommandOptions {
   readonly interval: number;
   readonly lasts: number;
   readonly lease: number;
+  readonly timeout: number;
+  readonly apis: number;
+  readonly schedulers: number;
+  readonly checkers: number;
+  readonly rounds: number;
+  readonly pauses: number;
 }
 
 const program = new Command("bench").description("measures this machine; run it when nothing else runs");
@@ -184,9 +190,22 @@ program
   .option("--monitors <n>", "on local targets", Number, 2_000)
   .option("--interval <s>", "seconds between two checks of one", Number, 10)
   .option("--lasts <s>", "length of a freeze or a cut", Number, 30)
+  .option("--timeout <s>", "of a check", Number, 10)
   .option("--lease <s>", "of the schedulers' shards", Number, SHARD_LEASE_MS / 1_000)
-  .action((only: readonly string[], { monitors, interval, lasts, lease }: FaultsCommandOptions) =>
-    runFaults({ monitors, intervalS: interval, timeoutS: 10, lastsMs: lasts * 1_000, leaseMs: lease * 1_000, only }),
+  .option("--apis <n>", "at least 1", Number, 2)
+  .option("--schedulers <n>", "2 to 13", Number, 2)
+  .option("--checkers <n>", "1 to 4: two of any, one of de and nl each", Number, 4)
+  .option("--rounds <n>", "of all faults", Number, 1)
+  .option("--pauses <n>", "of schedulers, 3 s each, many at once, for the fault 'pauses'", Number, 20)
+  .action((only: readonly string[], { interval, timeout, lasts, lease, ...words }: FaultsCommandOptions) =>
+    runFaults({
+      ...words,
+      intervalS: interval,
+      timeoutS: timeout,
+      lastsMs: lasts * 1_000,
+      leaseMs: lease * 1_000,
+      only,
+    }),
   );
 
 program

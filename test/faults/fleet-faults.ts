@@ -4,6 +4,7 @@ import type { SharedServers } from "../servers/shared.ts";
 import { eventually } from "../service.ts";
 import type { Member } from "./fleet.ts";
 import type { Way } from "./links.ts";
+import { type Pause, pauseMany } from "./pauses.ts";
 import { untilDatabaseAnswers } from "./reckoning.ts";
 
 export interface Fault {
@@ -22,6 +23,9 @@ export interface FaultsOptions {
   /** How long a process is frozen and a link cut, ms; a scheduler's until its shards have moved. */
   readonly lastsMs: number;
   readonly leaseMs: number;
+  /** How many pauses of schedulers, and where each is written down. */
+  readonly pauses: number;
+  readonly onPause: (pause: Pause) => void;
 }
 
 /**
@@ -29,11 +33,6 @@ export interface FaultsOptions {
  * machine may be busy with something else.
  */
 const MOVE_MARGIN_MS = 60_000;
-
-/** A scheduler keeps its shards in it, ms. */
-const PAUSE_MS = 3_000;
-/** Two beats, so that each pause is a new one to the others. */
-const BETWEEN_PAUSES_MS = 1_600;
 
 /** What each role cannot work without. */
 const NEEDS: Readonly<Record<Member["role"], readonly Way[]>> = {
@@ -78,29 +77,32 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
       takeBack: async () => one.signal("SIGCONT"),
     }),
   );
-  const pauses = members
-    .filter(({ role }) => role === "scheduler")
-    .map(
-      (one): Fault => ({
-        name: `pause ${one.name}`,
-        hits: isIt(one),
-        bring: () => pauseOften(one, options),
-        takeBack: async () => one.signal("SIGCONT"),
-      }),
-    );
+  const schedulers = members.filter(({ role }) => role === "scheduler");
+  const pauses: Fault = {
+    name: "pauses of schedulers",
+    hits: () => false,
+    bring: () => pauseMany(schedulers, options).then(() => null),
+    takeBack: async () => {
+      for (const one of schedulers) one.signal("SIGCONT");
+    },
+  };
   const cuts = members.flatMap((one) =>
-    NEEDS[one.role].map(
-      (way): Fault => ({
-        name: `cut ${one.name} from ${wordOf(one, way)}`,
+    [...NEEDS[one.role].map((way) => [way]), NEEDS[one.role]].map(
+      (ways): Fault => ({
+        name: `cut ${one.name} from ${wordOf(one, ways)}`,
         hits: isIt(one),
         async bring() {
           const startedAtMs = performance.now();
-          const cut = async (): Promise<void> => one.station.cut(way);
-          const tookMs = await (way === "postgres" ? moved(one, cut) : cut().then(() => null));
+          const cut = async (): Promise<void> => {
+            for (const way of ways) one.station.cut(way);
+          };
+          const tookMs = await (ways.includes("postgres") ? moved(one, cut) : cut().then(() => null));
           await pause(lastsMs - (performance.now() - startedAtMs));
           return tookMs;
         },
-        takeBack: async () => one.station.mend(way),
+        async takeBack() {
+          for (const way of ways) one.station.mend(way);
+        },
       }),
     ),
   );
@@ -116,6 +118,16 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
       takeBack: () => servers.redis.restart(),
     },
     {
+      name: "postgres away",
+      hits: () => true,
+      async bring() {
+        await servers.postgres.kill();
+        await pause(lastsMs);
+        return null;
+      },
+      takeBack: () => servers.postgres.restart().then(() => untilDatabaseAnswers(databaseUrl)),
+    },
+    {
       name: "restart redis",
       hits: () => true,
       bring: () => servers.redis.kill().then(() => null),
@@ -128,27 +140,14 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
       takeBack: () => servers.postgres.restart().then(() => untilDatabaseAnswers(databaseUrl)),
     },
   ];
-  return [...kills, ...stops, ...freezes, ...pauses, ...restarts, ...cuts];
+  return [...kills, ...stops, ...freezes, pauses, ...restarts, ...cuts];
 }
 
-function wordOf({ role }: Member, way: Way): string {
+function wordOf({ role }: Member, ways: readonly Way[]): string {
+  const [way = "web", ...others] = ways;
+  if (others.length > 0) return "everything";
   if (way !== "web") return way;
   return role === "checker" ? "targets" : "clickhouse";
-}
-
-/** Stands still again and again, each time for as long as its shards must stay with it. @throws an Error when one was taken meanwhile */
-async function pauseOften(one: Member, { plane, lastsMs }: FaultsOptions): Promise<null> {
-  const epochs = async (): Promise<string> => String((await plane.shards.view()).shards.map(({ epoch }) => epoch));
-  const before = await epochs();
-  const endAtMs = performance.now() + lastsMs;
-  do {
-    one.signal("SIGSTOP");
-    await pause(PAUSE_MS);
-    one.signal("SIGCONT");
-    await pause(BETWEEN_PAUSES_MS);
-  } while (performance.now() < endAtMs);
-  if ((await epochs()) !== before) throw new Error(`shards were taken from ${one.name}, which had only paused`);
-  return null;
 }
 
 /** Until others hold every shard of a scheduler. @returns how long that took, ms */

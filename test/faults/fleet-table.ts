@@ -1,11 +1,13 @@
 /** Faults brought to a fleet one after the other, and every due time of their stretches asked for: a result, or a counted skip. */
+import { fairShare } from "../../model/shards.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { ShardsView } from "../../store/sql/coordination/shards-port.ts";
 import type { SharedServers } from "../servers/shared.ts";
 import { eventually } from "../service.ts";
-import { type Fleet, type FleetSize, LOCATIONS, type Member, startFleet } from "./fleet.ts";
+import { type Fleet, type FleetSize, type Member, startFleet } from "./fleet.ts";
 import { type Fault, faultsOf, pause } from "./fleet-faults.ts";
 import type { Links } from "./links.ts";
+import { type Pause, type PausesWord, wordOfPauses } from "./pauses.ts";
 import { type MissingTurn, reckon } from "./reckoning.ts";
 import { wordOfTargets } from "./target-log.ts";
 import { type TrueRow, trueRows } from "./truth.ts";
@@ -15,6 +17,10 @@ export interface TableSize extends FleetSize {
   readonly only: readonly string[];
   /** How long a process is frozen and a link cut, ms. */
   readonly lastsMs: number;
+  /** How often all faults are brought. */
+  readonly rounds: number;
+  /** Of schedulers, where pauses are asked for. */
+  readonly pauses: number;
 }
 
 /** A row of the table. */
@@ -33,9 +39,11 @@ export interface FaultLine {
   /** Results that call a target down, and such that say nothing because the checker did not trust itself. */
   readonly down: number;
   readonly unfit: number;
-  /** By the targets' own log: see target-log.ts. */
+  /** By the targets' own log: see target-log.ts. Due times of the general pool alone with a request, of all; and of all others. */
   readonly twice: number;
+  readonly pool: string;
   readonly poolGapMs: number;
+  readonly other: string;
   readonly gapMs: number;
   /** Until the shards of the scheduler had another holder, ms; null: they had no need to. */
   readonly movedMs: number | null;
@@ -47,6 +55,7 @@ export interface FaultLine {
 
 export interface FaultTable {
   readonly lines: readonly FaultLine[];
+  readonly paused: PausesWord;
   readonly incidents: number;
   readonly rows: readonly TrueRow[];
   readonly plane: ControlPlane;
@@ -74,15 +83,24 @@ const LOG_TAIL = 3_000;
 export async function makeTable(servers: SharedServers, links: Links, size: TableSize): Promise<FaultTable> {
   const fleet = await startFleet(servers, links, size);
   const { members, plane, projectId } = fleet;
-  const { lastsMs, leaseMs } = size;
-  const faults = faultsOf(members, { plane, servers, databaseUrl: fleet.databaseUrl, lastsMs, leaseMs }).filter(
-    ({ name }) => size.only.length === 0 || size.only.some((word) => name.includes(word)),
-  );
+  const { lastsMs, leaseMs, only } = size;
+  const pauses: Pause[] = [];
+  const report = { pauses: size.pauses, onPause: (pause: Pause) => void pauses.push(pause) };
+  const faults = faultsOf(members, {
+    plane,
+    servers,
+    databaseUrl: fleet.databaseUrl,
+    lastsMs,
+    leaseMs,
+    ...report,
+  }).filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
   const asker = askApis(members.filter(({ role }) => role === "api"));
   const marks: Mark[] = [];
   try {
     await untilWell(fleet);
-    for (const fault of faults) marks.push(await befall(fleet, fault, size.intervalS, asker));
+    for (let round = 0; round < size.rounds; round += 1) {
+      for (const fault of faults) marks.push(await befall(fleet, fault, size.intervalS, asker));
+    }
     asker.stop();
     await fleet.stop();
   } catch (error) {
@@ -94,8 +112,9 @@ export async function makeTable(servers: SharedServers, links: Links, size: Tabl
   const rows = await trueRows(fleet.clickhouseUrl);
   const shards = (await plane.shards.view()).shards.length;
   const lines = marks.map((mark) => lineOf(mark, fleet, rows, shards));
+  const paused = wordOfPauses(pauses, fleet, shards);
   const incidents = (await plane.incidents.list(projectId, { monitorId: null, limit: 1_000 })).length;
-  return { lines, incidents, rows, plane, projectId };
+  return { lines, paused, incidents, rows, plane, projectId };
 }
 
 async function befall(fleet: Fleet, fault: Fault, intervalS: number, asker: Asker): Promise<Mark> {
@@ -138,9 +157,11 @@ function lineOf(mark: Mark, { monitors, hits }: Fleet, rows: readonly TrueRow[],
   const unfit = within.filter(({ verdict }) => verdict === "unfit").length;
   const skipped = skips.reduce((a, b) => a + b, 0);
   const refused = `${asked.refused}/${asked.all}`;
-  const { twice, poolGapMs, gapMs } = wordOfTargets(monitors, hits, fromMs, untilMs);
+  const { twice, pool, other } = wordOfTargets(monitors, hits, fromMs, untilMs);
   const counted = { due, run, missing, skipped, lost, doubled, latestMs, down, unfit };
-  return { fault, ...counted, twice, poolGapMs, gapMs, movedMs, recoveredMs, refused };
+  const seen = { pool: `${pool.asked}/${pool.due}`, poolGapMs: pool.gapMs };
+  const seenElsewhere = { other: `${other.asked}/${other.due}`, gapMs: other.gapMs };
+  return { fault, ...counted, twice, ...seen, ...seenElsewhere, movedMs, recoveredMs, refused };
 }
 
 /** What there is around a turn without a result: when each row near it was due, and when it began. */
@@ -161,22 +182,25 @@ function skipsOf({ shards }: ShardsView): number[] {
   return shards.map(({ skipped }) => skipped);
 }
 
-/** Both schedulers beat and hold half of the shards, and new results of every location come in. @returns how long that took, ms */
-async function untilWell({ plane, monitors }: Fleet): Promise<number> {
+/** All schedulers beat and hold no more than their share, and new results of every location come in. @returns how long that took, ms */
+async function untilWell({ plane, monitors, members, locations: staffed }: Fleet): Promise<number> {
+  const schedulers = members.filter(({ role }) => role === "scheduler").length;
   const startedAtMs = performance.now();
   const sinceMs = Date.now();
   const beats = new Map<string, number>();
-  const sample = [...monitors].filter(([, { locations }]) => locations.length === LOCATIONS.length).slice(0, 5);
+  const sample = [...monitors].filter(([, { locations }]) => locations.length === staffed.length).slice(0, 5);
   await eventually(async () => {
     const view = await plane.shards.view().catch(() => undefined);
     if (view === undefined) return undefined;
     const moving = view.schedulers.filter(({ id, beat }) => (beats.get(id) ?? beat) !== beat).map(({ id }) => id);
     for (const { id, beat } of view.schedulers) if (!beats.has(id)) beats.set(id, beat);
-    const isHeld = moving.length === 2 && moving.every((id) => heldBy(view, id) === view.shards.length / 2);
-    if (!isHeld) return undefined;
+    const share = fairShare(view.shards.length, schedulers);
+    const held = moving.map((id) => heldBy(view, id));
+    const isHeld = moving.length === schedulers && held.every((count) => count <= share);
+    if (!isHeld || held.reduce((a, b) => a + b, 0) !== view.shards.length) return undefined;
     for (const [id] of sample) {
       const live = (await plane.monitors.recall(id).catch(() => undefined))?.live;
-      if (LOCATIONS.some((location) => (live?.locations[location]?.lastCheckAtMs ?? 0) < sinceMs)) return undefined;
+      if (staffed.some((location) => (live?.locations[location]?.lastCheckAtMs ?? 0) < sinceMs)) return undefined;
     }
     return true;
   }, RECOVERED_WITHIN_MS);

@@ -1,5 +1,5 @@
 /**
- * All roles apart: two APIs, two schedulers, two checkers of the general pool and one in each of two locations, every process in a namespace of
+ * All roles apart: two APIs, two schedulers or more, two checkers of the general pool and one in each of two locations, every process in a namespace of
  * its own, with a link to each of what it needs.
  */
 import type { ChildProcess } from "node:child_process";
@@ -26,9 +26,13 @@ export interface FleetSize {
   readonly timeoutS: number;
   /** When a scheduler that stands still is taken to be gone, ms. */
   readonly leaseMs: number;
+  readonly schedulers: number;
+  /** The first so many of CHECKERS; and APIs. */
+  readonly apis: number;
+  readonly checkers: number;
 }
 
-export const LOCATIONS = ["any", "de", "nl"] as const;
+const LOCATIONS = ["any", "de", "nl"] as const;
 /** Checkers, and where each is: another one of the general pool has the work of one that is gone. */
 const CHECKERS = [
   ["any 1", "any"],
@@ -61,6 +65,8 @@ export interface Fleet {
   readonly plane: ControlPlane;
   readonly projectId: number;
   readonly monitors: ReadonlyMap<number, NewMonitor>;
+  /** Those with a checker. */
+  readonly locations: readonly string[];
   /** What the targets were asked so far. */
   readonly hits: readonly Hit[];
   /** For tests that read them from outside. */
@@ -85,23 +91,28 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
     },
     { ...productEnv(), SONDE_ALLOW_NETS: links.targets.join() },
   );
-  const [firstApi, ...others] = membersOf(whole, links, size.leaseMs);
+  // What a checker's machine has of its own network: here a port behind the same way as the targets.
+  const canary = { SONDE_CANARIES: `tcp:${links.web}:${clickhouse.port}` };
+  const [firstApi, ...others] = membersOf(whole, links, size, canary);
   if (firstApi === undefined) throw new Error("a fleet has an API");
   // Makes the schema, the first key and the first project.
   await firstApi.start();
   const plane = await openControlPlane({ url: stores.databaseUrl }, { role: "api" });
   const given = { projectId: 1, organizationId: 1 };
-  const monitors = await createMonitors(plane, given, size, websites.url, locationsOf);
+  const staffed = new Set(CHECKERS.slice(0, size.checkers).map(([, location]): string => location));
+  const locations = LOCATIONS.filter((location) => staffed.has(location));
+  const monitors = await createMonitors(plane, given, size, websites.url, (index) => locationsOf(index, locations));
   // Checkers first: a scheduler that takes a shard over before it knows a checker shows its location as unavailable until its next look.
   const isScheduler = ({ role }: Member) => role === "scheduler";
   await Promise.all(others.filter((one) => !isScheduler(one)).map((one) => one.start()));
-  await Promise.all(others.filter(isScheduler).map((one) => one.start()));
+  for (const two of pairs(others.filter(isScheduler))) await Promise.all(two.map((one) => one.start()));
   const members = [firstApi, ...others];
   return {
     members,
     plane,
     projectId: given.projectId,
     monitors,
+    locations,
     hits: websites.hits,
     databaseUrl: stores.databaseUrl,
     clickhouseUrl: stores.clickhouseUrl,
@@ -113,25 +124,33 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
   };
 }
 
-function membersOf(whole: Installation, links: Links, leaseMs: number): readonly Member[] {
+function membersOf(
+  whole: Installation,
+  links: Links,
+  { leaseMs, schedulers, apis, checkers }: FleetSize,
+  canary: Readonly<Record<string, string>>,
+): readonly Member[] {
   const begin: Readonly<Record<Role, (settings: ServiceSettings, location: string) => Promise<Begun>>> = {
     api: whole.startApi,
     scheduler: (settings) =>
       whole.startScheduler(
         leaseMs === SHARD_LEASE_MS ? settings : { ...settings, script: SHORT_LEASE_SCHEDULER, args: [String(leaseMs)] },
       ),
-    checker: (settings, location) => whole.startChecker(location, settings),
+    checker: (settings, location) => whole.startChecker(location, { ...settings, env: { ...settings.env, ...canary } }),
   };
   const wanted: readonly (readonly [role: Role, name: string, location: string])[] = [
-    ["api", "1", ""],
-    ["api", "2", ""],
-    ["scheduler", "1", ""],
-    ["scheduler", "2", ""],
-    ...CHECKERS.map(([name, location]) => ["checker", name, location] as const),
+    ...Array.from({ length: apis }, (_, index) => ["api", `${index + 1}`, ""] as const),
+    ...Array.from({ length: schedulers }, (_, index) => ["scheduler", `${index + 1}`, ""] as const),
+    ...CHECKERS.slice(0, checkers).map(([name, location]) => ["checker", name, location] as const),
   ];
   return wanted.map(([role, name, location]) =>
     memberOf(role, name, links.station(), (settings) => begin[role](settings, location)),
   );
+}
+
+/** So many processes start at once: each keeps a core busy meanwhile. */
+function pairs<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return items.flatMap((_, index) => (index % 2 === 0 ? [items.slice(index, index + 2)] : []));
 }
 
 interface Begun {
@@ -176,9 +195,10 @@ function memberOf(
 }
 
 /** Most from the general pool; every location alone, and all of them together. */
-function locationsOf(index: number): readonly string[] {
-  const places = [["any", "de", "nl"], ["de"], ["de"], ["nl"], ["nl"]];
-  return places[index % 10] ?? ["any"];
+function locationsOf(index: number, locations: readonly string[]): readonly string[] {
+  const places = [locations, ["de"], ["de"], ["nl"], ["nl"]];
+  const wanted = places[index % 10] ?? ["any"];
+  return wanted.every((location) => locations.includes(location)) ? wanted : ["any"];
 }
 
 function moved(url: string, host: string, port?: number): string {

@@ -18,6 +18,11 @@ const SIZE: TableSize = {
   timeoutS: 3,
   leaseMs: SHARD_LEASE_MS,
   lastsMs: 7_000,
+  apis: 2,
+  schedulers: 2,
+  checkers: 4,
+  rounds: 1,
+  pauses: 0,
   only: [
     "kill scheduler 1",
     "kill checker any 1",
@@ -50,9 +55,10 @@ describeWith(["network namespaces"], "two APIs, two schedulers, four checkers", 
   withServer("lose and double nothing", shared, (servers) => {
     it("lose and double nothing, and call nothing down, whatever befalls them", { timeout: 3_600_000 }, async () => {
       if (links === undefined) throw new Error("there are no links");
-      const { lines, incidents, rows, plane, projectId } = await makeTable(servers, links, SIZE);
+      const { lines, paused, incidents, rows, plane, projectId } = await makeTable(servers, links, SIZE);
       try {
         console.info(`\n${SIZE.monitors} monitors every ${SIZE.intervalS} s\n${tableOf(lines)}`);
+        if (SIZE.pauses > 0) console.info(paused);
         if (process.env.FLEET_FILE !== undefined) writeFileSync(process.env.FLEET_FILE, JSON.stringify(lines, null, 2));
         expect(lines.length).toBeGreaterThan(0);
         for (const line of lines) {
@@ -60,6 +66,7 @@ describeWith(["network namespaces"], "two APIs, two schedulers, four checkers", 
           // A run of which Redis did not say whether it arrived is sent again. Without that no target is asked by two schedulers.
           if (TELLING.some((words) => line.fault.startsWith(words))) expect(line).toMatchObject({ twice: 0 });
         }
+        expect(paused).toMatchObject({ takenOver: 0, asked: 0 });
         expect(incidents).toBe(0);
         await expectTruth(plane, projectId, rows);
       } finally {

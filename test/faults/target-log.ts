@@ -1,4 +1,8 @@
-/** What targets saw: every request with its time. Our own counters may be wrong in the same way as what they count; this cannot. */
+/**
+ * What targets saw: every request with its time, and which due time each of them belongs to. Our own counters may be wrong in the same way as
+ * what they count; this cannot.
+ */
+import { phaseOf } from "../../scheduler/plan/phase.ts";
 import type { NewMonitor } from "../../store/sql/monitors/port.ts";
 
 /** A request that a target got. */
@@ -9,44 +13,120 @@ export interface Hit {
   readonly atMs: number;
 }
 
-export interface TargetsWord {
-  /** Requests beyond one for each due time, and one for a turn that was made up for, by monitor and location. */
-  readonly twice: number;
-  /** Longest time without a request to a monitor of the general pool alone, beyond its interval, ms. */
-  readonly poolGapMs: number;
-  /** The same of monitors of one other location. */
+export interface GroupWord {
+  /** Due times of the stretch, and those of them that have a request. */
+  readonly due: number;
+  readonly asked: number;
+  /** Longest time without a request to a monitor of one location, beyond its interval, ms. */
   readonly gapMs: number;
 }
 
+export interface TargetsWord {
+  /** Requests that no due time is left for. */
+  readonly twice: number;
+  /** Monitors of the general pool alone. */
+  readonly pool: GroupWord;
+  /** All others. */
+  readonly other: GroupWord;
+}
+
+type Planned = Pick<NewMonitor, "intervalS" | "locations" | "settings">;
+
 const POOL = ["any"];
+/** Our clock and that of the phases are one, read at two places; ms. */
+const EARLY_MS = 20;
+/** On a machine that is busy. */
+const ON_TIME_MS = 300;
+/** A due time has its request within so many intervals: one that was missed is made up for until the next one is due, and machines are busy. */
+const LATEST_INTERVALS = 2;
 
 export function wordOfTargets(
-  monitors: ReadonlyMap<number, Pick<NewMonitor, "intervalS" | "locations" | "settings">>,
+  monitors: ReadonlyMap<number, Planned>,
   hits: readonly Hit[],
   fromMs: number,
   untilMs: number,
 ): TargetsWord {
+  const times = timesByPath(hits);
+  let twice = 0;
+  const groups = { pool: { due: 0, asked: 0, gapMs: 0 }, other: { due: 0, asked: 0, gapMs: 0 } };
+  for (const [id, monitor] of monitors) {
+    const intervalMs = monitor.intervalS * 1_000;
+    const all = times.get(pathOf(monitor)) ?? [];
+    // Those before it explain the first requests of the stretch.
+    const marginMs = LATEST_INTERVALS * intervalMs;
+    const due = dueTimes(id, monitor, fromMs - marginMs, untilMs);
+    const taken = match(due, all, marginMs);
+    const group = groups[String(monitor.locations) === String(POOL) ? "pool" : "other"];
+    for (const [index, dueAtMs] of due.entries()) {
+      if (dueAtMs < fromMs) continue;
+      group.due += 1;
+      if (taken.due.has(index)) group.asked += 1;
+    }
+    twice += all.filter((atMs, index) => atMs >= fromMs && atMs < untilMs && !taken.hits.has(index)).length;
+    if (monitor.locations.length > 1) continue;
+    const gapMs = longestGap(all, fromMs - intervalMs, untilMs) - intervalMs;
+    group.gapMs = Math.max(group.gapMs, Math.round(gapMs));
+  }
+  return { twice, ...groups };
+}
+
+/** Requests to one monitor within a stretch. */
+export function hitsWithin(monitor: Planned, hits: readonly Hit[], fromMs: number, untilMs: number): readonly Hit[] {
+  const path = pathOf(monitor);
+  return hits.filter((hit) => hit.path === path && hit.atMs >= fromMs && hit.atMs < untilMs);
+}
+
+function timesByPath(hits: readonly Hit[]): ReadonlyMap<string, readonly number[]> {
   const times = new Map<string, number[]>();
   for (const { path, atMs } of hits) {
     const known = times.get(path);
     if (known === undefined) times.set(path, [atMs]);
     else known.push(atMs);
   }
-  let twice = 0;
-  const gaps = { pool: 0, other: 0 };
-  for (const { intervalS, locations, settings } of monitors.values()) {
-    const all = times.get(new URL(String(settings.url)).pathname) ?? [];
-    const intervalMs = intervalS * 1_000;
-    const within = all.filter((atMs) => atMs >= fromMs && atMs < untilMs);
-    // A due time at each end, and the turn that was made up for.
-    const most = locations.length * ((untilMs - fromMs) / intervalMs + 2);
-    twice += Math.max(0, Math.ceil(within.length - most));
-    if (locations.length > 1) continue;
-    const gap = longestGap(all, fromMs - intervalMs, untilMs) - intervalMs;
-    const group = String(locations) === String(POOL) ? "pool" : "other";
-    gaps[group] = Math.max(gaps[group], Math.round(gap));
+  return times;
+}
+
+function pathOf({ settings }: Planned): string {
+  return new URL(String(settings.url)).pathname;
+}
+
+/** Of all its locations, in order. */
+function dueTimes(id: number, { intervalS, locations }: Planned, fromMs: number, untilMs: number): readonly number[] {
+  const intervalMs = intervalS * 1_000;
+  const due: number[] = [];
+  for (const location of locations) {
+    const phaseMs = phaseOf(id, location, intervalMs);
+    const first = Math.ceil((fromMs - phaseMs) / intervalMs) * intervalMs + phaseMs;
+    for (let atMs = first; atMs < untilMs; atMs += intervalMs) due.push(atMs);
   }
-  return { twice, poolGapMs: gaps.pool, gapMs: gaps.other };
+  return due.sort((a, b) => a - b);
+}
+
+interface Matched {
+  /** Indices of due times that have a request, and of requests that have a due time. */
+  readonly due: ReadonlySet<number>;
+  readonly hits: ReadonlySet<number>;
+}
+
+/**
+ * A due time has the first request that is on time for it. What is left after that was made up for: it goes to the earliest due time that is left
+ * and not too long ago. So a due time that was missed hides one request beyond one for each, and not all that follow.
+ */
+function match(due: readonly number[], hits: readonly number[], latestMs: number): Matched {
+  const taken = { due: new Set<number>(), hits: new Set<number>() };
+  const pass = (withinMs: number): void => {
+    let next = 0;
+    for (const [index, atMs] of hits.entries()) {
+      if (taken.hits.has(index)) continue;
+      while (next < due.length && (taken.due.has(next) || (due[next] ?? 0) < atMs - withinMs)) next += 1;
+      if ((due[next] ?? Number.POSITIVE_INFINITY) > atMs + EARLY_MS) continue;
+      taken.due.add(next);
+      taken.hits.add(index);
+    }
+  };
+  pass(ON_TIME_MS);
+  pass(latestMs);
+  return taken;
 }
 
 function longestGap(times: readonly number[], fromMs: number, untilMs: number): number {
