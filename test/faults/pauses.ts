@@ -26,7 +26,7 @@ export interface PausesWord {
   readonly asked: number;
 }
 
-export interface PausesOptions {
+interface PausesOptions {
   readonly plane: ControlPlane;
   readonly pauses: number;
   readonly onPause: (pause: Pause) => void;

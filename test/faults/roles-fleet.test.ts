@@ -2,12 +2,14 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, expect, it } from "vitest";
 import { SHARD_LEASE_MS } from "../../model/shards.ts";
+import { phaseOf } from "../../scheduler/plan/phase.ts";
 import { describeWith, missing } from "../prerequisites.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
 import { cleanUp } from "../service.ts";
 import { makeTable, type TableSize, tableOf } from "./fleet-table.ts";
 import { openLinks } from "./links.ts";
+import { wordOfTargets } from "./target-log.ts";
 import { expectTruth } from "./truth.ts";
 
 /** What the bench asks for, as JSON. */
@@ -49,6 +51,21 @@ afterAll(async () => {
   await cleanUp();
   if (!isMissing(shared)) await shared.stop();
   links?.close();
+});
+
+it("what a target was asked twice, or not at all, is found in its log", () => {
+  const monitor = { intervalS: 1, locations: ["any"], settings: { url: "http://target.test/0" } };
+  const fromMs = 1_763_700_000_000;
+  const firstMs = fromMs + phaseOf(1, "any", 1_000);
+  // Not asked for 7 s, then once for all that was missed.
+  const onTime = Array.from({ length: 20 }, (_, turn) => turn * 1_000).filter((ms) => ms < 5_000 || ms >= 12_000);
+  const wordOf = (times: readonly number[]) => {
+    const hits = [...times].sort((a, b) => a - b).map((ms) => ({ path: "/0", atMs: firstMs + ms }));
+    return wordOfTargets(new Map([[1, monitor]]), hits, firstMs, firstMs + 20_000);
+  };
+  const seen = { pool: { due: 20, asked: 14, gapMs: 6_800 }, other: { due: 0, asked: 0, gapMs: 0 } };
+  expect(wordOf([...onTime, 11_800])).toEqual({ ...seen, twice: 0 });
+  expect(wordOf([...onTime, 11_800, 15_100])).toEqual({ ...seen, twice: 1 });
 });
 
 describeWith(["network namespaces"], "two APIs, two schedulers, four checkers", () => {

@@ -13,7 +13,7 @@ export interface Hit {
   readonly atMs: number;
 }
 
-export interface GroupWord {
+interface GroupWord {
   /** Due times of the stretch, and those of them that have a request. */
   readonly due: number;
   readonly asked: number;
