@@ -255,8 +255,7 @@ export class SchedulerRuntime {
 
 /** A separate data folder has one owner, whose shards no other process can take. */
 function openTenure({ shardLeaseMs = SHARD_LEASE_MS }: SchedulerData, { controlPlane }: Stores): Tenure {
-  const { monotonicNowMs } = SYSTEM_CLOCKS;
-  return new Tenure(controlPlane.dialect === "sqlite" ? null : shardLeaseMs, monotonicNowMs);
+  return new Tenure(controlPlane.dialect === "sqlite" ? null : shardLeaseMs, SYSTEM_CLOCKS);
 }
 
 function placesOf(
@@ -370,7 +369,7 @@ function openKeeper(
     leaseMs: shardLeaseMs,
     monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
     log,
-    onFreed: () => notices.publish("shards"),
+    onMoved: () => notices.publish("shards"),
   });
 }
 

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { beatMs, LEASE_MS } from "../../model/lease.ts";
 import { decideShards, PresenceWatch, SHARD_LEASE_MS } from "../../model/shards.ts";
+import type { Clocks } from "../clock.ts";
 import { Tenure } from "../tenure.ts";
 
 const BEAT_MS = beatMs(SHARD_LEASE_MS);
@@ -61,13 +62,20 @@ function looksOf(
   };
 }
 
+function clockOf(nowMs: () => number): Clocks {
+  return { monotonicNowMs: nowMs, wallNowMs: nowMs };
+}
+
 function play({ phases, answersMs, pauseAtMs, pauseMs, beatMs: firstBeatMs }: Case): Found {
   let nowMs = 0;
   let holder = "first";
   let takenAtMs: number | null = null;
   let begunAfterwards = false;
   const beats = { first: 0, other: 0 };
-  const tenure = new Tenure(SHARD_LEASE_MS, () => nowMs);
+  const tenure = new Tenure(
+    SHARD_LEASE_MS,
+    clockOf(() => nowMs),
+  );
   const watch = new PresenceWatch(SHARD_LEASE_MS);
   const beatOf = (who: keyof typeof beats) => () => {
     beats[who] += 1;
@@ -75,7 +83,7 @@ function play({ phases, answersMs, pauseAtMs, pauseMs, beatMs: firstBeatMs }: Ca
   const timing = (phaseMs: number, everyMs: number) => ({ phaseMs, everyMs, answersMs });
   const first = looksOf(timing(phases[0], firstBeatMs ?? BEAT_MS), beatOf("first"), (sentAtMs) => {
     // A shard that another has taken is dropped with the same look.
-    if (holder === "first") tenure.renew(sentAtMs, false);
+    if (holder === "first") tenure.renew({ monotonicMs: sentAtMs, wallMs: sentAtMs }, false);
   });
   const other = looksOf(timing(phases[1], BEAT_MS), beatOf("other"), () => {
     const rows = [
@@ -143,17 +151,36 @@ describe("failover of shards", () => {
 describe("Tenure", () => {
   it("ends without beats before the shards may be taken, and not where no process can take them", () => {
     let nowMs = 0;
-    const shared = new Tenure(1_000, () => nowMs);
-    const own = new Tenure(null, () => nowMs);
+    const clocks = clockOf(() => nowMs);
+    const shared = new Tenure(1_000, clocks);
+    const own = new Tenure(null, clocks);
     expect([shared.mayBegin, own.mayBegin]).toEqual([false, true]);
-    shared.renew(0, false);
+    shared.renew(shared.moment(), false);
     nowMs = 699;
     expect([shared.mayBegin, shared.leftMs]).toEqual([true, 1]);
     nowMs = 700;
     expect([shared.mayBegin, own.mayBegin]).toEqual([false, true]);
     // The last scheduler of all goes on while the database is away.
-    shared.renew(700, true);
+    shared.renew(shared.moment(), true);
     nowMs = 1e9;
     expect(shared.mayBegin).toBe(true);
+    // But for one that hears of another, which takes shards.
+    shared.doubt();
+    own.doubt();
+    expect([shared.mayBegin, own.mayBegin]).toEqual([false, true]);
+    shared.renew(shared.moment(), true);
+    expect(shared.mayBegin).toBe(true);
+  });
+
+  it("ends when the machine was suspended, which the monotonic clock does not tell", () => {
+    let [monotonicMs, wallMs] = [0, 1_763_700_000_000];
+    const tenure = new Tenure(1_000, { monotonicNowMs: () => monotonicMs, wallNowMs: () => wallMs });
+    tenure.renew(tenure.moment(), false);
+    wallMs += 700;
+    expect(tenure.mayBegin).toBe(false);
+    // A wall clock that was set back lengthens nothing.
+    wallMs -= 60_000;
+    monotonicMs += 699;
+    expect(tenure.leftMs).toBe(1);
   });
 });

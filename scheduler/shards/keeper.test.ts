@@ -50,7 +50,7 @@ function keeperOn(store: Shards, id: string, count: number, nowMs: () => number)
   const done: string[] = [];
   const say = (what: string, leases: readonly ShardLease[]): void =>
     void done.push(`${what} ${leases.map(({ shard, epoch }) => `${shard}@${epoch}`).join(" ")}`);
-  const tenure = new Tenure(LEASE_MS, nowMs);
+  const tenure = new Tenure(LEASE_MS, { monotonicNowMs: nowMs, wallNowMs: nowMs });
   const keeper = new ShardKeeper({
     store,
     ownedShards,
@@ -73,7 +73,7 @@ function keeperOn(store: Shards, id: string, count: number, nowMs: () => number)
     leaseMs: LEASE_MS,
     monotonicNowMs: nowMs,
     log: pino({ level: "silent" }),
-    onFreed: () => done.push("freed"),
+    onMoved: () => done.push("moved"),
   });
   const turn = async (): Promise<void> => {
     await keeper.look();
@@ -89,14 +89,14 @@ describe("ShardKeeper", () => {
     const a = keeperOn(store, "a", 4, () => nowMs);
     const b = keeperOn(store, "b", 4, () => nowMs);
     await a.turn();
-    expect(a.done).toEqual(["load 0@1 1@1 2@1 3@1"]);
+    expect(a.done).toEqual(["load 0@1 1@1 2@1 3@1", "moved"]);
     await b.turn();
     expect(b.done).toEqual([]);
     nowMs += 100;
     await a.turn();
-    expect(a.done.splice(0)).toEqual(["load 0@1 1@1 2@1 3@1", "give back 2@1 3@1", "freed"]);
+    expect(a.done.splice(0)).toEqual(["load 0@1 1@1 2@1 3@1", "moved", "give back 2@1 3@1", "moved"]);
     await b.turn();
-    expect(b.done.splice(0)).toEqual(["load 2@2 3@2"]);
+    expect(b.done.splice(0)).toEqual(["load 2@2 3@2", "moved"]);
     // a is frozen.
     for (let step = 0; step < 7; step += 1) {
       nowMs += 100;
@@ -105,15 +105,15 @@ describe("ShardKeeper", () => {
     expect(b.done).toEqual([]);
     nowMs += 100;
     await b.turn();
-    expect(b.done.splice(0)).toEqual(["load 0@2 1@2"]);
+    expect(b.done.splice(0)).toEqual(["load 0@2 1@2", "moved"]);
     // And wakes: it held two, which are b's.
     await a.keeper.look();
     expect(a.done.splice(0)).toEqual(["lose 0@1 1@1"]);
     expect(a.ownedShards.leases()).toEqual([]);
     await b.turn();
-    expect(b.done.splice(0)).toEqual(["give back 2@2 3@2", "freed"]);
+    expect(b.done.splice(0)).toEqual(["give back 2@2 3@2", "moved"]);
     await a.turn();
-    expect(a.done.splice(0)).toEqual(["load 2@3 3@3"]);
+    expect(a.done.splice(0)).toEqual(["load 2@3 3@3", "moved"]);
     expect(a.keeper.moves).toEqual({ taken: 6, givenBack: 2, lost: 2 });
   });
 
@@ -123,9 +123,9 @@ describe("ShardKeeper", () => {
     const b = keeperOn(store, "b", 2, () => 0);
     await a.turn();
     await a.keeper.leave();
-    expect(a.done.at(-1)).toBe("freed");
+    expect(a.done.at(-1)).toBe("moved");
     await b.turn();
-    expect(b.done).toEqual(["load 0@2 1@2"]);
+    expect(b.done).toEqual(["load 0@2 1@2", "moved"]);
   });
 
   it("takes a shard again that is its own by the row and not in its memory", async () => {
@@ -133,7 +133,7 @@ describe("ShardKeeper", () => {
     await store.take(0, "a", 0);
     const a = keeperOn(store, "a", 1, () => 0);
     await a.turn();
-    expect(a.done).toEqual(["load 0@2"]);
+    expect(a.done).toEqual(["load 0@2", "moved"]);
   });
 });
 

@@ -42,8 +42,8 @@ export interface ShardKeeperOptions {
   readonly leaseMs: number;
   readonly monotonicNowMs: () => number;
   readonly log: Logger;
-  /** Shards are free: the schedulers that wait may look. */
-  readonly onFreed: () => void;
+  /** Shards were taken or freed: other schedulers look. One that was alone, and cannot reach the database, hears that it is not. */
+  readonly onMoved: () => void;
 }
 
 /** Since the start. */
@@ -83,7 +83,7 @@ export class ShardKeeper {
   readonly #watch: PresenceWatch;
   readonly #nowMs: () => number;
   readonly #log: Logger;
-  readonly #onFreed: () => void;
+  readonly #onMoved: () => void;
   readonly #moves = { taken: 0, givenBack: 0, lost: 0 };
   #latest: Look | undefined;
 
@@ -97,17 +97,22 @@ export class ShardKeeper {
     this.#watch = new PresenceWatch(options.leaseMs);
     this.#nowMs = options.monotonicNowMs;
     this.#log = options.log;
-    this.#onFreed = options.onFreed;
+    this.#onMoved = options.onMoved;
   }
 
   get moves(): ShardMoveCounts {
     return this.#moves;
   }
 
+  /** Another scheduler says that shards have moved. A look that succeeds says whether this one is alone. */
+  hearMoves(): void {
+    this.#tenure.doubt();
+  }
+
   /** Beats, looks, and drops shards that another scheduler holds. */
   async look(): Promise<void> {
     const { id, name } = this.#self;
-    const sentAtMs = this.#nowMs();
+    const sentAt = this.#tenure.moment();
     await this.#store.beat(id, name, { ...this.#self.report(), beatMs: beatMs(this.#leaseMs) });
     // Read after our own leases: shards that are taken meanwhile are not in it, and are no news.
     const before = this.#ownedShards.leases();
@@ -115,7 +120,7 @@ export class ShardKeeper {
     this.lost(before.filter(({ shard, epoch }) => view.shards[shard]?.epoch !== epoch));
     const beats = view.schedulers.map(({ id: other, beat, report }) => ({ id: other, beat, beatMs: report.beatMs }));
     const presence = this.#watch.look(beats, this.#nowMs());
-    this.#tenure.renew(sentAtMs, ![...presence].some(([other, how]) => other !== id && how !== "dead"));
+    this.#tenure.renew(sentAt, ![...presence].some(([other, how]) => other !== id && how !== "dead"));
     this.#latest = { view, presence };
   }
 
@@ -147,7 +152,7 @@ export class ShardKeeper {
     await this.#store.release(leases);
     this.#moves.givenBack += leases.length;
     this.#log.info({ shards }, "shards given back, because other schedulers have come");
-    this.#onFreed();
+    this.#onMoved();
   }
 
   async #take(shards: readonly number[], view: ShardsView): Promise<void> {
@@ -166,6 +171,7 @@ export class ShardKeeper {
     }
     this.#moves.taken += leases.length;
     this.#log.info({ shards: leases.map(({ shard }) => shard) }, "shards taken");
+    this.#onMoved();
   }
 
   /** Rows of dead schedulers stay until they hold no shard. */
@@ -193,6 +199,6 @@ export class ShardKeeper {
     const leases = this.#ownedShards.leases();
     await this.#store.forget(this.#self.id);
     await this.#store.release(leases);
-    this.#onFreed();
+    this.#onMoved();
   }
 }

@@ -31,7 +31,10 @@ export async function startShardTurns({
     (error) => log.error({ err: error }, "this scheduler cannot tell the others that it lives; it tries again"),
   );
   const timer = setInterval(looking.request, beatMs(leaseMs));
-  const unsubscribe = notices.subscribe("shards", looking.request);
+  const unsubscribe = notices.subscribe("shards", () => {
+    keeper.hearMoves();
+    looking.request();
+  });
   return async () => {
     clearInterval(timer);
     unsubscribe();
