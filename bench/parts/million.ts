@@ -3,6 +3,8 @@
  * with probers that answer at once and a sink that keeps nothing.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Admission, ConcurrencyLimits } from "../../engine/limits/concurrency.ts";
 import { capsOf } from "../../model/caps.ts";
 import { newLiveState } from "../../model/live.ts";
@@ -67,8 +69,13 @@ function outcomeOf(checkId: number, nowMs: number): CheckOutcome {
   };
 }
 
-function residentMiB(): number {
-  return Math.round(process.memoryUsage().rss / 2 ** 20);
+/** After everything that nothing needs any more is gone. */
+function memory(): string {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
+  const mib = (bytes: number): number => Math.round(bytes / 2 ** 20);
+  return `${mib(heapUsed + arrayBuffers)} MiB in use, ${mib(rss)} MiB resident`;
 }
 
 function load() {
@@ -148,19 +155,20 @@ async function warmedUp(call: () => void): Promise<void> {
 }
 
 export async function run(): Promise<void> {
-  const before = residentMiB();
+  const before = memory();
   const startedAtMs = performance.now();
   const scheduler = load();
   const loadMs = performance.now() - startedAtMs;
   console.log(`\n${MONITORS} monitors every ${INTERVAL_S} s in one scheduler, nothing else\n  ${conditions()}`);
-  console.log(`  planned in ${(loadMs / 1_000).toFixed(1)} s; resident ${residentMiB()} MiB, ${before} MiB before`);
+  console.log(`  planned in ${(loadMs / 1_000).toFixed(1)} s; ${memory()}; ${before} before`);
   const due = new DueTimes(
     Date.now(),
     (id) => scheduler.plan.byId(id),
     () => {},
   );
-  const nextDueAtMs = new Map([...scheduler.plan.all()].map((planned) => [planned, planned.nextDueAtMs]));
+  const nextDueAtMs = new Float64Array(MONITORS);
   for (const planned of scheduler.plan.all()) {
+    nextDueAtMs[planned.id] = planned.nextDueAtMs;
     planned.nextDueAtMs = Number.POSITIVE_INFINITY;
     due.settle(planned, Date.now());
   }
@@ -176,12 +184,12 @@ export async function run(): Promise<void> {
   console.log(
     `  due times alone: ${Math.round((turns * 1_000) / MEASURED_MS)} turns/s take ${wheel.busy.toFixed(2)} % of a core`,
   );
-  for (const [planned, atMs] of nextDueAtMs) planned.nextDueAtMs = atMs;
+  for (const planned of scheduler.plan.all()) planned.nextDueAtMs = nextDueAtMs[planned.id] ?? 0;
   await warmedUp(scheduler.tick);
   const storedBefore = scheduler.stored();
   const whole = await measure(scheduler.tick);
   const checks = Math.round(((scheduler.stored() - storedBefore) * 1_000) / MEASURED_MS);
   console.log(
-    `  all of a check but the network and the stores: ${checks} checks/s take ${whole.busy.toFixed(1)} % of a core; resident ${residentMiB()} MiB`,
+    `  all of a check but the network and the stores: ${checks} checks/s take ${whole.busy.toFixed(1)} % of a core; ${memory()}`,
   );
 }
