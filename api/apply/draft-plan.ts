@@ -69,6 +69,8 @@ export class DraftPlan {
   readonly #documentId: number | null;
   readonly #otherNames: ReadonlyMap<number, string>;
   readonly #hash: Hash;
+  /** By what they are of. */
+  readonly #marks = new Map<string, string>();
 
   constructor(
     api: Api,
@@ -171,7 +173,12 @@ export class DraftPlan {
 
   mark(field: string, value: unknown): string {
     const text = `${field}\n${JSON.stringify(value) ?? "null"}`;
-    return createHmac("sha256", this.#hashKey).update(text).digest("base64url").slice(0, MARK_LENGTH);
+    // Thousands of things have the same interval and tags.
+    const known = this.#marks.get(text);
+    if (known !== undefined) return known;
+    const mark = createHmac("sha256", this.#hashKey).update(text).digest("base64url").slice(0, MARK_LENGTH);
+    this.#marks.set(text, mark);
+    return mark;
   }
 }
 

@@ -21,6 +21,7 @@ import { hashToken, newToken } from "../monitors/token.ts";
 import { newTunnelMonitor, openTunnel, tunnelChange } from "../monitors/tunnel-requests.ts";
 import { draftOfNewTunnel, draftOfTunnelChange, type NewTunnelDraft, type TunnelDraft } from "../monitors/tunnels.ts";
 import { newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
+import { adoptables, isSameTarget } from "./adoptable-monitors.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { ExpiryByHost } from "./expiry-by-host.ts";
 import { refusedTargets, targetKey } from "./judge-targets.ts";
@@ -89,18 +90,6 @@ async function allMonitors(plan: DraftPlan): Promise<ReadonlyMap<number, Monitor
   return found;
 }
 
-/** Those that no key stands for, by name; what follows a subscription is the subscription's. */
-function adoptables(plan: DraftPlan, monitors: ReadonlyMap<number, MonitorOfProject>) {
-  const taken = new Set(plan.thingsOf("monitor").map(({ thingId }) => thingId));
-  const byName = new Map<string, MonitorOfProject[]>();
-  for (const one of monitors.values()) {
-    const { id, name, subscriptionId } = one.monitor;
-    if (taken.has(id) || subscriptionId !== null) continue;
-    byName.set(name, [...(byName.get(name) ?? []), one]);
-  }
-  return byName;
-}
-
 function existingOf(
   plan: DraftPlan,
   wanted: WantedMonitor,
@@ -112,29 +101,6 @@ function existingOf(
   if (thing !== undefined && known !== undefined) return { ...known, act: plan.isOurs(thing) ? "change" : "adopt" };
   const found = adoptable.get(wanted.name)?.find(({ monitor }) => isSameTarget(plan, monitor, wanted));
   return found === undefined ? null : { ...found, act: "adopt" };
-}
-
-/** Equal name and target: it would be a double. */
-function isSameTarget(plan: DraftPlan, monitor: Monitor, { kind, body }: WantedMonitor): boolean {
-  if (kind === "vpn") {
-    if (familyOf(monitor.kind) !== "tunnel") return false;
-    const draft = quietly(() => draftOfNewTunnel({ ...body, name: monitor.name }));
-    return draft?.tunnel.protocol === monitor.kind && (draft.tunnel.endpoints[0]?.host ?? null) === monitor.host;
-  }
-  if (monitor.kind !== kind) return false;
-  if (isWebsite(kind)) return wholeTarget(plan.api, monitor).settings.url === body.url;
-  return ["host", "port", "domain"].every(
-    (field) => body[field] === undefined || body[field] === monitor.settings[field],
-  );
-}
-
-function quietly<Result>(work: () => Result): Result | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
 }
 
 async function sealedOf(plan: DraftPlan, some: readonly { readonly existing: Existing | null }[]) {

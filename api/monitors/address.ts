@@ -7,11 +7,18 @@ import type { Api } from "../api.ts";
 import type { JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
 
+/** Whole ones of monitors that were opened before: a document asks for each several times. */
+const opened = new WeakMap<Monitor, Monitor>();
+
 /** With its whole address, for drafts. One that cannot be opened stays as every user sees it, and can still be replaced. */
 export function wholeTarget(api: Api, monitor: Monitor): Monitor {
   if (!isWebsite(monitor.kind)) return monitor;
+  const known = opened.get(monitor);
+  if (known !== undefined) return known;
   try {
-    return openTarget(monitor, api.sealing.open);
+    const whole = openTarget(monitor, api.sealing.open);
+    opened.set(monitor, whole);
+    return whole;
   } catch (error) {
     api.log.error({ err: error }, "a website's address does not open");
     return monitor;
